@@ -1,0 +1,107 @@
+"""A kernel as plain data: source text, arguments, launch dimensions, and the maps of its threads.
+
+Nothing here touches a device or a compiler; `Kernel.cubin` imports the NVRTC binding when it is called.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from indexing import IndexingMap
+
+Dialect = Literal["cuda", "opencl"]
+ArgumentKind = Literal["input", "output"]
+Dim3 = tuple[int, int, int]
+
+DIALECTS: tuple[Dialect, ...] = ("cuda", "opencl")
+MAX_THREADS_PER_BLOCK = 1024
+MAX_GRID: Dim3 = (2**31 - 1, 65535, 65535)
+MAX_BLOCK: Dim3 = (1024, 1024, 64)
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """One buffer of a kernel, in the order of the kernel's signature.
+
+    `number` is the parameter's number for an input, the output's for an output. Elements are packed row-major in the
+    physical order that `layout` (minor to major; None: row-major) gives. Elements narrower than a byte take one byte.
+
+    `alias_of` is the position, in `Kernel.arguments`, of an earlier argument that lives in the same buffer. Such an
+    argument is not passed again: the kernel finds in that one buffer the input's elements, and leaves the output's.
+    """
+
+    kind: ArgumentKind
+    number: int
+    element_type: str
+    dimensions: tuple[int, ...]
+    layout: tuple[int, ...] | None = None
+    alias_of: int | None = None
+
+    @property
+    def element_count(self) -> int:
+        """How many elements the buffer holds; 1 for a scalar."""
+        count = 1
+        for size in self.dimensions:
+            count *= size
+        return count
+
+    def __str__(self) -> str:
+        sizes = ",".join(map(str, self.dimensions))
+        return f"{self.kind} {self.number}: {self.element_type}[{sizes}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """What an emitter makes of a fusion.
+
+    `source` is a whole translation unit whose entry function is `name`; its parameters are the `arguments` without an
+    `alias_of`, one pointer each. `grid` counts blocks (work-groups) and `block` threads (work-items) in x, y and z.
+    `shared_bytes` is the static shared memory that the source declares.
+
+    `output_maps` has one map an output, `input_maps` one tuple a parameter with one map an access: from
+    `(th_x, th_y, th_z, bl_x, bl_y, bl_z)[range variables]` to the logical index of the element.
+    """
+
+    name: str
+    source: str
+    dialect: Dialect
+    emitter: str
+    grid: Dim3
+    block: Dim3
+    shared_bytes: int
+    arguments: tuple[Argument, ...]
+    output_maps: tuple[IndexingMap, ...] = ()
+    input_maps: tuple[tuple[IndexingMap, ...], ...] = ()
+
+    @property
+    def inputs(self) -> tuple[Argument, ...]:
+        """The arguments that are inputs, in the order of the signature."""
+        return tuple(a for a in self.arguments if a.kind == "input")
+
+    @property
+    def outputs(self) -> tuple[Argument, ...]:
+        """The arguments that are outputs, in the order of the signature."""
+        return tuple(a for a in self.arguments if a.kind == "output")
+
+    def thread_to_output(self, output: int = 0) -> IndexingMap:
+        """Map from thread and block ids to the index of output `output` that the thread writes."""
+        return self.output_maps[output]
+
+    def thread_to_input(self, parameter: int = 0, access: int = 0) -> IndexingMap:
+        """Map from thread and block ids to the index of parameter `parameter` that the thread reads.
+
+        A parameter may be read at several places; `access` picks one of `input_maps[parameter]`.
+        """
+        return self.input_maps[parameter][access]
+
+    def cubin(self, arch: str = "sm_90") -> bytes:
+        """Machine code for `arch`, compiled by NVRTC; no GPU is needed.
+
+        Raises CompileError with the numbered source and the compiler's log, or when the kernel is not CUDA C++, or
+        when the `cuda` extra is not installed.
+        """
+        from indexing.runtime.nvrtc import compile_cubin
+
+        return compile_cubin(self, arch)
