@@ -1,0 +1,15 @@
+"""One block an opcode: output-to-input law, input-to-output law, numpy reference, element code.
+
+`REGISTRY` maps each opcode to its `Op`. A module of this package ends with its `OPS`; the tuple below lists the modules.
+"""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+from indexing.ops.block import Op
+
+_MODULES: tuple[ModuleType, ...] = (
+)
+
+REGISTRY: dict[str, Op] = {op.opcode: op for module in _MODULES for op in module.OPS}

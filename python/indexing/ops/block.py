@@ -1,0 +1,155 @@
+"""What one block of ops/ is made of: the data every opcode states, and the few ways to build its maps.
+
+`OperandIndexing` is one map from the index of an output element to an index of an operand, together with where its
+runtime variables are read and how exact it is. An `Op` is everything the package knows of one opcode.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import numpy as np
+
+from indexing._core import IndexingMap, Interval, SymbolicExpr, variable
+
+if TYPE_CHECKING:
+    from indexing.emit.elemental import ElementContext, Index, Value
+    from indexing.hlo import Instruction, Shape
+
+Exactness: TypeAlias = Literal["exact", "over-approximate", "unknown"]
+Bounds: TypeAlias = tuple[int, int]
+Constraint: TypeAlias = tuple[SymbolicExpr, Bounds]
+Array: TypeAlias = np.ndarray  # any element type of numpy or ml_dtypes
+HloValue: TypeAlias = "Array | tuple[HloValue, ...] | None"  # an array, a tuple of values, or a token (None)
+
+
+@dataclass(frozen=True, slots=True)
+class RuntimeValue:
+    """Where a runtime variable's value is read: element `map(output index)` of `instruction`.
+
+    The variable's interval is what HLO clamps that element to, so value = clamp(lower, element, upper).
+    `output` counts the arrays of a tuple-shaped instruction.
+    """
+
+    instruction: Instruction
+    map: IndexingMap
+    output: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class OperandIndexing:
+    """Which elements of an operand (or of an output) belong to one element of the other side.
+
+    `map` goes from the index on this side to the index on the other; its range variables enumerate the elements, its
+    runtime variables stand for `runtime_values`, in order. `exactness` is `exact` (these elements, no others),
+    `over-approximate` (no fewer than these; `reason` says why) or `unknown` (`map` is undefined, or the whole of a
+    value whose elements may not be all there is; `reason` says why). `replica_map` gives the replicas whose operand is
+    read, from (output index..., replica id) to (replica id). `leaf` counts the arrays of a tuple-shaped operand.
+    """
+
+    map: IndexingMap
+    runtime_values: tuple[RuntimeValue, ...] = ()
+    exactness: Exactness = "exact"
+    reason: str = ""
+    replica_map: IndexingMap | None = None
+    leaf: int = 0
+
+
+Indexing: TypeAlias = list[list[OperandIndexing]]  # one list an operand (output to input) or an output (input to output)
+Law: TypeAlias = "Callable[[Instruction, int], Indexing]"
+Reference: TypeAlias = "Callable[[Instruction, Sequence[HloValue]], HloValue]"
+
+
+@dataclass(frozen=True, slots=True)
+class Op:
+    """One opcode: its laws, its reference, its element code. Nothing else in the package mentions its meaning.
+
+    `law` states the element in one line (docs/ops.md prints it). `reference` is None only where an opcode has no data
+    semantics, `input_to_output` None where the generic inverse of `output_to_input` serves, `element` None where a
+    kernel refuses the opcode by name.
+    """
+
+    opcode: str
+    law: str
+    output_to_input: Law
+    reference: Reference | None
+    input_to_output: Law | None = None
+    element: Callable[[ElementContext, Instruction, int, Index], Value] | None = None
+
+
+def variables(count: int, first: int = 0) -> list[SymbolicExpr]:
+    """`count` variables in a row: `variables(rank)` are an index, `variables(n, rank)` the range variables after it."""
+    return [variable(first + k) for k in range(count)]
+
+
+def tensor_map(
+    results: Sequence[SymbolicExpr],
+    sizes: Sequence[int],
+    range_sizes: Sequence[int] = (),
+    runtime_bounds: Sequence[Bounds] = (),
+    constraints: Sequence[Constraint] = (),
+) -> IndexingMap:
+    """The map from an index of a tensor of `sizes` to `results`, over variables numbered dims, ranges, runtimes."""
+    return IndexingMap.from_tensor_sizes(
+        list(results),
+        list(sizes),
+        list(range_sizes),
+        runtime_bounds=list(runtime_bounds),
+        constraints=[(e, Interval(*b)) for e, b in constraints],
+    )
+
+
+def identity(sizes: Sequence[int]) -> OperandIndexing:
+    """Element i reads element i."""
+    return OperandIndexing(IndexingMap.identity(list(sizes)))
+
+
+def scalar(sizes: Sequence[int]) -> OperandIndexing:
+    """Every element reads the only element of a scalar."""
+    return OperandIndexing(tensor_map([], sizes))
+
+
+def whole_map(sizes: Sequence[int], operand_sizes: Sequence[int]) -> IndexingMap:
+    """Every element reads all elements of a tensor of `operand_sizes`."""
+    return tensor_map(variables(len(operand_sizes), len(sizes)), sizes, operand_sizes)
+
+
+def whole(sizes: Sequence[int], operand_sizes: Sequence[int], reason: str = "") -> OperandIndexing:
+    """Every element reads all of the operand: exactly, or as the bound that `reason` explains."""
+    exactness: Exactness = "over-approximate" if reason else "exact"
+    return OperandIndexing(whole_map(sizes, operand_sizes), (), exactness, reason)
+
+
+def unknown(reason: str) -> OperandIndexing:
+    """Nothing better than "anything" is true; `reason` says why."""
+    return OperandIndexing(IndexingMap.undefined(), (), "unknown", reason)
+
+
+def leaves(shape: Shape) -> tuple[Shape, ...]:
+    """The arrays (and tokens) of a shape, tuples flattened in order."""
+    if not shape.is_tuple:
+        return (shape,)
+    found: list[Shape] = []
+    pending = list(reversed(shape.elements))
+    while pending:
+        part = pending.pop()
+        if part.is_tuple:
+            pending.extend(reversed(part.elements))
+        else:
+            found.append(part)
+    return tuple(found)
+
+
+def output_sizes(instruction: Instruction, output: int = 0) -> tuple[int, ...]:
+    """Sizes of the `output`-th array of an instruction, tuples flattened in order."""
+    shape = instruction.shape
+    return (leaves(shape)[output] if shape.is_tuple else shape).dimensions
+
+
+def only_array(value: HloValue) -> Array:
+    """The value as an array; a tuple or a token where an array is needed is an error of the program."""
+    if not isinstance(value, np.ndarray):
+        raise TypeError(f"expected an array, got {type(value).__name__}")
+    return value
