@@ -1,0 +1,102 @@
+# Everything a contributor runs; CI runs only these targets. Needs Python 3.11+ and a Rust toolchain, nothing else:
+# the targets make their own virtual environment in .venv.
+
+PYTHON ?= python3
+VENV   ?= .venv
+N      ?= 20000
+SEED   ?=
+CORPUS ?=
+
+bin    := $(VENV)/bin
+python := $(abspath $(bin))/python
+bench_python := $(abspath $(VENV)-bench/bin)/python
+export PYO3_PYTHON := $(python)
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
+
+rust_sources   := Cargo.toml Cargo.lock $(shell find rust -name '*.rs' -o -name Cargo.toml)
+python_sources := pyproject.toml $(shell find python -name '*.py' -o -name '*.pyi' -o -name py.typed)
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo test rust-test python-test lint lint-rust lint-python fmt bench golden fuzz wheel docs clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: $(VENV)/.installed ## build and install the wheel, then run the main job on examples/transformer_block.hlo
+	@cd examples && $(python) demo.py transformer_block.hlo
+
+test: lint rust-test python-test ## everything that CI checks: format, lints, types, stub, Rust and Python tests
+
+rust-test: $(VENV)/.made ## the tests of the Rust core, debug assertions on
+	cargo test --quiet --locked --profile checked -p indexing-core
+
+python-test: $(VENV)/.developed ## the Python tests, on the built wheel
+	$(python) -m pytest -n 2 --dist loadfile
+
+lint: lint-rust lint-python ## formatting, clippy, ruff, mypy --strict, stubtest
+
+lint-rust: $(VENV)/.made
+	cargo fmt --all --check
+	cargo clippy --quiet --locked --workspace --all-targets -- -D warnings
+
+lint-python: $(VENV)/.developed
+	$(bin)/ruff format --check .
+	$(bin)/ruff check .
+	$(bin)/mypy
+	@cd tests && $(python) -m mypy.stubtest indexing._core
+
+fmt: $(VENV)/.developed ## format Rust and Python
+	cargo fmt --all
+	$(bin)/ruff check --fix-only --quiet .
+	$(bin)/ruff format .
+
+golden: $(VENV)/.developed ## accept the current output as what the golden tests expect
+	cd tests && GOLDEN=accept $(python) -m pytest -q -k golden
+
+fuzz: $(VENV)/.developed ## N= random maps (SEED=) against brute force and isl
+	$(python) fuzz/maps.py --count $(N) $(if $(SEED),--seed $(SEED))
+
+bench: $(VENV)-bench/.made ## speed: the core (CORPUS= a file of maps), Python, growth, and the peers that pip installs
+	CORPUS=$(abspath $(CORPUS)) cargo bench --quiet --locked --manifest-path benches/core/Cargo.toml
+	$(bench_python) -m pytest benches --benchmark-only
+	$(bench_python) benches/growth.py
+	$(bench_python) benches/peers.py
+
+wheel: dist/.built ## build the release wheel (abi3, CPython 3.11 and later) into dist/
+
+docs: $(VENV)/.developed ## write the generated documents of docs/
+	$(python) docs/generate.py
+
+clean: ## remove everything that the targets made
+	rm -rf $(VENV) $(VENV)-bench dist target .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# The steps that the targets share, each with a stamp.
+
+$(VENV)/.made:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed: make PYTHON=python3.x")'
+	$(PYTHON) -m venv $(VENV)
+	$(bin)/pip install --quiet 'maturin>=1.7,<2'
+	@touch $@
+
+dist/.built: $(VENV)/.made $(rust_sources) $(python_sources) README.md
+	@rm -f dist/*.whl
+	$(bin)/maturin build --quiet --release --locked --out dist
+	@touch $@
+
+$(VENV)/.installed: dist/.built
+	$(bin)/pip install --quiet "$$(ls dist/*.whl)[cpu,cuda]"
+	$(bin)/pip install --quiet --force-reinstall --no-deps dist/*.whl
+	@touch $@
+
+$(VENV)/.developed: $(VENV)/.installed
+	$(bin)/pip install --quiet "$$(ls dist/*.whl)[cpu,cuda,dev]"
+	@touch $@
+
+$(VENV)-bench/.made: dist/.built
+	$(PYTHON) -m venv $(VENV)-bench
+	$(VENV)-bench/bin/pip install --quiet "$$(ls dist/*.whl)[bench]"
+	$(VENV)-bench/bin/pip install --quiet --force-reinstall --no-deps dist/*.whl
+	@touch $@
