@@ -9,7 +9,6 @@ from types import ModuleType
 
 from indexing.ops.block import Op
 
-_MODULES: tuple[ModuleType, ...] = (
-)
+_MODULES: tuple[ModuleType, ...] = ()
 
 REGISTRY: dict[str, Op] = {op.opcode: op for module in _MODULES for op in module.OPS}

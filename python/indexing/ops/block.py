@@ -57,7 +57,9 @@ class OperandIndexing:
     leaf: int = 0
 
 
-Indexing: TypeAlias = list[list[OperandIndexing]]  # one list an operand (output to input) or an output (input to output)
+Indexing: TypeAlias = list[
+    list[OperandIndexing]
+]  # one list an operand (output to input) or an output (input to output)
 Law: TypeAlias = "Callable[[Instruction, int], Indexing]"
 Reference: TypeAlias = "Callable[[Instruction, Sequence[HloValue]], HloValue]"
 

@@ -1,0 +1,418 @@
+"""The command line `indexing`: each command reads text, and prints what the package's functions answer.
+
+Exit status 0; 1 for a problem with the input, told in one message on standard error; 2 for wrong usage.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import json
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Never, TypeAlias
+
+import numpy as np
+
+import indexing as ix
+from indexing.hlo import Computation, Instruction, Module
+from indexing.ops.block import HloValue, OperandIndexing
+from indexing.trial import difference, make_inputs
+
+Json: TypeAlias = "dict[str, Json] | list[Json] | str | int | float | bool | None"
+
+
+class Problem(Exception):
+    """What is wrong with the input, where no function of the package is there to say it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a command found: `data` for --json, `lines` for people; `status` is the exit status."""
+
+    data: Json
+    lines: Iterable[str]
+    status: int = 0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command (default: the process's own arguments); returns the exit status, prints, raises nothing.
+
+    Wrong usage leaves by argparse's SystemExit with status 2.
+    """
+    options = parser().parse_args(arguments)
+    command: Callable[[argparse.Namespace], Answer] = options.command
+    try:
+        answer = command(options)
+        show(answer, as_json=options.json)
+    except BrokenPipeError:  # the reader has seen enough; nothing is left to be flushed at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        return 130
+    except (ix.IndexingError, Problem) as error:
+        return fail(str(error))
+    except OSError as error:
+        return fail(f"{error.filename or 'input'}: {error.strerror or error}")
+    return answer.status
+
+
+def fail(message: str) -> int:
+    """Say on standard error why there is no answer."""
+    print(f"indexing: {message}", file=sys.stderr)
+    return 1
+
+
+def show(answer: Answer, *, as_json: bool) -> None:
+    """Print an answer, and see that it reached the reader."""
+    if as_json:
+        json.dump(answer.data, sys.stdout, indent=2)
+        sys.stdout.write("\n")
+    else:
+        sys.stdout.writelines(line + "\n" for line in answer.lines)
+    sys.stdout.flush()
+
+
+def parser() -> argparse.ArgumentParser:
+    """The commands and their options."""
+    top = argparse.ArgumentParser(prog="indexing", description="Indexing maps of tensor programs.")
+    top.add_argument("--version", action="version", version=f"indexing {ix.__version__}")
+    commands = top.add_subparsers(metavar="COMMAND", required=True)
+
+    def add(name: str, command: Callable[[argparse.Namespace], Answer], about: str) -> argparse.ArgumentParser:
+        sub = commands.add_parser(name, help=about, description=about[0].upper() + about[1:] + ".")
+        sub.set_defaults(command=command)
+        sub.add_argument("--json", action="store_true", help="print JSON")
+        return sub
+
+    def add_for_file(name: str, command: Callable[[argparse.Namespace], Answer], about: str) -> argparse.ArgumentParser:
+        sub = add(name, command, about)
+        sub.add_argument("file", metavar="FILE", help="HLO text; - reads standard input")
+        return sub
+
+    sub = add_for_file("maps", maps, "print the indexing maps of a program's instructions")
+    sub.add_argument("--computation", metavar="NAME", help="of this computation (default: the entry)")
+    sub.add_argument("--instruction", metavar="NAME", help="of this instruction only, wherever it is")
+    sub.add_argument("--all", action="store_true", help="of every computation")
+    sub.add_argument("--inputs", action="store_true", help="from each operand to the outputs, not the other way round")
+    sub.add_argument("--physical", action="store_true", help="between physical layouts, not logical shapes")
+
+    sub = add("simplify", simplify, "simplify an indexing map over its domain")
+    sub.add_argument("map", metavar="MAP", help="the map's text; - reads standard input")
+    sub.add_argument("--lines", action="store_true", help="the input holds one map a line")
+    sub.add_argument("--style", choices=("default", "xla"), default="default", help="xla prints / for floordiv")
+
+    sub = add("compose", compose, "compose two maps: the second applied to the results of the first")
+    sub.add_argument("first", metavar="FIRST", help="the map applied first; - reads standard input")
+    sub.add_argument("second", metavar="SECOND", help="the map applied to its results; - reads standard input")
+
+    sub = add_for_file("partition", partition, "split computations into functions, each emitted once")
+    sub.add_argument("--computation", metavar="NAME", help="this one (default: those of the entry's fusions)")
+
+    sub = add_for_file("emit", emit, "print the kernels of a program's fusions")
+    sub.add_argument("--instruction", metavar="NAME", help="of this fusion only")
+    sub.add_argument("--computation", metavar="NAME", help="of this computation as a whole")
+    sub.add_argument("--dialect", choices=("cuda", "opencl"), default="cuda", help="default: cuda")
+    sub.add_argument("--arch", metavar="ARCH", help="compile as well, for example for sm_90, and give the cubin's size")
+    sub.add_argument("--out", metavar="DIR", type=Path, help="write sources (and cubins) there, and print their paths")
+
+    sub = add_for_file("run", run, "run a program and compare the outputs with the reference")
+    sub.add_argument("--device", choices=("auto", "cuda", "cpu", "reference"), default="auto", help="default: auto")
+    sub.add_argument(
+        "--input",
+        metavar="FILE.npy",
+        action="append",
+        type=Path,
+        default=[],
+        help="an .npy file a parameter, or one .npz with all in order (default: made-up values)",
+    )
+    sub.add_argument("--seed", type=int, default=0, help="of the made-up values")
+    sub.add_argument("--tolerance", type=float, default=1e-3, help="largest relative error that passes (default: 1e-3)")
+    return top
+
+
+# ---- programs and their parts
+
+
+def read_text(name: str) -> str:
+    """The text of a file, or of standard input for `-`."""
+    try:
+        return sys.stdin.buffer.read().decode() if name == "-" else Path(name).read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise Problem(f"{name}: not UTF-8 text: byte {error.start} is {error.object[error.start]:#04x}") from error
+
+
+def read_program(name: str) -> Module:
+    """The program of a file (a name that ends in .gz is decompressed), or of standard input for `-`."""
+    return ix.hlo.parse(read_text(name)) if name == "-" else ix.hlo.load(name)
+
+
+def named_computation(module: Module, name: str) -> Computation:
+    """The computation of that name; with or without %."""
+    found = module.computations.get(name.removeprefix("%"))
+    return found if found is not None else missing("computation", name, module.computations)
+
+
+def named_instruction(module: Module, name: str) -> Instruction:
+    """The instruction of that name, in whichever computation; with or without %."""
+    bare = name.removeprefix("%")
+    for computation in module.computations.values():
+        if bare in computation.instructions:
+            return computation.instructions[bare]
+    return missing("instruction", name, (n for c in module.computations.values() for n in c.instructions))
+
+
+def missing(kind: str, name: str, names: Iterable[str]) -> Never:
+    """Say that there is none of that name, and which ones are spelled like it."""
+    near = difflib.get_close_matches(name, list(names), n=3)
+    hint = f"; there is {', '.join(map(plain, near))}" if near else ""
+    raise Problem(f"the program has no {kind} {plain(name)}{hint}")
+
+
+def fusions(module: Module) -> list[Instruction]:
+    """The entry's fusion instructions, in the order of the text."""
+    return [i for i in module.entry.instructions.values() if i.opcode == "fusion"]
+
+
+def plain(name: str) -> str:
+    """A name as it is, or quoted and escaped where a terminal would do something else than show it."""
+    return name if name.isprintable() and name else json.dumps(name)
+
+
+# ---- the commands
+
+
+def maps(options: argparse.Namespace) -> Answer:
+    """Print the maps of a computation's instructions, operand by operand."""
+    module = read_program(options.file)
+    if options.instruction:
+        chosen = [named_instruction(module, options.instruction)]
+    else:
+        computations = list(module.computations.values()) if options.all else [module.entry]
+        if options.computation:
+            computations = [named_computation(module, options.computation)]
+        chosen = [i for c in computations for i in c.instructions.values() if i.operands]
+    found = [(i, *maps_of(i, options)) for i in chosen]
+    data: Json = [
+        {"instruction": i.name, "opcode": i.opcode, "shape": str(i.shape), label: [maps_json(*p) for p in parts]}
+        for i, label, parts in found
+    ]
+    return Answer(data, (line for i, _, parts in found for line in maps_lines(i, parts)))
+
+
+Part: TypeAlias = "tuple[str, list[OperandIndexing]]"  # an operand's (or output's) name, and its maps
+
+
+def maps_of(instruction: Instruction, options: argparse.Namespace) -> tuple[str, list[Part]]:
+    """The maps of one instruction, each list with the operand, or for --inputs the pair, that it belongs to."""
+    physical = options.physical
+    if not options.inputs:
+        found = ix.output_to_input(instruction, physical_layout=physical)
+        names = [f"operand {k}, {plain(o.name)}" for k, o in enumerate(instruction.operands)]
+        return "operands", list(zip(names, found, strict=True))
+    parts: list[Part] = []
+    for k, operand in enumerate(instruction.operands):
+        for output, indexings in enumerate(ix.input_to_output(instruction, k, physical_layout=physical)):
+            parts.append((f"operand {k}, {plain(operand.name)}, to output {output}", indexings))
+    return "inputs", parts
+
+
+def maps_json(name: str, indexings: Sequence[OperandIndexing]) -> Json:
+    """One operand's maps as JSON."""
+    return {"of": name, "maps": [indexing_json(indexing) for indexing in indexings]}
+
+
+def indexing_json(indexing: OperandIndexing) -> Json:
+    """One map, the instructions that give its runtime variables, and how exact it is."""
+    variables = [v.name for v in indexing.map.runtimes]
+    values: list[Json] = [
+        {"variable": variable, "instruction": value.instruction.name, "map": str(value.map)}
+        for variable, value in zip(variables, indexing.runtime_values, strict=True)
+    ]
+    answer: dict[str, Json] = {"map": str(indexing.map), "exactness": indexing.exactness, "runtime_values": values}
+    if indexing.reason:
+        answer["reason"] = indexing.reason
+    if indexing.replica_map is not None:
+        answer["replica_map"] = str(indexing.replica_map)
+    return answer
+
+
+def maps_lines(instruction: Instruction, parts: Sequence[Part]) -> Iterator[str]:
+    """One instruction's maps as indented text."""
+    yield f"{plain(instruction.name)} = {instruction.shape} {instruction.opcode}"
+    for name, indexings in parts:
+        yield f"  {name}"
+        if not indexings:
+            yield "    no element"
+        for indexing in indexings:
+            yield from indexing_lines(indexing)
+
+
+def indexing_lines(indexing: OperandIndexing) -> Iterator[str]:
+    """A map; below it where its runtime variables are read, and what keeps it from being exact."""
+    yield f"    {indexing.map}"
+    for variable, value in zip(indexing.map.runtimes, indexing.runtime_values, strict=True):
+        yield f"      {variable.name} = {plain(value.instruction.name)} at {value.map}"
+    if indexing.replica_map is not None:
+        yield f"      replica: {indexing.replica_map}"
+    if indexing.exactness != "exact":
+        yield f"      {indexing.exactness}: {indexing.reason}"
+
+
+def simplify(options: argparse.Namespace) -> Answer:
+    """Simplify one map, or one a line."""
+    text = read_text("-") if options.map == "-" else options.map
+    sources = [line for line in text.splitlines() if line.strip()] if options.lines else [text]
+    pairs = [(source.strip(), ix.IndexingMap.parse(source).simplify()) for source in sources]
+    texts = [str(m) if options.style == "default" else m.to_text(style="xla") for _, m in pairs]
+    items: list[Json] = [{"map": source, "simplified": t} for (source, _), t in zip(pairs, texts, strict=True)]
+    return Answer(items if options.lines else items[0], texts)
+
+
+def compose(options: argparse.Namespace) -> Answer:
+    """Compose two maps and simplify what comes out."""
+    if options.first == options.second == "-":
+        raise Problem("only one of the two maps can come from standard input")
+    texts = [read_text("-") if text == "-" else text for text in (options.first, options.second)]
+    first, second = (ix.IndexingMap.parse(text) for text in texts)
+    composed = str(ix.compose(first, second).simplify())
+    return Answer({"first": texts[0].strip(), "second": texts[1].strip(), "composed": composed}, [composed])
+
+
+def partition(options: argparse.Namespace) -> Answer:
+    """Partition a computation, or those that the entry's fusions call."""
+    module = read_program(options.file)
+    if options.computation:
+        computations = [named_computation(module, options.computation)]
+    else:
+        computations = list(dict.fromkeys(c for f in fusions(module) for c in f.called)) or [module.entry]
+    data: list[Json] = []
+    lines: list[str] = []
+    for computation in computations:
+        subgraphs = ix.partition(computation).subgraphs
+        lines.append(f"{plain(computation.name)}: {len(subgraphs)} functions")
+        items: list[Json] = []
+        for subgraph in subgraphs:
+            roots, names = ([i.name for i in group] for group in (subgraph.roots, subgraph.instructions))
+            items.append({"name": subgraph.name, "roots": list(roots), "instructions": list(names)})
+            lines.append(f"  {plain(subgraph.name)}: {', '.join(map(plain, names))}")
+            lines.append(f"    returns {', '.join(map(plain, roots))}")
+        data.append({"computation": computation.name, "subgraphs": items})
+    return Answer(data, lines)
+
+
+def emit(options: argparse.Namespace) -> Answer:
+    """Emit kernels; compile them and write them to files on request."""
+    kernels = [ix.emit(target, dialect=options.dialect) for target in emitted(read_program(options.file), options)]
+    data: list[Json] = []
+    lines: list[str] = []
+    for kernel in kernels:
+        size = len(kernel.cubin(options.arch)) if options.arch else None
+        about = f"{kernel.name}: {kernel.emitter} emitter, grid {kernel.grid}, block {kernel.block}"
+        about += f", {kernel.shared_bytes} bytes shared" + (
+            f", cubin of {size} bytes for {options.arch}" if size else ""
+        )
+        item: dict[str, Json] = {
+            "name": kernel.name,
+            "emitter": kernel.emitter,
+            "dialect": kernel.dialect,
+            "grid": list(kernel.grid),
+            "block": list(kernel.block),
+            "shared_bytes": kernel.shared_bytes,
+            "arguments": [str(a) for a in kernel.arguments],
+            "source": kernel.source,
+        }
+        if size:
+            item |= {"arch": options.arch, "cubin_bytes": size}
+        data.append(item)
+        if options.out is None:
+            lines += [f"// {about}", kernel.source.rstrip("\n"), ""]
+        else:
+            path = written(
+                options.out / f"{kernel.name}.{'cu' if kernel.dialect == 'cuda' else 'cl'}", kernel.source.encode()
+            )
+            lines.append(f"{path}  {about}")
+            if options.arch:
+                lines.append(
+                    str(written(options.out / f"{kernel.name}.{options.arch}.cubin", kernel.cubin(options.arch)))
+                )
+    return Answer(data, lines)
+
+
+def emitted(module: Module, options: argparse.Namespace) -> list[Instruction] | list[Computation]:
+    """What to emit: what was named, else the entry's fusions, else the entry as a whole."""
+    if options.instruction:
+        return [named_instruction(module, options.instruction)]
+    if options.computation:
+        return [named_computation(module, options.computation)]
+    return fusions(module) or [module.entry]
+
+
+def written(path: Path, content: bytes) -> Path:
+    """Write a file, its folder too; a kernel's name is an identifier, so the path stays in the folder asked for."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    return path
+
+
+def run(options: argparse.Namespace) -> Answer:
+    """Run a program on a device; status 1 where an output lies further from the reference than the tolerance."""
+    module = read_program(options.file)
+    arrays = given_inputs(options.input) or make_inputs([p.shape for p in module.entry.parameters], options.seed)
+    executable = ix.compile(module, device=options.device)
+    outputs, expected = flat(executable(*arrays)), flat(ix.evaluate(module, *arrays))
+    data: list[Json] = []
+    lines = [f"{len(executable.kernels)} kernels on {executable.device}"]
+    close = True
+    for k, (got, want) in enumerate(zip(outputs, expected, strict=True)):
+        apart = difference(got, want)
+        close &= apart.largest <= options.tolerance and not apart.misplaced
+        lines.append(f"output {k}: {got.dtype}{list(got.shape)}, {summary(got)}: {apart}")
+        data.append(
+            {
+                "output": k,
+                "type": str(got.dtype),
+                "sizes": list(got.shape),
+                "largest_relative_error": apart.largest,
+                "differing": apart.differing,
+                "misplaced": apart.misplaced,
+            }
+        )
+    lines.append(
+        "agrees with the reference" if close else f"differs from the reference by more than {options.tolerance}"
+    )
+    return Answer({"device": executable.device, "close": close, "outputs": data}, lines, 0 if close else 1)
+
+
+def given_inputs(paths: Sequence[Path]) -> list[HloValue]:
+    """The arrays of .npy files, one each, and of .npz files, all in their order."""
+    arrays: list[HloValue] = []
+    for path in paths:
+        try:
+            loaded = np.load(path, allow_pickle=False)
+        except (ValueError, EOFError) as error:
+            raise Problem(f"{path}: not an array that numpy can read: {error}") from error
+        arrays += [loaded] if isinstance(loaded, np.ndarray) else [loaded[name] for name in loaded.files]
+    return arrays
+
+
+def flat(value: HloValue) -> list[np.ndarray]:
+    """The arrays of a result, in order; nested tuples opened, tokens left out."""
+    found: list[np.ndarray] = []
+    pending = [value]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, tuple):
+            pending.extend(reversed(part))
+        elif part is not None:
+            found.append(np.asarray(part))
+    return found
+
+
+def summary(array: np.ndarray) -> str:
+    """The first elements of an array."""
+    head = ", ".join(str(x) for x in array.reshape(-1)[:3])
+    return f"[{head}{', ...' if array.size > 3 else ''}]"

@@ -1,0 +1,158 @@
+"""The invariants of ARCHITECTURE.md that can be read off the sources: who imports whom, names, lengths."""
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "python" / "indexing"
+CORE = ROOT / "rust" / "core" / "src"
+
+# A unit (a module, or a whole folder) and those it may import when it is imported.
+BELOW_OPS = {"_core", "errors", "hlo"}
+BELOW_EMIT = BELOW_OPS | {"ops", "fusion", "partition"}
+MAY_IMPORT = {
+    "_core": set(),
+    "errors": set(),
+    "hlo": {"_core", "errors"},
+    "ops": BELOW_OPS,
+    "fusion": BELOW_OPS | {"ops"},
+    "reference": BELOW_OPS | {"ops"},
+    "partition": BELOW_OPS | {"ops", "fusion"},
+    "emit": BELOW_EMIT,
+    "analysis": BELOW_EMIT | {"emit"},
+    "runtime": BELOW_EMIT | {"emit", "reference"},
+    "trial": BELOW_OPS | {"ops"},
+    "draw": BELOW_EMIT,
+    "cli": BELOW_EMIT | {"emit", "analysis", "runtime", "reference", "trial", "draw", "__init__"},
+    "__main__": {"cli"},
+}
+# Imports inside a function: what a unit hands work to only when asked, and never needs in order to be imported.
+MAY_DEFER = {
+    "emit": {"runtime"},  # Kernel.cubin
+    "ops": {"reference"},  # computations that an op calls
+}
+# The core's modules from the lowest up: each may use those before it.
+CORE_ORDER = [
+    ["error", "int", "interval", "expr", "canonical", "range", "rules", "simplify", "map", "indexing_map", "image", "tile", "text"],
+    ["error", "int", "hlo_text"],
+]
+
+
+def python_files() -> list[Path]:
+    return sorted(PACKAGE.rglob("*.py"))
+
+
+def unit_of(file: Path) -> str:
+    return file.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def imports(file: Path) -> tuple[set[str], set[str]]:
+    """Units imported with the module, and those that its functions import; imports for type checkers left out."""
+    eager: set[str] = set()
+    deferred: set[str] = set()
+    pending: list[tuple[ast.AST, bool]] = [(ast.parse(file.read_text()), False)]
+    while pending:
+        node, inside = pending.pop()
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            pending += [(child, inside) for child in node.orelse]
+            continue
+        for name in imported_names(node, file):
+            (deferred if inside else eager).add(name)
+        inside = inside or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+        pending += [(child, inside) for child in ast.iter_child_nodes(node)]
+    return eager, deferred
+
+
+def imported_names(node: ast.AST, file: Path) -> list[str]:
+    if isinstance(node, ast.Import):
+        paths = [alias.name for alias in node.names]
+    elif isinstance(node, ast.ImportFrom):
+        assert node.level == 0, f"{file}:{node.lineno}: write the import in full, from indexing..."
+        paths = [f"{node.module}.{alias.name}" for alias in node.names] if node.module == "indexing" else [node.module]
+    else:
+        return []
+    own = [path.split(".") for path in paths if path and path.split(".")[0] == "indexing"]
+    units = {f.relative_to(PACKAGE).parts[0].removesuffix(".py") for f in PACKAGE.rglob("*.py")} | {"_core"}
+    return [path[1] if len(path) > 1 and path[1] in units else "__init__" for path in own]
+
+
+@pytest.mark.parametrize("file", python_files(), ids=lambda f: str(f.relative_to(PACKAGE)))
+def test_python_imports_follow_the_layers(file: Path) -> None:
+    unit = unit_of(file)
+    if unit == "__init__":
+        return
+    eager, deferred = imports(file)
+    allowed = MAY_IMPORT[unit] | {unit}
+    assert eager <= allowed, f"{unit} may not import {sorted(eager - allowed)}"
+    allowed |= MAY_DEFER.get(unit, set())
+    assert deferred <= allowed, f"{unit} may not import {sorted(deferred - allowed)}, not even in a function"
+
+
+def test_every_layer_stands_in_the_table() -> None:
+    assert {unit_of(f) for f in python_files()} - {"__init__"} <= set(MAY_IMPORT)
+
+
+def core_module(file: Path) -> str:
+    return file.relative_to(CORE).parts[0].removesuffix(".rs")
+
+
+@pytest.mark.parametrize("file", sorted(CORE.rglob("*.rs")), ids=lambda f: str(f.relative_to(CORE)))
+def test_core_modules_use_only_lower_ones(file: Path) -> None:
+    module = core_module(file)
+    if module == "lib":
+        return
+    source = file.read_text().split("#[cfg(test)]")[0]
+    used = set(re.findall(r"\bcrate::(\w+)", source)) | {
+        name for group in re.findall(r"\bcrate::\{([^}]*)\}", source) for name in re.findall(r"(?:^|,)\s*(\w+)", group)
+    }
+    modules = {core_module(f) for f in CORE.rglob("*.rs")}
+    lower = {name for order in CORE_ORDER if module in order for name in order[: order.index(module) + 1]}
+    assert lower, f"{module} has no place in the order of the core"
+    assert used & modules <= lower, f"{module} uses {sorted(used & modules - lower)}"
+
+
+def test_the_core_knows_no_python_and_does_no_io() -> None:
+    assert "pyo3" not in (ROOT / "rust/core/Cargo.toml").read_text()
+    for file in CORE.rglob("*.rs"):
+        source = file.read_text().split("#[cfg(test)]")[0]
+        found = re.findall(r"\bstd::(?:fs|io|net|env|process)\b|\bprintln!|\bstatic mut\b|\bunsafe\b", source)
+        assert not found, f"{file.relative_to(ROOT)}: {found}"
+
+
+def sources() -> list[Path]:
+    folders = ("rust", "python", "tests", "benches", "examples", "fuzz", "docs")
+    return sorted(f for d in folders for f in (ROOT / d).rglob("*") if f.suffix in (".rs", ".py", ".pyi"))
+
+
+def test_no_file_is_named_for_nothing_in_particular() -> None:
+    vague = {"util", "utils", "common", "helper", "helpers", "base", "misc"}
+    assert [f for f in sources() if f.stem in vague or f.parent.name in vague] == []
+
+
+def test_files_stay_short() -> None:
+    long = {str(f.relative_to(ROOT)): n for f in sources() if (n := len(f.read_text().splitlines())) > 500}
+    assert long == {}
+
+
+def test_no_unfinished_or_silenced_code() -> None:
+    mark = re.compile(
+        r"\bTO" + r"DO\b|\bXX" + r"X\b|except Exception|except:|pytest\.mark\.skip|\bNotImplemented\b(?!Error)"
+    )
+    found = []
+    for file in sources():
+        for number, line in enumerate(file.read_text().splitlines(), 1):
+            if mark.search(line) and file != Path(__file__).resolve() and "return NotImplemented" not in line:
+                found.append(f"{file.relative_to(ROOT)}:{number}: {line.strip()}")
+    assert found == []
+
+
+def test_importing_the_package_needs_no_device_library() -> None:
+    script = "import sys, indexing; print(*sorted({m.split('.')[0] for m in sys.modules}))"
+    loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
+    assert not {"cuda", "pyopencl", "jax", "jaxlib", "torch", "islpy", "z3"} & set(loaded)
+    assert "numpy" in loaded

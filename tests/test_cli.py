@@ -1,0 +1,215 @@
+"""The command line: what each command prints, its JSON, its exit status and its messages."""
+
+import io
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from indexing.cli import main
+
+TRANSPOSE = """
+HloModule transpose
+
+ENTRY main {
+  p0 = f32[2,3] parameter(0)
+  ROOT t = f32[3,2] transpose(p0), dimensions={1,0}
+}
+"""
+
+DYNAMIC_SLICE = """
+HloModule slice
+
+ENTRY main {
+  p0 = f32[10] parameter(0)
+  start = s32[] parameter(1)
+  ROOT d = f32[4] dynamic-slice(p0, start), dynamic_slice_sizes={4}
+}
+"""
+
+FUSION = """
+HloModule fused
+
+twice {
+  a = f32[8] parameter(0)
+  ROOT sum = f32[8] add(a, a)
+}
+
+ENTRY main {
+  p0 = f32[8] parameter(0)
+  ROOT f = f32[8] fusion(p0), kind=kLoop, calls=twice
+}
+"""
+
+Write = Callable[[str], str]
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    def to_file(text: str) -> str:
+        file = tmp_path / "program.hlo"
+        file.write_text(text)
+        return str(file)
+
+    return to_file
+
+
+def printed(capsys: pytest.CaptureFixture[str], *arguments: str, status: int = 0) -> str:
+    assert main(arguments) == status
+    out, err = capsys.readouterr()
+    assert err == ""
+    return out
+
+
+def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    assert main(arguments) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("indexing: ")
+    assert "Traceback" not in err
+    return err
+
+
+def test_maps_of_a_transpose(capsys: pytest.CaptureFixture[str], write: Write) -> None:
+    assert printed(capsys, "maps", write(TRANSPOSE)) == (
+        "t = f32[3,2] transpose\n  operand 0, p0\n    (d0, d1) -> (d1, d0), domain: d0 in [0, 2], d1 in [0, 1]\n"
+    )
+
+
+def test_maps_from_inputs(capsys: pytest.CaptureFixture[str], write: Write) -> None:
+    assert printed(capsys, "maps", "--inputs", write(TRANSPOSE)) == (
+        "t = f32[3,2] transpose\n"
+        "  operand 0, p0, to output 0\n"
+        "    (d0, d1) -> (d1, d0), domain: d0 in [0, 1], d1 in [0, 2]\n"
+    )
+
+
+def test_maps_show_where_runtime_values_are_read(capsys: pytest.CaptureFixture[str], write: Write) -> None:
+    out = printed(capsys, "maps", write(DYNAMIC_SLICE))
+    assert "(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 3], rt0 in [0, 6]\n      rt0 = start at (d0) -> ()" in out
+
+
+def test_maps_as_json(capsys: pytest.CaptureFixture[str], write: Write) -> None:
+    (found,) = json.loads(printed(capsys, "maps", "--json", write(DYNAMIC_SLICE)))
+    assert found["instruction"], found["opcode"] == ("d", "dynamic-slice")
+    (indexing,) = found["operands"][0]["maps"]
+    assert indexing["exactness"] == "exact"
+    assert [v["instruction"] for v in indexing["runtime_values"]] == ["start"]
+
+
+def test_maps_of_one_instruction_anywhere(capsys: pytest.CaptureFixture[str], write: Write) -> None:
+    out = printed(capsys, "maps", "--instruction", "%sum", write(FUSION))
+    assert out.startswith("sum = f32[8] add\n  operand 0, a\n    (d0) -> (d0), domain: d0 in [0, 7]\n")
+
+
+def test_simplify(capsys: pytest.CaptureFixture[str]) -> None:
+    source = "(d0, d1) -> ((d0 * 4 + d1) floordiv 4, d1 mod 4), domain: d0 in [0, 9], d1 in [0, 3]"
+    want = "(d0, d1) -> (d0, d1), domain: d0 in [0, 9], d1 in [0, 3]"
+    assert printed(capsys, "simplify", source) == want + "\n"
+    assert json.loads(printed(capsys, "simplify", "--json", source)) == {"map": source, "simplified": want}
+
+
+def test_simplify_reads_standard_input(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = b"(d0) -> (d0 mod 4), domain: d0 in [0, 3]\n\n(d0) -> (d0 floordiv 3), domain: d0 in [0, 8]\n"
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(lines)))
+    assert printed(capsys, "simplify", "--lines", "--style", "xla", "-") == (
+        "(d0) -> (d0), domain: d0 in [0, 3]\n(d0) -> (d0 / 3), domain: d0 in [0, 8]\n"
+    )
+
+
+def test_compose(capsys: pytest.CaptureFixture[str]) -> None:
+    first = "(d0) -> (d0 floordiv 4, d0 mod 4), domain: d0 in [0, 11]"
+    second = "(d0, d1) -> (d0 * 4 + d1), domain: d0 in [0, 2], d1 in [0, 3]"
+    assert printed(capsys, "compose", first, second) == "(d0) -> (d0), domain: d0 in [0, 11]\n"
+
+
+def test_partition(capsys: pytest.CaptureFixture[str], write: Write) -> None:
+    (found,) = json.loads(printed(capsys, "partition", "--json", write(FUSION)))
+    assert found["computation"] == "twice"
+    assert [s["roots"] for s in found["subgraphs"]] == [["sum"]]
+
+
+def test_emit_prints_cuda_source(capsys: pytest.CaptureFixture[str], write: Write) -> None:
+    out = printed(capsys, "emit", write(FUSION))
+    assert "__global__" in out
+    (kernel,) = json.loads(printed(capsys, "emit", "--json", "--dialect", "opencl", write(FUSION)))
+    assert "__kernel" in kernel["source"]
+    assert kernel["emitter"] == "loop"
+
+
+def test_emit_writes_files(capsys: pytest.CaptureFixture[str], write: Write, tmp_path: Path) -> None:
+    printed(capsys, "emit", "--out", str(tmp_path / "out"), "--arch", "sm_90", write(FUSION))
+    source, cubin = sorted((tmp_path / "out").iterdir(), key=lambda f: f.suffix == ".cubin")
+    assert "__global__" in source.read_text()
+    assert cubin.read_bytes()[:4] == b"\x7fELF"
+
+
+@pytest.mark.parametrize("device", ["cpu", "reference"])
+def test_run_agrees_with_the_reference(capsys: pytest.CaptureFixture[str], write: Write, device: str) -> None:
+    assert printed(capsys, "run", "--device", device, write(FUSION)).endswith("agrees with the reference\n")
+
+
+def test_run_reads_arrays(capsys: pytest.CaptureFixture[str], write: Write, tmp_path: Path) -> None:
+    np.save(tmp_path / "a.npy", np.arange(8, dtype=np.float32))
+    out = printed(capsys, "run", "--device", "cpu", "--input", str(tmp_path / "a.npy"), write(FUSION))
+    assert "[0.0, 2.0, 4.0, ...]" in out
+
+
+def test_standard_input(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(TRANSPOSE.encode())))
+    assert printed(capsys, "maps", "-").startswith("t = ")
+
+
+@pytest.mark.parametrize("command", ["maps", "partition", "emit", "run"])
+def test_what_is_wrong_with_a_file(capsys: pytest.CaptureFixture[str], tmp_path: Path, command: str) -> None:
+    broken, binary = tmp_path / "broken.hlo", tmp_path / "binary.hlo"
+    broken.write_text("HloModule m\nENTRY e {\n  ROOT a = f32[2 parameter(0)\n}\n")
+    binary.write_bytes(b"HloModule \xff\xfe")
+    message = refused(capsys, command, str(broken))
+    assert "line 3" in message
+    assert "^" in message
+    assert "No such file" in refused(capsys, command, str(tmp_path / "absent.hlo"))
+    assert "UTF-8" in refused(capsys, command, str(binary))
+    assert "directory" in refused(capsys, command, str(tmp_path))
+
+
+def test_what_is_wrong_with_a_map(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "^" in refused(capsys, "simplify", "(d0) -> (d0 +), domain: d0 in [0, 3]")
+    assert "standard input" in refused(capsys, "compose", "-", "-")
+
+
+def test_a_name_that_is_not_there(capsys: pytest.CaptureFixture[str], write: Write) -> None:
+    message = refused(capsys, "maps", "--instruction", "summ", write(FUSION))
+    assert "no instruction summ; there is sum" in message
+
+
+@pytest.mark.parametrize(
+    "arguments", [[], ["no-such-command"], ["maps"], ["simplify", "a", "b"], ["run", "--seed", "x", "f"]]
+)
+def test_wrong_usage(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main(arguments)
+    assert stop.value.code == 2
+    assert "usage: indexing" in capsys.readouterr().err
+
+
+def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
+    (tmp_path / "maps").write_text("(d0) -> (d0), domain: d0 in [0, 3]\n" * 20_000)
+    with open(tmp_path / "maps", "rb") as lines:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "indexing", "simplify", "--lines", "-"],
+            stdin=lines,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        assert process.stdout is not None
+        assert process.stderr is not None
+        os.read(process.stdout.fileno(), 10)
+        process.stdout.close()
+        errors = process.stderr.read()
+        process.stderr.close()
+    assert (process.wait(), errors) == (0, b"")
