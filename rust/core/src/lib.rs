@@ -1,3 +1,14 @@
 //! Symbolic indexing maps: expressions, their simplification over a domain, maps, counting, HLO text.
 //!
 //! Pure Rust: no Python, no I/O, no global state.
+
+pub mod dag;
+pub mod error;
+pub mod expr;
+pub mod int;
+pub mod interval;
+
+pub use dag::Dag;
+pub use error::{Error, ErrorKind, Result};
+pub use expr::{Arena, Expr, Node, Term};
+pub use interval::Interval;

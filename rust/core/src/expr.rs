@@ -1,0 +1,498 @@
+//! Expressions: hash-consed nodes in an arena, addressed by a small typed id.
+//!
+//! Nodes are immutable and never move. The operands of a node have smaller ids than the node, so that a pass in
+//! increasing order of id is a bottom-up pass; nothing here recurses. Only `canonical.rs` makes nodes, so that equal
+//! expressions have equal ids. The order of terms and arguments is structural: it never depends on ids or hashes.
+
+use crate::error::{Error, Result};
+use crate::int::{floor_div, floor_mod};
+use std::cmp::Ordering;
+
+/// A node of an [`Arena`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Expr(pub(crate) u32);
+
+impl Expr {
+    /// The position of the node in its arena.
+    #[inline]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// One term of a sum: `coeff * expr`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Term {
+    /// The nonzero coefficient.
+    pub coeff: i64,
+    /// What it multiplies: no constant and no sum.
+    pub expr: Expr,
+}
+
+impl Term {
+    /// `coeff * expr`.
+    #[inline]
+    pub fn new(coeff: i64, expr: Expr) -> Self {
+        Term { coeff, expr }
+    }
+}
+
+/// A node as it is read.
+#[derive(Clone, Copy, Debug)]
+pub enum Node<'a> {
+    /// A variable by its index.
+    Variable(u32),
+    /// `a floordiv b`; a constant `b` is at least 2.
+    FloorDiv(Expr, Expr),
+    /// `a mod b`; a constant `b` is at least 2.
+    Mod(Expr, Expr),
+    /// At least two factors, none a constant.
+    Product(&'a [Expr]),
+    /// At least two arguments; a constant is last.
+    Min(&'a [Expr]),
+    /// At least two arguments; a constant is last.
+    Max(&'a [Expr]),
+    /// `constant + sum of coeff * expr`.
+    Sum(i64, &'a [Term]),
+    /// A constant.
+    Constant(i64),
+}
+
+/// What a node is; in the order in which terms are sorted.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[repr(u8)]
+pub(crate) enum Tag {
+    Variable,
+    FloorDiv,
+    Mod,
+    Product,
+    Min,
+    Max,
+    Sum,
+    Constant,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Record {
+    /// The constant of a constant or a sum.
+    pub(crate) value: i64,
+    pub(crate) hash: u32,
+    /// The variable, the first operand, or where the list starts.
+    pub(crate) at: u32,
+    /// The second operand, or the length of the list.
+    pub(crate) len: u32,
+    pub(crate) tag: Tag,
+}
+
+/// The hash-consing store of nodes. [`Arena::clear`] forgets all of them and keeps the memory.
+#[derive(Default, Debug)]
+pub struct Arena {
+    pub(crate) records: Vec<Record>,
+    terms: Vec<Term>,
+    args: Vec<Expr>,
+    table: Vec<u32>,
+    pub(crate) term_buffers: Vec<Vec<Term>>,
+    pub(crate) arg_buffers: Vec<Vec<Expr>>,
+    mark: Vec<u32>,
+    epoch: u32,
+}
+
+const SMALLEST_TABLE: usize = 128;
+
+#[inline]
+fn mix(hash: u64, word: u64) -> u64 {
+    (hash.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95)
+}
+
+#[inline]
+fn finish(hash: u64) -> u32 {
+    (hash ^ (hash >> 32)) as u32
+}
+
+impl Arena {
+    /// An arena without nodes.
+    pub fn new() -> Self {
+        Arena::default()
+    }
+
+    /// Forget all nodes. Ids handed out before mean nothing afterwards.
+    pub fn clear(&mut self) {
+        if self.table.len() > SMALLEST_TABLE && self.table.len() > 8 * self.records.len() {
+            self.table.truncate(SMALLEST_TABLE);
+        }
+        self.table.fill(0);
+        self.records.clear();
+        self.terms.clear();
+        self.args.clear();
+    }
+
+    /// How many nodes there are.
+    pub fn len(&self) -> usize {
+        self.records.len()
+    }
+
+    /// Are there no nodes?
+    pub fn is_empty(&self) -> bool {
+        self.records.is_empty()
+    }
+
+    /// The node of an id.
+    #[inline]
+    pub fn node(&self, e: Expr) -> Node<'_> {
+        let r = &self.records[e.index()];
+        let (at, len) = (r.at as usize, r.len as usize);
+        match r.tag {
+            Tag::Variable => Node::Variable(r.at),
+            Tag::FloorDiv => Node::FloorDiv(Expr(r.at), Expr(r.len)),
+            Tag::Mod => Node::Mod(Expr(r.at), Expr(r.len)),
+            Tag::Product => Node::Product(&self.args[at..at + len]),
+            Tag::Min => Node::Min(&self.args[at..at + len]),
+            Tag::Max => Node::Max(&self.args[at..at + len]),
+            Tag::Sum => Node::Sum(r.value, &self.terms[at..at + len]),
+            Tag::Constant => Node::Constant(r.value),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn tag(&self, e: Expr) -> Tag {
+        self.records[e.index()].tag
+    }
+
+    /// The value of a constant.
+    #[inline]
+    pub fn as_constant(&self, e: Expr) -> Option<i64> {
+        let r = &self.records[e.index()];
+        (r.tag == Tag::Constant).then_some(r.value)
+    }
+
+    /// The index of a variable.
+    #[inline]
+    pub fn as_variable(&self, e: Expr) -> Option<u32> {
+        let r = &self.records[e.index()];
+        (r.tag == Tag::Variable).then_some(r.at)
+    }
+
+    /// `(a, c)` of `a floordiv c` with a constant `c`.
+    #[inline]
+    pub fn as_floordiv(&self, e: Expr) -> Option<(Expr, i64)> {
+        let r = &self.records[e.index()];
+        if r.tag != Tag::FloorDiv {
+            return None;
+        }
+        Some((Expr(r.at), self.as_constant(Expr(r.len))?))
+    }
+
+    /// `(a, c)` of `a mod c` with a constant `c`.
+    #[inline]
+    pub fn as_mod(&self, e: Expr) -> Option<(Expr, i64)> {
+        let r = &self.records[e.index()];
+        if r.tag != Tag::Mod {
+            return None;
+        }
+        Some((Expr(r.at), self.as_constant(Expr(r.len))?))
+    }
+
+    /// The constant of an expression read as a sum (0 where there is none).
+    #[inline]
+    pub fn constant_part(&self, e: Expr) -> i64 {
+        let r = &self.records[e.index()];
+        if matches!(r.tag, Tag::Sum | Tag::Constant) {
+            r.value
+        } else {
+            0
+        }
+    }
+
+    /// Append the terms of `factor * e`, read as a sum, to `out`, and return the constant `factor * constant`.
+    pub fn push_terms(&self, e: Expr, factor: i64, out: &mut Vec<Term>) -> Result<i64> {
+        match self.node(e) {
+            Node::Sum(constant, terms) => {
+                out.reserve(terms.len());
+                for t in terms {
+                    let coeff = t.coeff.checked_mul(factor).ok_or_else(|| Error::overflow("a coefficient"))?;
+                    out.push(Term::new(coeff, t.expr));
+                }
+                constant.checked_mul(factor).ok_or_else(|| Error::overflow("a constant"))
+            }
+            Node::Constant(c) => c.checked_mul(factor).ok_or_else(|| Error::overflow("a constant")),
+            _ => {
+                out.push(Term::new(factor, e));
+                Ok(0)
+            }
+        }
+    }
+
+    // ------------------------------------------------------------------ interning
+
+    fn find(&mut self, hash: u32, equal: impl Fn(&Self, &Record) -> bool) -> std::result::Result<Expr, usize> {
+        if self.table.len() < SMALLEST_TABLE {
+            self.table.resize(SMALLEST_TABLE, 0);
+        } else if self.records.len() * 2 >= self.table.len() {
+            self.grow();
+        }
+        let mask = self.table.len() - 1;
+        let mut slot = hash as usize & mask;
+        loop {
+            let id = self.table[slot];
+            if id == 0 {
+                return Err(slot);
+            }
+            let r = &self.records[id as usize - 1];
+            if r.hash == hash && equal(self, r) {
+                return Ok(Expr(id - 1));
+            }
+            slot = (slot + 1) & mask;
+        }
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let size = self.table.len() * 4;
+        self.table.clear();
+        self.table.resize(size, 0);
+        for (id, r) in self.records.iter().enumerate() {
+            let mut slot = r.hash as usize & (size - 1);
+            while self.table[slot] != 0 {
+                slot = (slot + 1) & (size - 1);
+            }
+            self.table[slot] = id as u32 + 1;
+        }
+    }
+
+    fn insert(&mut self, slot: usize, record: Record) -> Expr {
+        let id = self.records.len() as u32;
+        self.records.push(record);
+        self.table[slot] = id + 1;
+        Expr(id)
+    }
+
+    pub(crate) fn intern_constant(&mut self, value: i64) -> Expr {
+        let hash = finish(mix(Tag::Constant as u64, value as u64));
+        match self.find(hash, |_, r| r.tag == Tag::Constant && r.value == value) {
+            Ok(e) => e,
+            Err(slot) => self.insert(slot, Record { value, hash, at: 0, len: 0, tag: Tag::Constant }),
+        }
+    }
+
+    pub(crate) fn intern_variable(&mut self, index: u32) -> Expr {
+        let hash = finish(mix(Tag::Variable as u64, u64::from(index)));
+        match self.find(hash, |_, r| r.tag == Tag::Variable && r.at == index) {
+            Ok(e) => e,
+            Err(slot) => self.insert(slot, Record { value: 0, hash, at: index, len: 0, tag: Tag::Variable }),
+        }
+    }
+
+    pub(crate) fn intern_binary(&mut self, tag: Tag, a: Expr, b: Expr) -> Expr {
+        let (ha, hb) = (self.records[a.index()].hash, self.records[b.index()].hash);
+        let hash = finish(mix(mix(tag as u64, u64::from(ha)), u64::from(hb)));
+        match self.find(hash, |_, r| r.tag == tag && r.at == a.0 && r.len == b.0) {
+            Ok(e) => e,
+            Err(slot) => self.insert(slot, Record { value: 0, hash, at: a.0, len: b.0, tag }),
+        }
+    }
+
+    pub(crate) fn intern_args(&mut self, tag: Tag, args: &[Expr]) -> Expr {
+        let mixed = args.iter().fold(tag as u64, |h, a| mix(h, u64::from(self.records[a.index()].hash)));
+        let hash = finish(mixed);
+        let equal = |arena: &Self, r: &Record| {
+            r.tag == tag
+                && r.len as usize == args.len()
+                && arena.args[r.at as usize..r.at as usize + args.len()] == *args
+        };
+        match self.find(hash, equal) {
+            Ok(e) => e,
+            Err(slot) => {
+                let at = self.args.len() as u32;
+                self.args.extend_from_slice(args);
+                self.insert(slot, Record { value: 0, hash, at, len: args.len() as u32, tag })
+            }
+        }
+    }
+
+    pub(crate) fn intern_sum(&mut self, value: i64, terms: &[Term]) -> Expr {
+        let start = mix(Tag::Sum as u64, value as u64);
+        let mixed = terms.iter().fold(start, |h, t| {
+            mix(mix(h, t.coeff as u64), u64::from(self.records[t.expr.index()].hash))
+        });
+        let hash = finish(mixed);
+        let equal = |arena: &Self, r: &Record| {
+            r.tag == Tag::Sum
+                && r.value == value
+                && r.len as usize == terms.len()
+                && arena.terms[r.at as usize..r.at as usize + terms.len()] == *terms
+        };
+        match self.find(hash, equal) {
+            Ok(e) => e,
+            Err(slot) => {
+                let at = self.terms.len() as u32;
+                self.terms.extend_from_slice(terms);
+                self.insert(slot, Record { value, hash, at, len: terms.len() as u32, tag: Tag::Sum })
+            }
+        }
+    }
+
+    // ------------------------------------------------------------------ order
+
+    /// The structural order: total, the same in every arena. Two expressions are equal only if they are one node.
+    pub fn compare(&self, mut a: Expr, mut b: Expr) -> Ordering {
+        // Each step goes down to the first operands that differ, so that this walks one path, not a tree.
+        loop {
+            if a == b {
+                return Ordering::Equal;
+            }
+            let (x, y) = (&self.records[a.index()], &self.records[b.index()]);
+            if x.tag != y.tag {
+                return x.tag.cmp(&y.tag);
+            }
+            match x.tag {
+                Tag::Variable => return x.at.cmp(&y.at),
+                Tag::Constant => return x.value.cmp(&y.value),
+                Tag::FloorDiv | Tag::Mod => {
+                    (a, b) = if x.at == y.at { (Expr(x.len), Expr(y.len)) } else { (Expr(x.at), Expr(y.at)) };
+                }
+                Tag::Product | Tag::Min | Tag::Max => {
+                    let (p, q) = (self.args_of(x), self.args_of(y));
+                    match p.iter().zip(q).find(|(u, v)| u != v) {
+                        Some((u, v)) => (a, b) = (*u, *v),
+                        None => return p.len().cmp(&q.len()),
+                    }
+                }
+                Tag::Sum => {
+                    let (p, q) = (self.terms_of(x), self.terms_of(y));
+                    match p.iter().zip(q).find(|(u, v)| u != v) {
+                        Some((u, v)) if u.expr == v.expr => return u.coeff.cmp(&v.coeff),
+                        Some((u, v)) => (a, b) = (u.expr, v.expr),
+                        None => return p.len().cmp(&q.len()).then(x.value.cmp(&y.value)),
+                    }
+                }
+            }
+        }
+    }
+
+    fn args_of(&self, r: &Record) -> &[Expr] {
+        &self.args[r.at as usize..(r.at + r.len) as usize]
+    }
+
+    fn terms_of(&self, r: &Record) -> &[Term] {
+        &self.terms[r.at as usize..(r.at + r.len) as usize]
+    }
+
+    // ------------------------------------------------------------------ traversal
+
+    /// Call `f` with each operand of `e`, in order.
+    #[inline]
+    pub fn for_each_operand(&self, e: Expr, mut f: impl FnMut(Expr)) {
+        match self.node(e) {
+            Node::Variable(_) | Node::Constant(_) => {}
+            Node::FloorDiv(a, b) | Node::Mod(a, b) => {
+                f(a);
+                f(b);
+            }
+            Node::Product(args) | Node::Min(args) | Node::Max(args) => args.iter().for_each(|a| f(*a)),
+            Node::Sum(_, terms) => terms.iter().for_each(|t| f(t.expr)),
+        }
+    }
+
+    /// All nodes reachable from `roots`, each once, operands before their users (increasing ids).
+    pub fn reachable(&mut self, roots: &[Expr]) -> Vec<Expr> {
+        let mut found = self.post_order(roots);
+        found.sort_unstable_by_key(|e| e.0);
+        found
+    }
+
+    /// All nodes reachable from `roots`, each once, in depth-first post-order: a function of the structure alone.
+    pub fn post_order(&mut self, roots: &[Expr]) -> Vec<Expr> {
+        let (mut mark, epoch) = self.next_epoch();
+        let mut out = Vec::new();
+        let mut stack: Vec<(Expr, bool)> = Vec::new();
+        for &root in roots {
+            stack.push((root, false));
+            while let Some((e, expanded)) = stack.pop() {
+                if expanded {
+                    out.push(e);
+                    continue;
+                }
+                if mark[e.index()] == epoch {
+                    continue;
+                }
+                mark[e.index()] = epoch;
+                stack.push((e, true));
+                let first = stack.len();
+                self.for_each_operand(e, |o| {
+                    if mark[o.index()] != epoch {
+                        stack.push((o, false));
+                    }
+                });
+                stack[first..].reverse();
+            }
+        }
+        self.mark = mark;
+        out
+    }
+
+    fn next_epoch(&mut self) -> (Vec<u32>, u32) {
+        let mut mark = std::mem::take(&mut self.mark);
+        if self.epoch == u32::MAX {
+            mark.clear();
+            self.epoch = 0;
+        }
+        self.epoch += 1;
+        if mark.len() < self.records.len() {
+            mark.resize(self.records.len(), 0);
+        }
+        (mark, self.epoch)
+    }
+
+    /// The indices of the variables under `roots`, sorted, each once.
+    pub fn variables(&mut self, roots: &[Expr]) -> Vec<u32> {
+        let mut out: Vec<u32> = self.post_order(roots).iter().filter_map(|e| self.as_variable(*e)).collect();
+        out.sort_unstable();
+        out
+    }
+
+    // ------------------------------------------------------------------ evaluation
+
+    /// The values of `roots` where variable `i` has the value `variables[i]`.
+    ///
+    /// Errors: a divisor of 0, a value that leaves int64, a variable without a value.
+    pub fn evaluate(&mut self, roots: &[Expr], variables: &[i64]) -> Result<Vec<i64>> {
+        let order = self.reachable(roots);
+        let mut values = vec![0i64; order.last().map_or(0, |e| e.index() + 1)];
+        for e in order {
+            values[e.index()] = self.value_of(e, variables, &values)?;
+        }
+        Ok(roots.iter().map(|e| values[e.index()]).collect())
+    }
+
+    fn value_of(&self, e: Expr, variables: &[i64], values: &[i64]) -> Result<i64> {
+        let at = |e: &Expr| values[e.index()];
+        match self.node(e) {
+            Node::Constant(c) => Ok(c),
+            Node::Variable(v) => variables
+                .get(v as usize)
+                .copied()
+                .ok_or_else(|| Error::invalid_map(format!("variable {v} has no value: {} were given", variables.len()))),
+            Node::FloorDiv(a, b) if at(&b) == 0 => {
+                let _ = a;
+                Err(Error::division_by_zero())
+            }
+            Node::FloorDiv(a, b) => floor_div(at(&a), at(&b)).ok_or_else(|| Error::overflow("a quotient")),
+            Node::Mod(a, b) => floor_mod(at(&a), at(&b)).ok_or_else(Error::division_by_zero),
+            Node::Min(args) => Ok(args.iter().map(at).min().unwrap_or(0)),
+            Node::Max(args) => Ok(args.iter().map(at).max().unwrap_or(0)),
+            Node::Product(args) => {
+                let product = args.iter().try_fold(1i64, |p, a| p.checked_mul(at(a)));
+                product.ok_or_else(|| Error::overflow("a product"))
+            }
+            Node::Sum(constant, terms) => {
+                // Partial sums may leave int64 while the sum does not: 128 bits hold any sum of 2^32 int64 products.
+                let mut sum = i128::from(constant);
+                for t in terms {
+                    let term = i128::from(t.coeff) * i128::from(at(&t.expr));
+                    sum = sum.checked_add(term).ok_or_else(|| Error::overflow("a sum"))?;
+                }
+                i64::try_from(sum).map_err(|_| Error::overflow("a sum"))
+            }
+        }
+    }
+}

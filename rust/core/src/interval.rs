@@ -1,0 +1,342 @@
+//! Closed intervals of int64, and comparison that may answer "depends".
+//!
+//! `i64::MIN` as a lower bound and `i64::MAX` as an upper bound stand for "unbounded": arithmetic on bounds saturates
+//! to them, and what starts from them stays there, so that an overflow can only widen an interval.
+
+use crate::int::{ceil_div, floor_div};
+
+/// The integers from `lower` to `upper`, both included; empty where `lower > upper`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Interval {
+    /// The least element.
+    pub lower: i64,
+    /// The greatest element.
+    pub upper: i64,
+}
+
+const LOW: i64 = i64::MIN;
+const HIGH: i64 = i64::MAX;
+
+#[inline]
+fn add_lower(a: i64, b: i64) -> i64 {
+    if a == LOW || b == LOW {
+        LOW
+    } else {
+        a.saturating_add(b)
+    }
+}
+
+#[inline]
+fn add_upper(a: i64, b: i64) -> i64 {
+    if a == HIGH || b == HIGH {
+        HIGH
+    } else {
+        a.saturating_add(b)
+    }
+}
+
+fn saturating_product(a: i64, b: i64) -> i64 {
+    a.checked_mul(b).unwrap_or(if (a < 0) == (b < 0) { HIGH } else { LOW })
+}
+
+impl Interval {
+    /// All of int64: nothing is known.
+    pub const ALL: Interval = Interval { lower: LOW, upper: HIGH };
+    /// No integer.
+    pub const EMPTY: Interval = Interval { lower: 0, upper: -1 };
+
+    /// `[lower, upper]`.
+    #[inline]
+    pub const fn new(lower: i64, upper: i64) -> Self {
+        Interval { lower, upper }
+    }
+
+    /// `[value, value]`.
+    #[inline]
+    pub const fn point(value: i64) -> Self {
+        Interval { lower: value, upper: value }
+    }
+
+    /// Does it hold no integer?
+    #[inline]
+    pub fn is_empty(self) -> bool {
+        self.lower > self.upper
+    }
+
+    /// Does it hold one integer?
+    #[inline]
+    pub fn is_point(self) -> bool {
+        self.lower == self.upper
+    }
+
+    /// Are both ends known?
+    #[inline]
+    pub fn is_bounded(self) -> bool {
+        self.lower != LOW && self.upper != HIGH
+    }
+
+    /// Is `value` in it?
+    #[inline]
+    pub fn contains(self, value: i64) -> bool {
+        self.lower <= value && value <= self.upper
+    }
+
+    /// Are all integers of `other` in it?
+    #[inline]
+    pub fn covers(self, other: Interval) -> bool {
+        other.is_empty() || (self.lower <= other.lower && other.upper <= self.upper)
+    }
+
+    /// How many integers.
+    pub fn count(self) -> u128 {
+        if self.is_empty() {
+            0
+        } else {
+            (self.upper as i128 - self.lower as i128 + 1) as u128
+        }
+    }
+
+    /// The integers in both.
+    #[inline]
+    #[must_use]
+    pub fn intersect(self, other: Interval) -> Interval {
+        Interval::new(self.lower.max(other.lower), self.upper.min(other.upper))
+    }
+
+    /// The least interval that holds both.
+    #[inline]
+    #[must_use]
+    pub fn union(self, other: Interval) -> Interval {
+        if self.is_empty() {
+            return other;
+        }
+        if other.is_empty() {
+            return self;
+        }
+        Interval::new(self.lower.min(other.lower), self.upper.max(other.upper))
+    }
+
+    /// All sums.
+    #[inline]
+    #[must_use]
+    pub fn plus(self, other: Interval) -> Interval {
+        Interval::new(add_lower(self.lower, other.lower), add_upper(self.upper, other.upper))
+    }
+
+    /// All differences.
+    #[inline]
+    #[must_use]
+    pub fn minus(self, other: Interval) -> Interval {
+        self.plus(other.negated())
+    }
+
+    /// All negatives.
+    #[inline]
+    #[must_use]
+    pub fn negated(self) -> Interval {
+        let lower = if self.upper == HIGH { LOW } else { -self.upper };
+        let upper = if self.lower == LOW { HIGH } else { -self.lower };
+        Interval::new(lower, upper)
+    }
+
+    /// All multiples by a constant.
+    #[inline]
+    #[must_use]
+    pub fn scaled(self, factor: i64) -> Interval {
+        if factor == 0 {
+            return Interval::point(0);
+        }
+        let (a, b) = if factor > 0 { (self.lower, self.upper) } else { (self.upper, self.lower) };
+        let open_lower = if factor > 0 { a == LOW } else { a == HIGH };
+        let open_upper = if factor > 0 { b == HIGH } else { b == LOW };
+        let lower = if open_lower { LOW } else { saturating_product(a, factor) };
+        let upper = if open_upper { HIGH } else { saturating_product(b, factor) };
+        Interval::new(lower, upper)
+    }
+
+    /// The least interval that holds all products.
+    #[must_use]
+    pub fn times(self, other: Interval) -> Interval {
+        if self.is_empty() || other.is_empty() {
+            return Interval::EMPTY;
+        }
+        if other.is_point() {
+            return self.scaled(other.lower);
+        }
+        if self.is_point() {
+            return other.scaled(self.lower);
+        }
+        let ends = [
+            saturating_product(self.lower, other.lower),
+            saturating_product(self.lower, other.upper),
+            saturating_product(self.upper, other.lower),
+            saturating_product(self.upper, other.upper),
+        ];
+        Interval::new(*ends.iter().min().unwrap_or(&LOW), *ends.iter().max().unwrap_or(&HIGH))
+    }
+
+    /// The floor quotients by a positive constant.
+    #[inline]
+    #[must_use]
+    pub fn floordiv_positive(self, divisor: i64) -> Interval {
+        debug_assert!(divisor > 0);
+        let lower = if self.lower == LOW { LOW } else { self.lower.div_euclid(divisor) };
+        let upper = if self.upper == HIGH { HIGH } else { self.upper.div_euclid(divisor) };
+        Interval::new(lower, upper)
+    }
+
+    /// The least interval that holds all floor quotients by the nonzero elements of `other`.
+    #[must_use]
+    pub fn floordiv(self, other: Interval) -> Interval {
+        if self.is_empty() || other.is_empty() {
+            return Interval::EMPTY;
+        }
+        let mut all = Interval::EMPTY;
+        let positive = other.intersect(Interval::new(1, HIGH));
+        let negative = other.intersect(Interval::new(LOW, -1));
+        for part in [positive, negative] {
+            if part.is_empty() {
+                continue;
+            }
+            for divisor in [part.lower, part.upper] {
+                for end in [self.lower, self.upper] {
+                    let open = end == LOW || end == HIGH;
+                    let towards_low = (end < 0) != (divisor < 0);
+                    let q = match floor_div(end, divisor) {
+                        _ if open && towards_low => LOW,
+                        Some(_) if open => HIGH,
+                        Some(q) => q,
+                        None => HIGH,
+                    };
+                    all = all.union(Interval::point(q));
+                }
+            }
+        }
+        all
+    }
+
+    /// The smaller of two elements.
+    #[inline]
+    #[must_use]
+    pub fn min(self, other: Interval) -> Interval {
+        Interval::new(self.lower.min(other.lower), self.upper.min(other.upper))
+    }
+
+    /// The greater of two elements.
+    #[inline]
+    #[must_use]
+    pub fn max(self, other: Interval) -> Interval {
+        Interval::new(self.lower.max(other.lower), self.upper.max(other.upper))
+    }
+
+    /// The `x` with `x * factor` in the interval, for a nonzero factor.
+    #[must_use]
+    pub fn quotient_by(self, factor: i64) -> Interval {
+        debug_assert!(factor != 0);
+        let (a, b) = if factor > 0 { (self.lower, self.upper) } else { (self.upper, self.lower) };
+        let lower = if a == LOW || a == HIGH { LOW } else { ceil_div(a, factor).unwrap_or(LOW) };
+        let upper = if b == HIGH || b == LOW { HIGH } else { floor_div(b, factor).unwrap_or(HIGH) };
+        Interval::new(lower, upper)
+    }
+
+    /// Is every element of this below every element of `other`? `None`: it depends.
+    pub fn lt(self, other: Interval) -> Option<bool> {
+        if self.upper < other.lower {
+            Some(true)
+        } else if self.lower >= other.upper {
+            Some(false)
+        } else {
+            None
+        }
+    }
+
+    /// `<=` of all pairs of elements.
+    pub fn le(self, other: Interval) -> Option<bool> {
+        other.lt(self).map(|x| !x)
+    }
+
+    /// `>` of all pairs of elements.
+    pub fn gt(self, other: Interval) -> Option<bool> {
+        other.lt(self)
+    }
+
+    /// `>=` of all pairs of elements.
+    pub fn ge(self, other: Interval) -> Option<bool> {
+        self.lt(other).map(|x| !x)
+    }
+
+    /// `==` of all pairs of elements.
+    pub fn equal(self, other: Interval) -> Option<bool> {
+        if self.intersect(other).is_empty() {
+            Some(false)
+        } else if self.is_point() && self == other {
+            Some(true)
+        } else {
+            None
+        }
+    }
+
+    /// `!=` of all pairs of elements.
+    pub fn not_equal(self, other: Interval) -> Option<bool> {
+        self.equal(other).map(|x| !x)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(span: i64) -> impl Iterator<Item = Interval> {
+        (-span..=span).flat_map(move |a| (a..=span).map(move |b| Interval::new(a, b)))
+    }
+
+    fn hull(values: impl Iterator<Item = i64>) -> Interval {
+        values.fold(Interval::EMPTY, |i, v| i.union(Interval::point(v)))
+    }
+
+    fn pairs(a: Interval, b: Interval) -> impl Iterator<Item = (i64, i64)> {
+        (a.lower..=a.upper).flat_map(move |x| (b.lower..=b.upper).map(move |y| (x, y)))
+    }
+
+    #[test]
+    fn arithmetic_is_the_hull_of_all_pairs() {
+        for a in all(4) {
+            for b in all(4) {
+                assert_eq!(a.plus(b), hull(pairs(a, b).map(|(x, y)| x + y)));
+                assert_eq!(a.minus(b), hull(pairs(a, b).map(|(x, y)| x - y)));
+                assert_eq!(a.times(b), hull(pairs(a, b).map(|(x, y)| x * y)));
+                assert_eq!(a.min(b), hull(pairs(a, b).map(|(x, y)| x.min(y))));
+                assert_eq!(a.max(b), hull(pairs(a, b).map(|(x, y)| x.max(y))));
+                assert_eq!(a.floordiv(b), hull(pairs(a, b).filter_map(|(x, y)| floor_div(x, y))));
+            }
+        }
+    }
+
+    #[test]
+    fn comparison_is_what_all_pairs_agree_on() {
+        let agreed = |mut answers: Vec<bool>| {
+            answers.dedup();
+            if answers.len() == 1 {
+                Some(answers[0])
+            } else {
+                None
+            }
+        };
+        for a in all(3) {
+            for b in all(3) {
+                assert_eq!(a.lt(b), agreed(pairs(a, b).map(|(x, y)| x < y).collect()));
+                assert_eq!(a.le(b), agreed(pairs(a, b).map(|(x, y)| x <= y).collect()));
+                assert_eq!(a.equal(b), agreed(pairs(a, b).map(|(x, y)| x == y).collect()));
+            }
+        }
+    }
+
+    #[test]
+    fn overflow_widens() {
+        let big = Interval::new(i64::MAX - 1, i64::MAX);
+        assert_eq!(big.plus(big).upper, i64::MAX);
+        assert_eq!(Interval::ALL.minus(Interval::point(5)), Interval::ALL);
+        assert_eq!(Interval::ALL.scaled(-3), Interval::ALL);
+        assert_eq!(Interval::ALL.floordiv_positive(2), Interval::ALL);
+    }
+}
