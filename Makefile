@@ -5,6 +5,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 N      ?= 20000
 SEED   ?=
+FIRST  ?=
 CORPUS ?=
 
 bin    := $(VENV)/bin
@@ -56,7 +57,7 @@ golden: $(VENV)/.developed ## accept the current output as what the golden tests
 	cd tests && GOLDEN=accept $(python) -m pytest -q -k golden
 
 fuzz: $(VENV)/.developed ## N= random maps (SEED=) against brute force and isl
-	$(python) fuzz/maps.py --count $(N) $(if $(SEED),--seed $(SEED))
+	$(python) fuzz/maps.py --count $(N) $(if $(SEED),--seed $(SEED)) $(if $(FIRST),--first $(FIRST))
 
 bench: $(VENV)-bench/.made ## speed: the core (CORPUS= a file of maps), Python, growth, and the peers that pip installs
 	CORPUS=$(abspath $(CORPUS)) cargo bench --quiet --locked --manifest-path benches/core/Cargo.toml

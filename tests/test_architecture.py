@@ -37,9 +37,9 @@ MAY_DEFER = {
     "ops": {"reference"},  # computations that an op calls
 }
 # The core's modules from the lowest up: each may use those before it.
+EXPRESSIONS = ["error", "int", "interval", "expr", "canonical", "range", "rules", "simplify"]
 CORE_ORDER = [
-    ["error", "int", "interval", "expr", "canonical", "range", "rules", "simplify"]
-    + ["map", "indexing_map", "image", "tile", "text"],
+    [*EXPRESSIONS, "map", "indexing_map", "image", "tile", "text"],
     ["error", "int", "hlo_text"],
 ]
 
