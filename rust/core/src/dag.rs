@@ -51,7 +51,9 @@ impl Arena {
             match self.node(e) {
                 Node::Variable(v) => words.push(header(tag, v)),
                 Node::Constant(c) => words.extend([header(tag, 0), c]),
-                Node::FloorDiv(a, b) | Node::Mod(a, b) => words.extend([header(tag, 0), at(a) | (at(b) << 32)]),
+                Node::FloorDiv(a, b) | Node::Mod(a, b) => {
+                    words.extend([header(tag, 0), at(a) | (at(b) << 32)])
+                }
                 Node::Product(args) | Node::Min(args) | Node::Max(args) => {
                     words.push(header(tag, args.len() as u32));
                     words.extend(args.iter().map(|a| at(*a)));

@@ -209,7 +209,8 @@ impl Arena {
             Node::Sum(constant, terms) => {
                 out.reserve(terms.len());
                 for t in terms {
-                    let coeff = t.coeff.checked_mul(factor).ok_or_else(|| Error::overflow("a coefficient"))?;
+                    let coeff =
+                        t.coeff.checked_mul(factor).ok_or_else(|| Error::overflow("a coefficient"))?;
                     out.push(Term::new(coeff, t.expr));
                 }
                 constant.checked_mul(factor).ok_or_else(|| Error::overflow("a constant"))
@@ -224,7 +225,11 @@ impl Arena {
 
     // ------------------------------------------------------------------ interning
 
-    fn find(&mut self, hash: u32, equal: impl Fn(&Self, &Record) -> bool) -> std::result::Result<Expr, usize> {
+    fn find(
+        &mut self,
+        hash: u32,
+        equal: impl Fn(&Self, &Record) -> bool,
+    ) -> std::result::Result<Expr, usize> {
         if self.table.len() < SMALLEST_TABLE {
             self.table.resize(SMALLEST_TABLE, 0);
         } else if self.records.len() * 2 >= self.table.len() {
@@ -311,9 +316,9 @@ impl Arena {
 
     pub(crate) fn intern_sum(&mut self, value: i64, terms: &[Term]) -> Expr {
         let start = mix(Tag::Sum as u64, value as u64);
-        let mixed = terms.iter().fold(start, |h, t| {
-            mix(mix(h, t.coeff as u64), u64::from(self.records[t.expr.index()].hash))
-        });
+        let mixed = terms
+            .iter()
+            .fold(start, |h, t| mix(mix(h, t.coeff as u64), u64::from(self.records[t.expr.index()].hash)));
         let hash = finish(mixed);
         let equal = |arena: &Self, r: &Record| {
             r.tag == Tag::Sum
@@ -468,10 +473,9 @@ impl Arena {
         let at = |e: &Expr| values[e.index()];
         match self.node(e) {
             Node::Constant(c) => Ok(c),
-            Node::Variable(v) => variables
-                .get(v as usize)
-                .copied()
-                .ok_or_else(|| Error::invalid_map(format!("variable {v} has no value: {} were given", variables.len()))),
+            Node::Variable(v) => variables.get(v as usize).copied().ok_or_else(|| {
+                Error::invalid_map(format!("variable {v} has no value: {} were given", variables.len()))
+            }),
             Node::FloorDiv(a, b) if at(&b) == 0 => {
                 let _ = a;
                 Err(Error::division_by_zero())

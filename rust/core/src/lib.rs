@@ -2,11 +2,13 @@
 //!
 //! Pure Rust: no Python, no I/O, no global state.
 
+pub mod canonical;
 pub mod dag;
 pub mod error;
 pub mod expr;
 pub mod int;
 pub mod interval;
+pub mod lattice;
 
 pub use dag::Dag;
 pub use error::{Error, ErrorKind, Result};
