@@ -171,7 +171,8 @@ class Reader:
     def atom(self) -> Expr:
         token = self.take()
         if token == "-":
-            return ("*", -1, self.atom())
+            e = self.atom()
+            return -e if isinstance(e, int) else ("*", -1, e)
         if token == "(":
             e = self.sum()
             self.take(")")
