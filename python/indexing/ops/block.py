@@ -29,13 +29,15 @@ HloValue: TypeAlias = "Array | tuple[HloValue, ...] | None"  # an array, a tuple
 class RuntimeValue:
     """Where a runtime variable's value is read: element `map(output index)` of `instruction`.
 
-    The variable's interval is what HLO clamps that element to, so value = clamp(lower, element, upper).
+    The variable's interval is what HLO clamps that element to, so value = clamp(lower, element, upper); where
+    `out_of_bounds` is "drop" (scatter), an element outside the interval means that nothing is read or written instead.
     `output` counts the arrays of a tuple-shaped instruction.
     """
 
     instruction: Instruction
     map: IndexingMap
     output: int = 0
+    out_of_bounds: Literal["clamp", "drop"] = "clamp"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,8 @@ class OperandIndexing:
     `over-approximate` (no fewer than these; `reason` says why) or `unknown` (`map` is undefined, or the whole of a
     value whose elements may not be all there is; `reason` says why). `replica_map` gives the replicas whose operand is
     read, from (output index..., replica id) to (replica id). `leaf` counts the arrays of a tuple-shaped operand.
+    `pieces`, where not None, says exactly what `map` only bounds: maps with disjoint domains whose union it is (none:
+    nothing is read).
     """
 
     map: IndexingMap
@@ -55,6 +59,7 @@ class OperandIndexing:
     reason: str = ""
     replica_map: IndexingMap | None = None
     leaf: int = 0
+    pieces: tuple[OperandIndexing, ...] | None = None
 
 
 Indexing: TypeAlias = list[
