@@ -105,10 +105,9 @@ def table(results: list[Result], count: int) -> list[str]:
         share = sum(1 for n, c in r.costs.items() if c <= best[n]) / count
         p95 = times[int(0.95 * (len(times) - 1))]
         median = statistics.median(times)
-        unmeasured = count - len(r.costs) - r.wrong
-        lines.append(
-            f"| {r.name} | {micro(median)} | {micro(p95)} | {median / ours:,.1f} | {share:.0%} | {r.wrong} | {unmeasured} |"
-        )
+        missing = count - len(r.costs) - r.wrong
+        row = [r.name, micro(median), micro(p95), f"{median / ours:,.1f}", f"{share:.0%}", str(r.wrong), str(missing)]
+        lines.append(f"| {' | '.join(row)} |")
     return lines
 
 

@@ -1,4 +1,4 @@
-"""Problems of simplification, made here: expressions over bounded variables, of the kinds that index arithmetic brings."""
+"""Problems of simplification: expressions over bounded variables, of the kinds that index arithmetic brings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The examples of README.md and docs/ do what they show: Python sessions as doctests, `$ indexing` lines as commands."""
+"""The examples of README.md and docs/ do what they show: Python sessions are doctests, `$ indexing` lines commands."""
 
 import doctest
 import re
