@@ -147,7 +147,7 @@ class Sympy:
 
 
 class Isl:
-    """A piecewise quasi-affine function, coalesced, its gist over the domain, and the expression that isl makes of it."""
+    """A piecewise quasi-affine function: coalesced, its gist over the domain, the expression that isl makes of it."""
 
     name = "isl"
 

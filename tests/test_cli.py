@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -213,3 +214,12 @@ def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
         errors = process.stderr.read()
         process.stderr.close()
     assert (process.wait(), errors) == (0, b"")
+
+
+def test_draw(capsys: pytest.CaptureFixture[str], write: Write) -> None:
+    picture = ElementTree.fromstring(printed(capsys, "draw", write(TRANSPOSE)))
+    texts = [e.text for e in picture.iter("{http://www.w3.org/2000/svg}text")]
+    assert "(d0, d1) -> (d1, d0)" in texts
+    assert {"p0", "t"} <= set(texts)
+    graph = printed(capsys, "draw", "--format", "dot", write(TRANSPOSE))
+    assert 'n0 -> n1 [label="(d0, d1) -> (d1, d0)"];' in graph

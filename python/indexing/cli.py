@@ -18,6 +18,7 @@ from typing import Never, TypeAlias
 import numpy as np
 
 import indexing as ix
+from indexing import draw as drawing
 from indexing.hlo import Computation, Instruction, Module
 from indexing.ops.block import HloValue, OperandIndexing
 from indexing.trial import difference, make_inputs
@@ -131,6 +132,10 @@ def parser() -> argparse.ArgumentParser:
     )
     sub.add_argument("--seed", type=int, default=0, help="of the made-up values")
     sub.add_argument("--tolerance", type=float, default=1e-3, help="largest relative error that passes (default: 1e-3)")
+
+    sub = add_for_file("draw", draw, "draw a computation, its maps on the edges")
+    sub.add_argument("--computation", metavar="NAME", help="this one (default: the entry)")
+    sub.add_argument("--format", choices=("svg", "dot"), default="svg", help="default: svg")
     return top
 
 
@@ -416,3 +421,11 @@ def summary(array: np.ndarray) -> str:
     """The first elements of an array."""
     head = ", ".join(str(x) for x in array.reshape(-1)[:3])
     return f"[{head}{', ...' if array.size > 3 else ''}]"
+
+
+def draw(options: argparse.Namespace) -> Answer:
+    """Draw one computation."""
+    module = read_program(options.file)
+    chosen = named_computation(module, options.computation) if options.computation else module.entry
+    picture = drawing.svg(chosen) if options.format == "svg" else drawing.dot(chosen)
+    return Answer({"computation": chosen.name, "format": options.format, "picture": picture}, [picture.rstrip("\n")])
