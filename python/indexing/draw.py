@@ -119,8 +119,8 @@ def drawn_edge(edge: Edge, places: Mapping[str, tuple[int, int]]) -> Iterator[st
 def drawn_box(instruction: Instruction, place: tuple[int, int]) -> Iterator[str]:
     """A rectangle with the instruction's name, opcode and shape."""
     (x, y), colour = place, COLOURS.get(instruction.opcode, OTHER_COLOUR)
-    stroke = 2 if instruction.is_root else 1
-    yield f'<rect x="{x}" y="{y}" width="{WIDTH}" height="{HEIGHT}" rx="5" fill="{colour}" stroke="#333333" stroke-width="{stroke}"/>'
+    style = f'fill="{colour}" stroke="#333333" stroke-width="{2 if instruction.is_root else 1}"'
+    yield f'<rect x="{x}" y="{y}" width="{WIDTH}" height="{HEIGHT}" rx="5" {style}/>'
     for k, line in enumerate(caption(instruction).split("\n")[:2]):
         yield text_at(x + WIDTH // 2, y + 18 + 16 * k, shortened(line), 12 - k, "#111111")
 

@@ -1,0 +1,124 @@
+"""Random maps over large domains, judged by isl: the simplified map is the same function on the same set.
+
+    python fuzz/presburger.py --count N [--seed S] [--first I]
+
+Maps that isl can't decide within its budget of operations are counted, and left.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import secrets
+import sys
+
+import indexing as ix
+import islpy as isl
+from random_maps import Bounds, Expr, Map, Style, random_map, read
+
+LARGE = Style(most_points=10**12, largest_size=5000, huge_numbers=False, variable_divisors=False)
+BUDGET = 200_000  # isl's operations a map
+
+
+def function(e: Expr, space: isl.LocalSpace, places: dict[str, int]) -> isl.PwAff:
+    """The expression as isl's piecewise quasi-affine function; a product needs a constant side, a divisor is one."""
+    if isinstance(e, int):
+        return isl.PwAff.from_aff(isl.Aff.val_on_domain(space, isl.Val(e)))
+    if isinstance(e, str):
+        return isl.PwAff.from_aff(isl.Aff.var_on_domain(space, isl.dim_type.set, places[e]))
+    a, b = function(e[1], space, places), function(e[2], space, places)
+    match e[0]:
+        case "+":
+            return a.add(b)
+        case "-":
+            return a.sub(b)
+        case "*":
+            return a.mul(b)
+        case "floordiv":
+            return a.div(b).floor()
+        case "ceildiv":
+            return a.div(b).ceil()
+        case "mod":
+            size = abs(e[2])
+            positive = function(size, space, places)
+            return a.sub(positive.mul(a.div(positive).floor()))
+        case "min":
+            return a.min(b)
+        case _:
+            return a.max(b)
+
+
+def between(e: isl.PwAff, bounds: Bounds, space: isl.LocalSpace) -> isl.Set:
+    low, high = (function(n, space, {}) for n in bounds)
+    return e.ge_set(low).intersect(e.le_set(high))
+
+
+def meaning(m: Map, context: isl.Context) -> tuple[isl.Set, list[isl.PwAff]]:
+    """Domain and results of a map."""
+    space = isl.LocalSpace.from_space(isl.Space.create_from_names(context, set=m.names))
+    places = {n: k for k, n in enumerate(m.names)}
+    domain = isl.Set.universe(space.get_space())
+    for name, bounds in m.bounds.items():
+        domain = domain.intersect(between(function(name, space, places), bounds, space))
+    for e, bounds in m.constraints:
+        domain = domain.intersect(between(function(e, space, places), bounds, space))
+    return domain, [function(e, space, places) for e in m.results]
+
+
+def judge(source: Map) -> str | None:
+    """What is wrong with the simplified form; None when nothing is."""
+    answer = str(ix.IndexingMap.parse(str(source)).simplify())
+    context = isl.Context()
+    context.set_max_operations(BUDGET)
+    domain, results = meaning(source, context)
+    if answer == "KNOWN EMPTY":
+        return None if domain.is_empty() else f"lost {domain.sample_point()}: {answer}"
+    found_domain, found = meaning(read(answer), context)
+    if not domain.is_equal(found_domain):
+        apart = domain.subtract(found_domain).union(found_domain.subtract(domain))
+        return f"another domain, at {apart.sample_point()}: {answer}"
+    for k, (a, b) in enumerate(zip(results, found, strict=True)):
+        apart = a.ne_set(b).intersect(domain)
+        if not apart.is_empty():
+            return f"result {k} differs at {apart.sample_point()}: {answer}"
+    return None
+
+
+def is_quasi_affine(e: Expr) -> bool:
+    """No product of variables, no divisor that isn't a constant."""
+    if not isinstance(e, tuple):
+        return True
+    constant = isinstance(e[1], int) or isinstance(e[2], int)
+    return (e[0] != "*" or constant) and is_quasi_affine(e[1]) and is_quasi_affine(e[2])
+
+
+def main() -> int:
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--count", type=int, default=1000)
+    options.add_argument("--seed", type=int, default=None)
+    options.add_argument("--first", type=int, default=0)
+    chosen = options.parse_args()
+    seed = secrets.randbits(32) if chosen.seed is None else chosen.seed
+    print(f"seed {seed}, {chosen.count} maps against isl", flush=True)
+    undecided, wrong = 0, 0
+    for number in range(chosen.first, chosen.first + chosen.count):
+        source = random_map(random.Random(f"{seed}/{number}"), LARGE)
+        if not all(map(is_quasi_affine, [*source.results, *(e for e, _ in source.constraints)])):
+            undecided += 1
+            continue
+        try:
+            why = judge(source)
+        except isl.Error:  # out of budget
+            undecided += 1
+            continue
+        if why:
+            wrong += 1
+            print(
+                f"\n{source}\n  {why}\n  again: fuzz/presburger.py --seed {seed} --first {number} --count 1", flush=True
+            )
+    print(f"{chosen.count} maps: {wrong} wrong, {undecided} not for isl or beyond its budget")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
