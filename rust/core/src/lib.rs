@@ -6,6 +6,7 @@ pub mod canonical;
 pub mod dag;
 pub mod error;
 pub mod expr;
+pub mod hlo_text;
 pub mod int;
 pub mod interval;
 pub mod lattice;

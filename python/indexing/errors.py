@@ -1,0 +1,54 @@
+"""The errors that this package raises for bad input; each has a stable `id`."""
+
+from __future__ import annotations
+
+__all__ = ["CompileError", "IndexingError", "InvalidMap", "Overflow", "ParseError", "UnsupportedOp"]
+
+
+class IndexingError(Exception):
+    """What every error of this package is: a message that says what is wrong, where, and what to do."""
+
+    id: str = "indexing-error"
+
+
+class ParseError(IndexingError):
+    """Text that cannot be read: `line` and `column` from 1, what was expected, and the line with a caret under the place."""
+
+    id = "parse-error"
+
+    def __init__(self, message: str, line: int, column: int, source_line: str = "", caret: int | None = None) -> None:
+        """`caret`: characters of `source_line` in front of the place; the column says so where the line is whole."""
+        self.message = message
+        self.line = line
+        self.column = column
+        self.source_line = source_line
+        self.caret = column - 1 if caret is None else caret
+        super().__init__(message, line, column, source_line, self.caret)
+
+    def __str__(self) -> str:
+        """The message with line and column, then the source line with a caret below the place."""
+        return f"line {self.line}, column {self.column}: {self.message}\n{self.source_line}\n{' ' * self.caret}^"
+
+
+class UnsupportedOp(IndexingError):
+    """What this package cannot do: which op, and what is supported instead."""
+
+    id = "unsupported-op"
+
+
+class InvalidMap(IndexingError):
+    """A map whose parts do not fit together, or an operation that its variables do not allow."""
+
+    id = "invalid-map"
+
+
+class CompileError(IndexingError):
+    """A kernel that its compiler refused, with the compiler's log and the numbered source."""
+
+    id = "compile-error"
+
+
+class Overflow(IndexingError):
+    """A result that leaves the range of int64."""
+
+    id = "overflow"

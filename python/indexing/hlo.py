@@ -1,0 +1,585 @@
+"""HLO programs: what Rust parsed, seen from Python.
+
+`parse` and `load` give a `Module`. Computations, instructions and shapes are views that are made when asked for and kept,
+so that `instruction.operands[0] is computation.instructions["x"]`. They are immutable and hash by identity, shapes by value.
+"""
+
+from __future__ import annotations
+
+import gzip
+import math
+import pathlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TypeVar
+
+import ml_dtypes
+import numpy as np
+
+from indexing import _core
+from indexing.errors import InvalidMap, ParseError, UnsupportedOp
+
+__all__ = [
+    "Computation",
+    "ConvolutionLabels",
+    "DimensionLabels",
+    "Instruction",
+    "Module",
+    "Shape",
+    "WindowDim",
+    "load",
+    "parse",
+]
+
+T = TypeVar("T")
+
+#: The numpy type of each element type of HLO that arrays can have.
+DTYPES: Mapping[str, np.dtype[np.generic]] = MappingProxyType(
+    {
+        "pred": np.dtype(np.bool_),
+        "s1": np.dtype(np.int8),
+        "s2": np.dtype(ml_dtypes.int2),
+        "s4": np.dtype(ml_dtypes.int4),
+        "s8": np.dtype(np.int8),
+        "s16": np.dtype(np.int16),
+        "s32": np.dtype(np.int32),
+        "s64": np.dtype(np.int64),
+        "u1": np.dtype(np.uint8),
+        "u2": np.dtype(ml_dtypes.uint2),
+        "u4": np.dtype(ml_dtypes.uint4),
+        "u8": np.dtype(np.uint8),
+        "u16": np.dtype(np.uint16),
+        "u32": np.dtype(np.uint32),
+        "u64": np.dtype(np.uint64),
+        "f4e2m1fn": np.dtype(ml_dtypes.float4_e2m1fn),
+        "f8e3m4": np.dtype(ml_dtypes.float8_e3m4),
+        "f8e4m3": np.dtype(ml_dtypes.float8_e4m3),
+        "f8e4m3b11fnuz": np.dtype(ml_dtypes.float8_e4m3b11fnuz),
+        "f8e4m3fn": np.dtype(ml_dtypes.float8_e4m3fn),
+        "f8e4m3fnuz": np.dtype(ml_dtypes.float8_e4m3fnuz),
+        "f8e5m2": np.dtype(ml_dtypes.float8_e5m2),
+        "f8e5m2fnuz": np.dtype(ml_dtypes.float8_e5m2fnuz),
+        "f8e8m0fnu": np.dtype(ml_dtypes.float8_e8m0fnu),
+        "bf16": np.dtype(ml_dtypes.bfloat16),
+        "f16": np.dtype(np.float16),
+        "f32": np.dtype(np.float32),
+        "f64": np.dtype(np.float64),
+        "c64": np.dtype(np.complex64),
+        "c128": np.dtype(np.complex128),
+    }
+)
+
+#: A constant's value: an array, a tuple of values, or `None` for a token.
+LiteralValue = np.ndarray | tuple["LiteralValue", ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A shape: an array's element type and sizes, a tuple's elements, a token or an opaque value.
+
+    `dimensions` are upper bounds where a dimension is dynamic, -1 where nothing is known of it. `layout` lists dimensions,
+    the fastest varying one first, or is `None` where the text gives none; `layout_text` is the whole layout as written,
+    tiles and memory space included. Two shapes are equal if all of this is.
+    """
+
+    element_type: str
+    dimensions: tuple[int, ...] = ()
+    layout: tuple[int, ...] | None = None
+    elements: tuple[Shape, ...] = ()
+    layout_text: str = ""
+    dynamic_dimensions: tuple[bool, ...] = ()
+    element_count: int = field(default=0, compare=False)
+
+    @classmethod
+    def array(cls, element_type: str, dimensions: tuple[int, ...] | list[int]) -> Shape:
+        """An array's shape without a layout. Raises InvalidMap for an unknown element type or a negative size."""
+        sizes = tuple(int(d) for d in dimensions)
+        if element_type not in DTYPES:
+            raise InvalidMap(f"{element_type!r} is no element type of arrays; one of {', '.join(DTYPES)}")
+        if min(sizes, default=0) < 0:
+            raise InvalidMap(f"sizes cannot be negative, found {sizes}")
+        return cls(element_type, sizes, None, (), "", (False,) * len(sizes), math.prod(sizes))
+
+    @property
+    def is_tuple(self) -> bool:
+        """Whether this is a tuple's shape."""
+        return self.element_type == "tuple"
+
+    @property
+    def is_array(self) -> bool:
+        """Whether this is an array's shape: no tuple, token or opaque value."""
+        return self.element_type in DTYPES
+
+    @property
+    def rank(self) -> int:
+        """How many dimensions an array has."""
+        return len(self.dimensions)
+
+    @property
+    def dtype(self) -> np.dtype[np.generic]:
+        """The numpy type of the elements. Raises UnsupportedOp where there is none (tuples, tokens)."""
+        try:
+            return DTYPES[self.element_type]
+        except KeyError:
+            raise UnsupportedOp(f"{self.element_type} has no numpy type; ask an array's shape") from None
+
+    @property
+    def minor_to_major(self) -> tuple[int, ...]:
+        """The layout, or the default one: the last dimension varies fastest."""
+        return tuple(reversed(range(len(self.dimensions)))) if self.layout is None else self.layout
+
+    def is_dynamic(self, dimension: int) -> bool:
+        """Whether the size of a dimension is known at run time only."""
+        return self.dynamic_dimensions[dimension]
+
+    def without_layout(self) -> Shape:
+        """The same shape without layouts, inside of tuples too."""
+        if self.is_tuple:
+            return Shape("tuple", elements=tuple(e.without_layout() for e in self.elements))
+        return Shape(
+            self.element_type, self.dimensions, None, (), "", self.dynamic_dimensions, self.element_count
+        )
+
+    def __str__(self) -> str:
+        """The shape as HLO text writes it."""
+        if self.is_tuple:
+            return f"({', '.join(map(str, self.elements))})"
+        sizes = ",".join(map(_size_text, self.dimensions, self.dynamic_dimensions))
+        return f"{self.element_type}[{sizes}]{self.layout_text}"
+
+
+def _size_text(size: int, dynamic: bool) -> str:
+    if size < 0:
+        return "?"
+    return f"<={size}" if dynamic else str(size)
+
+
+@dataclass(frozen=True, slots=True)
+class WindowDim:
+    """One dimension of a window, as HLO's reduce-window and convolution define it."""
+
+    size: int
+    stride: int = 1
+    pad_low: int = 0
+    pad_high: int = 0
+    lhs_dilation: int = 1
+    rhs_dilation: int = 1
+    reversed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DimensionLabels:
+    """Which dimensions of one array of a convolution are batch, feature and spatial ones.
+
+    For the kernel, `batch` is the input feature dimension (`i`) and `feature` the output feature dimension (`o`).
+    """
+
+    batch: int
+    feature: int
+    spatial: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ConvolutionLabels:
+    """The dimension labels of a convolution."""
+
+    input: DimensionLabels
+    kernel: DimensionLabels
+    output: DimensionLabels
+
+
+class Instruction:
+    """One instruction of a computation."""
+
+    __slots__ = (
+        "__weakref__",
+        "_called",
+        "_id",
+        "_literal",
+        "_operands",
+        "_users",
+        "computation",
+        "module",
+        "name",
+        "opcode",
+        "shape",
+        "signature",
+    )
+
+    name: str
+    """The name, without `%`."""
+    opcode: str
+    """The opcode as text writes it."""
+    shape: Shape
+    """Shape of the result."""
+    signature: int
+    """Equal for instructions of a module with equal opcode, shape, operand shapes, literal and attributes other than
+    annotations (metadata, sharding, backend_config, frontend_attributes): a key for what is computed once for all of them."""
+    computation: Computation
+    """The computation that holds it."""
+    module: Module
+    """The module that holds it."""
+
+    def __init__(
+        self, computation: Computation, row: int, name: str, opcode: str, shape: Shape, signature: int
+    ) -> None:
+        """Made by the computation that holds it."""
+        self.computation = computation
+        self.module = computation.module
+        self._id = row
+        self.name = name
+        self.opcode = opcode
+        self.shape = shape
+        self.signature = signature
+        self._operands: tuple[Instruction, ...] | None = None
+        self._users: tuple[Instruction, ...] | None = None
+        self._called: tuple[Computation, ...] | None = None
+
+    @property
+    def operands(self) -> tuple[Instruction, ...]:
+        """The operands, in order."""
+        operands = self._operands
+        if operands is None:
+            operands = self._operands = self.computation._at(self.module._core.operands(self._id))
+        return operands
+
+    @property
+    def users(self) -> tuple[Instruction, ...]:
+        """The instructions that have this one as an operand, each once, in text order."""
+        users = self._users
+        if users is None:
+            users = self._users = self.computation._at(self.module._core.users(self._id))
+        return users
+
+    @property
+    def called(self) -> tuple[Computation, ...]:
+        """The computations that the attributes name, in text order (`to_apply`, `calls`, `body`, ...)."""
+        called = self._called
+        if called is None:
+            rows = self.module._core.calls(self._id)
+            called = self._called = tuple(self.module._computations[row] for _, row in rows)
+        return called
+
+    @property
+    def attributes(self) -> Mapping[str, str]:
+        """The attributes, each value as written; a computation as `%name`."""
+        return MappingProxyType(dict(self.module._core.attributes(self._id)))
+
+    @property
+    def index(self) -> int:
+        """Position in the computation, from 0."""
+        return self._id - self.computation._first
+
+    @property
+    def is_root(self) -> bool:
+        """Whether this is the root of its computation."""
+        return self._id == self.computation._root
+
+    @property
+    def parameter_number(self) -> int:
+        """The number of a parameter. Raises UnsupportedOp for any other opcode."""
+        number: int = self.module._core.parameter_number(self._id)
+        if number < 0:
+            raise UnsupportedOp(f"{self.name} is a {self.opcode}, not a parameter")
+        return number
+
+    @property
+    def literal(self) -> LiteralValue:
+        """The value of a constant: a read-only array, a tuple of values, `None` for a token.
+
+        Raises UnsupportedOp for any other opcode, and where the text elides the elements (`{...}`).
+        """
+        if self.opcode != "constant":
+            raise UnsupportedOp(f"{self.name} is a {self.opcode}, not a constant")
+        try:
+            return self._literal
+        except AttributeError:
+            self._literal: LiteralValue = self._value(self.module._core.literal(self._id))
+            return self._literal
+
+    def _value(self, literal: _core.LiteralData) -> LiteralValue:
+        if literal is None:
+            return None
+        if isinstance(literal, list):
+            return tuple(self._value(element) for element in literal)
+        row, data = literal
+        shape = self.module._shape(row)
+        if data is None:
+            raise UnsupportedOp(
+                f"the text elides the elements of constant {self.name}, {shape} ('{{...}}'); print the program with "
+                "large constants to use their values"
+            )
+        return np.frombuffer(data, shape.dtype).reshape(shape.dimensions)
+
+    def ints(self, key: str) -> tuple[int, ...]:
+        """The integers of an attribute such as `dimensions={0,1}` or `index_vector_dim=1`; `()` where it is absent."""
+        values = self.module._core.integers(self._id, key)
+        return () if values is None else tuple(values)
+
+    def integer(self, key: str, default: int | None = None) -> int:
+        """The one integer of an attribute. Raises ParseError where there is none and no default."""
+        values = self.module._core.integers(self._id, key)
+        if values is not None and len(values) == 1:
+            return int(values[0])
+        if values is None and default is not None:
+            return default
+        raise self._bad(key, "one integer")
+
+    def flag(self, key: str) -> bool:
+        """Whether an attribute is `true`; absent means `false`."""
+        value = self.module._core.attribute(self._id, key)
+        if value in (None, "false", "0"):
+            return False
+        if value in ("true", "1"):
+            return True
+        raise self._bad(key, "true or false")
+
+    def text(self, key: str, default: str | None = None) -> str:
+        """An attribute as written, without the quotes around a string. Raises ParseError where it is absent."""
+        value: str | None = self.module._core.attribute(self._id, key)
+        if value is None:
+            if default is not None:
+                return default
+            raise self._bad(key, "a value")
+        if len(value) >= 2 and value[0] == value[-1] == '"':
+            return value[1:-1]
+        return value
+
+    def slices(self) -> tuple[tuple[int, int, int], ...]:
+        """Start, limit and stride of each dimension of a slice."""
+        return tuple(self._required(self.module._core.slices(self._id, "slice"), "slice"))
+
+    def padding(self) -> tuple[tuple[int, int, int], ...]:
+        """Low, high and interior padding of each dimension of a pad; `()` for a scalar without the attribute."""
+        return tuple(self.module._core.padding(self._id, "padding") or ())
+
+    def window(self) -> tuple[WindowDim, ...]:
+        """The window, dimension by dimension, defaults filled in; `()` where there is none."""
+        dims = self.module._core.window(self._id, "window")
+        return tuple(WindowDim(*dim) for dim in dims or ())
+
+    def dim_labels(self) -> ConvolutionLabels:
+        """What each dimension of a convolution's arrays means."""
+        rows = self._required(self.module._core.labels(self._id, "dim_labels"), "dim_labels")
+        labels = [DimensionLabels(batch, feature, tuple(spatial)) for batch, feature, spatial in rows]
+        return ConvolutionLabels(*labels)
+
+    def replica_groups(self) -> tuple[tuple[int, ...], ...]:
+        """The groups of replicas, each a tuple of ids; `()` where the attribute is absent or empty."""
+        groups = self.module._core.replica_groups(self._id, "replica_groups")
+        return tuple(tuple(group) for group in groups or ())
+
+    def computation_of(self, key: str) -> Computation:
+        """The computation that an attribute such as `to_apply` names. Raises ParseError where it names none."""
+        for name, row in self.module._core.calls(self._id):
+            if name == key:
+                return self.module._computations[row]
+        raise self._bad(key, "a computation")
+
+    def _required(self, value: T | None, key: str) -> T:
+        if value is None:
+            raise self._bad(key, "a value")
+        return value
+
+    def _bad(self, key: str, wanted: str) -> ParseError:
+        line, column, excerpt, caret = self.module._core.place(self._id)
+        found = self.module._core.attribute(self._id, key)
+        given = "it is absent" if found is None else f"found {found}"
+        message = f"{self.opcode} {self.name}: attribute {key} needs {wanted}, {given}"
+        return ParseError(message, line, column, excerpt, caret)
+
+    def __str__(self) -> str:
+        """The instruction as one line of HLO text."""
+        return str(self.module._core.instruction_text(self._id))
+
+    def __repr__(self) -> str:
+        """The instruction as one line of HLO text, in angle brackets."""
+        return f"<Instruction {self}>"
+
+
+class Computation:
+    """A computation: instructions in text order, operands before their users."""
+
+    __slots__ = ("__weakref__", "_first", "_instructions", "_last", "_list", "_order", "_root", "_row", "module", "name")
+
+    name: str
+    """The name, without `%`; `_` or `_.1` for one written inside an instruction."""
+    module: Module
+    """The module that holds it."""
+
+    def __init__(self, module: Module, row: int, name: str, first: int, last: int, root: int) -> None:
+        """Made by the module that holds it."""
+        self.module = module
+        self._row = row
+        self.name = name
+        self._first = first
+        self._last = last
+        self._root = root
+        self._list: list[Instruction] | None = None
+        self._instructions: Mapping[str, Instruction] | None = None
+        self._order: tuple[Instruction, ...] | None = None
+
+    def _all(self) -> list[Instruction]:
+        """The views of all instructions, made at the first call."""
+        views = self._list
+        if views is None:
+            shape = self.module._shape
+            rows = self.module._core.rows(self._first, self._last)
+            views = [
+                Instruction(self, self._first + i, name, opcode, shape(row), signature)
+                for i, (name, opcode, row, signature) in enumerate(rows)
+            ]
+            self._list = views
+        return views
+
+    def _at(self, rows: list[int]) -> tuple[Instruction, ...]:
+        views, first = self._all(), self._first
+        return tuple([views[row - first] for row in rows])
+
+    @property
+    def instructions(self) -> Mapping[str, Instruction]:
+        """The instructions by name, in text order."""
+        instructions = self._instructions
+        if instructions is None:
+            instructions = MappingProxyType({view.name: view for view in self._all()})
+            self._instructions = instructions
+        return instructions
+
+    @property
+    def root(self) -> Instruction:
+        """The instruction whose value is the computation's."""
+        return self._all()[self._root - self._first]
+
+    @property
+    def parameters(self) -> tuple[Instruction, ...]:
+        """The parameters, by number."""
+        found = [view for view in self._all() if view.opcode == "parameter"]
+        return tuple(sorted(found, key=lambda view: view.parameter_number))
+
+    @property
+    def attributes(self) -> Mapping[str, str]:
+        """What follows the closing brace, such as `execution_thread`."""
+        return MappingProxyType(dict(self.module._core.computation_attributes(self._row)))
+
+    @property
+    def is_entry(self) -> bool:
+        """Whether this is the module's entry."""
+        return self.module._core.entry == self._row
+
+    def post_order(self) -> tuple[Instruction, ...]:
+        """All instructions, operands before users: those below the root depth first, then those that it does not need."""
+        if self._order is None:
+            order: dict[Instruction, None] = {}
+            for start in (self.root, *self._all()):
+                _visit(start, order)
+            self._order = tuple(order)
+        return self._order
+
+    def __str__(self) -> str:
+        """The computation as HLO text."""
+        return str(self.module._core.computation_text(self._row))
+
+    def __repr__(self) -> str:
+        """The name and the number of instructions."""
+        return f"<Computation {self.name}: {self._last - self._first} instructions>"
+
+
+def _visit(start: Instruction, order: dict[Instruction, None]) -> None:
+    """Appends `start` and all it needs, operands first, without recursion."""
+    stack = [(start, iter(start.operands))] if start not in order else []
+    while stack:
+        instruction, operands = stack[-1]
+        below = next((o for o in operands if o not in order), None)
+        if below is None:
+            order[instruction] = None
+            stack.pop()
+        else:
+            stack.append((below, iter(below.operands)))
+
+
+class Module:
+    """An HLO module."""
+
+    __slots__ = ("__weakref__", "_by_name", "_computations", "_core", "_shapes")
+
+    def __init__(self, core: _core.HloModule) -> None:
+        """Made by `parse`."""
+        self._core = core
+        self._shapes: dict[int, Shape] = {}
+        self._computations = [Computation(self, row, *fields) for row, fields in enumerate(core.computations())]
+        self._by_name = MappingProxyType({c.name: c for c in self._computations})
+
+    @property
+    def name(self) -> str:
+        """The module's name; the entry's where the text has no header."""
+        return str(self._core.name)
+
+    @property
+    def entry(self) -> Computation:
+        """The entry computation: the one marked ENTRY, or the last one."""
+        return self._computations[self._core.entry]
+
+    @property
+    def computations(self) -> Mapping[str, Computation]:
+        """The computations by name, in text order."""
+        return self._by_name
+
+    @property
+    def attributes(self) -> Mapping[str, str]:
+        """The header's attributes, each value as written."""
+        return MappingProxyType(dict(self._core.header()))
+
+    @property
+    def instruction_count(self) -> int:
+        """How many instructions all computations have."""
+        return int(self._core.instruction_count)
+
+    def _shape(self, row: int) -> Shape:
+        shape = self._shapes.get(row)
+        if shape is None:
+            element, sizes, dynamic, layout, elements, count = self._core.shape(row)
+            order, text = (None, "") if layout is None else (tuple(layout[0]), layout[1])
+            inner = tuple(self._shape(e) for e in elements)  # nesting is bounded by the parser
+            shape = Shape(element, tuple(sizes), order, inner, text, tuple(dynamic), count)
+            self._shapes[row] = shape
+        return shape
+
+    def __str__(self) -> str:
+        """The module as HLO text that parses again."""
+        return str(self._core.text())
+
+    def __repr__(self) -> str:
+        """The name and the sizes."""
+        return f"<Module {self.name}: {len(self._computations)} computations, {self.instruction_count} instructions>"
+
+
+def parse(text: str) -> Module:
+    """Parses HLO text as XLA and JAX print it, before or after optimization.
+
+    Raises ParseError, with line, column and what was expected, for text that is no HLO or whose shapes do not fit.
+    """
+    if not isinstance(text, str):
+        raise ParseError(f"expected HLO text as a string, found {type(text).__name__}", 1, 1)
+    try:
+        return Module(_core.parse_hlo(text))
+    except UnicodeEncodeError as e:
+        before = text[: e.start]
+        line, column = before.count("\n") + 1, e.start - before.rfind("\n")
+        raise ParseError("the text holds half of a character (a lone surrogate)", line, column) from None
+
+
+def load(path: str | pathlib.Path) -> Module:
+    """Parses the HLO text of a file, uncompressed or compressed by gzip. Raises ParseError, or OSError of the file."""
+    data = pathlib.Path(path).read_bytes()
+    if data.startswith(b"\x1f\x8b"):
+        try:
+            data = gzip.decompress(data)
+        except (gzip.BadGzipFile, EOFError) as e:
+            raise ParseError(f"{path} is no complete gzip file: {e}", 1, 1) from None
+    try:
+        return parse(data.decode())
+    except UnicodeDecodeError as e:
+        before = data[: e.start]
+        line, column = before.count(b"\n") + 1, e.start - before.rfind(b"\n")
+        raise ParseError(f"{path} is no UTF-8 text: byte {data[e.start]:#04x}", line, column) from None

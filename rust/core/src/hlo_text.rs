@@ -1,0 +1,27 @@
+//! HLO text: parsing into flat tables over the kept text, checks of shapes, literals, printing.
+
+mod attributes;
+mod calls;
+mod error;
+mod lexer;
+mod literal;
+mod number;
+mod opcodes;
+mod parser;
+mod print;
+mod shape;
+mod signature;
+mod tables;
+
+pub use attributes::{Labels, WindowDim};
+pub use calls::MAX_CALL_DEPTH;
+pub use error::{HloError, Place};
+pub use lexer::Span;
+pub use literal::Literal;
+pub use opcodes::{opcodes, OpcodeRow, BINARY, OTHERS, UNARY};
+pub use parser::parse_module;
+pub use shape::{
+    write_shape, Class, ElementRow, ElementType, Layout, Shape, ShapeId, ShapeTable, ELEMENT_TYPES, MAX_TUPLE_DEPTH,
+    UNBOUNDED,
+};
+pub use tables::{Attribute, Call, Computation, Instruction, Module, Rows};

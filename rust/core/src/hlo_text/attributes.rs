@@ -1,0 +1,327 @@
+//! Attributes whose values have a structure of their own: lists, slices, windows, labels, replica groups.
+
+use super::error::{HloError, Result};
+use super::lexer::{Cursor, Span};
+use super::tables::{Instruction, Module};
+
+/// Most ids that replica groups may list; `[2,64]<=[128]` is short text for many.
+const MAX_REPLICAS: i64 = 1 << 20;
+
+/// One dimension of a window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WindowDim {
+    /// Elements that the window covers.
+    pub size: i64,
+    /// Distance of two windows.
+    pub stride: i64,
+    /// Padding in front; may be negative.
+    pub pad_low: i64,
+    /// Padding behind; may be negative.
+    pub pad_high: i64,
+    /// Distance of two elements of the base.
+    pub lhs_dilation: i64,
+    /// Distance of two elements of the window.
+    pub rhs_dilation: i64,
+    /// Whether the window is read backwards.
+    pub reversed: bool,
+}
+
+impl WindowDim {
+    const OF_SIZE_ONE: Self =
+        Self { size: 1, stride: 1, pad_low: 0, pad_high: 0, lhs_dilation: 1, rhs_dilation: 1, reversed: false };
+}
+
+/// Which dimension of one array of a convolution means what.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Labels {
+    /// Batch; input features of the kernel.
+    pub batch: i64,
+    /// Feature; output features of the kernel.
+    pub feature: i64,
+    /// Spatial dimensions in the order of their numbers.
+    pub spatial: Vec<i64>,
+}
+
+impl Module {
+    /// The span of an instruction's attribute.
+    pub fn attribute(&self, row: usize, key: &str) -> Option<usize> {
+        find_attribute(&self.text, self, &self.instructions[row], key)
+    }
+
+    /// A cursor over the value of attribute row `attribute`.
+    fn at_value(&self, attribute: usize) -> (Cursor<'_>, Span) {
+        let span = self.attributes[attribute].value;
+        (Cursor::new(&self.text[..span.end as usize], span.start as usize), span)
+    }
+
+    /// Integers: `{0,1}`, or one without braces.
+    pub fn integers(&self, attribute: usize) -> Result<Vec<i64>> {
+        let (mut cursor, _) = self.at_value(attribute);
+        let values = integers(&mut cursor)?;
+        at_end(&mut cursor)?;
+        Ok(values)
+    }
+
+    /// Slices: `{[0:10:2], [3:4]}` as start, limit, stride.
+    pub fn slices(&self, attribute: usize) -> Result<Vec<(i64, i64, i64)>> {
+        let (mut cursor, _) = self.at_value(attribute);
+        let values = slices(&mut cursor)?;
+        at_end(&mut cursor)?;
+        Ok(values)
+    }
+
+    /// Padding: `0_1x2_3_4` as low, high, interior.
+    pub fn padding(&self, attribute: usize) -> Result<Vec<(i64, i64, i64)>> {
+        let (mut cursor, _) = self.at_value(attribute);
+        let values = padding(&mut cursor)?;
+        at_end(&mut cursor)?;
+        Ok(values)
+    }
+
+    /// A window: `{size=3x3 stride=2x2 pad=1_1x1_1 lhs_dilate=1x2 rhs_dilate=1x1 rhs_reversal=0x1}`.
+    pub fn window(&self, attribute: usize) -> Result<Vec<WindowDim>> {
+        let (mut cursor, _) = self.at_value(attribute);
+        let values = window(&mut cursor)?;
+        at_end(&mut cursor)?;
+        Ok(values)
+    }
+
+    /// Labels of input, kernel and output: `b01f_01io->b01f`.
+    pub fn labels(&self, attribute: usize) -> Result<[Labels; 3]> {
+        let (cursor, span) = self.at_value(attribute);
+        labels(span.of(cursor.text), span.start as usize)
+    }
+
+    /// Replica groups: `{{0,1},{2,3}}`, `[2,2]<=[4]`, `[2,2]<=[2,2]T(1,0)`.
+    pub fn replica_groups(&self, attribute: usize) -> Result<Vec<Vec<i64>>> {
+        let (mut cursor, _) = self.at_value(attribute);
+        cursor.skip_space()?;
+        let groups = if cursor.peek() == b'[' { iota_groups(&mut cursor)? } else { listed_groups(&mut cursor)? };
+        at_end(&mut cursor)?;
+        Ok(groups)
+    }
+}
+
+fn find_attribute(text: &str, module: &Module, instruction: &Instruction, key: &str) -> Option<usize> {
+    instruction.attributes.range().find(|&row| module.attributes[row].key.of(text) == key)
+}
+
+fn at_end(cursor: &mut Cursor) -> Result<()> {
+    cursor.skip_space()?;
+    if cursor.at_end() {
+        return Ok(());
+    }
+    Err(cursor.expected("the end of the attribute"))
+}
+
+pub(super) fn integers(cursor: &mut Cursor) -> Result<Vec<i64>> {
+    if !cursor.take(b'{')? {
+        return Ok(vec![cursor.integer("an integer")?]);
+    }
+    let mut values = Vec::new();
+    if cursor.take(b'}')? {
+        return Ok(values);
+    }
+    loop {
+        values.push(cursor.integer("an integer")?);
+        if !cursor.take(b',')? {
+            cursor.require(b'}')?;
+            return Ok(values);
+        }
+    }
+}
+
+pub(super) fn slices(cursor: &mut Cursor) -> Result<Vec<(i64, i64, i64)>> {
+    let mut values = Vec::new();
+    cursor.require(b'{')?;
+    if cursor.take(b'}')? {
+        return Ok(values);
+    }
+    loop {
+        cursor.require(b'[')?;
+        let start = cursor.integer("a start")?;
+        cursor.require(b':')?;
+        let limit = cursor.integer("a limit")?;
+        let stride = if cursor.take(b':')? { cursor.integer("a stride")? } else { 1 };
+        cursor.require(b']')?;
+        values.push((start, limit, stride));
+        if !cursor.take(b',')? {
+            cursor.require(b'}')?;
+            return Ok(values);
+        }
+    }
+}
+
+/// A signed integer that ends at anything but a digit; `_` and `x` separate.
+fn part(cursor: &mut Cursor) -> Result<i64> {
+    cursor.integer("an integer")
+}
+
+pub(super) fn padding(cursor: &mut Cursor) -> Result<Vec<(i64, i64, i64)>> {
+    let mut values = Vec::new();
+    loop {
+        let low = part(cursor)?;
+        if cursor.peek() != b'_' {
+            return Err(cursor.expected("'_' and the padding behind"));
+        }
+        cursor.at += 1;
+        let high = part(cursor)?;
+        let mut interior = 0;
+        if cursor.peek() == b'_' {
+            cursor.at += 1;
+            interior = part(cursor)?;
+        }
+        values.push((low, high, interior));
+        if cursor.peek() != b'x' {
+            return Ok(values);
+        }
+        cursor.at += 1;
+    }
+}
+
+/// `3x3`.
+fn product(cursor: &mut Cursor) -> Result<Vec<i64>> {
+    let mut values = vec![part(cursor)?];
+    while cursor.peek() == b'x' {
+        cursor.at += 1;
+        values.push(part(cursor)?);
+    }
+    Ok(values)
+}
+
+pub(super) fn window(cursor: &mut Cursor) -> Result<Vec<WindowDim>> {
+    let start = cursor.at;
+    cursor.require(b'{')?;
+    let mut dims: Option<Vec<WindowDim>> = None;
+    while !cursor.take(b'}')? {
+        cursor.skip_space()?;
+        let at = cursor.at;
+        let field = cursor.word("a field of a window")?;
+        cursor.require(b'=')?;
+        cursor.skip_space()?;
+        let values = if field == "pad" { padding(cursor)? } else { product(cursor)?.iter().map(|&v| (v, 0, 0)).collect() };
+        let dims = dims.get_or_insert_with(|| vec![WindowDim::OF_SIZE_ONE; values.len()]);
+        if dims.len() != values.len() {
+            return Err(HloError::new(at, format!("{field} has {} dimensions, the window {}", values.len(), dims.len())));
+        }
+        for (dim, value) in dims.iter_mut().zip(values) {
+            set_field(dim, field, value).ok_or_else(|| HloError::new(at, format!("{field} is no field of a window, or has no such value")))?;
+        }
+    }
+    let dims = dims.unwrap_or_default();
+    let sound = |d: &WindowDim| d.size >= 0 && d.stride >= 1 && d.lhs_dilation >= 1 && d.rhs_dilation >= 1;
+    if !dims.iter().all(sound) {
+        return Err(HloError::new(start, "a window needs sizes of 0 or more, strides and dilations of 1 or more"));
+    }
+    Ok(dims)
+}
+
+fn set_field(dim: &mut WindowDim, field: &str, (value, high, interior): (i64, i64, i64)) -> Option<()> {
+    match field {
+        "size" => dim.size = value,
+        "stride" => dim.stride = value,
+        "pad" if interior == 0 => (dim.pad_low, dim.pad_high) = (value, high),
+        "lhs_dilate" => dim.lhs_dilation = value,
+        "rhs_dilate" => dim.rhs_dilation = value,
+        "rhs_reversal" if value == 0 || value == 1 => dim.reversed = value == 1,
+        _ => return None,
+    }
+    Some(())
+}
+
+pub(super) fn labels(text: &str, offset: usize) -> Result<[Labels; 3]> {
+    let bad = |why: String| HloError::new(offset, format!("{why} in the labels {text}; b01f_01io->b01f is an example"));
+    let (operands, output) = text.split_once("->").ok_or_else(|| bad("expected '->'".into()))?;
+    let (input, kernel) = operands.split_once('_').ok_or_else(|| bad("expected '_'".into()))?;
+    let read = |part: &str, batch: char, feature: char| {
+        label(part.trim(), batch, feature).ok_or_else(|| {
+            bad(format!("expected {batch}, {feature} and the numbers from 0, once each, found {part:?}"))
+        })
+    };
+    let all = [read(input, 'b', 'f')?, read(kernel, 'i', 'o')?, read(output, 'b', 'f')?];
+    if all.iter().any(|l| l.spatial.len() != all[0].spatial.len()) {
+        return Err(bad("different numbers of spatial dimensions".into()));
+    }
+    Ok(all)
+}
+
+fn label(part: &str, batch: char, feature: char) -> Option<Labels> {
+    let place = |wanted: char| {
+        let mut found = part.chars().enumerate().filter(|(_, c)| *c == wanted).map(|(i, _)| i as i64);
+        found.next().filter(|_| found.next().is_none())
+    };
+    let rank = part.chars().count();
+    let spatial: Option<Vec<i64>> = (0..rank.checked_sub(2)?).map(|n| place(char::from_digit(n as u32, 10)?)).collect();
+    Some(Labels { batch: place(batch)?, feature: place(feature)?, spatial: spatial? })
+}
+
+fn listed_groups(cursor: &mut Cursor) -> Result<Vec<Vec<i64>>> {
+    let mut groups = Vec::new();
+    cursor.require(b'{')?;
+    if cursor.take(b'}')? {
+        return Ok(groups);
+    }
+    loop {
+        cursor.skip_space()?;
+        if cursor.peek() != b'{' {
+            return Err(cursor.expected("'{' and a group"));
+        }
+        groups.push(integers(cursor)?);
+        if !cursor.take(b',')? {
+            cursor.require(b'}')?;
+            return Ok(groups);
+        }
+    }
+}
+
+/// Sizes in `open` ... `close`, all positive, with their product.
+fn sizes(cursor: &mut Cursor, open: u8, close: u8) -> Result<Vec<i64>> {
+    cursor.require(open)?;
+    let mut values = Vec::new();
+    loop {
+        values.push(cursor.integer("a size")?);
+        if !cursor.take(b',')? {
+            cursor.require(close)?;
+            return Ok(values);
+        }
+    }
+}
+
+/// `[groups, members]<=[reshape dimensions]T(permutation)`: ids 0, 1, ... reshaped, transposed, reshaped.
+fn iota_groups(cursor: &mut Cursor) -> Result<Vec<Vec<i64>>> {
+    let start = cursor.at;
+    let shape = sizes(cursor, b'[', b']')?;
+    cursor.require(b'<')?;
+    cursor.require(b'=')?;
+    let reshape = sizes(cursor, b'[', b']')?;
+    let mut permutation: Vec<i64> = (0..reshape.len() as i64).collect();
+    if cursor.take(b'T')? {
+        permutation = sizes(cursor, b'(', b')')?;
+    }
+    let total = |sizes: &[i64]| {
+        sizes.iter().try_fold(1_i64, |p, &s| if s < 1 { None } else { p.checked_mul(s).filter(|&p| p <= MAX_REPLICAS) })
+    };
+    let mut sorted = permutation.clone();
+    sorted.sort_unstable();
+    let permutes = sorted.iter().copied().eq(0..reshape.len() as i64);
+    match (total(&shape), total(&reshape)) {
+        (Some(a), Some(b)) if a == b && permutes && shape.len() == 2 => Ok(transposed(&shape, &reshape, &permutation)),
+        _ => Err(HloError::new(start, "expected replica groups such as [2,4]<=[4,2]T(1,0): equal products, a permutation")),
+    }
+}
+
+fn transposed(shape: &[i64], reshape: &[i64], permutation: &[i64]) -> Vec<Vec<i64>> {
+    let mut strides = vec![1_i64; reshape.len()];
+    for i in (1..reshape.len()).rev() {
+        strides[i - 1] = strides[i] * reshape[i];
+    }
+    let id = |mut position: i64| {
+        permutation.iter().rev().fold(0, |id, &p| {
+            let (size, stride) = (reshape[p as usize], strides[p as usize]);
+            let digit = position % size;
+            position /= size;
+            id + digit * stride
+        })
+    };
+    (0..shape[0]).map(|g| (0..shape[1]).map(|m| id(g * shape[1] + m)).collect()).collect()
+}

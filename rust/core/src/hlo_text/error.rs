@@ -1,0 +1,60 @@
+//! What is wrong with a text, and where.
+
+/// Longest piece of a line that an excerpt shows; programs with lines of a megabyte exist.
+const EXCERPT: usize = 100;
+
+/// HLO text that cannot be read: the byte offset of the place, and what was expected there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HloError {
+    /// Byte offset into the text.
+    pub offset: usize,
+    /// What was expected, what came, what to do.
+    pub message: String,
+}
+
+/// A place in a text as people count: lines and columns from 1, columns in characters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Line, from 1.
+    pub line: usize,
+    /// Column in characters, from 1.
+    pub column: usize,
+    /// The line, or the part of a long line around the place.
+    pub excerpt: String,
+    /// Characters of the excerpt before the place.
+    pub caret: usize,
+}
+
+impl HloError {
+    /// An error at a byte offset.
+    pub fn new(offset: usize, message: impl Into<String>) -> Self {
+        Self { offset, message: message.into() }
+    }
+
+    /// Where in `text` the error is.
+    pub fn place(&self, text: &str) -> Place {
+        let offset = floor_boundary(text, self.offset.min(text.len()));
+        let start = text[..offset].rfind('\n').map_or(0, |i| i + 1);
+        let end = text[offset..].find('\n').map_or(text.len(), |i| offset + i);
+        let from = floor_boundary(text, start.max(offset.saturating_sub(EXCERPT / 2)));
+        let to = floor_boundary(text, end.min(from + EXCERPT));
+        let excerpt = text[from..to.max(offset)].trim_end_matches('\r').replace('\t', " ");
+        Place {
+            line: text.as_bytes()[..start].iter().filter(|&&b| b == b'\n').count() + 1,
+            column: text[start..offset].chars().count() + 1,
+            excerpt,
+            caret: text[from..offset].chars().count(),
+        }
+    }
+}
+
+/// The largest character boundary at or below `offset`.
+fn floor_boundary(text: &str, mut offset: usize) -> usize {
+    while !text.is_char_boundary(offset) {
+        offset -= 1;
+    }
+    offset
+}
+
+/// What a step of reading gives.
+pub type Result<T> = std::result::Result<T, HloError>;

@@ -1,0 +1,182 @@
+//! Numbers of every element type as bytes: integers with their ranges, floating point rounded to nearest, ties to even.
+
+use super::shape::{Class, ElementType};
+
+/// A number as a literal writes it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Number {
+    /// An integer without point and exponent.
+    Integer(i128),
+    /// Anything else but not-a-number.
+    Real(f64),
+    /// `nan`, `-nan`, `nan(0x1)`: sign and payload.
+    NotANumber(bool, Option<u64>),
+}
+
+/// What a floating point type has besides finite numbers.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Special {
+    /// Infinities and payloads, as IEEE 754.
+    Ieee,
+    /// No infinity; not-a-number has all exponent and mantissa bits set.
+    AllOnes,
+    /// No infinity, no negative zero: its code is not-a-number.
+    NegativeZero,
+    /// Finite numbers only.
+    FiniteOnly,
+}
+
+/// A binary floating point format with a sign bit.
+#[derive(Clone, Copy)]
+struct Format {
+    exponent: u32,
+    mantissa: u32,
+    bias: i32,
+    special: Special,
+}
+
+const fn format(exponent: u32, mantissa: u32, bias: i32, special: Special) -> Format {
+    Format { exponent, mantissa, bias, special }
+}
+
+fn format_of(name: &str) -> Format {
+    match name {
+        "f4e2m1fn" => format(2, 1, 1, Special::FiniteOnly),
+        "f8e3m4" => format(3, 4, 3, Special::Ieee),
+        "f8e4m3" => format(4, 3, 7, Special::Ieee),
+        "f8e4m3b11fnuz" => format(4, 3, 11, Special::NegativeZero),
+        "f8e4m3fn" => format(4, 3, 7, Special::AllOnes),
+        "f8e4m3fnuz" => format(4, 3, 8, Special::NegativeZero),
+        "f8e5m2" => format(5, 2, 15, Special::Ieee),
+        "f8e5m2fnuz" => format(5, 2, 16, Special::NegativeZero),
+        "bf16" => format(8, 7, 127, Special::Ieee),
+        "f16" => format(5, 10, 15, Special::Ieee),
+        "f32" => format(8, 23, 127, Special::Ieee),
+        _ => format(11, 52, 1023, Special::Ieee),
+    }
+}
+
+impl Format {
+    /// The code of a number, without its sign; `None` beyond the largest finite number.
+    fn finite(self, magnitude: f64) -> Option<u64> {
+        let bits = magnitude.to_bits();
+        let field = (bits >> 52) as i32;
+        let fraction = bits & ((1 << 52) - 1);
+        let significand = if field == 0 { fraction } else { fraction | 1 << 52 };
+        if significand == 0 {
+            return Some(0);
+        }
+        // magnitude = significand * 2^scale
+        let scale = field.max(1) - 1075;
+        let top = scale + 63 - significand.leading_zeros() as i32;
+        let exponent = top.max(1 - self.bias);
+        let quotient = shift_to_nearest(significand, exponent - self.mantissa as i32 - scale);
+        let code = (((exponent + self.bias - 1) as u64) << self.mantissa) + quotient;
+        (code <= self.largest()).then_some(code)
+    }
+
+    fn largest(self) -> u64 {
+        let all = (1 << (self.exponent + self.mantissa)) - 1;
+        match self.special {
+            Special::Ieee => all - (1 << self.mantissa),
+            Special::AllOnes => all - 1,
+            Special::NegativeZero | Special::FiniteOnly => all,
+        }
+    }
+
+    fn infinity(self) -> Option<u64> {
+        (self.special == Special::Ieee).then(|| self.largest() + 1)
+    }
+
+    fn not_a_number(self, negative: bool, payload: Option<u64>) -> Option<u64> {
+        let sign = u64::from(negative) << (self.exponent + self.mantissa);
+        match self.special {
+            Special::Ieee => {
+                let payload = payload.unwrap_or(1 << (self.mantissa - 1));
+                let fits = payload != 0 && payload >> self.mantissa == 0;
+                fits.then(|| sign | (self.largest() + 1) | payload)
+            }
+            Special::AllOnes => Some(sign | (self.largest() + 1)),
+            Special::NegativeZero => Some(1 << (self.exponent + self.mantissa)),
+            Special::FiniteOnly => None,
+        }
+    }
+
+    fn encode(self, number: Number) -> Option<u64> {
+        let value = match number {
+            Number::NotANumber(negative, payload) => return self.not_a_number(negative, payload),
+            Number::Integer(i) => i as f64,
+            Number::Real(r) => r,
+        };
+        let code = if value.is_infinite() { self.infinity()? } else { self.finite(value.abs())? };
+        let signed = value.is_sign_negative() && !(code == 0 && self.special == Special::NegativeZero);
+        Some(code | u64::from(signed) << (self.exponent + self.mantissa))
+    }
+}
+
+/// `value * 2^-shift`, rounded to nearest, ties to even; `value` has at most 53 bits, a left shift at most 11.
+fn shift_to_nearest(value: u64, shift: i32) -> u64 {
+    if shift <= 0 {
+        return value << -shift;
+    }
+    if shift > 63 {
+        return 0;
+    }
+    let (quotient, rest) = (value >> shift, value & ((1 << shift) - 1));
+    let half = 1 << (shift - 1);
+    quotient + u64::from(rest > half || rest == half && quotient & 1 == 1)
+}
+
+/// The code of a power of two in the type that has nothing but an exponent.
+fn exponent_only(number: Number) -> Option<u64> {
+    let value = match number {
+        Number::NotANumber(..) => return Some(0xff),
+        Number::Integer(i) => i as f64,
+        Number::Real(r) => r,
+    };
+    let exponent = value.log2();
+    (value > 0.0 && exponent.fract() == 0.0 && exponent.abs() <= 127.0).then(|| (exponent as i64 + 127) as u64)
+}
+
+/// Appends a number as little-endian bytes (narrow integers take one byte, complex numbers are written as two parts);
+/// `None` where the type has no such number.
+pub(super) fn encode(element: ElementType, number: Number, out: &mut Vec<u8>) -> Option<()> {
+    let row = element.row();
+    let code = match row.class {
+        Class::Boolean => boolean(number)?,
+        Class::Signed | Class::Unsigned => integer(row.class, row.bits, number)?,
+        Class::Float if row.name == "f8e8m0fnu" => exponent_only(number)?,
+        Class::Float => format_of(row.name).encode(number)?,
+        Class::Complex => format_of(if row.bits == 64 { "f32" } else { "f64" }).encode(number)?,
+        Class::NoArray => return None,
+    };
+    let bytes = stored_bytes(element) / if row.class == Class::Complex { 2 } else { 1 };
+    out.extend_from_slice(&code.to_le_bytes()[..bytes]);
+    Some(())
+}
+
+/// Bytes that one element takes in a literal's data.
+pub(super) fn stored_bytes(element: ElementType) -> usize {
+    element.row().bits.div_ceil(8) as usize
+}
+
+fn boolean(number: Number) -> Option<u64> {
+    match number {
+        Number::Integer(0) => Some(0),
+        Number::Integer(1) => Some(1),
+        _ => None,
+    }
+}
+
+fn integer(class: Class, bits: u32, number: Number) -> Option<u64> {
+    let value = match number {
+        Number::Integer(value) => value,
+        Number::Real(zero) if zero == 0.0 && zero.is_sign_negative() => 0, // "-0"
+        _ => return None,
+    };
+    let (lower, upper) = match class {
+        Class::Signed => (-(1_i128 << (bits - 1)), (1_i128 << (bits - 1)) - 1),
+        _ => (0, (1_i128 << bits) - 1),
+    };
+    (lower <= value && value <= upper).then_some(value as u64)
+}

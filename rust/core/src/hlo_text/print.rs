@@ -1,0 +1,127 @@
+//! From tables to text that reads back to the same tables.
+
+use super::error::Result;
+use super::lexer::Cursor;
+use super::literal::{parse_literal, Literal};
+use super::shape::write_shape;
+use super::tables::{Instruction, Module, Rows};
+
+impl Module {
+    /// The module as text.
+    pub fn to_text(&self) -> String {
+        let mut out = String::with_capacity(self.text.len());
+        out.push_str("HloModule ");
+        out.push_str(&self.name);
+        self.write_attributes(&mut out, self.header);
+        out.push('\n');
+        for table in &self.debug_tables {
+            out.push('\n');
+            out.push_str(table.of(&self.text));
+            out.push('\n');
+        }
+        for (index, _) in self.computations.iter().enumerate() {
+            out.push('\n');
+            self.write_computation(&mut out, index);
+        }
+        out
+    }
+
+    fn write_computation(&self, out: &mut String, index: usize) {
+        let computation = &self.computations[index];
+        if index == self.entry as usize {
+            out.push_str("ENTRY ");
+        }
+        out.push('%');
+        out.push_str(&computation.name);
+        out.push_str(" {\n");
+        for row in computation.instructions.range() {
+            out.push_str(if row == computation.root as usize { "  ROOT %" } else { "  %" });
+            self.write_instruction(out, row);
+            out.push('\n');
+        }
+        out.push('}');
+        self.write_attributes(out, computation.attributes);
+        out.push('\n');
+    }
+
+    fn write_instruction(&self, out: &mut String, row: usize) {
+        let instruction = &self.instructions[row];
+        out.push_str(instruction.name.of(&self.text));
+        out.push_str(" = ");
+        write_shape(out, &self.shapes, instruction.shape);
+        out.push(' ');
+        out.push_str(&self.opcodes[instruction.opcode as usize]);
+        out.push('(');
+        self.write_arguments(out, row, instruction);
+        out.push(')');
+        self.write_attributes(out, instruction.attributes);
+    }
+
+    fn write_arguments(&self, out: &mut String, row: usize, instruction: &Instruction) {
+        out.push_str(instruction.literal.of(&self.text));
+        if instruction.parameter >= 0 {
+            out.push_str(&instruction.parameter.to_string());
+        }
+        for (i, &operand) in self.operands_of(row).iter().enumerate() {
+            if i > 0 {
+                out.push_str(", ");
+            }
+            if i > 0 && i % 5 == 0 {
+                out.push_str(&format!("/*index={i}*/"));
+            }
+            out.push('%');
+            out.push_str(self.instructions[operand as usize].name.of(&self.text));
+        }
+    }
+
+    fn write_attributes(&self, out: &mut String, rows: Rows) {
+        for row in rows.range() {
+            out.push_str(", ");
+            out.push_str(self.attributes[row].key.of(&self.text));
+            out.push('=');
+            out.push_str(&self.attribute_value(row));
+        }
+    }
+
+    /// An instruction as one line of text.
+    pub fn instruction_text(&self, row: usize) -> String {
+        let computation = &self.computations[self.instructions[row].computation as usize];
+        let mut out = String::from(if row == computation.root as usize { "ROOT %" } else { "%" });
+        self.write_instruction(&mut out, row);
+        out
+    }
+
+    /// A computation as text.
+    pub fn computation_text(&self, index: usize) -> String {
+        let mut out = String::new();
+        self.write_computation(&mut out, index);
+        out
+    }
+
+    /// The value of an attribute: as written, and by name where it is a computation.
+    pub fn attribute_value(&self, row: usize) -> String {
+        let attribute = &self.attributes[row];
+        if attribute.value.end > attribute.value.start {
+            return attribute.value.of(&self.text).to_string();
+        }
+        let first = self.calls.partition_point(|c| (c.attribute as usize) < row);
+        let called = self.calls[first..].iter().take_while(|c| c.attribute as usize == row);
+        let names: Vec<String> =
+            called.map(|c| format!("%{}", self.computations[c.computation as usize].name)).collect();
+        match attribute.key.of(&self.text) {
+            "branch_computations" | "called_computations" => format!("{{{}}}", names.join(", ")),
+            _ if names.len() == 1 => names[0].clone(),
+            _ => format!("{{{}}}", names.join(", ")),
+        }
+    }
+
+    /// The value of a constant; `None` for any other instruction.
+    pub fn literal(&self, row: usize) -> Result<Option<Literal>> {
+        let instruction = &self.instructions[row];
+        if instruction.literal.start == instruction.literal.end {
+            return Ok(None);
+        }
+        let mut cursor = Cursor::new(&self.text, instruction.literal.start as usize);
+        parse_literal(&mut cursor, &self.shapes, instruction.shape).map(Some)
+    }
+}

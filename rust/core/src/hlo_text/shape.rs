@@ -1,0 +1,443 @@
+//! Shapes: element types, and one table of the different shapes of a module.
+
+use std::collections::HashMap;
+
+use super::error::{HloError, Result};
+use super::lexer::{is_word, Cursor};
+
+/// Deepest nesting of tuples in a shape; real programs stay below ten.
+pub const MAX_TUPLE_DEPTH: usize = 100;
+
+/// What kind of number an element type is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// `pred`.
+    Boolean,
+    /// Two's complement integers.
+    Signed,
+    /// Unsigned integers.
+    Unsigned,
+    /// Floating point.
+    Float,
+    /// Pairs of floating point numbers.
+    Complex,
+    /// Tuples, tokens and opaque values: no array of numbers.
+    NoArray,
+}
+
+/// One element type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ElementRow {
+    /// As text writes it.
+    pub name: &'static str,
+    /// Bits an element takes; 0 where there are none.
+    pub bits: u32,
+    /// What kind of number.
+    pub class: Class,
+}
+
+const fn row(name: &'static str, bits: u32, class: Class) -> ElementRow {
+    ElementRow { name, bits, class }
+}
+
+/// Every element type of HLO; [`ElementType`] is a row's number.
+pub static ELEMENT_TYPES: [ElementRow; 33] = [
+    row("tuple", 0, Class::NoArray),
+    row("token", 0, Class::NoArray),
+    row("opaque", 0, Class::NoArray),
+    row("pred", 8, Class::Boolean),
+    row("s1", 1, Class::Signed),
+    row("s2", 2, Class::Signed),
+    row("s4", 4, Class::Signed),
+    row("s8", 8, Class::Signed),
+    row("s16", 16, Class::Signed),
+    row("s32", 32, Class::Signed),
+    row("s64", 64, Class::Signed),
+    row("u1", 1, Class::Unsigned),
+    row("u2", 2, Class::Unsigned),
+    row("u4", 4, Class::Unsigned),
+    row("u8", 8, Class::Unsigned),
+    row("u16", 16, Class::Unsigned),
+    row("u32", 32, Class::Unsigned),
+    row("u64", 64, Class::Unsigned),
+    row("f4e2m1fn", 4, Class::Float),
+    row("f8e3m4", 8, Class::Float),
+    row("f8e4m3", 8, Class::Float),
+    row("f8e4m3b11fnuz", 8, Class::Float),
+    row("f8e4m3fn", 8, Class::Float),
+    row("f8e4m3fnuz", 8, Class::Float),
+    row("f8e5m2", 8, Class::Float),
+    row("f8e5m2fnuz", 8, Class::Float),
+    row("f8e8m0fnu", 8, Class::Float),
+    row("bf16", 16, Class::Float),
+    row("f16", 16, Class::Float),
+    row("f32", 32, Class::Float),
+    row("f64", 64, Class::Float),
+    row("c64", 64, Class::Complex),
+    row("c128", 128, Class::Complex),
+];
+
+/// A row of [`ELEMENT_TYPES`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ElementType(u8);
+
+impl ElementType {
+    /// The type of a tuple.
+    pub const TUPLE: Self = Self(0);
+    /// The type of a boolean.
+    pub const PRED: Self = Self(3);
+
+    /// The type that text calls `name`.
+    pub fn named(name: &str) -> Option<Self> {
+        ELEMENT_TYPES.iter().position(|t| t.name == name).filter(|&i| i > 0).map(|i| Self(i as u8))
+    }
+
+    /// The row.
+    pub fn row(self) -> &'static ElementRow {
+        &ELEMENT_TYPES[self.0 as usize]
+    }
+
+    /// Whether arrays of this type exist.
+    pub fn is_array(self) -> bool {
+        self.row().class != Class::NoArray
+    }
+}
+
+/// The size of a dimension that text writes `?`: nothing is known of it.
+pub const UNBOUNDED: i64 = -1;
+
+/// A shape's number in its module.
+pub type ShapeId = u32;
+
+/// How an array lies in memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// Dimensions, the fastest varying one first.
+    pub minor_to_major: Vec<u32>,
+    /// The whole layout as written, tiles and memory space included, white space dropped.
+    pub text: String,
+}
+
+/// One shape: an array, a token, an opaque value, or a tuple of shapes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Type of the elements; [`ElementType::TUPLE`] for a tuple.
+    pub element: ElementType,
+    /// Sizes (upper bounds where dynamic, [`UNBOUNDED`] where unknown).
+    pub dimensions: Vec<i64>,
+    /// Which dimensions are dynamic (`<=` or `?`).
+    pub dynamic: Vec<bool>,
+    /// Layout, where the text gives one.
+    pub layout: Option<Layout>,
+    /// Shapes of a tuple's elements.
+    pub elements: Vec<ShapeId>,
+    /// Product of the sizes; 1 for a scalar, 0 for what is no array.
+    pub element_count: i64,
+    /// The same shape without layouts and dynamic marks: equal numbers mean compatible shapes.
+    pub bare: ShapeId,
+}
+
+/// The different shapes of a module, each with one number; elements have smaller numbers than their tuple.
+pub type ShapeTable = Vec<Shape>;
+
+/// Gives equal shapes equal numbers.
+#[derive(Default)]
+pub(super) struct Interner<'a> {
+    pub(super) table: ShapeTable,
+    by_text: HashMap<&'a str, ShapeId>,
+    by_key: HashMap<Vec<u8>, ShapeId>,
+    brackets: Vec<(u8, usize)>,
+}
+
+impl<'a> Interner<'a> {
+    /// The number of the shape at the cursor, which moves behind it.
+    pub(super) fn parse(&mut self, cursor: &mut Cursor<'a>) -> Result<ShapeId> {
+        cursor.skip_space()?;
+        let start = cursor.at;
+        if let Some(end) = guess_end(cursor) {
+            if let Some(&id) = self.by_text.get(&cursor.text[start..end]) {
+                cursor.at = end;
+                return Ok(id);
+            }
+        }
+        let id = if cursor.peek() == b'(' { self.parse_tuple(cursor)? } else { self.parse_array(cursor)? };
+        self.by_text.insert(&cursor.text[start..cursor.at], id);
+        Ok(id)
+    }
+
+    fn parse_tuple(&mut self, cursor: &mut Cursor<'a>) -> Result<ShapeId> {
+        let mut open: Vec<Vec<ShapeId>> = Vec::new();
+        loop {
+            cursor.skip_space()?;
+            let mut finished = match cursor.peek() {
+                b'(' if open.len() == MAX_TUPLE_DEPTH => {
+                    return Err(cursor.expected(&format!("at most {MAX_TUPLE_DEPTH} nested tuples")));
+                }
+                b'(' => {
+                    cursor.at += 1;
+                    open.push(Vec::new());
+                    if !cursor.take(b')')? {
+                        continue;
+                    }
+                    self.tuple(open.pop().unwrap_or_default())
+                }
+                _ => self.parse_array(cursor)?,
+            };
+            loop {
+                let Some(elements) = open.last_mut() else { return Ok(finished) };
+                elements.push(finished);
+                if cursor.take(b',')? {
+                    break;
+                }
+                if !cursor.take(b')')? {
+                    return Err(cursor.expected("',' or ')' in a tuple's shape"));
+                }
+                finished = self.tuple(open.pop().unwrap_or_default());
+            }
+        }
+    }
+
+    fn parse_array(&mut self, cursor: &mut Cursor<'a>) -> Result<ShapeId> {
+        let start = cursor.at;
+        let name = cursor.word("a shape")?;
+        let Some(element) = ElementType::named(name) else {
+            cursor.at = start;
+            return Err(cursor.expected("an element type such as f32"));
+        };
+        cursor.require(b'[')?;
+        let (dimensions, dynamic) = parse_dimensions(cursor)?;
+        if !element.is_array() && !dimensions.is_empty() {
+            return Err(HloError::new(start, format!("{name} has no dimensions")));
+        }
+        let count = count_elements(element, &dimensions)
+            .ok_or_else(|| HloError::new(start, format!("the size of {name}{dimensions:?} exceeds 64 bits")))?;
+        let layout = match cursor.peek() {
+            b'{' if is_layout(cursor) => Some(self.parse_layout(cursor, dimensions.len())?),
+            _ => None,
+        };
+        Ok(self.array(element, dimensions, dynamic, layout, count))
+    }
+
+    fn parse_layout(&mut self, cursor: &mut Cursor<'a>, rank: usize) -> Result<Layout> {
+        let start = cursor.at;
+        cursor.at += 1;
+        let mut minor_to_major = Vec::new();
+        cursor.skip_space()?;
+        while cursor.peek().is_ascii_digit() {
+            let at = cursor.at;
+            let dimension = cursor.integer("a dimension")?;
+            let new = u32::try_from(dimension).ok().filter(|d| (*d as usize) < rank && !minor_to_major.contains(d));
+            let Some(dimension) = new else {
+                return Err(HloError::new(at, format!("the layout names dimension {dimension}, twice or beyond the rank {rank}")));
+            };
+            minor_to_major.push(dimension);
+            if !cursor.take(b',')? {
+                break;
+            }
+            cursor.skip_space()?;
+        }
+        if minor_to_major.len() != rank {
+            return Err(HloError::new(start, format!("the layout must name each of the {rank} dimensions once")));
+        }
+        cursor.at = start;
+        let end = layout_end(cursor, &mut self.brackets)?;
+        let text = cursor.text[start..end].chars().filter(|c| !c.is_whitespace()).collect();
+        cursor.at = end;
+        Ok(Layout { minor_to_major, text })
+    }
+
+    /// The number of an array's shape.
+    pub(super) fn array(
+        &mut self,
+        element: ElementType,
+        dimensions: Vec<i64>,
+        dynamic: Vec<bool>,
+        layout: Option<Layout>,
+        element_count: i64,
+    ) -> ShapeId {
+        let mut bare = None;
+        if layout.is_some() || dynamic.contains(&true) {
+            let fixed = vec![false; dimensions.len()];
+            bare = Some(self.array(element, dimensions.clone(), fixed, None, element_count));
+        }
+        let mut key = vec![element.0];
+        for (size, dynamic) in dimensions.iter().zip(&dynamic) {
+            key.extend_from_slice(&size.to_le_bytes());
+            key.push(u8::from(*dynamic));
+        }
+        if let Some(layout) = &layout {
+            key.extend_from_slice(layout.text.as_bytes());
+        }
+        self.intern(key, bare, Shape { element, dimensions, dynamic, layout, elements: Vec::new(), element_count, bare: 0 })
+    }
+
+    /// The number of a tuple's shape.
+    pub(super) fn tuple(&mut self, elements: Vec<ShapeId>) -> ShapeId {
+        let bare: Vec<ShapeId> = elements.iter().map(|&e| self.table[e as usize].bare).collect();
+        let bare = (bare != elements).then(|| self.tuple(bare));
+        let mut key = vec![ElementType::TUPLE.0];
+        elements.iter().for_each(|e| key.extend_from_slice(&e.to_le_bytes()));
+        let shape = Shape {
+            element: ElementType::TUPLE,
+            dimensions: Vec::new(),
+            dynamic: Vec::new(),
+            layout: None,
+            elements,
+            element_count: 0,
+            bare: 0,
+        };
+        self.intern(key, bare, shape)
+    }
+
+    fn intern(&mut self, key: Vec<u8>, bare: Option<ShapeId>, mut shape: Shape) -> ShapeId {
+        let next = self.table.len() as ShapeId;
+        let id = *self.by_key.entry(key).or_insert(next);
+        if id == next {
+            shape.bare = bare.unwrap_or(next);
+            self.table.push(shape);
+        }
+        id
+    }
+}
+
+/// The product of the sizes, where it and the bytes that it takes fit 64 bits.
+pub(super) fn count_elements(element: ElementType, dimensions: &[i64]) -> Option<i64> {
+    if !element.is_array() {
+        return Some(0);
+    }
+    let sizes = dimensions.iter().filter(|&&d| d > 0);
+    let product = sizes.copied().try_fold(1_i64, i64::checked_mul)?;
+    product.checked_mul(i64::from(element.row().bits.div_ceil(8)))?;
+    Some(if dimensions.contains(&0) { 0 } else { product })
+}
+
+/// Where the shape at the cursor ends if it is written plainly; only ever used as a key of texts already read.
+fn guess_end(cursor: &Cursor) -> Option<usize> {
+    let rest = &cursor.text.as_bytes()[cursor.at..];
+    if rest.first() == Some(&b'(') {
+        return guess_tuple_end(rest).map(|n| cursor.at + n);
+    }
+    let bracket = rest.iter().position(|&b| b == b']')?;
+    let mut end = bracket + 1;
+    if rest.get(end) == Some(&b'{') {
+        end += rest[end..].iter().position(|&b| b == b'}')? + 1;
+    }
+    Some(cursor.at + end)
+}
+
+fn guess_tuple_end(rest: &[u8]) -> Option<usize> {
+    let mut depth = 0_usize;
+    for (i, &byte) in rest.iter().enumerate() {
+        match byte {
+            b'(' => depth += 1,
+            b')' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return Some(i + 1);
+        }
+    }
+    None
+}
+
+fn parse_dimensions(cursor: &mut Cursor) -> Result<(Vec<i64>, Vec<bool>)> {
+    let (mut sizes, mut dynamic) = (Vec::new(), Vec::new());
+    if cursor.take(b']')? {
+        return Ok((sizes, dynamic));
+    }
+    loop {
+        let bounded = cursor.take(b'<')?;
+        if bounded {
+            cursor.require(b'=')?;
+        }
+        if cursor.take(b'?')? {
+            sizes.push(UNBOUNDED);
+            dynamic.push(true);
+        } else {
+            let at = cursor.at;
+            let size = cursor.integer("a size")?;
+            if size < 0 {
+                return Err(HloError::new(at, format!("a size cannot be negative, found {size}")));
+            }
+            sizes.push(size);
+            dynamic.push(bounded);
+        }
+        if !cursor.take(b',')? {
+            cursor.require(b']')?;
+            return Ok((sizes, dynamic));
+        }
+    }
+}
+
+/// Whether the brace at the cursor opens a layout: `{}`, a number, or a colon follows.
+fn is_layout(cursor: &Cursor) -> bool {
+    let rest = cursor.text[cursor.at + 1..].trim_start();
+    rest.starts_with(|c: char| c.is_ascii_digit() || c == ':' || c == '}')
+}
+
+/// The end of the layout whose brace is at the cursor.
+fn layout_end(cursor: &Cursor, brackets: &mut Vec<(u8, usize)>) -> Result<usize> {
+    let mut inner = cursor.clone();
+    inner.at += 1;
+    loop {
+        inner.skip_space()?;
+        match inner.peek() {
+            b'}' => return Ok(inner.at + 1),
+            b',' => inner.at += 1,
+            b if is_word(b) || matches!(b, b':' | b'(' | b'[' | b'*' | b'#' | b'?') => {
+                inner.value(brackets)?;
+            }
+            _ => return Err(inner.expected("'}' at the end of a layout")),
+        }
+    }
+}
+
+/// Writes a shape as text.
+pub fn write_shape(out: &mut String, table: &ShapeTable, id: ShapeId) {
+    let shape = &table[id as usize];
+    if shape.element == ElementType::TUPLE {
+        out.push('(');
+        for (i, &element) in shape.elements.iter().enumerate() {
+            if i > 0 {
+                out.push_str(", ");
+            }
+            if i > 0 && i % 5 == 0 {
+                out.push_str(&format!("/*index={i}*/"));
+            }
+            // nesting is bounded by MAX_TUPLE_DEPTH
+            write_shape(out, table, element);
+        }
+        out.push(')');
+        return;
+    }
+    out.push_str(shape.element.row().name);
+    out.push('[');
+    for (i, (size, dynamic)) in shape.dimensions.iter().zip(&shape.dynamic).enumerate() {
+        if i > 0 {
+            out.push(',');
+        }
+        match (*size, *dynamic) {
+            (UNBOUNDED, _) => out.push('?'),
+            (size, true) => out.push_str(&format!("<={size}")),
+            (size, false) => out.push_str(&size.to_string()),
+        }
+    }
+    out.push(']');
+    if let Some(layout) = &shape.layout {
+        out.push_str(&layout.text);
+    }
+}
+
+impl Interner<'_> {
+    /// The number of the shape without layouts.
+    pub(super) fn bare(&self, id: ShapeId) -> ShapeId {
+        self.table[id as usize].bare
+    }
+
+    /// The shape as text.
+    pub(super) fn text(&self, id: ShapeId) -> String {
+        let mut out = String::new();
+        write_shape(&mut out, &self.table, id);
+        out
+    }
+}

@@ -1,0 +1,252 @@
+//! `_core.HloModule`: the tables of a parsed HLO module, read by row.
+
+use indexing_core::hlo_text::{self as core, HloError, Literal, Module};
+use pyo3::exceptions::PyIndexError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyString, PyTuple};
+
+/// A parsed HLO module. Computations, instructions and shapes are rows of its tables.
+#[pyclass(frozen, module = "indexing._core")]
+struct HloModule {
+    tables: Module,
+    opcodes: Vec<Py<PyString>>,
+}
+
+type Texts = Vec<(String, String)>;
+type Window = Vec<(i64, i64, i64, i64, i64, i64, bool)>;
+type Labels = (i64, i64, Vec<i64>);
+
+/// Parses HLO text.
+#[pyfunction]
+fn parse_hlo(py: Python<'_>, text: &str) -> PyResult<HloModule> {
+    let tables = py.detach(|| core::parse_module(text)).map_err(|e| parse_error(py, &e, text))?;
+    let opcodes = tables.opcodes.iter().map(|name| PyString::new(py, name).unbind()).collect();
+    Ok(HloModule { tables, opcodes })
+}
+
+/// `indexing.errors.ParseError` with line, column and the line itself.
+fn parse_error(py: Python<'_>, error: &HloError, text: &str) -> PyErr {
+    let place = error.place(text);
+    let raised = py
+        .import("indexing.errors")
+        .and_then(|errors| errors.getattr("ParseError"))
+        .and_then(|class| class.call1((&error.message, place.line, place.column, place.excerpt, place.caret)));
+    match raised {
+        Ok(value) => PyErr::from_value(value),
+        Err(failure) => failure,
+    }
+}
+
+impl HloModule {
+    fn error(&self, py: Python<'_>, error: &HloError) -> PyErr {
+        parse_error(py, error, &self.tables.text)
+    }
+
+    fn row(&self, instruction: usize) -> PyResult<usize> {
+        in_table(instruction, self.tables.instructions.len())
+    }
+
+    fn texts(&self, rows: core::Rows) -> Texts {
+        let key = |row: usize| self.tables.attributes[row].key.of(&self.tables.text).to_string();
+        rows.range().map(|row| (key(row), self.tables.attribute_value(row))).collect()
+    }
+
+    /// Reads an attribute if the instruction has it.
+    fn read<T>(
+        &self,
+        py: Python<'_>,
+        instruction: usize,
+        key: &str,
+        read: impl Fn(&Module, usize) -> Result<T, HloError>,
+    ) -> PyResult<Option<T>> {
+        let attribute = self.tables.attribute(self.row(instruction)?, key);
+        attribute.map(|row| read(&self.tables, row).map_err(|e| self.error(py, &e))).transpose()
+    }
+}
+
+fn in_table(row: usize, length: usize) -> PyResult<usize> {
+    if row < length {
+        return Ok(row);
+    }
+    Err(PyIndexError::new_err(format!("row {row} of {length}")))
+}
+
+#[pymethods]
+impl HloModule {
+    #[getter]
+    fn name(&self) -> &str {
+        &self.tables.name
+    }
+
+    /// Row of the entry computation.
+    #[getter]
+    fn entry(&self) -> u32 {
+        self.tables.entry
+    }
+
+    /// How many instructions there are.
+    #[getter]
+    fn instruction_count(&self) -> usize {
+        self.tables.instructions.len()
+    }
+
+    /// How many different signatures there are.
+    #[getter]
+    fn signature_count(&self) -> u32 {
+        self.tables.signatures
+    }
+
+    /// The header's attributes.
+    fn header(&self) -> Texts {
+        self.texts(self.tables.header)
+    }
+
+    /// Of each computation: name, first instruction, one past the last, root.
+    fn computations(&self) -> Vec<(&str, u32, u32, u32)> {
+        let row = |c: &'_ core::Computation| (c.instructions.first, c.instructions.last, c.root);
+        let named = self.tables.computations.iter().map(|c| (c.name.as_str(), row(c)));
+        named.map(|(name, (first, last, root))| (name, first, last, root)).collect()
+    }
+
+    fn computation_attributes(&self, computation: usize) -> PyResult<Texts> {
+        let row = in_table(computation, self.tables.computations.len())?;
+        Ok(self.texts(self.tables.computations[row].attributes))
+    }
+
+    /// Of each instruction from `first` up to `last`: name, opcode, shape, signature.
+    fn rows<'py>(&self, py: Python<'py>, first: usize, last: usize) -> PyResult<Vec<Bound<'py, PyTuple>>> {
+        let rows = self.tables.instructions.get(first..last).ok_or_else(|| PyIndexError::new_err("no such rows"))?;
+        let text = &self.tables.text;
+        rows.iter()
+            .map(|i| (i.name.of(text), &self.opcodes[i.opcode as usize], i.shape, i.signature).into_pyobject(py))
+            .collect()
+    }
+
+    /// Element type, sizes, dynamic dimensions, minor-to-major, layout's text, rows of a tuple's elements, element count.
+    #[allow(clippy::type_complexity)]
+    fn shape(
+        &self,
+        shape: usize,
+    ) -> PyResult<(&str, Vec<i64>, Vec<bool>, Option<(Vec<u32>, &str)>, Vec<u32>, i64)> {
+        let row = &self.tables.shapes[in_table(shape, self.tables.shapes.len())?];
+        let layout = row.layout.as_ref().map(|l| (l.minor_to_major.clone(), l.text.as_str()));
+        let elements = row.elements.clone();
+        Ok((row.element.row().name, row.dimensions.clone(), row.dynamic.clone(), layout, elements, row.element_count))
+    }
+
+    fn operands(&self, instruction: usize) -> PyResult<Vec<u32>> {
+        Ok(self.tables.operands_of(self.row(instruction)?).to_vec())
+    }
+
+    fn users(&self, instruction: usize) -> PyResult<Vec<u32>> {
+        Ok(self.tables.users_of(self.row(instruction)?).to_vec())
+    }
+
+    /// The number of a parameter; -1 for anything else.
+    fn parameter_number(&self, instruction: usize) -> PyResult<i64> {
+        Ok(self.tables.instructions[self.row(instruction)?].parameter)
+    }
+
+    /// All attributes as written.
+    fn attributes(&self, instruction: usize) -> PyResult<Texts> {
+        Ok(self.texts(self.tables.instructions[self.row(instruction)?].attributes))
+    }
+
+    /// One attribute as written.
+    fn attribute(&self, instruction: usize, key: &str) -> PyResult<Option<String>> {
+        let found = self.tables.attribute(self.row(instruction)?, key);
+        Ok(found.map(|row| self.tables.attribute_value(row)))
+    }
+
+    /// Called computations: the attribute's key, the computation's row.
+    fn calls(&self, instruction: usize) -> PyResult<Vec<(&str, u32)>> {
+        Ok(self.tables.calls_of(self.row(instruction)?).collect())
+    }
+
+    fn integers(&self, py: Python<'_>, instruction: usize, key: &str) -> PyResult<Option<Vec<i64>>> {
+        self.read(py, instruction, key, Module::integers)
+    }
+
+    fn slices(&self, py: Python<'_>, instruction: usize, key: &str) -> PyResult<Option<Vec<(i64, i64, i64)>>> {
+        self.read(py, instruction, key, Module::slices)
+    }
+
+    fn padding(&self, py: Python<'_>, instruction: usize, key: &str) -> PyResult<Option<Vec<(i64, i64, i64)>>> {
+        self.read(py, instruction, key, Module::padding)
+    }
+
+    /// Of each dimension: size, stride, padding low and high, dilation of base and window, reversal.
+    fn window(&self, py: Python<'_>, instruction: usize, key: &str) -> PyResult<Option<Window>> {
+        let dims = self.read(py, instruction, key, Module::window)?;
+        let row = |d: &core::WindowDim| {
+            (d.size, d.stride, d.pad_low, d.pad_high, d.lhs_dilation, d.rhs_dilation, d.reversed)
+        };
+        Ok(dims.map(|dims| dims.iter().map(row).collect()))
+    }
+
+    /// Of input, kernel, output: batch, feature, spatial dimensions.
+    fn labels(&self, py: Python<'_>, instruction: usize, key: &str) -> PyResult<Option<Vec<Labels>>> {
+        let labels = self.read(py, instruction, key, Module::labels)?;
+        Ok(labels.map(|all| all.into_iter().map(|l| (l.batch, l.feature, l.spatial)).collect()))
+    }
+
+    fn replica_groups(&self, py: Python<'_>, instruction: usize, key: &str) -> PyResult<Option<Vec<Vec<i64>>>> {
+        self.read(py, instruction, key, Module::replica_groups)
+    }
+
+    /// A constant's value: (shape, bytes) of an array (bytes `None` where elided), a list of a tuple's values,
+    /// `None` for a token. Raises `IndexError` for what is no constant.
+    fn literal<'py>(&self, py: Python<'py>, instruction: usize) -> PyResult<Bound<'py, PyAny>> {
+        let row = self.row(instruction)?;
+        let literal = py.detach(|| self.tables.literal(row)).map_err(|e| self.error(py, &e))?;
+        match literal {
+            Some(literal) => literal_value(py, &literal),
+            None => Err(PyIndexError::new_err("no constant")),
+        }
+    }
+
+    /// Where an instruction stands in the text: line, column, the line, the characters in front of the name.
+    fn place(&self, instruction: usize) -> PyResult<(usize, usize, String, usize)> {
+        let at = self.tables.instructions[self.row(instruction)?].name.start as usize;
+        let place = HloError::new(at, "").place(&self.tables.text);
+        Ok((place.line, place.column, place.excerpt, place.caret))
+    }
+
+    /// The module as text that reads back.
+    fn text(&self, py: Python<'_>) -> String {
+        py.detach(|| self.tables.to_text())
+    }
+
+    fn computation_text(&self, computation: usize) -> PyResult<String> {
+        Ok(self.tables.computation_text(in_table(computation, self.tables.computations.len())?))
+    }
+
+    fn instruction_text(&self, instruction: usize) -> PyResult<String> {
+        Ok(self.tables.instruction_text(self.row(instruction)?))
+    }
+
+    fn shape_text(&self, shape: usize) -> PyResult<String> {
+        let mut text = String::new();
+        let row = in_table(shape, self.tables.shapes.len())?;
+        core::write_shape(&mut text, &self.tables.shapes, row as u32);
+        Ok(text)
+    }
+}
+
+fn literal_value<'py>(py: Python<'py>, literal: &Literal) -> PyResult<Bound<'py, PyAny>> {
+    match literal {
+        Literal::Array(shape, bytes) => Ok((*shape, PyBytes::new(py, bytes)).into_pyobject(py)?.into_any()),
+        Literal::Elided(shape) => Ok((*shape, py.None()).into_pyobject(py)?.into_any()),
+        Literal::Token => Ok(py.None().into_bound(py)),
+        Literal::Tuple(elements) => {
+            let values: PyResult<Vec<_>> = elements.iter().map(|e| literal_value(py, e)).collect();
+            Ok(values?.into_pyobject(py)?.into_any())
+        }
+    }
+}
+
+/// Adds the names of this file to the module.
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<HloModule>()?;
+    module.add_function(wrap_pyfunction!(parse_hlo, module)?)
+}
