@@ -137,9 +137,7 @@ class Shape:
         """The same shape without layouts, inside of tuples too."""
         if self.is_tuple:
             return Shape("tuple", elements=tuple(e.without_layout() for e in self.elements))
-        return Shape(
-            self.element_type, self.dimensions, None, (), "", self.dynamic_dimensions, self.element_count
-        )
+        return Shape(self.element_type, self.dimensions, None, (), "", self.dynamic_dimensions, self.element_count)
 
     def __str__(self) -> str:
         """The shape as HLO text writes it."""
@@ -401,7 +399,18 @@ class Instruction:
 class Computation:
     """A computation: instructions in text order, operands before their users."""
 
-    __slots__ = ("__weakref__", "_first", "_instructions", "_last", "_list", "_order", "_root", "_row", "module", "name")
+    __slots__ = (
+        "__weakref__",
+        "_first",
+        "_instructions",
+        "_last",
+        "_list",
+        "_order",
+        "_root",
+        "_row",
+        "module",
+        "name",
+    )
 
     name: str
     """The name, without `%`; `_` or `_.1` for one written inside an instruction."""

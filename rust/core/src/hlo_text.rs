@@ -21,7 +21,7 @@ pub use literal::Literal;
 pub use opcodes::{opcodes, OpcodeRow, BINARY, OTHERS, UNARY};
 pub use parser::parse_module;
 pub use shape::{
-    write_shape, Class, ElementRow, ElementType, Layout, Shape, ShapeId, ShapeTable, ELEMENT_TYPES, MAX_TUPLE_DEPTH,
-    UNBOUNDED,
+    write_shape, Class, ElementRow, ElementType, Layout, Shape, ShapeId, ShapeTable, ELEMENT_TYPES,
+    MAX_TUPLE_DEPTH, UNBOUNDED,
 };
 pub use tables::{Attribute, Call, Computation, Instruction, Module, Rows};

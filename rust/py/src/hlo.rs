@@ -27,10 +27,10 @@ fn parse_hlo(py: Python<'_>, text: &str) -> PyResult<HloModule> {
 /// `indexing.errors.ParseError` with line, column and the line itself.
 fn parse_error(py: Python<'_>, error: &HloError, text: &str) -> PyErr {
     let place = error.place(text);
-    let raised = py
-        .import("indexing.errors")
-        .and_then(|errors| errors.getattr("ParseError"))
-        .and_then(|class| class.call1((&error.message, place.line, place.column, place.excerpt, place.caret)));
+    let raised =
+        py.import("indexing.errors").and_then(|errors| errors.getattr("ParseError")).and_then(|class| {
+            class.call1((&error.message, place.line, place.column, place.excerpt, place.caret))
+        });
     match raised {
         Ok(value) => PyErr::from_value(value),
         Err(failure) => failure,
@@ -115,10 +115,13 @@ impl HloModule {
 
     /// Of each instruction from `first` up to `last`: name, opcode, shape, signature.
     fn rows<'py>(&self, py: Python<'py>, first: usize, last: usize) -> PyResult<Vec<Bound<'py, PyTuple>>> {
-        let rows = self.tables.instructions.get(first..last).ok_or_else(|| PyIndexError::new_err("no such rows"))?;
+        let rows =
+            self.tables.instructions.get(first..last).ok_or_else(|| PyIndexError::new_err("no such rows"))?;
         let text = &self.tables.text;
         rows.iter()
-            .map(|i| (i.name.of(text), &self.opcodes[i.opcode as usize], i.shape, i.signature).into_pyobject(py))
+            .map(|i| {
+                (i.name.of(text), &self.opcodes[i.opcode as usize], i.shape, i.signature).into_pyobject(py)
+            })
             .collect()
     }
 
@@ -131,7 +134,14 @@ impl HloModule {
         let row = &self.tables.shapes[in_table(shape, self.tables.shapes.len())?];
         let layout = row.layout.as_ref().map(|l| (l.minor_to_major.clone(), l.text.as_str()));
         let elements = row.elements.clone();
-        Ok((row.element.row().name, row.dimensions.clone(), row.dynamic.clone(), layout, elements, row.element_count))
+        Ok((
+            row.element.row().name,
+            row.dimensions.clone(),
+            row.dynamic.clone(),
+            layout,
+            elements,
+            row.element_count,
+        ))
     }
 
     fn operands(&self, instruction: usize) -> PyResult<Vec<u32>> {
@@ -167,11 +177,21 @@ impl HloModule {
         self.read(py, instruction, key, Module::integers)
     }
 
-    fn slices(&self, py: Python<'_>, instruction: usize, key: &str) -> PyResult<Option<Vec<(i64, i64, i64)>>> {
+    fn slices(
+        &self,
+        py: Python<'_>,
+        instruction: usize,
+        key: &str,
+    ) -> PyResult<Option<Vec<(i64, i64, i64)>>> {
         self.read(py, instruction, key, Module::slices)
     }
 
-    fn padding(&self, py: Python<'_>, instruction: usize, key: &str) -> PyResult<Option<Vec<(i64, i64, i64)>>> {
+    fn padding(
+        &self,
+        py: Python<'_>,
+        instruction: usize,
+        key: &str,
+    ) -> PyResult<Option<Vec<(i64, i64, i64)>>> {
         self.read(py, instruction, key, Module::padding)
     }
 
@@ -190,7 +210,12 @@ impl HloModule {
         Ok(labels.map(|all| all.into_iter().map(|l| (l.batch, l.feature, l.spatial)).collect()))
     }
 
-    fn replica_groups(&self, py: Python<'_>, instruction: usize, key: &str) -> PyResult<Option<Vec<Vec<i64>>>> {
+    fn replica_groups(
+        &self,
+        py: Python<'_>,
+        instruction: usize,
+        key: &str,
+    ) -> PyResult<Option<Vec<Vec<i64>>>> {
         self.read(py, instruction, key, Module::replica_groups)
     }
 

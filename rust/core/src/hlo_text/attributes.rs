@@ -27,8 +27,15 @@ pub struct WindowDim {
 }
 
 impl WindowDim {
-    const OF_SIZE_ONE: Self =
-        Self { size: 1, stride: 1, pad_low: 0, pad_high: 0, lhs_dilation: 1, rhs_dilation: 1, reversed: false };
+    const OF_SIZE_ONE: Self = Self {
+        size: 1,
+        stride: 1,
+        pad_low: 0,
+        pad_high: 0,
+        lhs_dilation: 1,
+        rhs_dilation: 1,
+        reversed: false,
+    };
 }
 
 /// Which dimension of one array of a convolution means what.
@@ -96,7 +103,8 @@ impl Module {
     pub fn replica_groups(&self, attribute: usize) -> Result<Vec<Vec<i64>>> {
         let (mut cursor, _) = self.at_value(attribute);
         cursor.skip_space()?;
-        let groups = if cursor.peek() == b'[' { iota_groups(&mut cursor)? } else { listed_groups(&mut cursor)? };
+        let groups =
+            if cursor.peek() == b'[' { iota_groups(&mut cursor)? } else { listed_groups(&mut cursor)? };
         at_end(&mut cursor)?;
         Ok(groups)
     }
@@ -199,19 +207,31 @@ pub(super) fn window(cursor: &mut Cursor) -> Result<Vec<WindowDim>> {
         let field = cursor.word("a field of a window")?;
         cursor.require(b'=')?;
         cursor.skip_space()?;
-        let values = if field == "pad" { padding(cursor)? } else { product(cursor)?.iter().map(|&v| (v, 0, 0)).collect() };
+        let values = if field == "pad" {
+            padding(cursor)?
+        } else {
+            product(cursor)?.iter().map(|&v| (v, 0, 0)).collect()
+        };
         let dims = dims.get_or_insert_with(|| vec![WindowDim::OF_SIZE_ONE; values.len()]);
         if dims.len() != values.len() {
-            return Err(HloError::new(at, format!("{field} has {} dimensions, the window {}", values.len(), dims.len())));
+            return Err(HloError::new(
+                at,
+                format!("{field} has {} dimensions, the window {}", values.len(), dims.len()),
+            ));
         }
         for (dim, value) in dims.iter_mut().zip(values) {
-            set_field(dim, field, value).ok_or_else(|| HloError::new(at, format!("{field} is no field of a window, or has no such value")))?;
+            set_field(dim, field, value).ok_or_else(|| {
+                HloError::new(at, format!("{field} is no field of a window, or has no such value"))
+            })?;
         }
     }
     let dims = dims.unwrap_or_default();
     let sound = |d: &WindowDim| d.size >= 0 && d.stride >= 1 && d.lhs_dilation >= 1 && d.rhs_dilation >= 1;
     if !dims.iter().all(sound) {
-        return Err(HloError::new(start, "a window needs sizes of 0 or more, strides and dilations of 1 or more"));
+        return Err(HloError::new(
+            start,
+            "a window needs sizes of 0 or more, strides and dilations of 1 or more",
+        ));
     }
     Ok(dims)
 }
@@ -230,7 +250,9 @@ fn set_field(dim: &mut WindowDim, field: &str, (value, high, interior): (i64, i6
 }
 
 pub(super) fn labels(text: &str, offset: usize) -> Result<[Labels; 3]> {
-    let bad = |why: String| HloError::new(offset, format!("{why} in the labels {text}; b01f_01io->b01f is an example"));
+    let bad = |why: String| {
+        HloError::new(offset, format!("{why} in the labels {text}; b01f_01io->b01f is an example"))
+    };
     let (operands, output) = text.split_once("->").ok_or_else(|| bad("expected '->'".into()))?;
     let (input, kernel) = operands.split_once('_').ok_or_else(|| bad("expected '_'".into()))?;
     let read = |part: &str, batch: char, feature: char| {
@@ -251,7 +273,8 @@ fn label(part: &str, batch: char, feature: char) -> Option<Labels> {
         found.next().filter(|_| found.next().is_none())
     };
     let rank = part.chars().count();
-    let spatial: Option<Vec<i64>> = (0..rank.checked_sub(2)?).map(|n| place(char::from_digit(n as u32, 10)?)).collect();
+    let spatial: Option<Vec<i64>> =
+        (0..rank.checked_sub(2)?).map(|n| place(char::from_digit(n as u32, 10)?)).collect();
     Some(Labels { batch: place(batch)?, feature: place(feature)?, spatial: spatial? })
 }
 
@@ -299,14 +322,25 @@ fn iota_groups(cursor: &mut Cursor) -> Result<Vec<Vec<i64>>> {
         permutation = sizes(cursor, b'(', b')')?;
     }
     let total = |sizes: &[i64]| {
-        sizes.iter().try_fold(1_i64, |p, &s| if s < 1 { None } else { p.checked_mul(s).filter(|&p| p <= MAX_REPLICAS) })
+        sizes.iter().try_fold(1_i64, |p, &s| {
+            if s < 1 {
+                None
+            } else {
+                p.checked_mul(s).filter(|&p| p <= MAX_REPLICAS)
+            }
+        })
     };
     let mut sorted = permutation.clone();
     sorted.sort_unstable();
     let permutes = sorted.iter().copied().eq(0..reshape.len() as i64);
     match (total(&shape), total(&reshape)) {
-        (Some(a), Some(b)) if a == b && permutes && shape.len() == 2 => Ok(transposed(&shape, &reshape, &permutation)),
-        _ => Err(HloError::new(start, "expected replica groups such as [2,4]<=[4,2]T(1,0): equal products, a permutation")),
+        (Some(a), Some(b)) if a == b && permutes && shape.len() == 2 => {
+            Ok(transposed(&shape, &reshape, &permutation))
+        }
+        _ => Err(HloError::new(
+            start,
+            "expected replica groups such as [2,4]<=[4,2]T(1,0): equal products, a permutation",
+        )),
     }
 }
 

@@ -28,13 +28,19 @@ pub(super) fn link_calls(module: &mut Module, targets: &[Target], names: &HashMa
                 let (Target::Named(_, at) | Target::Nested(_, at)) = targets[call];
                 if recursive(computation as u32) && recursive(called) {
                     let name = &module.computations[called as usize].name;
-                    return Err(HloError::new(at, format!("computation {name} calls itself, directly or through others")));
+                    return Err(HloError::new(
+                        at,
+                        format!("computation {name} calls itself, directly or through others"),
+                    ));
                 }
             }
         }
         if depths[computation].is_some_and(|d| d > MAX_CALL_DEPTH) {
             let at = module.instructions[row.root as usize].name.start as usize;
-            return Err(HloError::new(at, format!("more than {MAX_CALL_DEPTH} computations call one another")));
+            return Err(HloError::new(
+                at,
+                format!("more than {MAX_CALL_DEPTH} computations call one another"),
+            ));
         }
     }
     Ok(())

@@ -90,7 +90,11 @@ fn parse_array(cursor: &mut Cursor, shape: &Shape, out: &mut Vec<u8>) -> Result<
             b'}' if depth > 0 && separator != Separator::Comma => {
                 let found = seen[depth - 1];
                 if shape.element_count != 0 && found != sizes[depth - 1] {
-                    return Err(cursor.expected(&format!("{} elements in dimension {}, {found} are given", sizes[depth - 1], depth - 1)));
+                    return Err(cursor.expected(&format!(
+                        "{} elements in dimension {}, {found} are given",
+                        sizes[depth - 1],
+                        depth - 1
+                    )));
                 }
                 cursor.at += 1;
                 depth -= 1;
@@ -140,7 +144,11 @@ fn count_one(cursor: &Cursor, sizes: &[i64], seen: &mut [i64], depth: usize) -> 
     }
     seen[depth - 1] += 1;
     if seen[depth - 1] > sizes[depth - 1] {
-        return Err(cursor.expected(&format!("'}}' after {} elements of dimension {}", sizes[depth - 1], depth - 1)));
+        return Err(cursor.expected(&format!(
+            "'}}' after {} elements of dimension {}",
+            sizes[depth - 1],
+            depth - 1
+        )));
     }
     Ok(())
 }
@@ -222,7 +230,8 @@ fn parse_word(cursor: &mut Cursor, start: usize, negative: bool) -> Result<Numbe
             let payload = cursor.word("a payload such as 0x1")?;
             let value = payload.strip_prefix("0x").and_then(|h| u64::from_str_radix(h, 16).ok());
             cursor.require(b')')?;
-            let value = value.ok_or_else(|| HloError::new(at, format!("{payload} is no payload such as 0x1")))?;
+            let value =
+                value.ok_or_else(|| HloError::new(at, format!("{payload} is no payload such as 0x1")))?;
             Ok(Number::NotANumber(negative, Some(value)))
         }
         "nan" => Ok(Number::NotANumber(negative, None)),

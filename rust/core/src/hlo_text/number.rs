@@ -135,7 +135,8 @@ fn exponent_only(number: Number) -> Option<u64> {
         Number::Real(r) => r,
     };
     let exponent = value.log2();
-    (value > 0.0 && exponent.fract() == 0.0 && exponent.abs() <= 127.0).then(|| (exponent as i64 + 127) as u64)
+    (value > 0.0 && exponent.fract() == 0.0 && exponent.abs() <= 127.0)
+        .then(|| (exponent as i64 + 127) as u64)
 }
 
 /// Appends a number as little-endian bytes (narrow integers take one byte, complex numbers are written as two parts);

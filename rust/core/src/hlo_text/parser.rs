@@ -219,7 +219,13 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    fn push_frame(&mut self, name: &'a str, name_at: usize, entry: bool, declared: Option<(Vec<ShapeId>, ShapeId)>) {
+    fn push_frame(
+        &mut self,
+        name: &'a str,
+        name_at: usize,
+        entry: bool,
+        declared: Option<(Vec<ShapeId>, ShapeId)>,
+    ) {
         self.frames.push(Frame {
             number: self.frame_count,
             name,
@@ -343,7 +349,10 @@ impl<'a> Parser<'a> {
 
     fn constant(&mut self, pending: &mut Pending) -> Result<()> {
         let Some(shape) = pending.shape else {
-            return Err(HloError::new(pending.opcode_at, "expected the shape of a constant before its opcode"));
+            return Err(HloError::new(
+                pending.opcode_at,
+                "expected the shape of a constant before its opcode",
+            ));
         };
         self.cursor.skip_space()?;
         let start = self.cursor.at;
@@ -374,20 +383,26 @@ impl<'a> Parser<'a> {
         self.cursor.skip_space()?;
         let start = self.cursor.at;
         let word = self.cursor.peek_word();
-        let shaped = self.cursor.peek() == b'(' || !word.is_empty() && self.cursor.peek_at(word.len()) == b'[';
+        let shaped =
+            self.cursor.peek() == b'(' || !word.is_empty() && self.cursor.peek_at(word.len()) == b'[';
         let shape = if shaped { Some(self.shapes.parse(&mut self.cursor)?) } else { None };
         self.cursor.skip_space()?;
         let at = self.cursor.at;
         let name = self.cursor.name("an operand's name")?;
         let Some(frame) = self.frames.last() else { return Ok(()) };
-        let known = self.names.get(&(frame.number, name)).filter(|&&row| (row as usize) < frame.instructions.len());
+        let known =
+            self.names.get(&(frame.number, name)).filter(|&&row| (row as usize) < frame.instructions.len());
         let Some(&row) = known else {
-            return Err(HloError::new(at, format!("{name} is not defined before this use in {}", frame.name)));
+            return Err(HloError::new(
+                at,
+                format!("{name} is not defined before this use in {}", frame.name),
+            ));
         };
         if let Some(given) = shape {
             let actual = frame.instructions[row as usize].shape;
             if self.shapes.bare(given) != self.shapes.bare(actual) {
-                let message = format!("{name} has shape {}, not {}", self.shapes.text(actual), self.shapes.text(given));
+                let message =
+                    format!("{name} has shape {}, not {}", self.shapes.text(actual), self.shapes.text(given));
                 return Err(HloError::new(start, message));
             }
         }
@@ -503,7 +518,10 @@ impl<'a> Parser<'a> {
         frame.attributes.clear();
         frame.calls.clear();
         if pending.root && frame.root.replace(frame.instructions.len() as u32).is_some() {
-            return Err(HloError::new(pending.name.start as usize, format!("a second ROOT in {}", frame.name)));
+            return Err(HloError::new(
+                pending.name.start as usize,
+                format!("a second ROOT in {}", frame.name),
+            ));
         }
         frame.instructions.push(Instruction {
             name: pending.name,
@@ -523,7 +541,10 @@ impl<'a> Parser<'a> {
     fn close_computation(&mut self) -> Result<()> {
         let Some(mut frame) = self.frames.pop() else { return Ok(()) };
         let Some(last) = frame.instructions.len().checked_sub(1) else {
-            return Err(HloError::new(frame.name_at, format!("computation {} has no instruction", frame.name)));
+            return Err(HloError::new(
+                frame.name_at,
+                format!("computation {} has no instruction", frame.name),
+            ));
         };
         let index = self.module.computations.len() as u32;
         let first = self.module.instructions.len();
@@ -566,13 +587,15 @@ impl<'a> Parser<'a> {
         for i in frame.instructions.iter().filter(|i| i.parameter >= 0) {
             let slot = usize::try_from(i.parameter).ok().and_then(|n| shapes.get_mut(n));
             if slot.is_none_or(|s| s.replace(i.shape).is_some()) {
-                let message = format!("the {count} parameters of {} must be numbered 0, 1, ... once each", frame.name);
+                let message =
+                    format!("the {count} parameters of {} must be numbered 0, 1, ... once each", frame.name);
                 return Err(HloError::new(i.name.start as usize, message));
             }
         }
         let Some((declared, result)) = &frame.declared else { return Ok(()) };
         let bare = |id: &ShapeId| self.shapes.bare(*id);
-        let same = declared.len() == count && declared.iter().zip(shapes.iter().flatten()).all(|(a, b)| bare(a) == bare(b));
+        let same = declared.len() == count
+            && declared.iter().zip(shapes.iter().flatten()).all(|(a, b)| bare(a) == bare(b));
         if !same {
             let message = format!("the parameters of {} are not those that its head declares", frame.name);
             return Err(HloError::new(frame.name_at, message));
@@ -580,7 +603,10 @@ impl<'a> Parser<'a> {
         let actual = frame.instructions[root as usize].shape;
         if bare(&actual) != bare(result) {
             let (a, b) = (self.shapes.text(actual), self.shapes.text(*result));
-            return Err(HloError::new(frame.name_at, format!("the root of {} has shape {a}, its head declares {b}", frame.name)));
+            return Err(HloError::new(
+                frame.name_at,
+                format!("the root of {} has shape {a}, its head declares {b}", frame.name),
+            ));
         }
         Ok(())
     }

@@ -209,8 +209,9 @@ impl<'a> Interner<'a> {
         if !element.is_array() && !dimensions.is_empty() {
             return Err(HloError::new(start, format!("{name} has no dimensions")));
         }
-        let count = count_elements(element, &dimensions)
-            .ok_or_else(|| HloError::new(start, format!("the size of {name}{dimensions:?} exceeds 64 bits")))?;
+        let count = count_elements(element, &dimensions).ok_or_else(|| {
+            HloError::new(start, format!("the size of {name}{dimensions:?} exceeds 64 bits"))
+        })?;
         let layout = match cursor.peek() {
             b'{' if is_layout(cursor) => Some(self.parse_layout(cursor, dimensions.len())?),
             _ => None,
@@ -226,9 +227,13 @@ impl<'a> Interner<'a> {
         while cursor.peek().is_ascii_digit() {
             let at = cursor.at;
             let dimension = cursor.integer("a dimension")?;
-            let new = u32::try_from(dimension).ok().filter(|d| (*d as usize) < rank && !minor_to_major.contains(d));
+            let new =
+                u32::try_from(dimension).ok().filter(|d| (*d as usize) < rank && !minor_to_major.contains(d));
             let Some(dimension) = new else {
-                return Err(HloError::new(at, format!("the layout names dimension {dimension}, twice or beyond the rank {rank}")));
+                return Err(HloError::new(
+                    at,
+                    format!("the layout names dimension {dimension}, twice or beyond the rank {rank}"),
+                ));
             };
             minor_to_major.push(dimension);
             if !cursor.take(b',')? {
@@ -237,7 +242,10 @@ impl<'a> Interner<'a> {
             cursor.skip_space()?;
         }
         if minor_to_major.len() != rank {
-            return Err(HloError::new(start, format!("the layout must name each of the {rank} dimensions once")));
+            return Err(HloError::new(
+                start,
+                format!("the layout must name each of the {rank} dimensions once"),
+            ));
         }
         cursor.at = start;
         let end = layout_end(cursor, &mut self.brackets)?;
@@ -268,7 +276,11 @@ impl<'a> Interner<'a> {
         if let Some(layout) = &layout {
             key.extend_from_slice(layout.text.as_bytes());
         }
-        self.intern(key, bare, Shape { element, dimensions, dynamic, layout, elements: Vec::new(), element_count, bare: 0 })
+        self.intern(
+            key,
+            bare,
+            Shape { element, dimensions, dynamic, layout, elements: Vec::new(), element_count, bare: 0 },
+        )
     }
 
     /// The number of a tuple's shape.
