@@ -29,14 +29,17 @@ HloValue: TypeAlias = "Array | tuple[HloValue, ...] | None"  # an array, a tuple
 class RuntimeValue:
     """Where a runtime variable's value is read: element `map(output index)` of `instruction`.
 
-    The variable's interval is what HLO clamps that element to, so value = clamp(lower, element, upper); where
-    `out_of_bounds` is "drop" (scatter), an element outside the interval means that nothing is read or written instead.
-    `output` counts the arrays of a tuple-shaped instruction.
+    HLO clamps that element to `bounds` (None: the variable's interval), so value = clamp(lower, element, upper); the
+    map it belongs to holds where the value lies in the variable's interval. Where `out_of_bounds` is "drop" (scatter),
+    the element is not clamped: outside the interval nothing is read or written. `map` has the dimensions of that map;
+    its range and runtime variables, where it has any, are the first ones of that map. `output` counts the arrays of a
+    tuple-shaped instruction.
     """
 
     instruction: Instruction
     map: IndexingMap
     output: int = 0
+    bounds: Bounds | None = None
     out_of_bounds: Literal["clamp", "drop"] = "clamp"
 
 
@@ -48,9 +51,9 @@ class OperandIndexing:
     runtime variables stand for `runtime_values`, in order. `exactness` is `exact` (these elements, no others),
     `over-approximate` (no fewer than these; `reason` says why) or `unknown` (`map` is undefined, or the whole of a
     value whose elements may not be all there is; `reason` says why). `replica_map` gives the replicas whose operand is
-    read, from (output index..., replica id) to (replica id). `leaf` counts the arrays of a tuple-shaped operand.
-    `pieces`, where not None, says exactly what `map` only bounds: maps with disjoint domains whose union it is (none:
-    nothing is read).
+    read, from the same dimensions to a replica id, over range variables of its own and at most one runtime variable:
+    the id of the replica that asks. `leaf` counts the arrays of a tuple-shaped operand. `pieces`, where not None, says
+    exactly what `map` only bounds: maps with disjoint domains whose union it is (none: nothing is read).
     """
 
     map: IndexingMap

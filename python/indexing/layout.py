@@ -1,0 +1,153 @@
+"""Physical layouts: where an element of a shape lies in memory, and maps between shapes that share that memory.
+
+A layout lists dimensions from minor to major, as XLA's does; a shape without one is laid out in descending order. The
+physical shape of an array lists its sizes from major to minor.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from math import prod
+from typing import TYPE_CHECKING
+
+from indexing._core import IndexingMap, SymbolicExpr, constant
+from indexing.errors import InvalidMap
+from indexing.ops.block import tensor_map, variables
+
+if TYPE_CHECKING:
+    from indexing.hlo import Shape
+
+_WIDTH = re.compile(r"(?:bf|[fsuc])(\d+)")
+
+
+def bit_width(element_type: str) -> int:
+    """Bits of one element: 32 for `f32`, 4 for `s4`, 8 for `pred` and `f8e4m3fn`; 0 for tokens and opaque values."""
+    if element_type == "pred":
+        return 8
+    found = _WIDTH.match(element_type)
+    return int(found[1]) if found else 0
+
+
+def major_to_minor(shape: Shape) -> tuple[int, ...]:
+    """The dimensions of an array from the one of the largest stride to the one of the smallest."""
+    rank = len(shape.dimensions)
+    layout = shape.layout
+    return tuple(range(rank)) if layout is None or len(layout) != rank else tuple(reversed(layout))
+
+
+def physical_sizes(shape: Shape) -> tuple[int, ...]:
+    """Sizes from major to minor."""
+    return tuple(shape.dimensions[d] for d in major_to_minor(shape))
+
+
+def to_physical(shape: Shape) -> IndexingMap:
+    """From a logical index of an array to its physical one: the same coordinates from major to minor."""
+    order = major_to_minor(shape)
+    index = variables(len(order))
+    return tensor_map([index[d] for d in order], shape.dimensions)
+
+
+def to_logical(shape: Shape) -> IndexingMap:
+    """From a physical index (major to minor) of an array to its logical one: the inverse of `to_physical`."""
+    order = major_to_minor(shape)
+    return tensor_map(_unpermute(variables(len(order)), order), physical_sizes(shape))
+
+
+def linear_map(shape: Shape) -> IndexingMap:
+    """From a logical index to the position of the element in memory, counted in elements."""
+    order = major_to_minor(shape)
+    index = variables(len(order))
+    position = linearize([index[d] for d in order], physical_sizes(shape))
+    return tensor_map([position], shape.dimensions)
+
+
+def bitcast_map(source: Shape, target: Shape) -> IndexingMap:
+    """From an index of `source` to the index of `target` that holds the same memory, simplified.
+
+    Both may have any shape and layout. Where elements of `target` are narrower, a range variable counts those that
+    make up one element of `source`; where they are wider, several elements of `source` share one of `target`.
+    Raises InvalidMap where the two don't have the same number of bits.
+    """
+    wide, narrow = bit_width(source.element_type), bit_width(target.element_type)
+    if prod(source.dimensions) * wide != prod(target.dimensions) * narrow or (wide % narrow and narrow % wide):
+        raise InvalidMap(
+            f"{source} and {target} don't have the same number of bits, so neither is a bitcast of the other; "
+            "give two shapes of the same size in memory"
+        )
+    order = major_to_minor(source)
+    rank = len(order)
+    index = variables(rank)
+    from_exprs, from_sizes = [index[d] for d in order], list(physical_sizes(source))
+    to_sizes = list(physical_sizes(target))
+    parts = wide // narrow if wide > narrow else 1
+    if parts > 1:
+        from_exprs.append(variables(1, rank)[0])
+        from_sizes.append(parts)
+    joined = narrow // wide if narrow > wide else 1
+    if joined > 1:
+        to_sizes.append(joined)
+    physical = reshape_results(from_exprs, from_sizes, to_sizes)[: len(target.dimensions)]
+    results = _unpermute(physical, major_to_minor(target))
+    ranges = [parts] if parts > 1 else []
+    return tensor_map(results, source.dimensions, ranges).simplify()
+
+
+def linearize(index: Sequence[SymbolicExpr], sizes: Sequence[int]) -> SymbolicExpr:
+    """Row-major position of `index` in a tensor of `sizes`; dimensions of size 1 contribute nothing."""
+    position, stride = constant(0), 1
+    for expr, size in zip(reversed(index), reversed(sizes), strict=True):
+        if size != 1:
+            position = position + expr * stride
+            stride *= size
+    return position
+
+
+def delinearize(position: SymbolicExpr, sizes: Sequence[int]) -> list[SymbolicExpr]:
+    """The index whose row-major position in a tensor of `sizes` is `position`, for positions inside the tensor."""
+    index, stride, covered = [], 1, prod(s for s in sizes if s != 1)
+    for size in reversed(sizes):
+        if size == 1:
+            index.append(constant(0))
+            continue
+        digit = position // stride if stride != 1 else position
+        stride *= size
+        index.append(digit % size if stride != covered else digit)
+    return index[::-1]
+
+
+def common_factors(a: Sequence[int], b: Sequence[int]) -> list[tuple[int, int, int, int]]:
+    """Split two shapes of equal element counts into the smallest runs (a from, a to, b from, b to) of equal products."""
+    runs, i, j = [], 0, 0
+    while i < len(a) or j < len(b):
+        start_a, start_b, of_a, of_b = i, j, 1, 1
+        if i < len(a):
+            of_a, i = a[i], i + 1
+        if j < len(b):
+            of_b, j = b[j], j + 1
+        while of_a != of_b:
+            if of_a < of_b:
+                of_a, i = of_a * a[i], i + 1
+            else:
+                of_b, j = of_b * b[j], j + 1
+        runs.append((start_a, i, start_b, j))
+    return runs
+
+
+def reshape_results(
+    index: Sequence[SymbolicExpr], sizes: Sequence[int], new_sizes: Sequence[int]
+) -> list[SymbolicExpr]:
+    """The index in `new_sizes` of the element at `index` of `sizes`, row-major: collapses and expansions of the
+    smallest runs of dimensions that hold equally many elements.
+    """
+    if 0 in sizes or 0 in new_sizes:
+        return [constant(0) for _ in new_sizes]
+    results: list[SymbolicExpr] = []
+    for a, a_end, b, b_end in common_factors(sizes, new_sizes):
+        results += delinearize(linearize(index[a:a_end], sizes[a:a_end]), new_sizes[b:b_end])
+    return results
+
+
+def _unpermute(exprs: Sequence[SymbolicExpr], order: Sequence[int]) -> list[SymbolicExpr]:
+    by_dimension = dict(zip(order, exprs, strict=True))
+    return [by_dimension[d] for d in range(len(order))]

@@ -1,0 +1,58 @@
+"""Which arrays of a loop's state each array of its result depends on, without maps: a reachability of arrays."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from indexing.ops.block import leaves
+from indexing.ops.tuple_ import leaf_before
+
+if TYPE_CHECKING:
+    from indexing.hlo import Computation, Instruction
+
+# For each array of a value: the arrays of the parameters it depends on, and the one that it is, untouched (or None).
+Source = tuple[frozenset[tuple[int, int]], "tuple[int, int] | None"]
+
+
+def carried_leaves(loop: Instruction) -> tuple[list[bool], list[frozenset[int]]]:
+    """For each array of a while's state: does the body leave it alone, and which arrays can reach it in the end."""
+    body = leaf_sources(loop.computation_of("body"))
+    condition = leaf_sources(loop.computation_of("condition"))
+    count = len(leaves(loop.shape))
+    untouched = [body[k][1] == (0, k) for k in range(count)]
+    step = [frozenset(leaf for _, leaf in body[k][0]) for k in range(count)]
+    steers = _closure(frozenset(leaf for _, leaf in condition[0][0]), step)
+    return untouched, [_closure(frozenset({k}), step) | steers for k in range(count)]
+
+
+def leaf_sources(computation: Computation) -> list[Source]:
+    """For each array of the root: what of the parameters it comes from. Called computations count as a whole."""
+    found: dict[Instruction, list[Source]] = {}
+    for i in computation.post_order():
+        found[i] = _of_instruction(i, found)
+    return found[computation.root]
+
+
+def _of_instruction(i: Instruction, found: dict[Instruction, list[Source]]) -> list[Source]:
+    if i.opcode == "parameter":
+        n = i.parameter_number
+        return [(frozenset({(n, k)}), (n, k)) for k in range(len(leaves(i.shape)))]
+    if i.opcode == "tuple":
+        return [source for o in i.operands for source in found[o]]
+    if i.opcode == "get-tuple-element":
+        first = leaf_before(i.operands[0].shape, i.integer("index", 0))
+        return found[i.operands[0]][first : first + len(leaves(i.shape))]
+    if i.opcode in ("opt-barrier", "copy", "domain", "add-dependency"):
+        return found[i.operands[0]]
+    everything = frozenset[tuple[int, int]]().union(*(source[0] for o in i.operands for source in found[o]))
+    return [(everything, None) for _ in leaves(i.shape)]
+
+
+def _closure(start: frozenset[int], step: list[frozenset[int]]) -> frozenset[int]:
+    reached, pending = set(start), list(start)
+    while pending:
+        for leaf in step[pending.pop()]:
+            if leaf not in reached:
+                reached.add(leaf)
+                pending.append(leaf)
+    return frozenset(reached)

@@ -1,0 +1,322 @@
+"""Ops that run computations: fusion, call, map, while, conditional, asynchronous wrappers; and ops that reach outside."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from indexing.errors import IndexingError, UnsupportedOp
+from indexing.ops.block import (
+    HloValue,
+    Indexing,
+    Op,
+    OperandIndexing,
+    identity,
+    leaves,
+    only_array,
+    scalar,
+    unknown,
+    whole,
+)
+from indexing.ops.carried import carried_leaves
+from indexing.ops.interpret import apply, run_computation
+from indexing.ops.through import computation_indexing, computation_inverse
+from indexing.ops.tuple_ import alias, is_array, nest
+
+if TYPE_CHECKING:
+    from indexing.hlo import Computation, Instruction, Shape
+
+
+# ---------------------------------------------------------------- fusion, call
+
+
+def _called_from_output(i: Instruction, output: int) -> Indexing:
+    return computation_indexing(i.called[0], output, i.operands)
+
+
+def _called_from_input(i: Instruction, operand: int) -> Indexing:
+    return computation_inverse(i.called[0], operand, i.operands)
+
+
+def _called(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
+    return run_computation(i.called[0], operands)
+
+
+# ---------------------------------------------------------------- map
+
+
+def _map_from_output(i: Instruction, output: int) -> Indexing:
+    return [[identity(i.shape.dimensions)] for _ in i.operands]
+
+
+def _map(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
+    return apply(i.called[0], *operands)
+
+
+# ---------------------------------------------------------------- conditional
+
+_ONE_BRANCH = "only one branch runs, and which one is known at run time only"
+
+
+def branches(i: Instruction) -> tuple[Computation, ...]:
+    """The branch computations of a conditional, in order of the branch index (true before false)."""
+    return i.called
+
+
+def _conditional_from_output(i: Instruction, output: int) -> Indexing:
+    found: Indexing = [[scalar(_leaf_sizes(i.shape, output))]]
+    for k, branch in enumerate(branches(i), start=1):
+        maps = computation_indexing(branch, output, i.operands[k : k + 1])[0]
+        found.append([_weaker(m) for m in maps])
+    return found
+
+
+def _conditional_from_input(i: Instruction, operand: int) -> Indexing:
+    if operand == 0:
+        return [[whole((), part.dimensions)] if is_array(part) else [] for part in leaves(i.shape)]
+    maps = computation_inverse(branches(i)[operand - 1], 0, i.operands[operand : operand + 1])
+    return [[_weaker(m) for m in of_output] for of_output in maps]
+
+
+def _weaker(m: OperandIndexing) -> OperandIndexing:
+    if m.exactness == "unknown":
+        return m
+    return replace(m, exactness="over-approximate", reason="; ".join(dict.fromkeys((*m.reason.split("; "), _ONE_BRANCH))).lstrip("; "))
+
+
+def _conditional(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
+    choice = only_array(operands[0])
+    if choice.dtype == np.bool_:
+        taken = 0 if choice else 1
+    else:  # an index out of range runs the last branch
+        last = len(branches(i)) - 1
+        taken = int(choice) if 0 <= int(choice) <= last else last
+    return run_computation(branches(i)[taken], [operands[1 + taken]])
+
+
+# ---------------------------------------------------------------- while
+
+
+def _while_from_output(i: Instruction, output: int) -> Indexing:
+    shapes = leaves(i.shape)
+    untouched, read = carried_leaves(i)
+    if untouched[output]:
+        return [alias(shapes[output], output)]
+    reason = "the loop's body may have carried any element of this value here, in some iteration"
+    sizes = _leaf_sizes(i.shape, output)
+    return [
+        [
+            replace(whole(sizes, shapes[leaf].dimensions, reason), leaf=leaf)
+            for leaf in sorted(read[output])
+            if is_array(shapes[leaf])
+        ]
+    ]
+
+
+def _while(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
+    condition, body = i.computation_of("condition"), i.computation_of("body")
+    state = operands[0]
+    while bool(only_array(run_computation(condition, [state]))):
+        state = run_computation(body, [state])
+    return state
+
+
+# ---------------------------------------------------------------- asynchronous wrappers
+
+
+def _async_start_from_output(i: Instruction, output: int) -> Indexing:
+    """Outputs are the operands, then the results of the computation, then contexts without data."""
+    inputs = [leaf for o in i.operands for leaf in leaves(o.shape)]
+    if output < len(inputs):
+        return _alias_of_input(i, output)
+    results = len(leaves(i.called[0].root.shape))
+    if output - len(inputs) < results:
+        return computation_indexing(i.called[0], output - len(inputs), i.operands)
+    return [[] for _ in i.operands]
+
+
+def _alias_of_input(i: Instruction, output: int) -> Indexing:
+    found: Indexing = []
+    for o in i.operands:
+        parts = leaves(o.shape)
+        found.append(alias(parts[output], output) if 0 <= output < len(parts) else [])
+        output -= len(parts)
+    return found
+
+
+def _async_start(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
+    result = run_computation(i.called[0], operands)
+    contexts = [_zeros(part) for part in i.shape.elements[2:]]
+    return (tuple(operands), result, *contexts)
+
+
+def _zeros(shape: Shape) -> HloValue:
+    if shape.is_tuple or not is_array(shape):
+        return nest(shape, [None if not is_array(s) else np.zeros(s.dimensions, s.dtype) for s in leaves(shape)])
+    return np.zeros(shape.dimensions, shape.dtype)
+
+
+def _same_leaf(i: Instruction, output: int) -> Indexing:
+    return [alias(leaves(i.shape)[output], output)]
+
+
+def _same_leaf_from_input(i: Instruction, operand: int) -> Indexing:
+    return [alias(part, leaf) for leaf, part in enumerate(leaves(i.shape))]
+
+
+def _same(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
+    return operands[0]
+
+
+def _first_result(i: Instruction) -> int:
+    """Arrays of the started operation's tuple that come before its results."""
+    return len(leaves(i.operands[0].shape.elements[0]))
+
+
+def _async_done_from_output(i: Instruction, output: int) -> Indexing:
+    return [alias(leaves(i.shape)[output], _first_result(i) + output)]
+
+
+def _async_done_from_input(i: Instruction, operand: int) -> Indexing:
+    return [alias(part, _first_result(i) + leaf) for leaf, part in enumerate(leaves(i.shape))]
+
+
+def second_of_tuple(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
+    """The results that an asynchronous start packed behind its operands."""
+    started = operands[0]
+    if not isinstance(started, tuple) or len(started) < 2:
+        raise IndexingError(f"{i.name} ends an operation that was not started: its operand is {i.operands[0].shape}")
+    return started[1]
+
+
+# ---------------------------------------------------------------- outside of the program
+
+# custom-calls that mark a value and give it back as it is
+_MARKS = frozenset(
+    {"Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape", "annotate_device_placement", "LayoutConstraint",
+     "MoveToHost", "MoveToDevice", "xla.sdy.FuncResultSharding"}
+)
+
+
+def custom_call_target(i: Instruction) -> str:
+    """The target's name, without its quotes."""
+    return i.attributes.get("custom_call_target", "").strip('"')
+
+
+def _marks(i: Instruction) -> bool:
+    return (
+        custom_call_target(i) in _MARKS
+        and len(i.operands) == 1
+        and not i.shape.is_tuple
+        and i.shape.dimensions == i.operands[0].shape.dimensions
+    )
+
+
+def _custom_call_from_output(i: Instruction, output: int) -> Indexing:
+    if _marks(i):
+        return [[identity(i.shape.dimensions)]]
+    reason = f"custom-call {custom_call_target(i)!r} may read anything"
+    return [[unknown(reason)] for _ in i.operands]
+
+
+def _custom_call_from_input(i: Instruction, operand: int) -> Indexing:
+    if _marks(i):
+        return [[identity(i.shape.dimensions)]]
+    reason = f"custom-call {custom_call_target(i)!r} may use its operands for anything"
+    return [[unknown(reason)] for _ in leaves(i.shape)]
+
+
+def _custom_call(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
+    if _marks(i):
+        return operands[0]
+    raise UnsupportedOp(
+        f"{i.name}: what custom-call {custom_call_target(i)!r} computes is known to its library only; "
+        "replace it by HLO to evaluate the program"
+    )
+
+
+def _from_outside(what: str) -> Callable[[Instruction, int], Indexing]:
+    def law(i: Instruction, which: int) -> Indexing:
+        return [[unknown(f"{what} comes from outside of the program")] for _ in i.operands]
+
+    return law
+
+
+def _from_outside_inverse(what: str) -> Callable[[Instruction, int], Indexing]:
+    def law(i: Instruction, which: int) -> Indexing:
+        return [[unknown(f"{what} comes from outside of the program")] for _ in leaves(i.shape)]
+
+    return law
+
+
+def _outfeed_from_output(i: Instruction, output: int) -> Indexing:
+    """The token stands for all that was handed out."""
+    return [
+        [replace(whole((), part.dimensions), leaf=leaf) for leaf, part in enumerate(leaves(o.shape)) if is_array(part)]
+        for o in i.operands
+    ]
+
+
+def _nothing_reaches(i: Instruction, operand: int) -> Indexing:
+    return [[] for _ in leaves(i.shape)]
+
+
+def _outfeed(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
+    return None
+
+
+def _send_from_output(i: Instruction, output: int) -> Indexing:
+    """Outputs are the data in flight, a context, and a token."""
+    data = alias(leaves(i.shape)[output], output) if output < len(leaves(i.operands[0].shape)) else []
+    return [data, *([] for _ in i.operands[1:])]
+
+
+def _send(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
+    return (operands[0], *(_zeros(part) for part in i.shape.elements[1:]))
+
+
+def _received(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
+    raise UnsupportedOp(f"{i.name}: {i.opcode} reads data from outside of the program")
+
+
+def _recv_done(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
+    started = operands[0]
+    if not isinstance(started, tuple):
+        raise IndexingError(f"{i.name} ends a recv that was not started")
+    return (started[0], None)
+
+
+def _recv_done_from_output(i: Instruction, output: int) -> Indexing:
+    return [alias(leaves(i.shape)[output], 0) if output == 0 else []]
+
+
+def _recv_done_from_input(i: Instruction, operand: int) -> Indexing:
+    return [alias(part, 0) if leaf == 0 else [] for leaf, part in enumerate(leaves(i.shape))]
+
+
+def _leaf_sizes(shape: Shape, output: int) -> tuple[int, ...]:
+    return leaves(shape)[output].dimensions
+
+
+_FEED, _PEER = "what infeed gives", "what recv gives"
+
+OPS: tuple[Op, ...] = (
+    Op("fusion", "the law of its computation", _called_from_output, _called, _called_from_input),
+    Op("call", "the law of its computation", _called_from_output, _called, _called_from_input),
+    Op("map", "out[i] = computation(in_0[i], in_1[i], ...)", _map_from_output, _map),
+    Op("conditional", "out = branch_k(in_k), k = in_0", _conditional_from_output, _conditional, _conditional_from_input),
+    Op("while", "out = body(body(... in)) while the condition holds", _while_from_output, _while),
+    Op("async-start", "(in, computation(in), contexts)", _async_start_from_output, _async_start),
+    Op("async-update", "out.k[i] = in.k[i]", _same_leaf, _same, _same_leaf_from_input),
+    Op("async-done", "out[i] = results of in[i]", _async_done_from_output, second_of_tuple, _async_done_from_input),
+    Op("custom-call", "unknown, but for annotations: out[i] = in[i]", _custom_call_from_output, _custom_call, _custom_call_from_input),
+    Op("infeed", "data from outside", _from_outside(_FEED), _received, _from_outside_inverse(_FEED)),
+    Op("outfeed", "a token; all of in leaves the program", _outfeed_from_output, _outfeed, _nothing_reaches),
+    Op("send", "out.0[i] = in[i], a context, a token", _send_from_output, _send),
+    Op("send-done", "a token", _nothing_reaches, _outfeed, _nothing_reaches),
+    Op("recv", "data from another device", _from_outside(_PEER), _received, _from_outside_inverse(_PEER)),
+    Op("recv-done", "out.0[i] = in.0[i], a token", _recv_done_from_output, _recv_done, _recv_done_from_input),
+)

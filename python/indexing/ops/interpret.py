@@ -1,0 +1,186 @@
+"""The interpreter of computations that references of ops share: run a computation, or apply a scalar one to arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from indexing.errors import IndexingError, UnsupportedOp
+from indexing.ops.block import HloValue, Op, leaves
+
+if TYPE_CHECKING:
+    from indexing.hlo import Computation, Instruction, Shape
+
+DEEPEST_CALL = 150  # computations that call each other deeper than this are refused: evaluation nests as they do
+
+# ops on scalars that don't change them: in a computation applied to whole arrays, they pass the array on
+_SCALAR_MOVES = frozenset({"broadcast", "reshape", "bitcast", "copy", "transpose", "reverse", "slice", "concatenate"})
+_SCALAR_GROUPS = frozenset({"parameter", "constant", "tuple", "get-tuple-element"})
+_SCALAR_CALLS = frozenset({"call", "fusion", "map"})
+
+
+def rule(instruction: Instruction) -> Op:
+    """The block of the instruction's opcode; UnsupportedOp where there is none."""
+    from indexing.ops import REGISTRY  # the registry imports the modules that need this one
+
+    found = REGISTRY.get(instruction.opcode)
+    if found is None:
+        raise UnsupportedOp(
+            f"{instruction.name}: opcode {instruction.opcode!r} is not one of HLO's {len(REGISTRY)} known opcodes"
+        )
+    return found
+
+
+def run_computation(computation: Computation, arguments: Sequence[HloValue]) -> HloValue:
+    """The value of the root, given one value a parameter; values are freed after their last use."""
+    check_arguments(computation, arguments)
+    order = computation.post_order()
+    uses = _count_uses(order)
+    values: dict[Instruction, HloValue] = {}
+    for instruction in order:
+        values[instruction] = evaluate_instruction(instruction, [values[o] for o in instruction.operands], arguments)
+        for operand in instruction.operands:
+            uses[operand] -= 1
+            if not uses[operand] and not operand.is_root:
+                values.pop(operand, None)
+    return values[computation.root]
+
+
+def evaluate_instruction(
+    instruction: Instruction, operands: Sequence[HloValue], arguments: Sequence[HloValue] = ()
+) -> HloValue:
+    """One instruction's value, checked against its shape; `arguments` are those of its computation."""
+    if instruction.opcode == "parameter":
+        return arguments[instruction.parameter_number]
+    reference = rule(instruction).reference
+    if reference is None:
+        raise UnsupportedOp(f"{instruction.name}: {instruction.opcode} has no value that can be computed here")
+    return conform(reference(instruction, operands), instruction.shape, instruction)
+
+
+def apply(computation: Computation, *arrays: HloValue) -> HloValue:
+    """A computation of scalars applied element by element to arrays that broadcast against each other.
+
+    The result has the broadcast shape (a tuple of such arrays where the root is a tuple). Elementwise computations run
+    as whole-array operations; any other runs once an element.
+    """
+    if _is_elementwise(computation):
+        return _apply_whole(computation, [np.asarray(a) for a in arrays])
+    return _apply_each(computation, [np.asarray(a) for a in arrays])
+
+
+def conform(value: HloValue, shape: Shape, instruction: Instruction) -> HloValue:
+    """The value as arrays of the shape's type; an error where a reference computed another shape."""
+    if shape.is_tuple:
+        if not isinstance(value, tuple) or len(value) != len(shape.elements):
+            raise IndexingError(f"{instruction.name}: {instruction.opcode} gave no tuple of {len(shape.elements)} values")
+        return tuple(conform(v, s, instruction) for v, s in zip(value, shape.elements, strict=True))
+    if shape.element_type in ("token", "opaque"):
+        return None
+    array = np.asarray(value)
+    if array.shape != tuple(shape.dimensions):
+        raise IndexingError(f"{instruction.name}: {instruction.opcode} gave shape {array.shape}, not {shape}")
+    return array if array.dtype == shape.dtype else array.astype(shape.dtype)
+
+
+def check_arguments(computation: Computation, arguments: Sequence[HloValue]) -> None:
+    """IndexingError unless there is one argument of the right shape a parameter."""
+    parameters = computation.parameters
+    if len(arguments) != len(parameters):
+        raise IndexingError(
+            f"computation {computation.name} takes {len(parameters)} arguments, not {len(arguments)}"
+        )
+
+
+def call_depth(computation: Computation) -> int:
+    """How deep computations call each other below this one; at most DEEPEST_CALL, else IndexingError."""
+    depth: dict[str, int] = {}
+    pending: list[tuple[Computation, bool]] = [(computation, False)]
+    while pending:
+        current, seen = pending.pop()
+        called = [c for i in current.instructions.values() for c in i.called]
+        if seen:
+            depth[current.name] = 1 + max((depth[c.name] for c in called), default=0)
+        elif current.name not in depth:
+            pending.append((current, True))
+            pending += [(c, False) for c in called if c.name not in depth]
+    if depth[computation.name] > DEEPEST_CALL:
+        raise IndexingError(
+            f"computations below {computation.name} call each other {depth[computation.name]} deep; "
+            f"at most {DEEPEST_CALL} are evaluated: inline some of them"
+        )
+    return depth[computation.name]
+
+
+def _count_uses(order: Sequence[Instruction]) -> dict[Instruction, int]:
+    uses = dict.fromkeys(order, 0)
+    for instruction in order:
+        for operand in instruction.operands:
+            uses[operand] += 1
+    return uses
+
+
+def _is_elementwise(computation: Computation) -> bool:
+    """Does every instruction act on scalars one by one, so that arrays may stand for them?"""
+    from indexing.ops import elementwise
+
+    opcodes = {op.opcode for op in elementwise.OPS} | _SCALAR_MOVES | _SCALAR_GROUPS
+    pending, seen = [computation], set()
+    while pending:
+        current = pending.pop()
+        if current.name in seen:
+            continue
+        seen.add(current.name)
+        for i in current.instructions.values():
+            if any(part.dimensions for part in leaves(i.shape)):
+                return False
+            if i.opcode in _SCALAR_CALLS:
+                pending += i.called
+            elif i.opcode not in opcodes:
+                return False
+    return True
+
+
+def _apply_whole(computation: Computation, arrays: Sequence[np.ndarray]) -> HloValue:
+    sizes = np.broadcast_shapes(*(a.shape for a in arrays))
+    values: dict[Instruction, HloValue] = {}
+    for i in computation.post_order():
+        operands = [values[o] for o in i.operands]
+        if i.opcode == "parameter":
+            values[i] = arrays[i.parameter_number]
+        elif i.opcode in _SCALAR_MOVES:
+            values[i] = operands[0]
+        elif i.opcode in _SCALAR_CALLS:
+            values[i] = _apply_whole(i.called[0], [np.asarray(o) for o in operands])
+        else:
+            reference = rule(i).reference
+            if reference is None:
+                raise UnsupportedOp(f"{i.name}: {i.opcode} has no value that can be computed here")
+            values[i] = _typed(reference(i, operands), i.shape)
+    return _spread(values[computation.root], sizes)
+
+
+def _typed(value: HloValue, shape: Shape) -> HloValue:
+    if isinstance(value, tuple) or value is None:
+        return value
+    return np.asarray(value).astype(shape.dtype, copy=False)
+
+
+def _spread(value: HloValue, sizes: tuple[int, ...]) -> HloValue:
+    if isinstance(value, tuple):
+        return tuple(_spread(part, sizes) for part in value)
+    return np.broadcast_to(np.asarray(value), sizes)
+
+
+def _apply_each(computation: Computation, arrays: Sequence[np.ndarray]) -> HloValue:
+    spread = np.broadcast_arrays(*arrays)
+    sizes = spread[0].shape if spread else ()
+    shapes = leaves(computation.root.shape)
+    out = [np.empty(sizes, dtype=s.dtype) for s in shapes]
+    for at in np.ndindex(*sizes):
+        value = run_computation(computation, [np.asarray(a[at]) for a in spread])
+        for into, part in zip(out, value if isinstance(value, tuple) else (value,), strict=True):
+            into[at] = np.asarray(part)
+    return tuple(out) if computation.root.shape.is_tuple else out[0]

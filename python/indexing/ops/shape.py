@@ -1,0 +1,217 @@
+"""Ops that move elements without computing: broadcast, reshape, bitcast, transpose, copy, slice, reverse, and sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from indexing._core import constant
+from indexing.layout import bit_width, bitcast_map, major_to_minor, physical_sizes, reshape_results
+from indexing.ops.block import (
+    Array,
+    HloValue,
+    Indexing,
+    Op,
+    OperandIndexing,
+    identity,
+    only_array,
+    scalar,
+    tensor_map,
+    variables,
+    whole,
+)
+
+if TYPE_CHECKING:
+    from indexing.hlo import Instruction
+
+
+def _sizes(instruction: Instruction) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    return instruction.shape.dimensions, instruction.operands[0].shape.dimensions
+
+
+# ---------------------------------------------------------------- broadcast
+
+
+def _broadcast_from_output(i: Instruction, output: int) -> Indexing:
+    index = variables(len(i.shape.dimensions))
+    return [[OperandIndexing(tensor_map([index[d] for d in i.ints("dimensions")], i.shape.dimensions))]]
+
+
+def _broadcast_from_input(i: Instruction, operand: int) -> Indexing:
+    sizes, operand_sizes = _sizes(i)
+    rank = len(operand_sizes)
+    kept = {d: k for k, d in enumerate(i.ints("dimensions"))}
+    added = [d for d in range(len(sizes)) if d not in kept]
+    source = variables(rank + len(added))
+    results = [source[kept[d]] if d in kept else source[rank + added.index(d)] for d in range(len(sizes))]
+    return [[OperandIndexing(tensor_map(results, operand_sizes, [sizes[d] for d in added]))]]
+
+
+def _broadcast(i: Instruction, operands: Sequence[HloValue]) -> Array:
+    x, dims = only_array(operands[0]), i.ints("dimensions")
+    order = np.argsort(np.array(dims, dtype=np.int64), kind="stable")
+    placed = [1] * len(i.shape.dimensions)
+    for k, d in enumerate(dims):
+        placed[d] = x.shape[k]
+    return np.broadcast_to(np.transpose(x, order).reshape(placed), i.shape.dimensions)
+
+
+# ---------------------------------------------------------------- transpose
+
+
+def _transpose_from_output(i: Instruction, output: int) -> Indexing:
+    sizes, _ = _sizes(i)
+    index = variables(len(sizes))
+    at = {d: k for k, d in enumerate(i.ints("dimensions"))}
+    return [[OperandIndexing(tensor_map([index[at[d]] for d in range(len(sizes))], sizes))]]
+
+
+def _transpose_from_input(i: Instruction, operand: int) -> Indexing:
+    _, operand_sizes = _sizes(i)
+    index = variables(len(operand_sizes))
+    return [[OperandIndexing(tensor_map([index[d] for d in i.ints("dimensions")], operand_sizes))]]
+
+
+def _transpose(i: Instruction, operands: Sequence[HloValue]) -> Array:
+    return np.transpose(only_array(operands[0]), i.ints("dimensions"))
+
+
+# ---------------------------------------------------------------- reshape, bitcast, copy
+
+
+def _reshape_from_output(i: Instruction, output: int) -> Indexing:
+    sizes, operand_sizes = _sizes(i)
+    return [[OperandIndexing(tensor_map(reshape_results(variables(len(sizes)), sizes, operand_sizes), sizes))]]
+
+
+def _reshape_from_input(i: Instruction, operand: int) -> Indexing:
+    sizes, operand_sizes = _sizes(i)
+    index = variables(len(operand_sizes))
+    return [[OperandIndexing(tensor_map(reshape_results(index, operand_sizes, sizes), operand_sizes))]]
+
+
+def _reshape(i: Instruction, operands: Sequence[HloValue]) -> Array:
+    return np.reshape(only_array(operands[0]), i.shape.dimensions)
+
+
+def _bitcast_from_output(i: Instruction, output: int) -> Indexing:
+    return [[OperandIndexing(bitcast_map(i.shape, i.operands[0].shape))]]
+
+
+def _bitcast_from_input(i: Instruction, operand: int) -> Indexing:
+    return [[OperandIndexing(bitcast_map(i.operands[0].shape, i.shape))]]
+
+
+def _bitcast(i: Instruction, operands: Sequence[HloValue]) -> Array:
+    """The operand's memory in its layout, read in the output's type, shape and layout."""
+    source, target = i.operands[0].shape, i.shape
+    memory = np.ascontiguousarray(np.transpose(only_array(operands[0]), major_to_minor(source))).reshape(-1)
+    if bit_width(source.element_type) != bit_width(target.element_type):
+        memory = _reinterpret(memory, source.element_type, target.element_type, target.dtype)
+    else:
+        memory = memory.view(target.dtype)
+    return np.transpose(memory.reshape(physical_sizes(target)), np.argsort(major_to_minor(target)))
+
+
+def _reinterpret(memory: Array, source: str, target: str, dtype: np.dtype) -> Array:
+    """The same bits in elements of another width; 4-bit elements are one nibble each, the low one first."""
+    packed = _pack(memory) if bit_width(source) < 8 else memory.view(np.uint8)
+    return _unpack(packed).astype(np.int8).view(np.int8).astype(dtype) if bit_width(target) < 8 else packed.view(dtype)
+
+
+def _pack(nibbles: Array) -> Array:
+    bits = nibbles.astype(np.int8).view(np.uint8) & 15
+    return bits[0::2] | bits[1::2] << 4
+
+
+def _unpack(packed: Array) -> Array:
+    return np.stack([packed & 15, packed >> 4], axis=-1).reshape(-1)
+
+
+def _copy_from_output(i: Instruction, output: int) -> Indexing:
+    return [[identity(i.shape.dimensions)]]
+
+
+def _copy(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
+    return operands[0]
+
+
+# ---------------------------------------------------------------- slice, reverse
+
+
+def _slice_from_output(i: Instruction, output: int) -> Indexing:
+    sizes, _ = _sizes(i)
+    index = variables(len(sizes))
+    results = [x * stride + start for x, (start, _, stride) in zip(index, i.slices(), strict=True)]
+    return [[OperandIndexing(tensor_map(results, sizes))]]
+
+
+def _slice_from_input(i: Instruction, operand: int) -> Indexing:
+    sizes, operand_sizes = _sizes(i)
+    index = variables(len(operand_sizes))
+    results, constraints = [], []
+    for x, size, (start, _, stride) in zip(index, sizes, i.slices(), strict=True):
+        results.append((x - start) // stride)
+        constraints.append((x, (start, start + (size - 1) * stride)))
+        if stride != 1:
+            constraints.append(((x - start) % stride, (0, 0)))
+    return [[OperandIndexing(tensor_map(results, operand_sizes, constraints=constraints))]]
+
+
+def _slice(i: Instruction, operands: Sequence[HloValue]) -> Array:
+    return only_array(operands[0])[tuple(slice(*bounds) for bounds in i.slices())]
+
+
+def _reverse_both_ways(i: Instruction, which: int) -> Indexing:
+    sizes, _ = _sizes(i)
+    turned = i.ints("dimensions")
+    index = variables(len(sizes))
+    results = [constant(sizes[d] - 1) - index[d] if d in turned else index[d] for d in range(len(sizes))]
+    return [[OperandIndexing(tensor_map(results, sizes))]]
+
+
+def _reverse(i: Instruction, operands: Sequence[HloValue]) -> Array:
+    return np.flip(only_array(operands[0]), i.ints("dimensions"))
+
+
+# ---------------------------------------------------------------- dynamic sizes
+
+_DYNAMIC = "the row-major position of an element depends on sizes known at run time only"
+
+
+def _has_dynamic_size(i: Instruction) -> bool:
+    return any(s.is_dynamic(d) for s in (i.shape, i.operands[0].shape) for d in range(len(s.dimensions)))
+
+
+def _dynamic_reshape_from_output(i: Instruction, output: int) -> Indexing:
+    sizes, operand_sizes = _sizes(i)
+    data = [whole(sizes, operand_sizes, _DYNAMIC)] if _has_dynamic_size(i) else _reshape_from_output(i, output)[0]
+    return [data, *([scalar(sizes)] for _ in i.operands[1:])]
+
+
+def _no_element_from_output(i: Instruction, output: int) -> Indexing:
+    return [[] for _ in i.operands]
+
+
+def _get_dimension_size(i: Instruction, operands: Sequence[HloValue]) -> Array:
+    return np.array(only_array(operands[0]).shape[i.ints("dimensions")[0]], dtype=i.shape.dtype)
+
+
+def _set_dimension_size_from_output(i: Instruction, output: int) -> Indexing:
+    return [[identity(i.shape.dimensions)], [scalar(i.shape.dimensions)]]
+
+
+OPS: tuple[Op, ...] = (
+    Op("broadcast", "out[i] = in[i[dimensions]]", _broadcast_from_output, _broadcast, _broadcast_from_input),
+    Op("transpose", "out[i] = in[j], j[dimensions[k]] = i[k]", _transpose_from_output, _transpose, _transpose_from_input),
+    Op("reshape", "out[i] = in[j], equal row-major positions", _reshape_from_output, _reshape, _reshape_from_input),
+    Op("bitcast", "out[i] = in[j], equal positions in memory", _bitcast_from_output, _bitcast, _bitcast_from_input),
+    Op("copy", "out[i] = in[i]", _copy_from_output, _copy),
+    Op("slice", "out[i] = in[start + i * stride]", _slice_from_output, _slice, _slice_from_input),
+    Op("reverse", "out[i] = in[size - 1 - i] in dimensions", _reverse_both_ways, _reverse, _reverse_both_ways),
+    Op("dynamic-reshape", "out[i] = in[j], equal positions among elements in use", _dynamic_reshape_from_output, _reshape),
+    Op("get-dimension-size", "out = size of a dimension; no element is read", _no_element_from_output, _get_dimension_size),
+    Op("set-dimension-size", "out[i] = in[i]", _set_dimension_size_from_output, _copy),
+)
