@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from types import ModuleType
 
+from indexing.ops import assemble, collective, control, shape, tuple_
 from indexing.ops.block import Op
 
 _MODULES: tuple[ModuleType, ...] = ()

@@ -70,6 +70,7 @@ Indexing: TypeAlias = list[
 ]  # one list an operand (output to input) or an output (input to output)
 Law: TypeAlias = "Callable[[Instruction, int], Indexing]"
 Reference: TypeAlias = "Callable[[Instruction, Sequence[HloValue]], HloValue]"
+Across: TypeAlias = "Callable[[Instruction, Sequence[Sequence[HloValue]]], Sequence[HloValue]]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,8 @@ class Op:
 
     `law` states the element in one line (docs/ops.md prints it). `reference` is None only where an opcode has no data
     semantics, `input_to_output` None where the generic inverse of `output_to_input` serves, `element` None where a
-    kernel refuses the opcode by name.
+    kernel refuses the opcode by name. `across_replicas` is the reference of a collective: all replicas' operands to all
+    replicas' results.
     """
 
     opcode: str
@@ -87,6 +89,7 @@ class Op:
     reference: Reference | None
     input_to_output: Law | None = None
     element: Callable[[ElementContext, Instruction, int, Index], Value] | None = None
+    across_replicas: Across | None = None
 
 
 def variables(count: int, first: int = 0) -> list[SymbolicExpr]:

@@ -1,0 +1,195 @@
+"""Indexing of instructions, both ways, through fusions and called computations; of clusters; and of epilogues.
+
+Maps are simplified and remembered per module, by what an instruction's maps depend on: opcode, shapes, attributes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+from indexing._core import IndexingMap
+from indexing.errors import IndexingError, InvalidMap
+from indexing.layout import bitcast_map, to_logical, to_physical
+from indexing.ops.block import Indexing, OperandIndexing, RuntimeValue, identity, leaves, output_sizes
+from indexing.ops.compose import follow
+from indexing.ops.through import (
+    Found,
+    indexing_to,
+    instruction_indexing,
+    instruction_inverse,
+    merge,
+    prepare_called,
+    walk,
+)
+from indexing.ops.tuple_ import is_array
+
+if TYPE_CHECKING:
+    from indexing.hlo import Computation, Instruction, Module, Shape
+
+__all__ = ["bitcast_map", "epilogue_indexing", "grouped_indexing", "input_to_output", "output_to_input"]
+
+_Memo = dict[tuple[int, int, bool, bool], Indexing]
+_MEMO: WeakKeyDictionary[Module, _Memo] = WeakKeyDictionary()
+
+
+def output_to_input(instruction: Instruction, output: int = 0, physical_layout: bool = False) -> Indexing:
+    """For each operand, the maps from an index of array `output` of the instruction to the operand's elements it needs.
+
+    Maps are simplified, and composed through the computation of a fusion or call. An operand without maps isn't read.
+    Arrays of a tuple-shaped instruction are counted in order, nested tuples flattened. With `physical_layout`, indices
+    are those of physical shapes (sizes from major to minor) on both sides. Raises IndexingError where there is no such
+    output, UnsupportedOp for an opcode that HLO doesn't have.
+    """
+    module = instruction.computation.module
+    memo = _MEMO.get(module)
+    if memo is None:
+        memo = _MEMO.setdefault(module, {})
+    key = (instruction.signature, output, physical_layout, True)
+    found = memo.get(key)
+    if found is None:
+        _check(output, len(leaves(instruction.shape)), f"{instruction.name} has", "outputs")
+        prepare_called_by(instruction)
+        found = _finished(instruction_indexing(instruction, output))
+        if physical_layout:
+            result = leaves(instruction.shape)[output]
+            operands = [leaves(o.shape) for o in instruction.operands]
+            found = [[_physical(m, result, shapes[m.leaf]) for m in maps] for maps, shapes in zip(found, operands, strict=True)]
+        if not _reads_values(found):
+            memo[key] = found
+    return [list(maps) for maps in found]
+
+
+def input_to_output(instruction: Instruction, input: int = 0, physical_layout: bool = False) -> Indexing:
+    """For each array of the instruction, the maps from an index of operand `input` to the elements that need it.
+
+    Where the operand is a tuple, `leaf` says which of its arrays a map starts from. Otherwise as `output_to_input`.
+    """
+    module = instruction.computation.module
+    memo = _MEMO.setdefault(module, {})
+    key = (instruction.signature, input, physical_layout, False)
+    found = memo.get(key)
+    if found is None:
+        _check(input, max(len(instruction.operands), 1), f"{instruction.name} has", "operands")
+        prepare_called_by(instruction)
+        found = _finished(instruction_inverse(instruction, input))
+        if physical_layout and instruction.operands:
+            sources = leaves(instruction.operands[input].shape)
+            results = leaves(instruction.shape)
+            found = [[_physical(m, sources[m.leaf], r) for m in maps] for maps, r in zip(found, results, strict=True)]
+        if not _reads_values(found):
+            memo[key] = found
+    return [list(maps) for maps in found]
+
+
+def grouped_indexing(
+    instructions: Iterable[Instruction], target: Instruction, output: int = 0
+) -> dict[Instruction, list[OperandIndexing]]:
+    """Maps from array `output` of `target` to every instruction that leads to it within a cluster, and to its inputs.
+
+    The cluster is `instructions` of one computation; a fusion among them counts with the instructions of its
+    computation, whose parameters stand for its operands. Producers outside of the cluster are named but not looked
+    through; `target` itself has the identity. Raises InvalidMap where `target` isn't in the cluster.
+    """
+    cluster = dict.fromkeys(instructions)
+    fusions = {i.called[0]: i for i in cluster if i.opcode == "fusion"}
+    if target not in cluster and target.computation not in fusions:
+        raise InvalidMap(f"{target.name} is not in the cluster: give the cluster's instructions, {target.name} among them")
+    _check(output, len(leaves(target.shape)), f"{target.name} has", "outputs")
+    found: dict[tuple[Instruction, int], Found] = {
+        (target, output): {identity(output_sizes(target, output)): None}
+    }
+    outer = target.computation
+    if target not in cluster:
+        fusion = fusions[target.computation]
+        outer = fusion.computation
+        _through_fusion(fusion, found)
+    for i in outer.post_order()[::-1]:
+        if i not in cluster or not any(key[0] is i for key in ((i, k) for k in range(len(leaves(i.shape)))) if key in found):
+            continue
+        if i in fusions.values():
+            root = i.called[0].root
+            for leaf in range(len(leaves(root.shape))):
+                if (i, leaf) in found:
+                    found[root, leaf] = dict(found[i, leaf])
+            _through_fusion(i, found)
+        else:
+            walk(found, [i], lambda _: True)
+    grouped: dict[Instruction, list[OperandIndexing]] = {}
+    for (i, leaf), maps in found.items():
+        if i.opcode != "parameter" or i.computation not in fusions:
+            grouped.setdefault(i, []).extend(replace(m, leaf=leaf) for m in maps)
+    return grouped
+
+
+def epilogue_indexing(hero: Instruction, root: Instruction) -> IndexingMap:
+    """The map from an index of `hero` to the index of `root` that it ends up at, through the instructions between.
+
+    Both belong to one computation; the map of a hero that is its own root is the identity. Raises InvalidMap where
+    no path leads from one to the other, or where several with different maps do.
+    """
+    if hero.computation is not root.computation:
+        raise InvalidMap(f"{hero.name} and {root.name} belong to different computations: give two of one computation")
+    prepare_called(hero.computation)
+    found = indexing_to(hero, 0, hero.computation.post_order()).get((root, 0), {})
+    if len(found) != 1:
+        how_many = "no path leads" if not found else f"{len(found)} paths with different maps lead"
+        raise InvalidMap(f"{how_many} from {hero.name} to {root.name}: an epilogue has one map")
+    return next(iter(found)).map
+
+
+def prepare_called_by(instruction: Instruction) -> None:
+    """Compute maps of the computations below this instruction innermost first, so that no call nests deep."""
+    for computation in instruction.called:
+        prepare_called(computation)
+
+
+def _through_fusion(fusion: Instruction, found: dict[tuple[Instruction, int], Found]) -> None:
+    """Walk the fusion's computation from what is found in it to its parameters, and pass these on to its operands."""
+    inside: Computation = fusion.called[0]
+    prepare_called(inside)
+    walk(found, inside.post_order()[::-1], lambda _: True)
+    for parameter, operand in zip(inside.parameters, fusion.operands, strict=True):
+        for leaf in range(len(leaves(parameter.shape))):
+            for m in found.get((parameter, leaf), {}):
+                merge(found.setdefault((operand, leaf), {}), m)
+
+
+def _finished(found: Indexing) -> Indexing:
+    return [[_simplified(m) for m in maps] for maps in found]
+
+
+def _simplified(m: OperandIndexing) -> OperandIndexing:
+    values = tuple(_clamped(v, m, k) for k, v in enumerate(m.runtime_values))
+    pieces = None if m.pieces is None else tuple(_simplified(p) for p in m.pieces)
+    replicas = m.replica_map.simplify() if m.replica_map is not None else None
+    return replace(m, map=m.map.simplify(), runtime_values=values, replica_map=replicas, pieces=pieces)
+
+
+def _clamped(value: RuntimeValue, m: OperandIndexing, which: int) -> RuntimeValue:
+    """The value with its bounds written down, before simplification may tighten the variable's interval."""
+    interval = m.map.runtimes[which].interval
+    return replace(value, map=value.map.simplify(), bounds=value.bounds or (interval.lower, interval.upper))
+
+
+def _physical(m: OperandIndexing, source: Shape, target: Shape) -> OperandIndexing:
+    """The map between physical indices of both sides."""
+    if not (is_array(source) and is_array(target)):
+        return m
+    from_physical = OperandIndexing(to_logical(source))
+    moved = follow(follow(from_physical, m), OperandIndexing(to_physical(target)))
+    return replace(moved, leaf=m.leaf)
+
+
+def _reads_values(found: Indexing) -> bool:
+    """Do maps name instructions (as those with runtime values do)? Then they hold for one instruction alone."""
+    return any(m.runtime_values for maps in found for m in maps)
+
+
+def _check(number: int, count: int, who: str, what: str) -> None:
+    if not 0 <= number < count:
+        raise IndexingError(f"{who} {count} {what}, numbered from 0: there is no {number}")
+
+

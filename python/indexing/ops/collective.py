@@ -1,0 +1,254 @@
+"""Collectives: the local element that is read, and the replica that holds it.
+
+What depends on the asking replica's own position in its group (which part of the operand it gets) is bounded by a range
+over the positions. The references of several replicas at once stand in ops/exchange.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from indexing.errors import UnsupportedOp
+from indexing.ops import exchange
+from indexing.ops.block import (
+    Across,
+    HloValue,
+    Indexing,
+    Op,
+    OperandIndexing,
+    Reference,
+    identity,
+    leaves,
+    tensor_map,
+    variables,
+    whole,
+)
+from indexing.ops.compose import join_reasons
+from indexing.ops.control import second_of_tuple
+from indexing.ops.groups import Members, groups_of, pairs_of, permuted_from
+from indexing.ops.tuple_ import alias
+
+if TYPE_CHECKING:
+    from indexing._core import IndexingMap, SymbolicExpr
+    from indexing.hlo import Instruction, Shape
+
+_OWN = "which part is read depends on the replica's own position in its group"
+
+# from (instruction, operand's number, shape of the result's array) to the maps of that operand
+Part = Callable[["Instruction", int, "Shape"], list[OperandIndexing]]
+
+
+def _with_replica(found: IndexingMap, asked: tuple[IndexingMap | None, str], *reasons: str) -> OperandIndexing:
+    replica_map, pattern = asked
+    reason = join_reasons(*reasons, pattern)
+    return OperandIndexing(found, (), "over-approximate" if reason else "exact", reason, replica_map)
+
+
+def _members(i: Instruction) -> Members:
+    return Members(groups_of(i))
+
+
+def _gathered(i: Instruction, k: int, result: Shape) -> list[OperandIndexing]:
+    d = i.ints("dimensions")[0]
+    part = i.operands[k].shape.dimensions[d]
+    index = variables(len(result.dimensions))
+    holder: SymbolicExpr | None = index[d] // max(part, 1)
+    if result.dimensions[d] != part:
+        index[d] = index[d] % max(part, 1)
+    found = tensor_map(index, result.dimensions)
+    return [_with_replica(found, _members(i).replica_map(result.dimensions, holder))]
+
+
+def _reduced(i: Instruction, k: int, result: Shape) -> list[OperandIndexing]:
+    return [_with_replica(identity(result.dimensions).map, _members(i).replica_map(result.dimensions))]
+
+
+def _scattered(i: Instruction, k: int, result: Shape) -> list[OperandIndexing]:
+    d, members = i.ints("dimensions")[0], _members(i)
+    if members.size == 1:
+        return [identity(result.dimensions)]
+    index = variables(len(result.dimensions))
+    index[d] = index[d] + variables(1, len(index))[0] * result.dimensions[d]
+    found = tensor_map(index, result.dimensions, [members.size])
+    return [_with_replica(found, members.replica_map(result.dimensions), _OWN)]
+
+
+def _broadcast(i: Instruction, k: int, result: Shape) -> list[OperandIndexing]:
+    from indexing._core import constant
+
+    return [
+        _with_replica(identity(result.dimensions).map, _members(i).replica_map(result.dimensions, constant(0)))
+    ]
+
+
+def _permuted(i: Instruction, k: int, result: Shape) -> list[OperandIndexing]:
+    pairs = pairs_of(i)
+    if k > 0 or not pairs:  # in-place forms name a buffer and offsets: bounded as a whole
+        return [whole(result.dimensions, i.operands[k].shape.dimensions, "the in-place form moves slices of buffers")]
+    return [_with_replica(identity(result.dimensions).map, permuted_from(pairs, result.dimensions))]
+
+
+def _one_to_one(part: Part) -> Callable[[Instruction, int], Indexing]:
+    """Array k of the result comes from operand k."""
+
+    def law(i: Instruction, output: int) -> Indexing:
+        results = leaves(i.shape)
+        return [part(i, k, results[output]) if k == output else [] for k in range(len(i.operands))]
+
+    return law
+
+
+def _started(part: Part) -> Callable[[Instruction, int], Indexing]:
+    """Outputs are the operands, the results, and contexts without data."""
+
+    def law(i: Instruction, output: int) -> Indexing:
+        shapes, count = leaves(i.shape), len(leaves(i.shape.elements[0]))
+        results = len(leaves(i.shape.elements[1]))
+        found: Indexing = []
+        for k in range(len(i.operands)):
+            if output == k and output < count:
+                found.append(alias(shapes[output], 0))
+            elif count <= output < count + results and output - count == k:
+                found.append(part(i, k, shapes[output]))
+            else:
+                found.append([])
+        return found
+
+    return law
+
+
+def _all_operands(part: Part) -> Callable[[Instruction, int], Indexing]:
+    def law(i: Instruction, output: int) -> Indexing:
+        return [part(i, k, leaves(i.shape)[output]) for k in range(len(i.operands))]
+
+    return law
+
+
+def _all_to_all_from_output(i: Instruction, output: int) -> Indexing:
+    members, result = _members(i), leaves(i.shape)[output]
+    sizes = result.dimensions
+    if i.shape.is_tuple:  # output j of replica r is operand position(r) of the j-th member
+        from indexing._core import constant
+
+        reasons = [_OWN] if members.size > 1 else []
+        asked = members.replica_map(sizes, constant(output))
+        return [[_with_replica(identity(sizes).map, asked, *reasons)] for _ in i.operands]
+    if members.size == 1:
+        return [[identity(sizes)]]
+    d = i.ints("dimensions")[0]
+    block = sizes[d] // members.size
+    index = variables(len(sizes))
+    asked = members.replica_map(sizes, index[d] // max(block, 1))
+    index[d] = variables(1, len(sizes))[0] * block + index[d] % max(block, 1)
+    return [[_with_replica(tensor_map(index, sizes, [members.size]), asked, _OWN)]]
+
+
+_RAGGED = "offsets and sizes of the ragged rows are known at run time only"
+
+
+def _ragged(i: Instruction, k: int, result: Shape) -> list[OperandIndexing]:
+    asked = _members(i).replica_map(result.dimensions)
+    if k == 1:  # what no row overwrites
+        own = identity(result.dimensions)
+        return [replace(own, exactness="over-approximate", reason=_RAGGED)]
+    found = whole(result.dimensions, i.operands[k].shape.dimensions, _RAGGED)
+    return [replace(found, replica_map=asked[0], reason=join_reasons(_RAGGED, asked[1]))]
+
+
+def _done_from_output(i: Instruction, output: int) -> Indexing:
+    count = len(leaves(i.operands[0].shape.elements[0]))
+    return [alias(leaves(i.shape)[output], count + output)]
+
+
+def _done_from_input(i: Instruction, operand: int) -> Indexing:
+    count = len(leaves(i.operands[0].shape.elements[0]))
+    return [alias(part, count + leaf) for leaf, part in enumerate(leaves(i.shape))]
+
+
+def _same_from_output(i: Instruction, output: int) -> Indexing:
+    return [alias(leaves(i.shape)[output], output)]
+
+
+def _same_from_input(i: Instruction, operand: int) -> Indexing:
+    return [alias(part, leaf) for leaf, part in enumerate(leaves(i.shape))]
+
+
+def _same(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
+    return operands[0]
+
+
+def _id_from_output(i: Instruction, output: int) -> Indexing:
+    return []
+
+
+def _first_id(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
+    return np.zeros((), i.shape.dtype)
+
+
+def _alone(across: Across) -> Reference:
+    """The value on a single replica; UnsupportedOp where the groups have more than one member."""
+
+    def reference(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
+        count = max(len(g) for g in groups_of(i)) if i.opcode not in exchange.PERMUTES else 1
+        if count > 1 or any(pair != (0, 0) for pair in pairs_of(i)):
+            raise UnsupportedOp(
+                f"{i.name}: {i.opcode} exchanges data among replicas; evaluate the program on all of them at once"
+            )
+        return across(i, [operands])[0]
+
+    return reference
+
+
+def _collective(opcode: str, law: str, part: Part, across: Across) -> tuple[Op, Op]:
+    """A collective and the start of its asynchronous form, which packs operands, results and contexts."""
+    start = exchange.started(across)
+    return (
+        Op(opcode, law, _one_to_one(part), _alone(across), across_replicas=across),
+        Op(f"{opcode}-start", f"(in, {law})", _started(part), _alone(start), across_replicas=start),
+    )
+
+
+def _done(opcode: str) -> Op:
+    return Op(opcode, "out[i] = in.1[i]", _done_from_output, second_of_tuple, _done_from_input)
+
+
+def _direct(opcode: str, law: str, part: Part, across: Across) -> Op:
+    return Op(opcode, law, _one_to_one(part), _alone(across), across_replicas=across)
+
+
+OPS: tuple[Op, ...] = (
+    *_collective("all-gather", "out[i] = in[i mod size] of replica group[i / size]", _gathered, exchange.all_gather),
+    _done("all-gather-done"),
+    _direct("all-reduce", "out[i] = reduction of in[i] over the group", _reduced, exchange.all_reduce),
+    _direct("all-reduce-start", "out[i] = reduction of in[i] over the group", _reduced, exchange.all_reduce),
+    Op("all-reduce-done", "out[i] = in[i]", _same_from_output, _same, _same_from_input),
+    _direct(
+        "reduce-scatter",
+        "out[i] = reduction of in[position * size + i] over the group",
+        _scattered,
+        exchange.reduce_scatter,
+    ),
+    _direct("collective-broadcast", "out[i] = in[i] of the group's first", _broadcast, exchange.broadcast),
+    *_collective("collective-permute", "out[i] = in[i] of the source, or 0", _permuted, exchange.permute),
+    _done("collective-permute-done"),
+    Op(
+        "all-to-all",
+        "out[i] = in[position * block + i mod block] of replica group[i / block]",
+        _all_to_all_from_output,
+        _alone(exchange.all_to_all),
+        across_replicas=exchange.all_to_all,
+    ),
+    Op(
+        "ragged-all-to-all",
+        "rows of in, sent to the offsets that the receiver names",
+        _all_operands(_ragged),
+        _alone(exchange.ragged_all_to_all),
+        across_replicas=exchange.ragged_all_to_all,
+    ),
+    Op("partition-id", "the partition's number", _id_from_output, _first_id, across_replicas=exchange.own_id),
+    Op("replica-id", "the replica's number", _id_from_output, _first_id, across_replicas=exchange.own_id),
+)

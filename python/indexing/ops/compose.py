@@ -1,0 +1,271 @@
+"""Composition of `OperandIndexing`: one map after another, with runtime values, replicas and exactness kept right.
+
+Runtime values are carried as further results of one joint map, so that composition, simplification and renumbering
+act on the map and on its values alike, and each variable keeps its value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, compose, variable
+from indexing.ops.block import Exactness, OperandIndexing, RuntimeValue
+
+if TYPE_CHECKING:
+    from indexing.hlo import Instruction
+
+_ORDER: tuple[Exactness, ...] = ("exact", "over-approximate", "unknown")
+MOST_PIECES = 16  # exact pieces beyond this number are not carried on; the bound that they refine is
+
+
+def follow(first: OperandIndexing, second: OperandIndexing) -> OperandIndexing:
+    """`second` after `first`: from first's index to second's element, simplified, unused symbols removed.
+
+    Variables: ranges and runtimes of `second`, then those of `first`. As exact as the less exact of the two.
+    """
+    exactness = max(first.exactness, second.exactness, key=_ORDER.index)
+    reason = join_reasons(first.reason, second.reason)
+    if first.map.is_undefined or second.map.is_undefined:
+        return OperandIndexing(IndexingMap.undefined(), (), "unknown", reason, None, second.leaf)
+    found, values = compose_with_values(first, second)
+    return OperandIndexing(
+        found, values, exactness, reason, _follow_replicas(first, second), second.leaf, _follow_pieces(first, second)
+    )
+
+
+def join_reasons(*reasons: str) -> str:
+    """Reasons one after another, each once, at most four of them."""
+    parts = dict.fromkeys(part for reason in reasons if reason for part in reason.split("; "))
+    kept = list(parts)[:4]
+    return "; ".join(kept if len(parts) <= 4 else [*kept, "and more"])
+
+
+def compose_with_values(
+    first: OperandIndexing, second: OperandIndexing
+) -> tuple[IndexingMap, tuple[RuntimeValue, ...]]:
+    """The composed map, simplified and without unused symbols, and where its runtime variables are read."""
+    composed = compose(first.map, second.map)
+    if not first.runtime_values and not second.runtime_values:
+        return composed.simplify().remove_unused_symbols(), ()
+    dims = len(composed.dims)
+    of_first = _Places(
+        [variable(d) for d in range(dims)],
+        dims + len(second.map.ranges),
+        dims + len(composed.ranges) + len(second.map.runtimes),
+    )
+    index = [of_first.move(first.map, first.map, e) for e in first.map.results]
+    of_second = _Places(index, dims, dims + len(composed.ranges))
+    joint = Joint(
+        composed,
+        [Source.of(v, second.map, k, of_second) for k, v in enumerate(second.runtime_values)]
+        + [Source.of(v, first.map, k, of_first) for k, v in enumerate(first.runtime_values)],
+    )
+    return joint.simplified()
+
+
+@dataclass(frozen=True)
+class _Places:
+    """Where the variables of a map go: its dimensions become expressions, its ranges and runtimes move."""
+
+    dims: Sequence[SymbolicExpr]
+    first_range: int
+    first_runtime: int
+
+    def move(self, owner: IndexingMap, value_map: IndexingMap, expr: SymbolicExpr) -> SymbolicExpr:
+        """`expr` over the variables of `value_map`, whose variables are the first of each kind of `owner`'s."""
+        ranges = [variable(self.first_range + k) for k in range(len(value_map.ranges))]
+        runtimes = [variable(self.first_runtime + k) for k in range(len(value_map.runtimes))]
+        return expr.replace_variables([*self.dims, *ranges, *runtimes])
+
+
+@dataclass(frozen=True)
+class Source:
+    """A runtime variable's value: an element of an instruction, its index over the variables of a joint map."""
+
+    instruction: Instruction
+    index: tuple[SymbolicExpr, ...]
+    output: int
+    bounds: tuple[int, int]
+    drops: bool
+
+    @classmethod
+    def of(cls, value: RuntimeValue, owner: IndexingMap, which: int, places: _Places) -> Source:
+        """The value of the `which`-th runtime variable of `owner`, moved to `places`."""
+        interval = owner.runtimes[which].interval
+        bounds = value.bounds or (interval.lower, interval.upper)
+        index = tuple(places.move(owner, value.map, e) for e in value.map.results)
+        return cls(value.instruction, index, value.output, bounds, value.out_of_bounds == "drop")
+
+    def at(self, index: Sequence[SymbolicExpr]) -> Source:
+        """The same value, its index rewritten."""
+        return replace(self, index=tuple(index))
+
+
+@dataclass(frozen=True)
+class Joint:
+    """A map together with the values of its runtime variables, one a variable."""
+
+    map: IndexingMap
+    sources: Sequence[Source]
+
+    def simplified(self) -> tuple[IndexingMap, tuple[RuntimeValue, ...]]:
+        """Simplify map and values together, fold what is known, drop unused symbols, and take them apart again."""
+        from indexing.ops.fold import fold_known  # which follows values through laws of ops, and so needs this module
+
+        joint = fold_known(self._simplify_jointly())
+        return joint._without_unused().apart()
+
+    def _simplify_jointly(self) -> Joint:
+        count = len(self.map.results)
+        together = [*self.map.results, *(e for s in self.sources for e in s.index)]
+        simple = with_results(self.map, together).simplify()
+        results = list(simple.results)
+        if len(results) != len(together):  # known to be empty: no element, no value is ever read
+            return Joint(simple, [s.at([]) for s in self.sources])
+        sources, at = [], count
+        for s in self.sources:
+            sources.append(s.at(results[at : at + len(s.index)]))
+            at += len(s.index)
+        return Joint(with_results(simple, results[:count]), sources)
+
+    def _used(self) -> set[int]:
+        """Variables that results or constraints use, or values of runtime variables that are used themselves."""
+        used: set[int] = set()
+        for e in self.map.results:
+            used |= set(e.used_variables())
+        for e, _ in self.map.constraints:
+            used |= set(e.used_variables())
+        first = len(self.map.dims) + len(self.map.ranges)
+        pending = [k for k in range(len(self.sources)) if first + k in used]
+        done = set(pending)
+        while pending:
+            for e in self.sources[pending.pop()].index:
+                found = set(e.used_variables())
+                used |= found
+                fresh = [v - first for v in found if v >= first and v - first not in done]
+                done |= set(fresh)
+                pending += fresh
+        return used
+
+    def _without_unused(self) -> Joint:
+        if self.map.is_known_empty:
+            return Joint(self.map.remove_unused_symbols(), [])
+        used, m = self._used(), self.map
+        dims, ranges = len(m.dims), len(m.ranges)
+        kept_ranges = [k for k in range(ranges) if dims + k in used]
+        kept_runtimes = [k for k in range(len(m.runtimes)) if dims + ranges + k in used]
+        kept = [*range(dims), *(dims + k for k in kept_ranges), *(dims + ranges + k for k in kept_runtimes)]
+        at = {old: new for new, old in enumerate(kept)}
+        places = [variable(at.get(v, 0)) for v in range(dims + ranges + len(m.runtimes))]
+        return Joint(
+            IndexingMap(
+                SymbolicMap(dims, len(kept) - dims, [e.replace_variables(places) for e in m.results]),
+                [v.interval for v in m.dims],
+                [m.ranges[k].interval for k in kept_ranges],
+                [m.runtimes[k].interval for k in kept_runtimes],
+                [(e.replace_variables(places), b) for e, b in m.constraints],
+            ),
+            [self.sources[k].at([e.replace_variables(places) for e in self.sources[k].index]) for k in kept_runtimes],
+        )
+
+    def apart(self) -> tuple[IndexingMap, tuple[RuntimeValue, ...]]:
+        """The map, and its values as maps of their own."""
+        return self.map, tuple(
+            RuntimeValue(
+                s.instruction,
+                value_map(self.map, s.index),
+                s.output,
+                s.bounds,
+                "drop" if s.drops else "clamp",
+            )
+            for s in self.sources
+        )
+
+
+def with_results(m: IndexingMap, results: Sequence[SymbolicExpr]) -> IndexingMap:
+    """The same variables and constraints, other results."""
+    symbols = len(m.ranges) + len(m.runtimes)
+    return IndexingMap(
+        SymbolicMap(len(m.dims), symbols, list(results)), list(m.dims), list(m.ranges), list(m.runtimes), list(m.constraints)
+    )
+
+
+def value_map(owner: IndexingMap, index: Sequence[SymbolicExpr]) -> IndexingMap:
+    """The map of a runtime value over the variables of `owner`; over its dimensions alone where that is enough."""
+    dims = len(owner.dims)
+    if any(v >= dims for e in index for v in e.used_variables()):
+        return with_results(owner, index)
+    alone = [(e, b) for e, b in owner.constraints if all(v < dims for v in e.used_variables())]
+    return IndexingMap(SymbolicMap(dims, 0, list(index)), list(owner.dims), [], [], alone)
+
+
+def whole_interval(bounds: tuple[int, int]) -> Interval:
+    """Bounds as an Interval."""
+    return Interval(*bounds)
+
+
+def _follow_pieces(first: OperandIndexing, second: OperandIndexing) -> tuple[OperandIndexing, ...] | None:
+    if first.pieces is None and second.pieces is None:
+        return None
+    if "unknown" in (first.exactness, second.exactness):
+        return None
+    firsts = (first,) if first.pieces is None else first.pieces
+    seconds = (second,) if second.pieces is None else second.pieces
+    if len(firsts) * len(seconds) > MOST_PIECES:
+        return None
+    if any(p.exactness != "exact" for p in (*firsts, *seconds)):
+        return None
+    found = [follow(a, b) for a in firsts for b in seconds]
+    return tuple(f for f in found if not f.map.is_known_empty)
+
+
+def _follow_replicas(first: OperandIndexing, second: OperandIndexing) -> IndexingMap | None:
+    """Which replica is read in the end: second's, asked by the replica that first names, at the index first gives."""
+    if second.replica_map is None:
+        return first.replica_map
+    if first.map.ranges or first.map.runtimes:
+        return _any_index(first, second.replica_map)
+    at_first = first.map.results
+    asked = second.replica_map
+    dims = len(first.map.dims)
+    if first.replica_map is None:
+        return compose(first.map, asked).simplify().remove_unused_symbols()
+    own = first.replica_map
+    count = dims + len(asked.ranges) + len(own.ranges)
+    own_places = [
+        *(variable(d) for d in range(dims)),
+        *(variable(dims + len(asked.ranges) + k) for k in range(len(own.ranges))),
+        *(variable(count + k) for k in range(len(own.runtimes))),
+    ]
+    middle = own.results[0].replace_variables(own_places)
+    asked_places = [
+        *at_first,
+        *(variable(dims + k) for k in range(len(asked.ranges))),
+        *(middle for _ in asked.runtimes),
+    ]
+    constraints = [
+        *((e.replace_variables(asked_places), b) for e, b in asked.constraints),
+        *((e.replace_variables(own_places), b) for e, b in own.constraints),
+        *((e, v.interval) for e, v in zip(at_first, asked.dims, strict=True)),
+        *((middle, v.interval) for v in asked.runtimes),
+    ]
+    return (
+        IndexingMap(
+            SymbolicMap(dims, count - dims + len(own.runtimes), [asked.results[0].replace_variables(asked_places)]),
+            list(first.map.dims),
+            [v.interval for v in (*asked.ranges, *own.ranges)],
+            [v.interval for v in own.runtimes],
+            constraints,
+        )
+        .simplify()
+        .remove_unused_symbols()
+    )
+
+
+def _any_index(first: OperandIndexing, asked: IndexingMap) -> IndexingMap:
+    """A bound: the replicas that any index may ask for, where first's symbols would tie index and replica together."""
+    replicas = asked.range(asked.results[0])
+    dims = len(first.map.dims)
+    return IndexingMap(SymbolicMap(dims, 1, [variable(dims)]), list(first.map.dims), [replicas], [], [])

@@ -1,0 +1,97 @@
+"""Runtime values that are known: constants and iotas, also behind ops that only move them, folded into a map.
+
+HLO's clamp is applied: an iota folds as min(max(i, lower), upper). A constant inside its bounds folds as itself; one
+outside stays a runtime variable, whose value is the constant and whose bounds say how it is clamped. Where a value is
+dropped instead of clamped, it folds as itself, and the bounds become a constraint.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from indexing._core import IndexingMap, SymbolicExpr, SymbolicMap, constant, variable
+from indexing.ops.compose import Joint, Source
+
+if TYPE_CHECKING:
+    from indexing.hlo import Instruction
+
+_MOVES = frozenset({"broadcast", "reshape", "bitcast", "transpose", "slice", "reverse", "copy"})
+_FARTHEST = 64  # how many ops a value is followed through
+
+
+def fold_known(joint: Joint) -> Joint:
+    """The joint map with known runtime values substituted, simplified again where there were any."""
+    if joint.map.is_known_empty:
+        return joint
+    known = {k: e for k, s in enumerate(joint.sources) if (e := _known(s)) is not None}
+    if not known:
+        return joint
+    first = len(joint.map.dims) + len(joint.map.ranges)
+    total = first + len(joint.map.runtimes)
+    places = [known[v - first] if v - first in known else variable(v) for v in range(total)]
+    m = joint.map
+    constraints = [(e.replace_variables(places), b) for e, b in m.constraints]
+    for k, e in known.items():
+        interval = m.runtimes[k].interval  # a tightened interval says where the map holds
+        constraints.append((e.replace_variables(places), interval))
+    substituted = IndexingMap(
+        SymbolicMap(len(m.dims), total - len(m.dims), [e.replace_variables(places) for e in m.results]),
+        list(m.dims),
+        list(m.ranges),
+        list(m.runtimes),
+        constraints,
+    )
+    sources = [s.at([e.replace_variables(places) for e in s.index]) for s in joint.sources]
+    return Joint(substituted, sources)._simplify_jointly()
+
+
+def _known(source: Source) -> SymbolicExpr | None:
+    """The value, clamped to its bounds, as an expression of the joint map's variables; None where it isn't known."""
+    lower, upper = source.bounds
+    value = known_value(source.instruction, source.index)
+    if value is None:
+        return None
+    if isinstance(value, int):
+        return constant(value) if source.drops or lower <= value <= upper else None
+    return value if source.drops else value.max(constant(lower)).min(constant(upper))
+
+
+def known_value(instruction: Instruction, index: Sequence[SymbolicExpr]) -> int | SymbolicExpr | None:
+    """Element `index` of an integer instruction, where constants and iotas alone decide it."""
+    from indexing.ops import REGISTRY
+
+    for _ in range(_FARTHEST):
+        if instruction.opcode == "constant":
+            return _element(np.asarray(instruction.literal), index)
+        if instruction.opcode == "iota":
+            return _counted(instruction, index)
+        if instruction.opcode not in _MOVES or instruction.shape.is_tuple:
+            return None
+        (found,) = REGISTRY[instruction.opcode].output_to_input(instruction, 0)[0]
+        if found.map.ranges:  # a bitcast to another width
+            return None
+        index = [e.replace_variables(list(index)) for e in found.map.results]
+        instruction = instruction.operands[0]
+    return None
+
+
+def _counted(iota: Instruction, index: Sequence[SymbolicExpr]) -> SymbolicExpr | None:
+    """The index itself, unless a narrow type wraps before the dimension ends."""
+    d, dtype = iota.integer("iota_dimension", 0), iota.shape.dtype
+    if not np.issubdtype(dtype, np.integer) or iota.shape.dimensions[d] - 1 > np.iinfo(dtype).max:
+        return None
+    return index[d]
+
+
+def _element(literal: np.ndarray, index: Sequence[SymbolicExpr]) -> int | None:
+    if not np.issubdtype(literal.dtype, np.integer) or literal.size == 0:
+        return None
+    if literal.size == 1 or (literal == literal.reshape(-1)[0]).all():
+        return int(literal.reshape(-1)[0])
+    if any(e.used_variables() for e in index):
+        return None
+    at = tuple(int(e.evaluate([])) for e in index)
+    return int(literal[at]) if all(0 <= a < n for a, n in zip(at, literal.shape, strict=True)) else None

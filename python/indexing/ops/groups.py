@@ -1,0 +1,114 @@
+"""Replica groups of collectives: which replica holds the k-th part, as an expression of k and of the asking replica."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, constant, variable
+
+if TYPE_CHECKING:
+    from indexing.hlo import Instruction
+
+NO_PATTERN = "the replica groups follow no pattern that an expression states, so any replica is named"
+
+
+def groups_of(i: Instruction) -> tuple[tuple[int, ...], ...]:
+    """The groups as lists of ids; all replicas (or partitions) of the module in one where none are given."""
+    given = tuple(g for g in i.replica_groups() if g)
+    return given or (tuple(range(replica_count(i))),)
+
+
+def replica_count(i: Instruction) -> int:
+    """How many replicas or partitions, whichever are more, the module says it runs on; 1 where it doesn't say."""
+    attributes = i.computation.module.attributes
+    counts = [attributes.get("replica_count", "1"), attributes.get("num_partitions", "1")]
+    return max(int(c) for c in counts if c.isdigit()) if any(c.isdigit() for c in counts) else 1
+
+
+def group_with(groups: Sequence[tuple[int, ...]], replica: int) -> tuple[int, ...]:
+    """The group of a replica; itself alone where no group has it."""
+    return next((g for g in groups if replica in g), (replica,))
+
+
+def pairs_of(i: Instruction) -> list[tuple[int, int]]:
+    """The (source, target) pairs of a collective-permute."""
+    numbers = [int(n) for n in re.findall(r"\d+", i.attributes.get("source_target_pairs", ""))]
+    return list(zip(numbers[::2], numbers[1::2], strict=True))
+
+
+@dataclass(frozen=True)
+class Members:
+    """Replica groups of one size in which the k-th member's id is own - digit(own) * stride + k * stride."""
+
+    groups: tuple[tuple[int, ...], ...]
+
+    @property
+    def size(self) -> int:
+        """Members of a group."""
+        return max(len(g) for g in self.groups)
+
+    def stride(self) -> int | None:
+        """The distance of neighbours, where all groups agree on one and positions are a digit of the id."""
+        size = self.size
+        if any(len(g) != size for g in self.groups):
+            return None
+        if size == 1:
+            return 1
+        stride = self.groups[0][1] - self.groups[0][0]
+        if stride <= 0:
+            return None
+        for g in self.groups:
+            digits = len(self.groups) == 1 or all((member // stride) % size == k for k, member in enumerate(g))
+            if not digits or any(member != g[0] + k * stride for k, member in enumerate(g)):
+                return None
+        return stride
+
+    def replica_map(
+        self, sizes: Sequence[int], position: SymbolicExpr | None = None
+    ) -> tuple[IndexingMap | None, str]:
+        """The replicas read by an element: the member at `position` (over the index), or each one (None).
+
+        With the reason where the map is only a bound. No map where groups have one member: the replica itself is read.
+        """
+        rank, size, stride = len(sizes), self.size, self.stride()
+        if size == 1:
+            return None, ""
+        dims = [Interval(0, s - 1) for s in sizes]
+        if stride is None:
+            last = max(max(g) for g in self.groups)
+            return IndexingMap(SymbolicMap(rank, 1, [variable(rank)]), dims, [Interval(0, last)], [], []), NO_PATTERN
+        every = position is None
+        k = variable(rank) if position is None else position
+        ranges = [Interval(0, size - 1)] if every else []
+        if len(self.groups) == 1:
+            found = constant(self.groups[0][0]) + k * stride
+            return IndexingMap(SymbolicMap(rank, len(ranges), [found]), dims, ranges, [], []).simplify(), ""
+        own = variable(rank + len(ranges))
+        found = own + (k - (own // stride) % size) * stride
+        asking = ("replica", Interval(0, max(max(g) for g in self.groups)))
+        symbolic = SymbolicMap(rank, len(ranges) + 1, [found])
+        return IndexingMap(symbolic, dims, ranges, [asking], []).simplify(), ""
+
+
+def permuted_from(pairs: Sequence[tuple[int, int]], sizes: Sequence[int]) -> tuple[IndexingMap, str]:
+    """Which replica the asking one receives from, for the (source, target) pairs of a permutation."""
+    rank, dims = len(sizes), [Interval(0, s - 1) for s in sizes]
+    last = max(max(pair) for pair in pairs)
+    shifts = {target - source for source, target in pairs}
+    own = variable(rank)
+    if len(shifts) == 1:
+        (shift,) = shifts
+        targets = sorted(target for _, target in pairs)
+        if targets == list(range(targets[0], targets[-1] + 1)):
+            asking = ("replica", Interval(targets[0], targets[-1]))
+            return IndexingMap(SymbolicMap(rank, 1, [own - shift]), dims, [], [asking], []), ""
+    count = len(pairs)
+    rotations = {(target - source) % count for source, target in pairs}
+    if len(rotations) == 1 and sorted(t for _, t in pairs) == list(range(count)):
+        (shift,) = rotations
+        asking = ("replica", Interval(0, count - 1))
+        return IndexingMap(SymbolicMap(rank, 1, [(own - shift) % count]), dims, [], [asking], []).simplify(), ""
+    return IndexingMap(SymbolicMap(rank, 1, [own]), dims, [Interval(0, last)], [], []), NO_PATTERN
