@@ -10,6 +10,6 @@ from types import ModuleType
 from indexing.ops import assemble, collective, control, shape, tuple_
 from indexing.ops.block import Op
 
-_MODULES: tuple[ModuleType, ...] = ()
+_MODULES: tuple[ModuleType, ...] = (assemble, collective, control, shape, tuple_)
 
 REGISTRY: dict[str, Op] = {op.opcode: op for module in _MODULES for op in module.OPS}
