@@ -226,7 +226,8 @@ def test_maps_that_are_none(text: str) -> None:
         "ENTRY e { ROOT p = f32[4294967296,4294967296] parameter(0) }",
         "ENTRY e { ROOT p = f32[99999999999999999999] parameter(0) }",
         "ENTRY e { ROOT p = f32[-1] parameter(0) }",
-        "a { ROOT p = f32[] call(), to_apply=b }\nb { ROOT q = f32[] call(), to_apply=a }\nENTRY e { ROOT r = f32[] call(), to_apply=a }",
+        "a { ROOT p = f32[] call(), to_apply=b }\nb { ROOT q = f32[] call(), to_apply=a }\n"
+        "ENTRY e { ROOT r = f32[] call(), to_apply=a }",
         "a { ROOT p = f32[] call(), to_apply=a }\nENTRY e { ROOT r = f32[] call(), to_apply=a }",
         "ENTRY e { ROOT r = f32[] call(), to_apply=e }",
         "ENTRY e { ROOT r = f32[] negate(r) }",
