@@ -56,7 +56,10 @@ def output_to_input(instruction: Instruction, output: int = 0, physical_layout: 
         if physical_layout:
             result = leaves(instruction.shape)[output]
             operands = [leaves(o.shape) for o in instruction.operands]
-            found = [[_physical(m, result, shapes[m.leaf]) for m in maps] for maps, shapes in zip(found, operands, strict=True)]
+            found = [
+                [_physical(m, result, shapes[m.leaf]) for m in maps]
+                for maps, shapes in zip(found, operands, strict=True)
+            ]
         if not _reads_values(found):
             memo[key] = found
     return [list(maps) for maps in found]
@@ -96,18 +99,20 @@ def grouped_indexing(
     cluster = dict.fromkeys(instructions)
     fusions = {i.called[0]: i for i in cluster if i.opcode == "fusion"}
     if target not in cluster and target.computation not in fusions:
-        raise InvalidMap(f"{target.name} is not in the cluster: give the cluster's instructions, {target.name} among them")
+        raise InvalidMap(
+            f"{target.name} is not in the cluster: give the cluster's instructions, {target.name} among them"
+        )
     _check(output, len(leaves(target.shape)), f"{target.name} has", "outputs")
-    found: dict[tuple[Instruction, int], Found] = {
-        (target, output): {identity(output_sizes(target, output)): None}
-    }
+    found: dict[tuple[Instruction, int], Found] = {(target, output): {identity(output_sizes(target, output)): None}}
     outer = target.computation
     if target not in cluster:
         fusion = fusions[target.computation]
         outer = fusion.computation
         _through_fusion(fusion, found)
     for i in outer.post_order()[::-1]:
-        if i not in cluster or not any(key[0] is i for key in ((i, k) for k in range(len(leaves(i.shape)))) if key in found):
+        if i not in cluster or not any(
+            key[0] is i for key in ((i, k) for k in range(len(leaves(i.shape)))) if key in found
+        ):
             continue
         if i in fusions.values():
             root = i.called[0].root
@@ -191,5 +196,3 @@ def _reads_values(found: Indexing) -> bool:
 def _check(number: int, count: int, who: str, what: str) -> None:
     if not 0 <= number < count:
         raise IndexingError(f"{who} {count} {what}, numbered from 0: there is no {number}")
-
-

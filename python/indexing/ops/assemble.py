@@ -116,7 +116,9 @@ def _pad(i: Instruction, operands: Sequence[HloValue]) -> Array:
         first = max(0, -(low // step)) if low < 0 else 0
         last = min(size, max(first, -((low - new_size) // step)))
         of.append(slice(first, last))
-        into.append(slice(low + first * step, low + (last - 1) * step + 1 if last > first else low + first * step, step))
+        into.append(
+            slice(low + first * step, low + (last - 1) * step + 1 if last > first else low + first * step, step)
+        )
     out[tuple(into)] = x[tuple(of)]
     return out
 

@@ -80,9 +80,7 @@ def _scattered(i: Instruction, k: int, result: Shape) -> list[OperandIndexing]:
 def _broadcast(i: Instruction, k: int, result: Shape) -> list[OperandIndexing]:
     from indexing._core import constant
 
-    return [
-        _with_replica(identity(result.dimensions).map, _members(i).replica_map(result.dimensions, constant(0)))
-    ]
+    return [_with_replica(identity(result.dimensions).map, _members(i).replica_map(result.dimensions, constant(0)))]
 
 
 def _permuted(i: Instruction, k: int, result: Shape) -> list[OperandIndexing]:

@@ -188,7 +188,11 @@ def with_results(m: IndexingMap, results: Sequence[SymbolicExpr]) -> IndexingMap
     """The same variables and constraints, other results."""
     symbols = len(m.ranges) + len(m.runtimes)
     return IndexingMap(
-        SymbolicMap(len(m.dims), symbols, list(results)), list(m.dims), list(m.ranges), list(m.runtimes), list(m.constraints)
+        SymbolicMap(len(m.dims), symbols, list(results)),
+        list(m.dims),
+        list(m.ranges),
+        list(m.runtimes),
+        list(m.constraints),
     )
 
 

@@ -84,7 +84,11 @@ def _conditional_from_input(i: Instruction, operand: int) -> Indexing:
 def _weaker(m: OperandIndexing) -> OperandIndexing:
     if m.exactness == "unknown":
         return m
-    return replace(m, exactness="over-approximate", reason="; ".join(dict.fromkeys((*m.reason.split("; "), _ONE_BRANCH))).lstrip("; "))
+    return replace(
+        m,
+        exactness="over-approximate",
+        reason="; ".join(dict.fromkeys((*m.reason.split("; "), _ONE_BRANCH))).lstrip("; "),
+    )
 
 
 def _conditional(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
@@ -196,8 +200,16 @@ def second_of_tuple(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
 
 # custom-calls that mark a value and give it back as it is
 _MARKS = frozenset(
-    {"Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape", "annotate_device_placement", "LayoutConstraint",
-     "MoveToHost", "MoveToDevice", "xla.sdy.FuncResultSharding"}
+    {
+        "Sharding",
+        "SPMDFullToShardShape",
+        "SPMDShardToFullShape",
+        "annotate_device_placement",
+        "LayoutConstraint",
+        "MoveToHost",
+        "MoveToDevice",
+        "xla.sdy.FuncResultSharding",
+    }
 )
 
 
@@ -307,12 +319,20 @@ OPS: tuple[Op, ...] = (
     Op("fusion", "the law of its computation", _called_from_output, _called, _called_from_input),
     Op("call", "the law of its computation", _called_from_output, _called, _called_from_input),
     Op("map", "out[i] = computation(in_0[i], in_1[i], ...)", _map_from_output, _map),
-    Op("conditional", "out = branch_k(in_k), k = in_0", _conditional_from_output, _conditional, _conditional_from_input),
+    Op(
+        "conditional", "out = branch_k(in_k), k = in_0", _conditional_from_output, _conditional, _conditional_from_input
+    ),
     Op("while", "out = body(body(... in)) while the condition holds", _while_from_output, _while),
     Op("async-start", "(in, computation(in), contexts)", _async_start_from_output, _async_start),
     Op("async-update", "out.k[i] = in.k[i]", _same_leaf, _same, _same_leaf_from_input),
     Op("async-done", "out[i] = results of in[i]", _async_done_from_output, second_of_tuple, _async_done_from_input),
-    Op("custom-call", "unknown, but for annotations: out[i] = in[i]", _custom_call_from_output, _custom_call, _custom_call_from_input),
+    Op(
+        "custom-call",
+        "unknown, but for annotations: out[i] = in[i]",
+        _custom_call_from_output,
+        _custom_call,
+        _custom_call_from_input,
+    ),
     Op("infeed", "data from outside", _from_outside(_FEED), _received, _from_outside_inverse(_FEED)),
     Op("outfeed", "a token; all of in leaves the program", _outfeed_from_output, _outfeed, _nothing_reaches),
     Op("send", "out.0[i] = in[i], a context, a token", _send_from_output, _send),

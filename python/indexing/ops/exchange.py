@@ -28,9 +28,7 @@ def _each_operand(exchange: Callable[[Instruction, list[Array], int], Array]) ->
         for replica in range(len(operands)):
             group = group_with(groups_of(i), replica)
             own = group.index(replica)
-            results = [
-                exchange(i, [only_array(operands[m][k]) for m in group], own) for k in range(len(i.operands))
-            ]
+            results = [exchange(i, [only_array(operands[m][k]) for m in group], own) for k in range(len(i.operands))]
             found.append(tuple(results) if len(results) > 1 else results[0])
         return found
 

@@ -66,9 +66,7 @@ class Members:
                 return None
         return stride
 
-    def replica_map(
-        self, sizes: Sequence[int], position: SymbolicExpr | None = None
-    ) -> tuple[IndexingMap | None, str]:
+    def replica_map(self, sizes: Sequence[int], position: SymbolicExpr | None = None) -> tuple[IndexingMap | None, str]:
         """The replicas read by an element: the member at `position` (over the index), or each one (None).
 
         With the reason where the map is only a bound. No map where groups have one member: the replica itself is read.

@@ -75,7 +75,9 @@ def conform(value: HloValue, shape: Shape, instruction: Instruction) -> HloValue
     """The value as arrays of the shape's type; an error where a reference computed another shape."""
     if shape.is_tuple:
         if not isinstance(value, tuple) or len(value) != len(shape.elements):
-            raise IndexingError(f"{instruction.name}: {instruction.opcode} gave no tuple of {len(shape.elements)} values")
+            raise IndexingError(
+                f"{instruction.name}: {instruction.opcode} gave no tuple of {len(shape.elements)} values"
+            )
         return tuple(conform(v, s, instruction) for v, s in zip(value, shape.elements, strict=True))
     if shape.element_type in ("token", "opaque"):
         return None
@@ -89,9 +91,7 @@ def check_arguments(computation: Computation, arguments: Sequence[HloValue]) -> 
     """IndexingError unless there is one argument of the right shape a parameter."""
     parameters = computation.parameters
     if len(arguments) != len(parameters):
-        raise IndexingError(
-            f"computation {computation.name} takes {len(parameters)} arguments, not {len(arguments)}"
-        )
+        raise IndexingError(f"computation {computation.name} takes {len(parameters)} arguments, not {len(arguments)}")
 
 
 def call_depth(computation: Computation) -> int:

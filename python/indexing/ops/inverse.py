@@ -19,9 +19,7 @@ if TYPE_CHECKING:
     from indexing.hlo import Instruction
 
 
-def inverse_indexing(
-    instruction: Instruction, operand: int, law: Callable[[Instruction, int], Indexing]
-) -> Indexing:
+def inverse_indexing(instruction: Instruction, operand: int, law: Callable[[Instruction, int], Indexing]) -> Indexing:
     """For each array of the instruction, the maps from the arrays of an operand to it."""
     sizes = [shape.dimensions for shape in leaves(instruction.operands[operand].shape)]
     return [
@@ -200,7 +198,10 @@ class _Solution:
         symbols = len(whole.ranges) + len(whole.runtimes)
         return IndexingMap(
             SymbolicMap(len(whole.dims), symbols, index),
-            list(whole.dims), list(whole.ranges), list(whole.runtimes), list(whole.constraints),
+            list(whole.dims),
+            list(whole.ranges),
+            list(whole.runtimes),
+            list(whole.constraints),
         )
 
     def _places(self) -> list[SymbolicExpr]:
@@ -216,5 +217,3 @@ class _Solution:
 def _bounds(m: IndexingMap, runtime: int) -> tuple[int, int]:
     interval = m.runtimes[runtime].interval
     return interval.lower, interval.upper
-
-

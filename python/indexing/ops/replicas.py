@@ -24,9 +24,7 @@ def run_on_replicas(computation: Computation, arguments: Sequence[Sequence[HloVa
     return values[computation.root]
 
 
-def _step(
-    i: Instruction, operands: list[list[HloValue]], arguments: Sequence[Sequence[HloValue]]
-) -> list[HloValue]:
+def _step(i: Instruction, operands: list[list[HloValue]], arguments: Sequence[Sequence[HloValue]]) -> list[HloValue]:
     across = rule(i).across_replicas
     if across is not None:
         return [conform(value, i.shape, i) for value in across(i, operands)]

@@ -112,9 +112,7 @@ def _from_parameter(computation: Computation, parameter: int) -> Indexing:
     return outputs
 
 
-def indexing_to(
-    start: Instruction, leaf: int, order: Sequence[Instruction]
-) -> dict[tuple[Instruction, int], Found]:
+def indexing_to(start: Instruction, leaf: int, order: Sequence[Instruction]) -> dict[tuple[Instruction, int], Found]:
     """Maps from array `leaf` of `start` to the arrays of all instructions of `order` that it reaches.
 
     `order` lists operands before their users.
@@ -147,7 +145,9 @@ def _extend(into: Found, firsts: Found, second: OperandIndexing) -> None:
 
 def _step(first: OperandIndexing, second: OperandIndexing) -> OperandIndexing:
     if second.exactness == "exact" and not second.runtime_values and second.replica_map is None:
-        if second.pieces is None and second.map == IndexingMap.identity([d.interval.upper + 1 for d in second.map.dims]):
+        if second.pieces is None and second.map == IndexingMap.identity(
+            [d.interval.upper + 1 for d in second.map.dims]
+        ):
             return first if first.leaf == 0 else replace(first, leaf=0)
     return replace(follow(first, second), leaf=0)
 
