@@ -1,0 +1,259 @@
+"""Elementwise arithmetic: abs, add, divide, maximum, minimum, multiply, negate, power, remainder, sign, subtract.
+
+Integers wrap. Division by zero gives -1 (signed) or all ones (unsigned), the remainder by zero its dividend, the
+smallest integer divided by -1 itself with remainder 0. Maximum and minimum propagate NaN and order -0 below +0.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from indexing.ops.block import Array, Op
+from indexing.ops.element_types import ElementType, element_type
+from indexing.ops.elementwise_block import (
+    elementwise,
+    kind_of,
+    promoted_integer,
+    refuse,
+    wide_integer,
+    wrapped,
+)
+
+if TYPE_CHECKING:
+    from indexing.hlo import Instruction
+    from indexing.ops.element import Value
+
+
+def _kind(instruction: Instruction) -> ElementType:
+    return element_type(instruction.operands[0].shape.element_type)
+
+
+def _modular(kind: ElementType, a: Value, operator: str, b: Value) -> str:
+    wide = wide_integer(kind)
+    return wrapped(kind, f"({wide}){a} {operator} ({wide}){b}")
+
+
+def _add_code(instruction: Instruction, values: tuple[Value, ...]) -> str:
+    a, b = values
+    kind = kind_of(a)
+    if kind.kind == "pred":
+        return f"{a} | {b}"
+    if kind.kind == "complex":
+        return f"@add_{kind.name}({a}, {b})"
+    return _modular(kind, a, "+", b) if kind.is_integer else f"{a} + {b}"
+
+
+def _subtract_code(instruction: Instruction, values: tuple[Value, ...]) -> str:
+    a, b = values
+    kind = kind_of(a)
+    if kind.kind == "pred":
+        return f"{a} ^ {b}"
+    if kind.kind == "complex":
+        return f"@sub_{kind.name}({a}, {b})"
+    return _modular(kind, a, "-", b) if kind.is_integer else f"{a} - {b}"
+
+
+def _multiply_code(instruction: Instruction, values: tuple[Value, ...]) -> str:
+    a, b = values
+    kind = kind_of(a)
+    if kind.kind == "pred":
+        return f"{a} & {b}"
+    if kind.kind == "complex":
+        return f"@mul_{kind.name}({a}, {b})"
+    return _modular(kind, a, "*", b) if kind.is_integer else f"{a} * {b}"
+
+
+def _divide_code(instruction: Instruction, values: tuple[Value, ...]) -> str:
+    a, b = values
+    kind = kind_of(a)
+    if kind.kind == "pred":
+        raise refuse("divide", kind)
+    if kind.kind == "complex":
+        return f"@div_{kind.name}({a}, {b})"
+    return wrapped(kind, f"@div_{promoted_integer(kind)}({a}, {b})") if kind.is_integer else f"{a} / {b}"
+
+
+def _remainder_code(instruction: Instruction, values: tuple[Value, ...]) -> str:
+    a, b = values
+    kind = kind_of(a)
+    if kind.is_integer:
+        return wrapped(kind, f"@rem_{promoted_integer(kind)}({a}, {b})")
+    if kind.kind != "float":
+        raise refuse("remainder", kind)
+    return f"@fmod.{kind.real}({a}, {b})"
+
+
+def _power_code(instruction: Instruction, values: tuple[Value, ...]) -> str:
+    a, b = values
+    kind = kind_of(a)
+    if kind.is_integer:
+        return wrapped(kind, f"@pow_{promoted_integer(kind)}({a}, {b})")
+    if kind.kind == "pred":
+        raise refuse("power", kind)
+    return f"@pow_{kind.name}({a}, {b})" if kind.kind == "complex" else f"@pow.{kind.real}({a}, {b})"
+
+
+def _maximum_code(instruction: Instruction, values: tuple[Value, ...]) -> str:
+    return _extremum("maximum", "max", ">", "|", values)
+
+
+def _minimum_code(instruction: Instruction, values: tuple[Value, ...]) -> str:
+    return _extremum("minimum", "min", "<", "&", values)
+
+
+def _extremum(opcode: str, name: str, operator: str, logical: str, values: tuple[Value, ...]) -> str:
+    a, b = values
+    kind = kind_of(a)
+    if kind.kind == "pred":
+        return f"{a} {logical} {b}"
+    if kind.kind == "complex":
+        raise refuse(opcode, kind)
+    return f"{a} {operator} {b} ? {a} : {b}" if kind.is_integer else f"@{name}imum_{kind.real}({a}, {b})"
+
+
+def _negate_code(instruction: Instruction, values: tuple[Value, ...]) -> str:
+    (a,) = values
+    kind = kind_of(a)
+    if kind.kind == "complex":
+        return f"@neg_{kind.name}({a})"
+    if kind.kind == "float":
+        return f"-{a}"
+    return wrapped(kind, f"0 - ({wide_integer(kind)}){a}")
+
+
+def _abs_code(instruction: Instruction, values: tuple[Value, ...]) -> str:
+    (a,) = values
+    kind = kind_of(a)
+    if kind.kind == "complex":
+        return f"@hypot.{kind.real}({a}.x, {a}.y)"
+    if kind.kind == "float":
+        return f"@fabs.{kind.real}({a})"
+    return f"{a} < 0 ? {_negate_code(instruction, values)} : {a}" if kind.kind == "signed" else str(a)
+
+
+def _sign_code(instruction: Instruction, values: tuple[Value, ...]) -> str:
+    (a,) = values
+    kind = kind_of(a)
+    if kind.kind == "complex":
+        return f"@sign_{kind.name}({a})"
+    if kind.kind == "float":
+        return f"@sign_{kind.real}({a})"
+    return f"({a} > 0) - ({a} < 0)" if kind.kind == "signed" else f"{a} != 0"
+
+
+def _add(instruction: Instruction, a: Array, b: Array) -> Array:
+    return np.add(a, b)
+
+
+def _subtract(instruction: Instruction, a: Array, b: Array) -> Array:
+    return np.logical_xor(a, b) if a.dtype == np.bool_ else np.subtract(a, b)
+
+
+def _multiply(instruction: Instruction, a: Array, b: Array) -> Array:
+    return np.multiply(a, b)
+
+
+def _divide(instruction: Instruction, a: Array, b: Array) -> Array:
+    return _truncated(a, b)[0] if a.dtype.kind in "iu" else np.true_divide(a, b)
+
+
+def _remainder(instruction: Instruction, a: Array, b: Array) -> Array:
+    return _truncated(a, b)[1] if a.dtype.kind in "iu" else np.fmod(a, b)
+
+
+def _truncated(a: Array, b: Array) -> tuple[Array, Array]:
+    """Quotient towards zero and remainder of int64 or uint64, with HLO's answers for the divisors 0 and -1."""
+    one = np.ones((), a.dtype)
+    special = b == 0
+    if a.dtype.kind == "i":
+        special = special | (b == -1)
+    divisor = np.where(special, one, b)
+    quotient = a // divisor
+    rest = a - quotient * divisor
+    if a.dtype.kind == "i":
+        inexact = (rest != 0) & ((a < 0) != (divisor < 0))
+        quotient, rest = quotient + inexact, rest - np.where(inexact, divisor, 0)
+        quotient = np.where(b == -1, 0 - a, quotient)
+    zero = np.zeros((), a.dtype)
+    return np.where(b == 0, zero - one, quotient), np.where(b == 0, a, rest)
+
+
+def _power(instruction: Instruction, a: Array, b: Array) -> Array:
+    if a.dtype.kind in "iu":
+        return _integer_power(a, b)
+    wide = np.complex128 if a.dtype.kind == "c" else np.float64
+    if wide is np.complex128:
+        return np.where((a == 0) & (b == 0), 1, np.power(a.astype(wide), b.astype(wide)))
+    return np.power(a.astype(wide), b.astype(wide))
+
+
+def _integer_power(a: Array, b: Array) -> Array:
+    """Power modulo 2**64 by squaring; a negative exponent gives the truncated reciprocal."""
+    result, base, exponent = np.ones(np.broadcast_shapes(a.shape, b.shape), a.dtype), a, b.astype(np.uint64)
+    for bit in range(64):
+        if not (exponent >> np.uint64(bit)).any():
+            break
+        odd = (exponent >> np.uint64(bit)) & np.uint64(1)
+        result = np.where(odd == 1, result * base, result)
+        base = base * base
+    if a.dtype.kind == "u":
+        return result
+    reciprocal = np.where(a == 1, 1, np.where(a == -1, np.where(b % 2 == 0, 1, -1), 0))
+    return np.where(b < 0, reciprocal, result)
+
+
+def larger(a: Array, b: Array) -> Array:
+    """Element by element the larger of two; NaN wins, -0 is below +0."""
+    if a.dtype.kind != "f":
+        return np.maximum(a, b)
+    return np.where(a == b, np.where(np.signbit(a), b, a), np.maximum(a, b))
+
+
+def smaller(a: Array, b: Array) -> Array:
+    """Element by element the smaller of two; NaN wins, -0 is below +0."""
+    if a.dtype.kind != "f":
+        return np.minimum(a, b)
+    return np.where(a == b, np.where(np.signbit(a), a, b), np.minimum(a, b))
+
+
+def _maximum(instruction: Instruction, a: Array, b: Array) -> Array:
+    return larger(a, b)
+
+
+def _minimum(instruction: Instruction, a: Array, b: Array) -> Array:
+    return smaller(a, b)
+
+
+def _negate(instruction: Instruction, a: Array) -> Array:
+    if a.dtype == np.bool_:
+        return a
+    return 0 - a if a.dtype.kind in "iu" else np.negative(a)
+
+
+def _abs(instruction: Instruction, a: Array) -> Array:
+    return np.where(a < 0, 0 - a, a) if a.dtype.kind == "i" else np.abs(a)
+
+
+def _sign(instruction: Instruction, a: Array) -> Array:
+    if a.dtype.kind == "c":
+        return np.where(a == 0, a, a / np.where(a == 0, 1, np.abs(a)))
+    if a.dtype.kind == "f":
+        return np.where((a == 0) | np.isnan(a), a, np.copysign(1, a))
+    return np.sign(a)
+
+
+OPS: tuple[Op, ...] = (
+    elementwise("abs", "out[i] = |in[i]|", _abs, _abs_code, rounds="exact"),
+    elementwise("add", "out[i] = a[i] + b[i]", _add, _add_code),
+    elementwise("divide", "out[i] = a[i] / b[i]; integers truncate", _divide, _divide_code),
+    elementwise("maximum", "out[i] = max(a[i], b[i]); NaN wins", _maximum, _maximum_code, rounds="exact"),
+    elementwise("minimum", "out[i] = min(a[i], b[i]); NaN wins", _minimum, _minimum_code, rounds="exact"),
+    elementwise("multiply", "out[i] = a[i] * b[i]", _multiply, _multiply_code),
+    elementwise("negate", "out[i] = -in[i]", _negate, _negate_code, rounds="exact"),
+    elementwise("power", "out[i] = a[i] ** b[i]", _power, _power_code),
+    elementwise("remainder", "out[i] = a[i] - b[i] * trunc(a[i] / b[i])", _remainder, _remainder_code),
+    elementwise("sign", "out[i] = sign(in[i]); of a complex number in[i] / |in[i]|", _sign, _sign_code),
+    elementwise("subtract", "out[i] = a[i] - b[i]", _subtract, _subtract_code),
+)

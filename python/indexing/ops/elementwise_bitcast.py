@@ -1,0 +1,129 @@
+"""bitcast-convert: the same bits as another type; a change of width moves bits between elements and the last dimension.
+
+Element 0 of the narrow side holds the least significant bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from indexing.errors import UnsupportedOp
+from indexing.ops.block import (
+    Array,
+    HloValue,
+    Indexing,
+    Op,
+    OperandIndexing,
+    identity,
+    only_array,
+    tensor_map,
+    variables,
+)
+from indexing.ops.element_types import ElementType, element_type
+
+if TYPE_CHECKING:
+    from indexing.hlo import Instruction
+    from indexing.ops.element import ElementContext, Index, Value
+
+
+def _width(kind: ElementType) -> int:
+    """Bits of an element as bitcast-convert counts them; pred takes a byte."""
+    return 8 if kind.kind == "pred" else kind.bits
+
+
+def _kinds(instruction: Instruction) -> tuple[ElementType, ElementType]:
+    source = element_type(instruction.operands[0].shape.element_type)
+    target = element_type(instruction.shape.element_type)
+    if source is not target and "complex" in (source.kind, target.kind):
+        raise UnsupportedOp(f"bitcast-convert from {source.name} to {target.name}: complex bits stay complex")
+    return source, target
+
+
+def _output_to_input(instruction: Instruction, output: int) -> Indexing:
+    """out[i...] = bits of in[i...]; out[i..., k] = part k of in[i...]; out[i...] = parts in[i..., :] joined."""
+    sizes, operand = instruction.shape.dimensions, instruction.operands[0].shape.dimensions
+    if len(sizes) == len(operand):
+        return [[identity(sizes)]]
+    if len(sizes) > len(operand):
+        return [[OperandIndexing(tensor_map(variables(len(operand)), sizes))]]
+    return [[OperandIndexing(tensor_map(variables(len(operand)), sizes, operand[-1:]))]]
+
+
+def _input_to_output(instruction: Instruction, operand: int) -> Indexing:
+    """The same with the two sides exchanged."""
+    sizes, source = instruction.shape.dimensions, instruction.operands[0].shape.dimensions
+    if len(sizes) == len(source):
+        return [[identity(source)]]
+    if len(sizes) > len(source):
+        return [[OperandIndexing(tensor_map(variables(len(sizes)), source, sizes[-1:]))]]
+    return [[OperandIndexing(tensor_map(variables(len(sizes)), source))]]
+
+
+def _to_bits(array: Array, kind: ElementType) -> Array:
+    bits = np.ascontiguousarray(array).view(np.dtype(f"u{max(_width(kind) // 8, 1)}")).astype(np.uint64)
+    return bits & np.uint64((1 << _width(kind)) - 1)
+
+
+def _from_bits(bits: Array, kind: ElementType) -> Array:
+    if kind.is_byte_packed and kind.kind == "signed":
+        sign = np.uint64(1 << (kind.bits - 1))
+        return ((bits ^ sign).astype(np.int64) - np.int64(sign)).astype(np.int8).astype(kind.dtype)
+    raw = bits.astype(np.dtype(f"u{max(_width(kind) // 8, 1)}"))
+    return (raw != 0) if kind.kind == "pred" else np.ascontiguousarray(raw).view(kind.dtype)
+
+
+def _reference(instruction: Instruction, arguments: Sequence[HloValue]) -> HloValue:
+    source, target = _kinds(instruction)
+    array = only_array(arguments[0])
+    if source is target or source.kind == "complex":
+        return array
+    bits, rank = _to_bits(array, source), len(instruction.shape.dimensions)
+    if rank > array.ndim:
+        shifts = np.arange(instruction.shape.dimensions[-1], dtype=np.uint64) * np.uint64(_width(target))
+        bits = (bits[..., None] >> shifts) & np.uint64((1 << _width(target)) - 1)
+    elif rank < array.ndim:
+        shifts = np.arange(array.shape[-1], dtype=np.uint64) * np.uint64(_width(source))
+        bits = np.bitwise_or.reduce(bits << shifts, axis=-1)
+    return _from_bits(np.asarray(bits), target)
+
+
+def _element(ctx: ElementContext, instruction: Instruction, output: int, index: Index) -> Value:
+    source, target = _kinds(instruction)
+    rank, operand_rank = len(index), len(instruction.operands[0].shape.dimensions)
+    if source is target:
+        return ctx.operand(instruction, 0, index)
+    if rank == operand_rank:
+        bits = f"@encode_{source.name}({ctx.operand(instruction, 0, index)})"
+    elif rank > operand_rank:
+        whole = ctx.operand(instruction, 0, index[:-1])
+        shift = ctx.integer(index[-1] * _width(target))
+        bits = f"@encode_{source.name}({whole}) >> ({shift})"
+    else:
+        bits = _joined(ctx, instruction, index, source, target)
+    return ctx.let(target.name, f"@decode_{target.name}({bits})", rounds=False)
+
+
+def _joined(
+    ctx: ElementContext, instruction: Instruction, index: Index, source: ElementType, target: ElementType
+) -> str:
+    wide = "u64" if _width(target) > 32 else "u32"
+    parts = []
+    for k in range(instruction.operands[0].shape.dimensions[-1]):
+        part = ctx.operand(instruction, 0, (*index, ctx.constant(k)))
+        parts.append(f"(({wide})@encode_{source.name}({part}) << {k * _width(source)})")
+    return " | ".join(parts)
+
+
+OPS: tuple[Op, ...] = (
+    Op(
+        "bitcast-convert",
+        "out[i] = the bits of in[i] as another type; another width splits or joins along the last dimension",
+        _output_to_input,
+        _reference,
+        _input_to_output,
+        _element,
+    ),
+)

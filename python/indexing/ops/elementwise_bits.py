@@ -1,0 +1,176 @@
+"""Elementwise ops on bits: and, or, xor, not, shifts, popcnt, count-leading-zeros.
+
+A shift by the width or more gives 0, or the sign for an arithmetic one; amounts are unsigned, so that a negative amount
+is beyond the width.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from indexing.ops.block import Array, Op
+from indexing.ops.element_types import ElementType, element_type
+from indexing.ops.elementwise_block import Code, elementwise, kind_of, refuse, wide_integer, wrapped
+
+if TYPE_CHECKING:
+    from indexing.hlo import Instruction
+    from indexing.ops.element import Value
+
+
+def _logical(opcode: str, operator: str) -> Code:
+    def code(instruction: Instruction, values: tuple[Value, ...]) -> str:
+        a, b = values
+        kind = kind_of(a)
+        if not kind.is_integer and kind.kind != "pred":
+            raise refuse(opcode, kind)
+        return f"{a} {operator} {b}"
+
+    return code
+
+
+def _not_code(instruction: Instruction, values: tuple[Value, ...]) -> str:
+    (a,) = values
+    kind = kind_of(a)
+    if kind.kind == "pred":
+        return f"!{a}"
+    return wrapped(_integer("not", kind), f"~{a}")
+
+
+def _integer(opcode: str, kind: ElementType) -> ElementType:
+    if not kind.is_integer:
+        raise refuse(opcode, kind)
+    return kind
+
+
+def _unsigned(kind: ElementType, value: Value) -> str:
+    """The operand's bits without the sign's copies, as u32 or u64."""
+    wide = wide_integer(kind)
+    if kind.kind == "unsigned" or kind.bits >= 32:
+        return f"({wide}){value}"
+    return f"(({wide}){value} & {(1 << kind.bits) - 1:#x}u)"
+
+
+def _shift_left_code(instruction: Instruction, values: tuple[Value, ...]) -> str:
+    a, amount = values
+    kind = _integer("shift-left", kind_of(a))
+    shifted = wrapped(kind, f"({wide_integer(kind)}){a} << {_unsigned(kind, amount)}")
+    return f"{_unsigned(kind, amount)} < {kind.bits} ? {shifted} : 0"
+
+
+def _shift_right_logical_code(instruction: Instruction, values: tuple[Value, ...]) -> str:
+    a, amount = values
+    kind = _integer("shift-right-logical", kind_of(a))
+    shifted = wrapped(kind, f"{_unsigned(kind, a)} >> {_unsigned(kind, amount)}")
+    return f"{_unsigned(kind, amount)} < {kind.bits} ? {shifted} : 0"
+
+
+def _shift_right_arithmetic_code(instruction: Instruction, values: tuple[Value, ...]) -> str:
+    a, amount = values
+    kind = _integer("shift-right-arithmetic", kind_of(a))
+    within = f"{_unsigned(kind, amount)} < {kind.bits}"
+    if kind.kind == "signed":
+        last = kind.bits - 1
+        return f"{a} >> ({within} ? {_unsigned(kind, amount)} : {last})"
+    # The bits of an unsigned operand are shifted as if they were a signed number's.
+    signed = element_type("s" + kind.name[1:])
+    as_signed = wrapped(signed, str(a))
+    return wrapped(kind, f"({as_signed}) >> ({within} ? {_unsigned(kind, amount)} : {kind.bits - 1})")
+
+
+def _popcnt_code(instruction: Instruction, values: tuple[Value, ...]) -> str:
+    (a,) = values
+    kind = _integer("popcnt", kind_of(a))
+    return wrapped(kind, f"@popcount_{wide_integer(kind)}({_unsigned(kind, a)})")
+
+
+def _clz_code(instruction: Instruction, values: tuple[Value, ...]) -> str:
+    (a,) = values
+    kind = _integer("count-leading-zeros", kind_of(a))
+    wide = wide_integer(kind)
+    extra = (64 if wide == "u64" else 32) - kind.bits
+    return wrapped(kind, f"@clz_{wide}({_unsigned(kind, a)})" + (f" - {extra}" if extra else ""))
+
+
+def _own(instruction: Instruction) -> ElementType:
+    return element_type(instruction.operands[0].shape.element_type)
+
+
+def _bits(array: Array, kind: ElementType) -> Array:
+    """The `kind.bits` low bits of each element, as uint64."""
+    return array.astype(np.uint64) & np.uint64((1 << kind.bits) - 1)
+
+
+def _and(instruction: Instruction, a: Array, b: Array) -> Array:
+    return np.bitwise_and(a, b)
+
+
+def _or(instruction: Instruction, a: Array, b: Array) -> Array:
+    return np.bitwise_or(a, b)
+
+
+def _xor(instruction: Instruction, a: Array, b: Array) -> Array:
+    return np.bitwise_xor(a, b)
+
+
+def _not(instruction: Instruction, a: Array) -> Array:
+    return np.invert(a)
+
+
+def _shift_left(instruction: Instruction, a: Array, amount: Array) -> Array:
+    kind = _own(instruction)
+    by = _bits(amount, kind)
+    inside = by < np.uint64(kind.bits)
+    return np.where(inside, _bits(a, kind) << np.where(inside, by, np.uint64(0)), np.uint64(0))
+
+
+def _shift_right_logical(instruction: Instruction, a: Array, amount: Array) -> Array:
+    kind = _own(instruction)
+    by = _bits(amount, kind)
+    inside = by < np.uint64(kind.bits)
+    return np.where(inside, _bits(a, kind) >> np.where(inside, by, np.uint64(0)), np.uint64(0))
+
+
+def _shift_right_arithmetic(instruction: Instruction, a: Array, amount: Array) -> Array:
+    kind = _own(instruction)
+    by = np.minimum(_bits(amount, kind), np.uint64(kind.bits - 1)).astype(np.int64)
+    top = np.int64(64 - kind.bits)
+    return ((a.astype(np.int64) << top) >> top) >> by
+
+
+def _popcnt(instruction: Instruction, a: Array) -> Array:
+    return np.bitwise_count(_bits(a, _own(instruction))).astype(np.uint64)
+
+
+def _clz(instruction: Instruction, a: Array) -> Array:
+    kind = _own(instruction)
+    rest, length = _bits(a, kind), np.zeros(a.shape, np.uint64)
+    for step in (32, 16, 8, 4, 2, 1):
+        large = rest >= np.uint64(1 << step)
+        length = length + np.where(large, np.uint64(step), np.uint64(0))
+        rest = np.where(large, rest >> np.uint64(step), rest)
+    return np.uint64(kind.bits) - (length + rest)
+
+
+OPS: tuple[Op, ...] = (
+    elementwise("and", "out[i] = a[i] & b[i]", _and, _logical("and", "&"), rounds="exact"),
+    elementwise("count-leading-zeros", "out[i] = zeros above the highest set bit of in[i]", _clz, _clz_code),
+    elementwise("not", "out[i] = ~in[i]", _not, _not_code, rounds="exact"),
+    elementwise("or", "out[i] = a[i] | b[i]", _or, _logical("or", "|"), rounds="exact"),
+    elementwise("popcnt", "out[i] = set bits of in[i]", _popcnt, _popcnt_code),
+    elementwise("shift-left", "out[i] = a[i] << b[i], 0 beyond the width", _shift_left, _shift_left_code),
+    elementwise(
+        "shift-right-arithmetic",
+        "out[i] = a[i] >> b[i] with copies of the sign",
+        _shift_right_arithmetic,
+        _shift_right_arithmetic_code,
+    ),
+    elementwise(
+        "shift-right-logical",
+        "out[i] = a[i] >> b[i] with zeros, 0 beyond the width",
+        _shift_right_logical,
+        _shift_right_logical_code,
+    ),
+    elementwise("xor", "out[i] = a[i] ^ b[i]", _xor, _logical("xor", "^"), rounds="exact"),
+)

@@ -1,0 +1,133 @@
+"""What all elementwise ops share: their law, the width in which they compute, and the block that holds them.
+
+An elementwise op is stated by two functions: `reference`, on arrays of the *computing* types (integers as int64 or
+uint64, narrow floats as f32), and `code`, from C texts of the operands to the C text of the result. Rounding to the
+result's type, wrapping included, is done here, once for all ops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from indexing.errors import UnsupportedOp
+from indexing.ops.block import Array, HloValue, Indexing, Op, identity, only_array, scalar
+from indexing.ops.element_types import ElementType, element_type
+
+if TYPE_CHECKING:
+    from indexing.hlo import Instruction
+    from indexing.ops.element import ElementContext, Index, Value
+
+Code: TypeAlias = "Callable[[Instruction, tuple[Value, ...]], str]"
+ArrayFunction: TypeAlias = "Callable[..., Array]"
+
+
+def elementwise_indexing(instruction: Instruction, output: int) -> Indexing:
+    """out[i...] = f(in[i...], ...); an operand that is a scalar beside a shaped result is read as a scalar."""
+    sizes = instruction.shape.dimensions
+    return [
+        [identity(sizes) if operand.shape.dimensions == sizes else scalar(sizes)] for operand in instruction.operands
+    ]
+
+
+def elementwise_element(code: Code, rounds: str) -> Callable[[ElementContext, Instruction, int, Index], Value]:
+    """Element code: the operands at the same index (scalars at the empty one), then `code`."""
+
+    def element(ctx: ElementContext, instruction: Instruction, output: int, index: Index) -> Value:
+        sizes = instruction.shape.dimensions
+        values = tuple(
+            ctx.operand(instruction, k, index if operand.shape.dimensions == sizes else ())
+            for k, operand in enumerate(instruction.operands)
+        )
+        return ctx.let(instruction.shape.element_type, code(instruction, values), rounds=rounds == "rounded")
+
+    return element
+
+
+def kind_of(value: Value) -> ElementType:
+    """The table entry of a value's element type."""
+    return element_type(value.element_type)
+
+
+def refuse(opcode: str, kind: ElementType) -> UnsupportedOp:
+    """The error for an opcode that has no meaning on an element type."""
+    return UnsupportedOp(f"{opcode} is not defined on {kind.name}")
+
+
+def wide_integer(kind: ElementType) -> str:
+    """The unsigned type in which an integer type adds and multiplies: wrap-around is defined there."""
+    return "u64" if kind.bits > 32 else "u32"
+
+
+def promoted_integer(kind: ElementType) -> str:
+    """The type of the same signedness, 32 or 64 bits wide, that holds all values of an integer type."""
+    return ("s" if kind.kind == "signed" else "u") + ("64" if kind.bits > 32 else "32")
+
+
+def wrapped(kind: ElementType, text: str) -> str:
+    """C text of an integer reduced modulo 2**bits to `kind`."""
+    if kind.kind == "pred":
+        return f"({text}) & 1"
+    if kind.is_byte_packed:
+        return f"@wrap_{kind.name}({text})"
+    return f"({kind.name})({text})"
+
+
+def computing(array: Array, kind: ElementType) -> Array:
+    """The array in the type in which the reference computes: int64, uint64, f32 for narrow floats, else itself."""
+    if kind.kind == "signed":
+        return array.astype(np.int64)
+    if kind.kind == "unsigned":
+        return array.astype(np.uint64)
+    if kind.is_narrow_float:
+        return array.astype(np.float32)
+    return array
+
+
+def narrowed(array: Array, kind: ElementType) -> Array:
+    """The computed array as `kind`: integers wrap modulo 2**bits, floats round to nearest even."""
+    array = np.asarray(array)
+    if kind.is_integer and array.dtype.kind in "iu" and array.dtype != kind.dtype:
+        return _wrap(array, kind)
+    if kind.name == "f4e2m1fn":  # it has no NaN; -0 stands for one, whatever the NaN's sign
+        array = np.where(np.isnan(array), np.float32(np.nan), array)
+    with np.errstate(all="ignore"):
+        return array.astype(kind.dtype)
+
+
+def _wrap(array: Array, kind: ElementType) -> Array:
+    if kind.bits >= 8:
+        return array.astype(kind.dtype)
+    mask = (1 << kind.bits) - 1
+    low = (array.astype(np.int64) & mask).astype(np.int8)
+    if kind.kind == "signed":
+        low = np.where(low > mask >> 1, low - np.int8(mask) - np.int8(1), low)
+    return low.astype(kind.dtype)
+
+
+def run_elementwise(instruction: Instruction, arguments: Sequence[HloValue], function: ArrayFunction) -> Array:
+    """Apply `function` to the operands in their computing types; scalars beside shaped operands broadcast."""
+    result = element_type(instruction.shape.element_type)
+    kinds = [element_type(o.shape.element_type) for o in instruction.operands]
+    arrays = [computing(only_array(a), k) for a, k in zip(arguments, kinds, strict=True)]
+    with np.errstate(all="ignore"):
+        out = narrowed(np.asarray(function(instruction, *arrays)), result)
+    shape = np.broadcast_shapes(*(np.shape(a) for a in arrays))
+    return np.ascontiguousarray(np.broadcast_to(out, shape)) if out.shape != shape else out
+
+
+def elementwise(opcode: str, law: str, function: ArrayFunction, code: Code, *, rounds: str = "rounded") -> Op:
+    """One elementwise block. `rounds="exact"`: the result needs no rounding, as of abs, select or maximum."""
+
+    def reference(instruction: Instruction, arguments: Sequence[HloValue]) -> HloValue:
+        return run_elementwise(instruction, arguments, function)
+
+    return Op(
+        opcode=opcode,
+        law=law,
+        output_to_input=elementwise_indexing,
+        reference=reference,
+        element=elementwise_element(code, rounds),
+    )

@@ -1,0 +1,108 @@
+"""Elementwise functions of real and complex analysis: exponential, log, sine, tanh, erf, rounding to integers, ...
+
+The reference computes in f64 or c128 and rounds once; a kernel computes f32 and narrower types in f32, f64 in f64.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from indexing.ops.block import Array, Op
+from indexing.ops.elementwise_block import Code, elementwise, kind_of, refuse
+
+if TYPE_CHECKING:
+    from indexing.hlo import Instruction
+    from indexing.ops.element import Value
+
+COMPLEX_FUNCTIONS = frozenset(
+    ["atan2", "cbrt", "cos", "cosh", "exp", "expm1", "log", "log1p", "logistic", "rsqrt", "sin", "sinh", "sqrt", "tan", "tanh"]
+)  # those the library of intrinsics has for c64 and c128
+
+
+def _call(opcode: str, function: str) -> Code:
+    """Code that calls the intrinsic of the operand's type: `@exp.f32(x)`, `@exp_c64(x)`."""
+
+    def code(instruction: Instruction, values: tuple[Value, ...]) -> str:
+        kind = kind_of(values[0])
+        arguments = ", ".join(map(str, values))
+        if kind.kind == "float":
+            return f"@{function}.{kind.real}({arguments})"
+        if kind.kind == "complex" and function in COMPLEX_FUNCTIONS:
+            return f"@{function}_{kind.name}({arguments})"
+        raise refuse(opcode, kind)
+
+    return code
+
+
+def _wide(function: Callable[..., Array]) -> Callable[..., Array]:
+    """`function` on f64 or c128 copies of the operands."""
+
+    def apply(instruction: Instruction, *arrays: Array) -> Array:
+        return function(*(a.astype(np.complex128 if a.dtype.kind == "c" else np.float64) for a in arrays))
+
+    return apply
+
+
+def _erf(a: Array) -> Array:
+    return np.asarray(np.frompyfunc(math.erf, 1, 1)(a)).astype(np.float64)
+
+
+def _logistic(a: Array) -> Array:
+    return 1 / (1 + np.exp(-a))
+
+
+def _rsqrt(a: Array) -> Array:
+    return 1 / np.sqrt(a)
+
+
+def _cbrt(a: Array) -> Array:
+    return np.where(a == 0, 0, np.exp(np.log(a) / 3)) if a.dtype.kind == "c" else np.cbrt(a)
+
+
+def _atan2(a: Array, b: Array) -> Array:
+    if a.dtype.kind != "c":
+        return np.arctan2(a, b)
+    return -1j * np.log((b + 1j * a) / np.sqrt(b * b + a * a))
+
+
+def _round_away(a: Array) -> Array:
+    """Halves away from zero; what is too large to have a fraction stays."""
+    whole = np.trunc(a)
+    return np.copysign(np.where(np.abs(a - whole) >= 0.5, whole + np.copysign(1, a), whole), a)
+
+
+def _function(opcode: str, law: str, name: str, function: Callable[..., Array], rounds: str = "rounded") -> Op:
+    return elementwise(opcode, law, _wide(function), _call(opcode, name), rounds=rounds)
+
+
+OPS: tuple[Op, ...] = (
+    _function("acos", "out[i] = acos(in[i])", "acos", np.arccos),
+    _function("acosh", "out[i] = acosh(in[i])", "acosh", np.arccosh),
+    _function("asin", "out[i] = asin(in[i])", "asin", np.arcsin),
+    _function("asinh", "out[i] = asinh(in[i])", "asinh", np.arcsinh),
+    _function("atan2", "out[i] = atan2(a[i], b[i])", "atan2", _atan2),
+    _function("atanh", "out[i] = atanh(in[i])", "atanh", np.arctanh),
+    _function("cbrt", "out[i] = in[i] ** (1/3)", "cbrt", _cbrt),
+    _function("ceil", "out[i] = ceil(in[i])", "ceil", np.ceil, rounds="exact"),
+    _function("cosh", "out[i] = cosh(in[i])", "cosh", np.cosh),
+    _function("cosine", "out[i] = cos(in[i])", "cos", np.cos),
+    _function("erf", "out[i] = erf(in[i])", "erf", _erf),
+    _function("exponential", "out[i] = exp(in[i])", "exp", np.exp),
+    _function("exponential-minus-one", "out[i] = exp(in[i]) - 1", "expm1", np.expm1),
+    _function("floor", "out[i] = floor(in[i])", "floor", np.floor, rounds="exact"),
+    _function("log", "out[i] = ln(in[i])", "log", np.log),
+    _function("log-plus-one", "out[i] = ln(in[i] + 1)", "log1p", np.log1p),
+    _function("logistic", "out[i] = 1 / (1 + exp(-in[i]))", "logistic", _logistic),
+    _function("round-nearest-afz", "out[i] = in[i] rounded, halves away from zero", "round", _round_away, "exact"),
+    _function("round-nearest-even", "out[i] = in[i] rounded, halves to even", "rint", np.rint, "exact"),
+    _function("rsqrt", "out[i] = 1 / sqrt(in[i])", "rsqrt", _rsqrt),
+    _function("sine", "out[i] = sin(in[i])", "sin", np.sin),
+    _function("sinh", "out[i] = sinh(in[i])", "sinh", np.sinh),
+    _function("sqrt", "out[i] = sqrt(in[i])", "sqrt", np.sqrt),
+    _function("tan", "out[i] = tan(in[i])", "tan", np.tan),
+    _function("tanh", "out[i] = tanh(in[i])", "tanh", np.tanh),
+)

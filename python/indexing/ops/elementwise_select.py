@@ -1,0 +1,151 @@
+"""Elementwise choice and inspection: clamp, compare, complex, copy of parts (real, imag), is-finite, select."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from indexing.errors import UnsupportedOp
+from indexing.ops.block import Array, Op
+from indexing.ops.element_types import ElementType, element_type
+from indexing.ops.elementwise_arithmetic import larger, smaller
+from indexing.ops.elementwise_block import elementwise, kind_of, refuse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from indexing.hlo import Instruction
+    from indexing.ops.element import Value
+
+_OPERATORS = {"EQ": "==", "NE": "!=", "LT": "<", "LE": "<=", "GT": ">", "GE": ">="}
+_FUNCTIONS: dict[str, Callable[..., Array]] = {
+    "EQ": np.equal,
+    "NE": np.not_equal,
+    "LT": np.less,
+    "LE": np.less_equal,
+    "GT": np.greater,
+    "GE": np.greater_equal,
+}
+
+
+def _direction(instruction: Instruction) -> str:
+    direction = instruction.text("direction")
+    if direction not in _OPERATORS:
+        raise UnsupportedOp(f"compare has direction {direction!r}; supported are {', '.join(_OPERATORS)}")
+    return direction
+
+
+def _is_total_order(instruction: Instruction) -> bool:
+    kind = element_type(instruction.operands[0].shape.element_type)
+    return kind.kind == "float" and instruction.attributes.get("type") == "TOTALORDER"
+
+
+def _compare_code(instruction: Instruction, values: tuple[Value, ...]) -> str:
+    a, b = values
+    kind = kind_of(a)
+    direction = _direction(instruction)
+    if kind.kind == "complex":
+        if direction not in ("EQ", "NE"):
+            raise refuse(f"compare {direction}", kind)
+        joined = " && " if direction == "EQ" else " || "
+        return joined.join(f"{a}.{part} {_OPERATORS[direction]} {b}.{part}" for part in "xy")
+    if _is_total_order(instruction):
+        return f"@total_order_{kind.real}({a}) {_OPERATORS[direction]} @total_order_{kind.real}({b})"
+    return f"{a} {_OPERATORS[direction]} {b}"
+
+
+def _select_code(instruction: Instruction, values: tuple[Value, ...]) -> str:
+    predicate, on_true, on_false = values
+    if kind_of(on_true).kind == "complex":  # a conditional on vectors would choose per component in OpenCL C
+        name = on_true.element_type
+        return f"@select_{name}({predicate}, {on_true}, {on_false})"
+    return f"{predicate} ? {on_true} : {on_false}"
+
+
+def _clamp_code(instruction: Instruction, values: tuple[Value, ...]) -> str:
+    low, x, high = values
+    kind = kind_of(x)
+    if kind.kind == "float":
+        return f"@minimum_{kind.real}({high}, @maximum_{kind.real}({low}, {x}))"
+    if kind.kind == "pred":
+        return f"{high} & ({low} | {x})"
+    if kind.kind == "complex":
+        raise refuse("clamp", kind)
+    return f"@clamp_{'s' if kind.kind == 'signed' else 'u'}{'64' if kind.bits > 32 else '32'}({low}, {x}, {high})"
+
+
+def _complex_code(instruction: Instruction, values: tuple[Value, ...]) -> str:
+    real, imaginary = values
+    return f"@{instruction.shape.element_type}({real}, {imaginary})"
+
+
+def _real_code(instruction: Instruction, values: tuple[Value, ...]) -> str:
+    return f"{values[0]}.x" if kind_of(values[0]).kind == "complex" else str(values[0])
+
+
+def _imag_code(instruction: Instruction, values: tuple[Value, ...]) -> str:
+    return f"{values[0]}.y" if kind_of(values[0]).kind == "complex" else "0.0f"
+
+
+def _is_finite_code(instruction: Instruction, values: tuple[Value, ...]) -> str:
+    (a,) = values
+    kind = kind_of(a)
+    if kind.kind != "float":
+        raise refuse("is-finite", kind)
+    return f"{a} - {a} == 0"
+
+
+def _compare(instruction: Instruction, a: Array, b: Array) -> Array:
+    function = _FUNCTIONS[_direction(instruction)]
+    if not _is_total_order(instruction):
+        return function(a, b)
+    return function(_total_order(a), _total_order(b))
+
+
+def _total_order(a: Array) -> Array:
+    """Signed integers ordered as -NaN < -inf < ... < -0 < +0 < ... < inf < NaN."""
+    signed = np.int64 if a.dtype == np.float64 else np.int32
+    bits = np.ascontiguousarray(a).view(signed)
+    return np.where(bits < 0, np.iinfo(signed).max ^ bits, bits)
+
+
+def _select(instruction: Instruction, predicate: Array, on_true: Array, on_false: Array) -> Array:
+    return np.where(predicate, on_true, on_false)
+
+
+def _clamp(instruction: Instruction, low: Array, x: Array, high: Array) -> Array:
+    return smaller(high, larger(low, x))
+
+
+def _complex(instruction: Instruction, real: Array, imaginary: Array) -> Array:
+    shape = np.broadcast_shapes(real.shape, imaginary.shape)
+    out = np.empty(shape, np.complex128 if real.dtype == np.float64 else np.complex64)
+    out.real, out.imag = real, imaginary
+    return out
+
+
+def _real(instruction: Instruction, a: Array) -> Array:
+    return np.real(a)
+
+
+def _imag(instruction: Instruction, a: Array) -> Array:
+    return np.imag(a)
+
+
+def _is_finite(instruction: Instruction, a: Array) -> Array:
+    kind: ElementType = element_type(instruction.operands[0].shape.element_type)
+    if kind.kind != "float":
+        raise refuse("is-finite", kind)
+    return np.isfinite(a)
+
+
+OPS: tuple[Op, ...] = (
+    elementwise("clamp", "out[i] = min(high[i], max(low[i], x[i]))", _clamp, _clamp_code, rounds="exact"),
+    elementwise("compare", "out[i] = a[i] <direction> b[i]", _compare, _compare_code, rounds="exact"),
+    elementwise("complex", "out[i] = re[i] + im[i] * 1j", _complex, _complex_code, rounds="exact"),
+    elementwise("imag", "out[i] = imaginary part of in[i]", _imag, _imag_code, rounds="exact"),
+    elementwise("is-finite", "out[i] = in[i] is neither infinite nor NaN", _is_finite, _is_finite_code, rounds="exact"),
+    elementwise("real", "out[i] = real part of in[i]", _real, _real_code, rounds="exact"),
+    elementwise("select", "out[i] = pred[i] ? a[i] : b[i]", _select, _select_code, rounds="exact"),
+)
