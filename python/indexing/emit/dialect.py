@@ -23,7 +23,11 @@ class DialectTable:
 
 
 C_MATH = frozenset(
-    ["acos", "acosh", "asin", "asinh", "atan2", "atanh", "cbrt", "ceil", "copysign", "cos", "cosh", "erf", "exp", "expm1", "fabs", "floor", "fmod", "hypot", "log", "log1p", "pow", "rint", "round", "rsqrt", "sin", "sinh", "sqrt", "tan", "tanh", "trunc"]
+    [
+        *("acos", "acosh", "asin", "asinh", "atan2", "atanh", "cbrt", "ceil", "copysign", "cos", "cosh", "erf", "exp"),
+        *("expm1", "fabs", "floor", "fmod", "hypot", "log", "log1p", "pow", "rint", "round", "rsqrt", "sin", "sinh"),
+        *("sqrt", "tan", "tanh", "trunc"),
+    ]
 )
 
 _AXES = "xyz"

@@ -12,8 +12,8 @@ from indexing.ops.elementwise_convert import FLOAT_FORMATS
 class NarrowFormat:
     """A float format of at most 8 bits with a sign: its widths, bias, and the codes of its special values.
 
-    `largest` is the code of the largest finite magnitude; a magnitude beyond it becomes `overflow`. With `fnuz`, the code
-    of minus zero is the only NaN and there is no infinity.
+    `largest` is the code of the largest finite magnitude; a magnitude beyond it becomes `overflow`. With `fnuz`, the
+    code of minus zero is the only NaN and there is no infinity.
     """
 
     name: str

@@ -1,7 +1,7 @@
 """How HLO's element types appear in C: the type that memory holds, and the type that is computed with.
 
-Both dialects name their C types as HLO does (`s32`, `f32`, `c64`, ...; `bool` for pred); `typedefs` gives the lines that
-declare them. Floats below f32 are stored as their bits and computed in f32.
+Both dialects name their C types as HLO does (`s32`, `f32`, `c64`, ...; `bool` for pred); `typedefs` gives the lines
+that declare them. Floats below f32 are stored as their bits and computed in f32.
 """
 
 from __future__ import annotations

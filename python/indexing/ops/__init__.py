@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from indexing.ops import assemble, collective, control, shape, tuple_
+from indexing.ops import assemble, collective, control, elementwise, shape, tuple_
 from indexing.ops.block import Op
 
-_MODULES: tuple[ModuleType, ...] = (assemble, collective, control, shape, tuple_)
+_MODULES: tuple[ModuleType, ...] = (assemble, collective, control, elementwise, shape, tuple_)
 
 REGISTRY: dict[str, Op] = {op.opcode: op for module in _MODULES for op in module.OPS}

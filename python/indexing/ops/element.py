@@ -21,6 +21,7 @@ class Value:
     element_type: str
 
     def __str__(self) -> str:
+        """The C text."""
         return self.text
 
 

@@ -18,9 +18,12 @@ if TYPE_CHECKING:
     from indexing.hlo import Instruction
     from indexing.ops.element import Value
 
-COMPLEX_FUNCTIONS = frozenset(
-    ["atan2", "cbrt", "cos", "cosh", "exp", "expm1", "log", "log1p", "logistic", "rsqrt", "sin", "sinh", "sqrt", "tan", "tanh"]
-)  # those the library of intrinsics has for c64 and c128
+COMPLEX_FUNCTIONS = frozenset(  # those the library of intrinsics has for c64 and c128
+    [
+        *("atan2", "cbrt", "cos", "cosh", "exp", "expm1", "log", "log1p", "logistic", "pow", "rsqrt", "sin", "sinh"),
+        *("sqrt", "tan", "tanh"),
+    ]
+)
 
 
 def _call(opcode: str, function: str) -> Code:

@@ -13,8 +13,9 @@ from pathlib import Path
 
 _UNKNOWN = b"generic\0"
 _STRUCT_BYTES = 4096  # more than a device takes; what cannot be read is not searched
-_LEVELS = (  # processor names by the flags that they need, best first
-    (b"skylake-avx512", frozenset(["avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl", "fma", "bmi1", "bmi2", "adx"])),
+_AVX512 = ("avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl")
+_LEVELS: tuple[tuple[bytes, frozenset[str]], ...] = (  # processor names by the flags that they need, best first
+    (b"skylake-avx512", frozenset(["adx", "bmi2", "fma", *_AVX512])),
     (b"haswell", frozenset(["avx", "avx2", "fma", "bmi1", "bmi2", "f16c", "movbe"])),
     (b"x86-64", frozenset()),
 )
