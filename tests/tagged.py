@@ -99,7 +99,12 @@ def _runtime_values(m: OperandIndexing, point: Sequence[int], values: Values) ->
 
 
 def reached(
-    instruction: hlo.Instruction, operands: Sequence[object], which: int, output: int, leaf: int, rng: np.random.Generator
+    instruction: hlo.Instruction,
+    operands: Sequence[object],
+    which: int,
+    output: int,
+    leaf: int,
+    rng: np.random.Generator,
 ) -> Pairs:
     """Pairs (output index, operand index) where another value of the operand's element gives another output."""
     before = _output(instruction, operands, output)
@@ -111,7 +116,9 @@ def reached(
             changed = original.copy()
             changed[at] = _another(original, at, rng)
             after = _output(instruction, _with_leaf(instruction, operands, which, leaf, changed), output)
-            differs = before.view(np.uint8).reshape(*before.shape, -1) != after.view(np.uint8).reshape(*before.shape, -1)
+            differs = before.view(np.uint8).reshape(*before.shape, -1) != after.view(np.uint8).reshape(
+                *before.shape, -1
+            )
             pairs |= {(tuple(int(x) for x in o), at) for o in np.argwhere(differs.any(axis=-1))}
     return pairs
 

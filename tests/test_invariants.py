@@ -1,4 +1,4 @@
-"""Invariants of kernels on a real program: each output element written exactly once, source that depends on nothing else."""
+"""Invariants of kernels on a real program: each output element written once, source that depends on nothing else."""
 
 import os
 import subprocess
