@@ -62,8 +62,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def fail(message: str) -> int:
-    """Say on standard error why there is no answer."""
-    print(f"indexing: {message}", file=sys.stderr)
+    """Say on standard error why there is no answer; what a terminal would obey is escaped."""
+    safe = "".join(c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape").decode() for c in message)
+    print(f"indexing: {safe}", file=sys.stderr)
     return 1
 
 
