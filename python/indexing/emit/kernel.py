@@ -48,6 +48,7 @@ class Argument:
         return count
 
     def __str__(self) -> str:
+        """As error messages name it: `input 0: f32[8,16]`."""
         sizes = ",".join(map(str, self.dimensions))
         return f"{self.kind} {self.number}: {self.element_type}[{sizes}]"
 
