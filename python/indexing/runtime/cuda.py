@@ -1,0 +1,210 @@
+"""NVIDIA GPUs through cuda.core: kernels as cubins, buffers of the device's memory pool, one stream."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from indexing.emit.kernel import MAX_BLOCK, MAX_GRID, MAX_THREADS_PER_BLOCK, Dialect
+from indexing.errors import CompileError, IndexingError
+from indexing.runtime.device import Buffer, Launch
+from indexing.runtime.nvrtc import compile_cubin
+
+if TYPE_CHECKING:
+    import cuda.core as cuda_core
+
+    from indexing.emit.kernel import Kernel
+
+
+class SupportsStream(Protocol):
+    """A stream of another library: `(0, address)`, as cuda.core's stream protocol says."""
+
+    def __cuda_stream__(self) -> tuple[int, int]:
+        """Version of the protocol and the stream's address."""
+
+
+class CudaDevice:
+    """One GPU and one stream on it.
+
+    Raises CompileError without the `cuda` extra, IndexingError where there is no driver or no such GPU.
+    """
+
+    name = "cuda"
+    dialect: Dialect = "cuda"
+
+    def __init__(self, ordinal: int = 0, stream: SupportsStream | None = None) -> None:
+        self._core = _cuda_core()
+        self.device = self._open(ordinal)
+        self.stream = self.device.create_stream(stream)
+        self._modules: dict[tuple[str, str], cuda_core.Kernel] = {}
+
+    def _open(self, ordinal: int) -> cuda_core.Device:
+        from cuda.pathfinder import DynamicLibNotFoundError
+
+        try:
+            device = self._core.Device(ordinal)
+            device.set_current()
+        except (DynamicLibNotFoundError, RuntimeError, ValueError) as failure:
+            raise IndexingError(
+                f"GPU {ordinal} can't be used: {failure}; use device='cpu', or device='reference'"
+            ) from failure
+        return device
+
+    @property
+    def arch(self) -> str:
+        """The architecture that kernels are compiled for, such as `sm_90`."""
+        return f"sm_{self.device.arch}"
+
+    def empty(self, nbytes: int) -> Buffer:
+        """A buffer of `nbytes` bytes, contents undefined."""
+        return Buffer(self.device.allocate(max(nbytes, 1), stream=self.stream), nbytes)
+
+    def upload(self, array: np.ndarray) -> Buffer:
+        """A buffer with a copy of the array's bytes, row-major."""
+        from cuda.bindings import driver
+
+        host = np.ascontiguousarray(array)
+        buffer = self.empty(host.nbytes)
+        if host.nbytes:
+            self.stream.sync()  # the allocation is ordered on the stream, the copy below is not
+            _check(driver.cuMemcpyHtoD(_address(buffer), host.ctypes.data, host.nbytes))
+        return buffer
+
+    def borrow(self, array: object, dtype: np.dtype, shape: tuple[int, ...]) -> Buffer:
+        """The memory of another library's GPU array (DLPack or `__cuda_array_interface__`), not copied.
+
+        Raises IndexingError where it lies on another device, or isn't row-major without gaps.
+        """
+        from cuda.core.utils import StridedMemoryView
+
+        view = StridedMemoryView.from_any_interface(array, stream_ptr=int(self.stream.handle))
+        if not view.is_device_accessible or view.device_id != self.device.device_id:
+            raise IndexingError(f"the array lies on device {view.device_id}; expected GPU {self.device.device_id}")
+        if view.strides is not None and not _row_major(view.shape, view.strides):
+            raise IndexingError(f"the array has strides {view.strides}; expected row-major elements without gaps")
+        nbytes = dtype.itemsize * int(np.prod(shape, dtype=np.int64))
+        return Buffer(self._core.Buffer.from_handle(view.ptr, nbytes, owner=view), nbytes, borrowed=True)
+
+    def export(self, buffer: Buffer, dtype: np.dtype, shape: tuple[int, ...]) -> DeviceArray:
+        """The buffer as an array that other libraries read in place; waits for all work before it."""
+        self.stream.sync()
+        return DeviceArray(self, buffer, dtype, shape)
+
+    def download(self, buffer: Buffer, dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarray:
+        """A fresh numpy array with the buffer's first elements; waits for all work before it."""
+        from cuda.bindings import driver
+
+        array = np.empty(shape, dtype)
+        self.stream.sync()
+        if array.nbytes:
+            _check(driver.cuMemcpyDtoH(array.ctypes.data, _address(buffer), array.nbytes))
+        return array
+
+    def copy(self, source: Buffer, target: Buffer) -> None:
+        """Copy `source.nbytes` bytes, ordered on the stream."""
+        from cuda.bindings import driver
+
+        if source.nbytes:
+            stream = int(self.stream.handle)
+            _check(driver.cuMemcpyDtoDAsync(_address(target), _address(source), source.nbytes, stream))
+
+    def load(self, kernel: Kernel) -> Launch:
+        """Compile the kernel for this GPU, or find it compiled on disk."""
+        check_limits(kernel)
+        if 0 in kernel.grid:
+            return lambda buffers: None
+        entry = self._loaded(kernel)
+        config = self._core.LaunchConfig(grid=kernel.grid, block=kernel.block)
+
+        def launch(buffers: Sequence[Buffer]) -> None:
+            self.device.set_current()
+            self._core.launch(self.stream, config, entry, *(b.handle for b in buffers))
+
+        return launch
+
+    def _loaded(self, kernel: Kernel) -> cuda_core.Kernel:
+        key = (kernel.name, kernel.source)
+        if key not in self._modules:
+            code = self._core.ObjectCode.from_cubin(compile_cubin(kernel, self.arch), name=kernel.name)
+            self._modules[key] = code.get_kernel(kernel.name)
+        return self._modules[key]
+
+
+class DeviceArray:
+    """An array in GPU memory, for libraries that speak DLPack or `__cuda_array_interface__`.
+
+    `numpy()` copies it to the host.
+    """
+
+    def __init__(self, device: CudaDevice, buffer: Buffer, dtype: np.dtype, shape: tuple[int, ...]) -> None:
+        self._device = device
+        self._buffer = buffer
+        self.dtype = dtype
+        self.shape = shape
+
+    def numpy(self) -> np.ndarray:
+        """A copy of the elements in host memory."""
+        return self._device.download(self._buffer, self.dtype, self.shape)
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, object]:
+        """Version 3 of the protocol. Types that numpy lacks appear as bytes ('|V1', '|V2')."""
+        kind = self.dtype.str
+        return {"shape": self.shape, "typestr": kind, "data": (_address(self._buffer), False), "version": 3}
+
+    def __dlpack__(self, **options: object) -> object:
+        """A DLPack capsule of the same memory; `options` as the array API says."""
+        return self._view().__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """DLPack's name of the device."""
+        kind, ordinal = self._view().__dlpack_device__()
+        return int(kind), int(ordinal)
+
+    def _view(self) -> cuda_core.utils.StridedMemoryView:
+        from cuda.core.utils import StridedMemoryView
+
+        return StridedMemoryView.from_buffer(self._buffer.handle, self.shape, dtype=self.dtype)
+
+
+def check_limits(kernel: Kernel) -> None:
+    """CompileError where the launch exceeds what every GPU takes."""
+    for what, sizes, limits in (("grid", kernel.grid, MAX_GRID), ("block", kernel.block, MAX_BLOCK)):
+        if any(size > limit for size, limit in zip(sizes, limits, strict=True)):
+            raise CompileError(f"kernel {kernel.name} has the {what} {sizes}; a GPU takes at most {limits}")
+    threads = kernel.block[0] * kernel.block[1] * kernel.block[2]
+    if threads > MAX_THREADS_PER_BLOCK:
+        raise CompileError(
+            f"kernel {kernel.name} has {threads} threads a block; a GPU takes at most {MAX_THREADS_PER_BLOCK}"
+        )
+
+
+def _cuda_core() -> cuda_core:
+    try:
+        import cuda.core
+    except ImportError as missing:
+        raise CompileError(
+            f"running kernels on a GPU needs the cuda extra ({missing}); install it with: pip install 'indexing[cuda]'"
+        ) from missing
+    return cuda.core
+
+
+def _address(buffer: Buffer) -> int:
+    handle = buffer.handle
+    return int(handle.handle)  # type: ignore[attr-defined]
+
+
+def _check(result: tuple[object, ...]) -> None:
+    if int(result[0]) != 0:  # type: ignore[call-overload]
+        raise IndexingError(f"the CUDA driver answers {result[0]!r}")
+
+
+def _row_major(shape: Sequence[int], strides: Sequence[int]) -> bool:
+    expected = 1
+    for size, stride in zip(reversed(shape), reversed(strides), strict=True):
+        if size > 1 and stride != expected:
+            return False
+        expected *= size
+    return True

@@ -1,0 +1,52 @@
+"""What an executable needs of a device: buffers, copies, and kernels that can be launched."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from indexing.emit.kernel import Dialect, Kernel
+
+
+@dataclass(slots=True, eq=False)
+class Buffer:
+    """Device memory of `nbytes`; `handle` is what the device's own library calls it.
+
+    `borrowed` marks memory that belongs to a caller: it is never written to, and never given out again.
+    """
+
+    handle: object
+    nbytes: int
+    borrowed: bool = False
+
+
+Launch = Callable[[Sequence[Buffer]], None]
+
+
+class Device(Protocol):
+    """One device and one queue of work on it; everything is done in the order of the calls."""
+
+    name: str
+    dialect: Dialect
+
+    def empty(self, nbytes: int) -> Buffer:
+        """A buffer of `nbytes` bytes, contents undefined; at least one byte is allocated."""
+
+    def upload(self, array: np.ndarray) -> Buffer:
+        """A buffer with a copy of the array's bytes, row-major."""
+
+    def download(self, buffer: Buffer, dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarray:
+        """A fresh numpy array with the buffer's first elements; waits for all work before it."""
+
+    def copy(self, source: Buffer, target: Buffer) -> None:
+        """Copy `source.nbytes` bytes."""
+
+    def load(self, kernel: Kernel) -> Launch:
+        """Compile (or find in a cache) and return the launcher, which takes one buffer a passed argument.
+
+        Raises CompileError with the numbered source and the compiler's log.
+        """

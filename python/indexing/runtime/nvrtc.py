@@ -1,0 +1,53 @@
+"""CUDA C++ to machine code by NVRTC, through cuda.core; no GPU and no driver is needed.
+
+Results are kept on disk by cuda.core's program cache, keyed by source, options and the compiler's version.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from indexing.errors import CompileError
+from indexing.runtime import cache
+from indexing.runtime.listing import compile_error
+
+if TYPE_CHECKING:
+    from cuda.core import ProgramOptions
+
+    from indexing.emit.kernel import Kernel
+
+CACHE_BYTES = 512 * 2**20
+
+
+def compile_cubin(kernel: Kernel, arch: str = "sm_90") -> bytes:
+    """Machine code of a kernel in the CUDA dialect for `arch`, such as `sm_90`.
+
+    Raises CompileError: for another dialect or an `arch` of another form, without the `cuda` extra, or with the
+    numbered source and the log where NVRTC refuses the source.
+    """
+    if kernel.dialect != "cuda":
+        raise CompileError(f"kernel {kernel.name} is in dialect {kernel.dialect!r}; emit it with dialect='cuda'")
+    if re.fullmatch(r"sm_\d{2,3}[af]?", arch) is None:
+        raise CompileError(f"{arch!r} is no GPU architecture; expected sm_ and a number, as in 'sm_90'")
+    try:
+        from cuda.core import Program
+        from cuda.core._utils.cuda_utils import NVRTCError
+        from cuda.core.utils import FileStreamProgramCache
+    except ImportError as missing:
+        raise CompileError(
+            f"compiling for a GPU needs the cuda extra ({missing}); install it with: pip install 'indexing[cuda]'"
+        ) from missing
+    try:
+        with FileStreamProgramCache(cache.directory("cubin"), max_size_bytes=CACHE_BYTES) as kept:
+            code = Program(kernel.source, "c++", options=_options(arch)).compile("cubin", cache=kept)
+    except NVRTCError as refusal:
+        raise compile_error(f"NVRTC for {arch}", kernel.name, kernel.source, str(refusal)) from refusal
+    return bytes(code.code)
+
+
+def _options(arch: str) -> ProgramOptions:
+    """Products and sums are rounded one by one: a fused multiply-add would differ from the reference."""
+    from cuda.core import ProgramOptions
+
+    return ProgramOptions(name="kernel.cu", arch=arch, std="c++17", fma=False, ftz=False, prec_div=True, prec_sqrt=True)

@@ -1,0 +1,139 @@
+"""OpenCL through pyopencl: PoCL on the CPU (both are wheels), or any other OpenCL device."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from indexing.emit.kernel import Dialect
+from indexing.errors import CompileError, IndexingError
+from indexing.runtime import cache
+from indexing.runtime.device import Buffer, Launch
+from indexing.runtime.listing import compile_error
+
+if TYPE_CHECKING:
+    import pyopencl as cl
+
+    from indexing.emit.kernel import Kernel
+
+BUILD_OPTIONS = ("-cl-std=CL1.2", "-cl-fp32-correctly-rounded-divide-sqrt")
+
+
+class OpenCLDevice:
+    """One OpenCL device with a queue that runs in order.
+
+    `device` is a `pyopencl.Device`; without it the first CPU is taken, PoCL's before others. Raises CompileError
+    without the `cpu` extra, IndexingError where no OpenCL CPU device is found.
+    """
+
+    name = "cpu"
+    dialect: Dialect = "opencl"
+
+    def __init__(self, device: cl.Device | None = None) -> None:
+        self._cl = _pyopencl()
+        self.device = device if device is not None else self._first_cpu()
+        self._context = self._cl.Context([self.device])
+        self._queue = self._cl.CommandQueue(self._context)
+        self._programs: dict[tuple[str, str], cl.Program] = {}
+
+    def _first_cpu(self) -> cl.Device:
+        found = [
+            device
+            for platform in sorted(self._platforms(), key=lambda p: "Portable Computing" not in p.name)
+            for device in platform.get_devices()
+            if device.type & self._cl.device_type.CPU
+        ]
+        if not found:
+            raise IndexingError(
+                "no OpenCL CPU device is found; install one with: pip install 'indexing[cpu]', "
+                "or use device='reference'"
+            )
+        return found[0]
+
+    def _platforms(self) -> list[cl.Platform]:
+        try:
+            return list(self._cl.get_platforms())
+        except self._cl.LogicError:  # the loader's way to say that there is none
+            return []
+
+    def empty(self, nbytes: int) -> Buffer:
+        """A buffer of `nbytes` bytes, contents undefined."""
+        flags = self._cl.mem_flags.READ_WRITE
+        return Buffer(self._cl.Buffer(self._context, flags, size=max(nbytes, 1)), nbytes)
+
+    def upload(self, array: np.ndarray) -> Buffer:
+        """A buffer with a copy of the array's bytes, row-major."""
+        buffer = self.empty(array.nbytes)
+        if array.nbytes:
+            self._cl.enqueue_copy(self._queue, buffer.handle, _bytes(np.ascontiguousarray(array)), is_blocking=True)
+        return buffer
+
+    def download(self, buffer: Buffer, dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarray:
+        """A fresh numpy array with the buffer's first elements."""
+        array = np.empty(shape, dtype)
+        if array.nbytes:
+            self._cl.enqueue_copy(self._queue, _bytes(array), buffer.handle, is_blocking=True)
+        return array
+
+    def copy(self, source: Buffer, target: Buffer) -> None:
+        """Copy `source.nbytes` bytes."""
+        if source.nbytes:
+            self._cl.enqueue_copy(self._queue, target.handle, source.handle, byte_count=source.nbytes)
+
+    def load(self, kernel: Kernel) -> Launch:
+        """Build the kernel for this device, or find it built."""
+        if kernel.dialect != self.dialect:
+            raise CompileError(f"kernel {kernel.name} is in dialect {kernel.dialect!r}; emit it with dialect='opencl'")
+        self._check_limits(kernel)
+        entry = getattr(self._built(kernel), kernel.name)
+        global_size = tuple(g * b for g, b in zip(kernel.grid, kernel.block, strict=True))
+        if 0 in global_size:
+            return lambda buffers: None
+
+        def launch(buffers: Sequence[Buffer]) -> None:
+            entry(self._queue, global_size, kernel.block, *(b.handle for b in buffers))
+
+        return launch
+
+    def _built(self, kernel: Kernel) -> cl.Program:
+        key = (kernel.name, kernel.source)
+        if key not in self._programs:
+            try:
+                program = self._cl.Program(self._context, kernel.source).build(options=list(BUILD_OPTIONS))
+            except self._cl.RuntimeError as refusal:
+                raise compile_error(str(self.device.name), kernel.name, kernel.source, str(refusal)) from refusal
+            self._programs[key] = program
+        return self._programs[key]
+
+    def _check_limits(self, kernel: Kernel) -> None:
+        threads = kernel.block[0] * kernel.block[1] * kernel.block[2]
+        if threads > self.device.max_work_group_size:
+            raise CompileError(
+                f"kernel {kernel.name} has {threads} threads a block; {self.device.name} takes at most "
+                f"{self.device.max_work_group_size}"
+            )
+        if kernel.shared_bytes > self.device.local_mem_size:
+            raise CompileError(
+                f"kernel {kernel.name} needs {kernel.shared_bytes} bytes of local memory; {self.device.name} has "
+                f"{self.device.local_mem_size}"
+            )
+
+
+def _pyopencl() -> cl:
+    if "POCL_CACHE_DIR" not in os.environ:
+        os.environ["POCL_CACHE_DIR"] = str(cache.directory("pocl"))
+    try:
+        import pyopencl
+    except ImportError as missing:
+        raise CompileError(
+            f"running kernels on the CPU needs the cpu extra ({missing}); install it with: pip install 'indexing[cpu]'"
+        ) from missing
+    return pyopencl
+
+
+def _bytes(array: np.ndarray) -> np.ndarray:
+    """The same memory as bytes: the device's library knows nothing of bfloat16 and its like."""
+    return array.reshape(-1).view(np.uint8)
