@@ -208,3 +208,20 @@ def _row_major(shape: Sequence[int], strides: Sequence[int]) -> bool:
             return False
         expected *= size
     return True
+
+
+def gpu_count() -> int:
+    """How many GPUs there are; 0 without a driver or without the `cuda` extra."""
+    try:
+        from cuda.bindings import driver
+        from cuda.pathfinder import DynamicLibNotFoundError
+    except ImportError:
+        return 0
+    try:
+        (status,) = driver.cuInit(0)
+        if int(status) != 0:
+            return 0
+        status, count = driver.cuDeviceGetCount()
+    except (DynamicLibNotFoundError, RuntimeError):
+        return 0
+    return int(count) if int(status) == 0 else 0

@@ -1,0 +1,236 @@
+"""`compile`: a whole program on a device, kernel after kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import numpy as np
+
+from indexing.errors import IndexingError
+from indexing.executable.memory import Held, Pool
+from indexing.executable.plan import Planner
+from indexing.hlo import Module, Shape, parse
+from indexing.ops.block import HloValue, leaves
+from indexing.reference import evaluate
+
+if TYPE_CHECKING:
+    from indexing.emit.kernel import Kernel
+    from indexing.hlo import Instruction
+    from indexing.runtime.cuda import CudaDevice
+    from indexing.runtime.device import Buffer, Device
+
+DeviceName: TypeAlias = Literal["auto", "cuda", "cpu", "reference"]
+DEVICE_NAMES = ("auto", "cuda", "cpu", "reference")
+GPU_KINDS = (2, 13)  # DLPack's kDLCUDA and kDLCUDAManaged
+
+
+def compile(module: Module | str, device: DeviceName | Device = "auto") -> Executable:
+    """Compile the entry computation of a module (or of HLO text) for a device.
+
+    `device` is `"cuda"` (a GPU through cuda.core), `"cpu"` (PoCL), `"reference"` (numpy; nothing is compiled), `"auto"`
+    (a GPU where there is one, else the CPU), or an opened device of `indexing.runtime`.
+
+    Raises ParseError, UnsupportedOp where an instruction can be run nowhere, CompileError where a compiler or its
+    extra is missing or refuses a kernel.
+    """
+    parsed = parse(module) if isinstance(module, str) else module
+    if device == "reference":
+        return ReferenceExecutable(parsed)
+    return DeviceExecutable(parsed, _opened(device) if isinstance(device, str) else device)
+
+
+class Executable:
+    """A program that is ready to run: call it with one array a parameter.
+
+    `device` names where it runs; `kernels` are its kernels, each once, in the order of their first use;
+    `reference_steps` are the instructions that the numpy reference computes, because no kernel can.
+    """
+
+    device: str
+    kernels: tuple[Kernel, ...]
+    reference_steps: tuple[Instruction, ...]
+
+    def __init__(self, module: Module) -> None:
+        """What all executables know: the module and its parameters' shapes."""
+        self.module = module
+        self._shapes = tuple(p.shape for p in module.entry.parameters)
+
+    def __call__(self, *arrays: object) -> HloValue:
+        """Run on arrays of the parameters' shapes and element types; a tuple where the root is one.
+
+        Raises IndexingError where their number, a shape, an element type or a device is not what is expected.
+        """
+        raise NotImplementedError
+
+    def _check_count(self, arrays: Sequence[object]) -> None:
+        if len(arrays) != len(self._shapes):
+            names = ", ".join(f"{p.name}: {p.shape}" for p in self.module.entry.parameters)
+            raise IndexingError(f"{len(arrays)} arrays were passed; expected {len(self._shapes)} ({names})")
+
+
+class ReferenceExecutable(Executable):
+    """Runs a program by the numpy reference."""
+
+    def __init__(self, module: Module) -> None:
+        """There is nothing to compile."""
+        super().__init__(module)
+        self.device = "reference"
+        self.kernels = ()
+        self.reference_steps = tuple(module.entry.post_order())
+
+    def __call__(self, *arrays: object) -> HloValue:
+        """Evaluate the entry computation."""
+        self._check_count(arrays)
+        values = [_host_value(a, s, f"argument {k}") for k, (a, s) in enumerate(zip(arrays, self._shapes, strict=True))]
+        return evaluate(self.module, *values)
+
+
+class DeviceExecutable(Executable):
+    """Runs a program on a device; what no kernel can compute, by the numpy reference on the host."""
+
+    def __init__(self, module: Module, device: Device) -> None:
+        """Plan the entry computation, and compile its kernels."""
+        super().__init__(module)
+        self.device = device.name
+        self._on = device
+        self._pool = Pool(device)
+        planner = Planner(device, self._pool)
+        self._plan = planner.plan(module.entry)
+        self.kernels = tuple(planner.kernels)
+        self.reference_steps = tuple(planner.reference_steps)
+
+    def __call__(self, *arrays: object) -> HloValue:
+        """Upload, run, download. Arrays on the GPU are read where they lie; then results stay there too."""
+        self._check_count(arrays)
+        held: list[Held] = []
+        for k, (array, shape) in enumerate(zip(arrays, self._shapes, strict=True)):
+            held.extend(self._held(array, shape, f"argument {k}"))
+        stays = self._on.name == "cuda" and any(is_on_gpu(a) for a in arrays)
+        results = self._plan.run(self._pool, held)
+        values = iter([self._exported(h) if stays else _downloaded(h) for h in results])
+        return shaped(self.module.entry.root.shape, values)
+
+    def _held(self, value: object, shape: Shape, what: str) -> Iterator[Held]:
+        if not shape.is_tuple and is_on_gpu(value):
+            yield Held(shape, self._pool, self._borrowed(value, shape, what))
+            return
+        checked = _host_value(value, shape, what)
+        for array, leaf in zip(_flat(checked), leaves(shape), strict=True):
+            if array is not None:
+                yield Held(leaf, self._pool, array=array)
+
+    def _borrowed(self, array: object, shape: Shape, what: str) -> Buffer:
+        if self._on.name != "cuda":
+            raise IndexingError(f"{what} lies on a GPU; expected an array in host memory, for device {self._on.name!r}")
+        device: CudaDevice = self._on  # type: ignore[assignment]
+        _check_array(array, shape, what)
+        if shape.layout is not None and tuple(reversed(shape.layout)) != tuple(range(len(shape.dimensions))):
+            raise IndexingError(f"{what} must be passed in host memory: its layout {shape.layout} is not row-major")
+        return device.borrow(array, shape.dtype, shape.dimensions)
+
+    def _exported(self, held: Held) -> HloValue:
+        device: CudaDevice = self._on  # type: ignore[assignment]
+        return device.export(held.on_device(), held.shape.dtype, held.shape.dimensions)  # type: ignore[return-value]
+
+
+def _downloaded(held: Held) -> np.ndarray:
+    array = held.on_host()
+    held.release()
+    return array
+
+
+def is_on_gpu(array: object) -> bool:
+    """Whether an array of another library lies in GPU memory."""
+    if isinstance(array, np.ndarray | np.generic | tuple | list | int | float | complex):
+        return False
+    describe = getattr(array, "__dlpack_device__", None)
+    if describe is not None:
+        return int(describe()[0]) in GPU_KINDS
+    return hasattr(array, "__cuda_array_interface__")
+
+
+def shaped(shape: Shape, values: Iterator[HloValue]) -> HloValue:
+    """The values of a shape's arrays as nested tuples; None for a token."""
+    done: list[HloValue] = []
+    pending: list[tuple[Shape, bool]] = [(shape, False)]
+    while pending:
+        part, has_elements = pending.pop()
+        if has_elements:
+            start = len(done) - len(part.elements)
+            done[start:] = [tuple(done[start:])]
+        elif part.is_tuple:
+            pending.append((part, True))
+            pending.extend((element, False) for element in reversed(part.elements))
+        else:
+            done.append(None if part.element_type == "token" else next(values))
+    return done[0]
+
+
+def _host_value(value: object, shape: Shape, what: str) -> HloValue:
+    """The value as numpy arrays of the shape, checked; nested tuples for a tuple."""
+    flat: list[HloValue] = []
+    pending: list[tuple[object, Shape, str]] = [(value, shape, what)]
+    while pending:
+        part, expected, name = pending.pop()
+        if expected.is_tuple:
+            if not isinstance(part, tuple | list) or len(part) != len(expected.elements):
+                raise IndexingError(
+                    f"{name} is {_described(part)}; expected a tuple of {len(expected.elements)} values"
+                )
+            named = [(p, s, f"{name}[{k}]") for k, (p, s) in enumerate(zip(part, expected.elements, strict=True))]
+            pending.extend(reversed(named))
+        elif expected.element_type != "token":
+            flat.append(_host_array(part, expected, name))
+    return shaped(shape, iter(flat))
+
+
+def _host_array(array: object, shape: Shape, what: str) -> np.ndarray:
+    if is_on_gpu(array):
+        raise IndexingError(f"{what} lies on a GPU; expected an array in host memory")
+    if isinstance(array, bool | int | float | complex) and not shape.dimensions:
+        return np.asarray(array, shape.dtype)
+    found = np.asarray(array)
+    _check_array(found, shape, what)
+    return found
+
+
+def _check_array(array: object, shape: Shape, what: str) -> None:
+    sizes = tuple(getattr(array, "shape", ()))
+    if sizes != shape.dimensions:
+        raise IndexingError(f"{what} has shape {list(sizes)}; expected {list(shape.dimensions)} ({shape})")
+    found = str(getattr(array, "dtype", "")).removeprefix("torch.")
+    if found not in (str(shape.dtype), "bool" if shape.element_type == "pred" else str(shape.dtype)):
+        raise IndexingError(f"{what} has element type {found}; expected {shape.dtype} ({shape})")
+
+
+def _described(value: object) -> str:
+    return f"a {type(value).__name__}" + (f" of {len(value)} values" if isinstance(value, tuple | list) else "")
+
+
+def _flat(value: HloValue) -> Iterator[np.ndarray | None]:
+    pending = [value]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, tuple):
+            pending.extend(reversed(part))
+        else:
+            yield part
+
+
+def _opened(name: str) -> Device:
+    if name not in DEVICE_NAMES:
+        raise IndexingError(f"{name!r} is no device; expected one of {', '.join(map(repr, DEVICE_NAMES))}")
+    if name == "cuda" or (name == "auto" and _has_gpu()):
+        from indexing.runtime.cuda import CudaDevice
+
+        return CudaDevice()
+    from indexing.runtime.opencl import OpenCLDevice
+
+    return OpenCLDevice()
+
+
+def _has_gpu() -> bool:
+    from indexing.runtime.cuda import gpu_count
+
+    return gpu_count() > 0

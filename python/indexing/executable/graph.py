@@ -1,0 +1,152 @@
+"""A computation as a flat graph of operations: calls inlined, tuples taken apart.
+
+What remains are nodes that compute arrays, and the control flow that the host decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
+
+from indexing.ops.block import leaves
+
+if TYPE_CHECKING:
+    from indexing.hlo import Computation, Instruction, Shape
+
+INLINE_LIMIT = 200_000  # nodes; a program of calls in calls can be exponentially larger than its text
+
+Tree: TypeAlias = "Ref | tuple[Tree, ...] | None"  # an array, a token, or a tuple of trees
+
+
+@dataclass(slots=True, eq=False)
+class Node:
+    """One operation. `users` has the node once for each operand position that reads this one."""
+
+    instruction: Instruction
+    operands: tuple[Tree, ...]
+    users: list[Node] = field(default_factory=list)
+
+    @property
+    def opcode(self) -> str:
+        """The opcode of the instruction."""
+        return self.instruction.opcode
+
+    def refs(self) -> Iterator[Ref]:
+        """The arrays that the node reads, tuples taken apart."""
+        return tree_refs(self.operands)
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """One array: the `leaf`-th that `node` computes."""
+
+    node: Node
+    leaf: int = 0
+
+    @property
+    def shape(self) -> Shape:
+        """Its shape, layout included."""
+        return leaves(self.node.instruction.shape)[self.leaf]
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """The nodes of a computation, operands first, the parameters among them; and what it returns."""
+
+    computation: Computation
+    parameters: tuple[Node, ...]
+    nodes: tuple[Node, ...]
+    result: Tree
+
+
+def tree_refs(tree: Tree) -> Iterator[Ref]:
+    """The arrays of a tree, in order."""
+    pending: list[Tree] = [tree]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, Ref):
+            yield part
+        elif part is not None:
+            pending.extend(reversed(part))
+
+
+@dataclass(slots=True)
+class _Frame:
+    """A computation that is being inlined."""
+
+    arguments: Sequence[Tree]
+    pending: Iterator[Instruction]
+    root: Instruction
+    caller: Instruction | None
+    values: dict[Instruction, Tree] = field(default_factory=dict)
+
+
+def flatten(computation: Computation, inlined: frozenset[Instruction] = frozenset()) -> Graph:
+    """The graph of a computation; `inlined` are fusions that are taken apart as calls are."""
+    nodes: list[Node] = []
+    parameters = tuple(Node(p, ()) for p in computation.parameters)
+    nodes.extend(parameters)
+    frames = [_Frame([tree_of(n) for n in parameters], iter(computation.post_order()), computation.root, None)]
+    while True:
+        frame = frames[-1]
+        instruction = next(frame.pending, None)
+        if instruction is None:
+            result = frame.values[frame.root]
+            frames.pop()
+            if not frames or frame.caller is None:
+                break
+            frames[-1].values[frame.caller] = result
+            continue
+        operands = tuple(frame.values[o] for o in instruction.operands)
+        if _is_inlined(instruction, inlined, len(nodes)):
+            callee = instruction.called[0]
+            frames.append(_Frame(operands, iter(callee.post_order()), callee.root, instruction))
+        else:
+            frame.values[instruction] = _value(instruction, operands, frame.arguments, nodes)
+    for node in nodes:
+        for ref in node.refs():
+            ref.node.users.append(node)
+    return Graph(computation, parameters, tuple(nodes), result)
+
+
+def _is_inlined(instruction: Instruction, inlined: frozenset[Instruction], count: int) -> bool:
+    return (instruction.opcode == "call" or instruction in inlined) and count < INLINE_LIMIT
+
+
+def _value(instruction: Instruction, operands: tuple[Tree, ...], arguments: Sequence[Tree], nodes: list[Node]) -> Tree:
+    match instruction.opcode:
+        case "parameter":
+            return arguments[instruction.parameter_number]
+        case "tuple":
+            return operands
+        case "get-tuple-element":
+            found = operands[0]
+            assert isinstance(found, tuple)
+            return found[instruction.integer("index", 0)]
+        case "after-all":
+            return None
+        case "opt-barrier" | "optimization-barrier" | "add-dependency":
+            return operands[0]
+    node = Node(instruction, operands)
+    nodes.append(node)
+    return tree_of(node)
+
+
+def tree_of(node: Node) -> Tree:
+    """The tree of a node's arrays, in the shape of its instruction."""
+    done: list[Tree] = []
+    leaf = 0
+    pending: list[tuple[Shape, bool]] = [(node.instruction.shape, False)]
+    while pending:
+        shape, has_parts = pending.pop()
+        if has_parts:
+            count = len(done) - len(shape.elements)
+            done[count:] = [tuple(done[count:])]
+        elif shape.is_tuple:
+            pending.append((shape, True))
+            pending.extend((part, False) for part in reversed(shape.elements))
+        else:
+            done.append(None if shape.element_type == "token" else Ref(node, leaf))
+            leaf += 1
+    return done[0]

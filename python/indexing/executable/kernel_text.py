@@ -1,0 +1,108 @@
+"""A cluster as an HLO module of its own, which is what emitters take.
+
+Names are local: equal clusters of a program give equal text, and one kernel serves them all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from indexing.executable.cluster import Cluster
+from indexing.executable.graph import Node, Ref, Tree
+from indexing.ops.block import leaves
+
+if TYPE_CHECKING:
+    from indexing.hlo import Computation, Instruction
+
+WITHOUT_MEANING = frozenset({"metadata", "backend_config", "frontend_attributes", "sharding", "control-predecessors"})
+
+
+def module_text(cluster: Cluster, order: Sequence[Node]) -> tuple[str, list[Ref]]:
+    """HLO text whose entry computes the cluster, and the arrays to pass for its parameters.
+
+    `order` has the program's nodes, operands first.
+    """
+    members = [node for node in order if node in cluster.nodes]
+    inputs = cluster.inputs(members)
+    body = _Body(inputs)
+    for node in members:
+        body.add(node, is_root=node is cluster.root)
+    called = _called(node.instruction for node in members)
+    name = _distinct(f"fused_{cluster.root.instruction.name}", {c.name for c in called})
+    entry = "\n".join([f"ENTRY %{name} {{", *body.lines, "}"])
+    return "\n\n".join(["HloModule kernel", *map(str, called), entry, ""]), inputs
+
+
+class _Body:
+    """The lines of the entry, and the name of each array so far."""
+
+    def __init__(self, inputs: Sequence[Ref]) -> None:
+        self.lines = [f"  %p{k} = {ref.shape} parameter({k})" for k, ref in enumerate(inputs)]
+        self.taken = {f"p{k}" for k in range(len(inputs))}
+        self.arrays = {ref: f"p{k}" for k, ref in enumerate(inputs)}
+        self.nodes: dict[Node, str] = {}
+
+    def add(self, node: Node, *, is_root: bool) -> None:
+        """One line for the node; before it, one for each array of a tuple that it takes apart."""
+        instruction = node.instruction
+        arguments = instruction_arguments(instruction, [self._operand(o) for o in node.operands])
+        name = self.nodes[node] = _distinct(instruction.name, self.taken)
+        self.taken.add(name)
+        root = "ROOT " if is_root else ""
+        attributes = "".join(f", {k}={v}" for k, v in instruction.attributes.items() if k not in WITHOUT_MEANING)
+        self.lines.append(f"  {root}%{name} = {instruction.shape} {instruction.opcode}({arguments}){attributes}")
+
+    def _operand(self, operand: Tree) -> str:
+        assert isinstance(operand, Ref), "operands of what a kernel computes are arrays"
+        found = self.arrays.get(operand)
+        return "%" + (found if found is not None else self._element(operand))
+
+    def _element(self, ref: Ref) -> str:
+        source = self.nodes[ref.node]
+        if len(leaves(ref.node.instruction.shape)) == 1 and not ref.node.instruction.shape.is_tuple:
+            name = source
+        else:
+            name = _distinct(f"{source}.{ref.leaf}", self.taken)
+            self.taken.add(name)
+            self.lines.append(f"  %{name} = {ref.shape} get-tuple-element(%{source}), index={ref.leaf}")
+        self.arrays[ref] = name
+        return name
+
+
+def instruction_arguments(instruction: Instruction, operands: Sequence[str]) -> str:
+    """What stands in the parentheses: operands, or a constant's value."""
+    if instruction.opcode != "constant":
+        return ", ".join(operands)
+    text = str(instruction)
+    start = text.index(" constant(") + len(" constant(")
+    depth = 1
+    for position in range(start, len(text)):
+        depth += {"(": 1, ")": -1}.get(text[position], 0)
+        if depth == 0:
+            return text[start:position]
+    return text[start:]
+
+
+def _called(instructions: Iterable[Instruction]) -> list[Computation]:
+    """The computations that instructions apply, and those that these apply, callees first."""
+    found: dict[Computation, None] = {}
+    pending = [(c, False) for i in instructions for c in i.called]
+    while pending:
+        computation, is_complete = pending.pop()
+        if computation in found:
+            continue
+        if is_complete:
+            found[computation] = None
+            continue
+        pending.append((computation, True))
+        pending.extend((c, False) for i in computation.post_order() for c in i.called)
+    return list(found)
+
+
+def _distinct(name: str, taken: set[str]) -> str:
+    candidate, count = name, 0
+    while candidate in taken:
+        count += 1
+        candidate = f"{name}.{count}"
+    return candidate

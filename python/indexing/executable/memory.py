@@ -1,0 +1,128 @@
+"""Arrays while a program runs, on the device, on the host, or both; buffers are given out again when they are free."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from indexing.hlo import Shape
+    from indexing.runtime.device import Buffer, Device
+
+
+class Pool:
+    """Buffers of one device that are free to be used again, by size."""
+
+    def __init__(self, device: Device) -> None:
+        """An empty pool."""
+        self.device = device
+        self.allocated = 0
+        self._free: dict[int, list[Buffer]] = defaultdict(list)
+
+    def take(self, nbytes: int) -> Buffer:
+        """A free buffer of exactly this size, or a new one."""
+        free = self._free[nbytes]
+        if free:
+            return free.pop()
+        self.allocated += 1
+        return self.device.empty(nbytes)
+
+    def give(self, buffer: Buffer) -> None:
+        """Make a buffer available to later steps."""
+        if not buffer.borrowed:
+            self._free[buffer.nbytes].append(buffer)
+
+
+@dataclass(slots=True, eq=False)
+class Held:
+    """One array of a running program. `owners` counts the places that hold it; none left: its buffer is free.
+
+    The buffer has the elements in the order of the shape's layout; the host array is in logical order.
+    """
+
+    shape: Shape
+    pool: Pool
+    buffer: Buffer | None = None
+    array: np.ndarray | None = None
+    owners: int = 1
+
+    def retain(self) -> Held:
+        """Count one more owner."""
+        self.owners += 1
+        return self
+
+    def release(self) -> None:
+        """Count one owner less."""
+        self.owners -= 1
+        if self.owners == 0 and self.buffer is not None:
+            self.pool.give(self.buffer)
+            self.buffer = None
+
+    def on_device(self) -> Buffer:
+        """The buffer, uploaded if need be."""
+        if self.buffer is None:
+            assert self.array is not None
+            physical = np.ascontiguousarray(self.array.transpose(major_to_minor(self.shape)))
+            self.buffer = self.pool.device.upload(physical)
+        return self.buffer
+
+    def on_host(self) -> np.ndarray:
+        """The elements as a numpy array, downloaded if need be."""
+        if self.array is None:
+            assert self.buffer is not None
+            order = major_to_minor(self.shape)
+            sizes = tuple(self.shape.dimensions[d] for d in order)
+            physical = self.pool.device.download(self.buffer, self.shape.dtype, sizes)
+            self.array = np.ascontiguousarray(physical.transpose(np.argsort(order)))
+        return self.array
+
+    def adopted(self, shape: Shape) -> Held:
+        """This array for a reader that expects `shape`: itself, or its elements in another layout.
+
+        The caller's ownership passes to what is returned.
+        """
+        if major_to_minor(shape) == major_to_minor(self.shape):
+            return self
+        other = Held(shape, self.pool, array=self.on_host())
+        self.release()
+        return other
+
+    def is_exclusive(self) -> bool:
+        """Whether a kernel that is its last reader may overwrite the buffer."""
+        return self.owners == 1 and self.buffer is not None and not self.buffer.borrowed
+
+
+def major_to_minor(shape: Shape) -> tuple[int, ...]:
+    """The dimensions in physical order, the slowest first."""
+    return tuple(reversed(shape.layout)) if shape.layout is not None else tuple(range(len(shape.dimensions)))
+
+
+def byte_count(shape: Shape) -> int:
+    """Bytes of a buffer of that shape; elements narrower than a byte take one."""
+    return int(shape.element_count) * int(shape.dtype.itemsize)
+
+
+@dataclass(slots=True)
+class Environment:
+    """The arrays of one run of one computation, by slot."""
+
+    pool: Pool
+    arrays: dict[int, Held] = field(default_factory=dict)
+
+    def put(self, slot: int, held: Held) -> None:
+        """Hold an array; the environment becomes one of its owners, in place of the caller."""
+        self.arrays[slot] = held
+
+    def drop(self, slot: int) -> None:
+        """Let go of an array."""
+        held = self.arrays.pop(slot, None)
+        if held is not None:
+            held.release()
+
+    def close(self) -> None:
+        """Let go of all arrays."""
+        for slot in list(self.arrays):
+            self.drop(slot)

@@ -1,0 +1,278 @@
+"""What a program does, one step after another: launch a kernel, ask the numpy reference, decide control flow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+import numpy as np
+
+from indexing.errors import IndexingError
+from indexing.executable.memory import Environment, Held, Pool, byte_count
+from indexing.ops import REGISTRY
+from indexing.ops.block import leaves
+
+if TYPE_CHECKING:
+    from indexing.emit.kernel import Kernel
+    from indexing.hlo import Instruction, Shape
+    from indexing.ops.block import HloValue
+    from indexing.runtime.device import Buffer, Launch
+
+SlotTree: TypeAlias = "int | tuple[SlotTree, ...] | None"  # an array's slot, a token, or a tuple
+
+
+class Step(Protocol):
+    """One step of a program; `last_use` are the slots that nothing reads after it."""
+
+    last_use: frozenset[int]
+
+    def reads(self) -> tuple[int, ...]:
+        """The slots that the step reads."""
+
+    def run(self, environment: Environment) -> None:
+        """Read slots, write slots."""
+
+
+@dataclass(slots=True)
+class KernelStep:
+    """Launch a kernel on the buffers of its operands."""
+
+    kernel: Kernel
+    launch: Launch
+    operands: tuple[int, ...]
+    operand_shapes: tuple[Shape, ...]
+    outputs: tuple[int, ...]
+    output_shapes: tuple[Shape, ...]
+    last_use: frozenset[int] = frozenset()
+
+    def reads(self) -> tuple[int, ...]:
+        """The slots that the step reads."""
+        return self.operands
+
+    def run(self, environment: Environment) -> None:
+        """Launch; an output that lives in an operand's buffer takes it over, or a copy where others still need it."""
+        passed: list[Buffer] = []
+        buffers: list[Buffer] = []  # one an argument
+        overwritten = {a.alias_of for a in self.kernel.outputs if a.alias_of is not None}
+        for position, argument in enumerate(self.kernel.arguments):
+            if argument.alias_of is not None:
+                buffers.append(buffers[argument.alias_of])
+                continue
+            if argument.kind == "output":
+                buffer = environment.pool.take(byte_count(self.output_shapes[argument.number]))
+            elif position in overwritten:
+                buffer = self._to_overwrite(environment, argument.number)
+            else:
+                buffer = self._operand(environment, argument.number).on_device()
+            passed.append(buffer)
+            buffers.append(buffer)
+        self.launch(passed)
+        for position, argument in enumerate(self.kernel.arguments):
+            if argument.kind == "output":
+                shape = self.output_shapes[argument.number]
+                environment.put(self.outputs[argument.number], Held(shape, environment.pool, buffers[position]))
+
+    def _operand(self, environment: Environment, operand: int) -> Held:
+        slot = self.operands[operand]
+        held = environment.arrays[slot].adopted(self.operand_shapes[operand])
+        environment.arrays[slot] = held
+        return held
+
+    def _to_overwrite(self, environment: Environment, operand: int) -> Buffer:
+        slot = self.operands[operand]
+        held = self._operand(environment, operand)
+        source = held.on_device()
+        if slot in self.last_use and held.is_exclusive() and self.operands.count(slot) == 1:
+            held.buffer = None
+            return source
+        target = environment.pool.take(source.nbytes)
+        environment.pool.device.copy(source, target)
+        return target
+
+
+@dataclass(slots=True)
+class ReferenceStep:
+    """Compute one instruction by the numpy reference, on the host."""
+
+    instruction: Instruction
+    operands: tuple[SlotTree, ...]
+    outputs: tuple[int | None, ...]
+    last_use: frozenset[int] = frozenset()
+
+    def reads(self) -> tuple[int, ...]:
+        """The slots that the step reads."""
+        return slots_of(self.operands)
+
+    def run(self, environment: Environment) -> None:
+        """Download what is needed, compute, keep the result on the host."""
+        reference = REGISTRY[self.instruction.opcode].reference
+        assert reference is not None
+        result = reference(self.instruction, [_value(o, environment) for o in self.operands])
+        shapes = leaves(self.instruction.shape)
+        for slot, shape, array in zip(self.outputs, shapes, arrays_of(result), strict=True):
+            if slot is not None:
+                environment.put(slot, Held(shape, environment.pool, array=np.asarray(array, shape.dtype)))
+
+
+@dataclass(slots=True)
+class Plan:
+    """The steps of one computation, from the slots of its parameters to the slots of its result."""
+
+    parameters: tuple[int, ...]
+    parameter_shapes: tuple[Shape, ...]
+    steps: tuple[Step, ...]
+    results: tuple[int, ...]
+    constants: dict[int, Held]
+
+    def run(self, pool: Pool, arguments: Sequence[Held]) -> list[Held]:
+        """Run the steps. The plan becomes the owner of `arguments`, the caller the owner of what is returned."""
+        environment = Environment(pool)
+        for slot, held in self.constants.items():
+            environment.put(slot, held.retain())
+        for slot, shape, held in zip(self.parameters, self.parameter_shapes, arguments, strict=True):
+            environment.put(slot, held.adopted(shape))
+        kept = set(self.results)
+        for slot in set(environment.arrays) - kept - self._read_slots():
+            environment.drop(slot)
+        for step in self.steps:
+            step.run(environment)
+            for slot in step.last_use:
+                environment.drop(slot)
+        results = [environment.arrays[slot].retain() for slot in self.results]
+        environment.close()
+        return results
+
+    def _read_slots(self) -> set[int]:
+        return {slot for step in self.steps for slot in step.reads()}
+
+
+@dataclass(slots=True)
+class CallStep:
+    """Run another computation's plan once."""
+
+    body: Plan
+    operands: tuple[int, ...]
+    outputs: tuple[int, ...]
+    output_shapes: tuple[Shape, ...]
+    last_use: frozenset[int] = frozenset()
+
+    def reads(self) -> tuple[int, ...]:
+        """The slots that the step reads."""
+        return self.operands
+
+    def run(self, environment: Environment) -> None:
+        """Pass the operands on, keep the results."""
+        results = self.body.run(environment.pool, taken(environment, self.operands, self.last_use))
+        put_results(environment, self.outputs, self.output_shapes, results)
+
+
+@dataclass(slots=True)
+class WhileStep:
+    """Run `body` as long as `condition` holds; the host reads the condition."""
+
+    condition: Plan
+    body: Plan
+    operands: tuple[int, ...]
+    outputs: tuple[int, ...]
+    output_shapes: tuple[Shape, ...]
+    last_use: frozenset[int] = frozenset()
+
+    def reads(self) -> tuple[int, ...]:
+        """The slots that the step reads."""
+        return self.operands
+
+    def run(self, environment: Environment) -> None:
+        """Pass the state round; each round's arrays take over the buffers of the round before."""
+        pool = environment.pool
+        state = taken(environment, self.operands, self.last_use)
+        while True:
+            (answer,) = self.condition.run(pool, [held.retain() for held in state])
+            holds = bool(answer.on_host())
+            answer.release()
+            if not holds:
+                break
+            state = self.body.run(pool, state)
+        put_results(environment, self.outputs, self.output_shapes, state)
+
+
+@dataclass(slots=True)
+class ConditionalStep:
+    """Run the branch that an index (or a predicate) on the host picks."""
+
+    selector: int
+    branches: tuple[Plan, ...]
+    branch_operands: tuple[tuple[int, ...], ...]
+    outputs: tuple[int, ...]
+    output_shapes: tuple[Shape, ...]
+    last_use: frozenset[int] = frozenset()
+
+    def reads(self) -> tuple[int, ...]:
+        """The slots that the step reads."""
+        return (self.selector, *(slot for operands in self.branch_operands for slot in operands))
+
+    def run(self, environment: Environment) -> None:
+        """True picks the first of two branches; an index out of range picks the last."""
+        chosen = environment.arrays[self.selector].on_host()
+        last = len(self.branches) - 1
+        if chosen.dtype == np.bool_:
+            branch = 0 if bool(chosen) else 1
+        else:
+            branch = int(chosen) if 0 <= int(chosen) <= last else last
+        operands = self.branch_operands[branch]
+        results = self.branches[branch].run(environment.pool, [environment.arrays[s].retain() for s in operands])
+        put_results(environment, self.outputs, self.output_shapes, results)
+
+
+def taken(environment: Environment, slots: Sequence[int], last_use: frozenset[int]) -> list[Held]:
+    """The arrays of slots for a callee: handed over where the caller needs them no more, shared otherwise."""
+    found = []
+    for position, slot in enumerate(slots):
+        if slot in last_use and slot not in slots[position + 1 :]:
+            found.append(environment.arrays.pop(slot))
+        else:
+            found.append(environment.arrays[slot].retain())
+    return found
+
+
+def put_results(environment: Environment, slots: Sequence[int], shapes: Sequence[Shape], held: Sequence[Held]) -> None:
+    """Keep what a callee returned, in the layouts that the caller's steps expect."""
+    for slot, shape, array in zip(slots, shapes, held, strict=True):
+        environment.put(slot, array.adopted(shape))
+
+
+def slots_of(tree: SlotTree) -> tuple[int, ...]:
+    """The slots of a tree, in order."""
+    found = []
+    pending = [tree]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, int):
+            found.append(part)
+        elif part is not None:
+            pending.extend(reversed(part))
+    return tuple(found)
+
+
+def arrays_of(value: HloValue) -> list[np.ndarray | None]:
+    """The arrays (and tokens) of a value, tuples taken apart in order."""
+    found: list[np.ndarray | None] = []
+    pending = [value]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, tuple):
+            pending.extend(reversed(part))
+        else:
+            found.append(part)
+    return found
+
+
+def _value(tree: SlotTree, environment: Environment) -> HloValue:
+    """The tree's arrays on the host."""
+    if tree is None:
+        return None
+    if isinstance(tree, int):
+        return environment.arrays[tree].on_host()
+    if any(isinstance(part, tuple) for part in tree):
+        raise IndexingError("an operand is a tuple within a tuple; expected arrays, or one tuple of them")
+    return tuple(_value(part, environment) for part in tree)
