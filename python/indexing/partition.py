@@ -117,8 +117,10 @@ def partition(
     computation's root is left to the kernel that writes the outputs, and operands of heroes are forced roots.
     """
     builder = _Partitioner(computation, force_roots, epilogues)
+    needed = _needed(computation)
     for instruction in reversed(computation.post_order()):
-        builder.place(instruction)
+        if instruction in needed:
+            builder.place(instruction)
     return builder.finish()
 
 
@@ -254,6 +256,18 @@ class _Partitioner:
 
     def _name(self, draft: _Draft) -> str:
         return c_identifier(self.computation.name + draft.infix + "_".join(r.name for r in draft.roots))
+
+
+def _needed(computation: Computation) -> set[Instruction]:
+    """The instructions that the root depends on."""
+    found: set[Instruction] = set()
+    pending = [computation.root]
+    while pending:
+        instruction = pending.pop()
+        if instruction not in found:
+            found.add(instruction)
+            pending.extend(instruction.operands)
+    return found
 
 
 def c_identifier(name: str) -> str:

@@ -125,7 +125,7 @@ class DeviceExecutable(Executable):
             raise IndexingError(f"{what} lies on a GPU; expected an array in host memory, for device {self._on.name!r}")
         device: CudaDevice = self._on  # type: ignore[assignment]
         _check_array(array, shape, what)
-        if shape.layout is not None and tuple(reversed(shape.layout)) != tuple(range(len(shape.dimensions))):
+        if tuple(reversed(shape.minor_to_major)) != tuple(range(shape.rank)):
             raise IndexingError(f"{what} must be passed in host memory: its layout {shape.layout} is not row-major")
         return device.borrow(array, shape.dtype, shape.dimensions)
 

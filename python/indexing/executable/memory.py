@@ -97,7 +97,7 @@ class Held:
 
 def major_to_minor(shape: Shape) -> tuple[int, ...]:
     """The dimensions in physical order, the slowest first."""
-    return tuple(reversed(shape.layout)) if shape.layout is not None else tuple(range(len(shape.dimensions)))
+    return tuple(reversed(shape.minor_to_major))
 
 
 def byte_count(shape: Shape) -> int:

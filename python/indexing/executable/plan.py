@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from indexing.emit import emit
@@ -230,9 +230,7 @@ def _mark_last_uses(steps: Sequence[Step], kept: set[int]) -> None:
 
 
 def _with_layout(shape: Shape, layout: tuple[int, ...] | None) -> Shape:
-    from indexing.hlo import Shape as HloShape
-
-    return HloShape.array(shape.element_type, shape.dimensions, layout)
+    return replace(shape, layout=layout, layout_text="")
 
 
 def _condition_and_body(instruction: Instruction) -> tuple[Computation, Computation]:

@@ -35,6 +35,7 @@ class CudaDevice:
     dialect: Dialect = "cuda"
 
     def __init__(self, ordinal: int = 0, stream: SupportsStream | None = None) -> None:
+        """Open GPU `ordinal`; work is queued on `stream`, or on a new one."""
         self._core = _cuda_core()
         self.device = self._open(ordinal)
         self.stream = self.device.create_stream(stream)
@@ -139,6 +140,7 @@ class DeviceArray:
     """
 
     def __init__(self, device: CudaDevice, buffer: Buffer, dtype: np.dtype, shape: tuple[int, ...]) -> None:
+        """The array takes the buffer over."""
         self._device = device
         self._buffer = buffer
         self.dtype = dtype

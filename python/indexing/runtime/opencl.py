@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -10,7 +9,7 @@ import numpy as np
 
 from indexing.emit.kernel import Dialect
 from indexing.errors import CompileError, IndexingError
-from indexing.runtime import cache
+from indexing.runtime import pocl
 from indexing.runtime.device import Buffer, Launch
 from indexing.runtime.listing import compile_error
 
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
 
     from indexing.emit.kernel import Kernel
 
+POCL = "Portable Computing Language"
 BUILD_OPTIONS = ("-cl-std=CL1.2", "-cl-fp32-correctly-rounded-divide-sqrt")
 
 
@@ -33,8 +33,11 @@ class OpenCLDevice:
     dialect: Dialect = "opencl"
 
     def __init__(self, device: cl.Device | None = None) -> None:
+        """Open the device with a context and a queue of its own."""
         self._cl = _pyopencl()
         self.device = device if device is not None else self._first_cpu()
+        if POCL in self.device.platform.name:
+            pocl.name_the_processor(self.device.int_ptr)
         self._context = self._cl.Context([self.device])
         self._queue = self._cl.CommandQueue(self._context)
         self._programs: dict[tuple[str, str], cl.Program] = {}
@@ -42,7 +45,7 @@ class OpenCLDevice:
     def _first_cpu(self) -> cl.Device:
         found = [
             device
-            for platform in sorted(self._platforms(), key=lambda p: "Portable Computing" not in p.name)
+            for platform in sorted(self._platforms(), key=lambda p: POCL not in p.name)
             for device in platform.get_devices()
             if device.type & self._cl.device_type.CPU
         ]
@@ -88,7 +91,7 @@ class OpenCLDevice:
         if kernel.dialect != self.dialect:
             raise CompileError(f"kernel {kernel.name} is in dialect {kernel.dialect!r}; emit it with dialect='opencl'")
         self._check_limits(kernel)
-        entry = getattr(self._built(kernel), kernel.name)
+        entry = self._cl.Kernel(self._built(kernel), kernel.name)
         global_size = tuple(g * b for g, b in zip(kernel.grid, kernel.block, strict=True))
         if 0 in global_size:
             return lambda buffers: None
@@ -123,8 +126,7 @@ class OpenCLDevice:
 
 
 def _pyopencl() -> cl:
-    if "POCL_CACHE_DIR" not in os.environ:
-        os.environ["POCL_CACHE_DIR"] = str(cache.directory("pocl"))
+    pocl.choose_cache_folder()
     try:
         import pyopencl
     except ImportError as missing:

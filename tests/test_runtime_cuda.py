@@ -1,0 +1,79 @@
+"""CUDA C++ to machine code without a GPU; on a machine with one, launches as well."""
+
+import time
+
+import numpy as np
+import pytest
+from indexing.emit.kernel import Argument, Kernel
+from indexing.errors import CompileError, IndexingError
+from indexing.runtime.cuda import CudaDevice, check_limits, gpu_count
+
+SCALE = """extern "C" __global__ void scale(const float* __restrict__ x, float* __restrict__ y) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  y[i] = 2.0f * x[i];
+}
+"""
+ARGUMENTS = (Argument("input", 0, "f32", (96,)), Argument("output", 0, "f32", (96,)))
+
+
+def kernel(source: str = SCALE, grid=(3, 1, 1), block=(32, 1, 1), dialect="cuda") -> Kernel:
+    return Kernel("scale", source, dialect, "loop", grid, block, 0, ARGUMENTS)
+
+
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90", "sm_100"])
+def test_a_cubin_needs_no_gpu(arch: str) -> None:
+    assert kernel().cubin(arch).startswith(b"\x7fELF")
+
+
+def test_a_cubin_comes_from_the_cache_the_second_time(tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("INDEXING_CACHE_DIR", str(tmp_path))
+    first = kernel().cubin()
+    kept = [f for f in (tmp_path / "cubin").rglob("*") if f.is_file() and f.read_bytes() == first]
+    assert len(kept) == 1
+    start = time.perf_counter()
+    assert kernel().cubin() == first
+    assert time.perf_counter() - start < 5
+    assert kernel(SCALE.replace("2.0f", "3.0f")).cubin() != first
+
+
+def test_a_refused_source_is_shown_with_line_numbers_and_the_log() -> None:
+    with pytest.raises(CompileError) as refusal:
+        kernel(SCALE.replace("2.0f", "undeclared_factor")).cubin()
+    text = str(refusal.value)
+    assert "3 |   y[i] = undeclared_factor * x[i];" in text
+    assert 'identifier "undeclared_factor" is undefined' in text
+
+
+def test_what_is_no_architecture_or_no_cuda_is_refused() -> None:
+    with pytest.raises(CompileError, match="sm_90"):
+        kernel().cubin("hopper")
+    with pytest.raises(CompileError, match="dialect='cuda'"):
+        kernel(dialect="opencl").cubin()
+
+
+@pytest.mark.parametrize(
+    ("grid", "block", "said"),
+    [
+        ((1, 65536, 1), (1, 1, 1), "grid"),
+        ((1, 1, 1), (1, 1, 65), "block"),
+        ((1, 1, 1), (64, 32, 1), "2048 threads"),
+    ],
+)
+def test_a_launch_beyond_every_gpus_limits_is_refused(grid, block, said) -> None:
+    with pytest.raises(CompileError, match=said):
+        check_limits(kernel(grid=grid, block=block))
+
+
+def test_a_machine_without_a_gpu_says_so_and_one_with_a_gpu_runs() -> None:
+    if gpu_count() == 0:
+        with pytest.raises(IndexingError, match="device='cpu'"):
+            CudaDevice()
+        return
+    device = CudaDevice()
+    x = np.arange(96, dtype=np.float32)
+    source, target = device.upload(x), device.empty(x.nbytes)
+    device.load(kernel())([source, target])
+    np.testing.assert_array_equal(device.download(target, x.dtype, x.shape), 2 * x)
+    array = device.export(target, x.dtype, x.shape)
+    again = device.borrow(array, x.dtype, x.shape)
+    np.testing.assert_array_equal(device.download(again, x.dtype, x.shape), 2 * x)

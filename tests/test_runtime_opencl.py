@@ -1,0 +1,80 @@
+"""The OpenCL runtime, on kernels written by hand."""
+
+import numpy as np
+import pytest
+from indexing.emit.kernel import Argument, Kernel
+from indexing.errors import CompileError
+from indexing.runtime import cache
+from indexing.runtime.opencl import OpenCLDevice
+
+SCALE = """__kernel void scale(__global const float* x, __global float* y) {
+  __local float tile[32];
+  tile[get_local_id(0)] = x[get_global_id(0)];
+  barrier(CLK_LOCAL_MEM_FENCE);
+  y[get_global_id(0)] = 2.0f * tile[31 - get_local_id(0)];
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def device() -> OpenCLDevice:
+    return OpenCLDevice()
+
+
+def kernel(source: str = SCALE, name: str = "scale", blocks: int = 3, threads: int = 32, shared: int = 128) -> Kernel:
+    sizes = (blocks * threads,)
+    arguments = (Argument("input", 0, "f32", sizes), Argument("output", 0, "f32", sizes))
+    return Kernel(name, source, "opencl", "loop", (blocks, 1, 1), (threads, 1, 1), shared, arguments)
+
+
+def test_a_kernel_runs_with_local_memory_and_barriers(device: OpenCLDevice) -> None:
+    x = np.arange(96, dtype=np.float32)
+    source, target = device.upload(x), device.empty(x.nbytes)
+    device.load(kernel())([source, target])
+    got = device.download(target, x.dtype, x.shape)
+    np.testing.assert_array_equal(got, 2 * x.reshape(3, 32)[:, ::-1].reshape(96))
+
+
+def test_an_empty_grid_launches_nothing(device: OpenCLDevice) -> None:
+    device.load(kernel(blocks=0))([device.empty(0), device.empty(0)])
+    assert device.download(device.empty(0), np.dtype(np.float32), (0, 3)).shape == (0, 3)
+
+
+def test_a_copy_leaves_its_source_alone(device: OpenCLDevice) -> None:
+    x = np.arange(5, dtype=np.int16)
+    source, target = device.upload(x), device.empty(x.nbytes)
+    device.copy(source, target)
+    np.testing.assert_array_equal(device.download(target, x.dtype, x.shape), x)
+
+
+def test_a_refused_source_is_shown_with_line_numbers_and_the_log(device: OpenCLDevice) -> None:
+    broken = SCALE.replace("2.0f", "undeclared_factor")
+    with pytest.raises(CompileError) as refusal:
+        device.load(kernel(broken))
+    text = str(refusal.value)
+    assert "refuses kernel scale" in text
+    assert "5 |   y[get_global_id(0)] = undeclared_factor" in text
+    assert text.count("undeclared_factor") >= 2, "the compiler's log is missing"
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [({"threads": 1 << 20}, "threads a block"), ({"shared": 1 << 40}, "bytes of local memory")],
+)
+def test_a_launch_beyond_the_devices_limits_is_refused(device: OpenCLDevice, change: dict[str, int], said: str) -> None:
+    with pytest.raises(CompileError, match=said):
+        device.load(kernel(**change))
+
+
+def test_a_kernel_of_the_other_dialect_is_refused(device: OpenCLDevice) -> None:
+    cuda = Kernel("k", "", "cuda", "loop", (1, 1, 1), (1, 1, 1), 0, ())
+    with pytest.raises(CompileError, match="dialect='opencl'"):
+        device.load(cuda)
+
+
+def test_the_cache_folder_is_the_configured_one(tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("INDEXING_CACHE_DIR", str(tmp_path / "kept"))
+    assert cache.directory("cubin") == tmp_path / "kept" / "cubin"
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("INDEXING_CACHE_DIR", str(tmp_path / "file"))
+    assert cache.directory("cubin").is_dir()
