@@ -26,10 +26,11 @@ MAY_IMPORT = {
     "partition": BELOW_OPS | {"ops", "layout", "fusion"},
     "emit": BELOW_EMIT,
     "analysis": BELOW_EMIT | {"emit"},
-    "runtime": BELOW_EMIT | {"emit", "reference"},
+    "runtime": {"errors", "emit"},
+    "executable": BELOW_EMIT | {"emit", "reference", "runtime"},
     "trial": BELOW_OPS | {"ops"},
     "draw": BELOW_EMIT,
-    "cli": BELOW_EMIT | {"emit", "analysis", "runtime", "reference", "trial", "draw", "__init__"},
+    "cli": BELOW_EMIT | {"emit", "analysis", "runtime", "executable", "reference", "trial", "draw", "__init__"},
     "__main__": {"cli"},
 }
 # Imports inside a function: what a unit hands work to only when asked, and never needs in order to be imported.
