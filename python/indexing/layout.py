@@ -11,9 +11,8 @@ from collections.abc import Sequence
 from math import prod
 from typing import TYPE_CHECKING
 
-from indexing._core import IndexingMap, SymbolicExpr, constant
+from indexing._core import IndexingMap, SymbolicExpr, constant, variable
 from indexing.errors import InvalidMap
-from indexing.ops.block import tensor_map, variables
 
 if TYPE_CHECKING:
     from indexing.hlo import Shape
@@ -44,22 +43,22 @@ def physical_sizes(shape: Shape) -> tuple[int, ...]:
 def to_physical(shape: Shape) -> IndexingMap:
     """From a logical index of an array to its physical one: the same coordinates from major to minor."""
     order = major_to_minor(shape)
-    index = variables(len(order))
-    return tensor_map([index[d] for d in order], shape.dimensions)
+    index = _index(len(order))
+    return _map([index[d] for d in order], shape.dimensions)
 
 
 def to_logical(shape: Shape) -> IndexingMap:
     """From a physical index (major to minor) of an array to its logical one: the inverse of `to_physical`."""
     order = major_to_minor(shape)
-    return tensor_map(_unpermute(variables(len(order)), order), physical_sizes(shape))
+    return _map(_unpermute(_index(len(order)), order), physical_sizes(shape))
 
 
 def linear_map(shape: Shape) -> IndexingMap:
     """From a logical index to the position of the element in memory, counted in elements."""
     order = major_to_minor(shape)
-    index = variables(len(order))
+    index = _index(len(order))
     position = linearize([index[d] for d in order], physical_sizes(shape))
-    return tensor_map([position], shape.dimensions)
+    return _map([position], shape.dimensions)
 
 
 def bitcast_map(source: Shape, target: Shape) -> IndexingMap:
@@ -77,12 +76,12 @@ def bitcast_map(source: Shape, target: Shape) -> IndexingMap:
         )
     order = major_to_minor(source)
     rank = len(order)
-    index = variables(rank)
+    index = _index(rank)
     from_exprs, from_sizes = [index[d] for d in order], list(physical_sizes(source))
     to_sizes = list(physical_sizes(target))
     parts = wide // narrow if wide > narrow else 1
     if parts > 1:
-        from_exprs.append(variables(1, rank)[0])
+        from_exprs.append(variable(rank))
         from_sizes.append(parts)
     joined = narrow // wide if narrow > wide else 1
     if joined > 1:
@@ -90,7 +89,7 @@ def bitcast_map(source: Shape, target: Shape) -> IndexingMap:
     physical = reshape_results(from_exprs, from_sizes, to_sizes)[: len(target.dimensions)]
     results = _unpermute(physical, major_to_minor(target))
     ranges = [parts] if parts > 1 else []
-    return tensor_map(results, source.dimensions, ranges).simplify()
+    return _map(results, source.dimensions, ranges).simplify()
 
 
 def linearize(index: Sequence[SymbolicExpr], sizes: Sequence[int]) -> SymbolicExpr:
@@ -151,3 +150,11 @@ def reshape_results(
 def _unpermute(exprs: Sequence[SymbolicExpr], order: Sequence[int]) -> list[SymbolicExpr]:
     by_dimension = dict(zip(order, exprs, strict=True))
     return [by_dimension[d] for d in range(len(order))]
+
+
+def _index(rank: int) -> list[SymbolicExpr]:
+    return [variable(d) for d in range(rank)]
+
+
+def _map(results: Sequence[SymbolicExpr], sizes: Sequence[int], range_sizes: Sequence[int] = ()) -> IndexingMap:
+    return IndexingMap.from_tensor_sizes(list(results), list(sizes), list(range_sizes))
