@@ -1,7 +1,7 @@
 //! The constructors of `min` and `max`: the laws of a distributive lattice and of an ordered group.
 //!
 //! Written for `min`; `max` is the same with the order turned round. Arguments are flat, sorted, different, at least
-//! two; a constant is last. Terms that all arguments share stand outside, as do common factors; an argument that
+//! two, in the structural order of their terms, so that a common shift does not change it; a constant is last. Terms that all arguments share stand outside, as do common factors; an argument that
 //! another one makes idle is dropped; shared arguments of nested `max` are taken out.
 
 use crate::canonical::gcd_with;
@@ -54,11 +54,7 @@ impl Arena {
         }
         let mut flat = self.take_args();
         for a in args {
-            match self.node(*a) {
-                Node::Min(inner) if tag == Tag::Min => flat.extend_from_slice(inner),
-                Node::Max(inner) if tag == Tag::Max => flat.extend_from_slice(inner),
-                _ => flat.push(*a),
-            }
+            self.flatten(tag, *a, &mut flat)?;
         }
         self.sort_args(tag, &mut flat);
         self.absorb(tag, &mut flat)?;
@@ -67,34 +63,42 @@ impl Arena {
         out
     }
 
-    /// Sort, drop equal arguments, and of arguments that differ by a constant keep the one that counts.
-    fn sort_args(&mut self, tag: Tag, args: &mut Vec<Expr>) {
-        args.sort_unstable_by(|x, y| self.compare(*x, *y));
-        args.dedup();
-        let mut kept: Vec<Expr> = Vec::new();
-        for &a in args.iter() {
-            let twin = kept.iter().position(|k| self.differ_by_constant(*k, a));
-            match twin {
-                Some(k) if wins(tag, self.constant_part(a), self.constant_part(kept[k])) => kept[k] = a,
-                Some(_) => {}
-                None => kept.push(a),
+    /// Append the arguments of a nested one: of `min(p, q)`, of `k + min(p, q)`, of `k - max(p, q)`.
+    fn flatten(&mut self, tag: Tag, e: Expr, out: &mut Vec<Expr>) -> Result<()> {
+        let (constant, coeff, inner) = match self.node(e) {
+            Node::Sum(constant, [t]) if t.coeff == 1 || t.coeff == -1 => (constant, t.coeff, t.expr),
+            _ => (0, 1, e),
+        };
+        let inner_tag = if coeff == 1 { tag } else { opposite(tag) };
+        match self.args_with_tag(inner, inner_tag) {
+            Some(args) if inner == e => out.extend_from_slice(args),
+            Some(args) => {
+                let args = args.to_vec();
+                for a in args {
+                    out.push(self.affine(a, coeff, constant)?);
+                }
             }
+            None => out.push(e),
         }
-        if kept.len() != args.len() {
-            args.clear();
-            args.append(&mut kept);
-            args.sort_unstable_by(|x, y| self.compare(*x, *y));
-        }
+        Ok(())
     }
 
-    fn differ_by_constant(&self, a: Expr, b: Expr) -> bool {
-        match (self.node(a), self.node(b)) {
-            (Node::Constant(_), Node::Constant(_)) => true,
-            (Node::Sum(_, x), Node::Sum(_, y)) => x == y,
-            (Node::Sum(_, [t]), _) => t.coeff == 1 && t.expr == b,
-            (_, Node::Sum(_, [t])) => t.coeff == 1 && t.expr == a,
-            _ => false,
+    /// Sort, drop equal arguments, and of arguments that differ by a constant keep the one that counts.
+    fn sort_args(&mut self, tag: Tag, args: &mut Vec<Expr>) {
+        args.sort_unstable_by(|x, y| self.compare_terms(*x, *y).then_with(|| self.compare(*x, *y)));
+        let mut kept = 0;
+        for i in 0..args.len() {
+            let a = args[i];
+            if kept > 0 && self.compare_terms(args[kept - 1], a).is_eq() {
+                if wins(tag, self.constant_part(a), self.constant_part(args[kept - 1])) {
+                    args[kept - 1] = a;
+                }
+            } else {
+                args[kept] = a;
+                kept += 1;
+            }
         }
+        args.truncate(kept);
     }
 
     fn args_with_tag(&self, e: Expr, tag: Tag) -> Option<&[Expr]> {
@@ -231,18 +235,7 @@ impl Arena {
 
     /// The terms that stand in all arguments with one coefficient; returns the constant of the first argument.
     fn shared_terms(&self, args: &[Expr], out: &mut Vec<Term>) -> i64 {
-        // The least by its terms alone: which one it is must not change when all arguments are shifted.
-        let first =
-            args.iter().copied().fold(
-                args[0],
-                |least, a| {
-                    if self.compare_terms(a, least).is_lt() {
-                        a
-                    } else {
-                        least
-                    }
-                },
-            );
+        let first = args[0];
         if self.tag(first) == Tag::Constant {
             return 0;
         }
@@ -287,7 +280,7 @@ impl Arena {
     }
 
     /// The greatest common divisor of all coefficients and constants, negative where the least atom counts negative.
-    fn shared_factor(&self, args: &[Expr]) -> i64 {
+    fn shared_factor(&mut self, args: &[Expr]) -> i64 {
         let mut g = 0u64;
         let mut least: Option<Expr> = None;
         let mut weight = 0i128;
@@ -317,10 +310,23 @@ impl Arena {
             }
         }
         let g = i64::try_from(g.max(1)).unwrap_or(1);
+        if weight == 0 {
+            weight = i128::from(self.leading_of_total(args));
+        }
         if weight < 0 {
             -g
         } else {
             g
+        }
+    }
+
+    /// The leading coefficient of the sum of all arguments: its sign turns with theirs.
+    fn leading_of_total(&mut self, args: &[Expr]) -> i64 {
+        let terms: Vec<Term> = args.iter().map(|a| Term::new(1, *a)).collect();
+        let Ok(total) = self.sum(0, &terms) else { return 0 };
+        match self.node(total) {
+            Node::Sum(_, terms) => terms[0].coeff,
+            _ => 0,
         }
     }
 

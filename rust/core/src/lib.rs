@@ -4,12 +4,16 @@
 
 pub mod canonical;
 pub mod dag;
+pub mod domain;
 pub mod error;
 pub mod expr;
 pub mod hlo_text;
 pub mod int;
 pub mod interval;
 pub mod lattice;
+pub mod range;
+pub mod rules;
+pub mod simplify;
 
 pub use dag::Dag;
 pub use error::{Error, ErrorKind, Result};

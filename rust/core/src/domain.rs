@@ -1,0 +1,470 @@
+//! Simplification of a whole problem: a box of variables, constraints, results.
+//!
+//! Constraints first: each is simplified on the box, brought to a normal form (no constant, no content, no outer
+//! floordiv), turned into bounds of variables where it is one, dropped where the box implies it; what it implies for
+//! variables tightens their bounds, until nothing changes. Then the results, with the constraints as facts.
+
+use crate::error::Result;
+use crate::expr::{Arena, Expr, Node, Tag, Term};
+use crate::int::{div_mod_positive, floor_mod, gcd_i64, inverse_mod};
+use crate::interval::Interval;
+use crate::range::normal_form;
+use crate::rules::RuleId;
+use crate::simplify::{Scratch, Simplifier, Status, Step};
+
+/// What happens to variables that have one value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum PointVariables {
+    /// They become constants.
+    #[default]
+    Replace,
+    /// They stay.
+    Keep,
+}
+
+/// A box, constraints on it, and results, all in one arena; simplified in place by [`Problem::simplify`].
+#[derive(Clone, Debug, Default)]
+pub struct Problem {
+    /// The bounds of variable 0, 1, ...
+    pub bounds: Vec<Interval>,
+    /// `expression in interval`.
+    pub constraints: Vec<(Expr, Interval)>,
+    /// The results.
+    pub results: Vec<Expr>,
+    /// What happens to variables that have one value.
+    pub points: PointVariables,
+}
+
+/// What [`Problem::simplify`] found out.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// Whether the budget sufficed.
+    pub status: Status,
+    /// The domain was found to hold no point; the problem is then left as it was when that was found.
+    pub empty: bool,
+    /// The steps, where they were asked for.
+    pub steps: Vec<Step>,
+}
+
+/// Rounds of tightening before the result is taken as it is.
+const ROUNDS: usize = 12;
+/// With more constraints than this, they are not simplified with each other as facts.
+const CONSTRAINTS_COMPARED: usize = 12;
+
+impl Problem {
+    /// Simplify constraints and results; the values of the results on the domain, and the domain, stay as they are.
+    pub fn simplify(&mut self, arena: &mut Arena, scratch: &mut Scratch) -> Outcome {
+        self.run(arena, scratch, false)
+    }
+
+    /// The same, with the steps kept.
+    pub fn explain(&mut self, arena: &mut Arena, scratch: &mut Scratch) -> Outcome {
+        self.run(arena, scratch, true)
+    }
+
+    fn run(&mut self, arena: &mut Arena, scratch: &mut Scratch, explain: bool) -> Outcome {
+        if self.bounds.iter().any(|b| b.is_empty()) {
+            return Outcome { status: Status::Complete, empty: true, steps: Vec::new() };
+        }
+        let mut s = Simplifier::new(arena, scratch);
+        if explain {
+            s.record_steps();
+        }
+        let empty = if self.constraints.is_empty() {
+            s.ranges.reset(self.visible_bounds());
+            false
+        } else {
+            self.simplify_domain(&mut s)
+        };
+        if !empty {
+            for r in &mut self.results {
+                *r = s.simplify(*r);
+            }
+        }
+        Outcome { status: s.status(), empty, steps: s.take_steps() }
+    }
+
+    /// The bounds as the rules see them: a variable that is to stay has a second value.
+    fn visible_bounds(&self) -> impl Iterator<Item = Interval> + '_ {
+        let keep = self.points == PointVariables::Keep;
+        self.bounds.iter().map(move |b| match b {
+            b if keep && b.is_point() && b.upper < i64::MAX => Interval::new(b.lower, b.upper + 1),
+            b => *b,
+        })
+    }
+
+    fn simplify_domain(&mut self, s: &mut Simplifier<'_>) -> bool {
+        for _ in 0..ROUNDS {
+            s.ranges.reset(self.visible_bounds());
+            s.domain_changed();
+            let mut pass = Pass { bounds: &mut self.bounds, kept: Vec::new(), changed: false, empty: false };
+            for (e, interval) in std::mem::take(&mut self.constraints) {
+                let e = s.simplify(e);
+                pass.assume(s, e, interval);
+                if pass.empty {
+                    return true;
+                }
+            }
+            let changed = pass.changed;
+            self.constraints = pass.kept;
+            if !changed && !self.use_each_other(s) {
+                break;
+            }
+        }
+        self.constraints.sort_by(|a, b| s.arena.compare(a.0, b.0));
+        s.ranges.reset(self.visible_bounds());
+        s.domain_changed();
+        self.state_facts(s, None);
+        self.replace_equal_variables(s);
+        false
+    }
+
+    /// Simplify each constraint with the others as facts; true where one became cheaper.
+    fn use_each_other(&mut self, s: &mut Simplifier<'_>) -> bool {
+        let count = self.constraints.len();
+        if !(2..=CONSTRAINTS_COMPARED).contains(&count) {
+            return false;
+        }
+        for k in 0..count {
+            s.ranges.reset(self.visible_bounds());
+            s.domain_changed();
+            self.state_facts(s, Some(k));
+            let (e, interval) = self.constraints[k];
+            let new = s.simplify(e);
+            let bounds = s.bounds(new);
+            if interval.covers(bounds) {
+                self.constraints.remove(k);
+                return true;
+            }
+            if new != e && s.cost(new) < s.cost(e) {
+                self.constraints[k] = (new, interval);
+                return true;
+            }
+        }
+        false
+    }
+
+    fn state_facts(&self, s: &mut Simplifier<'_>, except: Option<usize>) {
+        for (k, (e, interval)) in self.constraints.iter().enumerate() {
+            if Some(k) == except {
+                continue;
+            }
+            s.ranges.facts.ranges.insert(*e, *interval);
+            if s.arena.tag(*e) == Tag::Sum {
+                s.ranges.facts.linear.push((*e, *interval));
+            }
+            if let Some((x, m)) = s.arena.as_mod(*e) {
+                if interval.is_point() {
+                    self.state_congruence(s, x, m, interval.lower);
+                }
+            }
+        }
+        s.ranges.invalidate();
+    }
+
+    fn state_congruence(&self, s: &mut Simplifier<'_>, x: Expr, m: i64, r: i64) {
+        let Some((form, factor, offset)) = normal_form(s.arena, x) else { return };
+        if (factor, offset) == (1, 0) {
+            s.ranges.facts.congruences.insert(form, (m, r));
+        }
+    }
+
+    /// Where `x - y = 0`, write `x` for `y` in the results and the other constraints.
+    fn replace_equal_variables(&mut self, s: &mut Simplifier<'_>) {
+        let pairs: Vec<(usize, Expr, Expr)> = (0..self.constraints.len())
+            .filter_map(|k| {
+                let (e, interval) = self.constraints[k];
+                let Node::Sum(0, [a, b]) = s.arena.node(e) else { return None };
+                let variables =
+                    s.arena.as_variable(a.expr).is_some() && s.arena.as_variable(b.expr).is_some();
+                let equal = interval == Interval::point(0) && a.coeff == 1 && b.coeff == -1 && variables;
+                equal.then_some((k, a.expr, b.expr))
+            })
+            .collect();
+        for (own, keep, gone) in pairs {
+            let mut roots = self.results.clone();
+            roots.extend(self.constraints.iter().map(|c| c.0));
+            let Ok(new) = s.arena.replace(&roots, &[(gone, keep)]) else { continue };
+            let count = self.results.len();
+            for (r, n) in self.results.iter_mut().zip(&new) {
+                if *r != *n {
+                    *r = s.applied(RuleId::EqualityUsed, *r, *n);
+                }
+            }
+            for (k, n) in new[count..].iter().enumerate() {
+                if k != own && self.constraints[k].0 != *n {
+                    self.constraints[k].0 = s.simplify(*n);
+                }
+            }
+        }
+    }
+}
+
+/// One pass over the constraints.
+struct Pass<'a> {
+    bounds: &'a mut Vec<Interval>,
+    kept: Vec<(Expr, Interval)>,
+    changed: bool,
+    empty: bool,
+}
+
+/// `expr in interval`; an implied one only tightens bounds of variables.
+struct Assumption {
+    expr: Expr,
+    interval: Interval,
+    implied: bool,
+}
+
+impl Pass<'_> {
+    /// Take `e in interval` into the domain. `e` is simplified on the box.
+    fn assume(&mut self, s: &mut Simplifier<'_>, e: Expr, interval: Interval) {
+        let mut work = vec![Assumption { expr: e, interval, implied: false }];
+        while let Some(a) = work.pop() {
+            if self.empty || !s.spend(1) {
+                if !a.implied {
+                    self.kept.push((a.expr, a.interval));
+                }
+                continue;
+            }
+            self.step(s, a, &mut work);
+        }
+    }
+
+    fn step(&mut self, s: &mut Simplifier<'_>, a: Assumption, work: &mut Vec<Assumption>) {
+        let Assumption { expr: e, mut interval, implied } = a;
+        if let Some(v) = s.arena.as_variable(e) {
+            return self.tighten(v as usize, interval);
+        }
+        let range = self.range(s, e);
+        if interval.covers(range) {
+            return;
+        }
+        interval = interval.intersect(range);
+        if interval.is_empty() {
+            self.empty = true;
+            return;
+        }
+        let push = |work: &mut Vec<Assumption>, expr, interval, implied| {
+            work.push(Assumption { expr, interval, implied });
+        };
+        match s.arena.node(e) {
+            Node::Sum(..) => {
+                let Some((form, factor, offset)) = normal_form(s.arena, e) else { return };
+                if form != e {
+                    let inner = interval.plus(Interval::point(offset).negated()).quotient_by(factor);
+                    return push(work, form, inner, implied);
+                }
+                self.imply_terms(s, e, interval, work);
+            }
+            Node::FloorDiv(x, d) => {
+                if let Some(m) = s.arena.as_constant(d) {
+                    let above = interval.scaled(m);
+                    let inner = Interval::new(above.lower, above.upper.saturating_add(m - 1));
+                    return push(work, x, inner, implied);
+                }
+            }
+            Node::Min(args) | Node::Max(args) => {
+                let lower = s.arena.tag(e) == Tag::Min;
+                let one_sided = if lower {
+                    Interval::new(interval.lower, i64::MAX)
+                } else {
+                    Interval::new(i64::MIN, interval.upper)
+                };
+                let binding = if lower { interval.upper < range.upper } else { interval.lower > range.lower };
+                for x in args {
+                    push(work, *x, one_sided, implied || binding);
+                }
+                if !binding {
+                    return;
+                }
+            }
+            Node::Mod(..) if interval.is_point() => {
+                if let Some((form, r, m)) = self.congruence(s, e, interval.lower) {
+                    if !implied {
+                        self.keep_congruence(s, form, r, m);
+                    }
+                    return;
+                }
+            }
+            _ => {}
+        }
+        if !implied {
+            self.keep(e, interval);
+        }
+    }
+
+    /// The bounds of `e` on the box as it is now.
+    fn range(&mut self, s: &mut Simplifier<'_>, e: Expr) -> Interval {
+        s.bounds(e)
+    }
+
+    fn tighten(&mut self, v: usize, interval: Interval) {
+        let new = self.bounds[v].intersect(interval);
+        self.empty |= new.is_empty();
+        self.changed |= new != self.bounds[v];
+        self.bounds[v] = new;
+    }
+
+    fn keep(&mut self, e: Expr, interval: Interval) {
+        match self.kept.iter_mut().find(|(k, _)| *k == e) {
+            Some((_, known)) => {
+                *known = known.intersect(interval);
+                self.empty |= known.is_empty();
+            }
+            None => self.kept.push((e, interval)),
+        }
+    }
+
+    /// What `sum in interval` says of each term when the others are as small or as large as they can be.
+    fn imply_terms(
+        &mut self,
+        s: &mut Simplifier<'_>,
+        e: Expr,
+        interval: Interval,
+        work: &mut Vec<Assumption>,
+    ) {
+        let Node::Sum(constant, terms) = s.arena.node(e) else { return };
+        let terms: Vec<Term> = terms.to_vec();
+        let parts: Vec<Interval> = terms.iter().map(|t| s.bounds(t.expr).scaled(t.coeff)).collect();
+        let total = parts.iter().fold(Interval::point(constant), |sum, p| sum.plus(*p));
+        for (t, part) in terms.iter().zip(&parts) {
+            let rest = if total.is_bounded() {
+                Interval::new(total.lower - part.lower, total.upper - part.upper)
+            } else if terms.len() <= 16 {
+                let others = parts.iter().zip(&terms).filter(|(_, o)| o.expr != t.expr);
+                others.fold(Interval::point(constant), |sum, (p, _)| sum.plus(*p))
+            } else {
+                continue;
+            };
+            let own = interval.plus(Interval::new(rest.lower, rest.upper).negated());
+            // own = interval - rest, taken as the hull: lower - rest.upper, upper - rest.lower.
+            let bounds = own.quotient_by(t.coeff);
+            if !bounds.covers(s.bounds(t.expr)) {
+                work.push(Assumption { expr: t.expr, interval: bounds, implied: true });
+            }
+        }
+    }
+
+    /// `x mod m = r` with the constant of `x` moved to the right and its leading coefficient made 1 where it can be.
+    fn congruence(&mut self, s: &mut Simplifier<'_>, e: Expr, r: i64) -> Option<(Expr, i64, i64)> {
+        let (x, m) = s.arena.as_mod(e)?;
+        let Node::Sum(constant, terms) = s.arena.node(x) else { return Some((x, r, m)) };
+        let r = floor_mod(r.checked_sub(floor_mod(constant, m)?)?, m)?;
+        let lead = floor_mod(terms[0].coeff, m)?;
+        let (g, inverse) = inverse_mod(lead, m);
+        let factor = if g == 1 { inverse } else { 1 };
+        let scaled: Option<Vec<Term>> = terms
+            .iter()
+            .map(|t| {
+                let coeff = (i128::from(t.coeff) * i128::from(factor)).rem_euclid(i128::from(m));
+                Some(Term::new(i64::try_from(coeff).ok()?, t.expr))
+            })
+            .collect();
+        let form = s.arena.sum(0, &scaled?).ok()?;
+        let right = i64::try_from((i128::from(r) * i128::from(factor)).rem_euclid(i128::from(m))).ok()?;
+        let form = s.arena.modulo_constant(form, m).ok()?;
+        let (form, m) = s.arena.as_mod(form)?;
+        Some((form, right, m))
+    }
+
+    /// Keep `x mod m = r`, joined with what is known of `x` already.
+    fn keep_congruence(&mut self, s: &mut Simplifier<'_>, x: Expr, r: i64, m: i64) {
+        let (mut r, mut m) = (r, m);
+        let mut k = 0;
+        while k < self.kept.len() {
+            let (e, known) = self.kept[k];
+            let other = s.arena.as_mod(e).filter(|(y, _)| *y == x && known.is_point());
+            match other.map(|(_, n)| chinese_remainder((r, m), (known.lower, n))) {
+                Some(Joined::Never) => {
+                    self.empty = true;
+                    return;
+                }
+                Some(Joined::As(residue, modulus)) => {
+                    (r, m) = (residue, modulus);
+                    self.kept.remove(k);
+                }
+                Some(Joined::TooLarge) | None => k += 1,
+            }
+        }
+        if let Some(v) = s.arena.as_variable(x) {
+            let b = self.bounds[v as usize];
+            let lower = b
+                .lower
+                .checked_add(div_mod_positive(r.wrapping_sub(floor_mod(b.lower, m).unwrap_or(0)), m).1);
+            let upper = b
+                .upper
+                .checked_sub(div_mod_positive(floor_mod(b.upper, m).unwrap_or(0).wrapping_sub(r), m).1);
+            if let (Some(lower), Some(upper)) = (lower, upper) {
+                self.tighten(v as usize, Interval::new(lower, upper));
+                let b = self.bounds[v as usize];
+                if self.empty || b.is_point() {
+                    return;
+                }
+            }
+        }
+        if let Ok(e) = s.arena.modulo_constant(x, m) {
+            self.keep(e, Interval::point(r));
+        }
+    }
+}
+
+enum Joined {
+    Never,
+    TooLarge,
+    As(i64, i64),
+}
+
+/// `x = r (mod m)` and `x = q (mod n)` as one congruence.
+fn chinese_remainder((r, m): (i64, i64), (q, n): (i64, i64)) -> Joined {
+    let g = gcd_i64(m, n);
+    let Some(gap) = q.checked_sub(r) else { return Joined::TooLarge };
+    if gap % g != 0 {
+        return Joined::Never;
+    }
+    let Some(lcm) = (m / g).checked_mul(n) else { return Joined::TooLarge };
+    let (step, modulus) = (gap / g, n / g);
+    let (_, inverse) = if modulus == 1 { (1, 0) } else { inverse_mod((m / g).rem_euclid(modulus), modulus) };
+    let k = (i128::from(step) * i128::from(inverse)).rem_euclid(i128::from(modulus));
+    let x = (i128::from(r) + i128::from(m) * k).rem_euclid(i128::from(lcm));
+    match i64::try_from(x) {
+        Ok(x) => Joined::As(x, lcm),
+        Err(_) => Joined::TooLarge,
+    }
+}
+
+/// The bounds of `e` on a box, without facts.
+pub fn range_on_box(
+    arena: &mut Arena,
+    scratch: &mut Scratch,
+    bounds: &[Interval],
+    e: Expr,
+) -> Result<Interval> {
+    scratch.ranges.reset(bounds.iter().copied());
+    Ok(scratch.ranges.bounds(arena, e))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chinese_remainders_follow_the_definition() {
+        for m in 1..12 {
+            for n in 1..12 {
+                for r in 0..m {
+                    for q in 0..n {
+                        let all: Vec<i64> = (0..m * n).filter(|x| x % m == r && x % n == q).collect();
+                        match chinese_remainder((r, m), (q, n)) {
+                            Joined::Never => assert!(all.is_empty()),
+                            Joined::As(x, lcm) => {
+                                assert_eq!(all.first(), Some(&x), "{r} mod {m}, {q} mod {n}");
+                                assert_eq!((m * n) / lcm, all.len() as i64);
+                            }
+                            Joined::TooLarge => panic!("small numbers"),
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

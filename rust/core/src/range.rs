@@ -1,0 +1,385 @@
+//! What is known of an expression on a domain: bounds and a congruence, once a node.
+//!
+//! The domain is a box of variables and facts from constraints: bounds of linear forms, and congruences. A fact is
+//! stored for the form without its constant, divided by its content, with a positive leading coefficient.
+
+use crate::expr::{Arena, Expr, Node, Term};
+use crate::int::{div_mod_positive, gcd_i64};
+use crate::interval::Interval;
+use std::collections::HashMap;
+
+/// Bounds of an expression, and `expr = modulus * k + residue`; modulus 0: a constant; modulus 1: nothing known.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Info {
+    /// The bounds.
+    pub bounds: Interval,
+    /// The modulus of the congruence.
+    pub modulus: i64,
+    /// The residue, in `[0, modulus)`; the value itself where the modulus is 0.
+    pub residue: i64,
+}
+
+impl Info {
+    const UNKNOWN: Info = Info { bounds: Interval::ALL, modulus: -1, residue: 0 };
+
+    /// Bounds alone.
+    pub fn of(bounds: Interval) -> Info {
+        if bounds.is_point() {
+            return Info { bounds, modulus: 0, residue: bounds.lower };
+        }
+        Info { bounds, modulus: 1, residue: 0 }
+    }
+
+    fn point(value: i64) -> Info {
+        Info { bounds: Interval::point(value), modulus: 0, residue: value }
+    }
+
+    /// The bounds moved inwards to values of the congruence.
+    #[must_use]
+    pub fn tightened(mut self) -> Info {
+        if self.modulus > 1 {
+            if self.bounds.lower != i64::MIN {
+                let gap = div_mod_positive(self.residue.wrapping_sub(self.bounds.lower), self.modulus).1;
+                // The difference may leave int64; the bound is then left as it is.
+                if self.residue.checked_sub(self.bounds.lower).is_some() {
+                    self.bounds.lower = self.bounds.lower.saturating_add(gap);
+                }
+            }
+            if self.bounds.upper != i64::MAX && self.bounds.upper.checked_sub(self.residue).is_some() {
+                let gap = div_mod_positive(self.bounds.upper - self.residue, self.modulus).1;
+                self.bounds.upper = self.bounds.upper.saturating_sub(gap);
+            }
+        }
+        if self.bounds.is_point() {
+            return Info::point(self.bounds.lower);
+        }
+        self
+    }
+
+    /// Both pieces of knowledge at once; where they contradict each other, the first.
+    #[must_use]
+    pub fn and(self, other: Info) -> Info {
+        let bounds = self.bounds.intersect(other.bounds);
+        if bounds.is_empty() {
+            return self;
+        }
+        let (modulus, residue) =
+            if other.modulus > self.modulus && self.modulus > 0 && other.modulus % self.modulus == 0 {
+                (other.modulus, other.residue)
+            } else {
+                (self.modulus, self.residue)
+            };
+        Info { bounds, modulus, residue }.tightened()
+    }
+}
+
+/// Facts that hold beside the box.
+#[derive(Default, Debug)]
+pub struct Facts {
+    /// Bounds of normalized forms.
+    pub(crate) ranges: HashMap<Expr, Interval>,
+    /// `form mod m = r`.
+    pub(crate) congruences: HashMap<Expr, (i64, i64)>,
+    /// The forms of `ranges` that are sums, in the order in which they were stated.
+    pub(crate) linear: Vec<(Expr, Interval)>,
+}
+
+impl Facts {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.ranges.is_empty() && self.congruences.is_empty()
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.ranges.clear();
+        self.congruences.clear();
+        self.linear.clear();
+    }
+}
+
+/// Knowledge of all nodes of an arena on one domain, computed when asked and kept.
+#[derive(Default, Debug)]
+pub struct Ranges {
+    pub(crate) variables: Vec<Info>,
+    pub(crate) facts: Facts,
+    infos: Vec<Info>,
+}
+
+/// With more facts than this, sums are not compared with each of them.
+const FACTS_COMPARED: usize = 12;
+
+impl Ranges {
+    /// Start on a new domain: the box of the variables, no facts.
+    pub fn reset(&mut self, bounds: impl Iterator<Item = Interval>) {
+        self.variables.clear();
+        self.variables.extend(bounds.map(Info::of));
+        self.facts.clear();
+        self.infos.clear();
+    }
+
+    /// Forget what was derived: the box or the facts have changed.
+    pub fn invalidate(&mut self) {
+        self.infos.clear();
+    }
+
+    /// What is known of `e`.
+    #[inline]
+    pub fn info(&mut self, arena: &mut Arena, e: Expr) -> Info {
+        match self.infos.get(e.index()) {
+            Some(info) if info.modulus >= 0 => *info,
+            _ => self.derive(arena, e),
+        }
+    }
+
+    /// The bounds of `e`.
+    #[inline]
+    pub fn bounds(&mut self, arena: &mut Arena, e: Expr) -> Interval {
+        self.info(arena, e).bounds
+    }
+
+    #[inline]
+    fn known(&self, e: Expr) -> Option<Info> {
+        self.infos.get(e.index()).copied().filter(|i| i.modulus >= 0)
+    }
+
+    #[inline]
+    fn store(&mut self, e: Expr, info: Info) {
+        if self.infos.len() <= e.index() {
+            self.infos.resize(e.index() + 16, Info::UNKNOWN);
+        }
+        self.infos[e.index()] = info;
+    }
+
+    fn derive(&mut self, arena: &mut Arena, e: Expr) -> Info {
+        // Operands first; a stack of our own, for the nesting comes from outside.
+        let mut ready = true;
+        arena.for_each_operand(e, |o| ready &= self.known(o).is_some());
+        if ready {
+            return self.derive_one(arena, e);
+        }
+        let mut stack = vec![e];
+        while let Some(&top) = stack.last() {
+            let before = stack.len();
+            arena.for_each_operand(top, |o| {
+                if self.known(o).is_none() {
+                    stack.push(o);
+                }
+            });
+            if stack.len() == before {
+                stack.pop();
+                if self.known(top).is_none() {
+                    self.derive_one(arena, top);
+                }
+            }
+        }
+        self.known(e).unwrap_or(Info::of(Interval::ALL))
+    }
+
+    fn derive_one(&mut self, arena: &mut Arena, e: Expr) -> Info {
+        let mut info = self.of_operands(arena, e);
+        if !self.facts.is_empty() {
+            info = self.with_facts(arena, e, info);
+        }
+        self.store(e, info);
+        info
+    }
+
+    fn operand(&self, e: Expr) -> Info {
+        self.known(e).unwrap_or(Info::of(Interval::ALL))
+    }
+
+    fn of_operands(&self, arena: &Arena, e: Expr) -> Info {
+        match arena.node(e) {
+            Node::Constant(c) => Info::point(c),
+            Node::Variable(v) => self.variables.get(v as usize).copied().unwrap_or(Info::of(Interval::ALL)),
+            Node::Sum(constant, terms) => self.of_sum(constant, terms),
+            Node::FloorDiv(a, b) => {
+                let (a, b) = (self.operand(a), self.operand(b));
+                if b.bounds.is_point() && b.bounds.lower > 0 {
+                    return Info::of(a.bounds.floordiv_positive(b.bounds.lower));
+                }
+                let q = a.bounds.floordiv(b.bounds);
+                Info::of(if q.is_empty() { Interval::ALL } else { q })
+            }
+            Node::Mod(a, b) => {
+                let (a, b) = (self.operand(a), self.operand(b));
+                if b.bounds.is_point() && b.bounds.lower > 0 {
+                    return Self::of_remainder(a, b.bounds.lower);
+                }
+                let largest = b.bounds.lower.saturating_neg().max(b.bounds.upper).saturating_sub(1);
+                let below = a.bounds.lower >= 0 && a.bounds.upper < i64::MAX;
+                let upper = if below { largest.min(a.bounds.upper) } else { largest };
+                Info::of(Interval::new(0, upper.max(0)))
+            }
+            Node::Min(args) => Self::of_lattice(args.iter().map(|a| self.operand(*a)), Interval::min),
+            Node::Max(args) => Self::of_lattice(args.iter().map(|a| self.operand(*a)), Interval::max),
+            Node::Product(args) => self.of_product(args),
+        }
+    }
+
+    fn of_sum(&self, constant: i64, terms: &[Term]) -> Info {
+        let mut bounds = Interval::point(constant);
+        let (mut modulus, mut residue) = (0i64, constant);
+        for t in terms {
+            let info = self.operand(t.expr);
+            bounds = bounds.plus(info.bounds.scaled(t.coeff));
+            if modulus == 1 {
+                continue;
+            }
+            let Some(own) = t.coeff.checked_mul(info.modulus) else {
+                modulus = 1;
+                continue;
+            };
+            let shift = t.coeff.checked_mul(info.residue).and_then(|x| residue.checked_add(x));
+            match shift {
+                Some(x) => residue = x,
+                None => modulus = 1,
+            }
+            if modulus != 1 {
+                modulus = gcd_i64(modulus, own);
+            }
+        }
+        if modulus == 0 {
+            // All constant; or the modulus is no int64.
+            return Info::of(bounds);
+        }
+        residue = div_mod_positive(residue, modulus).1;
+        Info { bounds, modulus, residue: if modulus == 1 { 0 } else { residue } }.tightened()
+    }
+
+    /// `a mod m`.
+    fn of_remainder(a: Info, m: i64) -> Info {
+        if a.bounds.is_bounded() {
+            let ((q, low), (p, high)) =
+                (div_mod_positive(a.bounds.lower, m), div_mod_positive(a.bounds.upper, m));
+            if p == q {
+                let (modulus, residue) = if a.modulus > 1 && m % a.modulus == 0 {
+                    (a.modulus, div_mod_positive(a.residue, a.modulus).1)
+                } else {
+                    (1, 0)
+                };
+                return Info { bounds: Interval::new(low, high), modulus, residue }.tightened();
+            }
+        }
+        let g = gcd_i64(a.modulus, m).max(1);
+        let residue = div_mod_positive(a.residue, g).1;
+        Info { bounds: Interval::new(0, m - 1), modulus: g, residue: if g == 1 { 0 } else { residue } }
+            .tightened()
+    }
+
+    fn of_lattice(parts: impl Iterator<Item = Info>, f: fn(Interval, Interval) -> Interval) -> Info {
+        let mut all: Option<Info> = None;
+        for p in parts {
+            all = Some(match all {
+                None => p,
+                Some(q) => {
+                    let g = gcd_i64(gcd_i64(p.modulus, q.modulus), p.residue.wrapping_sub(q.residue)).max(1);
+                    let residue = div_mod_positive(p.residue, g).1;
+                    Info { bounds: f(p.bounds, q.bounds), modulus: g, residue }
+                }
+            });
+        }
+        match all {
+            Some(info) if info.modulus > 0 => info.tightened(),
+            Some(info) => Info::of(info.bounds),
+            None => Info::of(Interval::ALL),
+        }
+    }
+
+    fn of_product(&self, args: &[Expr]) -> Info {
+        let square = args.len() == 2 && args[0] == args[1];
+        let mut bounds = Interval::point(1);
+        let mut modulus = 1i64;
+        for a in args {
+            let info = self.operand(*a);
+            bounds = bounds.times(info.bounds);
+            let own = if info.modulus == 0 { info.residue } else { gcd_i64(info.modulus, info.residue) };
+            modulus = modulus.checked_mul(own).and_then(i64::checked_abs).filter(|m| *m > 0).unwrap_or(1);
+        }
+        if square {
+            bounds = bounds.intersect(Interval::new(0, i64::MAX));
+        }
+        if bounds.is_point() {
+            return Info::of(bounds);
+        }
+        Info { bounds, modulus, residue: 0 }.tightened()
+    }
+
+    // ------------------------------------------------------------------ facts
+
+    fn with_facts(&self, arena: &mut Arena, e: Expr, info: Info) -> Info {
+        let Some((form, factor, offset)) = normal_form(arena, e) else { return info };
+        let mut info = info;
+        if let Some(bounds) = self.facts.ranges.get(&form) {
+            let stated = bounds.scaled(factor).plus(Interval::point(offset));
+            info = info.and(Info { bounds: stated, modulus: 1, residue: 0 });
+        }
+        if let Some((m, r)) = self.facts.congruences.get(&form) {
+            let both =
+                m.checked_mul(factor.abs()).zip(r.checked_mul(factor).and_then(|x| x.checked_add(offset)));
+            if let Some((m, r)) = both {
+                let residue = div_mod_positive(r, m).1;
+                info = info.and(Info { bounds: Interval::ALL, modulus: m, residue });
+            }
+        }
+        if self.facts.linear.len() <= FACTS_COMPARED {
+            info = self.with_linear_facts(arena, e, info);
+        }
+        info
+    }
+
+    /// `e = k * form + rest`: the bounds of the form and of the rest bound `e`.
+    fn with_linear_facts(&self, arena: &mut Arena, e: Expr, info: Info) -> Info {
+        let mut info = info;
+        let Node::Sum(constant, terms) = arena.node(e) else { return info };
+        if terms.len() < 2 {
+            return info;
+        }
+        for (form, bounds) in &self.facts.linear {
+            let Node::Sum(_, parts) = arena.node(*form) else { continue };
+            let Some(first) = terms.iter().find(|t| t.expr == parts[0].expr) else { continue };
+            let k = first.coeff / parts[0].coeff;
+            if k == 0 || first.coeff % parts[0].coeff != 0 {
+                continue;
+            }
+            let mut rest = Interval::point(constant).plus(bounds.scaled(k));
+            let mut shared = 0;
+            for t in terms {
+                let part = parts.iter().find(|p| p.expr == t.expr);
+                shared += usize::from(part.is_some());
+                let taken = part.map_or(Some(0), |p| p.coeff.checked_mul(k));
+                match taken.and_then(|x| t.coeff.checked_sub(x)) {
+                    Some(left) => rest = rest.plus(self.operand(t.expr).bounds.scaled(left)),
+                    None => rest = Interval::ALL,
+                }
+            }
+            // All parts of the form must have been taken away for the identity to hold.
+            if shared == parts.len() {
+                info = info.and(Info { bounds: rest, modulus: 1, residue: 0 });
+            }
+        }
+        info
+    }
+}
+
+/// `(form, factor, offset)` with `e = factor * form + offset` and the form as facts are stored; `None`: a constant.
+pub fn normal_form(arena: &mut Arena, e: Expr) -> Option<(Expr, i64, i64)> {
+    match arena.node(e) {
+        Node::Constant(_) => None,
+        Node::Sum(constant, terms) => {
+            let mut content = 0i64;
+            for t in terms {
+                content = gcd_i64(content, t.coeff);
+            }
+            let content = if terms[0].coeff < 0 { -content } else { content };
+            if content == 0 || terms.iter().any(|t| t.coeff == i64::MIN) {
+                return Some((e, 1, 0));
+            }
+            if constant == 0 && content == 1 {
+                return Some((e, 1, 0));
+            }
+            let reduced: Vec<Term> = terms.iter().map(|t| Term::new(t.coeff / content, t.expr)).collect();
+            Some((arena.sorted_sum(0, &reduced), content, constant))
+        }
+        _ => Some((e, 1, 0)),
+    }
+}

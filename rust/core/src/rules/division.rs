@@ -1,0 +1,145 @@
+//! Laws of `floordiv` on a domain.
+
+use super::RuleId;
+use crate::error::Result;
+use crate::expr::{Expr, Node, Tag, Term};
+use crate::simplify::Simplifier;
+
+/// Simplify a canonical quotient of simplified operands.
+pub fn apply(s: &mut Simplifier<'_>, e: Expr) -> Result<Expr> {
+    let Some((n, m)) = s.arena.as_floordiv(e) else { return by_expression(s, e) };
+    let found = match split(s, e, n, m)? {
+        Some(x) => Some(x),
+        None => match nested(s, e, n, m)? {
+            Some(x) => Some(x),
+            None => extremum(s, e, n, m)?,
+        },
+    };
+    Ok(found.unwrap_or(e))
+}
+
+/// `n / m = (n - r) / m` where `r` in `[0, g)` and `g` divides `m` and `n - r`.
+fn split(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {
+    s.split(n, m, |s, found| {
+        let high = s.simplify(found.high);
+        let q = s.floordiv_constant(high, m)?;
+        if q == e || (!found.disjoint && found.granule != m && s.cost(q) > s.cost(e)) {
+            return Ok(None);
+        }
+        Ok(Some(s.applied(RuleId::QuotientSplit, e, q)))
+    })
+}
+
+/// `(x / b + y) / m = (x + b * y) / (b * m)`, where that is cheaper.
+fn nested(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {
+    let Node::Sum(constant, terms) = s.arena.node(n) else { return Ok(None) };
+    let Some(at) = terms.iter().position(|t| t.coeff == 1 && s.arena.tag(t.expr) == Tag::FloorDiv) else {
+        return Ok(None);
+    };
+    let Some((x, b)) = s.arena.as_floordiv(terms[at].expr) else { return Ok(None) };
+    let Some(divisor) = b.checked_mul(m) else { return Ok(None) };
+    let mut inner: Vec<Term> = Vec::with_capacity(terms.len());
+    for (k, t) in terms.iter().enumerate() {
+        match t.coeff.checked_mul(b) {
+            _ if k == at => inner.push(Term::new(1, x)),
+            Some(coeff) => inner.push(Term::new(coeff, t.expr)),
+            None => return Ok(None),
+        }
+    }
+    let Some(constant) = constant.checked_mul(b) else { return Ok(None) };
+    let inner = s.sum(constant, &inner)?;
+    let q = s.floordiv_constant(inner, divisor)?;
+    if s.cost(q) >= s.cost(e) {
+        return Ok(None);
+    }
+    Ok(Some(s.applied(RuleId::QuotientOfNested, e, q)))
+}
+
+/// `min(a, b) / m = min(a / m, b / m)`, where that is cheaper.
+fn extremum(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {
+    let Some((tag, args)) = s.spread_extremum(n)? else { return Ok(None) };
+    let mut quotients = Vec::with_capacity(args.len());
+    for a in args {
+        let a = s.simplify(a);
+        quotients.push(s.floordiv_constant(a, m)?);
+    }
+    let q = s.extremum(tag, &quotients)?;
+    if s.cost(q) >= s.cost(e) {
+        return Ok(None);
+    }
+    Ok(Some(s.applied(RuleId::QuotientOfExtremum, e, q)))
+}
+
+fn by_expression(s: &mut Simplifier<'_>, e: Expr) -> Result<Expr> {
+    let Node::FloorDiv(n, d) = s.arena.node(e) else { return Ok(e) };
+    let (a, b) = (s.bounds(n), s.bounds(d));
+    if a.lower >= 0 && b.lower > 0 && a.upper < b.lower {
+        let zero = s.arena.constant(0);
+        return Ok(s.applied(RuleId::QuotientSmall, e, zero));
+    }
+    // A difference of both may be known better than each of them.
+    let gap = s.arena.sub(d, n)?;
+    if a.lower >= 0 && b.lower > 0 && s.bounds(gap).lower > 0 {
+        let zero = s.arena.constant(0);
+        return Ok(s.applied(RuleId::QuotientSmall, e, zero));
+    }
+    let Some((multiple, rest)) = multiples_of(s, n, d)? else { return Ok(e) };
+    let q = s.floordiv(rest, d)?;
+    let sum = s.combine(multiple, 1, q, 1)?;
+    Ok(s.applied(RuleId::QuotientOfMultiple, e, sum))
+}
+
+/// `(x, z)` with `n = x * d + z`, where terms of `n` have the factor `d`.
+pub(super) fn multiples_of(s: &mut Simplifier<'_>, n: Expr, d: Expr) -> Result<Option<(Expr, Expr)>> {
+    let one = [Term::new(1, n)];
+    let (constant, terms) = match s.arena.node(n) {
+        Node::Sum(constant, terms) => (constant, terms.to_vec()),
+        _ => (0, one.to_vec()),
+    };
+    let (mut multiples, mut rest) = (Vec::new(), Vec::new());
+    for t in terms {
+        let factors = match s.arena.node(t.expr) {
+            Node::Product(args) => args.to_vec(),
+            _ => vec![t.expr],
+        };
+        match factors.iter().position(|f| *f == d) {
+            Some(k) => {
+                let others: Vec<Expr> =
+                    factors.iter().enumerate().filter(|(i, _)| *i != k).map(|(_, f)| *f).collect();
+                multiples.push(Term::new(t.coeff, s.arena.product(&others)?));
+            }
+            None => rest.push(t),
+        }
+    }
+    if multiples.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some((s.sum(0, &multiples)?, s.sum(constant, &rest)?)))
+}
+
+impl Simplifier<'_> {
+    /// A sum with one minimum or maximum, as the minimum or maximum of sums.
+    pub(super) fn spread_extremum(&mut self, n: Expr) -> Result<Option<(Tag, Vec<Expr>)>> {
+        let one = [Term::new(1, n)];
+        let (constant, terms) = match self.arena.node(n) {
+            Node::Sum(constant, terms) => (constant, terms.to_vec()),
+            _ => (0, one.to_vec()),
+        };
+        let mut found =
+            terms.iter().enumerate().filter(|(_, t)| matches!(self.arena.tag(t.expr), Tag::Min | Tag::Max));
+        let (Some((at, t)), None) = (found.next(), found.next()) else { return Ok(None) };
+        let (coeff, tag) = (t.coeff, self.arena.tag(t.expr));
+        let args: Vec<Expr> = match self.arena.node(t.expr) {
+            Node::Min(args) | Node::Max(args) => args.to_vec(),
+            _ => return Ok(None),
+        };
+        let flipped = if tag == Tag::Min { Tag::Max } else { Tag::Min };
+        let mut out = Vec::with_capacity(args.len());
+        let mut terms = terms;
+        for a in args {
+            terms[at] = Term::new(coeff, a);
+            out.push(self.arena.sum(constant, &terms)?);
+        }
+        Ok(Some((if coeff < 0 { flipped } else { tag }, out)))
+    }
+}

@@ -1,0 +1,65 @@
+//! The laws that need a domain, by operator family, and the table that names them.
+//!
+//! A law that is true for all integers belongs to the constructors (`canonical.rs`, `lattice.rs`). A rule here is one
+//! line of [`RULES`] and one short function that answers "no match" before it builds anything.
+
+pub mod division;
+pub mod lattice;
+pub mod remainder;
+pub mod split;
+pub mod sum;
+
+macro_rules! rules {
+    ($($id:ident, $name:literal, $family:literal, $law:literal, $precondition:literal;)*) => {
+        /// The name of a rule.
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+        pub enum RuleId { $(#[doc = $law] $id),* }
+
+        /// All rules, in the order of [`RuleId`].
+        pub const RULES: &[Rule] = &[$(Rule {
+            id: RuleId::$id, name: $name, family: $family, law: $law, precondition: $precondition,
+        }),*];
+    };
+}
+
+/// A rule as data: what it is called, its law, and when the law holds.
+#[derive(Clone, Copy, Debug)]
+pub struct Rule {
+    /// Its id.
+    pub id: RuleId,
+    /// Its stable name.
+    pub name: &'static str,
+    /// The operator at its left side.
+    pub family: &'static str,
+    /// The law; `/` is floordiv, `%` is mod.
+    pub law: &'static str,
+    /// The condition under which the law holds.
+    pub precondition: &'static str,
+}
+
+impl RuleId {
+    /// The line of the table.
+    pub fn rule(self) -> &'static Rule {
+        &RULES[self as usize]
+    }
+}
+
+rules! {
+    SingleValue, "single-value", "any", "e = c", "c <= e <= c";
+    QuotientSplit, "quotient-split", "floordiv", "n / m = (n - r) / m", "m > 0, g divides m, g divides n - r, 0 <= r < g";
+    QuotientOfExtremum, "quotient-of-extremum", "floordiv", "min(a, b) / m = min(a / m, b / m)", "m > 0 (max alike)";
+    QuotientOfNested, "quotient-of-nested", "floordiv", "(x / b + y) / m = (x + b * y) / (b * m)", "b > 0, m > 0";
+    QuotientOfMultiple, "quotient-of-multiple", "floordiv", "(x * y + z) / y = x + z / y", "y != 0";
+    QuotientSmall, "quotient-small", "floordiv", "x / y = 0", "0 <= x < y";
+    RemainderSplit, "remainder-split", "mod", "n % m = (n - r) % m + r", "m > 0, g divides m, g divides n - r, 0 <= r < g";
+    RemainderOfExtremum, "remainder-of-extremum", "mod", "min(a, b) % m = min(a - c, b - c) % m", "m divides c";
+    RemainderSmall, "remainder-small", "mod", "x % y = x", "0 <= x < y";
+    RemainderOfMultiple, "remainder-of-multiple", "mod", "(x * y + z) % y = z % y", "y != 0";
+    RemainderJoins, "remainder-joins", "sum", "x % m = x - m * (x / m)", "m > 0";
+    QuotientJoins, "quotient-joins", "sum", "m * (x / m) = x - x % m", "m > 0";
+    DigitsJoin, "digits-join", "sum", "x % u + u * (y % v) = x % (u * v)", "u > 0, v > 0, v divides x / u - y";
+    HalvesJoin, "halves-join", "sum", "x / 2 + x % 2 = (x + 1) / 2", "none";
+    ExtremumAbsorbsTerms, "extremum-absorbs-terms", "sum", "min(a, b) + t = min(a + t, b + t)", "none (max alike)";
+    EqualityUsed, "equality-used", "sum", "e = e + k * (f - c)", "f = c on the domain";
+    ArgumentIdle, "argument-idle", "min, max", "min(a, b) = a", "a <= b on the domain (max alike)";
+}

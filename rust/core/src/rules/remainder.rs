@@ -1,0 +1,43 @@
+//! Laws of `mod` on a domain.
+
+use super::division::multiples_of;
+use super::RuleId;
+use crate::error::Result;
+use crate::expr::{Expr, Node};
+use crate::simplify::Simplifier;
+
+/// Simplify a canonical remainder of simplified operands.
+pub fn apply(s: &mut Simplifier<'_>, e: Expr) -> Result<Expr> {
+    match s.arena.as_mod(e) {
+        Some((n, m)) => Ok(split(s, e, n, m)?.unwrap_or(e)),
+        None => by_expression(s, e),
+    }
+}
+
+/// `n % m = (n - r) % m + r` where `r` in `[0, g)` and `g` divides `m` and `n - r`.
+fn split(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {
+    s.split(n, m, |s, found| {
+        let high = s.simplify(found.high);
+        let rest = s.modulo_constant(high, m)?;
+        let low = s.simplify(found.low);
+        let out = s.combine(rest, 1, low, 1)?;
+        if out == e || (!found.disjoint && found.granule != m && s.cost(out) > s.cost(e)) {
+            return Ok(None);
+        }
+        Ok(Some(s.applied(RuleId::RemainderSplit, e, out)))
+    })
+}
+
+fn by_expression(s: &mut Simplifier<'_>, e: Expr) -> Result<Expr> {
+    let Node::Mod(n, d) = s.arena.node(e) else { return Ok(e) };
+    let (a, b) = (s.bounds(n), s.bounds(d));
+    if a.lower >= 0 && b.lower > 0 {
+        let gap = s.arena.sub(d, n)?;
+        if a.upper < b.lower || s.bounds(gap).lower > 0 {
+            return Ok(s.applied(RuleId::RemainderSmall, e, n));
+        }
+    }
+    let Some((_, rest)) = multiples_of(s, n, d)? else { return Ok(e) };
+    let out = s.modulo(rest, d)?;
+    Ok(s.applied(RuleId::RemainderOfMultiple, e, out))
+}

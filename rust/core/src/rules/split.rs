@@ -1,0 +1,169 @@
+//! The split of a dividend: `n = high + low` with `high` a multiple of `g`, `g` a divisor of `m`, and `0 <= low < g`.
+//!
+//! Then `n floordiv m = high floordiv m` and `n mod m = high mod m + low`. With `g = m` the quotient is exact and the
+//! remainder is `low`. For each candidate `g` the coefficients are reduced to residues (of least absolute value, then
+//! all nonnegative), and the range of what is left must lie within one period of `g`: linear in the number of terms.
+
+use crate::error::Result;
+use crate::expr::{Expr, Node, Term};
+use crate::int::{div_mod_positive, gcd_i64};
+use crate::interval::Interval;
+use crate::range::Info;
+use crate::simplify::Simplifier;
+
+/// `n = high + low`.
+pub struct Split {
+    /// A multiple of the granule.
+    pub high: Expr,
+    /// In `[0, granule)`.
+    pub low: Expr,
+    /// `g`.
+    pub granule: i64,
+    /// No term stands in both parts.
+    pub disjoint: bool,
+}
+
+/// One term of the dividend.
+struct Part {
+    term: Term,
+    info: Info,
+    /// All values of the term are congruent modulo this (0: a constant).
+    step: i64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Residues {
+    Least,
+    Nonnegative,
+}
+
+impl Simplifier<'_> {
+    /// The splits of `n` for the divisor `m`, the one with the largest granule first; `accept` takes the first it likes.
+    pub fn split<T>(
+        &mut self,
+        n: Expr,
+        m: i64,
+        mut accept: impl FnMut(&mut Self, Split) -> Result<Option<T>>,
+    ) -> Result<Option<T>> {
+        let (constant, parts) = self.parts(n);
+        for g in granules(&parts, m) {
+            if !self.spend(parts.len() as u64) {
+                return Ok(None);
+            }
+            for residues in [Residues::Least, Residues::Nonnegative] {
+                if let Some(found) = self.split_at(constant, &parts, g, residues)? {
+                    if let Some(out) = accept(self, found)? {
+                        return Ok(Some(out));
+                    }
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    fn parts(&mut self, n: Expr) -> (i64, Vec<Part>) {
+        let (constant, terms) = match self.arena.node(n) {
+            Node::Sum(constant, terms) => (constant, terms.to_vec()),
+            Node::Constant(c) => (c, Vec::new()),
+            _ => (0, vec![Term::new(1, n)]),
+        };
+        let parts = terms.into_iter().map(|term| {
+            let info = self.info(term.expr);
+            let step = term.coeff.checked_mul(info.modulus).unwrap_or(term.coeff);
+            Part { term, info, step }
+        });
+        (constant, parts.collect())
+    }
+
+    fn split_at(
+        &mut self,
+        constant: i64,
+        parts: &[Part],
+        g: i64,
+        residues: Residues,
+    ) -> Result<Option<Split>> {
+        let mut bounds = Interval::point(0);
+        let mut shift = div_mod_positive(constant, g).1;
+        let (mut quotients, mut lows, mut differs) = (false, false, false);
+        for p in parts {
+            let Some(residue) = residue_of(p, g, residues) else {
+                // The whole term is congruent to a constant.
+                let Some(r) = p.term.coeff.checked_mul(p.info.residue) else { return Ok(None) };
+                shift = div_mod_positive(shift + div_mod_positive(r, g).1, g).1;
+                continue;
+            };
+            differs |= residue < 0;
+            quotients |= residue != p.term.coeff;
+            lows = true;
+            bounds = bounds.plus(p.info.bounds.scaled(residue));
+            if !bounds.is_bounded() || bounds.upper.checked_sub(bounds.lower).is_none_or(|w| w >= g) {
+                return Ok(None);
+            }
+        }
+        if residues == Residues::Nonnegative && !differs && !lows {
+            return Ok(None);
+        }
+        let bounds = bounds.plus(Interval::point(shift));
+        let period = div_mod_positive(bounds.lower, g).0;
+        if !bounds.is_bounded() || div_mod_positive(bounds.upper, g).0 != period {
+            return Ok(None);
+        }
+        let Some(base) = period.checked_mul(g).and_then(|b| shift.checked_sub(b)) else { return Ok(None) };
+        if !lows && base == 0 {
+            return Ok(None);
+        }
+        let mut low: Vec<Term> = Vec::new();
+        let mut high: Vec<Term> = Vec::new();
+        for p in parts {
+            let residue = residue_of(p, g, residues).unwrap_or(0);
+            let rest = p.term.coeff - residue;
+            if residue != 0 {
+                low.push(Term::new(residue, p.term.expr));
+            }
+            if rest != 0 {
+                high.push(Term::new(rest, p.term.expr));
+            }
+        }
+        let Some(above) = constant.checked_sub(base) else { return Ok(None) };
+        let disjoint = !quotients;
+        let (high, low) = (self.arena.sum(above, &high)?, self.arena.sum(base, &low)?);
+        Ok(Some(Split { high, low, granule: g, disjoint }))
+    }
+}
+
+/// The residue of a term's coefficient modulo `g`; `None` where all values of the term are congruent modulo `g`.
+fn residue_of(p: &Part, g: i64, residues: Residues) -> Option<i64> {
+    if p.step % g == 0 {
+        return None;
+    }
+    let r = div_mod_positive(p.term.coeff, g).1;
+    // A remainder of a coefficient near i64::MIN may not be taken away from it within int64.
+    if residues == Residues::Least && r > g - r && p.term.coeff.checked_sub(r - g).is_some() {
+        Some(r - g)
+    } else if p.term.coeff.checked_sub(r).is_some() {
+        Some(r)
+    } else {
+        Some(p.term.coeff % g)
+    }
+}
+
+/// `m`, and the common divisors of `m` with the steps of the terms, one by one and joined from the largest on.
+fn granules(parts: &[Part], m: i64) -> Vec<i64> {
+    let mut found: Vec<i64> = Vec::with_capacity(parts.len() * 2 + 1);
+    found.push(m);
+    let mut single: Vec<i64> = parts.iter().map(|p| gcd_i64(m, p.step)).collect();
+    single.sort_unstable_by(|a, b| b.cmp(a));
+    let mut joined = 0;
+    for g in single {
+        joined = gcd_i64(joined, g);
+        if g > 1 && found.last() != Some(&g) {
+            found.push(g);
+        }
+        if joined > 1 && joined != g {
+            found.push(joined);
+        }
+    }
+    found.sort_unstable_by(|a, b| b.cmp(a));
+    found.dedup();
+    found
+}

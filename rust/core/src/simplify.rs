@@ -1,0 +1,323 @@
+//! The driver: bottom-up over the nodes, each rebuilt from its simplified operands by a constructor that knows the
+//! domain. A constructor tries the rules of its family in order; each rule makes the expression smaller in one
+//! measure (cost, see [`Simplifier::cost`]; then the divisor or modulus; then the number of terms), so that it ends.
+//! A budget bounds the work of a call: beyond it the canonical, sound form is returned and the status says so.
+
+use crate::error::Result;
+use crate::expr::{Arena, Expr, Node, Tag, Term};
+use crate::interval::Interval;
+use crate::range::{Info, Ranges};
+use crate::rules::{self, RuleId};
+
+const NONE: Expr = Expr(u32::MAX);
+
+/// Did the call run to its end?
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Status {
+    /// No rule applies any more.
+    Complete,
+    /// The work budget was used up: the result is sound, and may be simplified further.
+    BudgetExhausted,
+}
+
+/// One application of a rule.
+#[derive(Clone, Copy, Debug)]
+pub struct Step {
+    /// Which rule.
+    pub rule: RuleId,
+    /// What it met.
+    pub before: Expr,
+    /// What it made.
+    pub after: Expr,
+}
+
+/// Memory that is used again from call to call.
+#[derive(Default, Debug)]
+pub struct Scratch {
+    pub(crate) ranges: Ranges,
+    memo: Vec<Expr>,
+    costs: Vec<u32>,
+}
+
+/// Work units a call may spend: so many rule attempts for each node of the input, and a floor.
+const BUDGET_PER_NODE: u64 = 400;
+const SMALLEST_BUDGET: u64 = 20_000;
+/// How deep rules may call constructors that call rules.
+const DEEPEST: u32 = 40;
+
+/// Constructors that know a domain.
+pub struct Simplifier<'a> {
+    /// The nodes.
+    pub arena: &'a mut Arena,
+    /// The domain, and what follows from it.
+    pub ranges: &'a mut Ranges,
+    memo: &'a mut Vec<Expr>,
+    costs: &'a mut Vec<u32>,
+    budget: u64,
+    depth: u32,
+    trace: Option<Vec<Step>>,
+}
+
+impl<'a> Simplifier<'a> {
+    /// A simplifier on the domain that `scratch.ranges` holds.
+    pub fn new(arena: &'a mut Arena, scratch: &'a mut Scratch) -> Self {
+        scratch.memo.clear();
+        scratch.costs.clear();
+        let budget = SMALLEST_BUDGET.max(BUDGET_PER_NODE * arena.len() as u64);
+        Simplifier {
+            arena,
+            ranges: &mut scratch.ranges,
+            memo: &mut scratch.memo,
+            costs: &mut scratch.costs,
+            budget,
+            depth: 0,
+            trace: None,
+        }
+    }
+
+    /// Keep a list of the steps.
+    pub fn record_steps(&mut self) {
+        self.trace = Some(Vec::new());
+    }
+
+    /// The steps so far, where they are kept.
+    pub fn take_steps(&mut self) -> Vec<Step> {
+        self.trace.take().unwrap_or_default()
+    }
+
+    /// Whether the budget sufficed.
+    pub fn status(&self) -> Status {
+        if self.budget == 0 {
+            Status::BudgetExhausted
+        } else {
+            Status::Complete
+        }
+    }
+
+    /// The domain has changed: what was derived from it is forgotten.
+    pub fn domain_changed(&mut self) {
+        self.ranges.invalidate();
+        self.memo.clear();
+    }
+
+    /// The bounds of `e`.
+    pub fn bounds(&mut self, e: Expr) -> Interval {
+        self.ranges.bounds(self.arena, e)
+    }
+
+    /// What is known of `e`.
+    pub fn info(&mut self, e: Expr) -> Info {
+        self.ranges.info(self.arena, e)
+    }
+
+    /// Spend one unit of work; false once there is none left.
+    pub(crate) fn spend(&mut self, units: u64) -> bool {
+        self.budget = self.budget.saturating_sub(units);
+        self.budget > 0
+    }
+
+    /// Note the application of a rule.
+    pub(crate) fn applied(&mut self, rule: RuleId, before: Expr, after: Expr) -> Expr {
+        if let Some(trace) = &mut self.trace {
+            trace.push(Step { rule, before, after });
+        }
+        after
+    }
+
+    // ------------------------------------------------------------------ driver
+
+    /// The simplified form of `e`. An overflow on the way leaves the node concerned as it is.
+    pub fn simplify(&mut self, e: Expr) -> Expr {
+        if let Some(done) = self.memoised(e) {
+            return done;
+        }
+        if self.operands_are_done(e) {
+            return self.visit(e);
+        }
+        let mut stack = vec![(e, false)];
+        while let Some((node, expanded)) = stack.pop() {
+            if self.memoised(node).is_some() {
+                continue;
+            }
+            if expanded {
+                self.visit(node);
+                continue;
+            }
+            stack.push((node, true));
+            let memo = &self.memo;
+            self.arena.for_each_operand(node, |o| {
+                if memo.get(o.index()).is_none_or(|m| *m == NONE) {
+                    stack.push((o, false));
+                }
+            });
+        }
+        self.memoised(e).unwrap_or(e)
+    }
+
+    #[inline]
+    fn memoised(&self, e: Expr) -> Option<Expr> {
+        self.memo.get(e.index()).copied().filter(|m| *m != NONE)
+    }
+
+    fn operands_are_done(&self, e: Expr) -> bool {
+        let mut done = true;
+        self.arena.for_each_operand(e, |o| done &= self.memoised(o).is_some());
+        done
+    }
+
+    fn remember(&mut self, e: Expr, new: Expr) {
+        let top = e.index().max(new.index());
+        if self.memo.len() <= top {
+            self.memo.resize(top + 16, NONE);
+        }
+        self.memo[e.index()] = new;
+        self.memo[new.index()] = new;
+    }
+
+    /// Simplify a node whose operands are done.
+    fn visit(&mut self, e: Expr) -> Expr {
+        let mut same = true;
+        self.arena.for_each_operand(e, |o| same &= self.memo[o.index()] == o);
+        let new = if same { self.apply_rules(e) } else { self.visit_changed(e) };
+        self.remember(e, new);
+        new
+    }
+
+    fn visit_changed(&mut self, e: Expr) -> Expr {
+        match self.arena.with_operands(e, self.memo) {
+            Ok(built) if built != e && self.depth < DEEPEST => {
+                self.depth += 1;
+                let out = self.simplify(built);
+                self.depth -= 1;
+                out
+            }
+            Ok(built) => built,
+            Err(_) => e,
+        }
+    }
+
+    fn apply_rules(&mut self, e: Expr) -> Expr {
+        let settled = self.settle(e);
+        if settled != e || self.depth >= DEEPEST || !self.spend(1) {
+            return settled;
+        }
+        self.depth += 1;
+        let out = match self.arena.tag(e) {
+            Tag::Sum => rules::sum::apply(self, e),
+            Tag::FloorDiv => rules::division::apply(self, e),
+            Tag::Mod => rules::remainder::apply(self, e),
+            Tag::Min | Tag::Max => rules::lattice::apply(self, e),
+            Tag::Variable | Tag::Constant | Tag::Product => Ok(e),
+        };
+        self.depth -= 1;
+        out.unwrap_or(e)
+    }
+
+    /// A node whose bounds are one value is that value.
+    fn settle(&mut self, e: Expr) -> Expr {
+        let bounds = self.bounds(e);
+        if bounds.is_point() && self.arena.tag(e) != Tag::Constant {
+            let c = self.arena.constant(bounds.lower);
+            return self.applied(RuleId::SingleValue, e, c);
+        }
+        e
+    }
+
+    // ------------------------------------------------------------------ constructors on a domain
+
+    /// `constant + sum of terms`.
+    pub(crate) fn sum(&mut self, constant: i64, terms: &[Term]) -> Result<Expr> {
+        let e = self.arena.sum(constant, terms)?;
+        Ok(self.simplify(e))
+    }
+
+    /// `a * p + b * q`.
+    pub(crate) fn combine(&mut self, a: Expr, p: i64, b: Expr, q: i64) -> Result<Expr> {
+        let e = self.arena.combine(a, p, b, q)?;
+        Ok(self.simplify(e))
+    }
+
+    /// `a * factor + constant`.
+    pub(crate) fn affine(&mut self, a: Expr, factor: i64, constant: i64) -> Result<Expr> {
+        let e = self.arena.affine(a, factor, constant)?;
+        Ok(self.simplify(e))
+    }
+
+    /// `a floordiv b`.
+    pub(crate) fn floordiv(&mut self, a: Expr, b: Expr) -> Result<Expr> {
+        let e = self.arena.floordiv(a, b)?;
+        Ok(self.simplify(e))
+    }
+
+    /// `a floordiv c`.
+    pub(crate) fn floordiv_constant(&mut self, a: Expr, c: i64) -> Result<Expr> {
+        let e = self.arena.floordiv_constant(a, c)?;
+        Ok(self.simplify(e))
+    }
+
+    /// `a mod b`.
+    pub(crate) fn modulo(&mut self, a: Expr, b: Expr) -> Result<Expr> {
+        let e = self.arena.modulo(a, b)?;
+        Ok(self.simplify(e))
+    }
+
+    /// `a mod m`.
+    pub(crate) fn modulo_constant(&mut self, a: Expr, m: i64) -> Result<Expr> {
+        let e = self.arena.modulo_constant(a, m)?;
+        Ok(self.simplify(e))
+    }
+
+    /// The minimum or maximum.
+    pub(crate) fn extremum(&mut self, tag: Tag, args: &[Expr]) -> Result<Expr> {
+        let e = self.arena.extremum(tag, args)?;
+        Ok(self.simplify(e))
+    }
+
+    // ------------------------------------------------------------------ cost
+
+    /// What an expression costs when it is written out: 1 for each addition and each coefficient that is not 1 or -1,
+    /// 4 for each floordiv, mod, min, max; saturating, for a DAG may be exponential as a tree.
+    pub fn cost(&mut self, e: Expr) -> u32 {
+        if let Some(c) = self.costs.get(e.index()).copied().filter(|c| *c != u32::MAX) {
+            return c;
+        }
+        let mut stack = vec![e];
+        while let Some(&top) = stack.last() {
+            let before = stack.len();
+            self.arena.for_each_operand(top, |o| {
+                if self.costs.get(o.index()).copied().unwrap_or(u32::MAX) == u32::MAX {
+                    stack.push(o);
+                }
+            });
+            if stack.len() == before {
+                stack.pop();
+                let cost = self.own_cost(top);
+                if self.costs.len() <= top.index() {
+                    self.costs.resize(top.index() + 16, u32::MAX);
+                }
+                self.costs[top.index()] = cost;
+            }
+        }
+        self.costs[e.index()]
+    }
+
+    fn own_cost(&self, e: Expr) -> u32 {
+        const LARGEST: u32 = u32::MAX - 1;
+        let at = |o: Expr| self.costs[o.index()];
+        let cost = match self.arena.node(e) {
+            Node::Variable(_) | Node::Constant(_) => 0u32,
+            Node::FloorDiv(a, b) | Node::Mod(a, b) => at(a).saturating_add(at(b)).saturating_add(4),
+            Node::Product(args) => args.iter().fold(args.len() as u32 - 1, |c, a| c.saturating_add(at(*a))),
+            Node::Min(args) | Node::Max(args) => {
+                args.iter().fold(4 * (args.len() as u32 - 1), |c, a| c.saturating_add(at(*a)))
+            }
+            Node::Sum(constant, terms) => {
+                let joins = terms.len() as u32 - 1 + u32::from(constant != 0);
+                terms.iter().fold(joins, |c, t| {
+                    c.saturating_add(at(t.expr)).saturating_add(u32::from(t.coeff != 1 && t.coeff != -1))
+                })
+            }
+        };
+        cost.min(LARGEST)
+    }
+}

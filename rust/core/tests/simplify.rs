@@ -1,0 +1,134 @@
+//! Simplification keeps the values on the domain, and the domain: random problems, all points of the box.
+
+mod random_expressions;
+
+use indexing_core::domain::{PointVariables, Problem};
+use indexing_core::simplify::Scratch;
+use indexing_core::{Arena, Expr, Interval};
+use random_expressions::{build, random_tree, show, Random};
+
+struct Case {
+    problem: Problem,
+    seed: u64,
+}
+
+fn random_case(seed: u64, arena: &mut Arena) -> Option<Case> {
+    let mut r = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    let bounds = (0..3)
+        .map(|_| {
+            let low = r.between(-9, 4);
+            Interval::new(low, low + r.between(0, 7))
+        })
+        .collect();
+    let depth = 1 + r.below(4) as u32;
+    let results =
+        (0..2).map(|_| build(&random_tree(&mut r, depth), arena)).collect::<Result<Vec<_>, _>>().ok()?;
+    let mut constraints = Vec::new();
+    for _ in 0..r.below(4) {
+        let depth = 1 + r.below(3) as u32;
+        let e = build(&random_tree(&mut r, depth), arena).ok()?;
+        let low = r.between(-12, 6);
+        constraints.push((e, Interval::new(low, low + [0, 0, 3, 9][r.below(4) as usize])));
+    }
+    Some(Case { problem: Problem { bounds, constraints, results, points: PointVariables::Replace }, seed })
+}
+
+fn box_points(bounds: &[Interval]) -> Vec<[i64; 3]> {
+    let mut out = Vec::new();
+    for x in bounds[0].lower..=bounds[0].upper {
+        for y in bounds[1].lower..=bounds[1].upper {
+            for z in bounds[2].lower..=bounds[2].upper {
+                out.push([x, y, z]);
+            }
+        }
+    }
+    out
+}
+
+/// Whether the point is in the domain; `None` where an expression has no value there.
+fn inside(arena: &mut Arena, p: &Problem, point: &[i64; 3]) -> Option<bool> {
+    let in_box = p.bounds.iter().zip(point).all(|(b, x)| b.contains(*x));
+    let exprs: Vec<Expr> = p.constraints.iter().map(|c| c.0).collect();
+    let values = arena.evaluate(&exprs, point).ok()?;
+    Some(in_box && p.constraints.iter().zip(values).all(|(c, v)| c.1.contains(v)))
+}
+
+fn check(case: &Case, arena: &mut Arena, scratch: &mut Scratch) -> u64 {
+    let before = &case.problem;
+    let mut after = before.clone();
+    let outcome = after.simplify(arena, scratch);
+    let mut points = 0;
+    for point in box_points(&before.bounds) {
+        let Some(was_inside) = inside(arena, before, &point) else { continue };
+        let Ok(expected) = arena.evaluate(&before.results, &point) else { continue };
+        if outcome.empty {
+            assert!(!was_inside, "seed {}: called empty, but {point:?} is inside", case.seed);
+            continue;
+        }
+        let is_inside = inside(arena, &after, &point);
+        assert_eq!(is_inside, Some(was_inside), "seed {} at {point:?}: the domains differ", case.seed);
+        if was_inside {
+            let got = arena.evaluate(&after.results, &point).expect("defined before");
+            assert_eq!(got, expected, "seed {} at {point:?}", case.seed);
+            points += 1;
+        }
+    }
+    points
+}
+
+#[test]
+fn values_and_domains_stay() {
+    let (mut arena, mut scratch) = (Arena::new(), Scratch::default());
+    let cases: u64 = std::env::var("INDEXING_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(20_000);
+    let first: u64 = std::env::var("INDEXING_SEED").ok().and_then(|n| n.parse().ok()).unwrap_or(1);
+    let mut points = 0;
+    for seed in first..first + cases {
+        arena.clear();
+        if let Some(case) = random_case(seed, &mut arena) {
+            points += check(&case, &mut arena, &mut scratch);
+        }
+    }
+    assert!(points > 10 * cases);
+}
+
+#[test]
+fn simplifying_again_changes_nothing() {
+    let (mut arena, mut scratch) = (Arena::new(), Scratch::default());
+    let mut differ = Vec::new();
+    for seed in 1..20_000 {
+        arena.clear();
+        let Some(case) = random_case(seed, &mut arena) else { continue };
+        let mut once = case.problem;
+        let o = once.simplify(&mut arena, &mut scratch);
+        if seed == 17448 {
+            eprintln!(
+                "{:?} {:?}",
+                o.status,
+                once.constraints.iter().map(|c| (show(&arena, c.0), c.1)).collect::<Vec<_>>()
+            );
+        }
+        if o.empty {
+            continue;
+        }
+        let mut twice = once.clone();
+        twice.simplify(&mut arena, &mut scratch);
+        if (&once.results, &once.constraints, &once.bounds)
+            != (&twice.results, &twice.constraints, &twice.bounds)
+        {
+            let all = |p: &Problem| {
+                p.results
+                    .iter()
+                    .chain(p.constraints.iter().map(|c| &c.0))
+                    .map(|e| show(&arena, *e))
+                    .collect::<Vec<_>>()
+            };
+            differ.push(format!(
+                "seed {seed}: {:?} became {:?} on {:?}",
+                all(&once),
+                all(&twice),
+                once.bounds
+            ));
+        }
+    }
+    assert!(differ.is_empty(), "{} differ: {:?}", differ.len(), &differ[..differ.len().min(10)]);
+}
