@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import indexing as ix
 import pytest
+
+import indexing as ix
 from problems import problems
 
 EXAMPLE = Path(__file__).resolve().parent.parent / "examples" / "transformer_block.hlo"

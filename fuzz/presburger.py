@@ -12,8 +12,9 @@ import random
 import secrets
 import sys
 
-import indexing as ix
 import islpy as isl
+
+import indexing as ix
 from random_maps import Bounds, Expr, Map, Style, random_map, read
 
 LARGE = Style(most_points=10**12, largest_size=5000, huge_numbers=False, variable_divisors=False)

@@ -7,8 +7,9 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 
-import indexing as ix
 import pytest
+
+import indexing as ix
 from indexing.cli import main
 
 DEEP = 100_000

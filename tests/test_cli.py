@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+
 from indexing.cli import main
 
 TRANSPOSE = """

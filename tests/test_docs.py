@@ -6,6 +6,7 @@ import shlex
 from pathlib import Path
 
 import pytest
+
 from indexing.cli import main
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -2,10 +2,11 @@
 
 import random
 
+import pytest
+
 import indexing as ix
 import maps
 import presburger
-import pytest
 from random_maps import evaluate, random_map, read
 
 SEED = 20261

@@ -5,9 +5,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-import indexing as ix
 import numpy as np
 import pytest
+
+import indexing as ix
 
 EXAMPLE = Path(__file__).resolve().parent.parent / "examples" / "transformer_block.hlo"
 MODULE = ix.hlo.load(EXAMPLE)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from indexing.emit.kernel import Argument, Kernel
 from indexing.errors import CompileError
 from indexing.runtime import cache

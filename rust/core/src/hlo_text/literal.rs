@@ -232,9 +232,9 @@ fn parse_word(cursor: &mut Cursor, start: usize, negative: bool) -> Result<Numbe
             cursor.require(b')')?;
             let value =
                 value.ok_or_else(|| HloError::new(at, format!("{payload} is no payload such as 0x1")))?;
-            Ok(Number::NotANumber(negative, Some(value)))
+            Ok(Number::Nan(negative, Some(value)))
         }
-        "nan" => Ok(Number::NotANumber(negative, None)),
+        "nan" => Ok(Number::Nan(negative, None)),
         _ => {
             cursor.at = start;
             Err(cursor.expected("a number"))

@@ -10,7 +10,7 @@ pub(super) enum Number {
     /// Anything else but not-a-number.
     Real(f64),
     /// `nan`, `-nan`, `nan(0x1)`: sign and payload.
-    NotANumber(bool, Option<u64>),
+    Nan(bool, Option<u64>),
 }
 
 /// What a floating point type has besides finite numbers.
@@ -104,7 +104,7 @@ impl Format {
 
     fn encode(self, number: Number) -> Option<u64> {
         let value = match number {
-            Number::NotANumber(negative, payload) => return self.not_a_number(negative, payload),
+            Number::Nan(negative, payload) => return self.not_a_number(negative, payload),
             Number::Integer(i) => i as f64,
             Number::Real(r) => r,
         };
@@ -130,7 +130,7 @@ fn shift_to_nearest(value: u64, shift: i32) -> u64 {
 /// The code of a power of two in the type that has nothing but an exponent.
 fn exponent_only(number: Number) -> Option<u64> {
     let value = match number {
-        Number::NotANumber(..) => return Some(0xff),
+        Number::Nan(..) => return Some(0xff),
         Number::Integer(i) => i as f64,
         Number::Real(r) => r,
     };
