@@ -1,0 +1,218 @@
+"""convolution: windows over the spatial dimensions, sums over window and input features, in groups."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from indexing._core import SymbolicExpr
+from indexing.ops.block import (
+    Array,
+    Constraint,
+    HloValue,
+    Indexing,
+    Op,
+    OperandIndexing,
+    only_array,
+    tensor_map,
+    variables,
+)
+from indexing.ops.contraction import accumulator, matmul, to_element
+from indexing.ops.windows import gather_window, never_pads, read_position, written_position
+
+if TYPE_CHECKING:
+    from indexing.hlo import ConvolutionLabels, Instruction, WindowDim
+
+_PADDING_INCLUDED = "kernel elements that meet only padding or the holes of a dilated input are included"
+
+
+@dataclass(frozen=True, slots=True)
+class _Convolution:
+    """What the attributes say: sizes by role, groups, windows."""
+
+    lhs: tuple[int, ...]
+    rhs: tuple[int, ...]
+    out: tuple[int, ...]
+    window: tuple[WindowDim, ...]
+    labels: ConvolutionLabels
+    feature_groups: int
+    batch_groups: int
+
+    @property
+    def spatial(self) -> int:
+        return len(self.window)
+
+    @property
+    def group_features(self) -> int:
+        """Input features that one output feature sums over."""
+        return self.rhs[self.labels.kernel.batch]
+
+    @property
+    def group_outputs(self) -> int:
+        """Output features a group (of either kind)."""
+        return self.rhs[self.labels.kernel.feature] // (self.feature_groups * self.batch_groups)
+
+    @property
+    def out_batch(self) -> int:
+        return self.out[self.labels.output.batch]
+
+    def kernel_position(self, k: int, window: SymbolicExpr) -> SymbolicExpr:
+        """Where along spatial dimension k of the kernel the window's element lies."""
+        return window * -1 + (self.window[k].size - 1) if self.window[k].reversed else window
+
+
+def _read(instruction: Instruction) -> _Convolution:
+    return _Convolution(
+        tuple(instruction.operands[0].shape.dimensions),
+        tuple(instruction.operands[1].shape.dimensions),
+        tuple(instruction.shape.dimensions),
+        instruction.window(),
+        instruction.dim_labels(),
+        instruction.integer("feature_group_count", 1),
+        instruction.integer("batch_group_count", 1),
+    )
+
+
+def _placed(rank: int, *roles: tuple[Sequence[int], Sequence[SymbolicExpr]]) -> list[SymbolicExpr]:
+    by_dimension = {k: e for dims, exprs in roles for k, e in zip(dims, exprs, strict=True)}
+    return [by_dimension[k] for k in range(rank)]
+
+
+def output_to_input(instruction: Instruction, output: int) -> Indexing:
+    """out[b, x, o] = sum over w, i of lhs[b, x * stride + w * dilation - pad, i] * rhs[w, i, o], groups apart."""
+    c = _read(instruction)
+    labels, rank = c.labels, len(c.out)
+    d = variables(rank)
+    *w, i = variables(c.spatial + 1, rank)
+    ranges = [*(dim.size for dim in c.window), c.group_features]
+    feature, batch = d[labels.output.feature], d[labels.output.batch]
+    x, constraints = _read_positions(c, d, w)
+    if c.feature_groups > 1:
+        i_read = feature // c.group_outputs * c.group_features + i
+    else:
+        i_read = i
+    if c.batch_groups > 1:
+        batch = feature // c.group_outputs * c.out_batch + batch
+    lhs = _placed(rank, ([labels.input.batch, labels.input.feature], [batch, i_read]), (labels.input.spatial, x))
+    kernel = [c.kernel_position(k, e) for k, e in enumerate(w)]
+    rhs = _placed(
+        rank,
+        ([labels.kernel.batch, labels.kernel.feature], [i, feature]),
+        (labels.kernel.spatial, kernel),
+    )
+    return [
+        [OperandIndexing(tensor_map(lhs, c.out, ranges, constraints=constraints))],
+        [_bounded(c, OperandIndexing(tensor_map(rhs, c.out, ranges)))],
+    ]
+
+
+def _read_positions(
+    c: _Convolution, d: Sequence[SymbolicExpr], w: Sequence[SymbolicExpr]
+) -> tuple[list[SymbolicExpr], list[Constraint]]:
+    positions: list[SymbolicExpr] = []
+    constraints: list[Constraint] = []
+    for k, dim in enumerate(c.window):
+        at, inside = read_position(dim, d[c.labels.output.spatial[k]], w[k], c.lhs[c.labels.input.spatial[k]])
+        positions.append(at)
+        constraints += inside
+    return positions, constraints
+
+
+def _bounded(c: _Convolution, found: OperandIndexing) -> OperandIndexing:
+    """The kernel's map as it is where no window leaves the input, and as a bound elsewhere."""
+    inside = (
+        never_pads(dim, c.lhs[c.labels.input.spatial[k]], c.out[c.labels.output.spatial[k]])
+        for k, dim in enumerate(c.window)
+    )
+    return found if all(inside) else OperandIndexing(found.map, (), "over-approximate", _PADDING_INCLUDED)
+
+
+def input_to_output(instruction: Instruction, operand: int) -> Indexing:
+    """Which outputs an input element, or a kernel element, is a factor in."""
+    c = _read(instruction)
+    return [[_from_lhs(c) if operand == 0 else _from_rhs(c)]]
+
+
+def _from_lhs(c: _Convolution) -> OperandIndexing:
+    labels, rank = c.labels, len(c.lhs)
+    d = variables(rank)
+    *w, o = variables(c.spatial + 1, rank)
+    batch, feature = d[labels.input.batch], d[labels.input.feature]
+    if c.feature_groups > 1:
+        out_feature = feature // c.group_features * c.group_outputs + o
+    elif c.batch_groups > 1:
+        out_feature = batch // c.out_batch * c.group_outputs + o
+        batch = batch % c.out_batch
+    else:
+        out_feature = o
+    positions: list[SymbolicExpr] = []
+    constraints: list[Constraint] = []
+    for k, dim in enumerate(c.window):
+        at, inside = written_position(dim, d[labels.input.spatial[k]], w[k], c.out[labels.output.spatial[k]])
+        positions.append(at)
+        constraints += inside
+    results = _placed(
+        rank, ([labels.output.batch, labels.output.feature], [batch, out_feature]), (labels.output.spatial, positions)
+    )
+    ranges = [*(dim.size for dim in c.window), c.group_outputs]
+    return OperandIndexing(tensor_map(results, c.lhs, ranges, constraints=constraints))
+
+
+def _from_rhs(c: _Convolution) -> OperandIndexing:
+    labels, rank = c.labels, len(c.rhs)
+    d = variables(rank)
+    b, *x = variables(c.spatial + 1, rank)
+    constraints: list[Constraint] = []
+    for k, dim in enumerate(c.window):
+        w = c.kernel_position(k, d[labels.kernel.spatial[k]])
+        constraints += read_position(dim, x[k], w, c.lhs[labels.input.spatial[k]])[1]
+    feature = d[labels.kernel.feature]
+    results = _placed(
+        rank, ([labels.output.batch, labels.output.feature], [b, feature]), (labels.output.spatial, x)
+    )
+    ranges = [c.out_batch, *(c.out[k] for k in labels.output.spatial)]
+    return OperandIndexing(tensor_map(results, c.rhs, ranges, constraints=constraints))
+
+
+def reference(instruction: Instruction, values: Sequence[HloValue]) -> HloValue:
+    """One matrix product a window position and group, summed wide, rounded once."""
+    c = _read(instruction)
+    labels, dtype = c.labels, instruction.shape.dtype
+    lhs = only_array(values[0]).transpose((labels.input.batch, *labels.input.spatial, labels.input.feature))
+    rhs = only_array(values[1]).transpose((*labels.kernel.spatial, labels.kernel.batch, labels.kernel.feature))
+    groups = c.feature_groups * c.batch_groups
+    spatial = tuple(c.out[k] for k in labels.output.spatial)
+    total = np.zeros((groups, c.out_batch * int(np.prod(spatial, dtype=np.int64)), c.group_outputs), accumulator(dtype))
+    for window in itertools.product(*(range(dim.size) for dim in c.window)):
+        kernel = tuple(dim.size - 1 - w if dim.reversed else w for dim, w in zip(c.window, window, strict=True))
+        left = _window_rows(c, window, lhs, spatial)
+        right = rhs[kernel].reshape(c.group_features, groups, c.group_outputs).transpose(1, 0, 2)
+        total = total + matmul(left, right, dtype)
+    return _arranged(c, to_element(total, dtype), spatial)
+
+
+def _window_rows(c: _Convolution, window: tuple[int, ...], lhs: Array, spatial: tuple[int, ...]) -> Array:
+    """The input that each output's window holds at one position, as [group, batch and spatial, feature]; padding is 0."""
+    moved = np.moveaxis(lhs, 0, -2)  # [spatial..., batch, feature]
+    taken, valid = gather_window(c.window, window, moved, spatial)
+    taken = np.where(valid.reshape(*spatial, 1, 1), taken, np.zeros((), lhs.dtype))
+    rows = np.moveaxis(taken, -2, 0)  # [batch, spatial..., feature]
+    if c.batch_groups > 1:
+        return rows.reshape(c.batch_groups, -1, c.group_features)
+    grouped = rows.reshape(-1, c.feature_groups, c.group_features)
+    return grouped.transpose(1, 0, 2)
+
+
+OPS = (
+    Op(
+        "convolution",
+        "out[b, x, o] = sum_{w, i} lhs[b, (x * stride + w * rhs_dilation - pad) / lhs_dilation, i] * rhs[w, i, o]",
+        output_to_input,
+        reference,
+        input_to_output,
+    ),
+)

@@ -1,0 +1,57 @@
+"""Which parameters a computation's results depend on: what makes the maps of scatter, sort and scan sharp."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from indexing.hlo import Computation, Instruction
+
+
+def parameters_used(computation: Computation) -> list[frozenset[int]]:
+    """For each result (the root, or each element of a root that is a tuple instruction) the parameters it is made of.
+
+    An upper bound: an instruction is taken to depend on all of each operand.
+    """
+    used: dict[Instruction, frozenset[int]] = {}
+    for i in computation.post_order():
+        own = frozenset((i.parameter_number,)) if i.opcode == "parameter" else frozenset[int]()
+        used[i] = own.union(*(used[o] for o in i.operands))
+    root = computation.root
+    if root.opcode == "tuple":
+        return [used[o] for o in root.operands]
+    return [used[root]] * (len(root.shape.elements) if root.shape.is_tuple else 1)
+
+
+@dataclass(frozen=True, slots=True)
+class FoldDependence:
+    """What the results of a fold are made of: states are numbered from 0, the elements that a step takes behind them.
+
+    `direct`: what one step's result is computed from. `closed`: the same, with each state replaced by all it was made of
+    in the steps before (and its initial value).
+    """
+
+    direct: tuple[frozenset[int], ...]
+    closed: tuple[frozenset[int], ...]
+
+
+def fold_dependence(computation: Computation, states: int, elements: int, *, elements_first: bool) -> FoldDependence:
+    """The dependence of a fold whose step takes states and elements; its last `states` results are the new states."""
+    direct = [_numbered(used, states, elements) if elements_first else used for used in parameters_used(computation)]
+    outputs = len(direct) - states
+    new_states = direct[outputs:]
+    while True:
+        closed = [_through(used, new_states) for used in new_states]
+        if closed == new_states:
+            break
+        new_states = closed
+    return FoldDependence(tuple(direct), tuple([_through(used, new_states) for used in direct[:outputs]] + new_states))
+
+
+def _through(used: frozenset[int], new_states: list[frozenset[int]]) -> frozenset[int]:
+    return used.union(*(new_states[k] for k in used if k < len(new_states)))
+
+
+def _numbered(used: frozenset[int], states: int, elements: int) -> frozenset[int]:
+    return frozenset(k - elements if k >= elements else k + states for k in used)

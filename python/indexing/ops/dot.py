@@ -1,0 +1,273 @@
+"""dot, scaled-dot and ragged-dot: sums over contracting dimensions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from indexing._core import SymbolicExpr
+from indexing.errors import UnsupportedOp
+from indexing.ops.block import (
+    Array,
+    HloValue,
+    Indexing,
+    Op,
+    OperandIndexing,
+    only_array,
+    tensor_map,
+    variables,
+)
+from indexing.ops.contraction import matmul, to_element
+
+if TYPE_CHECKING:
+    from indexing.hlo import Instruction, Shape
+
+_GROUPS_UNKNOWN = "which rows belong to which group depends on the values of group_sizes"
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """One operand's dimensions by role; `free` are those neither batch nor contracting, in order."""
+
+    sizes: tuple[int, ...]
+    batch: tuple[int, ...]
+    contracting: tuple[int, ...]
+
+    @property
+    def free(self) -> tuple[int, ...]:
+        return tuple(k for k in range(len(self.sizes)) if k not in self.batch and k not in self.contracting)
+
+    def contracted_sizes(self) -> tuple[int, ...]:
+        return tuple(self.sizes[k] for k in self.contracting)
+
+    def place(
+        self, batch: Sequence[SymbolicExpr], free: Sequence[SymbolicExpr], contracted: Sequence[SymbolicExpr]
+    ) -> list[SymbolicExpr]:
+        """The operand's index, from the index of each role."""
+        by_dimension = dict(zip((*self.batch, *self.free, *self.contracting), (*batch, *free, *contracted), strict=True))
+        return [by_dimension[k] for k in range(len(self.sizes))]
+
+    def matrix(self, value: Array, last: str) -> Array:
+        """The value as [batch..., rows, columns] with `last` ("contracting" or "free") flattened to columns."""
+        first, second = (self.free, self.contracting) if last == "contracting" else (self.contracting, self.free)
+        moved = value.transpose((*self.batch, *first, *second))
+        count = [int(np.prod([self.sizes[k] for k in group], dtype=np.int64)) for group in (first, second)]
+        return moved.reshape([self.sizes[k] for k in self.batch] + count)
+
+
+def _sides(instruction: Instruction) -> tuple[_Side, _Side]:
+    lhs, rhs = (
+        _Side(
+            tuple(instruction.operands[k].shape.dimensions),
+            instruction.ints(f"{name}_batch_dims"),
+            instruction.ints(f"{name}_contracting_dims"),
+        )
+        for k, name in enumerate(("lhs", "rhs"))
+    )
+    return lhs, rhs
+
+
+def _side_maps(instruction: Instruction, lhs: _Side, rhs: _Side) -> list[list[SymbolicExpr]]:
+    """The index of lhs and of rhs, over the output's dimensions and one range variable a contracting dimension."""
+    rank = len(instruction.shape.dimensions)
+    batch, free = len(lhs.batch), len(lhs.free)
+    d, s = variables(rank), variables(len(lhs.contracting), rank)
+    return [lhs.place(d[:batch], d[batch : batch + free], s), rhs.place(d[:batch], d[batch + free :], s)]
+
+
+def dot_output_to_input(instruction: Instruction, output: int) -> Indexing:
+    """out[b, i, j] = sum over s of lhs[b, i, s] * rhs[b, s, j], dimension numbers in any order."""
+    lhs, rhs = _sides(instruction)
+    sizes, ranges = instruction.shape.dimensions, lhs.contracted_sizes()
+    maps = _side_maps(instruction, lhs, rhs)
+    return [[OperandIndexing(tensor_map(results, sizes, ranges))] for results in maps]
+
+
+def dot_input_to_output(instruction: Instruction, operand: int) -> Indexing:
+    """An element of lhs[b, i, s] goes to the row out[b, i, :]; one of rhs[b, s, j] to the column out[b, :, j]."""
+    sides = _sides(instruction)
+    own, other = sides[operand], sides[1 - operand]
+    d = variables(len(own.sizes))
+    s = variables(len(other.free), len(own.sizes))
+    batch, free = [d[k] for k in own.batch], [d[k] for k in own.free]
+    results = [*batch, *free, *s] if operand == 0 else [*batch, *s, *free]
+    return [[OperandIndexing(tensor_map(results, own.sizes, [other.sizes[k] for k in other.free]))]]
+
+
+def _product(instruction: Instruction, left: Array, right: Array) -> Array:
+    lhs, rhs = _sides(instruction)
+    dtype = instruction.shape.dtype
+    product = matmul(lhs.matrix(left, "contracting"), rhs.matrix(right, "free"), dtype)
+    return to_element(product.reshape(instruction.shape.dimensions), dtype)
+
+
+def dot_reference(instruction: Instruction, values: Sequence[HloValue]) -> HloValue:
+    """Products summed wide, rounded once to the result's type."""
+    return _product(instruction, only_array(values[0]), only_array(values[1]))
+
+
+# ---------------------------------------------------------------- scaled-dot
+
+
+def _scale_map(results: Sequence[SymbolicExpr], operand: Shape, scale: Shape) -> list[SymbolicExpr]:
+    """The index of the scale that an operand's element meets: each of its dimensions covers a block of the operand's."""
+    if not scale.dimensions:
+        return []
+    blocks = [n // max(m, 1) for n, m in zip(operand.dimensions, scale.dimensions, strict=True)]
+    return [e // max(b, 1) for e, b in zip(results, blocks, strict=True)]
+
+
+def scaled_dot_output_to_input(instruction: Instruction, output: int) -> Indexing:
+    """out[b, i, j] = sum over s of lhs[b, i, s] * lhs_scale[b, i, s // block] * (the same of rhs)."""
+    lhs, rhs = _sides(instruction)
+    sizes, ranges = instruction.shape.dimensions, lhs.contracted_sizes()
+    maps = _side_maps(instruction, lhs, rhs)
+    shapes = [operand.shape for operand in instruction.operands]
+    scales = [_scale_map(maps[k], shapes[k], shapes[2 + k]) for k in range(len(shapes) - 2)]
+    return [[OperandIndexing(tensor_map(results, sizes, ranges))] for results in (*maps, *scales)]
+
+
+def _spread(scale: Array, sizes: tuple[int, ...]) -> Array:
+    if scale.ndim == 0:
+        return np.broadcast_to(scale, sizes)
+    for k, n in enumerate(sizes):
+        scale = np.repeat(scale, n // max(scale.shape[k], 1), axis=k)
+    return scale
+
+
+def scaled_dot_reference(instruction: Instruction, values: Sequence[HloValue]) -> HloValue:
+    """Operands scaled block by block, then the dot; all in float64, rounded once."""
+    arrays = [only_array(v).astype(np.float64) for v in values]
+    scaled = [
+        arrays[k] * _spread(arrays[2 + k], arrays[k].shape) if len(arrays) > 2 + k else arrays[k] for k in range(2)
+    ]
+    return _product(instruction, scaled[0], scaled[1])
+
+
+# ---------------------------------------------------------------- ragged-dot
+
+
+def _ragged_mode(instruction: Instruction, lhs: _Side) -> str:
+    """By the role of lhs's ragged dimension: "free" (rows), "contracting" or "batch"."""
+    (ragged,) = instruction.ints("lhs_ragged_dims")
+    return "contracting" if ragged in lhs.contracting else "batch" if ragged in lhs.batch else "free"
+
+
+def _ragged_rhs(instruction: Instruction, rhs: _Side) -> tuple[_Side, tuple[int, ...]]:
+    """rhs with its group dimension counted as a contracting one, and that dimension (none in two of the modes)."""
+    group = instruction.ints("rhs_group_dims")
+    return _Side(rhs.sizes, rhs.batch, (*rhs.contracting, *group)), group
+
+
+def ragged_dot_output_to_input(instruction: Instruction, output: int) -> Indexing:
+    """Row i of lhs meets rhs[group of i]; or group g sums over its own part of the contracting dimension."""
+    lhs, plain_rhs = _sides(instruction)
+    mode = _ragged_mode(instruction, lhs)
+    rhs, group = _ragged_rhs(instruction, plain_rhs)
+    sizes = tuple(instruction.shape.dimensions)
+    lead = 1 if mode == "contracting" else 0
+    d = variables(len(sizes))[lead:]
+    s = variables(len(rhs.contracting), len(sizes))
+    batch, free, contracted = len(lhs.batch), len(lhs.free), len(lhs.contracting)
+    left = lhs.place(d[:batch], d[batch : batch + free], s[:contracted])
+    right = rhs.place(d[:batch], d[batch + free :], s)
+    ranges = [*lhs.contracted_sizes(), *(rhs.sizes[k] for k in group)]
+    counts = instruction.operands[2].shape.dimensions
+    whole = tensor_map(variables(len(counts), len(sizes)), sizes, counts)
+    if mode == "batch":
+        lhs_map = OperandIndexing(tensor_map(left, sizes, ranges))
+        return [[lhs_map], [OperandIndexing(tensor_map(right, sizes, ranges))], []]
+    return [
+        [OperandIndexing(tensor_map(left, sizes, ranges[:contracted]), (), "over-approximate", _GROUPS_UNKNOWN)],
+        [OperandIndexing(tensor_map(right, sizes, ranges), (), "over-approximate", _GROUPS_UNKNOWN)],
+        [OperandIndexing(whole)],
+    ]
+
+
+def ragged_dot_reference(instruction: Instruction, values: Sequence[HloValue]) -> HloValue:
+    """Each group's part by a dot of its own; rows of no group are zero."""
+    left, right, counts = (only_array(v) for v in values)
+    lhs, rhs = _sides(instruction)
+    mode = _ragged_mode(instruction, lhs)
+    if counts.ndim != 1:
+        raise UnsupportedOp(
+            f"ragged-dot {instruction.name}: group_sizes of rank {counts.ndim} has no reference; "
+            "give one dimension of group sizes, or split the batch"
+        )
+    if mode == "batch":
+        return _product(instruction, left, right)
+    (ragged,) = instruction.ints("lhs_ragged_dims")
+    limits = np.concatenate([[0], np.cumsum(counts.astype(np.int64))]).clip(0, left.shape[ragged])
+    dtype = instruction.shape.dtype
+    if mode == "contracting":
+        partner = rhs.contracting[lhs.contracting.index(ragged)]
+        parts = [
+            _part(lhs, rhs, _cut(left, ragged, a, b), _cut(right, partner, a, b), dtype)
+            for a, b in zip(limits[:-1], limits[1:], strict=True)
+        ]
+        return to_element(np.stack(parts).reshape(instruction.shape.dimensions), dtype)
+    (group,) = instruction.ints("rhs_group_dims")
+    return _rows_by_group(instruction, (left, right), (ragged, group), limits)
+
+
+def _rows_by_group(
+    instruction: Instruction, operands: tuple[Array, Array], dims: tuple[int, int], limits: Array
+) -> Array:
+    lhs, rhs = _sides(instruction)
+    (left, right), (ragged, group) = operands, dims
+    dtype = instruction.shape.dtype
+    out = np.zeros(instruction.shape.dimensions, dtype)
+    axis = len(lhs.batch) + lhs.free.index(ragged)
+    narrow = _Side(
+        tuple(n for k, n in enumerate(rhs.sizes) if k != group),
+        tuple(k - (k > group) for k in rhs.batch),
+        tuple(k - (k > group) for k in rhs.contracting),
+    )
+    for g, (a, b) in enumerate(zip(limits[:-1], limits[1:], strict=True)):
+        rows = _cut(left, ragged, a, b)
+        part = _part(lhs, narrow, rows, right.take(g, axis=group), dtype)
+        shape = list(out.shape)
+        shape[axis] = int(b - a)
+        index: list[slice] = [slice(None)] * out.ndim
+        index[axis] = slice(int(a), int(b))
+        out[tuple(index)] = to_element(part.reshape(shape), dtype)
+    return out
+
+
+def _cut(value: Array, axis: int, start: int, limit: int) -> Array:
+    index: list[slice] = [slice(None)] * value.ndim
+    index[axis] = slice(int(start), int(limit))
+    return value[tuple(index)]
+
+
+def _part(lhs: _Side, rhs: _Side, left: Array, right: Array, dtype: np.dtype) -> Array:
+    """The unrounded dot of parts of the operands, as [batch..., rows, columns]."""
+    a = _Side(left.shape, lhs.batch, lhs.contracting)
+    b = _Side(right.shape, rhs.batch, rhs.contracting)
+    return matmul(a.matrix(left, "contracting"), b.matrix(right, "free"), dtype)
+
+
+OPS = (
+    Op(
+        "dot",
+        "out[b, i, j] = sum_s lhs[b, i, s] * rhs[b, s, j]",
+        dot_output_to_input,
+        dot_reference,
+        dot_input_to_output,
+    ),
+    Op(
+        "scaled-dot",
+        "out[b, i, j] = sum_s lhs[b, i, s] * lhs_scale[b, i, s // k] * rhs[b, s, j] * rhs_scale[b, s // k, j]",
+        scaled_dot_output_to_input,
+        scaled_dot_reference,
+    ),
+    Op(
+        "ragged-dot",
+        "out[i, j] = sum_s lhs[i, s] * rhs[group(i), s, j], group(i) by the running sum of group_sizes",
+        ragged_dot_output_to_input,
+        ragged_dot_reference,
+    ),
+)

@@ -1,0 +1,159 @@
+"""dynamic-slice and dynamic-update-slice: boxes whose place is known at run time, clamped so that they lie inside."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from indexing.ops.block import (
+    Constraint,
+    HloValue,
+    Indexing,
+    Op,
+    OperandIndexing,
+    identity,
+    only_array,
+    tensor_map,
+    variables,
+)
+from indexing.ops.starts import Starts, box, read_starts, scalar_starts, start_map, starts_of
+
+if TYPE_CHECKING:
+    from indexing.hlo import Instruction
+
+_OVERWRITTEN_INCLUDED = (
+    "elements that update replaces are included, for one map can't leave out a box at a place known at run time; "
+    "pieces holds the maps that do"
+)
+
+
+def _all_outputs(instruction: Instruction, operand: int) -> OperandIndexing:
+    """A start index decides over every element of the output."""
+    inner = instruction.operands[operand].shape.dimensions
+    sizes = instruction.shape.dimensions
+    return OperandIndexing(tensor_map(variables(len(sizes), len(inner)), inner, sizes))
+
+
+def _room(sizes: Sequence[int], slice_sizes: Sequence[int]) -> list[int]:
+    return [n - m for n, m in zip(sizes, slice_sizes, strict=True)]
+
+
+# ---------------------------------------------------------------- dynamic-slice
+
+
+def _slice_starts(instruction: Instruction, sizes: Sequence[int]) -> Starts:
+    operand = instruction.operands[0].shape.dimensions
+    found = scalar_starts(instruction, 1, len(operand))
+    return starts_of(found, _room(operand, instruction.shape.dimensions), sizes)
+
+
+def slice_output_to_input(instruction: Instruction, output: int) -> Indexing:
+    """out[i] = in[start + i], start clamped to [0, size - slice size]."""
+    sizes = instruction.shape.dimensions
+    starts = _slice_starts(instruction, sizes)
+    results = [d + s for d, s in zip(variables(len(sizes)), starts.exprs, strict=True)]
+    read = OperandIndexing(tensor_map(results, sizes, (), starts.bounds), starts.values)
+    indices = range(1, len(instruction.operands))
+    return [[read], *([OperandIndexing(start_map(instruction, k, sizes))] for k in indices)]
+
+
+def slice_input_to_output(instruction: Instruction, operand: int) -> Indexing:
+    """in[i] goes to out[i - start] where that is inside the slice; a start index to all of it."""
+    if operand:
+        return [[_all_outputs(instruction, operand)]]
+    sizes = instruction.operands[0].shape.dimensions
+    starts = _slice_starts(instruction, sizes)
+    d = variables(len(sizes))
+    results = [e - s for e, s in zip(d, starts.exprs, strict=True)]
+    inside = box(d, starts.exprs, instruction.shape.dimensions)
+    return [[OperandIndexing(tensor_map(results, sizes, (), starts.bounds, inside), starts.values)]]
+
+
+def slice_reference(instruction: Instruction, values: Sequence[HloValue]) -> HloValue:
+    """The slice at the clamped starts."""
+    operand, *starts = (only_array(v) for v in values)
+    sizes = instruction.shape.dimensions
+    at = read_starts(starts, _room(operand.shape, sizes))
+    return operand[tuple(slice(a, a + n) for a, n in zip(at, sizes, strict=True))]
+
+
+# ---------------------------------------------------------------- dynamic-update-slice
+
+
+def _update_starts(instruction: Instruction, sizes: Sequence[int]) -> Starts:
+    operand, update = (instruction.operands[k].shape.dimensions for k in range(2))
+    return starts_of(scalar_starts(instruction, 2, len(operand)), _room(operand, update), sizes)
+
+
+def _untouched(instruction: Instruction) -> OperandIndexing:
+    """The identity where update doesn't write: as one map a bound, in its pieces exactly."""
+    sizes, update = (instruction.operands[k].shape.dimensions for k in range(2))
+    if 0 in update:
+        return identity(sizes)
+    pieces = tuple(_outside(instruction, k, below) for k, n in enumerate(update) if n < sizes[k] for below in (True, False))
+    return OperandIndexing(identity(sizes).map, (), "over-approximate", _OVERWRITTEN_INCLUDED, pieces=pieces)
+
+
+def _outside(instruction: Instruction, dimension: int, below: bool) -> OperandIndexing:
+    """The elements inside update's extent in the dimensions before `dimension`, and below (or above) it there."""
+    sizes, update = (instruction.operands[k].shape.dimensions for k in range(2))
+    starts = _update_starts(instruction, sizes)
+    d = variables(len(sizes))
+    edge = (-sizes[dimension], -1) if below else (update[dimension], sizes[dimension])
+    constraints: list[Constraint] = box(d[:dimension], starts.exprs[:dimension], update[:dimension])
+    constraints.append((d[dimension] - starts.exprs[dimension], edge))
+    return OperandIndexing(tensor_map(d, sizes, (), starts.bounds, constraints), starts.values)
+
+
+def update_output_to_input(instruction: Instruction, output: int) -> Indexing:
+    """out[i] = update[i - start] inside update's extent, in[i] elsewhere; start clamped to [0, size - update size]."""
+    sizes, update = (instruction.operands[k].shape.dimensions for k in range(2))
+    starts = _update_starts(instruction, sizes)
+    d = variables(len(sizes))
+    results = [e - s for e, s in zip(d, starts.exprs, strict=True)]
+    written = tensor_map(results, sizes, (), starts.bounds, box(d, starts.exprs, update))
+    indices = range(2, len(instruction.operands))
+    return [
+        [_untouched(instruction)],
+        [OperandIndexing(written, starts.values)],
+        *([OperandIndexing(start_map(instruction, k, sizes))] for k in indices),
+    ]
+
+
+def update_input_to_output(instruction: Instruction, operand: int) -> Indexing:
+    """in[i] stays where update doesn't write; update[i] goes to out[start + i]; a start index decides over all."""
+    if operand == 0:
+        return [[_untouched(instruction)]]
+    if operand > 1:
+        return [[_all_outputs(instruction, operand)]]
+    sizes = instruction.operands[1].shape.dimensions
+    starts = _update_starts(instruction, sizes)
+    results = [d + s for d, s in zip(variables(len(sizes)), starts.exprs, strict=True)]
+    return [[OperandIndexing(tensor_map(results, sizes, (), starts.bounds), starts.values)]]
+
+
+def update_reference(instruction: Instruction, values: Sequence[HloValue]) -> HloValue:
+    """A copy of the operand with update at the clamped starts."""
+    operand, update, *starts = (only_array(v) for v in values)
+    at = read_starts(starts, _room(operand.shape, update.shape))
+    out = operand.copy()
+    out[tuple(slice(a, a + n) for a, n in zip(at, update.shape, strict=True))] = update
+    return out
+
+
+OPS = (
+    Op(
+        "dynamic-slice",
+        "out[i] = in[clamp(0, start, size - slice_size) + i]",
+        slice_output_to_input,
+        slice_reference,
+        slice_input_to_output,
+    ),
+    Op(
+        "dynamic-update-slice",
+        "out[i] = update[i - clamp(0, start, size - update_size)] where that is inside update, else in[i]",
+        update_output_to_input,
+        update_reference,
+        update_input_to_output,
+    ),
+)

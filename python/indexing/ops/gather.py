@@ -1,0 +1,206 @@
+"""gather: slices of the operand at start indices read from an array, with all its dimension numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from indexing._core import SymbolicExpr, constant
+from indexing.ops.block import Array, HloValue, Indexing, Op, OperandIndexing, only_array, tensor_map, variables
+from indexing.ops.starts import Start, Starts, as_int64, box, starts_of
+
+if TYPE_CHECKING:
+    from indexing.hlo import Instruction
+
+
+@dataclass(frozen=True, slots=True)
+class IndexVectors:
+    """An array of index vectors, gather's start_indices or scatter's scatter_indices: one vector a batch index.
+
+    `component` is the dimension the vectors lie in (the rank itself: each scalar is a vector of one), `targets[c]` the
+    operand dimension that component c starts; operand dimension `operand_batch[k]` takes its index from dimension
+    `own_batch[k]` of this array.
+    """
+
+    instruction: Instruction
+    component: int
+    targets: tuple[int, ...]
+    operand_batch: tuple[int, ...]
+    own_batch: tuple[int, ...]
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        return tuple(self.instruction.shape.dimensions)
+
+    @property
+    def batch_dims(self) -> list[int]:
+        """The dimensions of this array that count vectors, in order."""
+        return [k for k in range(len(self.sizes)) if k != self.component]
+
+    @property
+    def batch_sizes(self) -> list[int]:
+        return [self.sizes[k] for k in self.batch_dims]
+
+    def element(self, batch: Sequence[SymbolicExpr], component: SymbolicExpr) -> tuple[SymbolicExpr, ...]:
+        """The index in this array of a component of the vector at a batch index."""
+        at = dict(zip(self.batch_dims, batch, strict=True))
+        at[self.component] = component
+        return tuple(at[k] for k in range(len(self.sizes)))
+
+    def start(self, dimension: int, batch: Sequence[SymbolicExpr]) -> Start | None:
+        """Where the start of an operand dimension is read; None where no component says it."""
+        if dimension not in self.targets:
+            return None
+        return Start(self.instruction, self.element(batch, constant(self.targets.index(dimension))))
+
+    def batch_index(self, dimension: int, batch: Sequence[SymbolicExpr]) -> SymbolicExpr | None:
+        """The index of an operand dimension that is a batching dimension; None for the others."""
+        if dimension not in self.operand_batch:
+            return None
+        own = self.own_batch[self.operand_batch.index(dimension)]
+        return batch[self.batch_dims.index(own)]
+
+    def read(self, value: Array) -> Array:
+        """The vectors as rows: [batch, component], int64."""
+        wide = as_int64(value)
+        rows = wide[..., None] if self.component == wide.ndim else np.moveaxis(wide, self.component, -1)
+        return rows.reshape(int(np.prod(rows.shape[:-1], dtype=np.int64)), rows.shape[-1])
+
+    def operand_origins(self, rows: Array, rank: int) -> Array:
+        """For each vector, the operand index its slice starts at, not yet clamped: [batch, operand dimension]."""
+        origins = np.zeros((rows.shape[0], rank), np.int64)
+        for c, dimension in enumerate(self.targets):
+            origins[:, dimension] = rows[:, c]
+        grid = np.indices(self.batch_sizes, dtype=np.int64).reshape(len(self.batch_sizes), rows.shape[0])
+        for dimension, own in zip(self.operand_batch, self.own_batch, strict=True):
+            origins[:, dimension] = grid[self.batch_dims.index(own)]
+        return origins
+
+
+@dataclass(frozen=True, slots=True)
+class _Gather:
+    vectors: IndexVectors
+    operand: tuple[int, ...]
+    out: tuple[int, ...]
+    slice_sizes: tuple[int, ...]
+    offset_dims: tuple[int, ...]
+    window_dims: tuple[int, ...]  # operand dimensions that offset_dims run over: neither collapsed nor batching
+
+    @property
+    def batch_dims(self) -> list[int]:
+        """The output's dimensions that count vectors."""
+        return [k for k in range(len(self.out)) if k not in self.offset_dims]
+
+    @property
+    def room(self) -> list[int]:
+        return [n - m for n, m in zip(self.operand, self.slice_sizes, strict=True)]
+
+    def starts(self, batch: Sequence[SymbolicExpr], sizes: Sequence[int], ranges: Sequence[int] = ()) -> Starts:
+        found = [self.vectors.start(k, batch) for k in range(len(self.operand))]
+        return starts_of(found, self.room, sizes, ranges)
+
+
+def _read(instruction: Instruction) -> _Gather:
+    operand, indices = instruction.operands
+    batching = instruction.ints("operand_batching_dims")
+    vectors = IndexVectors(
+        indices,
+        instruction.integer("index_vector_dim", len(indices.shape.dimensions)),
+        instruction.ints("start_index_map"),
+        batching,
+        instruction.ints("start_indices_batching_dims"),
+    )
+    sizes = tuple(operand.shape.dimensions)
+    collapsed = instruction.ints("collapsed_slice_dims")
+    windows = tuple(k for k in range(len(sizes)) if k not in collapsed and k not in batching)
+    out = tuple(instruction.shape.dimensions)
+    return _Gather(vectors, sizes, out, instruction.ints("slice_sizes"), instruction.ints("offset_dims"), windows)
+
+
+def output_to_input(instruction: Instruction, output: int) -> Indexing:
+    """out[b, o] = in[start(b) + o], start(b) the clamped index vector b; the vector is read whole."""
+    g = _read(instruction)
+    d = variables(len(g.out))
+    batch = [d[k] for k in g.batch_dims]
+    starts = g.starts(batch, g.out)
+    offsets = dict(zip(g.window_dims, (d[k] for k in g.offset_dims), strict=True))
+    results: list[SymbolicExpr] = []
+    for k, start in enumerate(starts.exprs):
+        own = g.vectors.batch_index(k, batch)
+        results.append(own if own is not None else start + offsets[k] if k in offsets else start)
+    read = OperandIndexing(tensor_map(results, g.out, (), starts.bounds), starts.values)
+    return [[read], [_vector_map(g, d, batch)]]
+
+
+def _vector_map(g: _Gather, d: Sequence[SymbolicExpr], batch: Sequence[SymbolicExpr]) -> OperandIndexing:
+    vectors = g.vectors
+    if vectors.component == len(vectors.sizes):
+        return OperandIndexing(tensor_map(vectors.element(batch, constant(0)), g.out))
+    (s,) = variables(1, len(d))
+    return OperandIndexing(tensor_map(vectors.element(batch, s), g.out, [vectors.sizes[vectors.component]]))
+
+
+def input_to_output(instruction: Instruction, operand: int) -> Indexing:
+    """in[i] goes to out[b, i - start(b)] for each b whose slice holds i; an index vector to its whole slice."""
+    g = _read(instruction)
+    return [[_from_vector(g) if operand else _from_operand(g)]]
+
+
+def _from_operand(g: _Gather) -> OperandIndexing:
+    d = variables(len(g.operand))
+    free = [k for k in g.vectors.batch_dims if k not in g.vectors.own_batch]
+    ranges = [g.vectors.sizes[k] for k in free]
+    batch_of = dict(zip(free, variables(len(free), len(d)), strict=True))
+    batch_of.update(zip(g.vectors.own_batch, (d[k] for k in g.vectors.operand_batch), strict=True))
+    batch = [batch_of[k] for k in g.vectors.batch_dims]
+    starts = g.starts(batch, g.operand, ranges)
+    boxed = [k for k in range(len(d)) if k not in g.vectors.operand_batch]
+    inside = box([d[k] for k in boxed], [starts.exprs[k] for k in boxed], [g.slice_sizes[k] for k in boxed])
+    at = dict(zip(g.batch_dims, batch, strict=True))
+    at.update(zip(g.offset_dims, (d[k] - starts.exprs[k] for k in g.window_dims), strict=True))
+    results = [at[k] for k in range(len(g.out))]
+    return OperandIndexing(tensor_map(results, g.operand, ranges, starts.bounds, inside), starts.values)
+
+
+def _from_vector(g: _Gather) -> OperandIndexing:
+    sizes = g.vectors.sizes
+    d = variables(len(sizes))
+    at = dict(zip(g.batch_dims, (d[k] for k in g.vectors.batch_dims), strict=True))
+    at.update(zip(g.offset_dims, variables(len(g.offset_dims), len(sizes)), strict=True))
+    ranges = [g.out[k] for k in g.offset_dims]
+    return OperandIndexing(tensor_map([at[k] for k in range(len(g.out))], sizes, ranges))
+
+
+def reference(instruction: Instruction, values: Sequence[HloValue]) -> HloValue:
+    """Each vector's slice, its start clamped so that the slice lies inside the operand."""
+    g = _read(instruction)
+    operand, indices = (only_array(v) for v in values)
+    if 0 in g.out:
+        return np.zeros(g.out, operand.dtype)
+    origins = g.vectors.operand_origins(g.vectors.read(indices), operand.ndim).clip(0, np.array(g.room, np.int64))
+    count, windows = origins.shape[0], [g.slice_sizes[k] for k in g.window_dims]
+    index = []
+    for k in range(operand.ndim):
+        along = [1] * len(windows)
+        steps = np.zeros(1, np.int64)
+        if k in g.window_dims:
+            along[g.window_dims.index(k)] = g.slice_sizes[k]
+            steps = np.arange(g.slice_sizes[k], dtype=np.int64)
+        index.append(origins[:, k].reshape([count, *([1] * len(windows))]) + steps.reshape([1, *along]))
+    taken = operand[tuple(index)] if index else np.broadcast_to(operand, [count, *windows])
+    shaped = taken.reshape([*g.vectors.batch_sizes, *windows])
+    return np.moveaxis(shaped, range(len(g.batch_dims), len(g.out)), g.offset_dims) if windows else shaped
+
+
+OPS = (
+    Op(
+        "gather",
+        "out[b, o] = in[clamp(0, start_indices[b], size - slice_size) + o]",
+        output_to_input,
+        reference,
+        input_to_output,
+    ),
+)

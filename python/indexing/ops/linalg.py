@@ -1,0 +1,236 @@
+"""fft, cholesky, triangular-solve: exact in their batch dimensions, and inside the matrix where the algebra says so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from indexing.ops.block import (
+    Array,
+    Constraint,
+    HloValue,
+    Indexing,
+    Op,
+    OperandIndexing,
+    only_array,
+    tensor_map,
+    variables,
+)
+from indexing.ops.contraction import accumulator, to_element
+
+if TYPE_CHECKING:
+    from indexing._core import SymbolicExpr
+    from indexing.hlo import Instruction
+
+# ---------------------------------------------------------------- fft
+
+
+def fft_output_to_input(instruction: Instruction, output: int) -> Indexing:
+    """out[b, k] = sum over x of in[b, x] * w^(k x): all transformed dimensions are read."""
+    return [[_all_transformed(instruction, instruction.shape.dimensions, instruction.operands[0].shape.dimensions)]]
+
+
+def fft_input_to_output(instruction: Instruction, operand: int) -> Indexing:
+    """in[b, x] is a term of out[b, :]."""
+    return [[_all_transformed(instruction, instruction.operands[0].shape.dimensions, instruction.shape.dimensions)]]
+
+
+def _all_transformed(instruction: Instruction, sizes: Sequence[int], other: Sequence[int]) -> OperandIndexing:
+    count = len(instruction.ints("fft_length"))
+    batch = len(sizes) - count
+    results = variables(batch) + variables(count, len(sizes))
+    return OperandIndexing(tensor_map(results, sizes, other[batch:]))
+
+
+def fft_reference(instruction: Instruction, values: Sequence[HloValue]) -> HloValue:
+    """numpy's transforms over the last dimensions, in double precision; the inverse ones divide by the length."""
+    operand = only_array(values[0])
+    lengths = instruction.ints("fft_length")
+    if 0 in operand.shape or 0 in instruction.shape.dimensions:
+        return np.zeros(instruction.shape.dimensions, instruction.shape.dtype)
+    axes = tuple(range(operand.ndim - len(lengths), operand.ndim))
+    wide = operand.astype(accumulator(operand.dtype))
+    transforms: dict[str, Callable[[], Array]] = {
+        "FFT": lambda: np.fft.fftn(wide, axes=axes),
+        "IFFT": lambda: np.fft.ifftn(wide, axes=axes),
+        "RFFT": lambda: np.fft.rfftn(wide, s=lengths, axes=axes),
+        "IRFFT": lambda: np.fft.irfftn(wide, s=lengths, axes=axes),
+    }
+    return transforms[instruction.text("fft_type")]().astype(instruction.shape.dtype)
+
+
+# ---------------------------------------------------------------- cholesky
+
+
+def cholesky_output_to_input(instruction: Instruction, output: int) -> Indexing:
+    """out[i, j], i >= j, is made of in[i, :j+1] and the triangle above row j; the other triangle of out is zero."""
+    sizes = instruction.shape.dimensions
+    rank = len(sizes)
+    batch, (p, q) = variables(rank - 2), variables(2, rank - 2)
+    s, t = variables(2, rank)
+    lower = instruction.flag("lower")
+    i, j = (p, q) if lower else (q, p)
+    n = sizes[-1]
+    row = _oriented(lower, i, s)
+    triangle = _oriented(lower, s, t)
+    own_row: list[Constraint] = [(i - j, (1, n - 1)), (j - s, (0, n - 1))]
+    above: list[Constraint] = [(i - j, (0, n - 1)), (j - s, (0, n - 1)), (s - t, (0, n - 1))]
+    return [
+        [
+            OperandIndexing(tensor_map([*batch, *row], sizes, [n], constraints=own_row)),
+            OperandIndexing(tensor_map([*batch, *triangle], sizes, [n, n], constraints=above)),
+        ]
+    ]
+
+
+def cholesky_input_to_output(instruction: Instruction, operand: int) -> Indexing:
+    """in[r, c], r >= c, goes to out[r, c:r+1] and, below row r, to out[i, r:i+1]."""
+    sizes = instruction.shape.dimensions
+    rank = len(sizes)
+    batch, (p, q) = variables(rank - 2), variables(2, rank - 2)
+    s, t = variables(2, rank)
+    lower = instruction.flag("lower")
+    r, c = (p, q) if lower else (q, p)
+    n = sizes[-1]
+    own_row: list[Constraint] = [(r - c, (0, n - 1)), (s - c, (0, n - 1)), (r - s, (0, n - 1))]
+    below: list[Constraint] = [(r - c, (0, n - 1)), (t - r, (0, n - 1)), (s - t, (0, n - 1)), (s - r, (1, n - 1))]
+    return [
+        [
+            OperandIndexing(tensor_map([*batch, *_oriented(lower, r, s)], sizes, [n], constraints=own_row)),
+            OperandIndexing(tensor_map([*batch, *_oriented(lower, s, t)], sizes, [n, n], constraints=below)),
+        ]
+    ]
+
+
+def _oriented(lower: bool, row: SymbolicExpr, column: SymbolicExpr) -> list[SymbolicExpr]:
+    """An index of the lower triangle, or its mirror image in the upper one."""
+    return [row, column] if lower else [column, row]
+
+
+def cholesky_reference(instruction: Instruction, values: Sequence[HloValue]) -> HloValue:
+    """L L^H = in (or U^H U), from one triangle; not a number where a matrix isn't positive definite."""
+    operand = only_array(values[0])
+    lower = instruction.flag("lower")
+    matrices = operand.astype(accumulator(operand.dtype))
+    if not lower:
+        matrices = np.conj(np.swapaxes(matrices, -1, -2))
+    factor = np.zeros(matrices.shape, matrices.dtype)
+    with np.errstate(all="ignore"):
+        for j in range(matrices.shape[-1]):
+            rest = matrices[..., j:, j] - np.einsum("...ik,...k->...i", factor[..., j:, :j], factor[..., j, :j].conj())
+            pivot = rest[..., 0].real
+            root = np.sqrt(np.where(pivot > 0, pivot, np.nan))
+            factor[..., j:, j] = rest / root[..., None]
+            factor[..., j, j] = root
+    return to_element(factor if lower else np.conj(np.swapaxes(factor, -1, -2)), operand.dtype)
+
+
+# ---------------------------------------------------------------- triangular-solve
+
+
+def _solves_forward(instruction: Instruction) -> bool:
+    """Whether element i of a solution depends on the elements before it (else: behind it)."""
+    lower = instruction.flag("lower") != (instruction.text("transpose_a") != "NO_TRANSPOSE")
+    return lower == instruction.flag("left_side")
+
+
+def _transposed_access(instruction: Instruction) -> bool:
+    """Whether a's coefficient of unknown c in equation i is a[c, i], not a[i, c]."""
+    return (instruction.text("transpose_a") != "NO_TRANSPOSE") == instruction.flag("left_side")
+
+
+def _not_behind(instruction: Instruction, first: SymbolicExpr, second: SymbolicExpr, n: int, gap: int = 0) -> Constraint:
+    """`first` is solved before `second` (by at least `gap`)."""
+    return (second - first if _solves_forward(instruction) else first - second, (gap, n - 1))
+
+
+def _coefficient(instruction: Instruction, equation: SymbolicExpr, unknown: SymbolicExpr) -> list[SymbolicExpr]:
+    return [unknown, equation] if _transposed_access(instruction) else [equation, unknown]
+
+
+def solve_output_to_input(instruction: Instruction, output: int) -> Indexing:
+    """x[i] = (b[i] - sum over the solved c of a[i, c] x[c]) / a[i, i], for each column (or row) of b."""
+    sizes = instruction.shape.dimensions
+    rank = len(sizes)
+    batch, (p, q) = variables(rank - 2), variables(2, rank - 2)
+    s, t = variables(2, rank)
+    left = instruction.flag("left_side")
+    i, n = (p, sizes[-2]) if left else (q, sizes[-1])
+    gap = 1 if instruction.flag("unit_diagonal") else 0
+    a = [*batch, *_coefficient(instruction, s, t)]
+    solved = [_not_behind(instruction, s, i, n), _not_behind(instruction, t, s, n, gap)]
+    b = [*batch, *((s, q) if left else (p, s))]
+    return [
+        [OperandIndexing(tensor_map(a, sizes, [n, n], constraints=solved))],
+        [OperandIndexing(tensor_map(b, sizes, [n], constraints=solved[:1]))],
+    ]
+
+
+def solve_input_to_output(instruction: Instruction, operand: int) -> Indexing:
+    """b[i] reaches x[i] and what is solved behind it; a coefficient of equation r the same, in every column."""
+    sizes = instruction.operands[operand].shape.dimensions
+    out = instruction.shape.dimensions
+    rank = len(sizes)
+    batch, (p, q) = variables(rank - 2), variables(2, rank - 2)
+    s, t = variables(2, rank)
+    left = instruction.flag("left_side")
+    n = out[-2] if left else out[-1]
+    if operand == 1:
+        own, results = (p, [s, q]) if left else (q, [p, s])
+        constraints = [_not_behind(instruction, own, s, n)]
+        return [[OperandIndexing(tensor_map([*batch, *results], sizes, [n], constraints=constraints))]]
+    equation, unknown = (q, p) if _transposed_access(instruction) else (p, q)
+    gap = 1 if instruction.flag("unit_diagonal") else 0
+    constraints = [_not_behind(instruction, equation, s, n), _not_behind(instruction, unknown, equation, n, gap)]
+    results = [s, t] if left else [t, s]
+    columns = out[-1] if left else out[-2]
+    return [[OperandIndexing(tensor_map([*batch, *results], sizes, [n, columns], constraints=constraints))]]
+
+
+def solve_reference(instruction: Instruction, values: Sequence[HloValue]) -> HloValue:
+    """Substitution, row by row, of all systems at once; only a's triangle is read."""
+    a, b = (only_array(v) for v in values)
+    wide = accumulator(b.dtype)
+    matrix, right = a.astype(wide), b.astype(wide)
+    if instruction.text("transpose_a") == "ADJOINT":
+        matrix = matrix.conj()
+    if _transposed_access(instruction):
+        matrix = np.swapaxes(matrix, -1, -2)
+    left = instruction.flag("left_side")
+    x = (right if left else np.swapaxes(right, -1, -2)).copy()
+    n = x.shape[-2]
+    forward = _solves_forward(instruction)
+    with np.errstate(all="ignore"):
+        for i in range(n) if forward else reversed(range(n)):
+            done = slice(0, i) if forward else slice(i + 1, n)
+            x[..., i, :] -= np.einsum("...c,...cm->...m", matrix[..., i, done], x[..., done, :])
+            if not instruction.flag("unit_diagonal"):
+                x[..., i, :] /= matrix[..., i, i][..., None]
+    return to_element(x if left else np.swapaxes(x, -1, -2), b.dtype)
+
+
+OPS = (
+    Op(
+        "fft",
+        "out[b, k] = sum_x in[b, x] * exp(-2 pi i k x / n); IFFT, RFFT, IRFFT alike",
+        fft_output_to_input,
+        fft_reference,
+        fft_input_to_output,
+    ),
+    Op(
+        "cholesky",
+        "out[i, j] = (in[i, j] - sum_{k < j} out[i, k] * conj(out[j, k])) / out[j, j] for i >= j, else 0",
+        cholesky_output_to_input,
+        cholesky_reference,
+        cholesky_input_to_output,
+    ),
+    Op(
+        "triangular-solve",
+        "out[i] = (b[i] - sum_{c solved} op(a)[i, c] * out[c]) / op(a)[i, i], for each column of b",
+        solve_output_to_input,
+        solve_reference,
+        solve_input_to_output,
+    ),
+)

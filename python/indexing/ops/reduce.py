@@ -1,0 +1,85 @@
+"""reduce, of one array or several at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from indexing.ops.block import (
+    Array,
+    HloValue,
+    Indexing,
+    Op,
+    OperandIndexing,
+    leaves,
+    only_array,
+    scalar,
+    tensor_map,
+    variables,
+)
+from indexing.ops.monoid import apply, fold, fold_ufunc, foldable, monoid
+
+if TYPE_CHECKING:
+    from indexing.hlo import Instruction
+
+
+def output_to_input(instruction: Instruction, output: int) -> Indexing:
+    """out[i] = fold over s of in[i, s]; every result reads the same elements of every operand, and every initial value."""
+    count = len(instruction.operands) // 2
+    sizes = instruction.operands[0].shape.dimensions
+    reduced = instruction.ints("dimensions")
+    kept = [k for k in range(len(sizes)) if k not in reduced]
+    inner = sorted(reduced)
+    by_dimension = dict(zip((*kept, *inner), variables(len(sizes)), strict=True))
+    kept_sizes = [sizes[k] for k in kept]
+    read = tensor_map([by_dimension[k] for k in range(len(sizes))], kept_sizes, [sizes[k] for k in inner])
+    return [[OperandIndexing(read)] for _ in range(count)] + [[scalar(kept_sizes)] for _ in range(count)]
+
+
+def input_to_output(instruction: Instruction, operand: int) -> Indexing:
+    """in[i, s] goes to out[i] of every result; an initial value to all elements."""
+    sizes = instruction.operands[0].shape.dimensions
+    kept = [k for k in range(len(sizes)) if k not in instruction.ints("dimensions")]
+    if operand < len(instruction.operands) // 2:
+        d = variables(len(sizes))
+        written = tensor_map([d[k] for k in kept], sizes)
+    else:
+        written = tensor_map(variables(len(kept)), [], [sizes[k] for k in kept])
+    return [[OperandIndexing(written)] for _ in leaves(instruction.shape)]
+
+
+def reference(instruction: Instruction, values: Sequence[HloValue]) -> HloValue:
+    """Folds the reduced dimensions, from the initial values."""
+    arrays = [only_array(v) for v in values]
+    count = len(arrays) // 2
+    dims = instruction.ints("dimensions")
+    (computation,) = instruction.called
+    found = monoid(computation, arrays[0].dtype) if count == 1 else None
+    if found is not None and foldable(found, arrays[0].dtype):
+        return fold_ufunc(found, arrays[0], dims, arrays[1])
+    starts = arrays[count:]
+    rows = [_rows(a, dims) for a in arrays[:count]]
+    kept = tuple(n for k, n in enumerate(arrays[0].shape) if k not in dims)
+    begin = [np.broadcast_to(s, kept) for s in starts]
+    results = tuple(begin) if rows[0].shape[0] == 0 else apply(computation, [*begin, *fold(computation, rows)])
+    return results if instruction.shape.is_tuple else results[0]
+
+
+def _rows(value: Array, dims: tuple[int, ...]) -> Array:
+    """The reduced dimensions as one leading axis, in row-major order."""
+    inner = sorted(dims)
+    moved = value.transpose((*inner, *(k for k in range(value.ndim) if k not in dims)))
+    return moved.reshape((int(np.prod(moved.shape[: len(inner)], dtype=np.int64)), *moved.shape[len(inner) :]))
+
+
+OPS = (
+    Op(
+        "reduce",
+        "out[i] = fold(init, in[i, s] for all s), for each of the results",
+        output_to_input,
+        reference,
+        input_to_output,
+    ),
+)

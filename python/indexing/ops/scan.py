@@ -1,0 +1,183 @@
+"""scan: a fold along a dimension that yields a result at each step, and the last states.
+
+Operands are inputs, then initial states; results are outputs, then final states; the computation takes and gives slices
+(or, where its parameters are scalars, single elements) in the same order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from indexing._core import SymbolicExpr
+from indexing.ops.block import (
+    Array,
+    Constraint,
+    Exactness,
+    HloValue,
+    Indexing,
+    Op,
+    OperandIndexing,
+    leaves,
+    only_array,
+    tensor_map,
+    variables,
+)
+from indexing.ops.dependence import FoldDependence, fold_dependence
+from indexing.ops.interpret import run_computation
+from indexing.ops.monoid import apply
+
+if TYPE_CHECKING:
+    from indexing.hlo import Computation, Instruction
+
+_UNUSED = "the computation makes no use of this operand for this result"
+_SLICES = "the computation takes whole slices: each element of one is said to read all of the others"
+
+
+@dataclass(frozen=True, slots=True)
+class _Scan:
+    computation: Computation
+    dimension: int
+    inputs: int
+    operand_sizes: tuple[tuple[int, ...], ...]
+    result_sizes: tuple[tuple[int, ...], ...]
+    backward: bool
+
+    @property
+    def states(self) -> int:
+        return len(self.operand_sizes) - self.inputs
+
+    @property
+    def outputs(self) -> int:
+        return len(self.result_sizes) - self.states
+
+    @property
+    def length(self) -> int:
+        return self.operand_sizes[0][self.dimension] if self.inputs else self.result_sizes[0][self.dimension]
+
+    @property
+    def takes_elements(self) -> bool:
+        return not any(p.shape.dimensions for p in self.computation.parameters)
+
+    def dependence(self) -> FoldDependence:
+        return fold_dependence(self.computation, self.states, self.inputs, elements_first=True)
+
+
+def _read(instruction: Instruction) -> _Scan:
+    states = instruction.integer("num_carries", 0)
+    return _Scan(
+        instruction.called[0],
+        (instruction.ints("dimensions") or (0,))[0],
+        len(instruction.operands) - states,
+        tuple(tuple(o.shape.dimensions) for o in instruction.operands),
+        tuple(tuple(leaf.dimensions) for leaf in leaves(instruction.shape)),
+        instruction.flag("is_reverse"),
+    )
+
+
+# ---------------------------------------------------------------- maps
+
+
+def output_to_input(instruction: Instruction, output: int) -> Indexing:
+    """out[b, i] reads in[b, :i+1] where the state carries it on, else in[b, i]; a final state reads the whole row."""
+    s = _read(instruction)
+    return [[_between(s, output, operand, from_output=True)] for operand in range(len(s.operand_sizes))]
+
+
+def input_to_output(instruction: Instruction, operand: int) -> Indexing:
+    """in[b, i] goes to out[b, i:] where the state carries it on, else to out[b, i], and to the final state."""
+    s = _read(instruction)
+    return [[_between(s, output, operand, from_output=False)] for output in range(len(s.result_sizes))]
+
+
+def _between(s: _Scan, output: int, operand: int, *, from_output: bool) -> OperandIndexing:
+    """The map between a result and an operand, in either direction: both have the batch dimensions, one or both steps."""
+    own, other = s.result_sizes[output], s.operand_sizes[operand]
+    own_step, other_step = output < s.outputs, operand < s.inputs
+    if not from_output:
+        own, other, own_step, other_step = other, own, other_step, own_step
+    earlier, same, exact = _steps(s, output, operand)
+    d = variables(len(own))
+    batch = [e for k, e in enumerate(d) if not (own_step and k == s.dimension)]
+    ranges: list[int] = []
+    if not s.takes_elements:
+        ranges = [n for k, n in enumerate(other) if not (other_step and k == s.dimension)]
+        batch = variables(len(ranges), len(own))
+    results, constraints = list(batch), list[Constraint]()
+    if other_step:
+        step = variables(1, len(own) + len(ranges))[0]
+        if own_step and not earlier:
+            step = d[s.dimension]
+        else:
+            ranges.append(s.length)
+            constraints = _order(s, step, d[s.dimension], same, from_output) if own_step else []
+        results.insert(s.dimension, step)
+    exactness: Exactness = "exact" if exact and s.takes_elements else "over-approximate"
+    reason = "" if exactness == "exact" else _SLICES if exact else _UNUSED
+    return OperandIndexing(tensor_map(results, own, ranges, constraints=constraints), (), exactness, reason)
+
+
+def _steps(s: _Scan, output: int, operand: int) -> tuple[bool, bool, bool]:
+    """Does the output read the operand at earlier steps, at its own step, and does it read it at all?"""
+    found = s.dependence()
+    if operand >= s.inputs or output >= s.outputs:
+        number = operand - s.inputs if operand >= s.inputs else s.states + operand
+        unchanged = not s.length and output >= s.outputs and output - s.outputs == number
+        return True, True, number in found.closed[output] or unchanged
+    number = s.states + operand
+    direct = found.direct[output]
+    earlier = any(number in found.closed[s.outputs + k] for k in direct if k < s.states)
+    return earlier, number in direct, earlier or number in direct
+
+
+def _order(s: _Scan, step: SymbolicExpr, own: SymbolicExpr, same: bool, from_output: bool) -> list[Constraint]:
+    read, written = (step, own) if from_output else (own, step)
+    if s.backward:
+        read, written = written, read
+    return [(written - read, (0 if same else 1, s.length - 1))]
+
+
+# ---------------------------------------------------------------- reference
+
+
+def reference(instruction: Instruction, values: Sequence[HloValue]) -> HloValue:
+    """Step by step, from the first slice (the last one where is_reverse) on."""
+    s = _read(instruction)
+    arrays = [only_array(v) for v in values]
+    slices = [np.moveaxis(a, s.dimension, 0) for a in arrays[: s.inputs]]
+    states = tuple(arrays[s.inputs :])
+    shapes = leaves(instruction.shape)
+    outputs = [np.zeros((s.length, *_slice_sizes(s, k)), shapes[k].dtype) for k in range(s.outputs)]
+    steps = range(s.length)
+    for i in reversed(steps) if s.backward else steps:
+        results = _step(s, [a[i] for a in slices], states)
+        for into, result in zip(outputs, results[: s.outputs], strict=True):
+            into[i] = result
+        states = results[s.outputs :]
+    found = (*(np.moveaxis(o, 0, s.dimension) for o in outputs), *states)
+    return found if instruction.shape.is_tuple else found[0]
+
+
+def _slice_sizes(s: _Scan, output: int) -> tuple[int, ...]:
+    return tuple(n for k, n in enumerate(s.result_sizes[output]) if k != s.dimension)
+
+
+def _step(s: _Scan, inputs: list[Array], states: tuple[Array, ...]) -> tuple[Array, ...]:
+    if s.takes_elements:
+        return apply(s.computation, [*inputs, *states])
+    result = run_computation(s.computation, [*inputs, *states])
+    return tuple(only_array(r) for r in result) if isinstance(result, tuple) else (only_array(result),)
+
+
+OPS = (
+    Op(
+        "scan",
+        "out[b, i], state = step(in[b, i], state), for i in order; then the last state",
+        output_to_input,
+        reference,
+        input_to_output,
+    ),
+)

@@ -1,0 +1,267 @@
+"""scatter: updates folded into the operands at indices read from an array; windows that don't fit are dropped."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from indexing._core import SymbolicExpr
+from indexing.ops.block import (
+    Array,
+    HloValue,
+    Indexing,
+    Op,
+    OperandIndexing,
+    identity,
+    only_array,
+    tensor_map,
+    variables,
+)
+from indexing.ops.contraction import to_element
+from indexing.ops.dependence import fold_dependence, parameters_used
+from indexing.ops.gather import IndexVectors
+from indexing.ops.monoid import apply, foldable, monoid, widen
+from indexing.ops.starts import Starts, box, starts_of
+
+if TYPE_CHECKING:
+    from indexing.hlo import Computation, Instruction
+
+_REPLACED_INCLUDED = "elements that an update replaces are included: which they are depends on the indices' values"
+_UPDATED_ONLY = "the other operand's element is read only where an update falls"
+
+
+@dataclass(frozen=True, slots=True)
+class _Scatter:
+    instruction: Instruction
+    count: int
+    vectors: IndexVectors
+    operand: tuple[int, ...]
+    update: tuple[int, ...]
+    update_window_dims: tuple[int, ...]
+    window_dims: tuple[int, ...]  # operand dimensions that update_window_dims run over
+
+    @property
+    def batch_dims(self) -> list[int]:
+        """Update's dimensions that count index vectors."""
+        return [k for k in range(len(self.update)) if k not in self.update_window_dims]
+
+    @property
+    def window_sizes(self) -> list[int]:
+        """The extent of one update's window in each operand dimension."""
+        size_of = dict(zip(self.window_dims, (self.update[k] for k in self.update_window_dims), strict=True))
+        return [size_of.get(k, 1) for k in range(len(self.operand))]
+
+    @property
+    def room(self) -> list[int]:
+        return [n - m for n, m in zip(self.operand, self.window_sizes, strict=True)]
+
+    @property
+    def free_batch(self) -> list[int]:
+        """Dimensions of the indices that count vectors and are no batching dimensions."""
+        return [k for k in self.vectors.batch_dims if k not in self.vectors.own_batch]
+
+    def starts(self, batch: Sequence[SymbolicExpr], sizes: Sequence[int], ranges: Sequence[int] = ()) -> Starts:
+        found = [self.vectors.start(k, batch) for k in range(len(self.operand))]
+        return starts_of(found, self.room, sizes, ranges, "drop")
+
+    def batch_of_operand(self, d: Sequence[SymbolicExpr], free: Sequence[SymbolicExpr]) -> list[SymbolicExpr]:
+        """The batch index, from the operand's index (batching dimensions) and an index of the free ones."""
+        of = dict(zip(self.free_batch, free, strict=True))
+        of.update(zip(self.vectors.own_batch, (d[k] for k in self.vectors.operand_batch), strict=True))
+        return [of[k] for k in self.vectors.batch_dims]
+
+
+def _read(instruction: Instruction) -> _Scatter:
+    count = len(instruction.operands) // 2
+    indices = instruction.operands[count]
+    batching = instruction.ints("input_batching_dims")
+    vectors = IndexVectors(
+        indices,
+        instruction.integer("index_vector_dim", len(indices.shape.dimensions)),
+        instruction.ints("scatter_dims_to_operand_dims"),
+        batching,
+        instruction.ints("scatter_indices_batching_dims"),
+    )
+    operand = tuple(instruction.operands[0].shape.dimensions)
+    inserted = instruction.ints("inserted_window_dims")
+    return _Scatter(
+        instruction,
+        count,
+        vectors,
+        operand,
+        tuple(instruction.operands[count + 1].shape.dimensions),
+        instruction.ints("update_window_dims"),
+        tuple(k for k in range(len(operand)) if k not in inserted and k not in batching),
+    )
+
+
+# ---------------------------------------------------------------- output to input
+
+
+def output_to_input(instruction: Instruction, output: int) -> Indexing:
+    """out[i] = fold(in[i], update[b, i - index(b)] for all b whose window holds i and lies inside the operand)."""
+    s = _read(instruction)
+    used = _dependence(s)[output]
+    operands = [[_operand_map(s, k, output, used)] if k in used or k == output else [] for k in range(s.count)]
+    updates = [[_update_map(s)] if s.count + k in used else [] for k in range(s.count)]
+    return [*operands, [_indices_map(s)], *updates]
+
+
+def _dependence(s: _Scatter) -> tuple[frozenset[int], ...]:
+    return fold_dependence(s.instruction.called[0], s.count, s.count, elements_first=False).closed
+
+
+def _operand_map(s: _Scatter, operand: int, output: int, used: frozenset[int]) -> OperandIndexing:
+    found = identity(s.operand)
+    if operand != output:
+        return OperandIndexing(found.map, (), "over-approximate", _UPDATED_ONLY)
+    return found if operand in used else OperandIndexing(found.map, (), "over-approximate", _REPLACED_INCLUDED)
+
+
+def _update_map(s: _Scatter) -> OperandIndexing:
+    d = variables(len(s.operand))
+    ranges = [s.vectors.sizes[k] for k in s.free_batch]
+    batch = s.batch_of_operand(d, variables(len(ranges), len(d)))
+    starts = s.starts(batch, s.operand, ranges)
+    at = dict(zip(s.batch_dims, batch, strict=True))
+    at.update(zip(s.update_window_dims, (d[k] - starts.exprs[k] for k in s.window_dims), strict=True))
+    boxed = [k for k in range(len(d)) if k not in s.vectors.operand_batch]
+    inside = box([d[k] for k in boxed], [starts.exprs[k] for k in boxed], [s.window_sizes[k] for k in boxed])
+    results = [at[k] for k in range(len(s.update))]
+    return OperandIndexing(tensor_map(results, s.operand, ranges, starts.bounds, inside), starts.values)
+
+
+def _indices_map(s: _Scatter) -> OperandIndexing:
+    """Every index vector (of the element's own batch) decides whether the element is hit."""
+    vectors, rank = s.vectors, len(s.operand)
+    d = variables(rank)
+    ranges = [vectors.sizes[k] for k in s.free_batch]
+    *free, component = variables(len(ranges) + 1, rank)
+    batch = s.batch_of_operand(d, free)
+    if vectors.component == len(vectors.sizes):
+        return OperandIndexing(tensor_map(vectors.element(batch, component), s.operand, ranges))
+    read = vectors.element(batch, component)
+    return OperandIndexing(tensor_map(read, s.operand, [*ranges, vectors.sizes[vectors.component]]))
+
+
+# ---------------------------------------------------------------- input to output
+
+
+def input_to_output(instruction: Instruction, operand: int) -> Indexing:
+    """in[i] stays at out[i]; update[b, w] goes to out[index(b) + w] where its window fits; an index may hit anywhere."""
+    s = _read(instruction)
+    used = _dependence(s)
+    if operand == s.count:
+        return [[_from_index(s)] for _ in range(s.count)]
+    if operand > s.count:
+        return [[_from_update(s)] if operand - 1 in used[k] else [] for k in range(s.count)]
+    found: Indexing = []
+    for k in range(s.count):
+        reads = operand in used[k] or operand == k
+        found.append([_operand_map(s, operand, k, used[k])] if reads else [])
+    return found
+
+
+def _from_update(s: _Scatter) -> OperandIndexing:
+    d = variables(len(s.update))
+    batch = [d[k] for k in s.batch_dims]
+    starts = s.starts(batch, s.update)
+    offset = dict(zip(s.window_dims, (d[k] for k in s.update_window_dims), strict=True))
+    results: list[SymbolicExpr] = []
+    for k, start in enumerate(starts.exprs):
+        own = s.vectors.batch_index(k, batch)
+        results.append(own if own is not None else start + offset[k] if k in offset else start)
+    return OperandIndexing(tensor_map(results, s.update, (), starts.bounds), starts.values)
+
+
+def _from_index(s: _Scatter) -> OperandIndexing:
+    vectors = s.vectors
+    d = variables(len(vectors.sizes))
+    free = [k for k in range(len(s.operand)) if k not in vectors.operand_batch]
+    at = dict(zip(free, variables(len(free), len(d)), strict=True))
+    at.update(zip(vectors.operand_batch, (d[k] for k in vectors.own_batch), strict=True))
+    results = [at[k] for k in range(len(s.operand))]
+    return OperandIndexing(tensor_map(results, vectors.sizes, [s.operand[k] for k in free]))
+
+
+# ---------------------------------------------------------------- reference
+
+
+def reference(instruction: Instruction, values: Sequence[HloValue]) -> HloValue:
+    """The updates folded in, in row-major order of the indices; a window that leaves the operand is dropped whole."""
+    s = _read(instruction)
+    arrays = [only_array(v) for v in values]
+    operands, indices, updates = arrays[: s.count], arrays[s.count], arrays[s.count + 1 :]
+    origins = s.vectors.operand_origins(s.vectors.read(indices), len(s.operand))
+    fits = ((origins >= 0) & (origins <= np.array(s.room, np.int64))).all(axis=1)
+    positions = (_positions(s, origins[fits])).reshape(-1)
+    rows = [_rows(s, u)[fits].reshape(-1) for u in updates]
+    flat = combine_at(instruction.called[0], [a.reshape(-1) for a in operands], positions, rows)
+    results = tuple(f.reshape(s.operand) for f in flat)
+    return results if instruction.shape.is_tuple else results[0]
+
+
+def _positions(s: _Scatter, origins: Array) -> Array:
+    """Linear positions in the operand of each window's elements: [vector, window element]."""
+    strides = [int(np.prod(s.operand[k + 1 :], dtype=np.int64)) for k in range(len(s.operand))]
+    base = origins @ np.array(strides, np.int64).reshape(-1)
+    windows = [s.update[k] for k in s.update_window_dims]
+    grid = np.indices(windows, dtype=np.int64).reshape(len(windows), int(np.prod(windows, dtype=np.int64)))
+    inner = np.array([strides[k] for k in s.window_dims], np.int64) @ grid
+    return base[:, None] + inner[None, :]
+
+
+def _rows(s: _Scatter, update: Array) -> Array:
+    moved = update.transpose((*s.batch_dims, *s.update_window_dims))
+    count = int(np.prod(moved.shape[: len(s.batch_dims)], dtype=np.int64))
+    return moved.reshape(count, int(np.prod(moved.shape[len(s.batch_dims) :], dtype=np.int64)))
+
+
+def combine_at(
+    computation: Computation, flat: Sequence[Array], positions: Array, updates: Sequence[Array]
+) -> tuple[Array, ...]:
+    """flat[k][positions[n]] = computation(flat at positions[n], updates at n)[k] for each n in turn; new arrays."""
+    found = monoid(computation, flat[0].dtype) if len(flat) == 1 else None
+    if found is not None and foldable(found, flat[0].dtype):
+        total = widen(flat[0], found)
+        with np.errstate(all="ignore"):
+            found.ufunc.at(total, positions, widen(updates[0], found))
+        return (to_element(total, flat[0].dtype),)
+    out = tuple(f.copy() for f in flat)
+    order = np.argsort(positions, kind="stable")
+    turns = _occurrences(positions[order])
+    if all(k not in used for used in parameters_used(computation) for k in range(len(flat))):
+        last = _last_of_each(positions[order])
+        order, turns = order[last], np.zeros(int(last.sum()), np.int64)
+    for turn in range(int(turns.max(initial=-1)) + 1):
+        chosen = order[turns == turn]
+        at = positions[chosen]
+        new = apply(computation, [*(f[at] for f in out), *(u[chosen] for u in updates)])
+        for f, n in zip(out, new, strict=True):
+            f[at] = n
+    return out
+
+
+def _occurrences(ordered: Array) -> Array:
+    """For each element of a sorted array, how many equal ones stand before it."""
+    first = np.concatenate([[True], ordered[1:] != ordered[:-1]]) if ordered.size else np.zeros(0, np.bool_)
+    begin = np.flatnonzero(first)
+    return np.arange(ordered.size) - np.repeat(begin, np.diff(np.append(begin, ordered.size)))
+
+
+def _last_of_each(ordered: Array) -> Array:
+    return np.concatenate([ordered[1:] != ordered[:-1], [True]]) if ordered.size else np.zeros(0, np.bool_)
+
+
+OPS = (
+    Op(
+        "scatter",
+        "out[i] = fold(in[i], update[b, i - scatter_indices[b]] for all b whose window fits into the operand)",
+        output_to_input,
+        reference,
+        input_to_output,
+    ),
+)

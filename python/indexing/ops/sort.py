@@ -1,0 +1,175 @@
+"""sort and topk: each result element may come from anywhere in its row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from indexing.ops.block import (
+    Array,
+    HloValue,
+    Indexing,
+    Op,
+    OperandIndexing,
+    leaves,
+    only_array,
+    tensor_map,
+    variables,
+)
+from indexing.ops.contraction import accumulator, is_float
+from indexing.ops.dependence import parameters_used
+from indexing.ops.monoid import apply
+
+if TYPE_CHECKING:
+    from indexing._core import IndexingMap
+    from indexing.hlo import Computation, Instruction
+
+
+def row_map(sizes: Sequence[int], dimension: int, row: int) -> IndexingMap:
+    """Every element of `sizes` to the whole row (of `row` elements) along a dimension that goes through it."""
+    index = variables(len(sizes))
+    index[dimension] = variables(1, len(sizes))[0]
+    return tensor_map(index, sizes, [row])
+
+
+# ---------------------------------------------------------------- sort
+
+
+def _sort_dimension(instruction: Instruction) -> int:
+    (dimension,) = instruction.ints("dimensions") or (0,)
+    return dimension
+
+
+def _reads(instruction: Instruction, operand: int, output: int) -> bool:
+    """An output reads its own operand, and those that the comparator looks at."""
+    (used,) = parameters_used(instruction.called[0])
+    return operand == output or 2 * operand in used or 2 * operand + 1 in used
+
+
+def sort_output_to_input(instruction: Instruction, output: int) -> Indexing:
+    """out[b, i] = in[b, order(b)[i]]: the row of its own operand, and the rows that the comparator compares."""
+    sizes = instruction.operands[0].shape.dimensions
+    dimension = _sort_dimension(instruction)
+    read = OperandIndexing(row_map(sizes, dimension, sizes[dimension]))
+    return [[read] if _reads(instruction, k, output) else [] for k in range(len(instruction.operands))]
+
+
+def sort_input_to_output(instruction: Instruction, operand: int) -> Indexing:
+    """in[b, i] may go anywhere in row b of its own result, and of all where the comparator looks at it."""
+    sizes = instruction.operands[0].shape.dimensions
+    dimension = _sort_dimension(instruction)
+    written = OperandIndexing(row_map(sizes, dimension, sizes[dimension]))
+    return [[written] if _reads(instruction, operand, k) else [] for k in range(len(leaves(instruction.shape)))]
+
+
+def sort_reference(instruction: Instruction, values: Sequence[HloValue]) -> HloValue:
+    """A stable merge sort of all rows at once, by the computation's "less than"."""
+    arrays = [only_array(v) for v in values]
+    dimension = _sort_dimension(instruction)
+    rows = [np.moveaxis(a, dimension, -1) for a in arrays]
+    order = sort_order(instruction.called[0], [r.reshape(-1, r.shape[-1]) for r in rows]) if arrays[0].size else None
+    if order is None:
+        return tuple(arrays) if instruction.shape.is_tuple else arrays[0]
+    order = order.reshape(rows[0].shape)
+    results = tuple(np.moveaxis(np.take_along_axis(r, order, axis=-1), -1, dimension) for r in rows)
+    return results if instruction.shape.is_tuple else results[0]
+
+
+def sort_order(less: Computation, rows: Sequence[Array]) -> Array:
+    """For each row, the stable order of its elements: [row, position] -> element. Runs of 1, 2, 4, ... are merged."""
+    count, length = rows[0].shape
+    order = np.broadcast_to(np.arange(length), (count, length)).copy()
+    width = 1
+    while width < length:
+        order = _merge_runs(less, rows, order, width)
+        width *= 2
+    return order
+
+
+def _merge_runs(less: Computation, rows: Sequence[Array], order: Array, width: int) -> Array:
+    """Merges neighbouring sorted runs of `width`: each element's new place is its rank in the other run, found by halving."""
+    count, length = order.shape
+    at = np.arange(length)
+    run = at // width
+    other = np.minimum((run ^ 1) * width, length)
+    own_is_left = run % 2 == 0
+    low = np.zeros((count, length), np.int64)
+    high = np.broadcast_to(np.minimum(other + width, length) - other, (count, length)).copy()
+    row = np.arange(count)[:, None]
+    own = [r[row, order] for r in rows]
+    sorted_rows = own
+    while (low < high).any():
+        middle = (low + high) // 2
+        probe = np.minimum(other + middle, length - 1)
+        theirs = [r[row, probe] for r in sorted_rows]
+        # an element goes behind those of the left run that are not greater, and those of the right run that are less
+        first = [np.where(own_is_left, t, o) for t, o in zip(theirs, own, strict=True)]
+        second = [np.where(own_is_left, o, t) for t, o in zip(theirs, own, strict=True)]
+        (is_less,) = apply(less, [x for pair in zip(first, second, strict=True) for x in pair])
+        before = np.where(own_is_left, is_less, ~is_less.astype(np.bool_))
+        open_ = low < high
+        low = np.where(open_ & before, middle + 1, low)
+        high = np.where(open_ & ~before, middle, high)
+    target = (run // 2) * 2 * width + at % width + low
+    merged = np.empty_like(order)
+    merged[row, target] = order
+    return merged
+
+
+# ---------------------------------------------------------------- topk
+
+
+def topk_output_to_input(instruction: Instruction, output: int) -> Indexing:
+    """values[b, i], indices[b, i] = the i-th largest of row in[b, :], and its place."""
+    sizes = leaves(instruction.shape)[output].dimensions
+    row = instruction.operands[0].shape.dimensions[-1]
+    return [[OperandIndexing(row_map(sizes, len(sizes) - 1, row))]]
+
+
+def topk_input_to_output(instruction: Instruction, operand: int) -> Indexing:
+    """in[b, i] may go anywhere in row b of both results."""
+    sizes = instruction.operands[0].shape.dimensions
+    found = leaves(instruction.shape)
+    return [[OperandIndexing(row_map(sizes, len(sizes) - 1, s.dimensions[-1]))] for s in found]
+
+
+def topk_reference(instruction: Instruction, values: Sequence[HloValue]) -> HloValue:
+    """The k largest (or smallest) of each row in order; of equal ones the first; NaN counts as larger than infinity."""
+    operand = only_array(values[0])
+    shapes = leaves(instruction.shape)
+    k = shapes[0].dimensions[-1]
+    keys = _ordered_keys(operand)
+    if instruction.attributes.get("largest", "true") == "true":
+        keys = np.invert(keys)  # reverses the order of integers without overflow
+    order = np.argsort(keys, axis=-1, kind="stable")[..., :k]
+    taken = np.take_along_axis(operand, order, axis=-1)
+    results = (taken, order.astype(shapes[1].dtype)) if len(shapes) > 1 else (taken,)
+    return results if instruction.shape.is_tuple else results[0]
+
+
+def _ordered_keys(values: Array) -> Array:
+    """Integers in the total order of the values."""
+    if not is_float(values.dtype):
+        return values if values.dtype == np.uint64 else values.astype(np.int64)
+    bits = values.astype(accumulator(values.dtype)).view(np.int64)
+    return np.where(bits < 0, bits ^ np.int64(2**63 - 1), bits)
+
+
+OPS = (
+    Op(
+        "sort",
+        "out_k[b, i] = in_k[b, order[b, i]], order by the comparator on row b of all operands",
+        sort_output_to_input,
+        sort_reference,
+        sort_input_to_output,
+    ),
+    Op(
+        "topk",
+        "values[b, i], indices[b, i] = the i-th largest element of in[b, :] and its index",
+        topk_output_to_input,
+        topk_reference,
+        topk_input_to_output,
+    ),
+)

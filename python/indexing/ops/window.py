@@ -1,0 +1,194 @@
+"""reduce-window (of one array or several) and select-and-scatter."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from indexing._core import SymbolicExpr
+from indexing.ops.block import (
+    Array,
+    Constraint,
+    HloValue,
+    Indexing,
+    Op,
+    OperandIndexing,
+    leaves,
+    only_array,
+    scalar,
+    tensor_map,
+    variables,
+)
+from indexing.ops.contraction import to_element
+from indexing.ops.monoid import Monoid, apply, foldable, monoid, widen
+from indexing.ops.scatter import combine_at
+from indexing.ops.windows import gather_window, read_position, source_indices, written_position
+
+if TYPE_CHECKING:
+    from indexing.hlo import Instruction, WindowDim
+
+_SELECTED_UNKNOWN = "which element of its window a source element goes to depends on the operand's values"
+
+
+def _read_index(
+    dims: Sequence[WindowDim], outputs: Sequence[SymbolicExpr], windows: Sequence[SymbolicExpr], sizes: Sequence[int]
+) -> tuple[list[SymbolicExpr], list[Constraint]]:
+    found = [read_position(dim, o, w, n) for dim, o, w, n in zip(dims, outputs, windows, sizes, strict=True)]
+    return [e for e, _ in found], [c for _, constraints in found for c in constraints]
+
+
+def _written_index(
+    dims: Sequence[WindowDim], elements: Sequence[SymbolicExpr], windows: Sequence[SymbolicExpr], sizes: Sequence[int]
+) -> tuple[list[SymbolicExpr], list[Constraint]]:
+    found = [written_position(dim, e, w, n) for dim, e, w, n in zip(dims, elements, windows, sizes, strict=True)]
+    return [e for e, _ in found], [c for _, constraints in found for c in constraints]
+
+
+# ---------------------------------------------------------------- reduce-window
+
+
+def reduce_window_output_to_input(instruction: Instruction, output: int) -> Indexing:
+    """out[x] = fold over w of in[(x * stride + w * rhs_dilation - pad) / lhs_dilation], padding left out."""
+    count = len(instruction.operands) // 2
+    sizes, out = instruction.operands[0].shape.dimensions, leaves(instruction.shape)[0].dimensions
+    dims, rank = instruction.window(), len(out)
+    results, constraints = _read_index(dims, variables(rank), variables(rank, rank), sizes)
+    read = tensor_map(results, out, [dim.size for dim in dims], constraints=constraints)
+    return [[OperandIndexing(read)] for _ in range(count)] + [[scalar(out)] for _ in range(count)]
+
+
+def reduce_window_input_to_output(instruction: Instruction, operand: int) -> Indexing:
+    """in[x] goes to the outputs whose windows hold it; an initial value to all elements."""
+    sizes, out = instruction.operands[0].shape.dimensions, leaves(instruction.shape)[0].dimensions
+    dims, rank = instruction.window(), len(sizes)
+    if operand < len(instruction.operands) // 2:
+        results, constraints = _written_index(dims, variables(rank), variables(rank, rank), out)
+        written = tensor_map(results, sizes, [dim.size for dim in dims], constraints=constraints)
+    else:
+        written = tensor_map(variables(rank), [], out)
+    return [[OperandIndexing(written)] for _ in leaves(instruction.shape)]
+
+
+def reduce_window_reference(instruction: Instruction, values: Sequence[HloValue]) -> HloValue:
+    """Each window's elements folded in order, from the initial values."""
+    arrays = [only_array(v) for v in values]
+    count = len(arrays) // 2
+    (computation,) = instruction.called
+    out = tuple(leaves(instruction.shape)[0].dimensions)
+    dims = instruction.window()
+    found = monoid(computation, arrays[0].dtype) if count == 1 else None
+    if found is not None and foldable(found, arrays[0].dtype):
+        return _fold_windows(found, dims, arrays[0], arrays[1], out)
+    totals = tuple(np.broadcast_to(start, out) for start in arrays[count:])
+    for window in itertools.product(*(range(dim.size) for dim in dims)):
+        taken = [gather_window(dims, window, a, out) for a in arrays[:count]]
+        valid = taken[0][1]
+        folded = apply(computation, [*totals, *(t for t, _ in taken)])
+        totals = tuple(np.where(valid, f, t) for f, t in zip(folded, totals, strict=True))
+    return totals if instruction.shape.is_tuple else totals[0]
+
+
+def _fold_windows(
+    found: Monoid, dims: tuple[WindowDim, ...], value: Array, start: Array, out: tuple[int, ...]
+) -> Array:
+    """A commutative fold of boxes is the fold of its lines, one dimension after the other."""
+    wide = widen(value, found)
+    with np.errstate(all="ignore"):
+        for axis, (dim, n) in enumerate(zip(dims, out, strict=True)):
+            wide = _fold_lines(found, dim, wide, axis, n)
+        return to_element(found.ufunc(widen(start, found), wide), value.dtype)
+
+
+def _fold_lines(found: Monoid, dim: WindowDim, value: Array, axis: int, output_size: int) -> Array:
+    size = value.shape[axis]
+    shape = (*value.shape[:axis], output_size, *value.shape[axis + 1 :])
+    total = np.full(shape, found.neutral[()], found.wide)
+    if size == 0:
+        return total
+    if dim.size == 1 and dim.stride == 1 and size == output_size and not dim.pad_low and dim.lhs_dilation == 1:
+        return value
+    for w in range(dim.size):
+        index, valid = source_indices(dim, w, size, output_size)
+        mask = valid.reshape([-1 if k == axis else 1 for k in range(value.ndim)])
+        total = found.ufunc(total, np.where(mask, value.take(index, axis=axis), found.neutral[()]))
+    return total
+
+
+# ---------------------------------------------------------------- select-and-scatter
+
+
+def select_and_scatter_output_to_input(instruction: Instruction, output: int) -> Indexing:
+    """out[x] = fold over the source elements whose windows hold x and select it; to select, whole windows are read."""
+    sizes, source = (instruction.operands[k].shape.dimensions for k in range(2))
+    dims, rank = instruction.window(), len(sizes)
+    windows = [dim.size for dim in dims]
+    d, w, v = variables(rank), variables(rank, rank), variables(rank, 2 * rank)
+    at, constraints = _written_index(dims, d, w, source)
+    read, inside = _read_index(dims, at, v, sizes)
+    return [
+        [OperandIndexing(tensor_map(read, sizes, windows + windows, constraints=constraints + inside))],
+        [
+            OperandIndexing(
+                tensor_map(at, sizes, windows, constraints=constraints), (), "over-approximate", _SELECTED_UNKNOWN
+            )
+        ],
+        [scalar(sizes)],
+    ]
+
+
+def select_and_scatter_input_to_output(instruction: Instruction, operand: int) -> Indexing:
+    """An operand element may turn the selection of each window that holds it; a source element goes into its window."""
+    sizes, source = (instruction.operands[k].shape.dimensions for k in range(2))
+    dims, rank = instruction.window(), len(sizes)
+    windows = [dim.size for dim in dims]
+    d, w, v = variables(rank), variables(rank, rank), variables(rank, 2 * rank)
+    if operand == 2:
+        return [[OperandIndexing(tensor_map(variables(rank), [], sizes))]]
+    if operand == 1:
+        results, constraints = _read_index(dims, d, w, sizes)
+        written = tensor_map(results, source, windows, constraints=constraints)
+        return [[OperandIndexing(written, (), "over-approximate", _SELECTED_UNKNOWN)]]
+    at, constraints = _written_index(dims, d, w, source)
+    results, inside = _read_index(dims, at, v, sizes)
+    return [[OperandIndexing(tensor_map(results, sizes, windows + windows, constraints=constraints + inside))]]
+
+
+def select_and_scatter_reference(instruction: Instruction, values: Sequence[HloValue]) -> HloValue:
+    """Each window selects its first best element; the source element is folded into the output there."""
+    operand, source, start = (only_array(v) for v in values)
+    select = instruction.computation_of("select")
+    scatter = instruction.computation_of("scatter")
+    dims, out = instruction.window(), source.shape
+    positions = np.arange(operand.size, dtype=np.int64).reshape(operand.shape)
+    best, chosen = np.zeros(out, operand.dtype), np.full(out, -1, np.int64)
+    for window in itertools.product(*(range(dim.size) for dim in dims)):
+        element, valid = gather_window(dims, window, operand, out)
+        (kept,) = apply(select, [best, element])
+        better = valid & ((chosen < 0) | ~kept.astype(np.bool_))
+        best = np.where(better, element, best)
+        chosen = np.where(better, gather_window(dims, window, positions, out)[0], chosen)
+    hit = chosen.reshape(-1) >= 0
+    flat = [np.full(operand.size, start, operand.dtype)]
+    (total,) = combine_at(scatter, flat, chosen.reshape(-1)[hit], [source.reshape(-1)[hit]])
+    return total.reshape(operand.shape)
+
+
+OPS = (
+    Op(
+        "reduce-window",
+        "out[x] = fold(init, in[(x * stride + w * rhs_dilation - pad) / lhs_dilation] for all w inside the input)",
+        reduce_window_output_to_input,
+        reduce_window_reference,
+        reduce_window_input_to_output,
+    ),
+    Op(
+        "select-and-scatter",
+        "out[x] = fold(init, source[y] for all y whose window of the operand selects x)",
+        select_and_scatter_output_to_input,
+        select_and_scatter_reference,
+        select_and_scatter_input_to_output,
+    ),
+)
