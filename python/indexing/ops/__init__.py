@@ -7,9 +7,47 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from indexing.ops import assemble, collective, control, elementwise, shape, tuple_
+from indexing.ops import (
+    assemble,
+    batch_norm,
+    collective,
+    control,
+    convolution,
+    dot,
+    dynamic,
+    elementwise,
+    gather,
+    linalg,
+    reduce,
+    rng,
+    scan,
+    scatter,
+    shape,
+    sort,
+    tuple_,
+    window,
+)
 from indexing.ops.block import Op
 
-_MODULES: tuple[ModuleType, ...] = (assemble, collective, control, elementwise, shape, tuple_)
+_MODULES: tuple[ModuleType, ...] = (
+    assemble,
+    batch_norm,
+    collective,
+    control,
+    convolution,
+    dot,
+    dynamic,
+    elementwise,
+    gather,
+    linalg,
+    reduce,
+    rng,
+    scan,
+    scatter,
+    shape,
+    sort,
+    tuple_,
+    window,
+)
 
 REGISTRY: dict[str, Op] = {op.opcode: op for module in _MODULES for op in module.OPS}

@@ -66,7 +66,7 @@ _READS = {
         {0: "feature"},
         {0: "feature"},
     ),
-    "batch-norm-inference": ({k: "place" for k in range(5)},),
+    "batch-norm-inference": (dict.fromkeys(range(5), "place"),),
     "batch-norm-grad": (
         {0: "feature", 1: "place", 2: "place", 3: "place", 4: "feature"},
         {0: "feature", 2: "place", 3: "place", 4: "feature"},

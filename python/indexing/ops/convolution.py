@@ -91,10 +91,7 @@ def output_to_input(instruction: Instruction, output: int) -> Indexing:
     ranges = [*(dim.size for dim in c.window), c.group_features]
     feature, batch = d[labels.output.feature], d[labels.output.batch]
     x, constraints = _read_positions(c, d, w)
-    if c.feature_groups > 1:
-        i_read = feature // c.group_outputs * c.group_features + i
-    else:
-        i_read = i
+    i_read = feature // c.group_outputs * c.group_features + i if c.feature_groups > 1 else i
     if c.batch_groups > 1:
         batch = feature // c.group_outputs * c.out_batch + batch
     lhs = _placed(rank, ([labels.input.batch, labels.input.feature], [batch, i_read]), (labels.input.spatial, x))
@@ -171,9 +168,7 @@ def _from_rhs(c: _Convolution) -> OperandIndexing:
         w = c.kernel_position(k, d[labels.kernel.spatial[k]])
         constraints += read_position(dim, x[k], w, c.lhs[labels.input.spatial[k]])[1]
     feature = d[labels.kernel.feature]
-    results = _placed(
-        rank, ([labels.output.batch, labels.output.feature], [b, feature]), (labels.output.spatial, x)
-    )
+    results = _placed(rank, ([labels.output.batch, labels.output.feature], [b, feature]), (labels.output.spatial, x))
     ranges = [c.out_batch, *(c.out[k] for k in labels.output.spatial)]
     return OperandIndexing(tensor_map(results, c.rhs, ranges, constraints=constraints))
 
@@ -196,7 +191,7 @@ def reference(instruction: Instruction, values: Sequence[HloValue]) -> HloValue:
 
 
 def _window_rows(c: _Convolution, window: tuple[int, ...], lhs: Array, spatial: tuple[int, ...]) -> Array:
-    """The input that each output's window holds at one position, as [group, batch and spatial, feature]; padding is 0."""
+    """The input in each output's window at one position, as [group, batch and spatial, feature]; padding is 0."""
     moved = np.moveaxis(lhs, 0, -2)  # [spatial..., batch, feature]
     taken, valid = gather_window(c.window, window, moved, spatial)
     taken = np.where(valid.reshape(*spatial, 1, 1), taken, np.zeros((), lhs.dtype))
@@ -205,6 +200,14 @@ def _window_rows(c: _Convolution, window: tuple[int, ...], lhs: Array, spatial: 
         return rows.reshape(c.batch_groups, -1, c.group_features)
     grouped = rows.reshape(-1, c.feature_groups, c.group_features)
     return grouped.transpose(1, 0, 2)
+
+
+def _arranged(c: _Convolution, total: Array, spatial: tuple[int, ...]) -> Array:
+    """[group, batch and spatial, feature of the group] as the output's dimensions stand."""
+    apart = total.reshape(total.shape[0], c.out_batch, *spatial, c.group_outputs)
+    rows = np.moveaxis(apart, 0, -2).reshape(c.out_batch, *spatial, total.shape[0] * c.group_outputs)
+    labels = c.labels.output
+    return np.moveaxis(rows, list(range(rows.ndim)), [labels.batch, *labels.spatial, labels.feature])
 
 
 OPS = (

@@ -26,10 +26,10 @@ def parameters_used(computation: Computation) -> list[frozenset[int]]:
 
 @dataclass(frozen=True, slots=True)
 class FoldDependence:
-    """What the results of a fold are made of: states are numbered from 0, the elements that a step takes behind them.
+    """What the results of a fold are made of: states are numbered from 0, the elements of a step behind them.
 
-    `direct`: what one step's result is computed from. `closed`: the same, with each state replaced by all it was made of
-    in the steps before (and its initial value).
+    `direct`: what one step's result is computed from. `closed`: the same, each state replaced by all that it was made
+    of in the steps before (and its initial value).
     """
 
     direct: tuple[frozenset[int], ...]

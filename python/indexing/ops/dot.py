@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -47,7 +48,9 @@ class _Side:
         self, batch: Sequence[SymbolicExpr], free: Sequence[SymbolicExpr], contracted: Sequence[SymbolicExpr]
     ) -> list[SymbolicExpr]:
         """The operand's index, from the index of each role."""
-        by_dimension = dict(zip((*self.batch, *self.free, *self.contracting), (*batch, *free, *contracted), strict=True))
+        by_dimension = dict(
+            zip((*self.batch, *self.free, *self.contracting), (*batch, *free, *contracted), strict=True)
+        )
         return [by_dimension[k] for k in range(len(self.sizes))]
 
     def matrix(self, value: Array, last: str) -> Array:
@@ -113,7 +116,7 @@ def dot_reference(instruction: Instruction, values: Sequence[HloValue]) -> HloVa
 
 
 def _scale_map(results: Sequence[SymbolicExpr], operand: Shape, scale: Shape) -> list[SymbolicExpr]:
-    """The index of the scale that an operand's element meets: each of its dimensions covers a block of the operand's."""
+    """The index of the scale that an operand's element meets: a scale covers a block a dimension."""
     if not scale.dimensions:
         return []
     blocks = [n // max(m, 1) for n, m in zip(operand.dimensions, scale.dimensions, strict=True)]
@@ -206,7 +209,7 @@ def ragged_dot_reference(instruction: Instruction, values: Sequence[HloValue]) -
         partner = rhs.contracting[lhs.contracting.index(ragged)]
         parts = [
             _part(lhs, rhs, _cut(left, ragged, a, b), _cut(right, partner, a, b), dtype)
-            for a, b in zip(limits[:-1], limits[1:], strict=True)
+            for a, b in itertools.pairwise(limits)
         ]
         return to_element(np.stack(parts).reshape(instruction.shape.dimensions), dtype)
     (group,) = instruction.ints("rhs_group_dims")
@@ -226,7 +229,7 @@ def _rows_by_group(
         tuple(k - (k > group) for k in rhs.batch),
         tuple(k - (k > group) for k in rhs.contracting),
     )
-    for g, (a, b) in enumerate(zip(limits[:-1], limits[1:], strict=True)):
+    for g, (a, b) in enumerate(itertools.pairwise(limits)):
         rows = _cut(left, ragged, a, b)
         part = _part(lhs, narrow, rows, right.take(g, axis=group), dtype)
         shape = list(out.shape)

@@ -90,7 +90,9 @@ def _untouched(instruction: Instruction) -> OperandIndexing:
     sizes, update = (instruction.operands[k].shape.dimensions for k in range(2))
     if 0 in update:
         return identity(sizes)
-    pieces = tuple(_outside(instruction, k, below) for k, n in enumerate(update) if n < sizes[k] for below in (True, False))
+    pieces = tuple(
+        _outside(instruction, k, below) for k, n in enumerate(update) if n < sizes[k] for below in (True, False)
+    )
     return OperandIndexing(identity(sizes).map, (), "over-approximate", _OVERWRITTEN_INCLUDED, pieces=pieces)
 
 

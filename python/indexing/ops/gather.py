@@ -33,6 +33,7 @@ class IndexVectors:
 
     @property
     def sizes(self) -> tuple[int, ...]:
+        """The sizes of this array."""
         return tuple(self.instruction.shape.dimensions)
 
     @property
@@ -42,6 +43,7 @@ class IndexVectors:
 
     @property
     def batch_sizes(self) -> list[int]:
+        """How many vectors there are, by dimension."""
         return [self.sizes[k] for k in self.batch_dims]
 
     def element(self, batch: Sequence[SymbolicExpr], component: SymbolicExpr) -> tuple[SymbolicExpr, ...]:

@@ -141,7 +141,9 @@ def _transposed_access(instruction: Instruction) -> bool:
     return (instruction.text("transpose_a") != "NO_TRANSPOSE") == instruction.flag("left_side")
 
 
-def _not_behind(instruction: Instruction, first: SymbolicExpr, second: SymbolicExpr, n: int, gap: int = 0) -> Constraint:
+def _not_behind(
+    instruction: Instruction, first: SymbolicExpr, second: SymbolicExpr, n: int, gap: int = 0
+) -> Constraint:
     """`first` is solved before `second` (by at least `gap`)."""
     return (second - first if _solves_forward(instruction) else first - second, (gap, n - 1))
 

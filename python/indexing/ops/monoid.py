@@ -108,4 +108,3 @@ def fold_ufunc(found: Monoid, values: Array, axes: tuple[int, ...], start: Array
     with np.errstate(all="ignore"):
         wide = found.ufunc.reduce(widen(values, found), axis=axes, initial=found.neutral[()], dtype=found.wide)
         return to_element(found.ufunc(widen(start, found), wide), values.dtype)
-

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def output_to_input(instruction: Instruction, output: int) -> Indexing:
-    """out[i] = fold over s of in[i, s]; every result reads the same elements of every operand, and every initial value."""
+    """out[i] = fold over s of in[i, s]; every result reads the same elements of each operand, and its initial value."""
     count = len(instruction.operands) // 2
     sizes = instruction.operands[0].shape.dimensions
     reduced = instruction.ints("dimensions")

@@ -94,7 +94,7 @@ def input_to_output(instruction: Instruction, operand: int) -> Indexing:
 
 
 def _between(s: _Scan, output: int, operand: int, *, from_output: bool) -> OperandIndexing:
-    """The map between a result and an operand, in either direction: both have the batch dimensions, one or both steps."""
+    """The map between a result and an operand, either way: both have the batch dimensions, one or both the steps."""
     own, other = s.result_sizes[output], s.operand_sizes[operand]
     own_step, other_step = output < s.outputs, operand < s.inputs
     if not from_output:

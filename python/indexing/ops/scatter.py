@@ -151,7 +151,7 @@ def _indices_map(s: _Scatter) -> OperandIndexing:
 
 
 def input_to_output(instruction: Instruction, operand: int) -> Indexing:
-    """in[i] stays at out[i]; update[b, w] goes to out[index(b) + w] where its window fits; an index may hit anywhere."""
+    """in[i] stays; update[b, w] goes to out[index(b) + w] where its window fits; an index may hit anywhere."""
     s = _read(instruction)
     used = _dependence(s)
     if operand == s.count:

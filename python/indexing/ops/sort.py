@@ -89,7 +89,7 @@ def sort_order(less: Computation, rows: Sequence[Array]) -> Array:
 
 
 def _merge_runs(less: Computation, rows: Sequence[Array], order: Array, width: int) -> Array:
-    """Merges neighbouring sorted runs of `width`: each element's new place is its rank in the other run, found by halving."""
+    """Merges neighbouring sorted runs: an element's new place adds its rank in the other run, found by halving."""
     count, length = order.shape
     at = np.arange(length)
     run = at // width

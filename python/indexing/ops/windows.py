@@ -1,7 +1,7 @@
 """Where a window's elements lie: the arithmetic that convolution, reduce-window and select-and-scatter share.
 
-Along one dimension, element w of the window of output o stands at padded, dilated position o * stride + w * rhs_dilation,
-and holds input x where that position is pad_low + x * lhs_dilation; elsewhere it meets padding.
+Along one dimension, element w of the window of output o stands at position o * stride + w * rhs_dilation, and holds
+input x where that position is pad_low + x * lhs_dilation; elsewhere it meets padding.
 """
 
 from __future__ import annotations

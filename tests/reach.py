@@ -1,0 +1,136 @@
+"""Maps against what really happens: which operand elements change an output element when they are changed.
+
+`assert_laws` perturbs one element of one operand at a time, runs the reference again, and compares the output elements
+that changed with what the maps of both directions say. A map must name every element that had an effect; an exact one
+no other, where the op's values are of a kind that lets every read show (`shows_all`).
+"""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+
+import indexing as ix
+from indexing.ops import REGISTRY
+from indexing.ops.block import leaves
+
+
+def program(root: str, *parameters: str, computations: str = "") -> str:
+    """HLO text of one instruction over parameters p0, p1, ... of the given shapes."""
+    lines = [f"  p{k} = {shape} parameter({k})" for k, shape in enumerate(parameters)]
+    return f"HloModule m\n{computations}\nENTRY e {{\n" + "\n".join(lines) + f"\n  ROOT r = {root}\n}}\n"
+
+
+def root_of(text: str):
+    return ix.hlo.parse(text).entry.root
+
+
+def run(instruction, values):
+    """The reference's results, always as a tuple."""
+    result = REGISTRY[instruction.opcode].reference(instruction, values)
+    results = result if isinstance(result, tuple) else (result,)
+    for r, leaf in zip(results, leaves(instruction.shape), strict=True):
+        assert r.shape == tuple(leaf.dimensions), (r.shape, leaf)
+        assert r.dtype == leaf.dtype, (r.dtype, leaf)
+    return results
+
+
+def grid(m, sizes_of=("dims", "ranges")):
+    """All values of the map's dimension and range variables, as flat arrays."""
+    spans = [np.arange(v.interval.lower, v.interval.upper + 1) for part in sizes_of for v in getattr(m, part)]
+    if not spans:
+        return []
+    return [g.reshape(-1) for g in np.meshgrid(*spans, indexing="ij")]
+
+
+def points(found, value_of):
+    """(index on this side, index on the other side) of every point of a map, its runtime variables read from values."""
+    m = found.map
+    variables = grid(m)
+    count = variables[0].size if variables else 1
+    keep = np.ones(count, bool)
+    for runtime, value in zip(m.runtimes, found.runtime_values, strict=True):
+        at = tuple(np.broadcast_to(e.evaluate(variables), count) for e in value.map.results)
+        read = np.asarray(value_of[value.instruction.name])[at].astype(np.int64)
+        low, high = runtime.interval.lower, runtime.interval.upper
+        if value.out_of_bounds == "drop":
+            keep &= (read >= low) & (read <= high)
+        variables = [*variables, np.clip(read, low, high)]
+    for e, interval in m.constraints:
+        v = np.broadcast_to(e.evaluate(variables), count)
+        keep &= (v >= interval.lower) & (v <= interval.upper)
+    rank = len(m.dims)
+    own = [np.broadcast_to(v, count)[keep] for v in variables[:rank]]
+    other = [np.broadcast_to(e.evaluate(variables), count)[keep] for e in m.results]
+    here = zip(*own, strict=True) if own else itertools.repeat((), int(keep.sum()))
+    there = zip(*other, strict=True) if other else itertools.repeat((), int(keep.sum()))
+    return {(tuple(map(int, a)), tuple(map(int, b))) for a, b in zip(here, there, strict=False)}
+
+
+def pairs(maps, value_of):
+    """The union of the points of several maps, whose domains must be disjoint where they are pieces."""
+    return set().union(*(points(m, value_of) for m in maps)) if maps else set()
+
+
+def exact_maps(maps):
+    """Maps that say exactly what is read, or None: the maps themselves, or the pieces of those that are bounds."""
+    out = []
+    for m in maps:
+        if m.exactness == "exact":
+            out.append(m)
+        elif m.pieces is not None:
+            out += m.pieces
+        else:
+            return None
+    return out
+
+
+def effects(instruction, values, operand, change):
+    """{output: {(output index, operand index)}} of the elements that change when operand elements do, one by one."""
+    before = run(instruction, values)
+    found = {k: set() for k in range(len(before))}
+    for index in np.ndindex(values[operand].shape):
+        changed = [v.copy() for v in values]
+        changed[operand][index] = change(values[operand][index])
+        after = run(instruction, changed)
+        for k, (a, b) in enumerate(zip(before, after, strict=True)):
+            with np.errstate(invalid="ignore"):
+                different = ~((a == b) | ((a != a) & (b != b)))
+            found[k] |= {(tuple(map(int, at)), index) for at in np.argwhere(different)}
+    return found
+
+
+def bump(value):
+    return np.asarray(value) + np.asarray(1, np.asarray(value).dtype)
+
+
+def assert_laws(text, values, operands, shows_all=True, change=bump):
+    """Both directions of the root's maps against the effects of changing elements of these operands."""
+    instruction = root_of(text)
+    block = REGISTRY[instruction.opcode]
+    names = {o.name: v for o, v in zip(instruction.operands, values, strict=True)}
+    for operand in operands:
+        seen = effects(instruction, values, operand, change)
+        backward = block.input_to_output(instruction, operand) if block.input_to_output else None
+        for output, effect in seen.items():
+            maps = block.output_to_input(instruction, output)[operand]
+            assert_names(maps, effect, names, shows_all, (text, output, operand, "output to input"))
+            if backward is not None:
+                turned = {(b, a) for a, b in effect}
+                where = (text, output, operand, "input to output")
+                assert_names(backward[output], turned, names, shows_all, where)
+
+
+def assert_names(maps, effect, names, shows_all, where):
+    said = pairs(maps, names)
+    assert effect <= said, (where, "not named", sorted(effect - said)[:5], [str(m.map) for m in maps])
+    exact = exact_maps(maps)
+    if exact is None:
+        assert all(m.reason for m in maps if m.exactness != "exact"), where
+        return
+    said = pairs(exact, names)
+    assert effect <= said, (where, "not named by the pieces", sorted(effect - said)[:5])
+    assert sum(len(points(m, names)) for m in exact) == len(said), (where, "pieces overlap")
+    if shows_all:
+        assert said <= effect, (where, "named without effect", sorted(said - effect)[:5], [str(m.map) for m in exact])
