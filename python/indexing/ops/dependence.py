@@ -5,8 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from indexing.ops.block import OperandIndexing
+
 if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction
+
+_UNUSED = "the computation makes no use of this operand for this result"
 
 
 def parameters_used(computation: Computation) -> list[frozenset[int]]:
@@ -55,3 +59,14 @@ def _through(used: frozenset[int], new_states: list[frozenset[int]]) -> frozense
 
 def _numbered(used: frozenset[int], states: int, elements: int) -> frozenset[int]:
     return frozenset(k - elements if k >= elements else k + states for k in used)
+
+
+def reduction_dependence(instruction: Instruction) -> tuple[frozenset[int], ...]:
+    """What each result of a reduce or reduce-window is made of: initial values numbered from 0, operands behind them."""
+    count = len(instruction.operands) // 2
+    return fold_dependence(instruction.called[0], count, count, elements_first=False).closed
+
+
+def where_used(found: OperandIndexing, used: frozenset[int], number: int) -> OperandIndexing:
+    """A map as it is, or as a bound where the computation makes no use of what it reads."""
+    return found if number in used else OperandIndexing(found.map, (), "over-approximate", _UNUSED)

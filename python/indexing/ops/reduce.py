@@ -13,12 +13,12 @@ from indexing.ops.block import (
     Indexing,
     Op,
     OperandIndexing,
-    leaves,
     only_array,
     scalar,
     tensor_map,
     variables,
 )
+from indexing.ops.dependence import reduction_dependence, where_used
 from indexing.ops.monoid import apply, fold, fold_ufunc, foldable, monoid
 
 if TYPE_CHECKING:
@@ -35,7 +35,9 @@ def output_to_input(instruction: Instruction, output: int) -> Indexing:
     by_dimension = dict(zip((*kept, *inner), variables(len(sizes)), strict=True))
     kept_sizes = [sizes[k] for k in kept]
     read = tensor_map([by_dimension[k] for k in range(len(sizes))], kept_sizes, [sizes[k] for k in inner])
-    return [[OperandIndexing(read)] for _ in range(count)] + [[scalar(kept_sizes)] for _ in range(count)]
+    used = reduction_dependence(instruction)[output]
+    operands = [[where_used(OperandIndexing(read), used, count + k)] for k in range(count)]
+    return operands + [[where_used(scalar(kept_sizes), used, k)] for k in range(count)]
 
 
 def input_to_output(instruction: Instruction, operand: int) -> Indexing:
@@ -47,7 +49,9 @@ def input_to_output(instruction: Instruction, operand: int) -> Indexing:
         written = tensor_map([d[k] for k in kept], sizes)
     else:
         written = tensor_map(variables(len(kept)), [], [sizes[k] for k in kept])
-    return [[OperandIndexing(written)] for _ in leaves(instruction.shape)]
+    count = len(instruction.operands) // 2
+    number = operand + count if operand < count else operand - count
+    return [[where_used(OperandIndexing(written), used, number)] for used in reduction_dependence(instruction)]
 
 
 def reference(instruction: Instruction, values: Sequence[HloValue]) -> HloValue:

@@ -23,6 +23,7 @@ from indexing.ops.block import (
     variables,
 )
 from indexing.ops.contraction import to_element
+from indexing.ops.dependence import reduction_dependence, where_used
 from indexing.ops.monoid import Monoid, apply, foldable, monoid, widen
 from indexing.ops.scatter import combine_at
 from indexing.ops.windows import gather_window, read_position, source_indices, written_position
@@ -57,7 +58,9 @@ def reduce_window_output_to_input(instruction: Instruction, output: int) -> Inde
     dims, rank = instruction.window(), len(out)
     results, constraints = _read_index(dims, variables(rank), variables(rank, rank), sizes)
     read = tensor_map(results, out, [dim.size for dim in dims], constraints=constraints)
-    return [[OperandIndexing(read)] for _ in range(count)] + [[scalar(out)] for _ in range(count)]
+    used = reduction_dependence(instruction)[output]
+    operands = [[where_used(OperandIndexing(read), used, count + k)] for k in range(count)]
+    return operands + [[where_used(scalar(out), used, k)] for k in range(count)]
 
 
 def reduce_window_input_to_output(instruction: Instruction, operand: int) -> Indexing:
@@ -69,7 +72,9 @@ def reduce_window_input_to_output(instruction: Instruction, operand: int) -> Ind
         written = tensor_map(results, sizes, [dim.size for dim in dims], constraints=constraints)
     else:
         written = tensor_map(variables(rank), [], out)
-    return [[OperandIndexing(written)] for _ in leaves(instruction.shape)]
+    count = len(instruction.operands) // 2
+    number = operand + count if operand < count else operand - count
+    return [[where_used(OperandIndexing(written), used, number)] for used in reduction_dependence(instruction)]
 
 
 def reduce_window_reference(instruction: Instruction, values: Sequence[HloValue]) -> HloValue:
