@@ -16,7 +16,8 @@ import indexing as ix
 from indexing import hlo
 from indexing.ops.block import OperandIndexing, leaves
 from indexing.ops.interpret import evaluate_instruction
-from indexing.ops.tuple_ import flatten
+from indexing.ops.tuple_ import flatten, nest
+from indexing.reference import entry_arguments
 
 Pairs = set[tuple[tuple[int, ...], tuple[int, ...]]]
 Values = dict[object, object]
@@ -116,25 +117,25 @@ def reached(
             changed = original.copy()
             changed[at] = _another(original, at, rng)
             after = _output(instruction, _with_leaf(instruction, operands, which, leaf, changed), output)
-            differs = before.view(np.uint8).reshape(*before.shape, -1) != after.view(np.uint8).reshape(
-                *before.shape, -1
-            )
+            differs = _bytes(before) != _bytes(after)
             pairs |= {(tuple(int(x) for x in o), at) for o in np.argwhere(differs.any(axis=-1))}
     return pairs
 
 
 def _output(instruction: hlo.Instruction, operands: Sequence[object], output: int) -> np.ndarray:
     with np.errstate(all="ignore"):
-        value = flatten(evaluate_instruction(instruction, operands))[output]
-    array = np.ascontiguousarray(value)
-    return array.reshape(np.asarray(value).shape) if array.dtype.itemsize else array
+        return np.asarray(flatten(evaluate_instruction(instruction, operands))[output])
+
+
+def _bytes(array: np.ndarray) -> np.ndarray:
+    """The bytes of each element, along one more axis, so that NaN is itself."""
+    flat = np.ascontiguousarray(array).reshape(-1)
+    return flat.view(np.uint8).reshape(*array.shape, array.dtype.itemsize)
 
 
 def _with_leaf(
     instruction: hlo.Instruction, operands: Sequence[object], which: int, leaf: int, array: np.ndarray
 ) -> list[object]:
-    from indexing.ops.tuple_ import nest
-
     flat = flatten(operands[which])
     flat[leaf] = array
     found = list(operands)
@@ -147,7 +148,8 @@ def _another(array: np.ndarray, at: tuple[int, ...], rng: np.random.Generator) -
         return not array[at]
     if array.dtype.kind in "iu":
         return array[at] + array.dtype.type(rng.integers(1, 50))
-    return (np.asarray(array[at]).astype(np.complex128) * rng.uniform(1.5, 3) + rng.uniform(1, 2)).astype(array.dtype)
+    wide = np.asarray(array[at]).astype(np.complex128 if array.dtype.kind == "c" else np.float64)
+    return (wide * rng.uniform(1.5, 3) + rng.uniform(1, 2)).astype(array.dtype)
 
 
 def check(
@@ -166,7 +168,8 @@ def check(
     module = hlo.parse(text)
     rng = np.random.default_rng(seed)
     parameters = module.entry.parameters
-    given = [generic(p.shape, rng) for p in parameters] if arguments is None else list(arguments)
+    made = [generic(p.shape, rng) for p in parameters] if arguments is None else list(arguments)
+    given = entry_arguments(module, made)
     with np.errstate(all="ignore"):
         values = all_values(module.entry, given)
     root = module.entry.root
