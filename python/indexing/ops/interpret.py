@@ -13,8 +13,6 @@ from indexing.ops.block import HloValue, Op, leaves
 if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction, Shape
 
-DEEPEST_CALL = 150  # computations that call each other deeper than this are refused: evaluation nests as they do
-
 # ops on scalars that don't change them: in a computation applied to whole arrays, they pass the array on
 _SCALAR_MOVES = frozenset({"broadcast", "reshape", "bitcast", "copy", "transpose", "reverse", "slice", "concatenate"})
 _SCALAR_GROUPS = frozenset({"parameter", "constant", "tuple", "get-tuple-element"})
@@ -92,26 +90,6 @@ def check_arguments(computation: Computation, arguments: Sequence[HloValue]) -> 
     parameters = computation.parameters
     if len(arguments) != len(parameters):
         raise IndexingError(f"computation {computation.name} takes {len(parameters)} arguments, not {len(arguments)}")
-
-
-def call_depth(computation: Computation) -> int:
-    """How deep computations call each other below this one; at most DEEPEST_CALL, else IndexingError."""
-    depth: dict[str, int] = {}
-    pending: list[tuple[Computation, bool]] = [(computation, False)]
-    while pending:
-        current, seen = pending.pop()
-        called = [c for i in current.instructions.values() for c in i.called]
-        if seen:
-            depth[current.name] = 1 + max((depth[c.name] for c in called), default=0)
-        elif current.name not in depth:
-            pending.append((current, True))
-            pending += [(c, False) for c in called if c.name not in depth]
-    if depth[computation.name] > DEEPEST_CALL:
-        raise IndexingError(
-            f"computations below {computation.name} call each other {depth[computation.name]} deep; "
-            f"at most {DEEPEST_CALL} are evaluated: inline some of them"
-        )
-    return depth[computation.name]
 
 
 def _count_uses(order: Sequence[Instruction]) -> dict[Instruction, int]:
