@@ -28,8 +28,8 @@ def root_of(text: str):
 
 def run(instruction, values):
     """The reference's results, always as a tuple."""
-    result = REGISTRY[instruction.opcode].reference(instruction, values)
-    results = result if isinstance(result, tuple) else (result,)
+    result = REGISTRY[instruction.opcode].reference(instruction, [np.asarray(v) for v in values])
+    results = tuple(np.asarray(r) for r in (result if isinstance(result, tuple) else (result,)))
     for r, leaf in zip(results, leaves(instruction.shape), strict=True):
         assert r.shape == tuple(leaf.dimensions), (r.shape, leaf)
         assert r.dtype == leaf.dtype, (r.dtype, leaf)
@@ -54,8 +54,9 @@ def points(found, value_of):
         at = tuple(np.broadcast_to(e.evaluate(variables), count) for e in value.map.results)
         read = np.asarray(value_of[value.instruction.name])[at].astype(np.int64)
         low, high = runtime.interval.lower, runtime.interval.upper
-        if value.out_of_bounds == "drop":
-            keep &= (read >= low) & (read <= high)
+        if value.out_of_bounds == "clamp":
+            read = np.clip(read, *(value.bounds or (low, high)))
+        keep &= (read >= low) & (read <= high)
         variables = [*variables, np.clip(read, low, high)]
     for e, interval in m.constraints:
         v = np.broadcast_to(e.evaluate(variables), count)
@@ -88,6 +89,7 @@ def exact_maps(maps):
 
 def effects(instruction, values, operand, change):
     """{output: {(output index, operand index)}} of the elements that change when operand elements do, one by one."""
+    values = [np.asarray(v) for v in values]
     before = run(instruction, values)
     found = {k: set() for k in range(len(before))}
     for index in np.ndindex(values[operand].shape):

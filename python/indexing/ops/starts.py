@@ -58,7 +58,7 @@ def starts_of(
         exprs.append(variables(1, first + len(values))[0])
         bounds.append((0, largest))
         element = tensor_map(start.element, sizes, ranges)
-        values.append(RuntimeValue(start.instruction, element, 0, out_of_bounds))
+        values.append(RuntimeValue(start.instruction, element, out_of_bounds=out_of_bounds))
     return Starts(tuple(exprs), tuple(bounds), tuple(values))
 
 
