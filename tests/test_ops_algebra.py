@@ -1,0 +1,198 @@
+"""fft, cholesky, triangular-solve, batch-norm, rng: laws by perturbation, references against numpy and published bits."""
+
+import itertools
+
+import numpy as np
+import pytest
+from reach import assert_laws, program, root_of, run
+
+import indexing as ix
+
+
+def dims(values):
+    return "[" + ",".join(map(str, values)) + "]"
+
+
+@pytest.mark.parametrize(
+    ("kind", "operand", "result", "shape", "out", "length"),
+    [
+        ("FFT", "c128", "c128", (2, 5), (2, 5), (5,)),
+        ("IFFT", "c128", "c128", (3, 4), (3, 4), (3, 4)),
+        ("RFFT", "f64", "c128", (2, 6), (2, 4), (6,)),
+        ("IRFFT", "c128", "f64", (2, 3, 3), (2, 3, 5), (3, 5)),
+        ("FFT", "c64", "c64", (0, 4), (0, 4), (4,)),
+    ],
+)
+def test_fft(kind, operand, result, shape, out, length):
+    rng = np.random.default_rng(0)
+    text = program(
+        f"{result}{dims(out)} fft(p0), fft_type={kind}, fft_length={{{','.join(map(str, length))}}}",
+        f"{operand}{dims(shape)}",
+    )
+    dtype = root_of(text).operands[0].shape.dtype
+    value = rng.normal(size=shape) + (1j * rng.normal(size=shape) if dtype.kind == "c" else 0)
+    (got,) = run(root_of(text), [value.astype(dtype)])
+    axes = range(len(shape) - len(length), len(shape))
+    if 0 not in shape:
+        want = {
+            "FFT": lambda: np.fft.fftn(value, axes=axes),
+            "IFFT": lambda: np.fft.ifftn(value, axes=axes),
+            "RFFT": lambda: np.fft.rfftn(value, axes=axes),
+            "IRFFT": lambda: np.fft.irfftn(value, s=length, axes=axes),
+        }[kind]()
+        np.testing.assert_allclose(got, want, atol=1e-12)
+    assert_laws(text, [value.astype(dtype)], [0], shows_all=kind in ("FFT", "IFFT"))
+
+
+@pytest.mark.parametrize("lower", [True, False])
+@pytest.mark.parametrize("kind", ["f64", "c128"])
+def test_cholesky(lower, kind):
+    rng = np.random.default_rng(0)
+    a = rng.normal(size=(2, 4, 4)) + (1j * rng.normal(size=(2, 4, 4)) if kind == "c128" else 0)
+    positive = a @ a.conj().swapaxes(-1, -2) + 4 * np.eye(4)
+    text = program(f"{kind}[2,4,4] cholesky(p0), lower={str(lower).lower()}", f"{kind}[2,4,4]")
+    (out,) = run(root_of(text), [positive])
+    factor = np.linalg.cholesky(positive)
+    np.testing.assert_allclose(out, factor if lower else factor.conj().swapaxes(-1, -2), atol=1e-12)
+    assert_laws(text, [positive], [0])
+
+
+def test_cholesky_of_a_matrix_that_is_not_positive_definite_is_no_number():
+    text = program("f32[2,1,1] cholesky(p0), lower=true", "f32[2,1,1]")
+    (out,) = run(root_of(text), [np.array([[[-1]], [[4]]], np.float32)])
+    np.testing.assert_array_equal(out, [[[np.nan]], [[2]]])
+
+
+SOLVES = list(itertools.product([True, False], [True, False], [True, False], ["NO_TRANSPOSE", "TRANSPOSE", "ADJOINT"]))
+
+
+@pytest.mark.parametrize(("left", "lower", "unit", "transpose"), SOLVES)
+def test_triangular_solve(left, lower, unit, transpose):
+    rng = np.random.default_rng(0)
+    n, columns = 3, 2
+    shape = (2, n, columns) if left else (2, columns, n)
+    kind = "c128" if transpose == "ADJOINT" else "f64"
+    text = program(
+        f"{kind}{dims(shape)} triangular-solve(p0, p1), left_side={str(left).lower()}, lower={str(lower).lower()}, "
+        f"unit_diagonal={str(unit).lower()}, transpose_a={transpose}",
+        f"{kind}[2,{n},{n}]",
+        f"{kind}{dims(shape)}",
+    )
+    imaginary = 1j if kind == "c128" else 0
+    a = rng.uniform(1, 2, (2, n, n)) + imaginary * rng.uniform(1, 2, (2, n, n))
+    b = rng.uniform(1, 2, shape) + imaginary
+    (x,) = run(root_of(text), [a, b])
+    triangle = np.tril(a) if lower else np.triu(a)
+    if unit:
+        triangle[:, range(n), range(n)] = 1
+    op = {"NO_TRANSPOSE": triangle, "TRANSPOSE": triangle.swapaxes(1, 2), "ADJOINT": triangle.swapaxes(1, 2).conj()}
+    np.testing.assert_allclose(op[transpose] @ x if left else x @ op[transpose], b, atol=1e-9)
+    assert_laws(text, [a, b], [0, 1])
+
+
+@pytest.mark.parametrize(("shape", "feature"), [((3, 2, 2), 1), ((4,), 0), ((2, 3), 1)])
+def test_batch_norm(shape, feature):
+    rng = np.random.default_rng(0)
+    full, features = f"f64{dims(shape)}", f"f64[{shape[feature]}]"
+    x, grad = rng.normal(size=shape), rng.normal(size=shape)
+    scale, offset, mean = (rng.uniform(1, 2, shape[feature]) for _ in range(3))
+    axes = tuple(k for k in range(len(shape)) if k != feature)
+    spread = [1 if k in axes else -1 for k in range(len(shape))]
+    tail = f"epsilon=0.25, feature_index={feature}"
+
+    text = program(f"{full} batch-norm-inference(p0, p1, p2, p3, p4), {tail}", full, *[features] * 4)
+    variance = rng.uniform(1, 2, shape[feature])
+    values = [x, scale, offset, mean, variance]
+    (out,) = run(root_of(text), values)
+    s, o, m, v = (a.reshape(spread) for a in values[1:])
+    np.testing.assert_allclose(out, (x - m) / np.sqrt(v + 0.25) * s + o)
+    assert_laws(text, values, range(5))
+
+    text = program(f"({full}, {features}, {features}) batch-norm-training(p0, p1, p2), {tail}", full, *[features] * 2)
+    out, mean, variance = run(root_of(text), [x, scale, offset])
+    np.testing.assert_allclose(mean, x.mean(axis=axes))
+    np.testing.assert_allclose(variance, x.var(axis=axes), atol=1e-12)
+    m, v = mean.reshape(spread), variance.reshape(spread)
+    np.testing.assert_allclose(out, (x - m) / np.sqrt(v + 0.25) * s + o)
+    assert_laws(text, [x, scale, offset], range(3), shows_all=bool(axes))
+
+    text = program(
+        f"({full}, {features}, {features}) batch-norm-grad(p0, p1, p2, p3, p4), {tail}",
+        full,
+        features,
+        features,
+        features,
+        full,
+    )
+    values = [x, scale, mean, variance, grad]
+    to_x, to_scale, to_offset = run(root_of(text), values)
+
+    def loss(x, scale, offset):
+        m, v = x.mean(axis=axes).reshape(spread), x.var(axis=axes).reshape(spread)
+        out = (x - m) / np.sqrt(v + 0.25) * scale.reshape(spread) + offset.reshape(spread)
+        return (out * grad).sum()
+
+    for k, got in enumerate((to_x, to_scale, to_offset)):
+        for at in np.ndindex(*got.shape):
+            arguments = [[a.copy() for a in (x, scale, offset)] for _ in range(2)]
+            arguments[0][k][at] += 1e-6
+            arguments[1][k][at] -= 1e-6
+            slope = (loss(*arguments[0]) - loss(*arguments[1])) / 2e-6
+            np.testing.assert_allclose(got[at], slope, atol=1e-6)
+    assert_laws(text, values, range(5), shows_all=bool(axes))
+
+
+def bits(algorithm, kind, shape, state):
+    text = program(
+        f"(u64[{len(state)}], {kind}{dims(shape)}) rng-bit-generator(p0), algorithm={algorithm}", f"u64[{len(state)}]"
+    )
+    values = [np.array(state, np.uint64)]
+    assert_laws(text, values, [0], shows_all=False)
+    return run(root_of(text), values)
+
+
+def test_threefry_gives_the_published_words():
+    """Known answers of Random123 for threefry2x32 of 20 rounds."""
+    state, drawn = bits("rng_three_fry", "u64", (1,), [0, 0])
+    assert hex(int(drawn[0])) == "0x99ba4efe6b200159"
+    np.testing.assert_array_equal(state, [0, 1])
+    _, drawn = bits("rng_three_fry", "u64", (1,), [2**64 - 1, 2**64 - 1])
+    assert int(drawn[0]) & 0xFFFFFFFF == 0x1CB996FC
+    assert int(drawn[0]) >> 32 == 0xBB002BE7
+    _, drawn = bits("rng_three_fry", "u64", (1,), [0x0370734413198A2E, 0x85A308D3243F6A88])
+    assert int(drawn[0]) & 0xFFFFFFFF == 0xC4923A9C
+    assert int(drawn[0]) >> 32 == 0x483DF7A0
+
+
+def test_threefry_lays_halves_along_the_first_even_dimension():
+    whole = bits("rng_three_fry", "u64", (6,), [7, 3])[1]
+    low, high = (whole & np.uint64(0xFFFFFFFF)).astype(np.uint32), (whole >> np.uint64(32)).astype(np.uint32)
+    state, drawn = bits("rng_three_fry", "u32", (3, 4), [7, 3])
+    np.testing.assert_array_equal(drawn, np.stack([low.reshape(3, 2), high.reshape(3, 2)], axis=2).reshape(3, 4))
+    np.testing.assert_array_equal(state, [7, 9])
+    odd = bits("rng_three_fry", "u8", (5,), [7, 3])[1]
+    words = np.stack([low[:3], high[:3]], axis=1).reshape(-1)[:5]
+    np.testing.assert_array_equal(odd, words.astype(np.uint8))
+    assert bits("rng_three_fry", "u32", (), [7, 3])[1] == low[0]
+
+
+def test_philox_gives_the_published_words():
+    """Known answers of Random123 for philox4x32 of 10 rounds."""
+    state, drawn = bits("rng_philox", "u32", (4,), [0, 0, 0])
+    assert [hex(int(w)) for w in drawn] == ["0x6627e8d5", "0xe169c58d", "0xbc57ac4c", "0x9b00dbd8"]
+    np.testing.assert_array_equal(state, [0, 1, 0])
+    ones = 2**64 - 1
+    state, drawn = bits("rng_philox", "u32", (4,), [ones, ones, ones])
+    assert [hex(int(w)) for w in drawn] == ["0x408f276d", "0x41c83b0e", "0xa20bc7c6", "0x6d5451fd"]
+    np.testing.assert_array_equal(state, [ones, 0, 0])
+    _, drawn = bits("rng_default", "u64", (3,), [0, 0, 0])
+    assert hex(int(drawn[0])) == "0xe169c58d6627e8d5"
+
+
+def test_rng_has_maps_and_no_value():
+    text = program("f32[3] rng(p0, p1), distribution=rng_uniform", "f32[]", "f32[]")
+    root = root_of(text)
+    with pytest.raises(ix.UnsupportedOp, match="rng r .*rng-bit-generator"):
+        run(root, [np.float32(0), np.float32(1)])
+    found = ix.ops.REGISTRY["rng"].output_to_input(root, 0)
+    assert [len(maps) for maps in found] == [1, 1]
