@@ -6,7 +6,7 @@
 
 use crate::error::Result;
 use crate::expr::{Arena, Expr, Node, Tag, Term};
-use crate::int::{div_mod_positive, floor_mod, gcd_i64, inverse_mod};
+use crate::int::{ceil_div, div_mod_positive, floor_div, floor_mod, gcd_i64, inverse_mod};
 use crate::interval::Interval;
 use crate::range::normal_form;
 use crate::rules::RuleId;
@@ -254,6 +254,9 @@ impl Pass<'_> {
                     let inner = interval.plus(Interval::point(offset).negated()).quotient_by(factor);
                     return push(work, form, inner, implied);
                 }
+                if let Some((high, inner)) = self.without_low_terms(s, e, interval) {
+                    return push(work, high, inner, implied);
+                }
                 self.imply_terms(s, e, interval, work);
             }
             Node::FloorDiv(x, d) => {
@@ -313,6 +316,35 @@ impl Pass<'_> {
             }
             None => self.kept.push((e, interval)),
         }
+    }
+
+    /// `g * h + low in [a, b]` with `0 <= low < g` is `h in [a', b']` where neither end cuts through a period.
+    fn without_low_terms(
+        &self,
+        s: &mut Simplifier<'_>,
+        e: Expr,
+        interval: Interval,
+    ) -> Option<(Expr, Interval)> {
+        let Node::Sum(0, terms) = s.arena.node(e) else { return None };
+        let mut terms: Vec<Term> = terms.to_vec();
+        terms.sort_by_key(|t| std::cmp::Reverse(t.coeff.unsigned_abs()));
+        let mut low: Vec<Interval> = vec![Interval::point(0)];
+        for t in terms[1..].iter().rev() {
+            let sum = low[low.len() - 1].plus(s.bounds(t.expr).scaled(t.coeff));
+            low.push(sum);
+        }
+        let mut g = 0;
+        for kept in 1..terms.len() {
+            g = gcd_i64(g, terms[kept - 1].coeff);
+            let rest = low[terms.len() - kept];
+            if g <= 1 || !rest.is_bounded() || rest.upper.checked_sub(rest.lower).is_none_or(|w| w >= g) {
+                continue;
+            }
+            let Some(inner) = periods(interval, rest, g) else { continue };
+            let high: Vec<Term> = terms[..kept].iter().map(|t| Term::new(t.coeff / g, t.expr)).collect();
+            return s.arena.sum(0, &high).ok().map(|h| (h, inner));
+        }
+        None
     }
 
     /// What `sum in interval` says of each term when the others are as small or as large as they can be.
@@ -406,6 +438,26 @@ impl Pass<'_> {
             self.keep(e, Interval::point(r));
         }
     }
+}
+
+/// The `h` with `g * h + low in interval` for all of `low`'s values or none; `None` where it depends on `low`.
+fn periods(interval: Interval, low: Interval, g: i64) -> Option<Interval> {
+    // g * h + low >= a: true for every low where g * h >= a - low.lower, false for every low where g * h < a - low.upper.
+    let lower = if interval.lower == i64::MIN {
+        i64::MIN
+    } else {
+        let all = ceil_div(interval.lower.checked_sub(low.lower)?, g)?;
+        let some = ceil_div(interval.lower.checked_sub(low.upper)?, g)?;
+        Some(all).filter(|_| all == some)?
+    };
+    let upper = if interval.upper == i64::MAX {
+        i64::MAX
+    } else {
+        let all = floor_div(interval.upper.checked_sub(low.upper)?, g)?;
+        let some = floor_div(interval.upper.checked_sub(low.lower)?, g)?;
+        Some(all).filter(|_| all == some)?
+    };
+    Some(Interval::new(lower, upper))
 }
 
 enum Joined {

@@ -23,7 +23,9 @@ fn split(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr
     s.split(n, m, |s, found| {
         let high = s.simplify(found.high);
         let q = s.floordiv_constant(high, m)?;
-        if q == e || (!found.disjoint && found.granule != m && s.cost(q) > s.cost(e)) {
+        let dropped = s.arena.as_constant(found.low).is_none();
+        let (new, old) = (s.cost(q), s.cost(e));
+        if q == e || new > old || (new == old && !dropped) {
             return Ok(None);
         }
         Ok(Some(s.applied(RuleId::QuotientSplit, e, q)))

@@ -52,13 +52,14 @@ rules! {
     QuotientOfMultiple, "quotient-of-multiple", "floordiv", "(x * y + z) / y = x + z / y", "y != 0";
     QuotientSmall, "quotient-small", "floordiv", "x / y = 0", "0 <= x < y";
     RemainderSplit, "remainder-split", "mod", "n % m = (n - r) % m + r", "m > 0, g divides m, g divides n - r, 0 <= r < g";
-    RemainderOfExtremum, "remainder-of-extremum", "mod", "min(a, b) % m = min(a - c, b - c) % m", "m divides c";
+    RemainderInPeriod, "remainder-in-period", "mod", "x % m = x - m * k", "m > 0, m * k <= x < m * (k + 1)";
     RemainderSmall, "remainder-small", "mod", "x % y = x", "0 <= x < y";
     RemainderOfMultiple, "remainder-of-multiple", "mod", "(x * y + z) % y = z % y", "y != 0";
-    RemainderJoins, "remainder-joins", "sum", "x % m = x - m * (x / m)", "m > 0";
+    RemainderJoins, "remainder-joins", "sum", "x % m = z - m * (z / m)", "m > 0, x % m = z % m";
     QuotientJoins, "quotient-joins", "sum", "m * (x / m) = x - x % m", "m > 0";
-    DigitsJoin, "digits-join", "sum", "x % u + u * (y % v) = x % (u * v)", "u > 0, v > 0, v divides x / u - y";
+    DigitsJoin, "digits-join", "sum", "x % u + u * (y % v) = (z + u * (y - z / u)) % (u * v)", "u > 0, v > 0, x % u = z % u";
     HalvesJoin, "halves-join", "sum", "x / 2 + x % 2 = (x + 1) / 2", "none";
+    ExtremesJoin, "extremes-join", "sum", "min(a, b) + max(a, b) = a + b", "none";
     ExtremumAbsorbsTerms, "extremum-absorbs-terms", "sum", "min(a, b) + t = min(a + t, b + t)", "none (max alike)";
     EqualityUsed, "equality-used", "sum", "e = e + k * (f - c)", "f = c on the domain";
     ArgumentIdle, "argument-idle", "min, max", "min(a, b) = a", "a <= b on the domain (max alike)";

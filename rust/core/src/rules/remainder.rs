@@ -4,14 +4,29 @@ use super::division::multiples_of;
 use super::RuleId;
 use crate::error::Result;
 use crate::expr::{Expr, Node};
+use crate::int::div_mod_positive;
 use crate::simplify::Simplifier;
 
 /// Simplify a canonical remainder of simplified operands.
 pub fn apply(s: &mut Simplifier<'_>, e: Expr) -> Result<Expr> {
     match s.arena.as_mod(e) {
-        Some((n, m)) => Ok(split(s, e, n, m)?.unwrap_or(e)),
+        Some((n, m)) => match in_period(s, e, n, m)? {
+            Some(out) => Ok(out),
+            None => Ok(split(s, e, n, m)?.unwrap_or(e)),
+        },
         None => by_expression(s, e),
     }
+}
+
+/// `n % m = n - m * k` where all of `n` lies in one period.
+fn in_period(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {
+    let bounds = s.bounds(n);
+    let (low, high) = (div_mod_positive(bounds.lower, m).0, div_mod_positive(bounds.upper, m).0);
+    let Some(back) = low.checked_mul(m).and_then(i64::checked_neg).filter(|_| low == high) else {
+        return Ok(None);
+    };
+    let out = s.affine(n, 1, back)?;
+    Ok(Some(s.applied(RuleId::RemainderInPeriod, e, out)))
 }
 
 /// `n % m = (n - r) % m + r` where `r` in `[0, g)` and `g` divides `m` and `n - r`.
@@ -21,7 +36,8 @@ fn split(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr
         let rest = s.modulo_constant(high, m)?;
         let low = s.simplify(found.low);
         let out = s.combine(rest, 1, low, 1)?;
-        if out == e || (!found.disjoint && found.granule != m && s.cost(out) > s.cost(e)) {
+        let moved = found.disjoint && s.arena.as_constant(low).is_none();
+        if out == e || (found.granule != m && !moved && s.cost(out) >= s.cost(e)) {
             return Ok(None);
         }
         Ok(Some(s.applied(RuleId::RemainderSplit, e, out)))

@@ -96,14 +96,18 @@ impl Simplifier<'_> {
             quotients |= residue != p.term.coeff;
             lows = true;
             bounds = bounds.plus(p.info.bounds.scaled(residue));
-            if !bounds.is_bounded() || bounds.upper.checked_sub(bounds.lower).is_none_or(|w| w >= g) {
+            let wide = !bounds.is_bounded() || bounds.upper.checked_sub(bounds.lower).is_none_or(|w| w >= g);
+            if wide && self.ranges.facts.is_empty() {
                 return Ok(None);
             }
         }
         if residues == Residues::Nonnegative && !differs && !lows {
             return Ok(None);
         }
-        let bounds = bounds.plus(Interval::point(shift));
+        let mut bounds = bounds.plus(Interval::point(shift));
+        if !self.ranges.facts.is_empty() && lows {
+            bounds = bounds.intersect(self.low_by_facts(shift, parts, g, residues)?);
+        }
         let period = div_mod_positive(bounds.lower, g).0;
         if !bounds.is_bounded() || div_mod_positive(bounds.upper, g).0 != period {
             return Ok(None);
@@ -128,6 +132,15 @@ impl Simplifier<'_> {
         let disjoint = !quotients;
         let (high, low) = (self.arena.sum(above, &high)?, self.arena.sum(base, &low)?);
         Ok(Some(Split { high, low, granule: g, disjoint }))
+    }
+    /// The bounds of the low part as the facts know them.
+    fn low_by_facts(&mut self, shift: i64, parts: &[Part], g: i64, residues: Residues) -> Result<Interval> {
+        let low: Vec<Term> = parts
+            .iter()
+            .filter_map(|p| residue_of(p, g, residues).map(|r| Term::new(r, p.term.expr)))
+            .collect();
+        let low = self.arena.sum(shift, &low)?;
+        Ok(self.bounds(low))
     }
 }
 

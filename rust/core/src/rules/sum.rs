@@ -35,8 +35,13 @@ pub fn apply(s: &mut Simplifier<'_>, e: Expr) -> Result<Expr> {
             return Ok(x);
         }
     }
-    if quotients > 0 && others {
+    if quotients > 0 {
         if let Some(x) = each_term(s, e, Tag::FloorDiv, quotient_joins)? {
+            return Ok(x);
+        }
+    }
+    if extrema > 1 {
+        if let Some(x) = extremes_join(s, e)? {
             return Ok(x);
         }
     }
@@ -82,51 +87,93 @@ fn with_term(
     Ok(Some(s.simplify(raw)))
 }
 
-/// `c * (x % m)` is `c * x - c * m * (x / m)`; it joins where the sum holds the quotient, or the next digit of `x`.
+/// `c * (x % m)` is `c * z - c * m * (z / m)` for any `z` congruent to `x`: it joins where the sum holds the quotient,
+/// or the next digit.
 fn remainder_joins(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], k: usize) -> Result<Option<Expr>> {
     let Some((x, m)) = s.arena.as_mod(terms[k].expr) else { return Ok(None) };
     let Some(step) = terms[k].coeff.checked_mul(m) else { return Ok(None) };
-    let partner = |t: &Term| t.coeff % step == 0 && !matches!(s.arena.tag(t.expr), Tag::Constant);
-    let halves =
-        m == 2 && terms.iter().any(|t| t.coeff == terms[k].coeff && s.arena.tag(t.expr) == Tag::FloorDiv);
-    if !halves && !terms.iter().enumerate().any(|(i, t)| i != k && partner(t)) {
-        return Ok(None);
+    let Some(minus) = step.checked_neg() else { return Ok(None) };
+    for i in 0..terms.len() {
+        let Some(z) = congruent_dividend(s, terms[i].expr, terms[k].expr, m)? else { continue };
+        let new = [Term::new(terms[k].coeff, z), Term::new(minus, terms[i].expr)];
+        if let Some(out) = with_term(s, e, terms, &[k], &new)? {
+            return Ok(Some(s.applied(RuleId::RemainderJoins, e, out)));
+        }
     }
-    let q = s.floordiv_constant(x, m)?;
-    if halves {
-        if let Some(i) = terms.iter().position(|t| t.expr == q && t.coeff == terms[k].coeff) {
-            let above = s.affine(x, 1, 1)?;
-            let half = s.floordiv_constant(above, 2)?;
-            if let Some(out) = with_term(s, e, terms, &[i, k], &[Term::new(terms[k].coeff, half)])? {
-                return Ok(Some(s.applied(RuleId::HalvesJoin, e, out)));
+    if m == 2 {
+        if let Some(out) = halves_join(s, e, terms, k, x)? {
+            return Ok(Some(out));
+        }
+    }
+    for i in 0..terms.len() {
+        if i != k && terms[i].coeff == step && s.arena.tag(terms[i].expr) == Tag::Mod {
+            if let Some(out) = digits_join(s, e, terms, k, i)? {
+                return Ok(Some(out));
             }
         }
     }
-    if let Some(out) = digits_join(s, e, terms, k, q)? {
-        return Ok(Some(out));
+    let partner = |t: &Term| t.coeff % step == 0;
+    if !terms.iter().enumerate().any(|(i, t)| i != k && partner(t)) {
+        return Ok(None);
     }
-    let Some(minus) = step.checked_neg() else { return Ok(None) };
+    let q = s.floordiv_constant(x, m)?;
     let out = with_term(s, e, terms, &[k], &[Term::new(terms[k].coeff, x), Term::new(minus, q)])?;
     Ok(out.map(|out| s.applied(RuleId::RemainderJoins, e, out)))
 }
 
-/// `c * (x % u) + c * u * (y % v)` is `c * (x % (u * v))` where `x / u` and `y` are congruent modulo `v`.
-fn digits_join(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], k: usize, q: Expr) -> Result<Option<Expr>> {
-    let Some((x, u)) = s.arena.as_mod(terms[k].expr) else { return Ok(None) };
-    for i in 0..terms.len() {
-        let Some((y, v)) = s.arena.as_mod(terms[i].expr) else { continue };
-        let (Some(step), Some(joined)) = (terms[k].coeff.checked_mul(u), u.checked_mul(v)) else { continue };
-        if i == k || terms[i].coeff != step {
-            continue;
+/// The `z` of `quotient = z / m`, if `z % m` is `remainder`.
+fn congruent_dividend(
+    s: &mut Simplifier<'_>,
+    quotient: Expr,
+    remainder: Expr,
+    m: i64,
+) -> Result<Option<Expr>> {
+    let Some((z, divisor)) = s.arena.as_floordiv(quotient) else { return Ok(None) };
+    if divisor != m || !s.spend(1) {
+        return Ok(None);
+    }
+    Ok((s.modulo_constant(z, m)? == remainder).then_some(z))
+}
+
+/// `c * (x / 2) + c * (x % 2)` is `c * ((x + 1) / 2)`.
+fn halves_join(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], k: usize, x: Expr) -> Result<Option<Expr>> {
+    let c = terms[k].coeff;
+    if !terms.iter().any(|t| t.coeff == c && s.arena.tag(t.expr) == Tag::FloorDiv) {
+        return Ok(None);
+    }
+    let q = s.floordiv_constant(x, 2)?;
+    let Some(i) = terms.iter().position(|t| t.expr == q && t.coeff == c) else { return Ok(None) };
+    let above = s.affine(x, 1, 1)?;
+    let half = s.floordiv_constant(above, 2)?;
+    let out = with_term(s, e, terms, &[i, k], &[Term::new(c, half)])?;
+    Ok(out.map(|out| s.applied(RuleId::HalvesJoin, e, out)))
+}
+
+/// `c * (x % u) + c * u * (y % v)` is `c * ((z + u * (y - z / u)) % (u * v))` for any `z` congruent to `x` modulo `u`;
+/// taken where `z / u` cancels.
+fn digits_join(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], k: usize, i: usize) -> Result<Option<Expr>> {
+    let (low, high) = (terms[k], terms[i]);
+    let Some((x, u)) = s.arena.as_mod(low.expr) else { return Ok(None) };
+    let Some((y, v)) = s.arena.as_mod(high.expr) else { return Ok(None) };
+    let Some(joined) = u.checked_mul(v) else { return Ok(None) };
+    let mut dividends: Vec<(Expr, Expr)> = Vec::new();
+    let parts = match s.arena.node(y) {
+        Node::Sum(_, parts) => parts.to_vec(),
+        _ => vec![Term::new(1, y)],
+    };
+    for p in parts {
+        if let Some(z) = congruent_dividend(s, p.expr, low.expr, u)? {
+            dividends.push((z, p.expr));
         }
-        let gap = s.arena.sub(q, y)?;
-        let gap = s.simplify(gap);
-        let gap = s.modulo_constant(gap, v)?;
-        if s.arena.as_constant(gap) != Some(0) {
-            continue;
-        }
-        let digit = s.modulo_constant(x, joined)?;
-        if let Some(out) = with_term(s, e, terms, &[i, k], &[Term::new(terms[k].coeff, digit)])? {
+    }
+    if dividends.is_empty() {
+        dividends.push((x, s.floordiv_constant(x, u)?));
+    }
+    for (z, q) in dividends {
+        let rest = s.combine(y, 1, q, -1)?;
+        let whole = s.combine(z, 1, rest, u)?;
+        let digit = s.modulo_constant(whole, joined)?;
+        if let Some(out) = with_term(s, e, terms, &[i, k], &[Term::new(low.coeff, digit)])? {
             return Ok(Some(s.applied(RuleId::DigitsJoin, e, out)));
         }
     }
@@ -145,8 +192,9 @@ fn quotient_joins(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], k: usize) -> 
         Node::Sum(_, parts) => parts.iter().any(|p| terms.iter().any(|t| t.expr == p.expr)),
         _ => terms.iter().any(|t| t.expr == x),
     };
-    let digits = terms.iter().any(|t| s.arena.tag(t.expr) == Tag::Mod);
-    if !cancels && !digits {
+    let digits = terms.iter().any(|t| s.arena.as_mod(t.expr).is_some_and(|(_, n)| n == m));
+    let exact = s.info(x).modulus % m == 0;
+    if !cancels && !digits && !exact {
         return Ok(None);
     }
     let rest = s.modulo_constant(x, m)?;
@@ -191,6 +239,24 @@ fn equality_used(s: &mut Simplifier<'_>, e: Expr) -> Result<Option<Expr>> {
                 let out = s.simplify(raw);
                 return Ok(Some(s.applied(RuleId::EqualityUsed, e, out)));
             }
+        }
+    }
+    Ok(None)
+}
+
+/// `c * min(a, b) + c * max(a, b)` is `c * a + c * b`.
+fn extremes_join(s: &mut Simplifier<'_>, e: Expr) -> Result<Option<Expr>> {
+    let Node::Sum(_, terms) = s.arena.node(e) else { return Ok(None) };
+    let terms = terms.to_vec();
+    for (k, low) in terms.iter().enumerate() {
+        let Node::Min(&[a, b]) = s.arena.node(low.expr) else { continue };
+        let twin = terms.iter().position(|t| {
+            t.coeff == low.coeff && matches!(s.arena.node(t.expr), Node::Max(&[c, d]) if (a, b) == (c, d))
+        });
+        let Some(i) = twin else { continue };
+        let new = [Term::new(low.coeff, a), Term::new(low.coeff, b)];
+        if let Some(out) = with_term(s, e, &terms, &[k, i], &new)? {
+            return Ok(Some(s.applied(RuleId::ExtremesJoin, e, out)));
         }
     }
     Ok(None)
