@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING
 
 from indexing._core import IndexingMap, compose
 from indexing.errors import IndexingError
-from indexing.fusion import bitcast_map, epilogue_indexing, output_to_input
+from indexing.fusion import epilogue_indexing, output_to_input
+from indexing.layout import bitcast_map
 from indexing.ops.block import OperandIndexing, leaves
 
 if TYPE_CHECKING:

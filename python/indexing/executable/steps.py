@@ -10,8 +10,8 @@ import numpy as np
 
 from indexing.errors import IndexingError
 from indexing.executable.memory import Environment, Held, Pool, byte_count
-from indexing.ops import REGISTRY
 from indexing.ops.block import leaves
+from indexing.ops.interpret import evaluate_instruction
 
 if TYPE_CHECKING:
     from indexing.emit.kernel import Kernel
@@ -106,9 +106,8 @@ class ReferenceStep:
 
     def run(self, environment: Environment) -> None:
         """Download what is needed, compute, keep the result on the host."""
-        reference = REGISTRY[self.instruction.opcode].reference
-        assert reference is not None
-        result = reference(self.instruction, [_value(o, environment) for o in self.operands])
+        with np.errstate(all="ignore"):
+            result = evaluate_instruction(self.instruction, [_value(o, environment) for o in self.operands])
         shapes = leaves(self.instruction.shape)
         for slot, shape, array in zip(self.outputs, shapes, arrays_of(result), strict=True):
             if slot is not None:
@@ -214,14 +213,16 @@ class ConditionalStep:
     def run(self, environment: Environment) -> None:
         """True picks the first of two branches; an index out of range picks the last."""
         chosen = environment.arrays[self.selector].on_host()
-        last = len(self.branches) - 1
-        if chosen.dtype == np.bool_:
-            branch = 0 if bool(chosen) else 1
-        else:
-            branch = int(chosen) if 0 <= int(chosen) <= last else last
+        branch = _branch(chosen, len(self.branches))
         operands = self.branch_operands[branch]
         results = self.branches[branch].run(environment.pool, [environment.arrays[s].retain() for s in operands])
         put_results(environment, self.outputs, self.output_shapes, results)
+
+
+def _branch(selector: np.ndarray, count: int) -> int:
+    if selector.dtype == np.bool_:
+        return 0 if bool(selector) else 1
+    return int(selector) if 0 <= int(selector) < count else count - 1
 
 
 def taken(environment: Environment, slots: Sequence[int], last_use: frozenset[int]) -> list[Held]:

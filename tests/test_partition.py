@@ -1,0 +1,198 @@
+"""Partition of computations: what is one function, what it is called, and that the work is linear."""
+
+import time
+
+import indexing as ix
+import pytest
+from indexing.partition import Epilogue, partition
+
+
+def parts(text: str, **options) -> dict[str, list[str]]:
+    """Root's name -> names of the instructions of its function."""
+    computation = ix.hlo.parse(text).entry
+    forced = [computation.instructions[n] for n in options.pop("force", ())]
+    found = ix.partition(computation, force_roots=forced)
+    return {s.roots[0].name: sorted(i.name for i in s.instructions) for s in found.subgraphs}
+
+
+def test_a_transposed_and_a_direct_user_split() -> None:
+    found = parts("""fused {
+      p = f32[8,8] parameter(0)
+      log = f32[8,8] log(p)
+      t = f32[8,8] transpose(log), dimensions={1,0}
+      ROOT add = f32[8,8] add(log, t)
+    }""")
+    assert found == {"add": ["add", "t"], "log": ["log", "p"]}
+
+
+def test_users_at_one_index_share_a_function() -> None:
+    found = parts("""fused {
+      p = f32[8] parameter(0)
+      e = f32[8] exponential(p)
+      a = f32[8] add(e, p)
+      m = f32[8] multiply(e, e)
+      ROOT s = f32[8] subtract(a, m)
+    }""")
+    assert found == {"s": ["a", "e", "m", "p", "s"]}
+
+
+def test_paths_that_lead_back_to_one_index_join() -> None:
+    found = parts("""fused {
+      p = f32[4,6] parameter(0)
+      e = f32[4,6] exponential(p)
+      t = f32[6,4] transpose(e), dimensions={1,0}
+      n = f32[6,4] negate(t)
+      b = f32[4,6] transpose(n), dimensions={1,0}
+      ROOT a = f32[4,6] add(e, b)
+    }""")
+    assert found == {"a": ["a", "b", "e", "n", "p", "t"]}
+
+
+def test_a_chain_of_slices_is_a_chain_of_functions() -> None:
+    lines = ["p = f32[6] parameter(0)"]
+    previous = "p"
+    for k, size in enumerate((5, 4, 3)):
+        lines += [f"l{k} = f32[{size}] slice({previous}), slice={{[0:{size}]}}"]
+        lines += [f"h{k} = f32[{size}] slice({previous}), slice={{[1:{size + 1}]}}"]
+        lines += [f"{'ROOT ' if k == 2 else ''}a{k} = f32[{size}] add(l{k}, h{k})"]
+        previous = f"a{k}"
+    found = ix.partition(ix.hlo.parse("fused {\n" + "\n".join(lines) + "\n}").entry)
+    assert [s.name for s in found.subgraphs] == ["fused_a2", "fused_a1", "fused_a0", "fused_p"]
+    assert [s.has_no_compute for s in found.subgraphs] == [False, False, False, True]
+    assert [i.name for i in found.subgraphs[0].instructions] == ["l2", "h2", "a2"]
+
+
+def test_starts_that_differ_are_different_indices() -> None:
+    found = parts("""fused {
+      x = f32[16] parameter(0)
+      e = f32[16] exponential(x)
+      i = s32[] parameter(1)
+      j = s32[] parameter(2)
+      a = f32[4] dynamic-slice(e, i), dynamic_slice_sizes={4}
+      b = f32[4] dynamic-slice(e, j), dynamic_slice_sizes={4}
+      ROOT s = f32[4] add(a, b)
+    }""")
+    assert found["e"] == ["e", "x"]
+
+
+def test_two_loops_over_an_operand_share_a_function_and_no_copy() -> None:
+    found = parts("""sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }
+    max { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] maximum(a, b) }
+    ENTRY fused {
+      x = f32[4,8] parameter(0)
+      e = f32[4,8] exponential(x)
+      z = f32[] constant(0)
+      s = f32[4] reduce(e, z), dimensions={1}, to_apply=sum
+      m = f32[4] reduce(e, z), dimensions={1}, to_apply=max
+      ROOT a = f32[4] add(s, m)
+    }""")
+    assert found == {"a": ["a", "m", "s", "z"], "e": ["e", "x"]}
+
+
+def test_forced_roots() -> None:
+    text = """fused {
+      p = f32[8,4] parameter(0)
+      r = f32[8,4] reverse(p), dimensions={0}
+      t = f32[4,8] transpose(r), dimensions={1,0}
+      ROOT e = f32[4,8] tanh(t)
+    }"""
+    assert parts(text) == {"e": ["e", "p", "r", "t"]}
+    assert parts(text, force=["t"]) == {"e": ["e"], "t": ["p", "r", "t"]}
+
+
+def test_a_tuples_elements_of_one_shape_share_its_function() -> None:
+    found = parts("""fused {
+      p = f32[6] parameter(0)
+      q = f32[2,3] parameter(1)
+      a = f32[6] negate(p)
+      b = f32[6] exponential(p)
+      c = f32[2,3] log(q)
+      d = f32[5] slice(p), slice={[0:5]}
+      ROOT t = (f32[6], f32[6], f32[2,3], f32[5]) tuple(a, b, c, d)
+    }""")
+    assert found == {"t": ["a", "b", "c", "q", "t"], "d": ["d"], "p": ["p"]}
+
+
+def test_dead_instructions_are_in_no_subgraph() -> None:
+    computation = ix.hlo.parse("""fused {
+      p = f32[6] parameter(0)
+      d = f32[6] exponential(p)
+      ROOT n = f32[6] negate(p)
+    }""").entry
+    found = ix.partition(computation)
+    assert found.find(computation.root).roots == (computation.root,)
+    with pytest.raises(ix.IndexingError, match="in no subgraph"):
+        found.find(computation.instructions["d"])
+
+
+def test_names_that_c_does_not_allow_are_spelled_apart() -> None:
+    found = ix.partition(
+        ix.hlo.parse("""%fused.1-é {
+      %p = f32[6] parameter(0)
+      %a.b = f32[6] exponential(%p)
+      %a-b = f32[6] reverse(%a.b), dimensions={0}
+      %r = f32[6] add(%a.b, %a-b)
+      ROOT %a_b = f32[6] reverse(%r), dimensions={0}
+    }""").entry
+    )
+    names = [s.name for s in found.subgraphs]
+    assert len(set(names)) == len(names) == 2
+    assert all(n.isascii() and n.isidentifier() for n in names)
+
+
+REDUCTION = """sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }
+ENTRY fused {
+  p = f32[4] parameter(0)
+  z = f32[] constant(0)
+  r = f32[] reduce(p, z), dimensions={0}, to_apply=sum
+  b = f32[1] bitcast(r)
+  a = f32[1] abs(b)
+  l = f32[1] log(a)
+  s = f32[1] sign(b)
+  ROOT t = (f32[1], f32[1]) tuple(l, s)
+}"""
+
+
+def test_an_epilogue_takes_the_heroes_values() -> None:
+    c = ix.hlo.parse(REDUCTION).entry
+    get = c.instructions
+    found = partition(c, epilogues=[Epilogue.from_heroes([get["r"]], [get["l"], get["s"]])])
+    (epilogue,) = found.epilogues
+    assert epilogue.name == "fused__epilogue__l_s"
+    assert [i.name for i in epilogue.instructions] == ["b", "a", "l", "s"]
+    assert epilogue.injected == (get["r"],)
+    assert epilogue.index_sizes == ()
+    assert found.find(get["p"]).roots == (get["p"],)
+    assert found.find(get["z"]).roots == (get["z"],)
+    with pytest.raises(ix.IndexingError, match="hero"):
+        found.find(get["r"])
+
+
+def test_text_form() -> None:
+    computation = ix.hlo.parse("""fused {
+      p0 = f32[4,2]{1,0} parameter(0)
+      t = f32[2,4]{1,0} transpose(p0), dimensions={1,0}
+      ROOT r = f32[2,4]{1,0} tanh(t)
+    }""").entry
+    found = ix.partition(computation, force_roots=[computation.instructions["t"]])
+    lines = str(found).splitlines()
+    assert lines[0] == "PartitionedComputation fused:"
+    assert lines[1] == "SUBGRAPH fused_r {"
+    assert lines[4] == "SUBGRAPH fused_t no_compute {"
+    assert [line.strip().startswith("ROOT") for line in lines[5:7]] == [False, True]
+
+
+def test_time_is_linear_in_the_stages() -> None:
+    def stages(count: int) -> float:
+        lines = ["s0 = f32[64,64] parameter(0)"]
+        for k in range(count):
+            lines += [f"l{k} = f32[64,64] log(s{k})"]
+            lines += [f"t{k} = f32[64,64] transpose(l{k}), dimensions={{1,0}}"]
+            lines += [f"{'ROOT ' if k == count - 1 else ''}s{k + 1} = f32[64,64] add(l{k}, t{k})"]
+        computation = ix.hlo.parse("fused {\n" + "\n".join(lines) + "\n}").entry
+        start = time.perf_counter()
+        assert len(ix.partition(computation).subgraphs) == count + 1
+        return time.perf_counter() - start
+
+    stages(16)
+    assert stages(512) < 40 * max(stages(64), 0.02)
