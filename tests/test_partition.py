@@ -2,8 +2,9 @@
 
 import time
 
-import indexing as ix
 import pytest
+
+import indexing as ix
 from indexing.partition import Epilogue, partition
 
 

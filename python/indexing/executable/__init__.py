@@ -111,6 +111,11 @@ class DeviceExecutable(Executable):
         values = iter([self._exported(h) if stays else _downloaded(h) for h in results])
         return shaped(self.module.entry.root.shape, values)
 
+    @property
+    def buffers_allocated(self) -> int:
+        """How many buffers of the device the calls so far have needed, arguments aside."""
+        return self._pool.allocated
+
     def _held(self, value: object, shape: Shape, what: str) -> Iterator[Held]:
         if not shape.is_tuple and is_on_gpu(value):
             yield Held(shape, self._pool, self._borrowed(value, shape, what))
@@ -190,6 +195,8 @@ def _host_array(array: object, shape: Shape, what: str) -> np.ndarray:
         raise IndexingError(f"{what} lies on a GPU; expected an array in host memory")
     if isinstance(array, bool | int | float | complex) and not shape.dimensions:
         return np.asarray(array, shape.dtype)
+    if isinstance(array, tuple | list):
+        raise IndexingError(f"{what} is a {type(array).__name__}; expected an array of shape {shape}")
     found = np.asarray(array)
     _check_array(found, shape, what)
     return found

@@ -1,0 +1,302 @@
+"""Whole programs: every device agrees with numpy; control flow, tuples, buffers, arguments."""
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import indexing as ix
+from indexing.executable.cluster import KernelSupport, clusters
+from indexing.executable.graph import flatten
+
+DEVICES = ("cpu", "reference")
+RNG = np.random.default_rng(7)
+
+SOFTMAX = """HloModule softmax
+max { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] maximum(a, b) }
+add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }
+ENTRY main {
+  x = f32[6,10] parameter(0)
+  low = f32[] constant(-inf)
+  m = f32[6] reduce(x, low), dimensions={1}, to_apply=max
+  mb = f32[6,10] broadcast(m), dimensions={0}
+  d = f32[6,10] subtract(x, mb)
+  e = f32[6,10] exponential(d)
+  zero = f32[] constant(0)
+  s = f32[6] reduce(e, zero), dimensions={1}, to_apply=add
+  sb = f32[6,10] broadcast(s), dimensions={0}
+  ROOT y = f32[6,10] divide(e, sb)
+}
+"""
+
+COUNT = """HloModule count
+body {
+  state = (s32[], f32[4]) parameter(0)
+  i = s32[] get-tuple-element(state), index=0
+  x = f32[4] get-tuple-element(state), index=1
+  one = s32[] constant(1)
+  j = s32[] add(i, one)
+  y = f32[4] multiply(x, x)
+  ROOT out = (s32[], f32[4]) tuple(j, y)
+}
+condition {
+  state = (s32[], f32[4]) parameter(0)
+  i = s32[] get-tuple-element(state), index=0
+  n = s32[] constant(3)
+  ROOT more = pred[] compare(i, n), direction=LT
+}
+ENTRY main {
+  start = s32[] parameter(0)
+  x = f32[4] parameter(1)
+  init = (s32[], f32[4]) tuple(start, x)
+  loop = (s32[], f32[4]) while(init), condition=condition, body=body
+  ROOT y = f32[4] get-tuple-element(loop), index=1
+}
+"""
+
+
+def softmax(x: np.ndarray) -> np.ndarray:
+    e = np.exp(x - x.max(axis=1, keepdims=True))
+    return e / e.sum(axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_softmax(device: str) -> None:
+    x = RNG.standard_normal((6, 10)).astype(np.float32)
+    run = ix.compile(SOFTMAX, device=device)
+    np.testing.assert_allclose(run(x), softmax(x), rtol=1e-5)
+    np.testing.assert_allclose(run(2 * x), softmax(2 * x), rtol=1e-5)
+
+
+def test_softmax_is_four_kernels_and_nothing_runs_in_the_reference() -> None:
+    run = ix.compile(SOFTMAX, device="cpu")
+    assert run.device == "cpu"
+    assert len(run.kernels) == 4, "max; exp; sum; the quotient"
+    assert run.reference_steps == ()
+
+
+def test_a_cluster_never_computes_an_element_twice_in_a_loop() -> None:
+    graph = flatten(ix.hlo.parse(SOFTMAX).entry)
+    found = {c.root.instruction.name: {n.instruction.name for n in c.nodes} for c in clusters(graph, KernelSupport())}
+    assert found["m"] == {"m", "low"}
+    assert found["e"] == {"e", "d", "mb"}
+    assert found["s"] == {"s", "zero"}
+    assert found["y"] == {"y", "sb"}
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize(("start", "power"), [(0, 8), (2, 2), (3, 1), (9, 1)])
+def test_while(device: str, start: int, power: int) -> None:
+    x = np.array([1.0, -2.0, 0.5, 3.0], np.float32)
+    kept = x.copy()
+    run = ix.compile(COUNT, device=device)
+    for _ in range(2):
+        np.testing.assert_array_equal(run(np.int32(start), x), x**power)
+    np.testing.assert_array_equal(x, kept)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("which", [0, 1, 2, 3, -1])
+def test_conditional_by_index_takes_the_last_branch_beyond_its_range(device: str, which: int) -> None:
+    run = ix.compile(
+        """HloModule pick
+        a { x = f32[3] parameter(0) ROOT r = f32[3] negate(x) }
+        b { x = f32[3] parameter(0) ROOT r = f32[3] add(x, x) }
+        c { x = f32[3] parameter(0) ROOT r = f32[3] multiply(x, x) }
+        ENTRY main {
+          i = s32[] parameter(0)
+          x = f32[3] parameter(1)
+          ROOT r = f32[3] conditional(i, x, x, x), branch_computations={a, b, c}
+        }""",
+        device=device,
+    )
+    x = np.array([1.0, 2.0, 3.0], np.float32)
+    np.testing.assert_array_equal(run(np.int32(which), x), [-x, x + x, x * x][which if 0 <= which < 3 else 2])
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("yes", [True, False])
+def test_conditional_by_predicate(device: str, yes: bool) -> None:
+    run = ix.compile(
+        """HloModule pick
+        t { x = f32[3] parameter(0) ROOT r = f32[3] negate(x) }
+        f { x = (f32[3], f32[3]) parameter(0) a = f32[3] get-tuple-element(x), index=1 ROOT r = f32[3] add(a, a) }
+        ENTRY main {
+          p = pred[] parameter(0)
+          x = f32[3] parameter(1)
+          y = f32[3] parameter(2)
+          xy = (f32[3], f32[3]) tuple(x, y)
+          ROOT r = f32[3] conditional(p, x, xy), true_computation=t, false_computation=f
+        }""",
+        device=device,
+    )
+    x, y = np.array([1, 2, 3], np.float32), np.array([4, 5, 6], np.float32)
+    np.testing.assert_array_equal(run(np.bool_(yes), x, y), -x if yes else y + y)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_tuples_in_and_out_and_outputs_that_are_arguments(device: str) -> None:
+    run = ix.compile(
+        """HloModule m
+        ENTRY main {
+          p = (f32[2], (s32[3], pred[])) parameter(0)
+          a = f32[2] get-tuple-element(p), index=0
+          q = (s32[3], pred[]) get-tuple-element(p), index=1
+          b = s32[3] get-tuple-element(q), index=0
+          c = pred[] get-tuple-element(q), index=1
+          n = s32[3] negate(b)
+          inner = (s32[3], f32[2], s32[3]) tuple(n, a, n)
+          ROOT t = (pred[], (s32[3], f32[2], s32[3]), s32[3]) tuple(c, inner, b)
+        }""",
+        device=device,
+    )
+    a, b = np.array([1.5, 2.5], np.float32), np.array([1, 2, 3], np.int32)
+    c, (n, a2, n2), b2 = run((a, (b, np.True_)))
+    assert bool(c) is True
+    np.testing.assert_array_equal(a2, a)
+    for got in (n, n2):
+        np.testing.assert_array_equal(got, -b)
+    np.testing.assert_array_equal(b2, b)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_what_no_kernel_computes_runs_in_the_reference_and_is_listed(device: str) -> None:
+    run = ix.compile(
+        """HloModule m
+        lt { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = pred[] compare(a, b), direction=LT }
+        ENTRY main {
+          x = f32[3,7] parameter(0)
+          e = f32[3,7] negate(x)
+          s = f32[3,7] sort(e), dimensions={1}, to_apply=lt
+          ROOT r = f32[3,7] negate(s)
+        }""",
+        device=device,
+    )
+    x = RNG.standard_normal((3, 7)).astype(np.float32)
+    np.testing.assert_array_equal(run(x), -np.sort(-x, axis=1))
+    if device == "cpu":
+        assert [i.name for i in run.reference_steps] == ["s"]
+        assert len(run.kernels) == 2
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_calls_are_inlined_and_equal_kernels_are_compiled_once(device: str) -> None:
+    run = ix.compile(
+        """HloModule m
+        relu { x = f32[5] parameter(0) z = f32[] constant(0) b = f32[5] broadcast(z), dimensions={}
+               ROOT r = f32[5] maximum(x, b) }
+        lt { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = pred[] compare(a, b), direction=LT }
+        ENTRY main {
+          x = f32[5] parameter(0)
+          a = f32[5] call(x), to_apply=relu
+          s = f32[5] sort(a), dimensions={0}, to_apply=lt
+          ROOT b = f32[5] call(s), to_apply=relu
+        }""",
+        device=device,
+    )
+    x = np.array([3, -1, 2, -5, 0], np.float32)
+    np.testing.assert_array_equal(run(x), np.sort(np.maximum(x, 0)))
+    if device == "cpu":
+        assert len(run.kernels) == 1
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_layouts_are_a_matter_of_memory_only(device: str) -> None:
+    run = ix.compile(
+        """HloModule m
+        f { p = f32[3,4]{0,1} parameter(0) ROOT n = f32[3,4]{1,0} negate(p) }
+        ENTRY main {
+          x = f32[3,4]{1,0} parameter(0)
+          c = f32[3,4]{0,1} copy(x)
+          g = f32[3,4]{1,0} fusion(c), kind=kLoop, calls=f
+          ROOT t = f32[4,3]{0,1} transpose(g), dimensions={1,0}
+        }""",
+        device=device,
+    )
+    x = RNG.standard_normal((3, 4)).astype(np.float32)
+    np.testing.assert_array_equal(run(x), -x.T)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_narrow_types_take_a_byte_an_element(device: str) -> None:
+    run = ix.compile(
+        """HloModule m
+        ENTRY main {
+          x = s4[6] parameter(0)
+          y = bf16[6] parameter(1)
+          n = s4[6] negate(x)
+          m = bf16[6] add(y, y)
+          ROOT t = (s4[6], bf16[6]) tuple(n, m)
+        }""",
+        device=device,
+    )
+    x = np.array([-8, -1, 0, 1, 3, 7]).astype(ml_dtypes.int4)
+    y = np.arange(6).astype(ml_dtypes.bfloat16)
+    n, m = run(x, y)
+    assert n.dtype == x.dtype
+    assert m.dtype == y.dtype
+    np.testing.assert_array_equal(n.astype(np.int32), [-8, 1, 0, -1, -3, -7])
+    np.testing.assert_array_equal(m.astype(np.float32), 2.0 * np.arange(6))
+
+
+def test_buffers_are_used_again() -> None:
+    lines = ["x = f32[1024] parameter(0)", "i = s32[] parameter(1)"]
+    previous = "x"
+    for k in range(12):  # each slice keeps its kernel apart from the next
+        lines.append(f"a{k} = f32[1024] exponential({previous})")
+        lines.append(f"b{k} = f32[1024] reverse(a{k}), dimensions={{0}}")
+        lines.append(f"{'ROOT ' if k == 11 else ''}c{k} = f32[1024] subtract(a{k}, b{k})")
+        previous = f"c{k}"
+    run = ix.compile("HloModule m\nENTRY main {\n" + "\n".join(lines) + "\n}", device="cpu")
+    x = RNG.standard_normal(1024).astype(np.float32)
+    want = x
+    for _ in range(12):
+        e = np.exp(want)
+        want = e - e[::-1]
+    for _ in range(3):
+        np.testing.assert_allclose(run(x, np.int32(0)), want, rtol=1e-3, atol=1e-3)
+    assert len(run.kernels) >= 12
+    assert run.buffers_allocated <= 5
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize(
+    ("arrays", "said"),
+    [
+        ((), "0 arrays were passed; expected 1 (x: f32[6,10])"),
+        ((np.zeros((6, 9), np.float32),), "argument 0 has shape [6, 9]; expected [6, 10]"),
+        ((np.zeros((6, 10)),), "argument 0 has element type float64; expected float32"),
+        (((np.zeros((6, 10), np.float32),),), "argument 0 is a tuple; expected an array"),
+    ],
+)
+def test_wrong_arguments_say_what_was_expected(device: str, arrays: tuple, said: str) -> None:
+    with pytest.raises(ix.IndexingError) as refusal:
+        ix.compile(SOFTMAX, device=device)(*arrays)
+    assert said in str(refusal.value)
+
+
+class OnGpu:
+    shape = (6, 10)
+    dtype = np.dtype(np.float32)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return (2, 0)
+
+
+def test_an_array_on_a_gpu_is_no_argument_for_the_cpu() -> None:
+    with pytest.raises(ix.IndexingError, match="argument 0 lies on a GPU"):
+        ix.compile(SOFTMAX, device="cpu")(OnGpu())
+
+
+def test_an_unknown_device_is_named() -> None:
+    with pytest.raises(
+        ix.IndexingError, match="'tpu' is no device; expected one of 'auto', 'cuda', 'cpu', 'reference'"
+    ):
+        ix.compile(SOFTMAX, device="tpu")
+
+
+def test_deep_calls_do_not_recurse() -> None:
+    text = ["HloModule m", "c0 { x = f32[2] parameter(0) ROOT r = f32[2] negate(x) }"]
+    text += [f"c{k} {{ x = f32[2] parameter(0) ROOT r = f32[2] call(x), to_apply=c{k - 1} }}" for k in range(1, 3000)]
+    text += ["ENTRY main { x = f32[2] parameter(0) ROOT r = f32[2] call(x), to_apply=c2999 }"]
+    graph = flatten(ix.hlo.parse("\n".join(text)).entry)
+    assert [n.opcode for n in graph.nodes] == ["parameter", "negate"]
