@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -10,10 +9,9 @@ import numpy as np
 
 from indexing.emit.kernel import Dialect
 from indexing.errors import CompileError, IndexingError
-from indexing.runtime import cache
+from indexing.runtime import pocl
 from indexing.runtime.device import Buffer, Launch
 from indexing.runtime.listing import compile_error
-from indexing.runtime.pocl_target import name_processor
 
 if TYPE_CHECKING:
     import pyopencl as cl
@@ -39,7 +37,7 @@ class OpenCLDevice:
         self._cl = _pyopencl()
         self.device = device if device is not None else self._first_cpu()
         if POCL in self.device.platform.name:
-            name_processor(self.device.int_ptr)
+            pocl.name_the_processor(self.device.int_ptr)
         self._context = self._cl.Context([self.device])
         self._queue = self._cl.CommandQueue(self._context)
         self._programs: dict[tuple[str, str], cl.Program] = {}
@@ -128,8 +126,7 @@ class OpenCLDevice:
 
 
 def _pyopencl() -> cl:
-    if "POCL_CACHE_DIR" not in os.environ:
-        os.environ["POCL_CACHE_DIR"] = str(cache.directory("pocl"))
+    pocl.choose_cache_folder()
     try:
         import pyopencl
     except ImportError as missing:
