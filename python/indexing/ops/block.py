@@ -39,8 +39,8 @@ class RuntimeValue:
     instruction: Instruction
     map: IndexingMap
     output: int = 0
-    bounds: Bounds | None = None
     out_of_bounds: Literal["clamp", "drop"] = "clamp"
+    bounds: Bounds | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -177,8 +177,8 @@ class Joint:
                 s.instruction,
                 value_map(self.map, s.index),
                 s.output,
-                s.bounds,
                 "drop" if s.drops else "clamp",
+                s.bounds,
             )
             for s in self.sources
         )

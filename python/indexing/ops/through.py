@@ -21,6 +21,7 @@ from indexing.ops.block import (
     output_sizes,
     unknown,
     whole,
+    whole_map,
 )
 from indexing.ops.compose import follow
 from indexing.ops.interpret import rule
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction, Module
 
 MOST_MAPS = 64
+_TOO_MANY = f"more than {MOST_MAPS} different maps reach this value; it is named as a whole"
 
 Found: TypeAlias = dict[OperandIndexing, None]  # different maps, in the order they were found
 _Key: TypeAlias = "tuple[str, str, int]"
@@ -165,15 +167,23 @@ def merge(into: Found, m: OperandIndexing) -> None:
 
 def _bounded(found: Found, sizes: Sequence[int]) -> Found:
     """The maps without those known to be empty (unless all are), or one that bounds them where there are too many."""
-    if len(found) > MOST_MAPS:
-        first = next(iter(found))
-        reason = f"more than {MOST_MAPS} different maps reach this value; it is named as a whole"
-        if any(m.exactness == "unknown" for m in found):
-            return {unknown(next(m.reason for m in found if m.exactness == "unknown")): None}
-        start = [v.interval.upper + 1 for v in first.map.dims]
-        return {whole(start, sizes, reason): None}
+    if len(found) > MOST_MAPS or any(_names_all(m, sizes) for m in found):
+        return {_bound(found, sizes): None}
     kept = {m: None for m in found if not m.map.is_known_empty}
     return kept or dict.fromkeys(list(found)[:1])
+
+
+def _bound(found: Found, sizes: Sequence[int]) -> OperandIndexing:
+    for m in found:
+        if m.exactness == "unknown":
+            return unknown(m.reason)
+    start = [v.interval.upper + 1 for v in next(iter(found)).map.dims]
+    return whole(start, sizes, _TOO_MANY)
+
+
+def _names_all(m: OperandIndexing, sizes: Sequence[int]) -> bool:
+    """Is this the bound that replaced too many maps, carried here without losing an element?"""
+    return _TOO_MANY in m.reason and m.map == whole_map([v.interval.upper + 1 for v in m.map.dims], sizes)
 
 
 def prepare_called(computation: Computation) -> None:
