@@ -78,7 +78,8 @@ impl Problem {
         };
         if !empty {
             for r in &mut self.results {
-                *r = s.simplify(*r);
+                let simple = s.simplify(*r);
+                *r = s.refit(simple);
             }
         }
         Outcome { status: s.status(), empty, steps: s.take_steps() }
@@ -132,12 +133,31 @@ impl Problem {
             let (e, interval) = self.constraints[k];
             let new = s.simplify(e);
             let bounds = s.bounds(new);
-            if interval.covers(bounds) {
+            if interval.covers(bounds) || self.holds_by_substitution(s, k) {
                 self.constraints.remove(k);
                 return true;
             }
             if new != e && s.cost(new) < s.cost(e) {
                 self.constraints[k] = (new, interval);
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Does constraint `k` always hold once a variable is replaced by what another constraint says it equals?
+    fn holds_by_substitution(&self, s: &mut Simplifier<'_>, k: usize) -> bool {
+        let (e, interval) = self.constraints[k];
+        for (j, (form, value)) in self.constraints.iter().enumerate() {
+            if j == k || !value.is_point() {
+                continue;
+            }
+            let Some((variable, equal)) = solved_variable(s, *form, value.lower) else { continue };
+            s.ranges.reset(self.visible_bounds());
+            s.domain_changed();
+            let Ok(new) = s.arena.replace(&[e], &[(variable, equal)]) else { continue };
+            let new = s.simplify(new[0]);
+            if new != e && interval.covers(s.bounds(new)) {
                 return true;
             }
         }
@@ -152,6 +172,9 @@ impl Problem {
             s.ranges.facts.ranges.insert(*e, *interval);
             if s.arena.tag(*e) == Tag::Sum {
                 s.ranges.facts.linear.push((*e, *interval));
+                if let Some((atom, equal)) = solved_atom(s, *e, *interval) {
+                    s.ranges.facts.equal.insert(atom, equal);
+                }
             }
             if let Some((x, m)) = s.arena.as_mod(*e) {
                 if interval.is_point() {
@@ -198,6 +221,33 @@ impl Problem {
             }
         }
     }
+}
+
+/// `(v, x)` with `v = x` for a variable with coefficient 1 or -1 in `form = value`; the last such variable.
+fn solved_variable(s: &mut Simplifier<'_>, form: Expr, value: i64) -> Option<(Expr, Expr)> {
+    let Node::Sum(_, terms) = s.arena.node(form) else { return None };
+    let unit = |t: &&Term| (t.coeff == 1 || t.coeff == -1) && s.arena.as_variable(t.expr).is_some();
+    let t = *terms.iter().rev().find(unit)?;
+    solve(s, form, value, t)
+}
+
+/// `(a, x)` with `a = x` for a quotient, remainder, minimum or maximum that is dearer than all else in `form = value`.
+fn solved_atom(s: &mut Simplifier<'_>, form: Expr, value: Interval) -> Option<(Expr, Expr)> {
+    if !value.is_point() {
+        return None;
+    }
+    let Node::Sum(_, terms) = s.arena.node(form) else { return None };
+    let unit = |t: &&Term| (t.coeff == 1 || t.coeff == -1) && s.arena.as_variable(t.expr).is_none();
+    let t = *terms.iter().find(unit)?;
+    let (atom, equal) = solve(s, form, value.lower, t)?;
+    (s.cost(equal) < s.cost(atom)).then_some((atom, equal))
+}
+
+fn solve(s: &mut Simplifier<'_>, form: Expr, value: i64, t: Term) -> Option<(Expr, Expr)> {
+    // form = value, so t.expr = t.coeff * (value - (form - t)) for a coefficient that is its own inverse.
+    let rest = s.arena.combine(form, -1, t.expr, t.coeff).ok()?;
+    let rest = s.arena.offset(rest, value).ok()?;
+    Some((t.expr, s.arena.scale(rest, t.coeff).ok()?))
 }
 
 /// One pass over the constraints.

@@ -82,6 +82,8 @@ pub struct Facts {
     pub(crate) congruences: HashMap<Expr, (i64, i64)>,
     /// The forms of `ranges` that are sums, in the order in which they were stated.
     pub(crate) linear: Vec<(Expr, Interval)>,
+    /// Quotients, remainders and so on that equal something cheaper.
+    pub(crate) equal: HashMap<Expr, Expr>,
 }
 
 impl Facts {
@@ -93,6 +95,7 @@ impl Facts {
         self.ranges.clear();
         self.congruences.clear();
         self.linear.clear();
+        self.equal.clear();
     }
 }
 

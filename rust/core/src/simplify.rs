@@ -55,6 +55,7 @@ pub struct Simplifier<'a> {
     costs: &'a mut Vec<u32>,
     budget: u64,
     depth: u32,
+    refitting: bool,
     trace: Option<Vec<Step>>,
 }
 
@@ -71,6 +72,7 @@ impl<'a> Simplifier<'a> {
             costs: &mut scratch.costs,
             budget,
             depth: 0,
+            refitting: false,
             trace: None,
         }
     }
@@ -103,6 +105,25 @@ impl<'a> Simplifier<'a> {
     /// The bounds of `e`.
     pub fn bounds(&mut self, e: Expr) -> Interval {
         self.ranges.bounds(self.arena, e)
+    }
+
+    /// The last look at a result: rules that make it cheaper and lose sight of its range may be used as well.
+    pub fn refit(&mut self, e: Expr) -> Expr {
+        if !matches!(self.arena.tag(e), Tag::Sum) {
+            return e;
+        }
+        self.refitting = true;
+        let out = self.apply_rules(e);
+        self.refitting = false;
+        if out == e {
+            e
+        } else {
+            self.applied(RuleId::Refit, e, out)
+        }
+    }
+
+    pub(crate) fn refitting(&self) -> bool {
+        self.refitting && self.depth <= 1
     }
 
     /// What is known of `e`.
@@ -215,6 +236,10 @@ impl<'a> Simplifier<'a> {
 
     /// A node whose bounds are one value is that value.
     fn settle(&mut self, e: Expr) -> Expr {
+        if let Some(other) = self.ranges.facts.equal.get(&e).copied() {
+            let other = self.simplify(other);
+            return self.applied(RuleId::EqualityUsed, e, other);
+        }
         let bounds = self.bounds(e);
         if bounds.is_point() && self.arena.tag(e) != Tag::Constant {
             let c = self.arena.constant(bounds.lower);

@@ -62,5 +62,6 @@ rules! {
     ExtremesJoin, "extremes-join", "sum", "min(a, b) + max(a, b) = a + b", "none";
     ExtremumAbsorbsTerms, "extremum-absorbs-terms", "sum", "min(a, b) + t = min(a + t, b + t)", "none (max alike)";
     EqualityUsed, "equality-used", "sum", "e = e + k * (f - c)", "f = c on the domain";
+    Refit, "refit", "sum", "x % m = z - m * (z / m)", "m > 0, x % m = z % m; on the way out only";
     ArgumentIdle, "argument-idle", "min, max", "min(a, b) = a", "a <= b on the domain (max alike)";
 }

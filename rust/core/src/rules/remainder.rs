@@ -10,10 +10,15 @@ use crate::simplify::Simplifier;
 /// Simplify a canonical remainder of simplified operands.
 pub fn apply(s: &mut Simplifier<'_>, e: Expr) -> Result<Expr> {
     match s.arena.as_mod(e) {
-        Some((n, m)) => match in_period(s, e, n, m)? {
-            Some(out) => Ok(out),
-            None => Ok(split(s, e, n, m)?.unwrap_or(e)),
-        },
+        Some((n, m)) => {
+            if let Some(out) = in_period(s, e, n, m)? {
+                return Ok(out);
+            }
+            if let Some(out) = quotient_known(s, e, n, m)? {
+                return Ok(out);
+            }
+            Ok(split(s, e, n, m)?.unwrap_or(e))
+        }
         None => by_expression(s, e),
     }
 }
@@ -27,6 +32,20 @@ fn in_period(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<
     };
     let out = s.affine(n, 1, back)?;
     Ok(Some(s.applied(RuleId::RemainderInPeriod, e, out)))
+}
+
+/// `n % m = n - m * (n / m)` where the facts know the quotient.
+fn quotient_known(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {
+    if s.ranges.facts.equal.is_empty() {
+        return Ok(None);
+    }
+    let q = s.floordiv_constant(n, m)?;
+    let raw = s.arena.combine(n, 1, q, -m)?;
+    if s.cost(raw) >= s.cost(e) {
+        return Ok(None);
+    }
+    let out = s.simplify(raw);
+    Ok(Some(s.applied(RuleId::RemainderJoins, e, out)))
 }
 
 /// `n % m = (n - r) % m + r` where `r` in `[0, g)` and `g` divides `m` and `n - r`.

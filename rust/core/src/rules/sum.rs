@@ -94,8 +94,20 @@ fn remainder_joins(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], k: usize) ->
     let Some(step) = terms[k].coeff.checked_mul(m) else { return Ok(None) };
     let Some(minus) = step.checked_neg() else { return Ok(None) };
     for i in 0..terms.len() {
-        let Some(z) = congruent_dividend(s, terms[i].expr, terms[k].expr, m)? else { continue };
-        let new = [Term::new(terms[k].coeff, z), Term::new(minus, terms[i].expr)];
+        let exact = terms[i].coeff == step || terms[i].coeff == minus;
+        if !exact && !s.refitting() {
+            continue;
+        }
+        let Some((z, side)) = congruent_dividend(s, terms[i].expr, terms[k].expr, m)? else { continue };
+        let c = terms[k].coeff;
+        let new = match (side, c.checked_neg(), c.checked_mul(m - 1)) {
+            (Side::Same, ..) => vec![Term::new(c, z), Term::new(minus, terms[i].expr)],
+            (Side::Mirrored, Some(negative), Some(top)) => {
+                let one = s.arena.constant(1);
+                vec![Term::new(top, one), Term::new(negative, z), Term::new(step, terms[i].expr)]
+            }
+            _ => continue,
+        };
         if let Some(out) = with_term(s, e, terms, &[k], &new)? {
             return Ok(Some(s.applied(RuleId::RemainderJoins, e, out)));
         }
@@ -121,18 +133,31 @@ fn remainder_joins(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], k: usize) ->
     Ok(out.map(|out| s.applied(RuleId::RemainderJoins, e, out)))
 }
 
-/// The `z` of `quotient = z / m`, if `z % m` is `remainder`.
+/// How a remainder belongs to a dividend `z`: it is `z % m`, or `m - 1 - z % m`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Same,
+    Mirrored,
+}
+
+/// The `z` of `quotient = z / m`, if `remainder` is `z % m` or `(-1 - z) % m`.
 fn congruent_dividend(
     s: &mut Simplifier<'_>,
     quotient: Expr,
     remainder: Expr,
     m: i64,
-) -> Result<Option<Expr>> {
+) -> Result<Option<(Expr, Side)>> {
     let Some((z, divisor)) = s.arena.as_floordiv(quotient) else { return Ok(None) };
-    if divisor != m || !s.spend(1) {
+    if divisor % m != 0 || !s.spend(1) {
         return Ok(None);
     }
-    Ok((s.modulo_constant(z, m)? == remainder).then_some(z))
+    // z / (b * m) is (z / b) / m.
+    let z = if divisor == m { z } else { s.floordiv_constant(z, divisor / m)? };
+    if s.modulo_constant(z, m)? == remainder {
+        return Ok(Some((z, Side::Same)));
+    }
+    let mirrored = s.affine(z, -1, -1)?;
+    Ok((s.modulo_constant(mirrored, m)? == remainder).then_some((z, Side::Mirrored)))
 }
 
 /// `c * (x / 2) + c * (x % 2)` is `c * ((x + 1) / 2)`.
@@ -162,7 +187,7 @@ fn digits_join(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], k: usize, i: usi
         _ => vec![Term::new(1, y)],
     };
     for p in parts {
-        if let Some(z) = congruent_dividend(s, p.expr, low.expr, u)? {
+        if let Some((z, Side::Same)) = congruent_dividend(s, p.expr, low.expr, u)? {
             dividends.push((z, p.expr));
         }
     }
