@@ -1,8 +1,10 @@
 //! HLO text: parsing into flat tables over the kept text, checks of shapes, literals, printing.
 
 mod attributes;
+mod called;
 mod calls;
 mod error;
+mod infer;
 mod lexer;
 mod literal;
 mod number;
@@ -18,7 +20,7 @@ pub use calls::MAX_CALL_DEPTH;
 pub use error::{HloError, Place};
 pub use lexer::Span;
 pub use literal::Literal;
-pub use opcodes::{opcodes, OpcodeRow, BINARY, OTHERS, UNARY};
+pub use opcodes::{OpcodeRow, OPCODES};
 pub use parser::parse_module;
 pub use shape::{
     write_shape, Class, ElementRow, ElementType, Layout, Shape, ShapeId, ShapeTable, ELEMENT_TYPES,

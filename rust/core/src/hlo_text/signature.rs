@@ -31,7 +31,8 @@ pub(super) struct Signatures {
 }
 
 impl Signatures {
-    /// The number of an instruction: opcode, shape, parameter number and literal, operands' shapes, attributes.
+    /// The number of an instruction, from opcode, shape, parameter number and literal, operands' shapes, attributes; and
+    /// whether it is new.
     pub(super) fn intern(
         &mut self,
         text: &str,
@@ -39,7 +40,7 @@ impl Signatures {
         operands: &[ShapeId],
         attributes: &[Attribute],
         calls: &[(u32, Target)],
-    ) -> u32 {
+    ) -> (u32, bool) {
         let key = &mut self.key;
         key.clear();
         key.extend_from_slice(&opcode.to_le_bytes());
@@ -73,12 +74,12 @@ impl Signatures {
             }
         }
         if let Some(&number) = self.numbers.get(key.as_slice()) {
-            return number;
+            return (number, false);
         }
         let number = self.unique;
         self.unique += 1;
         self.numbers.insert(key.clone(), number);
-        number
+        (number, true)
     }
 
     /// How many there are.
