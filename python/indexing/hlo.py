@@ -308,7 +308,10 @@ class Instruction:
                 f"the text elides the elements of constant {self.name}, {shape} ('{{...}}'); print the program with "
                 "large constants to use their values"
             )
-        return np.frombuffer(data, shape.dtype).reshape(shape.dimensions)
+        values = np.frombuffer(data, shape.dtype)
+        if len(values) == 1 != shape.element_count:
+            return np.broadcast_to(values[0], shape.dimensions)
+        return values.reshape(shape.dimensions)
 
     def ints(self, key: str) -> tuple[int, ...]:
         """The integers of an attribute such as `dimensions={0,1}` or `index_vector_dim=1`; `()` where it is absent."""

@@ -219,7 +219,7 @@ impl HloModule {
         self.read(py, instruction, key, Module::replica_groups)
     }
 
-    /// A constant's value: (shape, bytes) of an array (bytes `None` where elided), a list of a tuple's values,
+    /// A constant's value: (shape, bytes) of an array (one element's bytes stand for all, `None` where elided), a list of a tuple's values,
     /// `None` for a token. Raises `IndexError` for what is no constant.
     fn literal<'py>(&self, py: Python<'py>, instruction: usize) -> PyResult<Bound<'py, PyAny>> {
         let row = self.row(instruction)?;
@@ -260,7 +260,9 @@ impl HloModule {
 
 fn literal_value<'py>(py: Python<'py>, literal: &Literal) -> PyResult<Bound<'py, PyAny>> {
     match literal {
-        Literal::Array(shape, bytes) => Ok((*shape, PyBytes::new(py, bytes)).into_pyobject(py)?.into_any()),
+        Literal::Array(shape, bytes) | Literal::Splat(shape, bytes) => {
+            Ok((*shape, PyBytes::new(py, bytes)).into_pyobject(py)?.into_any())
+        }
         Literal::Elided(shape) => Ok((*shape, py.None()).into_pyobject(py)?.into_any()),
         Literal::Token => Ok(py.None().into_bound(py)),
         Literal::Tuple(elements) => {

@@ -60,11 +60,12 @@ impl Callee<'_> {
     fn check(&self, parameters: &[ShapeId], nth: usize) -> Result<()> {
         let opcode = self.module.opcodes[self.caller.opcode as usize].as_str();
         match (opcode, self.key) {
-            ("fusion" | "call", _) => {
-                self.takes(parameters, &self.operands)?;
+            // XLA reads fusions whose parameters have other shapes than the operands
+            ("fusion", _) => {
+                self.takes_as_many(parameters, &self.operands)?;
                 self.gives(self.caller.shape)
             }
-            ("while", "body") => {
+            ("call", _) | ("while", "body") => {
                 self.takes(parameters, &self.operands)?;
                 self.gives(self.caller.shape)
             }
@@ -112,13 +113,16 @@ impl Callee<'_> {
         self.gives(self.caller.shape)
     }
 
-    fn takes(&self, parameters: &[ShapeId], operands: &[ShapeId]) -> Result<()> {
-        if parameters.len() != operands.len() {
-            let (found, given) = (parameters.len(), operands.len());
-            return Err(
-                self.error(format!("the computation takes {found} parameters, {given} operands are given"))
-            );
+    fn takes_as_many(&self, parameters: &[ShapeId], operands: &[ShapeId]) -> Result<()> {
+        let (found, given) = (parameters.len(), operands.len());
+        if found == given {
+            return Ok(());
         }
+        Err(self.error(format!("the computation takes {found} parameters, {given} operands are given")))
+    }
+
+    fn takes(&self, parameters: &[ShapeId], operands: &[ShapeId]) -> Result<()> {
+        self.takes_as_many(parameters, operands)?;
         for (number, (&parameter, &operand)) in parameters.iter().zip(operands).enumerate() {
             if !compatible(self.shapes, parameter, operand) {
                 let (p, o) = (self.shapes.text(parameter), self.shapes.text(operand));

@@ -10,6 +10,8 @@ use super::shape::{Class, ElementType, Shape, ShapeId, ShapeTable};
 pub enum Literal {
     /// Little-endian elements in row-major order; types narrower than a byte take one byte each.
     Array(ShapeId, Vec<u8>),
+    /// One element, in place of all.
+    Splat(ShapeId, Vec<u8>),
     /// The literals of a tuple's elements.
     Tuple(Vec<Literal>),
     /// The text says `{...}` in place of the elements.
@@ -31,6 +33,10 @@ pub(super) fn parse_literal(cursor: &mut Cursor, table: &ShapeTable, id: ShapeId
         return Ok(Literal::Token);
     }
     let mut bytes = Vec::new();
+    if !matches!(cursor.peek(), b'{') && !shape.dimensions.is_empty() {
+        parse_element(cursor, shape.element, &mut bytes)?;
+        return Ok(Literal::Splat(id, bytes));
+    }
     let whole = parse_array(cursor, shape, &mut bytes)?;
     Ok(if whole { Literal::Array(id, bytes) } else { Literal::Elided(id) })
 }

@@ -51,6 +51,8 @@ struct Frame<'a> {
     pending: Option<Pending>,
     attributes: Vec<Attribute>,
     calls: Vec<(u32, Target<'a>)>,
+    /// For instructions without a computation around them, how many parameters they imply: what they use and do not define.
+    bare: Option<i64>,
     /// Inside `{...}` of several computations.
     in_list: bool,
 }
@@ -183,8 +185,10 @@ impl<'a> Parser<'a> {
             };
             if frame.pending.is_some() {
                 self.attribute_or_end()?;
-            } else if self.cursor.peek() == b'}' {
+            } else if self.cursor.peek() == b'}' && frame.bare.is_none() {
                 self.cursor.at += 1;
+                self.close_computation()?;
+            } else if self.cursor.at_end() && frame.bare.is_some() {
                 self.close_computation()?;
             } else {
                 self.instruction_head()?;
@@ -195,6 +199,11 @@ impl<'a> Parser<'a> {
     /// `ENTRY %name (parameters) -> result {`, where all but the name and the brace may be missing.
     fn open_computation(&mut self) -> Result<()> {
         let mut at = self.cursor.at;
+        if self.starts_with_instruction() {
+            self.push_frame("entry", at, true, None);
+            self.frames.iter_mut().for_each(|frame| frame.bare = Some(0));
+            return Ok(());
+        }
         let entry = self.cursor.peek_word() == "ENTRY" && {
             self.cursor.at += "ENTRY".len();
             self.cursor.skip_space()?;
@@ -218,6 +227,17 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
+    /// Whether the text is instructions without a computation around them.
+    fn starts_with_instruction(&self) -> bool {
+        let mut ahead = self.cursor.clone();
+        if !self.module.computations.is_empty() || ahead.name("a name").is_err() {
+            return false;
+        }
+        let named = |ahead: &mut Cursor| ahead.take(b'=').unwrap_or(false);
+        named(&mut ahead)
+            || self.cursor.peek_word() == "ROOT" && ahead.name("a name").is_ok() && named(&mut ahead)
+    }
+
     fn push_frame(
         &mut self,
         name: &'a str,
@@ -236,6 +256,7 @@ impl<'a> Parser<'a> {
             pending: None,
             attributes: Vec::new(),
             calls: Vec::new(),
+            bare: None,
             in_list: false,
         });
         self.frame_count += 1;

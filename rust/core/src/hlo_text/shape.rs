@@ -155,7 +155,9 @@ impl<'a> Interner<'a> {
         cursor.skip_space()?;
         let start = cursor.at;
         if let Some(end) = guess_end(cursor) {
-            if let Some(&id) = self.by_text.get(&cursor.text[start..end]) {
+            let known =
+                self.by_text.get(&cursor.text[start..end]).filter(|_| !layout_follows(&cursor.text[end..]));
+            if let Some(&id) = known {
                 cursor.at = end;
                 return Ok(id);
             }
@@ -212,10 +214,11 @@ impl<'a> Interner<'a> {
         let count = count_elements(element, &dimensions).ok_or_else(|| {
             HloError::new(start, format!("the size of {name}{dimensions:?} exceeds 64 bits"))
         })?;
-        let layout = match cursor.peek() {
-            b'{' if is_layout(cursor) => Some(self.parse_layout(cursor, dimensions.len())?),
-            _ => None,
-        };
+        let mut layout = None;
+        if layout_follows(&cursor.text[cursor.at..]) {
+            cursor.skip_space()?;
+            layout = Some(self.parse_layout(cursor, dimensions.len())?);
+        }
         Ok(self.array(element, dimensions, dynamic, layout, count))
     }
 
@@ -381,10 +384,10 @@ fn parse_dimensions(cursor: &mut Cursor) -> Result<(Vec<i64>, Vec<bool>)> {
     }
 }
 
-/// Whether the brace at the cursor opens a layout: `{}`, a number, or a colon follows.
-fn is_layout(cursor: &Cursor) -> bool {
-    let rest = cursor.text[cursor.at + 1..].trim_start();
-    rest.starts_with(|c: char| c.is_ascii_digit() || c == ':' || c == '}')
+/// Whether a layout comes next: a brace, then `}`, a number, or a colon.
+fn layout_follows(rest: &str) -> bool {
+    let inside = rest.trim_ascii_start().strip_prefix('{').map(str::trim_ascii_start);
+    inside.is_some_and(|s| s.starts_with(|c: char| c.is_ascii_digit() || c == ':' || c == '}'))
 }
 
 /// The end of the layout whose brace is at the cursor.

@@ -135,14 +135,26 @@ impl<'a> Parser<'a> {
         self.cursor.skip_space()?;
         let at = self.cursor.at;
         let name = self.cursor.name("an operand's name")?;
-        let Some(frame) = self.frames.last() else { return Ok(()) };
+        let Some(frame) = self.frames.last_mut() else { return Ok(()) };
         let known =
             self.names.get(&(frame.number, name)).filter(|&&row| (row as usize) < frame.instructions.len());
-        let Some(&row) = known else {
-            return Err(HloError::new(
-                at,
-                format!("{name} is not defined before this use in {}", frame.name),
-            ));
+        let row = match (known, shape) {
+            (Some(&row), _) => row,
+            (None, Some(shape)) if frame.bare.is_some() => {
+                let start = self.cursor.offset_of(name);
+                let row = implied_parameter(
+                    frame,
+                    Span::new(start, start + name.len()),
+                    shape,
+                    &mut self.signatures,
+                );
+                self.names.insert((frame.number, name), row);
+                row
+            }
+            (None, _) => {
+                let message = format!("{name} is not defined before this use in {}", frame.name);
+                return Err(HloError::new(at, message));
+            }
         };
         if let Some(given) = shape {
             let actual = frame.instructions[row as usize].shape;
@@ -268,6 +280,11 @@ impl<'a> Parser<'a> {
             self.module.calls.push(Call { attribute: first_attribute as u32 + attribute, computation: 0 });
             self.targets.push(target);
         }
+        if frame.bare.is_some() {
+            // parameters may have been put in front
+            let name = pending.name.of(self.cursor.text);
+            self.names.insert((frame.number, name), frame.instructions.len() as u32);
+        }
         frame.attributes.clear();
         frame.calls.clear();
         if pending.root && frame.root.replace(frame.instructions.len() as u32).is_some() {
@@ -290,6 +307,28 @@ impl<'a> Parser<'a> {
         });
         Ok(())
     }
+}
+
+/// What bare instructions use and do not define is a parameter, numbered as it comes.
+fn implied_parameter(frame: &mut Frame, name: Span, shape: ShapeId, signatures: &mut Signatures) -> u32 {
+    let row = frame.instructions.len() as u32;
+    let number = frame.bare.unwrap_or(0);
+    frame.bare = Some(number + 1);
+    let opcode = OPCODES.iter().position(|row| row.name == "parameter").unwrap_or_default() as u16;
+    let (signature, _) = signatures.intern("", (opcode, shape, number, Span::default()), &[], &[], &[]);
+    frame.instructions.push(Instruction {
+        name,
+        opcode,
+        shape,
+        computation: 0,
+        operands: Rows::default(),
+        attributes: Rows::default(),
+        calls: Rows::default(),
+        literal: Span::default(),
+        parameter: number,
+        signature,
+    });
+    row
 }
 
 /// The shape that the text gives, or the one that the operands tell.
