@@ -1,190 +1,25 @@
-"""HLO programs: what Rust parsed, seen from Python.
-
-`parse` and `load` give a `Module`. Computations, instructions and shapes are views that are made when asked for and kept,
-so that `instruction.operands[0] is computation.instructions["x"]`. They are immutable and hash by identity, shapes by value.
-"""
+"""Modules, computations and instructions: views over the tables that Rust parsed."""
 
 from __future__ import annotations
 
-import gzip
-import math
-import pathlib
+import threading
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TypeVar
 
-import ml_dtypes
 import numpy as np
 
 from indexing import _core
-from indexing.errors import InvalidMap, ParseError, UnsupportedOp
+from indexing.errors import ParseError, UnsupportedOp
+from indexing.hlo.shape import Shape
+from indexing.hlo.window import ConvolutionLabels, DimensionLabels, WindowDim
 
-__all__ = [
-    "Computation",
-    "ConvolutionLabels",
-    "DimensionLabels",
-    "Instruction",
-    "Module",
-    "Shape",
-    "WindowDim",
-    "load",
-    "parse",
-]
+__all__ = ["Computation", "Instruction", "LiteralValue", "Module"]
 
 T = TypeVar("T")
 
-#: The numpy type of each element type of HLO that arrays can have.
-DTYPES: Mapping[str, np.dtype[np.generic]] = MappingProxyType(
-    {
-        "pred": np.dtype(np.bool_),
-        "s1": np.dtype(np.int8),
-        "s2": np.dtype(ml_dtypes.int2),
-        "s4": np.dtype(ml_dtypes.int4),
-        "s8": np.dtype(np.int8),
-        "s16": np.dtype(np.int16),
-        "s32": np.dtype(np.int32),
-        "s64": np.dtype(np.int64),
-        "u1": np.dtype(np.uint8),
-        "u2": np.dtype(ml_dtypes.uint2),
-        "u4": np.dtype(ml_dtypes.uint4),
-        "u8": np.dtype(np.uint8),
-        "u16": np.dtype(np.uint16),
-        "u32": np.dtype(np.uint32),
-        "u64": np.dtype(np.uint64),
-        "f4e2m1fn": np.dtype(ml_dtypes.float4_e2m1fn),
-        "f8e3m4": np.dtype(ml_dtypes.float8_e3m4),
-        "f8e4m3": np.dtype(ml_dtypes.float8_e4m3),
-        "f8e4m3b11fnuz": np.dtype(ml_dtypes.float8_e4m3b11fnuz),
-        "f8e4m3fn": np.dtype(ml_dtypes.float8_e4m3fn),
-        "f8e4m3fnuz": np.dtype(ml_dtypes.float8_e4m3fnuz),
-        "f8e5m2": np.dtype(ml_dtypes.float8_e5m2),
-        "f8e5m2fnuz": np.dtype(ml_dtypes.float8_e5m2fnuz),
-        "f8e8m0fnu": np.dtype(ml_dtypes.float8_e8m0fnu),
-        "bf16": np.dtype(ml_dtypes.bfloat16),
-        "f16": np.dtype(np.float16),
-        "f32": np.dtype(np.float32),
-        "f64": np.dtype(np.float64),
-        "c64": np.dtype(np.complex64),
-        "c128": np.dtype(np.complex128),
-    }
-)
-
 #: A constant's value: an array, a tuple of values, or `None` for a token.
 LiteralValue = np.ndarray | tuple["LiteralValue", ...] | None
-
-
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """A shape: an array's element type and sizes, a tuple's elements, a token or an opaque value.
-
-    `dimensions` are upper bounds where a dimension is dynamic, -1 where nothing is known of it. `layout` lists dimensions,
-    the fastest varying one first, or is `None` where the text gives none; `layout_text` is the whole layout as written,
-    tiles and memory space included. Two shapes are equal if all of this is.
-    """
-
-    element_type: str
-    dimensions: tuple[int, ...] = ()
-    layout: tuple[int, ...] | None = None
-    elements: tuple[Shape, ...] = ()
-    layout_text: str = ""
-    dynamic_dimensions: tuple[bool, ...] = ()
-    element_count: int = field(default=0, compare=False)
-
-    @classmethod
-    def array(cls, element_type: str, dimensions: tuple[int, ...] | list[int]) -> Shape:
-        """An array's shape without a layout. Raises InvalidMap for an unknown element type or a negative size."""
-        sizes = tuple(int(d) for d in dimensions)
-        if element_type not in DTYPES:
-            raise InvalidMap(f"{element_type!r} is no element type of arrays; one of {', '.join(DTYPES)}")
-        if min(sizes, default=0) < 0:
-            raise InvalidMap(f"sizes cannot be negative, found {sizes}")
-        return cls(element_type, sizes, None, (), "", (False,) * len(sizes), math.prod(sizes))
-
-    @property
-    def is_tuple(self) -> bool:
-        """Whether this is a tuple's shape."""
-        return self.element_type == "tuple"
-
-    @property
-    def is_array(self) -> bool:
-        """Whether this is an array's shape: no tuple, token or opaque value."""
-        return self.element_type in DTYPES
-
-    @property
-    def rank(self) -> int:
-        """How many dimensions an array has."""
-        return len(self.dimensions)
-
-    @property
-    def dtype(self) -> np.dtype[np.generic]:
-        """The numpy type of the elements. Raises UnsupportedOp where there is none (tuples, tokens)."""
-        try:
-            return DTYPES[self.element_type]
-        except KeyError:
-            raise UnsupportedOp(f"{self.element_type} has no numpy type; ask an array's shape") from None
-
-    @property
-    def minor_to_major(self) -> tuple[int, ...]:
-        """The layout, or the default one: the last dimension varies fastest."""
-        return tuple(reversed(range(len(self.dimensions)))) if self.layout is None else self.layout
-
-    def is_dynamic(self, dimension: int) -> bool:
-        """Whether the size of a dimension is known at run time only."""
-        return self.dynamic_dimensions[dimension]
-
-    def without_layout(self) -> Shape:
-        """The same shape without layouts, inside of tuples too."""
-        if self.is_tuple:
-            return Shape("tuple", elements=tuple(e.without_layout() for e in self.elements))
-        return Shape(self.element_type, self.dimensions, None, (), "", self.dynamic_dimensions, self.element_count)
-
-    def __str__(self) -> str:
-        """The shape as HLO text writes it."""
-        if self.is_tuple:
-            return f"({', '.join(map(str, self.elements))})"
-        sizes = ",".join(map(_size_text, self.dimensions, self.dynamic_dimensions))
-        return f"{self.element_type}[{sizes}]{self.layout_text}"
-
-
-def _size_text(size: int, dynamic: bool) -> str:
-    if size < 0:
-        return "?"
-    return f"<={size}" if dynamic else str(size)
-
-
-@dataclass(frozen=True, slots=True)
-class WindowDim:
-    """One dimension of a window, as HLO's reduce-window and convolution define it."""
-
-    size: int
-    stride: int = 1
-    pad_low: int = 0
-    pad_high: int = 0
-    lhs_dilation: int = 1
-    rhs_dilation: int = 1
-    reversed: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class DimensionLabels:
-    """Which dimensions of one array of a convolution are batch, feature and spatial ones.
-
-    For the kernel, `batch` is the input feature dimension (`i`) and `feature` the output feature dimension (`o`).
-    """
-
-    batch: int
-    feature: int
-    spatial: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ConvolutionLabels:
-    """The dimension labels of a convolution."""
-
-    input: DimensionLabels
-    kernel: DimensionLabels
-    output: DimensionLabels
 
 
 class Instruction:
@@ -390,6 +225,10 @@ class Instruction:
         message = f"{self.opcode} {self.name}: attribute {key} needs {wanted}, {given}"
         return ParseError(message, line, column, excerpt, caret)
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickles as its computation and its name."""
+        return _instruction, (self.computation, self.name)
+
     def __str__(self) -> str:
         """The instruction as one line of HLO text."""
         return str(self.module._core.instruction_text(self._id))
@@ -436,14 +275,17 @@ class Computation:
         """The views of all instructions, made at the first call."""
         views = self._list
         if views is None:
-            shape = self.module._shape
-            rows = self.module._core.rows(self._first, self._last)
-            views = [
-                Instruction(self, self._first + i, name, opcode, shape(row), signature)
-                for i, (name, opcode, row, signature) in enumerate(rows)
-            ]
-            self._list = views
+            with self.module._lock:  # two threads must not make two views of one instruction
+                views = self._list = self._list or self._make()
         return views
+
+    def _make(self) -> list[Instruction]:
+        shape = self.module._shape
+        rows = self.module._core.rows(self._first, self._last)
+        return [
+            Instruction(self, self._first + i, name, opcode, shape(row), signature)
+            for i, (name, opcode, row, signature) in enumerate(rows)
+        ]
 
     def _at(self, rows: list[int]) -> tuple[Instruction, ...]:
         views, first = self._all(), self._first
@@ -488,6 +330,10 @@ class Computation:
             self._order = tuple(order)
         return self._order
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickles as its module and its name."""
+        return _computation, (self.module, self.name)
+
     def __str__(self) -> str:
         """The computation as HLO text."""
         return str(self.module._core.computation_text(self._row))
@@ -513,11 +359,12 @@ def _visit(start: Instruction, order: dict[Instruction, None]) -> None:
 class Module:
     """An HLO module."""
 
-    __slots__ = ("__weakref__", "_by_name", "_computations", "_core", "_shapes")
+    __slots__ = ("__weakref__", "_by_name", "_computations", "_core", "_lock", "_shapes")
 
     def __init__(self, core: _core.HloModule) -> None:
         """Made by `parse`."""
         self._core = core
+        self._lock = threading.Lock()
         self._shapes: dict[int, Shape] = {}
         self._computations = [Computation(self, row, *fields) for row, fields in enumerate(core.computations())]
         self._by_name = MappingProxyType({c.name: c for c in self._computations})
@@ -554,8 +401,12 @@ class Module:
             order, text = (None, "") if layout is None else (tuple(layout[0]), layout[1])
             inner = tuple(self._shape(e) for e in elements)  # nesting is bounded by the parser
             shape = Shape(element, tuple(sizes), order, inner, text, tuple(dynamic), count)
-            self._shapes[row] = shape
+            shape = self._shapes.setdefault(row, shape)
         return shape
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickles as its text."""
+        return _module, (str(self),)
 
     def __str__(self) -> str:
         """The module as HLO text that parses again."""
@@ -566,32 +417,13 @@ class Module:
         return f"<Module {self.name}: {len(self._computations)} computations, {self.instruction_count} instructions>"
 
 
-def parse(text: str) -> Module:
-    """Parses HLO text as XLA and JAX print it, before or after optimization.
-
-    Raises ParseError, with line, column and what was expected, for text that is no HLO or whose shapes do not fit.
-    """
-    if not isinstance(text, str):
-        raise ParseError(f"expected HLO text as a string, found {type(text).__name__}", 1, 1)
-    try:
-        return Module(_core.parse_hlo(text))
-    except UnicodeEncodeError as e:
-        before = text[: e.start]
-        line, column = before.count("\n") + 1, e.start - before.rfind("\n")
-        raise ParseError("the text holds half of a character (a lone surrogate)", line, column) from None
+def _module(text: str) -> Module:
+    return Module(_core.parse_hlo(text))
 
 
-def load(path: str | pathlib.Path) -> Module:
-    """Parses the HLO text of a file, uncompressed or compressed by gzip. Raises ParseError, or OSError of the file."""
-    data = pathlib.Path(path).read_bytes()
-    if data.startswith(b"\x1f\x8b"):
-        try:
-            data = gzip.decompress(data)
-        except (gzip.BadGzipFile, EOFError) as e:
-            raise ParseError(f"{path} is no complete gzip file: {e}", 1, 1) from None
-    try:
-        return parse(data.decode())
-    except UnicodeDecodeError as e:
-        before = data[: e.start]
-        line, column = before.count(b"\n") + 1, e.start - before.rfind(b"\n")
-        raise ParseError(f"{path} is no UTF-8 text: byte {data[e.start]:#04x}", line, column) from None
+def _computation(module: Module, name: str) -> Computation:
+    return module.computations[name]
+
+
+def _instruction(computation: Computation, name: str) -> Instruction:
+    return computation.instructions[name]

@@ -1,0 +1,130 @@
+"""Shapes: element types with their numpy types, sizes, layouts, tuples."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+import ml_dtypes
+import numpy as np
+
+from indexing.errors import InvalidMap, UnsupportedOp
+
+__all__ = ["DTYPES", "Shape"]
+
+#: The numpy type of each element type of HLO that arrays can have.
+DTYPES: Mapping[str, np.dtype[np.generic]] = MappingProxyType(
+    {
+        "pred": np.dtype(np.bool_),
+        "s1": np.dtype(np.int8),
+        "s2": np.dtype(ml_dtypes.int2),
+        "s4": np.dtype(ml_dtypes.int4),
+        "s8": np.dtype(np.int8),
+        "s16": np.dtype(np.int16),
+        "s32": np.dtype(np.int32),
+        "s64": np.dtype(np.int64),
+        "u1": np.dtype(np.uint8),
+        "u2": np.dtype(ml_dtypes.uint2),
+        "u4": np.dtype(ml_dtypes.uint4),
+        "u8": np.dtype(np.uint8),
+        "u16": np.dtype(np.uint16),
+        "u32": np.dtype(np.uint32),
+        "u64": np.dtype(np.uint64),
+        "f4e2m1fn": np.dtype(ml_dtypes.float4_e2m1fn),
+        "f8e3m4": np.dtype(ml_dtypes.float8_e3m4),
+        "f8e4m3": np.dtype(ml_dtypes.float8_e4m3),
+        "f8e4m3b11fnuz": np.dtype(ml_dtypes.float8_e4m3b11fnuz),
+        "f8e4m3fn": np.dtype(ml_dtypes.float8_e4m3fn),
+        "f8e4m3fnuz": np.dtype(ml_dtypes.float8_e4m3fnuz),
+        "f8e5m2": np.dtype(ml_dtypes.float8_e5m2),
+        "f8e5m2fnuz": np.dtype(ml_dtypes.float8_e5m2fnuz),
+        "f8e8m0fnu": np.dtype(ml_dtypes.float8_e8m0fnu),
+        "bf16": np.dtype(ml_dtypes.bfloat16),
+        "f16": np.dtype(np.float16),
+        "f32": np.dtype(np.float32),
+        "f64": np.dtype(np.float64),
+        "c64": np.dtype(np.complex64),
+        "c128": np.dtype(np.complex128),
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A shape: an array's element type and sizes, a tuple's elements, a token or an opaque value.
+
+    `dimensions` are upper bounds where a dimension is dynamic, -1 where nothing is known of it. `layout` lists dimensions,
+    the fastest varying one first, or is `None` where the text gives none; `layout_text` is the whole layout as written,
+    tiles and memory space included. Two shapes are equal if all of this is.
+    """
+
+    element_type: str
+    dimensions: tuple[int, ...] = ()
+    layout: tuple[int, ...] | None = None
+    elements: tuple[Shape, ...] = ()
+    layout_text: str = ""
+    dynamic_dimensions: tuple[bool, ...] = ()
+    element_count: int = field(default=0, compare=False)
+
+    @classmethod
+    def array(cls, element_type: str, dimensions: tuple[int, ...] | list[int]) -> Shape:
+        """An array's shape without a layout. Raises InvalidMap for an unknown element type or a negative size."""
+        sizes = tuple(int(d) for d in dimensions)
+        if element_type not in DTYPES:
+            raise InvalidMap(f"{element_type!r} is no element type of arrays; one of {', '.join(DTYPES)}")
+        if min(sizes, default=0) < 0:
+            raise InvalidMap(f"sizes cannot be negative, found {sizes}")
+        return cls(element_type, sizes, None, (), "", (False,) * len(sizes), math.prod(sizes))
+
+    @property
+    def is_tuple(self) -> bool:
+        """Whether this is a tuple's shape."""
+        return self.element_type == "tuple"
+
+    @property
+    def is_array(self) -> bool:
+        """Whether this is an array's shape: no tuple, token or opaque value."""
+        return self.element_type in DTYPES
+
+    @property
+    def rank(self) -> int:
+        """How many dimensions an array has."""
+        return len(self.dimensions)
+
+    @property
+    def dtype(self) -> np.dtype[np.generic]:
+        """The numpy type of the elements. Raises UnsupportedOp where there is none (tuples, tokens)."""
+        try:
+            return DTYPES[self.element_type]
+        except KeyError:
+            raise UnsupportedOp(f"{self.element_type} has no numpy type; ask an array's shape") from None
+
+    @property
+    def minor_to_major(self) -> tuple[int, ...]:
+        """The layout, or the default one: the last dimension varies fastest."""
+        return tuple(reversed(range(len(self.dimensions)))) if self.layout is None else self.layout
+
+    def is_dynamic(self, dimension: int) -> bool:
+        """Whether the size of a dimension is known at run time only."""
+        return self.dynamic_dimensions[dimension]
+
+    def without_layout(self) -> Shape:
+        """The same shape without layouts, inside of tuples too."""
+        if self.is_tuple:
+            return Shape("tuple", elements=tuple(e.without_layout() for e in self.elements))
+        return Shape(self.element_type, self.dimensions, None, (), "", self.dynamic_dimensions, self.element_count)
+
+    def __str__(self) -> str:
+        """The shape as HLO text writes it."""
+        if self.is_tuple:
+            return f"({', '.join(map(str, self.elements))})"
+        sizes = ",".join(map(_size_text, self.dimensions, self.dynamic_dimensions))
+        return f"{self.element_type}[{sizes}]{self.layout_text}"
+
+
+def _size_text(size: int, dynamic: bool) -> str:
+    if size < 0:
+        return "?"
+    return f"<={size}" if dynamic else str(size)
