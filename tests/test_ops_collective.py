@@ -1,0 +1,209 @@
+"""Collectives: several replicas evaluated together, against the local element and the replica that maps name."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from tagged import named
+
+import indexing as ix
+from indexing.ops.block import OperandIndexing, leaves
+from indexing.ops.groups import Members
+from indexing.ops.tuple_ import flatten
+
+SUM = "sum { a = s32[] parameter(0)\n b = s32[] parameter(1)\n ROOT c = s32[] add(a, b) }"
+Triples = set[tuple[tuple[int, ...], int, tuple[int, ...]]]
+
+
+def program(line: str, *operands: str) -> str:
+    lines = "\n".join(f"  p{k} = {shape} parameter({k})" for k, shape in enumerate(operands))
+    return f"HloModule m\n{SUM}\nENTRY e {{\n{lines}\n  ROOT r = {line}\n}}\n"
+
+
+def reached(text: str, replicas: int, asking: int, which: int, output: int) -> Triples:
+    """(output index on the asking replica, replica, operand index) of each element whose change shows."""
+    module = ix.hlo.parse(text)
+    rng = np.random.default_rng(0)
+    shapes = [p.shape for p in module.entry.parameters]
+    given = [[rng.permutation(s.element_count).reshape(s.dimensions) + 100 * r for s in shapes] for r in range(replicas)]
+    before = flatten(ix.evaluate_replicas(module, given)[asking])[output]
+    found: Triples = set()
+    for replica in range(replicas):
+        for at in np.ndindex(*shapes[which].dimensions):
+            changed = [list(g) for g in given]
+            changed[replica][which] = given[replica][which].copy()
+            changed[replica][which][at] += 7
+            after = flatten(ix.evaluate_replicas(module, changed)[asking])[output]
+            found |= {(tuple(map(int, o)), replica, at) for o in np.argwhere(before != after)}
+    return found
+
+
+def named_by(m: OperandIndexing, asking: int) -> Triples:
+    """The triples that a map names for the asking replica."""
+    pairs = named([m], {})
+    found: Triples = set()
+    for o, at in pairs:
+        if m.replica_map is None:
+            found.add((o, asking, at))
+            continue
+        own = m.replica_map.ranges
+        for point in itertools.product(*(range(v.interval.lower, v.interval.upper + 1) for v in own)):
+            symbols = [*point, *([asking] if m.replica_map.runtimes else [])]
+            if m.replica_map.contains(list(o), symbols):
+                found.add((o, int(m.replica_map.evaluate(list(o), symbols)[0]), at))
+    return found
+
+
+GROUPS = ["{{0,1}}", "{{0,1},{2,3}}", "{{0,2},{1,3}}", "{{1,0},{3,2}}", "{{0,1,2,3}}", "[2,2]<=[2,2]T(1,0)"]
+LINES = [
+    ("s32[{n2},3] all-gather(p0), replica_groups={g}, dimensions={{0}}", ["s32[2,3]"]),
+    ("s32[3,{n2}] all-gather(p0), replica_groups={g}, dimensions={{1}}", ["s32[3,2]"]),
+    ("s32[2,3] all-reduce(p0), replica_groups={g}, to_apply=sum", ["s32[2,3]"]),
+    ("(s32[2], s32[3]) all-reduce(p0, p1), replica_groups={g}, to_apply=sum", ["s32[2]", "s32[3]"]),
+    ("s32[2,3] reduce-scatter(p0), replica_groups={g}, dimensions={{0}}, to_apply=sum", ["s32[{n2},3]"]),
+    ("s32[{n2},3] all-to-all(p0), replica_groups={g}, dimensions={{0}}", ["s32[{n2},3]"]),
+    ("s32[2,3] collective-broadcast(p0), replica_groups={g}", ["s32[2,3]"]),
+]
+
+
+@pytest.mark.parametrize("groups", GROUPS)
+@pytest.mark.parametrize(("line", "operands"), LINES)
+def test_collectives_name_element_and_replica(line: str, operands: list[str], groups: str) -> None:
+    size = 4 if groups.count(",") == 3 and "},{" not in groups and "<=" not in groups else 2
+    replicas = 2 if groups == "{{0,1}}" else 4
+    fill = {"n2": 2 * size, "g": groups}
+    text = program(line.format(**fill), *(o.format(**fill) for o in operands))
+    root = ix.hlo.parse(text).entry.root
+    for output in range(len(leaves(root.shape))):
+        for k, maps in enumerate(ix.output_to_input(root, output)):
+            for asking in range(replicas):
+                want = reached(text, replicas, asking, k, output)
+                found: Triples = set()
+                for m in maps:
+                    found |= named_by(m, asking)
+                label = f"replica {asking}: {[(str(m.map), str(m.replica_map)) for m in maps]}"
+                assert want <= found, label
+                if all(m.exactness == "exact" for m in maps):
+                    assert found <= want, label
+
+
+@pytest.mark.parametrize("pairs", ["{{0,1},{1,2},{2,3},{3,0}}", "{{0,1},{1,2},{2,3}}", "{{0,3},{2,1}}", "{{3,1}}"])
+def test_collective_permute_names_its_source(pairs: str) -> None:
+    text = program(f"s32[2,3] collective-permute(p0), source_target_pairs={pairs}", "s32[2,3]")
+    ((m,),) = ix.output_to_input(ix.hlo.parse(text).entry.root)
+    for asking in range(4):
+        want, found = reached(text, 4, asking, 0, 0), named_by(m, asking)
+        assert want <= found
+        if m.exactness == "exact":
+            assert found == want
+
+
+def test_all_gather_divides_its_index_into_replica_and_element() -> None:
+    text = program("s32[256,128] all-gather(p0), replica_groups={{0,1}}, dimensions={0}", "s32[128,128]")
+    text = text.replace("ROOT r", "g").replace("\n}\n", "\n ROOT r = s32[32768] reshape(g)\n}\n")
+    entry = ix.hlo.parse(text).entry
+    gather, reshape = entry.instructions["g"], entry.root
+    found = ix.grouped_indexing([reshape, gather], reshape)
+    ((m,),) = [maps for i, maps in found.items() if i.opcode == "parameter"]
+    assert str(m.map) == "(d0) -> ((d0 floordiv 128) mod 128, d0 mod 128), domain: d0 in [0, 32767]"
+    assert str(m.replica_map) == "(d0) -> (d0 floordiv 16384), domain: d0 in [0, 32767]"
+
+
+def test_chained_all_gathers_ask_one_after_another() -> None:
+    text = """HloModule m
+    ENTRY e { p0 = s32[2] parameter(0)
+      a = s32[4] all-gather(p0), replica_groups={{0,1},{2,3}}, dimensions={0}
+      ROOT b = s32[8] all-gather(a), replica_groups={{0,2},{1,3}}, dimensions={0} }"""
+    module = ix.hlo.parse(text)
+    entry = module.entry
+    found = ix.grouped_indexing(list(entry.instructions.values()), entry.root)[entry.parameters[0]]
+    for asking in range(4):
+        want = reached(text, 4, asking, 0, 0)
+        assert named_by(found[0], asking) == want
+
+
+def test_starts_pack_operands_and_results_and_dones_unpack_them() -> None:
+    text = """HloModule m
+    ENTRY e { p = s32[2] parameter(0)
+      s = (s32[2], s32[4]) all-gather-start(p), replica_groups={{0,1}}, dimensions={0}
+      ROOT d = s32[4] all-gather-done(s) }"""
+    module = ix.hlo.parse(text)
+    start, done = module.entry.instructions["s"], module.entry.root
+    assert ix.output_to_input(start, 0)[0][0].replica_map is None
+    assert str(ix.output_to_input(start, 1)[0][0].map) == "(d0) -> (d0 mod 2), domain: d0 in [0, 3]"
+    assert ix.output_to_input(done)[0][0].leaf == 1
+    out = ix.evaluate_replicas(module, [[np.array([1, 2])], [np.array([3, 4])]])
+    assert [o.tolist() for o in out] == [[1, 2, 3, 4]] * 2
+    text = f"""HloModule m
+    {SUM}
+    ENTRY e {{ p = s32[2] parameter(0)
+      s = s32[2] all-reduce-start(p), replica_groups={{{{0,1}}}}, to_apply=sum
+      ROOT d = s32[2] all-reduce-done(s) }}"""
+    out = ix.evaluate_replicas(text, [[np.array([1, 2])], [np.array([3, 4])]])
+    assert [o.tolist() for o in out] == [[4, 6]] * 2
+    text = """HloModule m
+    ENTRY e { p = s32[2] parameter(0)
+      s = (s32[2], s32[2], u32[], u32[]) collective-permute-start(p), source_target_pairs={{0,1}}
+      ROOT d = s32[2] collective-permute-done(s) }"""
+    out = ix.evaluate_replicas(text, [[np.array([1, 2])], [np.array([3, 4])]])
+    assert [o.tolist() for o in out] == [[0, 0], [1, 2]]
+
+
+def test_ragged_all_to_all_is_a_bound() -> None:
+    vector = "s64[2]"
+    text = program("s32[4] ragged-all-to-all(p0, p1, p2, p3, p4, p5), replica_groups={{0,1}}",
+                   "s32[4]", "s32[4]", vector, vector, vector, vector)  # fmt: skip
+    found = ix.output_to_input(ix.hlo.parse(text).entry.root)
+    assert {m.exactness for maps in found for m in maps} == {"over-approximate"}
+    zeros = np.zeros(4)
+    out = ix.evaluate_replicas(text, [[np.array([1, 2, 2, 9]), zeros, [0, 1], [1, 2], [0, 0], [1, 1]],
+                                      [np.array([3, 4, 9, 9]), zeros, [0, 1], [1, 1], [1, 2], [2, 1]]])  # fmt: skip
+    assert [o.tolist() for o in out] == [[1, 3, 0, 0], [2, 2, 4, 0]]
+
+
+def test_ids_are_positions() -> None:
+    text = "HloModule m\nENTRY e {\n a = u32[] partition-id()\n b = u32[] replica-id()\n ROOT t = (u32[], u32[]) tuple(a, b)\n}"
+    assert ix.evaluate_replicas(text, [[], [], []]) == [(0, 0), (1, 1), (2, 2)]
+    assert ix.evaluate(text) == (0, 0)
+    assert ix.output_to_input(ix.hlo.parse(text).entry.instructions["a"]) == []
+
+
+def test_a_collective_of_several_replicas_is_not_evaluated_on_one() -> None:
+    text = program("s32[4] all-gather(p0), replica_groups={{0,1}}, dimensions={0}", "s32[2]")
+    with pytest.raises(ix.UnsupportedOp, match="evaluate the program on all of them"):
+        ix.evaluate(text, np.zeros(2))
+    alone = program("s32[2] all-reduce(p0), replica_groups={{0}}, to_apply=sum", "s32[2]")
+    assert ix.evaluate(alone, np.array([1, 2])).tolist() == [1, 2]
+
+
+def test_loops_and_calls_with_collectives_run_in_lockstep() -> None:
+    text = f"""HloModule m
+    {SUM}
+    total {{ p = s32[] parameter(0)
+      ROOT r = s32[] all-reduce(p), replica_groups={{{{0,1}}}}, to_apply=sum }}
+    more {{ s = (s32[], s32[]) parameter(0)
+      i = s32[] get-tuple-element(s), index=0
+      n = s32[] constant(2)
+      ROOT c = pred[] compare(i, n), direction=LT }}
+    body {{ s = (s32[], s32[]) parameter(0)
+      i = s32[] get-tuple-element(s), index=0
+      x = s32[] get-tuple-element(s), index=1
+      one = s32[] constant(1)
+      j = s32[] add(i, one)
+      y = s32[] call(x), to_apply=total
+      ROOT t = (s32[], s32[]) tuple(j, y) }}
+    ENTRY e {{ p = s32[] parameter(0)
+      z = s32[] constant(0)
+      t = (s32[], s32[]) tuple(z, p)
+      w = (s32[], s32[]) while(t), condition=more, body=body
+      ROOT r = s32[] get-tuple-element(w), index=1 }}"""
+    assert [int(o) for o in ix.evaluate_replicas(text, [[1], [4]])] == [10, 10]
+
+
+def test_groups_without_a_pattern_are_bounded_by_all_replicas() -> None:
+    assert Members(((0, 1), (2, 5), (3, 4))).stride() is None
+    found, reason = Members(((0, 1), (2, 5), (3, 4))).replica_map([4])
+    assert str(found) == "(d0)[s0] -> (s0), domain: d0 in [0, 3], s0 in [0, 5]"
+    assert "pattern" in reason

@@ -1,0 +1,59 @@
+"""Every opcode of HLO has a block with laws, a reference, and a case that compares them; docs/ops.md is current."""
+
+from __future__ import annotations
+
+import pathlib
+import re
+
+from indexing.ops import REGISTRY, _MODULES
+from indexing.ops.docs import ops_table
+
+ROOT = pathlib.Path(__file__).parent.parent
+
+# The opcodes of HLO, as HloOpcode lists them.
+OPCODES = frozenset(
+    """
+    abs acos acosh add add-dependency after-all all-gather all-gather-done all-gather-start all-reduce all-reduce-done
+    all-reduce-start all-to-all and asin asinh async-done async-start async-update atan2 atanh batch-norm-grad
+    batch-norm-inference batch-norm-training bitcast bitcast-convert broadcast call cbrt ceil cholesky clamp
+    collective-broadcast collective-permute collective-permute-done collective-permute-start compare complex concatenate
+    conditional constant convert convolution copy copy-done copy-start cosine cosh count-leading-zeros custom-call divide
+    domain dot dynamic-reshape dynamic-slice dynamic-update-slice erf exponential exponential-minus-one fft floor fusion
+    gather get-dimension-size get-tuple-element imag infeed iota is-finite log log-plus-one logistic map maximum minimum
+    multiply negate not opt-barrier or outfeed pad parameter partition-id popcnt power ragged-all-to-all ragged-dot real
+    recv recv-done reduce reduce-precision reduce-scatter reduce-window remainder replica-id reshape reverse rng
+    rng-bit-generator rng-get-and-update-state round-nearest-afz round-nearest-even rsqrt scaled-dot scan scatter select
+    select-and-scatter send send-done set-dimension-size shift-left shift-right-arithmetic shift-right-logical sign sine
+    sinh slice sort sqrt stochastic-convert subtract tan tanh topk transpose triangular-solve tuple while xor
+    """.split()
+)
+
+
+def test_every_opcode_has_a_block_and_no_block_is_made_up() -> None:
+    assert sorted(OPCODES - set(REGISTRY)) == []
+    assert sorted(set(REGISTRY) - OPCODES) == []
+
+
+def test_each_opcode_stands_in_one_block() -> None:
+    opcodes = [op.opcode for module in _MODULES for op in module.OPS]
+    assert sorted({o for o in opcodes if opcodes.count(o) > 1}) == []
+
+
+def test_every_opcode_has_a_reference() -> None:
+    assert sorted(op.opcode for op in REGISTRY.values() if op.reference is None) == []
+
+
+def test_every_opcode_has_a_case() -> None:
+    """Its name occurs, as a whole word, in a test of ops or fusions."""
+    files = [*ROOT.glob("tests/test_ops_*.py"), *ROOT.glob("tests/test_element*.py"), ROOT / "tests/test_fusion.py"]
+    words = set(re.findall(r"[a-z][a-z0-9-]*", "\n".join(f.read_text() for f in files if f.name != "test_ops_complete.py")))
+    assert sorted(opcode for opcode in OPCODES if opcode not in words) == []
+
+
+def test_laws_are_one_line() -> None:
+    assert [op.opcode for op in REGISTRY.values() if not op.law.strip() or "\n" in op.law or len(op.law) > 120] == []
+
+
+def test_the_table_of_ops_is_current() -> None:
+    written = (ROOT / "docs" / "ops.md").read_text(encoding="utf-8")
+    assert written == ops_table(), "run: python -m indexing.ops.docs docs/ops.md"
