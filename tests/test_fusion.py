@@ -7,9 +7,9 @@ import time
 
 import numpy as np
 import pytest
-from tagged import check
 
 import indexing as ix
+from tagged import check
 
 
 def fusion_of(body: str, *operands: str, out: str) -> str:
@@ -56,7 +56,9 @@ class RandomBody:
     def step(self) -> None:
         name, sizes = self.values[int(self.rng.integers(len(self.values)))]
         rng, rank = self.rng, len(sizes)
-        kind = rng.choice(["transpose", "reverse", "reshape", "broadcast", "slice", "concat", "reduce", "add", "dynamic", "pad"])
+        kind = rng.choice(
+            ["transpose", "reverse", "reshape", "broadcast", "slice", "concat", "reduce", "add", "dynamic", "pad"]
+        )
         if kind == "transpose":
             order = rng.permutation(rank)
             self._emit([sizes[d] for d in order], f"transpose({name}), dimensions={{{','.join(map(str, order))}}}")
@@ -264,7 +266,9 @@ def test_composition_keeps_each_runtime_variable_with_its_value() -> None:
         check(text, [np.arange(72).reshape(9, 8), *given], only_bounds=[1, 2, 3, 4])
 
 
-@pytest.mark.parametrize(("offset", "want"), [(42, "(d0) -> (d0 + 42)"), (0, "(d0) -> (d0)"), (90, "(d0) -> (d0 + 90)")])
+@pytest.mark.parametrize(
+    ("offset", "want"), [(42, "(d0) -> (d0 + 42)"), (0, "(d0) -> (d0)"), (90, "(d0) -> (d0 + 90)")]
+)
 def test_a_constant_start_folds(offset: int, want: str) -> None:
     body = f"  c = s32[] constant({offset})\n  ROOT s = s32[10] dynamic-slice(p0, c), dynamic_slice_sizes={{10}}"
     root = check(fusion_of(body, "s32[100]", out="s32[10]"))
@@ -369,7 +373,9 @@ def test_physical_layouts_permute_both_sides() -> None:
 
 
 def test_bitcast_map_between_layouts_and_shapes() -> None:
-    module = ix.hlo.parse("HloModule m\nENTRY e {\n p = f32[6,4]{0,1} parameter(0)\n ROOT b = f32[4,2,3]{2,1,0} bitcast(p)\n}")
+    module = ix.hlo.parse(
+        "HloModule m\nENTRY e {\n p = f32[6,4]{0,1} parameter(0)\n ROOT b = f32[4,2,3]{2,1,0} bitcast(p)\n}"
+    )
     source, target = module.entry.parameters[0].shape, module.entry.root.shape
     assert str(ix.bitcast_map(source, target)) == (
         "(d0, d1) -> (d1, d0 floordiv 3, d0 mod 3), domain: d0 in [0, 5], d1 in [0, 3]"

@@ -6,12 +6,12 @@ import itertools
 
 import numpy as np
 import pytest
-from tagged import named
 
 import indexing as ix
 from indexing.ops.block import OperandIndexing, leaves
 from indexing.ops.groups import Members
 from indexing.ops.tuple_ import flatten
+from tagged import named
 
 SUM = "sum { a = s32[] parameter(0)\n b = s32[] parameter(1)\n ROOT c = s32[] add(a, b) }"
 Triples = set[tuple[tuple[int, ...], int, tuple[int, ...]]]
@@ -27,7 +27,9 @@ def reached(text: str, replicas: int, asking: int, which: int, output: int) -> T
     module = ix.hlo.parse(text)
     rng = np.random.default_rng(0)
     shapes = [p.shape for p in module.entry.parameters]
-    given = [[rng.permutation(s.element_count).reshape(s.dimensions) + 100 * r for s in shapes] for r in range(replicas)]
+    given = [
+        [rng.permutation(s.element_count).reshape(s.dimensions) + 100 * r for s in shapes] for r in range(replicas)
+    ]
     before = flatten(ix.evaluate_replicas(module, given)[asking])[output]
     found: Triples = set()
     for replica in range(replicas):

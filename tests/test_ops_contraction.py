@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+
 from reach import assert_laws, program, root_of, run
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tagged import check
 
 import indexing as ix
-
+from tagged import check
 
 
 def root_of(text: str) -> ix.hlo.Instruction:

@@ -7,9 +7,9 @@ import math
 import ml_dtypes  # noqa: F401  registers the narrow types with numpy
 import numpy as np
 import pytest
-from tagged import check
 
 import indexing as ix
+from tagged import check
 
 SEEDS = range(12)
 
@@ -135,8 +135,8 @@ def test_concatenate(seed: int) -> None:
     sizes = random_sizes(rng, int(rng.integers(1, 4)), 4)
     d = int(rng.integers(len(sizes)))
     widths = [int(w) for w in rng.integers(0, 4, int(rng.integers(1, 4)))]
-    parts = ["s32[{}]".format(sizes_text([*sizes[:d], w, *sizes[d + 1 :]])) for w in widths]
-    out = "s32[{}]".format(sizes_text([*sizes[:d], sum(widths), *sizes[d + 1 :]]))
+    parts = [f"s32[{sizes_text([*sizes[:d], w, *sizes[d + 1 :]])}]" for w in widths]
+    out = f"s32[{sizes_text([*sizes[:d], sum(widths), *sizes[d + 1 :]])}]"
     names = ", ".join(f"p{k}" for k in range(len(parts)))
     check(program(f"{out} concatenate({names}), dimensions={{{d}}}", *parts), seed=seed)
 
