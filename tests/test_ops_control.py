@@ -81,8 +81,14 @@ PREDICATED = CONDITIONAL.format(kind="pred[]", branches="true_computation=left, 
 INDEXED = CONDITIONAL.format(kind="s32[]", branches="branch_computations={left, right}")
 
 
-@pytest.mark.parametrize(("text", "choice"), [(PREDICATED, np.array(True)), (PREDICATED, np.array(False)),
-                                              (INDEXED, np.int32(0)), (INDEXED, np.int32(1)), (INDEXED, np.int32(-5))])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "choice"),
+    [
+        (PREDICATED, np.array(True)),
+        (PREDICATED, np.array(False)),
+        *((INDEXED, np.int32(choice)) for choice in (0, 1, -5)),
+    ],
+)
 def test_a_conditional_may_read_what_any_branch_reads(text: str, choice: np.ndarray) -> None:
     x, y = np.array([1, 5, 9], np.int32), np.array([20, 30, 44], np.int32)
     root = check(text, [choice, x, y], only_bounds=[0])
@@ -201,9 +207,11 @@ def test_outfeed_and_send_hand_out_their_operand() -> None:
 
 def test_no_such_output_or_operand_is_an_error() -> None:
     root = root_of("HloModule m\nENTRY e {\n p0 = s32[2] parameter(0)\n ROOT c = s32[2] copy(p0)\n}")
-    for call in (lambda: ix.output_to_input(root, 1), lambda: ix.input_to_output(root, 1), lambda: ix.output_to_input(root, -1)):  # fmt: skip
+    with pytest.raises(ix.IndexingError, match="there is no"):
+        ix.input_to_output(root, 1)
+    for output in (1, -1):
         with pytest.raises(ix.IndexingError, match="there is no"):
-            call()
+            ix.output_to_input(root, output)
 
 
 def test_arguments_that_do_not_fit_are_errors() -> None:

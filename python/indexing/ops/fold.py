@@ -81,9 +81,8 @@ def known_value(instruction: Instruction, index: Sequence[SymbolicExpr]) -> int 
 def _counted(iota: Instruction, index: Sequence[SymbolicExpr]) -> SymbolicExpr | None:
     """The index itself, unless a narrow type wraps before the dimension ends."""
     d, dtype = iota.integer("iota_dimension", 0), iota.shape.dtype
-    if not np.issubdtype(dtype, np.integer) or iota.shape.dimensions[d] - 1 > np.iinfo(dtype).max:
-        return None
-    return index[d]
+    largest = np.iinfo(dtype.str).max if np.issubdtype(dtype, np.integer) else -1
+    return index[d] if iota.shape.dimensions[d] - 1 <= largest else None
 
 
 def _element(literal: np.ndarray, index: Sequence[SymbolicExpr]) -> int | None:
