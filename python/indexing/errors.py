@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["CompileError", "IndexingError", "InvalidMap", "Overflow", "ParseError", "UnsupportedOp"]
+__all__ = ["CompileError", "IndexingError", "InvalidMap", "Overflow", "ParseError", "Undecided", "UnsupportedOp"]
 
 
 class IndexingError(Exception):
@@ -52,3 +52,9 @@ class Overflow(IndexingError):
     """A result that leaves the range of int64."""
 
     id = "overflow"
+
+
+class Undecided(IndexingError):
+    """A question about a map that cannot be answered exactly within the work allowed."""
+
+    id = "undecided"

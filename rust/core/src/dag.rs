@@ -9,12 +9,12 @@ use std::sync::Arc;
 /// Expressions (the roots, in order) with everything below them. Cheap to clone.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Dag {
-    words: Arc<[i64]>,
-    roots: u32,
-    nodes: u32,
+    pub(crate) words: Arc<[i64]>,
+    pub(crate) roots: u32,
+    pub(crate) nodes: u32,
 }
 
-const TAGS: [Tag; 8] =
+pub(crate) const TAGS: [Tag; 8] =
     [Tag::Variable, Tag::FloorDiv, Tag::Mod, Tag::Product, Tag::Min, Tag::Max, Tag::Sum, Tag::Constant];
 
 fn header(tag: Tag, payload: u32) -> i64 {

@@ -4,18 +4,28 @@
 
 pub mod canonical;
 pub mod dag;
+pub mod dag_nodes;
 pub mod domain;
 pub mod error;
+pub mod evaluate;
 pub mod expr;
 pub mod hlo_text;
+pub mod indexing_map;
 pub mod int;
 pub mod interval;
 pub mod lattice;
+pub mod map;
+pub mod map_simplify;
+pub mod map_variables;
+pub mod points;
 pub mod range;
 pub mod rules;
 pub mod simplify;
+pub mod text;
 
 pub use dag::Dag;
 pub use error::{Error, ErrorKind, Result};
 pub use expr::{Arena, Expr, Node, Term};
+pub use indexing_map::{Form, IndexingMap, OpenMap, Variable};
 pub use interval::Interval;
+pub use map::SymbolicMap;

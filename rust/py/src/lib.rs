@@ -1,11 +1,33 @@
 //! `indexing._core`: conversions, locking and GIL release around `indexing-core`; no logic.
 
-use pyo3::prelude::*;
-
+mod batch;
+mod error;
+mod expr;
+mod hash;
 mod hlo;
+mod indexing_map;
+mod interval;
+mod map;
+mod vector;
+mod workspace;
+
+use pyo3::prelude::*;
 
 #[pymodule(gil_used = false)]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     hlo::register(module)?;
-    module.add("__version__", env!("CARGO_PKG_VERSION"))
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<interval::PyInterval>()?;
+    module.add_class::<interval::PyVariable>()?;
+    module.add_class::<expr::PyExpr>()?;
+    module.add_class::<map::PySymbolicMap>()?;
+    module.add_class::<indexing_map::PyIndexingMap>()?;
+    module.add_class::<indexing_map::PyPoints>()?;
+    module.add_class::<indexing_map::PyStep>()?;
+    module.add_function(wrap_pyfunction!(expr::variable, module)?)?;
+    module.add_function(wrap_pyfunction!(expr::constant, module)?)?;
+    module.add_function(wrap_pyfunction!(indexing_map::compose_maps, module)?)?;
+    module.add_function(wrap_pyfunction!(batch::parse_all, module)?)?;
+    module.add_function(wrap_pyfunction!(batch::simplify_all, module)?)?;
+    module.add_function(wrap_pyfunction!(batch::compose_all, module)?)
 }

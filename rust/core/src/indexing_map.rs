@@ -1,0 +1,375 @@
+//! `IndexingMap`: expressions over dimension, range and runtime variables, each with its interval, under constraints.
+//!
+//! The value is immutable and holds no arena: its expressions are one [`Dag`], results first, then constraints. To
+//! work on it, [`IndexingMap::open`] brings it into an arena, and [`OpenMap::close`] makes a value again.
+
+use crate::dag::Dag;
+use crate::error::{Error, Result};
+use crate::expr::{Arena, Expr};
+use crate::interval::Interval;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+/// A variable: its bounds, and its name where it is not the default one of its place (`d0`, `s1`, `rt2`).
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Variable {
+    /// The name, if it is not the default.
+    pub name: Option<Arc<str>>,
+    /// The values that it takes, both ends included.
+    pub interval: Interval,
+}
+
+impl Variable {
+    /// A variable with the default name of its place.
+    pub fn new(interval: Interval) -> Self {
+        Variable { name: None, interval }
+    }
+}
+
+/// What a variable stands for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum VariableKind {
+    /// An index of the point that is asked about.
+    Dimension,
+    /// An index that takes all values of its interval.
+    Range,
+    /// A value known only when the program runs.
+    Runtime,
+}
+
+impl VariableKind {
+    /// What default names of the kind begin with.
+    pub fn prefix(self) -> &'static str {
+        match self {
+            VariableKind::Dimension => "d",
+            VariableKind::Range => "s",
+            VariableKind::Runtime => "rt",
+        }
+    }
+}
+
+/// Whether a map has a domain and results at all.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Form {
+    /// A map of variables, results and constraints.
+    Defined,
+    /// The map whose domain is known to have no point: one value, whatever the map was.
+    KnownEmpty,
+    /// Nothing is known: one value.
+    Undefined,
+}
+
+/// An immutable indexing map.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct IndexingMap {
+    form: Form,
+    num_dims: u32,
+    num_ranges: u32,
+    num_results: u32,
+    variables: Box<[Variable]>,
+    bounds: Box<[Interval]>,
+    dag: Dag,
+}
+
+/// A map whose expressions are nodes of an arena: what operations work on.
+#[derive(Clone, Debug, Default)]
+pub struct OpenMap {
+    /// Dimensions, then ranges, then runtime variables.
+    pub variables: Vec<Variable>,
+    /// How many of the variables are dimensions.
+    pub num_dims: usize,
+    /// How many are ranges.
+    pub num_ranges: usize,
+    /// The results.
+    pub results: Vec<Expr>,
+    /// Expressions and the intervals that they must lie in.
+    pub constraints: Vec<(Expr, Interval)>,
+    /// Is the domain known to have no point?
+    pub known_empty: bool,
+}
+
+impl IndexingMap {
+    fn formless(arena: &mut Arena, form: Form) -> Self {
+        let (variables, bounds) = (Box::default(), Box::default());
+        IndexingMap {
+            form,
+            num_dims: 0,
+            num_ranges: 0,
+            num_results: 0,
+            variables,
+            bounds,
+            dag: arena.export(&[]),
+        }
+    }
+
+    /// The map about which nothing is known.
+    pub fn undefined(arena: &mut Arena) -> Self {
+        IndexingMap::formless(arena, Form::Undefined)
+    }
+
+    /// The map whose domain has no point.
+    pub fn known_empty(arena: &mut Arena) -> Self {
+        IndexingMap::formless(arena, Form::KnownEmpty)
+    }
+
+    /// A map from its parts. Errors: variables that are not there, names that are given twice or are no names.
+    pub fn new(arena: &mut Arena, parts: OpenMap) -> Result<Self> {
+        parts.verify(arena)?;
+        parts.close(arena)
+    }
+
+    /// Is it a map of variables and results, known empty, or undefined?
+    pub fn form(&self) -> Form {
+        self.form
+    }
+
+    /// How many dimensions.
+    pub fn num_dims(&self) -> usize {
+        self.num_dims as usize
+    }
+
+    /// How many range variables.
+    pub fn num_ranges(&self) -> usize {
+        self.num_ranges as usize
+    }
+
+    /// How many runtime variables.
+    pub fn num_runtimes(&self) -> usize {
+        self.variables.len() - self.num_dims() - self.num_ranges()
+    }
+
+    /// How many results.
+    pub fn num_results(&self) -> usize {
+        self.num_results as usize
+    }
+
+    /// All variables: dimensions, ranges, runtime variables.
+    pub fn variables(&self) -> &[Variable] {
+        &self.variables
+    }
+
+    /// The intervals of the constraints, in the order of their expressions.
+    pub fn constraint_bounds(&self) -> &[Interval] {
+        &self.bounds
+    }
+
+    /// The expressions: results, then constraints.
+    pub fn dag(&self) -> &Dag {
+        &self.dag
+    }
+
+    /// What variable `i` stands for.
+    pub fn kind(&self, i: usize) -> VariableKind {
+        kind_of(i, self.num_dims(), self.num_ranges())
+    }
+
+    /// The name of variable `i`, default or given.
+    pub fn name(&self, i: usize) -> String {
+        name_of(&self.variables[i], i, self.num_dims(), self.num_ranges())
+    }
+
+    /// The map in an arena.
+    pub fn open(&self, arena: &mut Arena) -> OpenMap {
+        let results = arena.import(&self.dag);
+        self.with_expressions(results)
+    }
+
+    /// The parts of the map, with all its expressions given anew (results, then constraints).
+    pub(crate) fn with_expressions(&self, mut results: Vec<Expr>) -> OpenMap {
+        let constraints = results.drain(self.num_results()..).zip(self.bounds.iter().copied()).collect();
+        OpenMap {
+            variables: self.variables.to_vec(),
+            num_dims: self.num_dims(),
+            num_ranges: self.num_ranges(),
+            results,
+            constraints,
+            known_empty: self.form == Form::KnownEmpty,
+        }
+    }
+}
+
+pub(crate) fn kind_of(i: usize, num_dims: usize, num_ranges: usize) -> VariableKind {
+    if i < num_dims {
+        VariableKind::Dimension
+    } else if i < num_dims + num_ranges {
+        VariableKind::Range
+    } else {
+        VariableKind::Runtime
+    }
+}
+
+/// The place of variable `i` among those of its kind.
+pub(crate) fn place_of(i: usize, num_dims: usize, num_ranges: usize) -> usize {
+    match kind_of(i, num_dims, num_ranges) {
+        VariableKind::Dimension => i,
+        VariableKind::Range => i - num_dims,
+        VariableKind::Runtime => i - num_dims - num_ranges,
+    }
+}
+
+pub(crate) fn name_of(variable: &Variable, i: usize, num_dims: usize, num_ranges: usize) -> String {
+    match &variable.name {
+        Some(name) => name.to_string(),
+        None => default_name(i, num_dims, num_ranges),
+    }
+}
+
+/// The default name of variable `i`.
+pub fn default_name(i: usize, num_dims: usize, num_ranges: usize) -> String {
+    format!("{}{}", kind_of(i, num_dims, num_ranges).prefix(), place_of(i, num_dims, num_ranges))
+}
+
+/// Has the name the form of a default name, of whatever place?
+pub(crate) fn is_default_shaped(name: &str) -> bool {
+    let digits = ["rt", "d", "s"].iter().find_map(|p| name.strip_prefix(p));
+    digits.is_some_and(|d| !d.is_empty() && d.bytes().all(|b| b.is_ascii_digit()))
+}
+
+impl OpenMap {
+    /// Add the constraint that `expr` lies in `interval`: on a constant it is decided, on a variable it bounds it.
+    pub fn add_constraint(&mut self, arena: &Arena, expr: Expr, interval: Interval) {
+        if interval.is_empty() {
+            self.known_empty = true;
+        } else if let Some(c) = arena.as_constant(expr) {
+            self.known_empty |= !interval.contains(c);
+        } else if let Some(v) = arena.as_variable(expr) {
+            let own = &mut self.variables[v as usize].interval;
+            *own = own.intersect(interval);
+        } else {
+            self.constraints.push((expr, interval));
+        }
+    }
+
+    /// Decide constraints on constants, turn those on variables into bounds, join those on one expression, and sort:
+    /// equal sets of constraints become equal lists.
+    pub(crate) fn settle_constraints(&mut self, arena: &Arena) {
+        if self
+            .constraints
+            .iter()
+            .any(|(e, i)| i.is_empty() || arena.as_constant(*e).is_some() || arena.as_variable(*e).is_some())
+        {
+            for (expr, interval) in std::mem::take(&mut self.constraints) {
+                self.add_constraint(arena, expr, interval);
+            }
+        }
+        let ordered = |w: &[(Expr, Interval)]| arena.compare(w[0].0, w[1].0).is_lt();
+        if !self.constraints.windows(2).all(ordered) {
+            self.constraints.sort_unstable_by(|a, b| arena.compare(a.0, b.0));
+            self.constraints.dedup_by(|later, first| {
+                let same = later.0 == first.0;
+                if same {
+                    first.1 = first.1.intersect(later.1);
+                }
+                same
+            });
+        }
+        self.known_empty |= self.constraints.iter().any(|(_, i)| i.is_empty());
+        self.known_empty |= self.variables.iter().any(|v| v.interval.is_empty());
+    }
+
+    /// The value: constraints settled, and [`Form::KnownEmpty`] where an interval is empty.
+    pub fn close(mut self, arena: &mut Arena) -> Result<IndexingMap> {
+        self.settle_constraints(arena);
+        if self.known_empty {
+            return Ok(IndexingMap::known_empty(arena));
+        }
+        let num_results = self.results.len();
+        self.results.extend(self.constraints.iter().map(|(e, _)| *e));
+        let count = |n: usize| u32::try_from(n).map_err(|_| Error::invalid_map("too many variables"));
+        Ok(IndexingMap {
+            form: Form::Defined,
+            num_dims: count(self.num_dims)?,
+            num_ranges: count(self.num_ranges)?,
+            num_results: count(num_results)?,
+            bounds: self.constraints.iter().map(|(_, i)| *i).collect(),
+            dag: arena.export(&self.results),
+            variables: self.variables.into(),
+        })
+    }
+
+    /// How many runtime variables.
+    pub fn num_runtimes(&self) -> usize {
+        self.variables.len() - self.num_dims - self.num_ranges
+    }
+
+    /// Are all variables there, and do all have names of their own?
+    pub fn verify(&self, arena: &mut Arena) -> Result<()> {
+        let mut all = self.results.clone();
+        all.extend(self.constraints.iter().map(|(e, _)| *e));
+        self.verify_variables(arena, &all)?;
+        self.verify_names()
+    }
+
+    /// Are all variables of `e` variables of the map?
+    pub fn verify_expr(&self, arena: &mut Arena, e: Expr) -> Result<()> {
+        self.verify_variables(arena, &[e])
+    }
+
+    fn verify_variables(&self, arena: &mut Arena, all: &[Expr]) -> Result<()> {
+        if let Some(v) = arena.variables(all).last().filter(|v| **v as usize >= self.variables.len()) {
+            return Err(Error::invalid_map(format!(
+                "variable {v} is used, but there are {} dimension, {} range and {} runtime variables",
+                self.num_dims,
+                self.num_ranges,
+                self.num_runtimes()
+            )));
+        }
+        Ok(())
+    }
+
+    fn verify_names(&self) -> Result<()> {
+        if self.variables.iter().all(|v| v.name.is_none()) {
+            return Ok(());
+        }
+        let mut seen = HashSet::new();
+        for (i, v) in self.variables.iter().enumerate() {
+            let name = name_of(v, i, self.num_dims, self.num_ranges);
+            if !is_name(&name) {
+                return Err(Error::invalid_map(format!(
+                    "{name:?} is no name of a variable: letters, digits, '_' and '.', not first a digit, no operator"
+                )));
+            }
+            if let Some(twice) = seen.replace(name) {
+                return Err(Error::invalid_map(format!("two variables have the name {twice:?}")));
+            }
+        }
+        Ok(())
+    }
+
+    /// After variables moved: names of the form of default names, and second uses of a name, become default names.
+    pub(crate) fn settle_names(&mut self) {
+        if self.variables.iter().all(|v| v.name.is_none()) {
+            return;
+        }
+        let mut seen = HashSet::new();
+        for v in &mut self.variables {
+            if let Some(name) = &v.name {
+                if is_default_shaped(name) || !seen.insert(name.clone()) {
+                    v.name = None;
+                }
+            }
+        }
+    }
+}
+
+/// Words that the text form uses itself.
+pub(crate) const RESERVED: [&str; 9] =
+    ["floordiv", "ceildiv", "mod", "min", "max", "in", "domain", "floorDiv", "ceilDiv"];
+
+#[inline]
+pub(crate) fn starts_name(b: u8) -> bool {
+    b.is_ascii_alphabetic() || b == b'_' || b >= 0x80
+}
+
+#[inline]
+pub(crate) fn continues_name(b: u8) -> bool {
+    starts_name(b) || b.is_ascii_digit() || b == b'.'
+}
+
+/// Can the text form hold this name?
+pub fn is_name(name: &str) -> bool {
+    let bytes = name.as_bytes();
+    bytes.first().is_some_and(|b| starts_name(*b))
+        && bytes.iter().all(|b| continues_name(*b))
+        && !RESERVED.contains(&name)
+}

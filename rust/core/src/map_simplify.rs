@@ -1,0 +1,131 @@
+//! Maps through the simplifier: a map as a [`Problem`] and back.
+
+use crate::domain::{PointVariables, Problem};
+use crate::error::Result;
+use crate::expr::{Arena, Expr};
+use crate::indexing_map::{Form, IndexingMap, OpenMap};
+use crate::interval::Interval;
+use crate::map_variables::compose_open;
+use crate::simplify::{Scratch, Step};
+
+impl OpenMap {
+    fn take_problem(&mut self, points: PointVariables) -> Problem {
+        Problem {
+            bounds: self.variables.iter().map(|v| v.interval).collect(),
+            constraints: std::mem::take(&mut self.constraints),
+            results: std::mem::take(&mut self.results),
+            points,
+        }
+    }
+
+    fn put_problem(&mut self, problem: Problem) {
+        for (v, bounds) in self.variables.iter_mut().zip(problem.bounds) {
+            v.interval = bounds;
+        }
+        self.results = problem.results;
+        self.constraints = problem.constraints;
+    }
+
+    /// Simplify results and constraints on the domain, and tighten bounds. Variables stay, whether used or not.
+    pub fn simplify(&mut self, arena: &mut Arena, scratch: &mut Scratch, points: PointVariables) {
+        if !self.known_empty {
+            let mut problem = self.take_problem(points);
+            self.known_empty = problem.simplify(arena, scratch).empty;
+            self.put_problem(problem);
+        }
+    }
+}
+
+/// A map that means the same and costs no more: see [`OpenMap::simplify`].
+pub fn simplify(
+    arena: &mut Arena,
+    scratch: &mut Scratch,
+    map: &IndexingMap,
+    points: PointVariables,
+) -> Result<IndexingMap> {
+    if map.form() != Form::Defined {
+        return Ok(map.clone());
+    }
+    let mut open = map.open(arena);
+    open.simplify(arena, scratch, points);
+    open.close(arena)
+}
+
+/// `second` after `first`, simplified.
+pub fn compose_simplified(
+    arena: &mut Arena,
+    scratch: &mut Scratch,
+    first: &IndexingMap,
+    second: &IndexingMap,
+) -> Result<IndexingMap> {
+    match compose_open(arena, first, second)? {
+        Ok(mut map) => {
+            map.simplify(arena, scratch, PointVariables::Replace);
+            map.close(arena)
+        }
+        Err(Form::KnownEmpty) => Ok(IndexingMap::known_empty(arena)),
+        Err(_) => Ok(IndexingMap::undefined(arena)),
+    }
+}
+
+/// The simplified map, and the steps on the way, which refer to the arena.
+pub fn explain(
+    arena: &mut Arena,
+    scratch: &mut Scratch,
+    map: &IndexingMap,
+) -> Result<(IndexingMap, Vec<Step>)> {
+    if map.form() != Form::Defined {
+        return Ok((map.clone(), Vec::new()));
+    }
+    let mut open = map.open(arena);
+    let mut problem = open.take_problem(PointVariables::Replace);
+    let outcome = problem.explain(arena, scratch);
+    open.known_empty = outcome.empty;
+    open.put_problem(problem);
+    Ok((open.close(arena)?, outcome.steps))
+}
+
+/// An interval that holds all values of `e` on the domain of `map`; empty where the domain is.
+pub fn range(arena: &mut Arena, scratch: &mut Scratch, map: &OpenMap, e: Expr) -> Interval {
+    let mut problem = Problem {
+        bounds: map.variables.iter().map(|v| v.interval).collect(),
+        constraints: map.constraints.clone(),
+        results: vec![e],
+        points: PointVariables::Replace,
+    };
+    if map.known_empty || problem.simplify(arena, scratch).empty {
+        return Interval::EMPTY;
+    }
+    let simplified = scratch.ranges.bounds(arena, problem.results[0]);
+    simplified.intersect(scratch.ranges.bounds(arena, e))
+}
+
+/// `e` simplified where variable `i` is within `bounds[i]`; variables beyond the list may have any value.
+pub fn simplify_expr(arena: &mut Arena, scratch: &mut Scratch, e: Expr, bounds: Vec<Interval>) -> Expr {
+    let mut problem = Problem { bounds, results: vec![e], ..Problem::default() };
+    problem.simplify(arena, scratch);
+    problem.results[0]
+}
+
+/// An interval that holds all values of `e` where variable `i` is within `bounds[i]`.
+pub fn range_on_box(arena: &mut Arena, scratch: &mut Scratch, e: Expr, bounds: Vec<Interval>) -> Interval {
+    if bounds.iter().any(|b| b.is_empty()) {
+        return Interval::EMPTY;
+    }
+    let simplified = simplify_expr(arena, scratch, e, bounds);
+    scratch.ranges.bounds(arena, simplified).intersect(scratch.ranges.bounds(arena, e))
+}
+
+/// Is `e` a multiple of `factor` for all values of its variables? False where that is not known.
+pub fn is_multiple_of(arena: &mut Arena, scratch: &mut Scratch, e: Expr, factor: i64) -> bool {
+    match arena.as_constant(e) {
+        Some(c) => c == 0 || (factor != 0 && c.checked_rem(factor).unwrap_or(0) == 0),
+        None if factor == 0 => false,
+        None => {
+            scratch.ranges.reset(std::iter::empty());
+            let info = scratch.ranges.info(arena, e);
+            let divides = |x: i64| x.checked_rem(factor).unwrap_or(0) == 0;
+            divides(info.modulus) && divides(info.residue)
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! Printing an expression, without recursion, in the cheapest spelling of its canonical node.
+//!
+//! Canonical nodes keep one form: `1 + (x + 3) floordiv 10` is `(x + 13) floordiv 10`, `(x + 7) floordiv 8` is
+//! `x ceildiv 8`, `a * 4 + b * 4` is `(a + b) * 4`. Where two spellings cost the same, the shorter way to read wins:
+//! positive terms first, constants last.
+
+use super::LONGEST_TEXT;
+use crate::dag::Dag;
+use crate::dag_nodes::{Entries, Entry};
+use crate::error::{Error, ErrorKind, Result};
+use std::fmt::Write;
+
+/// How operators are printed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Style {
+    /// `floordiv`, and `min(a, b, c)`.
+    #[default]
+    Plain,
+    /// As XLA prints: `/`, and `min(min(a, b), c)`.
+    Xla,
+}
+
+/// What must stand in brackets here.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Level {
+    /// Nothing.
+    Sum,
+    /// Sums.
+    Term,
+    /// All operations.
+    Factor,
+}
+
+/// `coeff * expr`, the expression by its position, with `shift` moved into it from the sum around it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Item {
+    pub(super) coeff: i64,
+    pub(super) expr: u32,
+    pub(super) shift: i64,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Task {
+    Expr(u32, Level),
+    /// The node, with this constant added inside: the numerator of a quotient, the arguments of a minimum.
+    Shifted(u32, i64, Level),
+    /// `expr + constant`, the expression's own constant replaced.
+    WithConstant(u32, i64, Level),
+    /// The sum of the items at these places of the list of items.
+    Group(u32, u32),
+    Text(&'static str),
+    Number(i64),
+    Char(char),
+}
+
+/// Prints roots of one value.
+pub(crate) struct Writer<'d> {
+    dag: &'d Dag,
+    style: Style,
+    /// Where the words of each node begin.
+    starts: Vec<u32>,
+    pub(super) tasks: Vec<Task>,
+    pub(super) items: Vec<Item>,
+}
+
+/// The text of one expression. Error: it would be longer than [`LONGEST_TEXT`].
+pub fn write_expr(dag: &Dag, root: usize, style: Style, name: &dyn Fn(u32, &mut String)) -> Result<String> {
+    let mut out = String::new();
+    Writer::new(dag, style).root(root, &mut out, name)?;
+    Ok(out)
+}
+
+impl<'d> Writer<'d> {
+    pub(crate) fn new(dag: &'d Dag, style: Style) -> Self {
+        let words = dag.node_words();
+        let mut starts = Vec::with_capacity(dag.node_count());
+        let mut at = 0;
+        while at < words.len() {
+            starts.push(at as u32);
+            at = Entries::read(words, at).1;
+        }
+        Writer { dag, style, starts, tasks: Vec::new(), items: Vec::new() }
+    }
+
+    /// Append the text of root `k`.
+    pub(crate) fn root(&mut self, k: usize, out: &mut String, name: &dyn Fn(u32, &mut String)) -> Result<()> {
+        self.tasks.clear();
+        self.items.clear();
+        self.tasks.push(Task::Expr(self.dag.root_positions()[k] as u32, Level::Sum));
+        while let Some(task) = self.tasks.pop() {
+            match task {
+                Task::Text(text) => out.push_str(text),
+                Task::Char(c) => out.push(c),
+                Task::Number(n) => {
+                    let _ = write!(out, "{n}");
+                }
+                Task::Expr(e, level) => self.expr(e, level, out, name),
+                Task::Shifted(e, shift, level) => self.shifted(e, shift, level),
+                Task::WithConstant(e, constant, level) => {
+                    let first = self.items.len();
+                    self.push_items(e);
+                    self.sum(first, constant, level);
+                }
+                Task::Group(first, end) => self.layout(first as usize, end as usize, 0, Level::Factor),
+            }
+            if out.len() > LONGEST_TEXT {
+                return Err(Error::new(
+                    ErrorKind::Unsupported,
+                    format!("the text would be longer than {LONGEST_TEXT} bytes: too much of it is shared"),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn entry(&self, e: u32) -> Entry<'d> {
+        Entries::read(self.dag.node_words(), self.starts[e as usize] as usize).0
+    }
+
+    pub(super) fn constant_of(&self, e: u32) -> Option<i64> {
+        match self.entry(e) {
+            Entry::Constant(c) => Some(c),
+            _ => None,
+        }
+    }
+
+    fn expr(&mut self, e: u32, level: Level, out: &mut String, name: &dyn Fn(u32, &mut String)) {
+        match self.entry(e) {
+            Entry::Variable(v) => name(v, out),
+            Entry::Constant(c) if c < 0 && level == Level::Factor => {
+                let _ = write!(out, "({c})");
+            }
+            Entry::Constant(c) => {
+                let _ = write!(out, "{c}");
+            }
+            Entry::FloorDiv(..) | Entry::Min(_) | Entry::Max(_) => self.shifted(e, 0, level),
+            Entry::Mod(a, b) => self.binary(" mod ", Task::Expr(a as u32, Level::Factor), b as u32, level),
+            Entry::Product(args) => {
+                self.bracketed(level, Level::Term, |w| {
+                    for (k, &a) in args.iter().enumerate().rev() {
+                        w.tasks.push(Task::Expr(a as u32, Level::Factor));
+                        if k > 0 {
+                            w.tasks.push(Task::Text(" * "));
+                        }
+                    }
+                });
+            }
+            Entry::Sum(constant, pairs) => {
+                let first = self.items.len();
+                self.push_terms(pairs);
+                self.sum(first, constant, level);
+            }
+        }
+    }
+
+    /// Push what `content` pushes, in brackets if `level` asks for them around what binds like `own`.
+    fn bracketed(&mut self, level: Level, own: Level, content: impl FnOnce(&mut Self)) {
+        if level > own {
+            self.tasks.push(Task::Char(')'));
+        }
+        content(self);
+        if level > own {
+            self.tasks.push(Task::Char('('));
+        }
+    }
+
+    fn binary(&mut self, operator: &'static str, left: Task, right: u32, level: Level) {
+        self.bracketed(level, Level::Term, |w| {
+            w.tasks.extend([Task::Expr(right, Level::Factor), Task::Text(operator), left]);
+        });
+    }
+
+    // ------------------------------------------------------------------ quotients, minima, maxima
+
+    /// The constant of a node read as a sum.
+    pub(super) fn own_constant(&self, e: u32) -> i64 {
+        match self.entry(e) {
+            Entry::Sum(c, _) | Entry::Constant(c) => c,
+            _ => 0,
+        }
+    }
+
+    fn shifted(&mut self, e: u32, shift: i64, level: Level) {
+        match self.entry(e) {
+            Entry::FloorDiv(a, b) => {
+                let (a, b) = (a as u32, b as u32);
+                // Whoever chose the shift made sure that this stays in int64.
+                let constant = self.own_constant(a).wrapping_add(shift);
+                let floor = if self.style == Style::Xla { " / " } else { " floordiv " };
+                match self.constant_of(b) {
+                    Some(m) if constant != 0 && constant == m - 1 => {
+                        self.binary(" ceildiv ", Task::WithConstant(a, 0, Level::Factor), b, level);
+                    }
+                    Some(_) if shift != 0 => {
+                        self.binary(floor, Task::WithConstant(a, constant, Level::Factor), b, level);
+                    }
+                    _ => self.binary(floor, Task::Expr(a, Level::Factor), b, level),
+                }
+            }
+            Entry::Min(args) => self.call("min(", args, shift),
+            Entry::Max(args) => self.call("max(", args, shift),
+            _ => self.tasks.push(Task::Expr(e, level)),
+        }
+    }
+
+    fn call(&mut self, open: &'static str, args: &[i64], shift: i64) {
+        let nested = self.style == Style::Xla;
+        self.tasks.push(Task::Char(')'));
+        for (k, &a) in args.iter().enumerate().rev() {
+            if nested && k > 0 && k + 1 < args.len() {
+                self.tasks.push(Task::Char(')'));
+            }
+            let a = a as u32;
+            self.tasks.push(if shift == 0 {
+                Task::Expr(a, Level::Sum)
+            } else {
+                Task::WithConstant(a, self.own_constant(a).wrapping_add(shift), Level::Sum)
+            });
+            if k > 0 {
+                self.tasks.push(Task::Text(", "));
+            }
+        }
+        let opened = if nested { args.len() - 1 } else { 1 };
+        self.tasks.extend(std::iter::repeat_n(Task::Text(open), opened));
+    }
+
+    fn push_terms(&mut self, pairs: &[i64]) {
+        let items = pairs.chunks_exact(2).map(|p| Item { coeff: p[0], expr: p[1] as u32, shift: 0 });
+        self.items.extend(items);
+    }
+
+    fn push_items(&mut self, e: u32) {
+        match self.entry(e) {
+            Entry::Sum(_, pairs) => self.push_terms(pairs),
+            Entry::Constant(_) => {}
+            _ => self.items.push(Item { coeff: 1, expr: e, shift: 0 }),
+        }
+    }
+}

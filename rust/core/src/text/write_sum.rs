@@ -1,0 +1,217 @@
+//! Printing sums: which terms share a factor, where the constant is cheapest, which sign comes first.
+
+use super::write_expr::{Item, Level, Task, Writer};
+use crate::dag_nodes::Entry;
+
+/// What a sum is made of: a term, or terms with one factor.
+#[derive(Clone, Copy, Debug)]
+struct Piece {
+    negative: bool,
+    /// The factor behind it; 1 is not printed.
+    factor: i64,
+    content: Content,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Content {
+    One(Item),
+    /// Places of the list of items.
+    Group(u32, u32),
+}
+
+impl Writer<'_> {
+    /// Print the items from `first` on, and a constant, as a sum. They stay in the list until the root is printed.
+    pub(super) fn sum(&mut self, first: usize, constant: i64, level: Level) {
+        let constant = self.place_constant(first, constant);
+        self.layout(first, self.items.len(), constant, level);
+    }
+
+    // ------------------------------------------------------------------ the constant
+
+    /// Move the constant into a quotient, minimum or maximum where that is cheaper; what stays outside.
+    fn place_constant(&mut self, first: usize, constant: i64) -> i64 {
+        let mut best: Option<(i64, usize, i64, i64)> = None;
+        for k in first..self.items.len() {
+            let item = self.items[k];
+            for (shift, outside, gain) in self.placements(item, constant) {
+                if gain > best.map_or(0, |b| b.0) {
+                    best = Some((gain, k, shift, outside));
+                }
+            }
+        }
+        let Some((_, k, shift, outside)) = best else { return constant };
+        self.items[k].shift = shift;
+        outside
+    }
+
+    /// Ways to move a constant into an item: what is added inside, what is left outside, what is gained.
+    fn placements(&self, item: Item, constant: i64) -> Vec<(i64, i64, i64)> {
+        let exact = (constant != 0 && item.coeff != -1 && constant % item.coeff == 0)
+            .then(|| constant / item.coeff)
+            .or_else(|| if item.coeff == -1 { constant.checked_neg() } else { None })
+            .filter(|q| *q != 0);
+        match self.entry(item.expr) {
+            Entry::FloorDiv(a, b) => {
+                let Some(m) = self.constant_of(b as u32) else { return Vec::new() };
+                let own = self.own_constant(a as u32);
+                let price = |c: i64| i64::from(c != 0 && c != m - 1);
+                let moved = exact.and_then(|q| q.checked_mul(m)).filter(|s| own.checked_add(*s).is_some());
+                moved.map(|shift| (shift, 0, 1 + price(own) - price(own + shift))).into_iter().collect()
+            }
+            Entry::Min(args) | Entry::Max(args) => self.placements_in_arguments(item, constant, exact, args),
+            _ => Vec::new(),
+        }
+    }
+
+    fn placements_in_arguments(
+        &self,
+        item: Item,
+        constant: i64,
+        exact: Option<i64>,
+        args: &[i64],
+    ) -> Vec<(i64, i64, i64)> {
+        let all: Vec<i64> = args.iter().map(|a| self.own_constant(*a as u32)).collect();
+        let open: Vec<i64> = args
+            .iter()
+            .zip(&all)
+            .filter(|(a, _)| self.constant_of(**a as u32).is_none())
+            .map(|(_, c)| *c)
+            .collect();
+        let price = |shift: i64, outside: i64| {
+            open.iter().filter(|c| c.wrapping_add(shift) != 0).count() as i64 + i64::from(outside != 0)
+        };
+        let before = price(0, constant);
+        let away = open.iter().take(8).filter_map(|c| c.checked_neg());
+        exact
+            .into_iter()
+            .chain(away)
+            .filter(|shift| all.iter().all(|c| c.checked_add(*shift).is_some()))
+            .filter_map(|shift| {
+                let outside = constant.checked_sub(item.coeff.checked_mul(shift)?)?;
+                Some((shift, outside, before - price(shift, outside)))
+            })
+            .collect()
+    }
+
+    // ------------------------------------------------------------------ the layout
+
+    /// Print the items at `first..end`, and a constant.
+    pub(super) fn layout(&mut self, first: usize, end: usize, constant: i64, level: Level) {
+        let pieces = self.pieces(first, end);
+        let leading = pieces.iter().position(|p| !p.negative);
+        let constant_first = leading.is_none() && constant > 0;
+        let lead = if constant_first { usize::MAX } else { leading.unwrap_or(0) };
+        let parts = pieces.len() + usize::from(constant != 0);
+        let brackets = match pieces.first() {
+            Some(p) if parts == 1 => level == Level::Factor && (p.negative || p.factor != 1),
+            _ => level > Level::Sum && parts > 1,
+        };
+        if brackets {
+            self.tasks.push(Task::Char(')'));
+        }
+        if parts == 0 || (constant != 0 && pieces.is_empty()) {
+            self.tasks.push(Task::Number(constant));
+        } else if constant != 0 && !constant_first {
+            self.push_constant(constant);
+        }
+        for (k, piece) in pieces.iter().enumerate().rev().filter(|(k, _)| *k != lead) {
+            let _ = k;
+            self.push_piece(*piece, piece.factor, Level::Term);
+            self.tasks.push(Task::Text(if piece.negative { " - " } else { " + " }));
+        }
+        match pieces.get(lead) {
+            Some(p) if p.negative && p.factor == 1 => {
+                self.push_piece(*p, 1, Level::Factor);
+                self.tasks.push(Task::Char('-'));
+            }
+            Some(p) if p.negative => self.push_piece(*p, -p.factor, Level::Term),
+            Some(p) if parts == 1 && !brackets => self.push_piece(*p, p.factor, level),
+            Some(p) => self.push_piece(*p, p.factor, Level::Term),
+            None if constant_first => self.tasks.push(Task::Number(constant)),
+            None => {}
+        }
+        if brackets {
+            self.tasks.push(Task::Char('('));
+        }
+    }
+
+    fn push_constant(&mut self, constant: i64) {
+        // i64::MIN has no positive counterpart to subtract.
+        let (sign, magnitude) = match constant.checked_neg() {
+            Some(positive) if constant < 0 => (" - ", positive),
+            _ => (" + ", constant),
+        };
+        self.tasks.extend([Task::Number(magnitude), Task::Text(sign)]);
+    }
+
+    fn push_piece(&mut self, piece: Piece, factor: i64, level: Level) {
+        let level = if factor == 1 { level } else { Level::Factor };
+        if factor != 1 {
+            self.tasks.extend([Task::Number(factor), Task::Text(" * ")]);
+        }
+        self.tasks.push(match piece.content {
+            Content::Group(first, end) => Task::Group(first, end),
+            Content::One(item) => {
+                // x * y * 4 needs no brackets.
+                let product = matches!(self.entry(item.expr), Entry::Product(_)) && factor != 1;
+                Task::Shifted(item.expr, item.shift, if product { Level::Term } else { level })
+            }
+        });
+    }
+
+    /// The pieces, in the order of their first terms; terms with one factor, of whatever sign, are one piece.
+    fn pieces(&mut self, first: usize, end: usize) -> Vec<Piece> {
+        let groups = self.shared_factors(first, end);
+        let mut pieces: Vec<Piece> = Vec::with_capacity(end - first);
+        let mut next = 0;
+        let mut members: Vec<usize> = Vec::new();
+        let mut done = vec![false; if groups.is_empty() { 0 } else { end - first }];
+        for k in first..end {
+            let item = self.items[k];
+            let group = groups.binary_search_by_key(&(k as u32), |g| g[0]).ok().map(|g| &groups[g]);
+            if !done.is_empty() && done[k - first] {
+                continue;
+            }
+            next += 1;
+            let Some(group) = group else {
+                pieces.push(single(item));
+                continue;
+            };
+            members.clear();
+            members.extend(group.iter().map(|m| *m as usize));
+            let negative = members.iter().all(|m| self.items[*m].coeff < 0);
+            let start = self.items.len() as u32;
+            for &m in &members {
+                done[m - first] = true;
+                let own = self.items[m];
+                let coeff = if (own.coeff < 0) == negative { 1 } else { -1 };
+                self.items.push(Item { coeff, ..own });
+            }
+            let content = Content::Group(start, self.items.len() as u32);
+            pieces.push(Piece { negative, factor: item.coeff.abs(), content });
+        }
+        debug_assert_eq!(next, pieces.len());
+        pieces
+    }
+
+    /// Places of at least two terms whose coefficients have one magnitude above 1; sorted by the first place.
+    fn shared_factors(&self, first: usize, end: usize) -> Vec<Vec<u32>> {
+        let mut large: Vec<(u64, u32)> = (first..end)
+            .map(|k| (self.items[k].coeff, k as u32))
+            .filter(|(c, _)| *c != i64::MIN && c.unsigned_abs() > 1)
+            .map(|(c, k)| (c.unsigned_abs(), k))
+            .collect();
+        large.sort_unstable();
+        let runs = large.chunk_by(|a, b| a.0 == b.0).filter(|r| r.len() > 1);
+        let mut groups: Vec<Vec<u32>> = runs.map(|r| r.iter().map(|x| x.1).collect()).collect();
+        groups.sort_unstable();
+        groups
+    }
+}
+
+fn single(item: Item) -> Piece {
+    // -2^63 stays a factor: it has no positive counterpart.
+    let negative = item.coeff < 0 && item.coeff != i64::MIN;
+    let factor = if negative { -item.coeff } else { item.coeff };
+    Piece { negative, factor, content: Content::One(item) }
+}

@@ -1,0 +1,135 @@
+//! Calls on many maps: the GIL is released, all cores work, order is kept.
+
+use crate::error::raise;
+use crate::indexing_map::PyIndexingMap;
+use crate::workspace::{self, Workspace};
+use indexing_core::domain::PointVariables;
+use indexing_core::map_simplify::{compose_simplified, simplify};
+use indexing_core::map_variables::compose;
+use indexing_core::text::read_indexing_map;
+use indexing_core::{Error, IndexingMap, Result};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedStr;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Items that a thread takes at a time.
+const CHUNK: usize = 64;
+
+type Failure = (usize, Error);
+
+fn run<T: Sync>(
+    items: &[T],
+    threads: usize,
+    work: impl Fn(&mut Workspace, &T) -> Result<IndexingMap> + Sync,
+) -> std::result::Result<Vec<IndexingMap>, Failure> {
+    let one = |i: usize| workspace::with(|w| work(w, &items[i])).map_err(|e| (i, e));
+    let threads = threads.min(items.len().div_ceil(CHUNK));
+    if threads <= 1 {
+        return (0..items.len()).map(one).collect();
+    }
+    let next = AtomicUsize::new(0);
+    let chunks = || {
+        let mut done = Vec::new();
+        loop {
+            let start = next.fetch_add(CHUNK, Ordering::Relaxed);
+            if start >= items.len() {
+                return done;
+            }
+            let end = items.len().min(start + CHUNK);
+            let chunk: std::result::Result<Vec<IndexingMap>, Failure> = (start..end).map(one).collect();
+            let failed = chunk.is_err();
+            done.push((start, chunk));
+            if failed {
+                // Chunks before this one are taken already: the first bad item is in one of those that are done.
+                next.store(items.len(), Ordering::Relaxed);
+            }
+        }
+    };
+    let mut all = std::thread::scope(|scope| {
+        let workers: Vec<_> = (1..threads).map(|_| scope.spawn(chunks)).collect();
+        let mut all = chunks();
+        for worker in workers {
+            match worker.join() {
+                Ok(done) => all.extend(done),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        all
+    });
+    all.sort_unstable_by_key(|(start, _)| *start);
+    let mut out = Vec::with_capacity(items.len());
+    for (_, chunk) in all {
+        out.extend(chunk?);
+    }
+    Ok(out)
+}
+
+fn thread_count(threads: Option<usize>) -> PyResult<usize> {
+    match threads {
+        Some(0) => Err(PyValueError::new_err("threads is at least 1, or None for all cores")),
+        Some(n) => Ok(n),
+        None => Ok(std::thread::available_parallelism().map_or(1, usize::from)),
+    }
+}
+
+fn finish(
+    py: Python<'_>,
+    result: std::result::Result<Vec<IndexingMap>, Failure>,
+    text: impl Fn(usize) -> Option<String>,
+) -> PyResult<Vec<PyIndexingMap>> {
+    match result {
+        Ok(maps) => Ok(maps.into_iter().map(PyIndexingMap).collect()),
+        Err((i, error)) => Err(raise(py, &error, text(i).as_deref(), &format!("item {i}: "))),
+    }
+}
+
+/// Read many maps.
+#[pyfunction]
+#[pyo3(signature = (texts, threads = None))]
+pub fn parse_all(
+    py: Python<'_>,
+    texts: Vec<PyBackedStr>,
+    threads: Option<usize>,
+) -> PyResult<Vec<PyIndexingMap>> {
+    let threads = thread_count(threads)?;
+    let read = |w: &mut Workspace, text: &PyBackedStr| read_indexing_map(text, &mut w.arena, &mut w.reading);
+    let result = py.detach(|| run(&texts, threads, read));
+    finish(py, result, |i| Some(texts[i].to_string()))
+}
+
+/// Simplify many maps.
+#[pyfunction]
+#[pyo3(signature = (maps, threads = None))]
+pub fn simplify_all(
+    py: Python<'_>,
+    maps: Vec<Py<PyIndexingMap>>,
+    threads: Option<usize>,
+) -> PyResult<Vec<PyIndexingMap>> {
+    let threads = thread_count(threads)?;
+    let maps: Vec<&IndexingMap> = maps.iter().map(|m| &m.get().0).collect();
+    let result = py.detach(|| {
+        run(&maps, threads, |w, m| simplify(&mut w.arena, &mut w.scratch, m, PointVariables::Replace))
+    });
+    finish(py, result, |_| None)
+}
+
+/// Compose many pairs, the second after the first, and simplify.
+#[pyfunction]
+#[pyo3(signature = (pairs, simplify = true, threads = None))]
+pub fn compose_all(
+    py: Python<'_>,
+    pairs: Vec<(Py<PyIndexingMap>, Py<PyIndexingMap>)>,
+    simplify: bool,
+    threads: Option<usize>,
+) -> PyResult<Vec<PyIndexingMap>> {
+    let threads = thread_count(threads)?;
+    let pairs: Vec<(&IndexingMap, &IndexingMap)> =
+        pairs.iter().map(|(a, b)| (&a.get().0, &b.get().0)).collect();
+    let join = |w: &mut Workspace, (a, b): &(&IndexingMap, &IndexingMap)| match simplify {
+        true => compose_simplified(&mut w.arena, &mut w.scratch, a, b),
+        false => compose(&mut w.arena, a, b),
+    };
+    let result = py.detach(|| run(&pairs, threads, join));
+    finish(py, result, |_| None)
+}

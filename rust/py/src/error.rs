@@ -1,0 +1,81 @@
+//! Errors of the core as exceptions of `indexing.errors`.
+
+use indexing_core::{Error, ErrorKind};
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+
+static ERRORS: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
+
+fn class<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+    let module = ERRORS.get_or_try_init(py, || py.import("indexing.errors").map(Bound::unbind))?;
+    module.bind(py).getattr(name)
+}
+
+fn class_name(kind: ErrorKind) -> &'static str {
+    match kind {
+        ErrorKind::Parse => "ParseError",
+        ErrorKind::Overflow => "Overflow",
+        ErrorKind::InvalidMap | ErrorKind::DivisionByZero => "InvalidMap",
+        ErrorKind::Unsupported => "Undecided",
+    }
+}
+
+/// The exception of an error; `text` is what was read, if anything was; `prefix` is put before the message.
+pub fn raise(py: Python<'_>, error: &Error, text: Option<&str>, prefix: &str) -> PyErr {
+    let made = class(py, class_name(error.kind())).and_then(|class| {
+        let mut message = format!("{prefix}{}", error.message());
+        match (error.kind(), text, error.offset()) {
+            (ErrorKind::Parse, Some(text), Some(offset)) => {
+                let (line, column, source) = place(text, offset);
+                class.call1((message, line, column, source))
+            }
+            (_, Some(text), Some(offset)) => {
+                let (line, column, _) = place(text, offset);
+                message.push_str(&format!(" (line {line}, column {column})"));
+                class.call1((message,))
+            }
+            _ => class.call1((message,)),
+        }
+    });
+    made.map_or_else(|e| e, PyErr::from_value)
+}
+
+/// Line and column, from 1 and in characters, and the line itself.
+fn place(text: &str, offset: usize) -> (usize, usize, &str) {
+    let before = text.get(..offset).unwrap_or(text);
+    let start = before.rfind('\n').map_or(0, |n| n + 1);
+    let line = text[start..].lines().next().unwrap_or("");
+    (before.matches('\n').count() + 1, before[start..].chars().count() + 1, line)
+}
+
+/// Turn results of the core into results of Python.
+pub trait Raise<T> {
+    /// The value, or the exception.
+    fn raise(self, py: Python<'_>) -> PyResult<T>;
+    /// The value, or the exception of an error in `text`.
+    fn raise_in(self, py: Python<'_>, text: &str) -> PyResult<T>;
+}
+
+impl<T> Raise<T> for indexing_core::Result<T> {
+    fn raise(self, py: Python<'_>) -> PyResult<T> {
+        self.map_err(|e| raise(py, &e, None, ""))
+    }
+
+    fn raise_in(self, py: Python<'_>, text: &str) -> PyResult<T> {
+        self.map_err(|e| raise(py, &e, Some(text), ""))
+    }
+}
+
+/// `InvalidMap` with this message.
+pub fn invalid(py: Python<'_>, message: impl Into<String>) -> PyErr {
+    raise(py, &Error::invalid_map(message), None, "")
+}
+
+/// `Overflow`: an integer of Python that is no int64.
+pub fn too_large(py: Python<'_>) -> PyErr {
+    match class(py, "Overflow").and_then(|c| c.call1(("an integer leaves the range of int64",))) {
+        Ok(e) => PyErr::from_value(e),
+        Err(e) => PyRuntimeError::new_err(e.to_string()),
+    }
+}

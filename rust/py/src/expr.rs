@@ -1,0 +1,399 @@
+//! `SymbolicExpr`.
+
+use crate::error::{invalid, Raise};
+use crate::hash::stable;
+use crate::interval::{equality, int64, interval_of, PyInterval};
+use crate::vector;
+use crate::workspace;
+use indexing_core::map_simplify;
+use indexing_core::text::{read_expr, write_expr, Style, VariableNames};
+use indexing_core::{Arena, Dag, Expr, Interval};
+use pyo3::basic::CompareOp;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyInt};
+use std::collections::HashMap;
+use std::fmt::Write;
+
+/// An immutable symbolic expression: a value with one root.
+#[pyclass(name = "SymbolicExpr", module = "indexing", frozen)]
+pub struct PyExpr(pub Dag);
+
+/// An operand: an expression or an integer; `None` for what is neither.
+pub enum Operand<'a> {
+    Expr(&'a Dag),
+    Int(i64),
+}
+
+impl Operand<'_> {
+    pub fn import(&self, arena: &mut Arena) -> Expr {
+        match self {
+            Operand::Expr(dag) => arena.import(dag)[0],
+            Operand::Int(c) => arena.constant(*c),
+        }
+    }
+}
+
+pub fn operand<'a>(value: &'a Bound<'_, PyAny>) -> PyResult<Option<Operand<'a>>> {
+    if let Ok(e) = value.downcast::<PyExpr>() {
+        return Ok(Some(Operand::Expr(&e.get().0)));
+    }
+    if value.is_instance_of::<PyInt>() || value.hasattr("__index__")? {
+        return Ok(Some(Operand::Int(int64(value)?)));
+    }
+    Ok(None)
+}
+
+/// As [`operand`], with `TypeError` for what is neither.
+pub fn need_operand<'a>(value: &'a Bound<'_, PyAny>) -> PyResult<Operand<'a>> {
+    operand(value)?.ok_or_else(|| {
+        let name = value.get_type().to_string();
+        PyTypeError::new_err(format!("expected a SymbolicExpr or an int, not {name}"))
+    })
+}
+
+/// Read a list of expressions and integers.
+pub fn operands<'a>(values: &'a [Bound<'_, PyAny>]) -> PyResult<Vec<Operand<'a>>> {
+    values.iter().map(need_operand).collect()
+}
+
+pub fn list<'py>(sequence: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    sequence.try_iter()?.collect()
+}
+
+pub fn style_of(style: Option<&str>) -> PyResult<Style> {
+    match style {
+        None | Some("plain") => Ok(Style::Plain),
+        Some("xla") => Ok(Style::Xla),
+        Some(other) => Err(PyValueError::new_err(format!("style is 'plain' or 'xla', not {other:?}"))),
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Op {
+    Add,
+    Sub,
+    Mul,
+    FloorDiv,
+    CeilDiv,
+    Mod,
+    Min,
+    Max,
+}
+
+fn apply(arena: &mut Arena, op: Op, a: Expr, b: Expr) -> indexing_core::Result<Expr> {
+    match op {
+        Op::Add => arena.add(a, b),
+        Op::Sub => arena.sub(a, b),
+        Op::Mul => arena.mul(a, b),
+        Op::FloorDiv => arena.floordiv(a, b),
+        Op::CeilDiv => arena.ceildiv(a, b),
+        Op::Mod => arena.modulo(a, b),
+        Op::Min => arena.min(a, b),
+        Op::Max => arena.max(a, b),
+    }
+}
+
+fn binary(py: Python<'_>, op: Op, a: &Operand<'_>, b: &Operand<'_>) -> PyResult<PyExpr> {
+    let result = workspace::with(|w| {
+        let (x, y) = (a.import(&mut w.arena), b.import(&mut w.arena));
+        let e = apply(&mut w.arena, op, x, y)?;
+        Ok(w.arena.export(&[e]))
+    });
+    result.map(PyExpr).raise(py)
+}
+
+fn forward(slf: &PyExpr, op: Op, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+    let py = other.py();
+    match operand(other)? {
+        Some(b) => Ok(Py::new(py, binary(py, op, &Operand::Expr(&slf.0), &b)?)?.into_any()),
+        None => Ok(py.NotImplemented()),
+    }
+}
+
+fn backward(slf: &PyExpr, op: Op, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+    let py = other.py();
+    match operand(other)? {
+        Some(a) => Ok(Py::new(py, binary(py, op, &a, &Operand::Expr(&slf.0))?)?.into_any()),
+        None => Ok(py.NotImplemented()),
+    }
+}
+
+fn intervals_of(sequence: &Bound<'_, PyAny>) -> PyResult<Vec<Interval>> {
+    list(sequence)?.iter().map(interval_of).collect()
+}
+
+/// What names mean in the text of an expression.
+struct Names {
+    given: HashMap<String, u32>,
+    num_dims: Option<u32>,
+}
+
+impl VariableNames for Names {
+    fn index_of(&self, name: &str) -> Option<u32> {
+        if let Some(v) = self.given.get(name) {
+            return Some(*v);
+        }
+        let (letter, digits) = name.split_at_checked(1)?;
+        if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
+            return None;
+        }
+        let place: u32 = digits.parse().ok()?;
+        match (letter, self.num_dims) {
+            ("v", _) => Some(place),
+            ("d", None) => Some(place),
+            ("d", Some(n)) => (place < n).then_some(place),
+            ("s", Some(n)) => place.checked_add(n),
+            _ => None,
+        }
+    }
+
+    fn expected(&self) -> String {
+        match (self.given.is_empty(), self.num_dims) {
+            (true, None) => "an expression (variables are v0, v1, ..; s0 needs num_dims)".to_owned(),
+            (true, Some(n)) => {
+                format!("an expression (variables are v0, ..; dimensions d0 to d{}; s0, ..)", n - n.min(1))
+            }
+            (false, _) => "an expression of the variables that are named".to_owned(),
+        }
+    }
+}
+
+/// The expressions of the roots of `dag`, each a value of its own.
+pub fn split(arena: &mut Arena, roots: &[Expr]) -> Vec<PyExpr> {
+    roots.iter().map(|r| PyExpr(arena.export(&[*r]))).collect()
+}
+
+#[pymethods]
+impl PyExpr {
+    #[staticmethod]
+    #[pyo3(signature = (text, names = None, num_dims = None))]
+    fn parse(
+        py: Python<'_>,
+        text: &str,
+        names: Option<HashMap<String, u32>>,
+        num_dims: Option<u32>,
+    ) -> PyResult<PyExpr> {
+        let names = Names { given: names.unwrap_or_default(), num_dims };
+        let result = workspace::with(|w| {
+            let e = read_expr(text, &mut w.arena, &mut w.reading, &names)?;
+            Ok(w.arena.export(&[e]))
+        });
+        result.map(PyExpr).raise_in(py, text)
+    }
+
+    fn __add__(&self, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+        forward(self, Op::Add, other)
+    }
+
+    fn __radd__(&self, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+        backward(self, Op::Add, other)
+    }
+
+    fn __sub__(&self, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+        forward(self, Op::Sub, other)
+    }
+
+    fn __rsub__(&self, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+        backward(self, Op::Sub, other)
+    }
+
+    fn __mul__(&self, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+        forward(self, Op::Mul, other)
+    }
+
+    fn __rmul__(&self, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+        backward(self, Op::Mul, other)
+    }
+
+    fn __floordiv__(&self, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+        forward(self, Op::FloorDiv, other)
+    }
+
+    fn __rfloordiv__(&self, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+        backward(self, Op::FloorDiv, other)
+    }
+
+    fn __mod__(&self, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+        forward(self, Op::Mod, other)
+    }
+
+    fn __rmod__(&self, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+        backward(self, Op::Mod, other)
+    }
+
+    fn __neg__(&self, py: Python<'_>) -> PyResult<PyExpr> {
+        binary(py, Op::Mul, &Operand::Expr(&self.0), &Operand::Int(-1))
+    }
+
+    fn __pos__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn ceildiv(&self, other: &Bound<'_, PyAny>) -> PyResult<PyExpr> {
+        binary(other.py(), Op::CeilDiv, &Operand::Expr(&self.0), &need_operand(other)?)
+    }
+
+    fn min(&self, other: &Bound<'_, PyAny>) -> PyResult<PyExpr> {
+        binary(other.py(), Op::Min, &Operand::Expr(&self.0), &need_operand(other)?)
+    }
+
+    fn max(&self, other: &Bound<'_, PyAny>) -> PyResult<PyExpr> {
+        binary(other.py(), Op::Max, &Operand::Expr(&self.0), &need_operand(other)?)
+    }
+
+    fn canonicalize(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn evaluate<'py>(&self, py: Python<'py>, values: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let found = vector::evaluate(py, &self.0, 1, vector::values_of(&[values])?)?;
+        found.into_iter().next().ok_or_else(|| invalid(py, "there is no expression"))
+    }
+
+    fn replace(&self, py: Python<'_>, replacements: &Bound<'_, PyDict>) -> PyResult<PyExpr> {
+        let (keys, values) = (list(replacements.keys().as_any())?, list(replacements.values().as_any())?);
+        let (keys, values) = (operands(&keys)?, operands(&values)?);
+        let result = workspace::with(|w| {
+            let root = w.arena.import(&self.0)[0];
+            let pairs: Vec<(Expr, Expr)> = keys
+                .iter()
+                .zip(&values)
+                .map(|(k, v)| (k.import(&mut w.arena), v.import(&mut w.arena)))
+                .collect();
+            let new = w.arena.replace(&[root], &pairs)?;
+            Ok(w.arena.export(&new))
+        });
+        result.map(PyExpr).raise(py)
+    }
+
+    fn replace_variables(&self, py: Python<'_>, replacements: &Bound<'_, PyAny>) -> PyResult<PyExpr> {
+        let values = list(replacements)?;
+        let values = operands(&values)?;
+        let result = workspace::with(|w| {
+            let new: Vec<Expr> = values.iter().map(|v| v.import(&mut w.arena)).collect();
+            let root = w.arena.import_substituted(&self.0, &new)?;
+            Ok(w.arena.export(&root))
+        });
+        result.map(PyExpr).raise(py)
+    }
+
+    fn used_variables(&self) -> Vec<u32> {
+        workspace::with(|w| {
+            let roots = w.arena.import(&self.0);
+            w.arena.variables(&roots)
+        })
+    }
+
+    fn postorder(&self) -> Vec<PyExpr> {
+        workspace::with(|w| {
+            let roots = w.arena.import(&self.0);
+            let order = w.arena.post_order(&roots);
+            split(&mut w.arena, &order)
+        })
+    }
+
+    /// The expression simplified where variable `i` lies in `intervals[i]`.
+    fn simplify(&self, intervals: &Bound<'_, PyAny>) -> PyResult<PyExpr> {
+        let bounds = intervals_of(intervals)?;
+        Ok(workspace::with(|w| {
+            let root = w.arena.import(&self.0)[0];
+            let e = map_simplify::simplify_expr(&mut w.arena, &mut w.scratch, root, bounds);
+            PyExpr(w.arena.export(&[e]))
+        }))
+    }
+
+    /// An interval that holds all values where variable `i` lies in `intervals[i]`.
+    fn range(&self, intervals: &Bound<'_, PyAny>) -> PyResult<PyInterval> {
+        let bounds = intervals_of(intervals)?;
+        Ok(PyInterval(workspace::with(|w| {
+            let root = w.arena.import(&self.0)[0];
+            map_simplify::range_on_box(&mut w.arena, &mut w.scratch, root, bounds)
+        })))
+    }
+
+    /// Are all values multiples of `factor`, as far as the form of the expression tells?
+    fn is_multiple_of(&self, factor: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let factor = int64(factor)?;
+        Ok(workspace::with(|w| {
+            let root = w.arena.import(&self.0)[0];
+            map_simplify::is_multiple_of(&mut w.arena, &mut w.scratch, root, factor)
+        }))
+    }
+
+    #[getter]
+    fn constant_value(&self) -> Option<i64> {
+        workspace::with(|w| {
+            let root = w.arena.import(&self.0)[0];
+            w.arena.as_constant(root)
+        })
+    }
+
+    #[getter]
+    fn variable_index(&self) -> Option<u32> {
+        workspace::with(|w| {
+            let root = w.arena.import(&self.0)[0];
+            w.arena.as_variable(root)
+        })
+    }
+
+    #[pyo3(signature = (names = None, num_dims = None, style = None))]
+    fn to_text(
+        &self,
+        py: Python<'_>,
+        names: Option<Vec<String>>,
+        num_dims: Option<u32>,
+        style: Option<&str>,
+    ) -> PyResult<String> {
+        let name = |v: u32, out: &mut String| {
+            let given = names.as_ref().and_then(|n| n.get(v as usize));
+            // Writing to a string cannot fail.
+            let _ = match (given, num_dims) {
+                (Some(name), _) => out.write_str(name),
+                (None, Some(n)) if v < n => write!(out, "d{v}"),
+                (None, Some(n)) => write!(out, "s{}", v - n),
+                (None, None) => write!(out, "v{v}"),
+            };
+        };
+        write_expr(&self.0, 0, style_of(style)?, &name).raise(py)
+    }
+
+    fn __str__(&self, py: Python<'_>) -> PyResult<String> {
+        self.to_text(py, None, None, None)
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        Ok(format!("SymbolicExpr({})", self.__str__(py)?))
+    }
+
+    fn __richcmp__(&self, other: &Bound<'_, PyAny>, op: CompareOp) -> Py<PyAny> {
+        equality(other.py(), op, other.downcast::<PyExpr>().ok().map(|o| o.get().0 == self.0))
+    }
+
+    fn __hash__(&self) -> u64 {
+        stable(&self.0)
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
+        Ok((slf.get_type().getattr("parse")?, (slf.get().__str__(slf.py())?,)))
+    }
+}
+
+/// Variable `index`.
+#[pyfunction]
+pub fn variable(index: u32) -> PyExpr {
+    workspace::with(|w| {
+        let e = w.arena.variable(index);
+        PyExpr(w.arena.export(&[e]))
+    })
+}
+
+/// The constant `value`.
+#[pyfunction]
+pub fn constant(value: &Bound<'_, PyAny>) -> PyResult<PyExpr> {
+    let value = int64(value)?;
+    Ok(workspace::with(|w| {
+        let e = w.arena.constant(value);
+        PyExpr(w.arena.export(&[e]))
+    }))
+}

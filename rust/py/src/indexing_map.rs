@@ -1,0 +1,555 @@
+//! `IndexingMap`.
+
+use crate::error::{invalid, Raise};
+use crate::expr::{list, need_operand, operands, split, style_of};
+use crate::hash::stable;
+use crate::interval::{equality, int64, interval_of, variable_of, PyInterval, PyVariable};
+use crate::map::PySymbolicMap;
+use crate::vector;
+use crate::workspace;
+use indexing_core::domain::PointVariables;
+use indexing_core::map_simplify;
+use indexing_core::map_variables::{compose, from_tensor_sizes};
+use indexing_core::rules::Rule;
+use indexing_core::text::{read_indexing_map, write_indexing_map};
+use indexing_core::{Arena, Form, IndexingMap, Interval, OpenMap, Result, SymbolicMap, Variable};
+use pyo3::basic::CompareOp;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyString, PyTuple};
+
+/// An immutable indexing map.
+#[pyclass(name = "IndexingMap", module = "indexing", frozen)]
+pub struct PyIndexingMap(pub IndexingMap);
+
+fn made(py: Python<'_>, make: impl FnOnce(&mut Arena) -> Result<IndexingMap>) -> PyResult<PyIndexingMap> {
+    workspace::with(|w| make(&mut w.arena)).map(PyIndexingMap).raise(py)
+}
+
+impl PyIndexingMap {
+    /// The map after `change`; an undefined or known empty one stays as it is.
+    fn changed(
+        &self,
+        py: Python<'_>,
+        change: impl FnOnce(&mut Arena, &mut OpenMap) -> Result<()>,
+    ) -> PyResult<PyIndexingMap> {
+        if self.0.form() != Form::Defined {
+            return Ok(PyIndexingMap(self.0.clone()));
+        }
+        made(py, |arena| {
+            let mut map = self.0.open(arena);
+            change(arena, &mut map)?;
+            map.close(arena)
+        })
+    }
+
+    fn variables_at<'py>(&self, py: Python<'py>, from: usize, to: usize) -> PyResult<Bound<'py, PyTuple>> {
+        let named =
+            |i: usize| PyVariable { name: Some(self.0.name(i)), interval: self.0.variables()[i].interval };
+        PyTuple::new(py, (from..to).map(named).map(|v| Py::new(py, v)).collect::<PyResult<Vec<_>>>()?)
+    }
+
+    /// The index of a variable given by its name or its index.
+    fn index_of(&self, variable: &Bound<'_, PyAny>) -> PyResult<usize> {
+        let py = variable.py();
+        let count = self.0.variables().len();
+        if let Ok(name) = variable.downcast::<PyString>() {
+            let name = name.to_string();
+            let found = (0..count).find(|i| self.0.name(*i) == name);
+            return found.ok_or_else(|| invalid(py, format!("the map has no variable {name:?}")));
+        }
+        let index = int64(variable)?;
+        usize::try_from(index)
+            .ok()
+            .filter(|i| *i < count)
+            .ok_or_else(|| invalid(py, format!("the map has {count} variables, not one at {index}")))
+    }
+}
+
+fn variables(sequence: &Bound<'_, PyAny>) -> PyResult<Vec<Variable>> {
+    list(sequence)?
+        .iter()
+        .map(|v| variable_of(v).map(|(name, interval)| Variable { name: name.map(Into::into), interval }))
+        .collect()
+}
+
+/// Drop names that are the default ones of their places.
+fn settle_default_names(map: &mut OpenMap) {
+    let (dims, ranges) = (map.num_dims, map.num_ranges);
+    for (i, v) in map.variables.iter_mut().enumerate() {
+        let name = v.name.take();
+        let default = indexing_core::indexing_map::default_name(i, dims, ranges);
+        v.name = name.filter(|n| !n.is_empty() && **n != *default);
+    }
+}
+
+/// Read `(expression, interval)` pairs, or a mapping.
+fn constraints<'py>(given: Option<&Bound<'py, PyAny>>) -> PyResult<Vec<(Bound<'py, PyAny>, Interval)>> {
+    let Some(given) = given else { return Ok(Vec::new()) };
+    let pairs = if given.hasattr("items")? { given.call_method0("items")? } else { given.clone() };
+    list(&pairs)?
+        .into_iter()
+        .map(|pair| {
+            let (e, i) = pair
+                .extract::<(Bound<'py, PyAny>, Bound<'py, PyAny>)>()
+                .map_err(|_| PyTypeError::new_err("a constraint is a pair (SymbolicExpr, Interval)"))?;
+            Ok((e, interval_of(&i)?))
+        })
+        .collect()
+}
+
+fn with_constraints(
+    py: Python<'_>,
+    given: &[(Bound<'_, PyAny>, Interval)],
+    make: impl FnOnce(&mut Arena) -> Result<OpenMap>,
+) -> PyResult<PyIndexingMap> {
+    let expressions = given.iter().map(|(e, _)| need_operand(e)).collect::<PyResult<Vec<_>>>()?;
+    made(py, |arena| {
+        let mut map = make(arena)?;
+        settle_default_names(&mut map);
+        for (e, (_, interval)) in expressions.iter().zip(given) {
+            let e = e.import(arena);
+            map.constraints.push((e, *interval));
+        }
+        IndexingMap::new(arena, map)
+    })
+}
+
+fn sizes(sequence: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<i64>> {
+    sequence.map_or(Ok(Vec::new()), |s| list(s)?.iter().map(int64).collect())
+}
+
+#[pymethods]
+impl PyIndexingMap {
+    #[new]
+    #[pyo3(signature = (symbolic_map, dims, ranges = None, runtimes = None, constraints = None))]
+    fn new(
+        py: Python<'_>,
+        symbolic_map: &PySymbolicMap,
+        dims: &Bound<'_, PyAny>,
+        ranges: Option<&Bound<'_, PyAny>>,
+        runtimes: Option<&Bound<'_, PyAny>>,
+        constraints: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let inner = &symbolic_map.0;
+        let mut all = variables(dims)?;
+        let num_dims = all.len();
+        all.extend(ranges.map_or(Ok(Vec::new()), variables)?);
+        let num_ranges = all.len() - num_dims;
+        all.extend(runtimes.map_or(Ok(Vec::new()), variables)?);
+        if num_dims != inner.num_dims() || all.len() - num_dims != inner.num_symbols() {
+            return Err(invalid(
+                py,
+                format!(
+                    "the symbolic map has {} dimensions and {} symbols, but there are bounds of {num_dims} dimensions \
+                     and of {num_ranges} range + {} runtime variables",
+                    inner.num_dims(),
+                    inner.num_symbols(),
+                    all.len() - num_dims - num_ranges
+                ),
+            ));
+        }
+        let given = self::constraints(constraints)?;
+        with_constraints(py, &given, |arena| {
+            let results = arena.import(inner.results());
+            Ok(OpenMap { variables: all, num_dims, num_ranges, results, ..OpenMap::default() })
+        })
+    }
+
+    #[staticmethod]
+    fn parse(py: Python<'_>, text: &str) -> PyResult<Self> {
+        workspace::with(|w| read_indexing_map(text, &mut w.arena, &mut w.reading))
+            .map(PyIndexingMap)
+            .raise_in(py, text)
+    }
+
+    #[staticmethod]
+    #[pyo3(signature = (results, dim_sizes, range_sizes = None, runtime_bounds = None, constraints = None))]
+    fn from_tensor_sizes(
+        results: &Bound<'_, PyAny>,
+        dim_sizes: &Bound<'_, PyAny>,
+        range_sizes: Option<&Bound<'_, PyAny>>,
+        runtime_bounds: Option<&Bound<'_, PyAny>>,
+        constraints: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let py = results.py();
+        let results = match results.downcast::<PySymbolicMap>() {
+            Ok(map) => list(&map.getattr("results")?)?,
+            Err(_) => list(results)?,
+        };
+        let results = operands(&results)?;
+        let (dims, ranges) = (sizes(Some(dim_sizes))?, sizes(range_sizes)?);
+        let runtimes = runtime_bounds.map_or(Ok(Vec::new()), variables)?;
+        let given = self::constraints(constraints)?;
+        with_constraints(py, &given, |arena| {
+            let roots = results.iter().map(|r| r.import(arena)).collect();
+            let mut map = from_tensor_sizes(roots, &dims, &ranges)?;
+            map.variables.extend(runtimes);
+            Ok(map)
+        })
+    }
+
+    #[staticmethod]
+    fn identity(py: Python<'_>, sizes: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let sizes = self::sizes(Some(sizes))?;
+        made(py, |arena| {
+            let results = (0..sizes.len()).map(|i| arena.variable(i as u32)).collect();
+            from_tensor_sizes(results, &sizes, &[])?.close(arena)
+        })
+    }
+
+    #[staticmethod]
+    fn undefined() -> Self {
+        PyIndexingMap(workspace::with(|w| IndexingMap::undefined(&mut w.arena)))
+    }
+
+    #[staticmethod]
+    fn known_empty() -> Self {
+        PyIndexingMap(workspace::with(|w| IndexingMap::known_empty(&mut w.arena)))
+    }
+
+    #[getter]
+    fn dims<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        self.variables_at(py, 0, self.0.num_dims())
+    }
+
+    #[getter]
+    fn ranges<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        self.variables_at(py, self.0.num_dims(), self.0.num_dims() + self.0.num_ranges())
+    }
+
+    #[getter]
+    fn runtimes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        self.variables_at(py, self.0.num_dims() + self.0.num_ranges(), self.0.variables().len())
+    }
+
+    #[getter]
+    fn variables<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        self.variables_at(py, 0, self.0.variables().len())
+    }
+
+    #[getter]
+    fn num_dims(&self) -> usize {
+        self.0.num_dims()
+    }
+
+    #[getter]
+    fn num_ranges(&self) -> usize {
+        self.0.num_ranges()
+    }
+
+    #[getter]
+    fn num_runtimes(&self) -> usize {
+        self.0.num_runtimes()
+    }
+
+    #[getter]
+    fn num_results(&self) -> usize {
+        self.0.num_results()
+    }
+
+    #[getter]
+    fn results<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let all = workspace::with(|w| {
+            let roots = w.arena.import(self.0.dag());
+            split(&mut w.arena, &roots[..self.0.num_results()])
+        });
+        PyTuple::new(py, all)
+    }
+
+    #[getter]
+    fn constraints<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let all = workspace::with(|w| {
+            let roots = w.arena.import(self.0.dag());
+            split(&mut w.arena, &roots[self.0.num_results()..])
+        });
+        let pairs = all.into_iter().zip(self.0.constraint_bounds()).map(|(e, i)| (e, PyInterval(*i)));
+        PyTuple::new(py, pairs)
+    }
+
+    #[getter]
+    fn symbolic_map(&self, py: Python<'_>) -> PyResult<PySymbolicMap> {
+        let result = workspace::with(|w| {
+            let roots = w.arena.import(self.0.dag());
+            let symbols = self.0.num_ranges() + self.0.num_runtimes();
+            SymbolicMap::new(&mut w.arena, self.0.num_dims(), symbols, &roots[..self.0.num_results()])
+        });
+        result.map(PySymbolicMap).raise(py)
+    }
+
+    #[getter]
+    fn is_undefined(&self) -> bool {
+        self.0.form() == Form::Undefined
+    }
+
+    #[getter]
+    fn is_known_empty(&self) -> bool {
+        self.0.form() == Form::KnownEmpty
+    }
+
+    #[pyo3(signature = (keep_points = false))]
+    fn simplify(&self, py: Python<'_>, keep_points: bool) -> PyResult<Self> {
+        let points = if keep_points { PointVariables::Keep } else { PointVariables::Replace };
+        workspace::with(|w| map_simplify::simplify(&mut w.arena, &mut w.scratch, &self.0, points))
+            .map(PyIndexingMap)
+            .raise(py)
+    }
+
+    /// The steps of simplification: the rule, its law and precondition, what it met and what it made.
+    fn explain<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let steps = workspace::with(|w| {
+            let (_, steps) = map_simplify::explain(&mut w.arena, &mut w.scratch, &self.0)?;
+            steps
+                .iter()
+                .map(|s| {
+                    let dag = w.arena.export(&[s.before, s.after]);
+                    Ok((s.rule, self.0.text_of(&dag, 0)?, self.0.text_of(&dag, 1)?))
+                })
+                .collect::<Result<Vec<_>>>()
+        });
+        let steps =
+            steps.raise(py)?.into_iter().map(|(id, before, after)| PyStep { rule: id.rule(), before, after });
+        PyTuple::new(py, steps.map(|s| Py::new(py, s)).collect::<PyResult<Vec<_>>>()?)
+    }
+
+    fn compose(&self, py: Python<'_>, second: &PyIndexingMap) -> PyResult<Self> {
+        made(py, |arena| compose(arena, &self.0, &second.0))
+    }
+
+    fn __mul__(&self, py: Python<'_>, second: &PyIndexingMap) -> PyResult<Self> {
+        self.compose(py, second)
+    }
+
+    fn remove_unused_symbols(&self, py: Python<'_>) -> PyResult<Self> {
+        self.changed(py, |arena, map| map.remove_unused_symbols(arena))
+    }
+
+    fn remove_unused_variables(&self, py: Python<'_>) -> PyResult<Self> {
+        self.changed(py, |arena, map| map.remove_unused_variables(arena))
+    }
+
+    fn rescale_symbols(&self, py: Python<'_>) -> PyResult<Self> {
+        self.changed(py, |arena, map| map.rescale_symbols(arena))
+    }
+
+    fn symbols_to_dims(&self, py: Python<'_>) -> PyResult<Self> {
+        self.changed(py, |_, map| {
+            map.symbols_to_dims();
+            Ok(())
+        })
+    }
+
+    fn ranges_to_dims(&self, py: Python<'_>, names: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let places = list(names)?.iter().map(|n| self.index_of(n)).collect::<PyResult<Vec<_>>>()?;
+        self.changed(py, |arena, map| map.ranges_to_dims(arena, &places))
+    }
+
+    fn add_constraint(
+        &self,
+        py: Python<'_>,
+        expr: &Bound<'_, PyAny>,
+        interval: &Bound<'_, PyAny>,
+    ) -> PyResult<Self> {
+        let (e, interval) = (need_operand(expr)?, interval_of(interval)?);
+        self.changed(py, |arena, map| {
+            let e = e.import(arena);
+            map.constraints.push((e, interval));
+            map.verify(arena)
+        })
+    }
+
+    /// `True`, or `InvalidMap` that says what is wrong.
+    fn verify(&self, py: Python<'_>) -> PyResult<bool> {
+        workspace::with(|w| {
+            let map = self.0.open(&mut w.arena);
+            map.verify(&mut w.arena)
+        })
+        .raise(py)?;
+        Ok(true)
+    }
+
+    #[pyo3(signature = (dims, symbols = None))]
+    fn evaluate<'py>(
+        &self,
+        py: Python<'py>,
+        dims: &Bound<'py, PyAny>,
+        symbols: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        let values = self.values(py, dims, symbols)?;
+        PyTuple::new(py, vector::evaluate(py, self.0.dag(), self.0.num_results(), values)?)
+    }
+
+    /// Is the point in the domain: within all bounds and constraints? Where a constraint divides by 0, it is not.
+    #[pyo3(signature = (dims, symbols = None))]
+    fn contains<'py>(
+        &self,
+        py: Python<'py>,
+        dims: &Bound<'py, PyAny>,
+        symbols: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        match self.values(py, dims, symbols)? {
+            vector::Values::Point(point) => {
+                let inside = workspace::with(|w| self.0.domain(&mut w.arena).contains(&point, &mut w.values))
+                    .raise(py)?;
+                Ok(pyo3::types::PyBool::new(py, inside).to_owned().into_any())
+            }
+            vector::Values::Many(values) => {
+                let columns = vector::columns(py, values)?;
+                let inputs: Vec<&[i64]> = columns.columns.iter().map(Vec::as_slice).collect();
+                let domain = workspace::with(|w| self.0.domain(&mut w.arena));
+                let inside = py.detach(|| domain.contains_each(&inputs, columns.length)).raise(py)?;
+                vector::array(py, &columns.shape, &inside)?.call_method1("astype", ("bool",))
+            }
+        }
+    }
+
+    fn points(&self, py: Python<'_>) -> PyResult<PyPoints> {
+        if self.0.form() == Form::Undefined {
+            return Err(invalid(py, "an undefined map has no domain whose points could be listed"));
+        }
+        Ok(PyPoints {
+            points: std::sync::Mutex::new(workspace::with(|w| self.0.points(&mut w.arena))),
+            num_dims: self.0.num_dims(),
+        })
+    }
+
+    /// The values that an expression over the map's variables takes at most.
+    fn range(&self, py: Python<'_>, expr: &Bound<'_, PyAny>) -> PyResult<PyInterval> {
+        let e = need_operand(expr)?;
+        let result = workspace::with(|w| {
+            let map = self.0.open(&mut w.arena);
+            let e = e.import(&mut w.arena);
+            map.verify_expr(&mut w.arena, e)?;
+            Ok(map_simplify::range(&mut w.arena, &mut w.scratch, &map, e))
+        });
+        result.map(PyInterval).raise(py)
+    }
+
+    #[pyo3(signature = (style = None))]
+    fn to_text(&self, py: Python<'_>, style: Option<&str>) -> PyResult<String> {
+        write_indexing_map(&self.0, style_of(style)?).raise(py)
+    }
+
+    fn __str__(&self, py: Python<'_>) -> PyResult<String> {
+        self.to_text(py, None)
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        Ok(format!("IndexingMap({})", self.__str__(py)?))
+    }
+
+    fn __richcmp__(&self, other: &Bound<'_, PyAny>, op: CompareOp) -> Py<PyAny> {
+        equality(other.py(), op, other.downcast::<PyIndexingMap>().ok().map(|o| o.get().0 == self.0))
+    }
+
+    fn __hash__(&self) -> u64 {
+        stable(&self.0)
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
+        Ok((slf.get_type().getattr("parse")?, (slf.get().__str__(slf.py())?,)))
+    }
+}
+
+impl PyIndexingMap {
+    fn values<'py>(
+        &self,
+        py: Python<'py>,
+        dims: &Bound<'py, PyAny>,
+        symbols: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<vector::Values<'py>> {
+        if self.0.form() != Form::Defined {
+            return Err(invalid(py, "an undefined or known empty map has no values"));
+        }
+        let empty = PyTuple::empty(py).into_any();
+        let num_symbols = self.0.num_ranges() + self.0.num_runtimes();
+        vector::checked_values(dims, symbols.unwrap_or(&empty), self.0.num_dims(), num_symbols)
+    }
+}
+
+/// Iterates over the points of a domain, as pairs of dimensions and symbols.
+#[pyclass(name = "Points", module = "indexing._core", frozen)]
+pub struct PyPoints {
+    points: std::sync::Mutex<indexing_core::points::Points>,
+    num_dims: usize,
+}
+
+#[pymethods]
+impl PyPoints {
+    fn __iter__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<(Bound<'py, PyTuple>, Bound<'py, PyTuple>)>> {
+        const STEPS: usize = 1 << 16;
+        loop {
+            let found = {
+                let mut points = self.points.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+                points.step(STEPS).raise(py)?
+            };
+            match found {
+                indexing_core::points::Step::Point(values) => {
+                    let (dims, symbols) = values.split_at(self.num_dims);
+                    return Ok(Some((PyTuple::new(py, dims)?, PyTuple::new(py, symbols)?)));
+                }
+                indexing_core::points::Step::End => return Ok(None),
+                indexing_core::points::Step::Searching => py.check_signals()?,
+            }
+        }
+    }
+}
+
+/// One step of simplification.
+#[pyclass(name = "Step", module = "indexing._core", frozen)]
+pub struct PyStep {
+    rule: &'static Rule,
+    before: String,
+    after: String,
+}
+
+#[pymethods]
+impl PyStep {
+    #[getter]
+    fn rule(&self) -> &str {
+        self.rule.name
+    }
+
+    #[getter]
+    fn law(&self) -> &str {
+        self.rule.law
+    }
+
+    #[getter]
+    fn precondition(&self) -> &str {
+        self.rule.precondition
+    }
+
+    #[getter]
+    fn before(&self) -> &str {
+        &self.before
+    }
+
+    #[getter]
+    fn after(&self) -> &str {
+        &self.after
+    }
+
+    fn __str__(&self) -> String {
+        let Rule { name, law, precondition, .. } = self.rule;
+        format!("{} -> {}  [{name}: {law} where {precondition}]", self.before, self.after)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Step({})", self.__str__())
+    }
+}
+
+/// `second` after `first`.
+#[pyfunction(name = "compose")]
+pub fn compose_maps(
+    py: Python<'_>,
+    first: &PyIndexingMap,
+    second: &PyIndexingMap,
+) -> PyResult<PyIndexingMap> {
+    first.compose(py, second)
+}

@@ -1,0 +1,262 @@
+//! `Interval` and `Variable`.
+
+use crate::error::{invalid, too_large};
+use crate::hash::stable;
+use indexing_core::Interval;
+use pyo3::basic::CompareOp;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyString, PyTuple};
+
+/// A closed interval of int64.
+#[pyclass(name = "Interval", module = "indexing", frozen)]
+pub struct PyInterval(pub Interval);
+
+/// An int64 of Python; `Overflow` for a larger integer, `TypeError` for what is no integer.
+pub fn int64(value: &Bound<'_, PyAny>) -> PyResult<i64> {
+    value.extract::<i64>().map_err(|e| {
+        if e.is_instance_of::<pyo3::exceptions::PyOverflowError>(value.py()) {
+            too_large(value.py())
+        } else {
+            e
+        }
+    })
+}
+
+/// An Interval, a pair of bounds, or an integer.
+pub fn interval_of(value: &Bound<'_, PyAny>) -> PyResult<Interval> {
+    if let Ok(i) = value.downcast::<PyInterval>() {
+        return Ok(i.get().0);
+    }
+    if let Ok(v) = int64(value) {
+        return Ok(Interval::point(v));
+    }
+    let (lower, upper) = value
+        .extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>)>()
+        .map_err(|_| PyTypeError::new_err("expected an Interval, a pair (lower, upper), or an int"))?;
+    Ok(Interval::new(int64(&lower)?, int64(&upper)?))
+}
+
+type Answer = PyResult<Option<bool>>;
+
+#[pymethods]
+impl PyInterval {
+    #[new]
+    fn new(lower: &Bound<'_, PyAny>, upper: &Bound<'_, PyAny>) -> PyResult<Self> {
+        Ok(PyInterval(Interval::new(int64(lower)?, int64(upper)?)))
+    }
+
+    #[getter]
+    fn lower(&self) -> i64 {
+        self.0.lower
+    }
+
+    #[getter]
+    fn upper(&self) -> i64 {
+        self.0.upper
+    }
+
+    #[getter]
+    fn is_point(&self) -> bool {
+        self.0.is_point()
+    }
+
+    #[getter]
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn __add__(&self, other: &Bound<'_, PyAny>) -> PyResult<Self> {
+        Ok(PyInterval(self.0.plus(interval_of(other)?)))
+    }
+
+    fn __radd__(&self, other: &Bound<'_, PyAny>) -> PyResult<Self> {
+        Ok(PyInterval(interval_of(other)?.plus(self.0)))
+    }
+
+    fn __sub__(&self, other: &Bound<'_, PyAny>) -> PyResult<Self> {
+        Ok(PyInterval(self.0.minus(interval_of(other)?)))
+    }
+
+    fn __rsub__(&self, other: &Bound<'_, PyAny>) -> PyResult<Self> {
+        Ok(PyInterval(interval_of(other)?.minus(self.0)))
+    }
+
+    fn __mul__(&self, other: &Bound<'_, PyAny>) -> PyResult<Self> {
+        Ok(PyInterval(self.0.times(interval_of(other)?)))
+    }
+
+    fn __rmul__(&self, other: &Bound<'_, PyAny>) -> PyResult<Self> {
+        Ok(PyInterval(interval_of(other)?.times(self.0)))
+    }
+
+    fn __neg__(&self) -> Self {
+        PyInterval(self.0.negated())
+    }
+
+    fn floordiv(&self, other: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let divisor = interval_of(other)?;
+        if divisor == Interval::point(0) {
+            return Err(invalid(other.py(), "the divisor is 0"));
+        }
+        Ok(PyInterval(self.0.floordiv(divisor)))
+    }
+
+    fn __floordiv__(&self, other: &Bound<'_, PyAny>) -> PyResult<Self> {
+        self.floordiv(other)
+    }
+
+    fn min(&self, other: &Bound<'_, PyAny>) -> PyResult<Self> {
+        Ok(PyInterval(self.0.min(interval_of(other)?)))
+    }
+
+    fn max(&self, other: &Bound<'_, PyAny>) -> PyResult<Self> {
+        Ok(PyInterval(self.0.max(interval_of(other)?)))
+    }
+
+    fn intersect(&self, other: &Bound<'_, PyAny>) -> PyResult<Self> {
+        Ok(PyInterval(self.0.intersect(interval_of(other)?)))
+    }
+
+    fn union(&self, other: &Bound<'_, PyAny>) -> PyResult<Self> {
+        Ok(PyInterval(self.0.union(interval_of(other)?)))
+    }
+
+    fn contains(&self, value: &Bound<'_, PyAny>) -> PyResult<bool> {
+        Ok(self.0.covers(interval_of(value)?))
+    }
+
+    fn __contains__(&self, value: &Bound<'_, PyAny>) -> PyResult<bool> {
+        self.contains(value)
+    }
+
+    fn gt(&self, other: &Bound<'_, PyAny>) -> Answer {
+        Ok(self.0.gt(interval_of(other)?))
+    }
+
+    fn ge(&self, other: &Bound<'_, PyAny>) -> Answer {
+        Ok(self.0.ge(interval_of(other)?))
+    }
+
+    fn lt(&self, other: &Bound<'_, PyAny>) -> Answer {
+        Ok(self.0.lt(interval_of(other)?))
+    }
+
+    fn le(&self, other: &Bound<'_, PyAny>) -> Answer {
+        Ok(self.0.le(interval_of(other)?))
+    }
+
+    fn eq(&self, other: &Bound<'_, PyAny>) -> Answer {
+        Ok(self.0.equal(interval_of(other)?))
+    }
+
+    fn ne(&self, other: &Bound<'_, PyAny>) -> Answer {
+        Ok(self.0.not_equal(interval_of(other)?))
+    }
+
+    fn __len__(&self) -> PyResult<usize> {
+        usize::try_from(self.0.count()).map_err(|_| pyo3::exceptions::PyOverflowError::new_err("too many"))
+    }
+
+    fn __richcmp__(&self, other: &Bound<'_, PyAny>, op: CompareOp) -> Py<PyAny> {
+        equality(other.py(), op, other.downcast::<PyInterval>().ok().map(|o| o.get().0 == self.0))
+    }
+
+    fn __hash__(&self) -> u64 {
+        stable(&self.0)
+    }
+
+    fn __str__(&self) -> String {
+        format!("[{}, {}]", self.0.lower, self.0.upper)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Interval({}, {})", self.0.lower, self.0.upper)
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (i64, i64))> {
+        let i = slf.get().0;
+        Ok((slf.get_type().into_any(), (i.lower, i.upper)))
+    }
+}
+
+/// The answer of `==` and `!=`: `NotImplemented` for other operators and types.
+pub fn equality(py: Python<'_>, op: CompareOp, equal: Option<bool>) -> Py<PyAny> {
+    let answer = match (op, equal) {
+        (CompareOp::Eq, Some(e)) => e,
+        (CompareOp::Ne, Some(e)) => !e,
+        _ => return py.NotImplemented(),
+    };
+    pyo3::types::PyBool::new(py, answer).to_owned().into_any().unbind()
+}
+
+/// A variable of a map: name and interval.
+#[pyclass(name = "Variable", module = "indexing", frozen)]
+pub struct PyVariable {
+    pub name: Option<String>,
+    pub interval: Interval,
+}
+
+#[pymethods]
+impl PyVariable {
+    #[new]
+    fn new(name: Option<String>, interval: &Bound<'_, PyAny>) -> PyResult<Self> {
+        Ok(PyVariable { name: name.filter(|n| !n.is_empty()), interval: interval_of(interval)? })
+    }
+
+    #[getter]
+    fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    #[getter]
+    fn interval(&self) -> PyInterval {
+        PyInterval(self.interval)
+    }
+
+    #[getter]
+    fn lower(&self) -> i64 {
+        self.interval.lower
+    }
+
+    #[getter]
+    fn upper(&self) -> i64 {
+        self.interval.upper
+    }
+
+    fn __richcmp__(&self, other: &Bound<'_, PyAny>, op: CompareOp) -> Py<PyAny> {
+        let other_variable = other.downcast::<PyVariable>().ok().map(Bound::get);
+        let equal = other_variable.map(|o| o.name == self.name && o.interval == self.interval);
+        equality(other.py(), op, equal)
+    }
+
+    fn __hash__(&self) -> u64 {
+        stable(&(&self.name, self.interval))
+    }
+
+    fn __str__(&self) -> String {
+        let name = self.name.as_deref().unwrap_or("_");
+        format!("{name} in [{}, {}]", self.interval.lower, self.interval.upper)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Variable({})", self.__str__())
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+        let v = slf.get();
+        let args = (v.name.clone(), PyInterval(v.interval)).into_pyobject(slf.py())?;
+        Ok((slf.get_type().into_any(), args))
+    }
+}
+
+/// A Variable, a pair of a name and an interval, or an interval.
+pub fn variable_of(value: &Bound<'_, PyAny>) -> PyResult<(Option<String>, Interval)> {
+    if let Ok(v) = value.downcast::<PyVariable>() {
+        return Ok((v.get().name.clone(), v.get().interval));
+    }
+    if let Ok((name, interval)) = value.extract::<(Bound<'_, PyString>, Bound<'_, PyAny>)>() {
+        return Ok((Some(name.to_string()), interval_of(&interval)?));
+    }
+    Ok((None, interval_of(value)?))
+}

@@ -1,0 +1,159 @@
+//! `SymbolicMap`.
+
+use crate::error::Raise;
+use crate::expr::{list, operands, split, style_of};
+use crate::hash::stable;
+use crate::interval::equality;
+use crate::vector;
+use crate::workspace;
+use indexing_core::text::{read_symbolic_map, write_symbolic_map};
+use indexing_core::{Arena, Expr, Result, SymbolicMap};
+use pyo3::basic::CompareOp;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+/// An immutable symbolic map.
+#[pyclass(name = "SymbolicMap", module = "indexing", frozen)]
+pub struct PySymbolicMap(pub SymbolicMap);
+
+fn made(py: Python<'_>, make: impl FnOnce(&mut Arena) -> Result<SymbolicMap>) -> PyResult<PySymbolicMap> {
+    workspace::with(|w| make(&mut w.arena)).map(PySymbolicMap).raise(py)
+}
+
+#[pymethods]
+impl PySymbolicMap {
+    #[new]
+    fn new(
+        py: Python<'_>,
+        num_dims: usize,
+        num_symbols: usize,
+        results: &Bound<'_, PyAny>,
+    ) -> PyResult<Self> {
+        let results = list(results)?;
+        let results = operands(&results)?;
+        made(py, |arena| {
+            let roots: Vec<Expr> = results.iter().map(|r| r.import(arena)).collect();
+            SymbolicMap::new(arena, num_dims, num_symbols, &roots)
+        })
+    }
+
+    #[staticmethod]
+    fn parse(py: Python<'_>, text: &str) -> PyResult<Self> {
+        workspace::with(|w| read_symbolic_map(text, &mut w.arena, &mut w.reading))
+            .map(PySymbolicMap)
+            .raise_in(py, text)
+    }
+
+    #[staticmethod]
+    fn identity(py: Python<'_>, num_dims: usize) -> PyResult<Self> {
+        made(py, |arena| SymbolicMap::identity(arena, num_dims))
+    }
+
+    #[getter]
+    fn num_dims(&self) -> usize {
+        self.0.num_dims()
+    }
+
+    #[getter]
+    fn num_symbols(&self) -> usize {
+        self.0.num_symbols()
+    }
+
+    #[getter]
+    fn results<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let all = workspace::with(|w| {
+            let roots = w.arena.import(self.0.results());
+            split(&mut w.arena, &roots)
+        });
+        PyTuple::new(py, all)
+    }
+
+    #[pyo3(signature = (dims, symbols = None))]
+    fn evaluate<'py>(
+        &self,
+        py: Python<'py>,
+        dims: &Bound<'py, PyAny>,
+        symbols: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        let empty = PyTuple::empty(py).into_any();
+        let values =
+            vector::checked_values(dims, symbols.unwrap_or(&empty), self.num_dims(), self.num_symbols())?;
+        PyTuple::new(py, vector::evaluate(py, self.0.results(), self.0.results().root_count(), values)?)
+    }
+
+    fn replace_dims_and_symbols(
+        &self,
+        py: Python<'_>,
+        dims: &Bound<'_, PyAny>,
+        symbols: &Bound<'_, PyAny>,
+        num_dims: usize,
+        num_symbols: usize,
+    ) -> PyResult<Self> {
+        let (dims, symbols) = (list(dims)?, list(symbols)?);
+        let (dims, symbols) = (operands(&dims)?, operands(&symbols)?);
+        made(py, |arena| {
+            let dims: Vec<Expr> = dims.iter().map(|e| e.import(arena)).collect();
+            let symbols: Vec<Expr> = symbols.iter().map(|e| e.import(arena)).collect();
+            self.0.replace_dims_and_symbols(arena, &dims, &symbols, num_dims, num_symbols)
+        })
+    }
+
+    fn compose(&self, py: Python<'_>, other: &PySymbolicMap) -> PyResult<Self> {
+        made(py, |arena| self.0.compose(arena, &other.0))
+    }
+
+    fn compress_dims(&self, py: Python<'_>) -> PyResult<Self> {
+        made(py, |arena| self.0.compress_dims(arena))
+    }
+
+    fn compress_symbols(&self, py: Python<'_>) -> PyResult<Self> {
+        made(py, |arena| self.0.compress_symbols(arena))
+    }
+
+    fn unused_dims(&self) -> Vec<usize> {
+        workspace::with(|w| self.0.unused_dims(&mut w.arena))
+    }
+
+    fn unused_symbols(&self) -> Vec<usize> {
+        workspace::with(|w| self.0.unused_symbols(&mut w.arena))
+    }
+
+    fn sub_map(&self, py: Python<'_>, indices: Vec<usize>) -> PyResult<Self> {
+        made(py, |arena| self.0.sub_map(arena, &indices))
+    }
+
+    #[getter]
+    fn is_identity(&self) -> bool {
+        workspace::with(|w| self.0.is_identity(&mut w.arena))
+    }
+
+    #[getter]
+    fn is_constant(&self) -> bool {
+        workspace::with(|w| self.0.is_constant(&mut w.arena))
+    }
+
+    #[pyo3(signature = (style = None))]
+    fn to_text(&self, py: Python<'_>, style: Option<&str>) -> PyResult<String> {
+        write_symbolic_map(&self.0, style_of(style)?).raise(py)
+    }
+
+    fn __str__(&self, py: Python<'_>) -> PyResult<String> {
+        self.to_text(py, None)
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        Ok(format!("SymbolicMap({})", self.__str__(py)?))
+    }
+
+    fn __richcmp__(&self, other: &Bound<'_, PyAny>, op: CompareOp) -> Py<PyAny> {
+        equality(other.py(), op, other.downcast::<PySymbolicMap>().ok().map(|o| o.get().0 == self.0))
+    }
+
+    fn __hash__(&self) -> u64 {
+        stable(&self.0)
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
+        Ok((slf.get_type().getattr("parse")?, (slf.get().__str__(slf.py())?,)))
+    }
+}
