@@ -1,0 +1,207 @@
+//! Expressions as written, before any constructor of the core has seen them: made at random, evaluated exactly.
+
+use indexing_core::error::Result;
+use indexing_core::{Arena, Expr};
+
+use crate::random::Random;
+
+/// An operator with two operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Op {
+    Add,
+    Sub,
+    Mul,
+    FloorDiv,
+    CeilDiv,
+    Mod,
+    Min,
+    Max,
+}
+
+/// An expression as written.
+#[derive(Clone, Debug)]
+pub enum Tree {
+    Constant(i64),
+    Variable(u32),
+    Binary(Op, Box<Tree>, Box<Tree>),
+}
+
+impl Tree {
+    /// The value in integers that hold every intermediate result; `None` where even those do not.
+    pub fn value(&self, point: &[i64]) -> Option<i128> {
+        match self {
+            Tree::Constant(c) => Some(i128::from(*c)),
+            Tree::Variable(v) => Some(i128::from(point[*v as usize])),
+            Tree::Binary(op, a, b) => apply(*op, a.value(point)?, b.value(point)?),
+        }
+    }
+
+    /// The same expression in the core.
+    pub fn build(&self, arena: &mut Arena) -> Result<Expr> {
+        match self {
+            Tree::Constant(c) => Ok(arena.constant(*c)),
+            Tree::Variable(v) => Ok(arena.variable(*v)),
+            Tree::Binary(op, a, b) => {
+                let (a, b) = (a.build(arena)?, b.build(arena)?);
+                match op {
+                    Op::Add => arena.add(a, b),
+                    Op::Sub => arena.sub(a, b),
+                    Op::Mul => arena.mul(a, b),
+                    Op::FloorDiv => arena.floordiv(a, b),
+                    Op::CeilDiv => arena.ceildiv(a, b),
+                    Op::Mod => arena.modulo(a, b),
+                    Op::Min => arena.min(a, b),
+                    Op::Max => arena.max(a, b),
+                }
+            }
+        }
+    }
+
+    /// Text that the package reads.
+    pub fn text(&self) -> String {
+        match self {
+            Tree::Constant(c) if *c < 0 => format!("({c})"),
+            Tree::Constant(c) => c.to_string(),
+            Tree::Variable(v) => format!("d{v}"),
+            Tree::Binary(Op::Min, a, b) => format!("min({}, {})", a.text(), b.text()),
+            Tree::Binary(Op::Max, a, b) => format!("max({}, {})", a.text(), b.text()),
+            Tree::Binary(op, a, b) => format!("({} {} {})", a.text(), sign(*op), b.text()),
+        }
+    }
+}
+
+fn sign(op: Op) -> &'static str {
+    match op {
+        Op::Add => "+",
+        Op::Sub => "-",
+        Op::Mul => "*",
+        Op::FloorDiv => "floordiv",
+        Op::CeilDiv => "ceildiv",
+        Op::Mod => "mod",
+        Op::Min | Op::Max => unreachable!("written as functions"),
+    }
+}
+
+fn apply(op: Op, a: i128, b: i128) -> Option<i128> {
+    match op {
+        Op::Add => a.checked_add(b),
+        Op::Sub => a.checked_sub(b),
+        Op::Mul => a.checked_mul(b),
+        Op::FloorDiv => floor_div(a, b),
+        Op::CeilDiv => floor_div(a.checked_neg()?, b)?.checked_neg(),
+        Op::Mod => (b != 0).then(|| a.rem_euclid(b.abs())),
+        Op::Min => Some(a.min(b)),
+        Op::Max => Some(a.max(b)),
+    }
+}
+
+/// Division that rounds down, for either sign of the divisor.
+pub fn floor_div(a: i128, b: i128) -> Option<i128> {
+    let quotient = a.checked_div(b)?;
+    Some(quotient - i128::from(a % b != 0 && (a < 0) != (b < 0)))
+}
+
+/// Bounds that the makers of expressions look at.
+pub type Bounds = [(i64, i64)];
+
+/// Any operators in any order.
+pub fn any_tree(r: &mut Random, bounds: &Bounds, depth: u32) -> Tree {
+    if depth == 0 || r.one_in(9) {
+        return if r.one_in(5) { Tree::Constant(constant(r)) } else { variable(r, bounds) };
+    }
+    let a = any_tree(r, bounds, depth - 1);
+    let op = r.pick(&[
+        Op::Add,
+        Op::Add,
+        Op::Add,
+        Op::Sub,
+        Op::Mul,
+        Op::Mul,
+        Op::FloorDiv,
+        Op::FloorDiv,
+        Op::Mod,
+        Op::Mod,
+        Op::CeilDiv,
+        Op::Min,
+        Op::Max,
+    ]);
+    let b = match op {
+        Op::Mul if !r.one_in(10) => Tree::Constant(constant(r)),
+        Op::FloorDiv | Op::CeilDiv | Op::Mod => divisor(r, bounds),
+        _ => {
+            let less = r.below(u64::from(depth)) as u32;
+            any_tree(r, bounds, less)
+        }
+    };
+    binary(op, a, b)
+}
+
+/// What index arithmetic looks like: a linear position, shifted, clamped, and taken apart by strides and sizes.
+pub fn index_tree(r: &mut Random, bounds: &Bounds) -> Tree {
+    let mut position = Tree::Constant(if r.one_in(3) { r.between(-20, 20) } else { 0 });
+    let mut stride = r.pick(&[1, 1, 1, 2, 3]);
+    for v in 0..bounds.len() {
+        let sign = if r.one_in(12) { -1 } else { 1 };
+        let term = binary(Op::Mul, Tree::Variable(v as u32), Tree::Constant(sign * stride));
+        position = binary(Op::Add, position, term);
+        stride *= if r.one_in(4) { r.between(1, 9) } else { bounds[v].1 - bounds[v].0 + 1 };
+    }
+    if r.one_in(5) {
+        let (low, high) = (r.between(-9, 9), r.between(0, stride.max(1)));
+        position = binary(Op::Max, binary(Op::Min, position, Tree::Constant(high)), Tree::Constant(low));
+    }
+    let parts = 1 + r.below(3);
+    let mut total = digit(r, &position, stride);
+    for _ in 1..parts {
+        let other = digit(r, &position, stride);
+        total = binary(Op::Add, binary(Op::Mul, total, Tree::Constant(r.pick(&[1, 2, 3, 4, 8, -1]))), other);
+    }
+    total
+}
+
+fn digit(r: &mut Random, position: &Tree, stride: i64) -> Tree {
+    let small = r.pick(&[2, 3, 4, 5, 6, 7, 8, 12, 16]);
+    let (divisor, modulus) =
+        (if r.one_in(3) { stride.max(1) } else { small }, r.pick(&[2, 3, 4, 6, 8, 12, 24]));
+    let quotient = binary(Op::FloorDiv, position.clone(), Tree::Constant(divisor));
+    match r.below(4) {
+        0 => quotient,
+        1 => binary(Op::Mod, position.clone(), Tree::Constant(modulus)),
+        2 => binary(Op::Mod, quotient, Tree::Constant(modulus)),
+        _ => binary(
+            Op::FloorDiv,
+            binary(Op::Mod, position.clone(), Tree::Constant(divisor * modulus)),
+            Tree::Constant(divisor),
+        ),
+    }
+}
+
+fn binary(op: Op, a: Tree, b: Tree) -> Tree {
+    Tree::Binary(op, Box::new(a), Box::new(b))
+}
+
+fn variable(r: &mut Random, bounds: &Bounds) -> Tree {
+    Tree::Variable(r.below(bounds.len() as u64) as u32)
+}
+
+fn constant(r: &mut Random) -> i64 {
+    match r.below(40) {
+        0 => r.pick(&[1 << 31, (1 << 32) - 1, 1 << 62, i64::MIN, i64::MAX, 10_000_000_000]),
+        1..=12 => r.pick(&[2, 3, 4, 6, 8, 12, 16, 32]),
+        13..=20 => r.between(0, 64),
+        _ => r.between(-8, 8),
+    }
+}
+
+/// A constant other than 0, or a variable that never is.
+fn divisor(r: &mut Random, bounds: &Bounds) -> Tree {
+    let v = r.below(bounds.len() as u64) as usize;
+    if r.one_in(12) && (bounds[v].0 > 0 || bounds[v].1 < 0) {
+        return Tree::Variable(v as u32);
+    }
+    let c = match constant(r) {
+        0 => 5,
+        c => c,
+    };
+    Tree::Constant(if r.one_in(7) { c } else { c.checked_abs().unwrap_or(7) })
+}
