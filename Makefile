@@ -3,7 +3,7 @@
 
 PYTHON ?= python3
 VENV   ?= .venv
-N      ?= 20000
+N      ?= 1000000
 SEED   ?=
 FIRST  ?=
 CORPUS ?=
@@ -17,6 +17,9 @@ unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
 
 rust_sources   := Cargo.toml Cargo.lock $(shell find rust -name '*.rs' -o -name Cargo.toml)
 python_sources := pyproject.toml $(shell find python -name '*.py' -o -name '*.pyi' -o -name py.typed)
+
+seed := $(or $(SEED),$(shell $(PYTHON) -c 'import secrets; print(secrets.randbits(32))'))
+few  := $(shell expr $(N) / 1000 + 1)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -56,8 +59,10 @@ fmt: $(VENV)/.developed ## format Rust and Python
 golden: $(VENV)/.developed ## accept the current output as what the golden tests expect
 	cd tests && GOLDEN=accept $(python) -m pytest -q -k golden
 
-fuzz: $(VENV)/.developed ## N= random maps (SEED=) against brute force and isl
-	$(python) fuzz/maps.py --count $(N) $(if $(SEED),--seed $(SEED)) $(if $(FIRST),--first $(FIRST))
+fuzz: $(VENV)/.developed ## N= random problems (SEED=, FIRST=) in Rust, N/1000 maps through Python and isl
+	cargo run --quiet --locked --release --manifest-path fuzz/volume/Cargo.toml -- $(N) $(seed) $(FIRST)
+	$(python) fuzz/maps.py --count $(few) --seed $(seed)
+	$(python) fuzz/presburger.py --count $(few) --seed $(seed)
 
 bench: $(VENV)-bench/.made ## speed: the core (CORPUS= a file of maps), Python, growth, and the peers that pip installs
 	CORPUS=$(abspath $(CORPUS)) cargo bench --quiet --locked --manifest-path benches/core/Cargo.toml

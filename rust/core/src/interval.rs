@@ -51,6 +51,15 @@ impl Interval {
         Interval { lower, upper }
     }
 
+    /// What saturated arithmetic gives: a lower bound that met the greatest number still lies below "unbounded", an
+    /// upper bound that met the least one above, so that two saturated ends never look like one value.
+    #[inline]
+    const fn saturated(lower: i64, upper: i64) -> Self {
+        let lower = if lower == HIGH { HIGH - 1 } else { lower };
+        let upper = if upper == LOW { LOW + 1 } else { upper };
+        Interval { lower, upper }
+    }
+
     /// `[value, value]`.
     #[inline]
     pub const fn point(value: i64) -> Self {
@@ -120,7 +129,7 @@ impl Interval {
     #[inline]
     #[must_use]
     pub fn plus(self, other: Interval) -> Interval {
-        Interval::new(add_lower(self.lower, other.lower), add_upper(self.upper, other.upper))
+        Interval::saturated(add_lower(self.lower, other.lower), add_upper(self.upper, other.upper))
     }
 
     /// All differences.
@@ -134,9 +143,9 @@ impl Interval {
     #[inline]
     #[must_use]
     pub fn negated(self) -> Interval {
-        let lower = if self.upper == HIGH { LOW } else { -self.upper };
-        let upper = if self.lower == LOW { HIGH } else { -self.lower };
-        Interval::new(lower, upper)
+        let lower = if self.upper == HIGH { LOW } else { self.upper.saturating_neg() };
+        let upper = if self.lower == LOW { HIGH } else { self.lower.saturating_neg() };
+        Interval::saturated(lower, upper)
     }
 
     /// All multiples by a constant.
@@ -151,7 +160,7 @@ impl Interval {
         let open_upper = if factor > 0 { b == HIGH } else { b == LOW };
         let lower = if open_lower { LOW } else { saturating_product(a, factor) };
         let upper = if open_upper { HIGH } else { saturating_product(b, factor) };
-        Interval::new(lower, upper)
+        Interval::saturated(lower, upper)
     }
 
     /// The least interval that holds all products.
@@ -172,7 +181,7 @@ impl Interval {
             saturating_product(self.upper, other.lower),
             saturating_product(self.upper, other.upper),
         ];
-        Interval::new(*ends.iter().min().unwrap_or(&LOW), *ends.iter().max().unwrap_or(&HIGH))
+        Interval::saturated(*ends.iter().min().unwrap_or(&LOW), *ends.iter().max().unwrap_or(&HIGH))
     }
 
     /// The floor quotients by a positive constant.
@@ -212,7 +221,11 @@ impl Interval {
                 }
             }
         }
-        all
+        if all.is_empty() {
+            all
+        } else {
+            Interval::saturated(all.lower, all.upper)
+        }
     }
 
     /// The smaller of two elements.

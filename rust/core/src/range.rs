@@ -42,12 +42,12 @@ impl Info {
                 let gap = div_mod_positive(self.residue.wrapping_sub(self.bounds.lower), self.modulus).1;
                 // The difference may leave int64; the bound is then left as it is.
                 if self.residue.checked_sub(self.bounds.lower).is_some() {
-                    self.bounds.lower = self.bounds.lower.saturating_add(gap);
+                    self.bounds.lower = raised(self.bounds.lower, gap);
                 }
             }
             if self.bounds.upper != i64::MAX && self.bounds.upper.checked_sub(self.residue).is_some() {
                 let gap = div_mod_positive(self.bounds.upper - self.residue, self.modulus).1;
-                self.bounds.upper = self.bounds.upper.saturating_sub(gap);
+                self.bounds.upper = lowered(self.bounds.upper, gap);
             }
         }
         if self.bounds.is_point() {
@@ -71,6 +71,16 @@ impl Info {
             };
         Info { bounds, modulus, residue }.tightened()
     }
+}
+
+/// A lower bound moved up; never to where an upper bound would mean "unbounded".
+fn raised(lower: i64, gap: i64) -> i64 {
+    lower.checked_add(gap).unwrap_or(i64::MAX).min(lower.max(i64::MAX - 1))
+}
+
+/// An upper bound moved down; never to where a lower bound would mean "unbounded".
+fn lowered(upper: i64, gap: i64) -> i64 {
+    upper.checked_sub(gap).unwrap_or(i64::MIN).max(upper.min(i64::MIN + 1))
 }
 
 /// Facts that hold beside the box.
@@ -275,7 +285,8 @@ impl Ranges {
             all = Some(match all {
                 None => p,
                 Some(q) => {
-                    let g = gcd_i64(gcd_i64(p.modulus, q.modulus), p.residue.wrapping_sub(q.residue)).max(1);
+                    let apart = p.residue.checked_sub(q.residue).unwrap_or(1); // beyond int64: nothing is known
+                    let g = gcd_i64(gcd_i64(p.modulus, q.modulus), apart).max(1);
                     let residue = div_mod_positive(p.residue, g).1;
                     Info { bounds: f(p.bounds, q.bounds), modulus: g, residue }
                 }
