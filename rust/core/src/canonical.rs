@@ -112,7 +112,8 @@ impl Arena {
         let (c, d) = (self.push_terms(a, p, &mut left)?, self.push_terms(b, q, &mut right)?);
         let constant = c.checked_add(d).ok_or_else(|| Error::overflow("a constant"))?;
         self.merge(&left, &right, &mut out)?;
-        let e = self.sorted_sum(constant, &out);
+        out.retain(|t| t.coeff != 0);
+        let e = self.joined_sum(constant, &out)?;
         self.give_terms(left);
         self.give_terms(right);
         self.give_terms(out);
@@ -155,7 +156,8 @@ impl Arena {
             flat.sort_unstable_by(|x, y| self.compare(x.expr, y.expr));
             self.join_equal(&mut flat)?;
         }
-        let e = self.sorted_sum(constant, &flat);
+        flat.retain(|t| t.coeff != 0);
+        let e = self.joined_sum(constant, &flat)?;
         self.give_terms(flat);
         Ok(e)
     }
@@ -362,8 +364,33 @@ impl Arena {
                 Ok(self.constant(r))
             }
             Node::Sum(..) => self.modulo_of_sum(a, m),
+            Node::FloorDiv(..) => {
+                let reduced = self.quotient_modulo(a, m)?;
+                if reduced == a {
+                    self.remainder_node(a, m)
+                } else {
+                    self.modulo_positive(reduced, m)
+                }
+            }
             _ => self.remainder_node(a, m),
         }
+    }
+
+    /// A quotient that is congruent to `x floordiv d` modulo `m`: the coefficients of `x` are residues modulo `d * m`.
+    fn quotient_modulo(&mut self, quotient: Expr, m: i64) -> Result<Expr> {
+        let Some((x, d)) = self.as_floordiv(quotient) else { return Ok(quotient) };
+        let Some(period) = d.checked_mul(m) else { return Ok(quotient) };
+        let Node::Sum(constant, terms) = self.node(x) else { return Ok(quotient) };
+        if terms.iter().all(|t| signed_residue(t.coeff, period) == t.coeff) {
+            return Ok(quotient);
+        }
+        let reduced: Vec<Term> = terms
+            .iter()
+            .map(|t| Term::new(signed_residue(t.coeff, period), t.expr))
+            .filter(|t| t.coeff != 0)
+            .collect();
+        let x = self.sum(constant, &reduced)?;
+        self.floordiv_constant(x, d)
     }
 
     fn remainder_node(&mut self, a: Expr, m: i64) -> Result<Expr> {
@@ -389,10 +416,21 @@ impl Arena {
                 _ => kept.push(Term::new(coeff, t.expr)),
             }
         }
+        for t in &mut kept {
+            if self.tag(t.expr) == Tag::FloorDiv {
+                let period = m / gcd_with(m as u64, t.coeff) as i64;
+                let reduced = self.quotient_modulo(t.expr, period)?;
+                if reduced != t.expr {
+                    inner.push(Term::new(t.coeff, reduced));
+                    t.coeff = 0;
+                }
+            }
+        }
         let out = if inner.is_empty() {
             self.modulo_of_residues(constant, &kept, m)
         } else {
             kept.extend_from_slice(&inner);
+            kept.retain(|t| t.coeff != 0);
             let opened = self.sum(constant, &kept)?;
             self.modulo_positive(opened, m)
         };

@@ -13,6 +13,7 @@ pub mod hlo_text;
 pub mod indexing_map;
 pub mod int;
 pub mod interval;
+pub mod join;
 pub mod lattice;
 pub mod map;
 pub mod map_simplify;

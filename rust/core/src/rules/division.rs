@@ -3,6 +3,7 @@
 use super::RuleId;
 use crate::error::Result;
 use crate::expr::{Expr, Node, Tag, Term};
+use crate::int::{ceil_div, div_mod_positive, gcd_i64};
 use crate::simplify::Simplifier;
 
 /// Simplify a canonical quotient of simplified operands.
@@ -12,7 +13,13 @@ pub fn apply(s: &mut Simplifier<'_>, e: Expr) -> Result<Expr> {
         Some(x) => Some(x),
         None => match nested(s, e, n, m)? {
             Some(x) => Some(x),
-            None => extremum(s, e, n, m)?,
+            None => match extremum(s, e, n, m)? {
+                Some(x) => Some(x),
+                None => match carried(s, e, n, m)? {
+                    Some(x) => Some(x),
+                    None => thresholds(s, e, n, m)?,
+                },
+            },
         },
     };
     Ok(found.unwrap_or(e))
@@ -70,6 +77,83 @@ fn extremum(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<E
         return Ok(None);
     }
     Ok(Some(s.applied(RuleId::QuotientOfExtremum, e, q)))
+}
+
+/// `(g * h + l) / m = (h + l / g) / (m / g)` where `g` divides `m`, where that is cheaper.
+fn carried(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {
+    let Node::Sum(constant, terms) = s.arena.node(n) else { return Ok(None) };
+    let terms = terms.to_vec();
+    let mut tried = 0;
+    for k in 0..terms.len() {
+        let g = gcd_i64(m, terms[k].coeff);
+        if g <= 1 || g == tried || g == m || !s.spend(1) {
+            continue;
+        }
+        tried = g;
+        let (high, low): (Vec<Term>, Vec<Term>) = terms.iter().partition(|t| t.coeff % g == 0);
+        if low.is_empty() {
+            continue;
+        }
+        let low = s.sum(constant, &low)?;
+        let carry = s.floordiv_constant(low, g)?;
+        if s.cost(carry) >= s.cost(low) + 4 {
+            continue;
+        }
+        let mut inner: Vec<Term> = high.iter().map(|t| Term::new(t.coeff / g, t.expr)).collect();
+        inner.push(Term::new(1, carry));
+        let inner = s.sum(0, &inner)?;
+        let q = s.floordiv_constant(inner, m / g)?;
+        if s.cost(q) < s.cost(e) {
+            return Ok(Some(s.applied(RuleId::QuotientCarried, e, q)));
+        }
+    }
+    Ok(None)
+}
+
+/// More steps than this of one quotient are not compared.
+const STEPS_COMPARED: i64 = 64;
+
+/// `(a * x + c) / m = (x + b) / k + q` where both rise at the same values of `x`, where that is cheaper.
+fn thresholds(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {
+    let Node::Sum(c, &[t]) = s.arena.node(n) else { return Ok(None) };
+    let x = s.bounds(t.expr);
+    if t.coeff < 1 || !x.is_bounded() {
+        return Ok(None);
+    }
+    let value =
+        |x: i64| t.coeff.checked_mul(x).and_then(|y| y.checked_add(c)).map(|y| div_mod_positive(y, m).0);
+    let (Some(first), Some(last)) = (value(x.lower), value(x.upper)) else { return Ok(None) };
+    if last - first > STEPS_COMPARED || last == first {
+        return Ok(None);
+    }
+    // The least x at which the quotient is j.
+    let rises = |j: i64| m.checked_mul(j).and_then(|y| y.checked_sub(c)).and_then(|y| ceil_div(y, t.coeff));
+    let Some(start) = rises(first + 1) else { return Ok(None) };
+    let period = if last == first + 1 {
+        // One step only: any period that brings no second step; the one that needs no offset is best.
+        let fits = start > 0 && x.lower >= 0 && x.upper < 2 * start;
+        let Some(width) = x.upper.checked_sub(x.lower) else { return Ok(None) };
+        if fits {
+            start
+        } else {
+            width + 1
+        }
+    } else {
+        let Some(k) = rises(first + 2).map(|second| second - start) else { return Ok(None) };
+        let even = (first + 1..last).all(|j| rises(j).zip(rises(j + 1)).is_some_and(|(a, b)| b - a == k));
+        // Neither a first nor a last stretch longer than the period.
+        if !even || start - x.lower > k || x.upper - rises(last).unwrap_or(x.lower) >= k {
+            return Ok(None);
+        }
+        k
+    };
+    let shifted = s.affine(t.expr, 1, -start)?;
+    let q = s.floordiv_constant(shifted, period)?;
+    let q = s.affine(q, 1, first + 1)?;
+    if s.cost(q) >= s.cost(e) {
+        return Ok(None);
+    }
+    Ok(Some(s.applied(RuleId::QuotientThresholds, e, q)))
 }
 
 fn by_expression(s: &mut Simplifier<'_>, e: Expr) -> Result<Expr> {

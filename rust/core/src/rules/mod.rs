@@ -49,10 +49,14 @@ rules! {
     QuotientSplit, "quotient-split", "floordiv", "n / m = (n - r) / m", "m > 0, g divides m, g divides n - r, 0 <= r < g";
     QuotientOfExtremum, "quotient-of-extremum", "floordiv", "min(a, b) / m = min(a / m, b / m)", "m > 0 (max alike)";
     QuotientOfNested, "quotient-of-nested", "floordiv", "(x / b + y) / m = (x + b * y) / (b * m)", "b > 0, m > 0";
+    QuotientCarried, "quotient-carried", "floordiv", "(g * h + l) / m = (h + l / g) / (m / g)", "g > 0, g divides m";
+    QuotientThresholds, "quotient-thresholds", "floordiv", "(a * x + c) / m = (x + b) / k + q", "both sides rise at the same x of the domain";
     QuotientOfMultiple, "quotient-of-multiple", "floordiv", "(x * y + z) / y = x + z / y", "y != 0";
     QuotientSmall, "quotient-small", "floordiv", "x / y = 0", "0 <= x < y";
     RemainderSplit, "remainder-split", "mod", "n % m = (n - r) % m + r", "m > 0, g divides m, g divides n - r, 0 <= r < g";
     RemainderInPeriod, "remainder-in-period", "mod", "x % m = x - m * k", "m > 0, m * k <= x < m * (k + 1)";
+    RemainderOpened, "remainder-opened", "mod", "(y + c * (x % u)) % m = (y + c * x - c * u * (x / u)) % m", "u > 0";
+    RemainderCarried, "remainder-carried", "mod", "(g * h + l) % m = g * ((h + l / g) % (m / g)) + l % g", "g > 0, g divides m";
     RemainderSmall, "remainder-small", "mod", "x % y = x", "0 <= x < y";
     RemainderOfMultiple, "remainder-of-multiple", "mod", "(x * y + z) % y = z % y", "y != 0";
     RemainderJoins, "remainder-joins", "sum", "x % m = z - m * (z / m)", "m > 0, x % m = z % m";

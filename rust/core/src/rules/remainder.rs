@@ -3,8 +3,8 @@
 use super::division::multiples_of;
 use super::RuleId;
 use crate::error::Result;
-use crate::expr::{Expr, Node};
-use crate::int::div_mod_positive;
+use crate::expr::{Expr, Node, Tag, Term};
+use crate::int::{div_mod_positive, gcd_i64};
 use crate::simplify::Simplifier;
 
 /// Simplify a canonical remainder of simplified operands.
@@ -17,7 +17,13 @@ pub fn apply(s: &mut Simplifier<'_>, e: Expr) -> Result<Expr> {
             if let Some(out) = quotient_known(s, e, n, m)? {
                 return Ok(out);
             }
-            Ok(split(s, e, n, m)?.unwrap_or(e))
+            if let Some(out) = split(s, e, n, m)? {
+                return Ok(out);
+            }
+            if let Some(out) = opened(s, e, n, m)? {
+                return Ok(out);
+            }
+            Ok(carried(s, e, n, m)?.unwrap_or(e))
         }
         None => by_expression(s, e),
     }
@@ -61,6 +67,61 @@ fn split(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr
         }
         Ok(Some(s.applied(RuleId::RemainderSplit, e, out)))
     })
+}
+
+/// A remainder inside is opened, where its quotient merges with what is there.
+fn opened(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {
+    let Node::Sum(_, terms) = s.arena.node(n) else { return Ok(None) };
+    let terms = terms.to_vec();
+    for t in &terms {
+        let Some((x, u)) = s.arena.as_mod(t.expr) else { continue };
+        if !terms.iter().any(|o| o != t && s.arena.tag(o.expr) == Tag::FloorDiv) || !s.spend(1) {
+            continue;
+        }
+        let q = s.floordiv_constant(x, u)?;
+        // c * (x % u) = c * x - c * u * (x / u)
+        let whole = s.arena.combine(x, 1, q, -u)?;
+        let gap = s.arena.sub(whole, t.expr)?;
+        let new = s.arena.combine(n, 1, gap, t.coeff)?;
+        let raw = s.arena.modulo_constant(new, m)?;
+        if s.cost(raw) < s.cost(e) {
+            let out = s.simplify(raw);
+            return Ok(Some(s.applied(RuleId::RemainderOpened, e, out)));
+        }
+    }
+    Ok(None)
+}
+
+/// `(g * h + l) % m = g * ((h + l / g) % (m / g)) + l % g` where `g` divides `m`, where that is cheaper.
+fn carried(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {
+    let Node::Sum(constant, terms) = s.arena.node(n) else { return Ok(None) };
+    let terms = terms.to_vec();
+    let mut tried = 0;
+    for k in 0..terms.len() {
+        let g = gcd_i64(m, terms[k].coeff);
+        if g <= 1 || g == tried || g == m || !s.spend(1) {
+            continue;
+        }
+        tried = g;
+        let (high, low): (Vec<Term>, Vec<Term>) = terms.iter().partition(|t| t.coeff % g == 0);
+        if low.is_empty() {
+            continue;
+        }
+        let low = s.sum(constant, &low)?;
+        let (carry, rest) = (s.floordiv_constant(low, g)?, s.modulo_constant(low, g)?);
+        if s.cost(carry) + s.cost(rest) >= s.cost(low) + 8 {
+            continue;
+        }
+        let mut inner: Vec<Term> = high.iter().map(|t| Term::new(t.coeff / g, t.expr)).collect();
+        inner.push(Term::new(1, carry));
+        let inner = s.sum(0, &inner)?;
+        let digit = s.modulo_constant(inner, m / g)?;
+        let out = s.combine(digit, g, rest, 1)?;
+        if s.cost(out) < s.cost(e) {
+            return Ok(Some(s.applied(RuleId::RemainderCarried, e, out)));
+        }
+    }
+    Ok(None)
 }
 
 fn by_expression(s: &mut Simplifier<'_>, e: Expr) -> Result<Expr> {

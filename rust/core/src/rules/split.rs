@@ -34,6 +34,7 @@ struct Part {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Residues {
     Least,
+    LeastDown,
     Nonnegative,
 }
 
@@ -50,7 +51,14 @@ impl Simplifier<'_> {
             if !self.spend(parts.len() as u64) {
                 return Ok(None);
             }
-            for residues in [Residues::Least, Residues::Nonnegative] {
+            for residues in [Residues::Least, Residues::LeastDown, Residues::Nonnegative] {
+                let tie = || {
+                    g % 2 == 0
+                        && parts.iter().any(|p| p.term.coeff % g == g / 2 || p.term.coeff % g == -(g / 2))
+                };
+                if residues == Residues::LeastDown && !tie() {
+                    continue;
+                }
                 if let Some(found) = self.split_at(constant, &parts, g, residues)? {
                     if let Some(out) = accept(self, found)? {
                         return Ok(Some(out));
@@ -151,7 +159,12 @@ fn residue_of(p: &Part, g: i64, residues: Residues) -> Option<i64> {
     }
     let r = div_mod_positive(p.term.coeff, g).1;
     // A remainder of a coefficient near i64::MIN may not be taken away from it within int64.
-    if residues == Residues::Least && r > g - r && p.term.coeff.checked_sub(r - g).is_some() {
+    let down = match residues {
+        Residues::Least => r > g - r,
+        Residues::LeastDown => r >= g - r,
+        Residues::Nonnegative => false,
+    };
+    if down && p.term.coeff.checked_sub(r - g).is_some() {
         Some(r - g)
     } else if p.term.coeff.checked_sub(r).is_some() {
         Some(r)

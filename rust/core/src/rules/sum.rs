@@ -84,7 +84,19 @@ fn with_term(
     if s.cost(raw) >= s.cost(e) {
         return Ok(None);
     }
+    // A quotient that stays beside its dividend hides the range of both.
+    if !s.refitting() && new.iter().any(|t| s.arena.tag(t.expr) == Tag::FloorDiv && holds(s, raw, t.expr)) {
+        return Ok(None);
+    }
     Ok(Some(s.simplify(raw)))
+}
+
+/// Is `atom` a term of `e`?
+fn holds(s: &Simplifier<'_>, e: Expr, atom: Expr) -> bool {
+    match s.arena.node(e) {
+        Node::Sum(_, terms) => terms.iter().any(|t| t.expr == atom),
+        _ => e == atom,
+    }
 }
 
 /// `c * (x % m)` is `c * z - c * m * (z / m)` for any `z` congruent to `x`: it joins where the sum holds the quotient,
@@ -129,7 +141,19 @@ fn remainder_joins(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], k: usize) ->
         return Ok(None);
     }
     let q = s.floordiv_constant(x, m)?;
-    let out = with_term(s, e, terms, &[k], &[Term::new(terms[k].coeff, x), Term::new(minus, q)])?;
+    let mut new = vec![Term::new(terms[k].coeff, x)];
+    match s.arena.node(q) {
+        Node::Sum(constant, parts) => {
+            for p in parts {
+                let Some(coeff) = p.coeff.checked_mul(minus) else { return Ok(None) };
+                new.push(Term::new(coeff, p.expr));
+            }
+            let one = s.arena.constant(constant);
+            new.push(Term::new(minus, one));
+        }
+        _ => new.push(Term::new(minus, q)),
+    }
+    let out = with_term(s, e, terms, &[k], &new)?;
     Ok(out.map(|out| s.applied(RuleId::RemainderJoins, e, out)))
 }
 

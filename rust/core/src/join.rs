@@ -1,0 +1,81 @@
+//! Quotients and remainders of one dividend join in the constructor of sums, for that is true for all integers:
+//!
+//! - `c * (x mod m) + c * m * (z floordiv m) = c * z` where `z mod m` is `x mod m`;
+//! - `c * (x mod u) + c * u * (y mod v) = c * ((z + u * (y - z floordiv u)) mod (u * v))`, where `y` holds
+//!   `z floordiv u` and `z mod u` is `x mod u`.
+//!
+//! It must happen here and not only on a domain: `(17 * (x floordiv 17) + x mod 17) mod 31` would otherwise reduce the
+//! coefficient 17 before anything saw the pair.
+
+use crate::error::Result;
+use crate::expr::{Arena, Expr, Node, Tag, Term};
+
+/// Sums with more terms than this are not searched for pairs.
+const TERMS_SEARCHED: usize = 64;
+
+impl Arena {
+    /// The sum of sorted, different terms, with pairs joined.
+    pub(crate) fn joined_sum(&mut self, constant: i64, terms: &[Term]) -> Result<Expr> {
+        if let Some((gone, new)) = self.find_pair(terms)? {
+            let mut rest: Vec<Term> = Vec::with_capacity(terms.len());
+            rest.extend(terms.iter().enumerate().filter(|(k, _)| !gone.contains(k)).map(|(_, t)| *t));
+            rest.push(new);
+            return self.sum(constant, &rest);
+        }
+        Ok(self.sorted_sum(constant, terms))
+    }
+
+    fn find_pair(&mut self, terms: &[Term]) -> Result<Option<([usize; 2], Term)>> {
+        if terms.len() < 2
+            || terms.len() > TERMS_SEARCHED
+            || !terms.iter().any(|t| self.tag(t.expr) == Tag::Mod)
+        {
+            return Ok(None);
+        }
+        for (k, low) in terms.iter().enumerate() {
+            let Some((_, m)) = self.as_mod(low.expr) else { continue };
+            let Some(step) = low.coeff.checked_mul(m) else { continue };
+            for (i, high) in terms.iter().enumerate() {
+                if i == k || high.coeff != step {
+                    continue;
+                }
+                let joined = match self.tag(high.expr) {
+                    Tag::FloorDiv => self.dividend_of(high.expr, low.expr, m)?,
+                    Tag::Mod => self.joined_digits(low.expr, high.expr)?,
+                    _ => None,
+                };
+                if let Some(x) = joined {
+                    return Ok(Some(([i, k], Term::new(low.coeff, x))));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// The `z` of `quotient = z floordiv m`, if `z mod m` is `remainder`.
+    fn dividend_of(&mut self, quotient: Expr, remainder: Expr, m: i64) -> Result<Option<Expr>> {
+        let Some((z, divisor)) = self.as_floordiv(quotient) else { return Ok(None) };
+        if divisor % m != 0 {
+            return Ok(None);
+        }
+        // z floordiv (b * m) is (z floordiv b) floordiv m.
+        let z = if divisor == m { z } else { self.floordiv_constant(z, divisor / m)? };
+        Ok((self.modulo_constant(z, m)? == remainder).then_some(z))
+    }
+
+    fn joined_digits(&mut self, low: Expr, high: Expr) -> Result<Option<Expr>> {
+        let (Some((_, u)), Some((y, v))) = (self.as_mod(low), self.as_mod(high)) else { return Ok(None) };
+        let Some(modulus) = u.checked_mul(v) else { return Ok(None) };
+        let parts = match self.node(y) {
+            Node::Sum(_, parts) => parts.to_vec(),
+            _ => vec![Term::new(1, y)],
+        };
+        for p in parts.iter().filter(|p| p.coeff == 1) {
+            let Some(z) = self.dividend_of(p.expr, low, u)? else { continue };
+            let rest = self.sub(y, p.expr)?;
+            let whole = self.combine(z, 1, rest, u)?;
+            return Ok(Some(self.modulo_constant(whole, modulus)?));
+        }
+        Ok(None)
+    }
+}
