@@ -4,9 +4,9 @@ import itertools
 
 import numpy as np
 import pytest
-from reach import assert_laws, program, root_of, run
 
 import indexing as ix
+from reach import assert_laws, program, root_of, run
 
 
 def dims(values):

@@ -3,9 +3,9 @@ bounds; laws by perturbation, references against loops over the definition."""
 
 import numpy as np
 import pytest
-from reach import assert_laws, exact_maps, pairs, program, root_of, run
 
 from indexing.ops import REGISTRY
+from reach import assert_laws, exact_maps, pairs, program, root_of, run
 
 ADD = "add {\n  a = f64[] parameter(0)\n  b = f64[] parameter(1)\n  ROOT s = f64[] add(a, b)\n}\n"
 PUT = "put {\n  a = f64[] parameter(0)\n  ROOT b = f64[] parameter(1)\n}\n"

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from reach import assert_laws, program, root_of, run
 
 from indexing.ops import REGISTRY
+from reach import assert_laws, program, root_of, run
 
 LESS = "less {\n  a = f64[] parameter(0)\n  b = f64[] parameter(1)\n  ROOT l = pred[] compare(a, b), direction=LT\n}\n"
 BY_KEY = """by_key {

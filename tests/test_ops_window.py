@@ -5,6 +5,7 @@ import itertools
 import ml_dtypes
 import numpy as np
 import pytest
+
 from reach import assert_laws, program, root_of, run
 
 ADD = "add {\n  a = f64[] parameter(0)\n  b = f64[] parameter(1)\n  ROOT s = f64[] add(a, b)\n}\n"
