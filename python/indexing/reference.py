@@ -26,14 +26,15 @@ __all__ = ["apply", "evaluate", "evaluate_instruction", "evaluate_replicas", "ru
 def evaluate(module_or_text: Module | str, *arrays: HloValue) -> HloValue:
     """The result of a program's entry computation on these arguments, one a parameter of the entry.
 
-    Arguments are converted to the parameters' types and must have their shapes; tuples are Python tuples. Floating
-    point exceptions are silent, as they are in HLO. Raises IndexingError for arguments that don't fit, UnsupportedOp
+    Arguments are converted to the parameters' types and must have their shapes; tuples are Python tuples, and of a
+    result that nests them, all arrays are given in one flat tuple, as XLA's executables do. Floating point exceptions are silent, as they are in HLO. Raises IndexingError for arguments that don't fit, UnsupportedOp
     for an instruction without a value (infeed, an unknown custom-call).
     """
     module = hlo.parse(module_or_text) if isinstance(module_or_text, str) else module_or_text
     arguments = entry_arguments(module, arrays)
     with np.errstate(all="ignore"):
-        return run_computation(module.entry, arguments)
+        result = run_computation(module.entry, arguments)
+    return _flattened(result) if isinstance(result, tuple) else result
 
 
 def evaluate_replicas(module_or_text: Module | str, arguments: Sequence[Sequence[HloValue]]) -> list[HloValue]:
@@ -44,6 +45,18 @@ def evaluate_replicas(module_or_text: Module | str, arguments: Sequence[Sequence
     module = hlo.parse(module_or_text) if isinstance(module_or_text, str) else module_or_text
     with np.errstate(all="ignore"):
         return run_on_replicas(module.entry, [entry_arguments(module, a) for a in arguments])
+
+
+def _flattened(values: tuple[HloValue, ...]) -> tuple[HloValue, ...]:
+    flat: list[HloValue] = []
+    pending = list(reversed(values))
+    while pending:
+        value = pending.pop()
+        if isinstance(value, tuple):
+            pending += reversed(value)
+        else:
+            flat.append(value)
+    return tuple(flat)
 
 
 def entry_arguments(module: Module, arrays: Sequence[HloValue]) -> list[HloValue]:

@@ -99,7 +99,8 @@ def _own(instruction: Instruction) -> ElementType:
 
 def _bits(array: Array, kind: ElementType) -> Array:
     """The `kind.bits` low bits of each element, as uint64."""
-    return array.astype(np.uint64) & np.uint64((1 << kind.bits) - 1)
+    wide = array.astype(np.uint64, copy=False)
+    return wide if kind.bits == 64 else wide & np.uint64((1 << kind.bits) - 1)
 
 
 def _and(instruction: Instruction, a: Array, b: Array) -> Array:
@@ -118,18 +119,22 @@ def _not(instruction: Instruction, a: Array) -> Array:
     return np.invert(a)
 
 
+def _shifted(shift: np.ufunc, a: Array, by: Array, kind: ElementType) -> Array:
+    """A shift by the type's width or more leaves nothing."""
+    if not by.size or by.max() < kind.bits:
+        return np.asarray(shift(a, by))
+    inside = by < np.uint64(kind.bits)
+    return np.where(inside, shift(a, np.where(inside, by, np.uint64(0))), np.uint64(0))
+
+
 def _shift_left(instruction: Instruction, a: Array, amount: Array) -> Array:
     kind = _own(instruction)
-    by = _bits(amount, kind)
-    inside = by < np.uint64(kind.bits)
-    return np.where(inside, _bits(a, kind) << np.where(inside, by, np.uint64(0)), np.uint64(0))
+    return _shifted(np.left_shift, _bits(a, kind), _bits(amount, kind), kind)
 
 
 def _shift_right_logical(instruction: Instruction, a: Array, amount: Array) -> Array:
     kind = _own(instruction)
-    by = _bits(amount, kind)
-    inside = by < np.uint64(kind.bits)
-    return np.where(inside, _bits(a, kind) >> np.where(inside, by, np.uint64(0)), np.uint64(0))
+    return _shifted(np.right_shift, _bits(a, kind), _bits(amount, kind), kind)
 
 
 def _shift_right_arithmetic(instruction: Instruction, a: Array, amount: Array) -> Array:

@@ -78,11 +78,11 @@ def wrapped(kind: ElementType, text: str) -> str:
 def computing(array: Array, kind: ElementType) -> Array:
     """The array in the type in which the reference computes: int64, uint64, f32 for narrow floats, else itself."""
     if kind.kind == "signed":
-        return array.astype(np.int64)
+        return array.astype(np.int64, copy=False)
     if kind.kind == "unsigned":
-        return array.astype(np.uint64)
+        return array.astype(np.uint64, copy=False)
     if kind.is_narrow_float:
-        return array.astype(np.float32)
+        return array.astype(np.float32, copy=False)
     return array
 
 
@@ -94,12 +94,12 @@ def narrowed(array: Array, kind: ElementType) -> Array:
     if kind.name == "f4e2m1fn":  # it has no NaN; -0 stands for one, whatever the NaN's sign
         array = np.where(np.isnan(array), np.float32(np.nan), array)
     with np.errstate(all="ignore"):
-        return array.astype(kind.dtype)
+        return array.astype(kind.dtype, copy=False)
 
 
 def _wrap(array: Array, kind: ElementType) -> Array:
     if kind.bits >= 8:
-        return array.astype(kind.dtype)
+        return array.astype(kind.dtype, copy=False)
     mask = (1 << kind.bits) - 1
     low = (array.astype(np.int64) & mask).astype(np.int8)
     if kind.kind == "signed":
