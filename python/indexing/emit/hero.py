@@ -1,0 +1,92 @@
+"""Heroes: the instruction of a fusion whose memory accesses decide how a kernel is laid out.
+
+A hero is found from a root through instructions that read each of its elements once, at its own place: elementwise ops,
+and what only renames indices. These become the epilogue.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from indexing.fusion import output_to_input
+from indexing.ops.block import leaves
+from indexing.ops.tuple_ import leaf_before
+
+if TYPE_CHECKING:
+    from indexing.hlo import Computation, Instruction, Shape
+    from indexing.ops.block import OperandIndexing
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """One array that a kernel writes: array `leaf` of `instruction`, the `number`-th of the computation's root."""
+
+    number: int
+    instruction: Instruction
+    leaf: int
+    shape: Shape
+
+
+def outputs(computation: Computation) -> tuple[Output, ...]:
+    """The arrays that a computation returns, each with the instruction that computes it."""
+    shapes = leaves(computation.root.shape)
+    return tuple(Output(k, *_source(computation.root, k), shape) for k, shape in enumerate(shapes))
+
+
+def _source(instruction: Instruction, leaf: int) -> tuple[Instruction, int]:
+    """Through tuples and their elements to the instruction that computes an array."""
+    while instruction.opcode in ("get-tuple-element", "tuple"):
+        if instruction.opcode == "get-tuple-element":
+            element = instruction.integer("index", 0)
+            instruction = instruction.operands[0]
+            leaf += leaf_before(instruction.shape, element)
+            continue
+        for operand in instruction.operands:
+            count = len(leaves(operand.shape))
+            if leaf < count:
+                instruction = operand
+                break
+            leaf -= count
+    return instruction, leaf
+
+
+def find_hero(root: Instruction, is_hero: Callable[[Instruction], bool]) -> Instruction | None:
+    """The first hero that leads to `root` element by element; None where there is none."""
+    pending = [root]
+    seen = {root}
+    while pending:
+        instruction = pending.pop(0)
+        if is_hero(instruction):
+            return instruction
+        for operand in _followed(instruction):
+            if operand not in seen:
+                seen.add(operand)
+                pending.append(operand)
+    return None
+
+
+def _followed(instruction: Instruction) -> list[Instruction]:
+    """The operands whose elements the instruction reads once each."""
+    if instruction.opcode == "parameter" or instruction.called:
+        return []
+    if instruction.opcode == "get-tuple-element":
+        return list(instruction.operands)
+    if instruction.shape.is_tuple:
+        return []
+    return [
+        operand
+        for operand, found in zip(instruction.operands, output_to_input(instruction), strict=True)
+        if not operand.shape.is_tuple
+        and operand.shape.element_count == instruction.shape.element_count
+        and all(map(_reads_one, found))
+        and len(found) == 1
+    ]
+
+
+def _reads_one(indexing: OperandIndexing) -> bool:
+    m = indexing.map
+    if indexing.exactness != "exact" or m.is_undefined or m.is_known_empty:
+        return False
+    return not (m.ranges or m.runtimes or m.constraints)

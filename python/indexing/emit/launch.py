@@ -1,0 +1,145 @@
+"""What the kernels of all heroes share: thread ids as index variables, thread maps, the entry's head, stores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import prod
+from typing import TYPE_CHECKING, TypeAlias
+
+from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, variable
+from indexing.emit.dialect import launch_bounds
+from indexing.emit.elemental import FunctionWriter
+from indexing.emit.kernel import Argument, Dim3, Kernel
+from indexing.emit.source import identifier, sanitized
+from indexing.emit.types import c_type, encoded
+from indexing.layout import bitcast_map, major_to_minor
+
+if TYPE_CHECKING:
+    from indexing.emit.hero import Output
+    from indexing.emit.unit import Unit
+    from indexing.hlo import Instruction, Shape
+    from indexing.ops.element import Index, Value
+
+THREAD_IDS = ("th_x", "th_y", "th_z", "bl_x", "bl_y", "bl_z")
+FIRST_RANGE = len(THREAD_IDS)  # the number of a thread map's first range variable
+Bounds: TypeAlias = tuple[int, int]
+
+
+def thread_id(name: str) -> SymbolicExpr:
+    """A thread or block id as a variable of thread maps, and of the entry function's scope."""
+    return variable(THREAD_IDS.index(name))
+
+
+def range_variable(k: int) -> SymbolicExpr:
+    """The `k`-th range variable of a thread map."""
+    return variable(FIRST_RANGE + k)
+
+
+def thread_map(
+    grid: Dim3,
+    block: Dim3,
+    results: Sequence[SymbolicExpr],
+    ranges: Sequence[tuple[str, int]] = (),
+    constraints: Sequence[tuple[SymbolicExpr, Bounds]] = (),
+) -> IndexingMap:
+    """From (th_x, th_y, th_z, bl_x, bl_y, bl_z)[ranges] to `results`, on `constraints`, simplified.
+
+    `ranges` are names with counts.
+    """
+    dims = [(name, Interval(0, max(size, 1) - 1)) for name, size in zip(THREAD_IDS, (*block, *grid), strict=True)]
+    symbols = [(name, Interval(0, max(size, 1) - 1)) for name, size in ranges]
+    conditions = [(expression, Interval(*bounds)) for expression, bounds in constraints]
+    symbolic = SymbolicMap(len(dims), len(symbols), list(results))
+    return IndexingMap(symbolic, dims, symbols, [], conditions).simplify()
+
+
+def entry_writer(unit: Unit, grid: Dim3, block: Dim3) -> FunctionWriter:
+    """A writer for the entry function, whose first index variables are the thread and block ids."""
+    body = FunctionWriter(unit)
+    words = ("thread_x", "thread_y", "thread_z", "block_x", "block_y", "block_z")
+    for name, word, size in zip(THREAD_IDS, words, (*block, *grid), strict=True):
+        body.scope.add(name, 0, max(size, 1) - 1)
+        if size > 1:
+            body.writer.line(f"const s32 {name} = @{word};")
+    return body
+
+
+def thread_index() -> Index:
+    """The thread and block ids, as the dimensions of a thread map."""
+    return tuple(thread_id(name) for name in THREAD_IDS)
+
+
+def same_memory(shape: Shape, other: Shape) -> IndexingMap:
+    """From an index of an array to that of another with as many elements: the same index, else the same position."""
+    if shape.dimensions == other.dimensions:
+        return IndexingMap.identity(shape.dimensions)
+    return bitcast_map(replace(shape, element_type=other.element_type), other)
+
+
+def offset(body: FunctionWriter, shape: Shape, index: Index) -> str:
+    """C text of the position in memory of an index of an array."""
+    return body.integer(body.offset(shape.dimensions, major_to_minor(shape), index))
+
+
+def store(body: FunctionWriter, output: Output, index: Index, value: Value) -> None:
+    """Write one element of an output."""
+    text = encoded(output.shape.element_type, value.text)
+    body.writer.line(f"o{output.number}[{offset(body, output.shape, index)}] = {text};")
+
+
+def assembled(
+    unit: Unit,
+    emitter: str,
+    hero: Instruction,
+    body: FunctionWriter,
+    outputs: Sequence[Output],
+    launch: tuple[Dim3, Dim3],
+    shared_bytes: int,
+    maps: tuple[Sequence[IndexingMap], Sequence[Sequence[IndexingMap]]],
+    types: Sequence[str] = (),
+    aliases: dict[int, int] | None = None,
+) -> Kernel:
+    """The kernel: the entry's head in front of `body`, its arguments, its thread maps.
+
+    `launch` are grid and block, `maps` those of the outputs and of the parameters; `aliases` gives the parameter in
+    whose buffer an output lives.
+    """
+    grid, block = launch
+    in_place = aliases or {}
+    read = unit.used_parameters(body)
+    inputs = sorted({*read, *in_place.values()})
+    parameters = []
+    arguments: list[Argument] = []
+    for number in inputs:
+        shape = unit.computation.parameters[number].shape
+        arguments.append(Argument("input", number, shape.element_type, shape.dimensions, shape.layout))
+        if number in in_place.values():
+            written = next(k for k, p in in_place.items() if p == number)
+            parameters.append(f"@global {c_type(shape.element_type).storage} *o{written}")
+        else:
+            parameters.append(unit.pointer_parameter(number, "@restrict "))
+    for o in outputs:
+        alias = inputs.index(in_place[o.number]) if o.number in in_place else None
+        arguments.append(Argument("output", o.number, o.shape.element_type, o.shape.dimensions, o.shape.layout, alias))
+        if alias is None:
+            parameters.append(f"@global {c_type(o.shape.element_type).storage} *@restrict o{o.number}")
+    name = f"{emitter}_{identifier(hero.opcode)}"
+    bounds = launch_bounds(unit.dialect, block)
+    words = ("@kernel", bounds) if unit.dialect == "cuda" else (bounds, "@kernel")
+    head = f"{' '.join(words)} {name}({', '.join(parameters)})"
+    comment = f"{sanitized(unit.computation.name)}: {emitter} emitter, {prod(grid)} blocks of {prod(block)} threads"
+    source = unit.assemble(comment, head, body, types)
+    output_maps, input_maps = maps
+    return Kernel(
+        name,
+        source,
+        unit.dialect,
+        emitter,
+        grid,
+        block,
+        shared_bytes,
+        tuple(arguments),
+        tuple(output_maps),
+        tuple(tuple(m) for m in input_maps),
+    )
