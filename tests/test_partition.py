@@ -128,7 +128,7 @@ def test_dead_instructions_are_in_no_subgraph() -> None:
 
 def test_names_that_c_does_not_allow_are_spelled_apart() -> None:
     found = ix.partition(
-        ix.hlo.parse("""%fused.1-é {
+        ix.hlo.parse("""%fused.1-x {
       %p = f32[6] parameter(0)
       %a.b = f32[6] exponential(%p)
       %a-b = f32[6] reverse(%a.b), dimensions={0}

@@ -19,3 +19,7 @@ from indexing.errors import Overflow as Overflow
 from indexing.errors import ParseError as ParseError
 from indexing.errors import Undecided as Undecided
 from indexing.errors import UnsupportedOp as UnsupportedOp
+from indexing.partition import Epilogue as Epilogue
+from indexing.partition import PartitionedComputation as PartitionedComputation
+from indexing.partition import Subgraph as Subgraph
+from indexing.partition import partition as partition
