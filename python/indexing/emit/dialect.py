@@ -31,6 +31,7 @@ C_MATH = frozenset(
 )
 
 _AXES = "xyz"
+_ALIGNMENTS = (1, 2, 4, 8, 16)
 
 CUDA = DialectTable(
     name="cuda",
@@ -53,6 +54,7 @@ CUDA = DialectTable(
         "bits_f64": "__double_as_longlong",
         "float_f32": "__uint_as_float",
         "float_f64": "__longlong_as_double",
+        **{f"aligned{n}": f"__align__({n})" for n in _ALIGNMENTS},
         **{f"thread_{a}": f"threadIdx.{a}" for a in _AXES},
         **{f"block_{a}": f"blockIdx.{a}" for a in _AXES},
     },
@@ -81,6 +83,7 @@ OPENCL = DialectTable(
         "bits_f64": "as_ulong",
         "float_f32": "as_float",
         "float_f64": "as_double",
+        **{f"aligned{n}": f"__attribute__((aligned({n})))" for n in _ALIGNMENTS},
         **{f"thread_{a}": f"get_local_id({k})" for k, a in enumerate(_AXES)},
         **{f"block_{a}": f"get_group_id({k})" for k, a in enumerate(_AXES)},
     },

@@ -60,7 +60,7 @@ _SOURCES: dict[str, str] = {  # C stands for the complex type, T for its parts
     "cosh": "@fn C cosh_C(C a) { return @C(@cosh_T(a.x) * @cos_T(a.y), @sinh_T(a.x) * @sin_T(a.y)); }",
     "tanh": """\
 @fn C tanh_C(C a) {  // after Kahan: no overflow of sinh, no cancellation
-  if (@fabs_T(a.x) > 22) return @C(@copysign_T(1, a.x), 4 * @sin_T(a.y) * @cos_T(a.y) * @exp_T(-2 * @fabs_T(a.x)));
+  if (@fabs_T(a.x) > 22) return @C(@copysign_T((T)1, a.x), 4 * @sin_T(a.y) * @cos_T(a.y) * @exp_T(-2 * @fabs_T(a.x)));
   T t = @tan_T(a.y), beta = 1 + t * t, s = @sinh_T(a.x), d = 1 + beta * s * s;
   return @C(beta * @sqrt_T(1 + s * s) * s / d, t / d);
 }""",

@@ -222,7 +222,7 @@ _TOTAL_ORDER = """\
 }}"""
 
 _SIGN = """\
-@fn {t} sign_{t}({t} x) {{ return x == 0 || x != x ? x : @copysign_{t}(1, x); }}"""
+@fn {t} sign_{t}({t} x) {{ return x == 0 || x != x ? x : @copysign_{t}(({t})1, x); }}"""
 
 _LOGISTIC = """\
 @fn {t} logistic_{t}({t} x) {{ return 1 / (1 + @exp_{t}(-x)); }}"""

@@ -138,7 +138,7 @@ def _stochastic_code(instruction: Instruction, values: tuple[Value, ...]) -> str
         raise UnsupportedOp(f"stochastic-convert from {source.name} with {noise.name} to {target.name}")
     scale = f"{float(2**noise.bits)!r}" + ("f" if source.real == "f32" else "")
     part = f"@fabs.{source.real}({x} - @trunc.{source.real}({x})) * {scale}"
-    up = f"(u64){random} < (u64)({part}) ? @copysign.{source.real}(1, {x}) : 0"
+    up = f"(u64){random} < (u64)({part}) ? @copysign.{source.real}(({source.real})1, {x}) : 0"
     return f"@saturate_{target.name}_{source.real}(@trunc.{source.real}({x}) + ({up}))"
 
 

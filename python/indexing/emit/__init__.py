@@ -1,0 +1,44 @@
+"""From a fusion to a kernel as plain data; no device and no compiler is needed."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+from indexing.emit import loop
+from indexing.emit.kernel import DIALECTS, Dialect, Kernel
+from indexing.errors import CompileError, UnsupportedOp
+from indexing.ops.block import leaves
+
+if TYPE_CHECKING:
+    from indexing.hlo import Computation, Instruction
+
+EMITTERS: tuple[ModuleType, ...] = (loop,)  # the first that matches makes the kernel
+
+
+def emit(fusion: Instruction | Computation, dialect: Dialect = "cuda", **knobs: int | None) -> Kernel:
+    """The kernel of a fusion instruction or of a computation (an entry that only calls a fusion means that fusion).
+
+    `knobs` are those of the emitter that is chosen (its `plan` lists them with their ranges). Raises UnsupportedOp for
+    an op that no kernel computes, CompileError for an unknown dialect or shape.
+    """
+    if dialect not in DIALECTS:
+        raise CompileError(f"there is no dialect {dialect!r}; choose one of {', '.join(DIALECTS)}")
+    computation = fused_computation(fusion)
+    for shape in leaves(computation.root.shape):
+        if shape.element_type in ("token", "opaque"):
+            raise UnsupportedOp(f"{computation.name} returns a {shape.element_type}: no kernel makes one")
+    emitter = next(e for e in EMITTERS if e.matches(computation))
+    return emitter.kernel(computation, emitter.plan(computation, **knobs), dialect)  # type: ignore[no-any-return]
+
+
+def fused_computation(fusion: Instruction | Computation) -> Computation:
+    """The computation that a kernel computes."""
+    from indexing.hlo import Instruction
+
+    root = fusion if isinstance(fusion, Instruction) else fusion.root
+    if root.opcode == "fusion":
+        return root.called[0]
+    if isinstance(fusion, Instruction):
+        raise UnsupportedOp(f"{fusion.name} is a {fusion.opcode}; emit takes a fusion or a computation")
+    return fusion

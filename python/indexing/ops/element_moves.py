@@ -1,0 +1,99 @@
+"""Element code of ops that move elements: index transformations, concatenate, pad, iota, constants, calls, map."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from indexing.errors import UnsupportedOp
+from indexing.layout import bit_width
+from indexing.ops.element_types import element_type
+
+if TYPE_CHECKING:
+    from indexing.hlo import Instruction
+    from indexing.ops.element import ElementContext, Index, Value
+
+
+def move(ctx: ElementContext, instruction: Instruction, output: int, index: Index) -> Value:
+    """The element of operand 0 that the op's map names."""
+    found = ctx.indexing(instruction, output)[0][0]
+    return ctx.operand(instruction, 0, ctx.mapped(found.map, index).index, found.leaf)
+
+
+def bitcast(ctx: ElementContext, instruction: Instruction, output: int, index: Index) -> Value:
+    """The same memory; a change of type keeps the bits of each element."""
+    source, target = instruction.operands[0].shape.element_type, instruction.shape.element_type
+    if bit_width(source) != bit_width(target):
+        raise UnsupportedOp(f"{instruction.name}: a kernel cannot read {source} memory as {target}; widths differ")
+    value = move(ctx, instruction, output, index)
+    if source == target:
+        return value
+    return ctx.let(target, f"@decode_{target}(@encode_{source}({value}))", rounds=False)
+
+
+def constant(ctx: ElementContext, instruction: Instruction, output: int, index: Index) -> Value:
+    """A literal, or an entry of a table."""
+    return ctx.table(instruction, index)
+
+
+def iota(ctx: ElementContext, instruction: Instruction, output: int, index: Index) -> Value:
+    """The index itself, as the element type holds it."""
+    kind = element_type(instruction.shape.element_type)
+    text = ctx.integer(index[instruction.integer("iota_dimension", 0)])
+    if kind.kind == "complex":
+        return ctx.let(kind.name, f"@{kind.name}(({kind.real})({text}), 0)")
+    if kind.kind == "float":
+        return ctx.let(kind.name, f"({kind.real})({text})")
+    if kind.kind == "pred":
+        return ctx.let(kind.name, f"({text}) != 0")
+    wrap = f"@wrap_{kind.name}" if kind.is_byte_packed else f"({kind.name})"
+    return ctx.let(kind.name, f"{wrap}({text})")
+
+
+def concatenate(ctx: ElementContext, instruction: Instruction, output: int, index: Index) -> Value:
+    """One branch an operand: the operand whose part of the dimension holds the index is read there."""
+    kind = instruction.shape.element_type
+    result = ctx.variable(kind, zero(kind))
+    for k, (operand, found) in enumerate(zip(instruction.operands, ctx.indexing(instruction, output), strict=True)):
+        if not found or operand.shape.element_count == 0:
+            continue
+        at = ctx.mapped(found[0].map, index)
+        with ctx.when(at.conditions):
+            ctx.assign(result, ctx.operand(instruction, k, ctx.inside(at.index, operand.shape.dimensions)).text)
+    return result
+
+
+def pad(ctx: ElementContext, instruction: Instruction, output: int, index: Index) -> Value:
+    """The padding value, replaced by the operand's element where the map's constraints hold."""
+    value = ctx.operand(instruction, 1, ())
+    result = ctx.variable(instruction.shape.element_type, value.text)
+    found = ctx.indexing(instruction, output)[0]
+    sizes = instruction.operands[0].shape.dimensions
+    if found and instruction.operands[0].shape.element_count and not found[0].map.is_known_empty:
+        at = ctx.mapped(found[0].map, index)
+        with ctx.when(at.conditions):
+            ctx.assign(result, ctx.operand(instruction, 0, ctx.inside(at.index, sizes)).text)
+    return result
+
+
+def call(ctx: ElementContext, instruction: Instruction, output: int, index: Index) -> Value:
+    """The called computation, written in place."""
+    return ctx.call(instruction.called[0], instruction, output, index)
+
+
+def apply_map(ctx: ElementContext, instruction: Instruction, output: int, index: Index) -> Value:
+    """The scalar computation, on the operands' elements at the index."""
+    values = [ctx.operand(instruction, k, index) for k in range(len(instruction.operands))]
+    return ctx.apply(instruction.called[0], values)[output]
+
+
+def pass_on(ctx: ElementContext, instruction: Instruction, output: int, index: Index) -> Value:
+    """The operand itself, array by array."""
+    return ctx.operand(instruction, 0, index, output)
+
+
+def zero(name: str) -> str:
+    """C text of zero of an element type."""
+    kind = element_type(name)
+    if kind.kind == "complex":
+        return f"@{name}(0, 0)"
+    return "false" if kind.kind == "pred" else "0"
