@@ -170,7 +170,7 @@ def _extremum(kind: str, operands: Sequence[_Text], bounds: Interval) -> _Text:
 def _quotient(kind: str, a: _Text, b: _Text, bounds: Interval) -> _Text:
     wide = a.wide or b.wide
     left, right = _as(a, wide), _as(b, wide)
-    divisor = b.lower if _is_number(b) else 0
+    divisor = b.lower if b.lower == b.upper else 0
     if divisor > 0 and divisor & (divisor - 1) == 0 and kind in ("floordiv", "mod"):
         shift = divisor.bit_length() - 1
         if kind == "floordiv":  # shifting right rounds down, for negative numbers too

@@ -264,7 +264,7 @@ class _VectorLoads:
     def vector(self, storage: str) -> str:
         """The C type of a vector of `storage` elements, at most 16 bytes aligned."""
         name = f"{storage}x{self.width}"
-        size = int(storage[1:]) // 8 * (1 if storage[0] != "c" else 1)
+        size = int(storage[1:]) // 8
         alignment = min(size * self.width, VECTOR_BYTES)
         self.types[name] = f"typedef struct @aligned{alignment} {{ {storage} v[{self.width}]; }} {name};"
         return name
@@ -286,7 +286,9 @@ class _VectorLoads:
         if name is None:
             name = self._loaded[number, block] = f"x{len(self._loaded)}"
             vector = self.vector(storage)
-            text = f"const {vector} {name} = ((@global const {vector} *){body.unit.pointer(number)})[{scope.text(block)}];"
+            text = (
+                f"const {vector} {name} = ((@global const {vector} *){body.unit.pointer(number)})[{scope.text(block)}];"
+            )
             body.writer.insert(self.at, text, self.depth)
             self.at += 1
         return f"{name}.v[{body.integer(self.lane)}]"

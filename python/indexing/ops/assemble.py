@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from indexing.ops import element_moves
 from indexing.ops.block import (
     Array,
     Constraint,
@@ -124,13 +125,21 @@ def _pad(i: Instruction, operands: Sequence[HloValue]) -> Array:
 
 
 OPS: tuple[Op, ...] = (
-    Op("iota", "out[i] = i[iota_dimension]", _iota_from_output, _iota, _iota_from_input),
+    Op("iota", "out[i] = i[iota_dimension]", _iota_from_output, _iota, _iota_from_input, element_moves.iota),
     Op(
         "concatenate",
         "out[i] = in_k[i - start_k] where start_k <= i < start_k + size_k",
         _concatenate_from_output,
         _concatenate,
         _concatenate_from_input,
+        element_moves.concatenate,
     ),
-    Op("pad", "out[low + i * (interior + 1)] = in[i], the rest is value", _pad_from_output, _pad, _pad_from_input),
+    Op(
+        "pad",
+        "out[low + i * (interior + 1)] = in[i], the rest is value",
+        _pad_from_output,
+        _pad,
+        _pad_from_input,
+        element_moves.pad,
+    ),
 )

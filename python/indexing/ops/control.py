@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from indexing.errors import IndexingError, UnsupportedOp
+from indexing.ops import element_moves
 from indexing.ops.block import (
     HloValue,
     Indexing,
@@ -316,9 +317,9 @@ def _leaf_sizes(shape: Shape, output: int) -> tuple[int, ...]:
 _FEED, _PEER = "what infeed gives", "what recv gives"
 
 OPS: tuple[Op, ...] = (
-    Op("fusion", "the law of its computation", _called_from_output, _called, _called_from_input),
-    Op("call", "the law of its computation", _called_from_output, _called, _called_from_input),
-    Op("map", "out[i] = computation(in_0[i], in_1[i], ...)", _map_from_output, _map),
+    Op("fusion", "the law of its computation", _called_from_output, _called, _called_from_input, element_moves.call),
+    Op("call", "the law of its computation", _called_from_output, _called, _called_from_input, element_moves.call),
+    Op("map", "out[i] = computation(in_0[i], in_1[i], ...)", _map_from_output, _map, element=element_moves.apply_map),
     Op(
         "conditional", "out = branch_k(in_k), k = in_0", _conditional_from_output, _conditional, _conditional_from_input
     ),

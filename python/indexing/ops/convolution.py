@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from indexing._core import SymbolicExpr
+from indexing.ops import element_loops
 from indexing.ops.block import (
     Array,
     Constraint,
@@ -217,5 +218,6 @@ OPS = (
         output_to_input,
         reference,
         input_to_output,
+        element_loops.convolution,
     ),
 )

@@ -11,6 +11,7 @@ import numpy as np
 
 from indexing._core import SymbolicExpr
 from indexing.errors import UnsupportedOp
+from indexing.ops import element_loops
 from indexing.ops.block import (
     Array,
     HloValue,
@@ -260,6 +261,7 @@ OPS = (
         dot_output_to_input,
         dot_reference,
         dot_input_to_output,
+        element_loops.dot,
     ),
     Op(
         "scaled-dot",

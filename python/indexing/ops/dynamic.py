@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from indexing.ops import element_dynamic
 from indexing.ops.block import (
     Constraint,
     HloValue,
@@ -150,6 +151,7 @@ OPS = (
         slice_output_to_input,
         slice_reference,
         slice_input_to_output,
+        element_dynamic.dynamic_slice,
     ),
     Op(
         "dynamic-update-slice",
@@ -157,5 +159,6 @@ OPS = (
         update_output_to_input,
         update_reference,
         update_input_to_output,
+        element_dynamic.dynamic_update_slice,
     ),
 )

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from indexing.ops.element_moves import zero
+
 if TYPE_CHECKING:
     from indexing._core import SymbolicExpr
     from indexing.hlo import Instruction
@@ -26,7 +28,7 @@ def dynamic_update_slice(ctx: ElementContext, instruction: Instruction, output: 
     starts = _starts(ctx, instruction, 2, update)
     at = tuple(i - s for i, s in zip(index, starts, strict=True))
     conditions = [c for e, size in zip(at, update, strict=True) for c in _between(ctx, e, size)]
-    result = ctx.variable(instruction.shape.element_type, "0" if conditions else "0")
+    result = ctx.variable(instruction.shape.element_type, zero(instruction.shape.element_type))
     with ctx.when(conditions):
         ctx.assign(result, ctx.operand(instruction, 1, ctx.inside(at, update)).text)
     with ctx.otherwise():
@@ -45,7 +47,9 @@ def _starts(ctx: ElementContext, instruction: Instruction, first: int, slice_siz
             continue
         is_vector = len(scalars) == 1 and len(scalars[0].shape.dimensions) == 1
         value = (
-            ctx.operand(instruction, first, (ctx.constant(d),)) if is_vector else ctx.operand(instruction, first + d, ())
+            ctx.operand(instruction, first, (ctx.constant(d),))
+            if is_vector
+            else ctx.operand(instruction, first + d, ())
         )
         found.append(ctx.bounded(value, 0, size - width))
     return tuple(found)
@@ -93,9 +97,7 @@ def scatter(ctx: ElementContext, instruction: Instruction, output: int, index: I
     """The operand, folded with every update whose window covers the index, in the order of the indices."""
     count = len(instruction.operands) // 2
     kinds = [o.shape.element_type for o in instruction.operands[:count]]
-    results = [
-        ctx.variable(kind, ctx.operand(instruction, k, index).text) for k, kind in enumerate(kinds)
-    ]
+    results = [ctx.variable(kind, ctx.operand(instruction, k, index).text) for k, kind in enumerate(kinds)]
     if all(u.shape.element_count for u in instruction.operands[count:]):
         _fold_updates(ctx, instruction, count, index, results)
     ctx.remember(instruction, index, results)

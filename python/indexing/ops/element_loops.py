@@ -92,9 +92,7 @@ def _combine(ctx: ElementContext, instruction: Instruction, totals: Sequence[Val
 def _rounded(
     ctx: ElementContext, instruction: Instruction, index: Index, totals: Sequence[Value], output: int
 ) -> Value:
-    values = [
-        ctx.let(v.element_type, v.text) if element_type(v.element_type).is_narrow_float else v for v in totals
-    ]
+    values = [ctx.let(v.element_type, v.text) if element_type(v.element_type).is_narrow_float else v for v in totals]
     ctx.remember(instruction, index, values)
     return values[output]
 
@@ -157,7 +155,8 @@ def undilated(
 def dot(ctx: ElementContext, instruction: Instruction, output: int, index: Index) -> Value:
     """Sum of products over the contracting dimensions."""
     sides = [
-        (instruction.ints(f"{side}_batch_dims"), instruction.ints(f"{side}_contracting_dims")) for side in ("lhs", "rhs")
+        (instruction.ints(f"{side}_batch_dims"), instruction.ints(f"{side}_contracting_dims"))
+        for side in ("lhs", "rhs")
     ]
     shapes = [o.shape.dimensions for o in instruction.operands]
     sizes = [shapes[0][d] for d in sides[0][1]]

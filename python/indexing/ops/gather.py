@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from indexing._core import SymbolicExpr, constant
+from indexing.ops import element_dynamic
 from indexing.ops.block import Array, HloValue, Indexing, Op, OperandIndexing, only_array, tensor_map, variables
 from indexing.ops.starts import Start, Starts, as_int64, box, starts_of
 
@@ -204,5 +205,6 @@ OPS = (
         output_to_input,
         reference,
         input_to_output,
+        element_dynamic.gather,
     ),
 )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from indexing.ops import element_loops
 from indexing.ops.block import (
     Array,
     HloValue,
@@ -85,5 +86,6 @@ OPS = (
         output_to_input,
         reference,
         input_to_output,
+        element_loops.reduce,
     ),
 )

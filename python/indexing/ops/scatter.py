@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from indexing._core import SymbolicExpr
+from indexing.ops import element_dynamic
 from indexing.ops.block import (
     Array,
     HloValue,
@@ -263,5 +264,6 @@ OPS = (
         output_to_input,
         reference,
         input_to_output,
+        element_dynamic.scatter,
     ),
 )

@@ -22,6 +22,7 @@ from indexing.ops.block import (
     variables,
     whole,
 )
+from indexing.ops.element_moves import bitcast, move
 
 if TYPE_CHECKING:
     from indexing.hlo import Instruction
@@ -204,19 +205,34 @@ def _set_dimension_size_from_output(i: Instruction, output: int) -> Indexing:
 
 
 OPS: tuple[Op, ...] = (
-    Op("broadcast", "out[i] = in[i[dimensions]]", _broadcast_from_output, _broadcast, _broadcast_from_input),
+    Op("broadcast", "out[i] = in[i[dimensions]]", _broadcast_from_output, _broadcast, _broadcast_from_input, move),
     Op(
         "transpose",
         "out[i] = in[j], j[dimensions[k]] = i[k]",
         _transpose_from_output,
         _transpose,
         _transpose_from_input,
+        move,
     ),
-    Op("reshape", "out[i] = in[j], equal row-major positions", _reshape_from_output, _reshape, _reshape_from_input),
-    Op("bitcast", "out[i] = in[j], equal positions in memory", _bitcast_from_output, _bitcast, _bitcast_from_input),
-    Op("copy", "out[i] = in[i]", _copy_from_output, _copy),
-    Op("slice", "out[i] = in[start + i * stride]", _slice_from_output, _slice, _slice_from_input),
-    Op("reverse", "out[i] = in[size - 1 - i] in dimensions", _reverse_both_ways, _reverse, _reverse_both_ways),
+    Op(
+        "reshape",
+        "out[i] = in[j], equal row-major positions",
+        _reshape_from_output,
+        _reshape,
+        _reshape_from_input,
+        move,
+    ),
+    Op(
+        "bitcast",
+        "out[i] = in[j], equal positions in memory",
+        _bitcast_from_output,
+        _bitcast,
+        _bitcast_from_input,
+        bitcast,
+    ),
+    Op("copy", "out[i] = in[i]", _copy_from_output, _copy, element=move),
+    Op("slice", "out[i] = in[start + i * stride]", _slice_from_output, _slice, _slice_from_input, move),
+    Op("reverse", "out[i] = in[size - 1 - i] in dimensions", _reverse_both_ways, _reverse, _reverse_both_ways, move),
     Op(
         "dynamic-reshape",
         "out[i] = in[j], equal positions among elements in use",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from indexing.errors import IndexingError
+from indexing.ops import element_moves
 from indexing.ops.block import (
     HloValue,
     Indexing,
@@ -162,12 +163,12 @@ def _first_of_tuple(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
 
 
 def _passes_on(opcode: str, law: str, reference: Reference = _same) -> Op:
-    return Op(opcode, law, _same_from_output, reference, _same_from_input)
+    return Op(opcode, law, _same_from_output, reference, _same_from_input, element_moves.pass_on)
 
 
 OPS: tuple[Op, ...] = (
     Op("parameter", "an argument of its computation", _nothing, _parameter),
-    Op("constant", "a literal", _nothing, _constant),
+    Op("constant", "a literal", _nothing, _constant, element=element_moves.constant),
     Op("tuple", "out.k[i] = in_k[i]", _tuple_from_output, _tuple, _tuple_from_input),
     Op("get-tuple-element", "out[i] = in.index[i]", _element_from_output, _element, _element_from_input),
     Op("after-all", "a token; no element is read", _nothing, _token),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from indexing._core import SymbolicExpr
+from indexing.ops import element_loops
 from indexing.ops.block import (
     Array,
     Constraint,
@@ -188,6 +189,7 @@ OPS = (
         reduce_window_output_to_input,
         reduce_window_reference,
         reduce_window_input_to_output,
+        element_loops.reduce_window,
     ),
     Op(
         "select-and-scatter",
