@@ -68,7 +68,7 @@ OPENCL = DialectTable(
     words={
         "fn": "static",
         "kernel": "__kernel void",
-        "global": "__global ",
+        "global": "__global",
         "shared": "__local",
         "constant": "__constant",
         "restrict": "restrict",

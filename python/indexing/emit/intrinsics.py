@@ -11,6 +11,7 @@ from indexing.emit.intrinsics_integer import INTEGER
 from indexing.emit.kernel import Dialect
 
 _TOKEN = re.compile(r"@(\w+)(?:\.(f32|f64))?")
+_SPELLED = re.compile(_TOKEN.pattern + "( ?)")
 
 LIBRARY: dict[Dialect, dict[str, str]] = {
     "cuda": {**INTEGER, **FLOAT, **COMPLEX, **CUDA_FLOAT},
@@ -28,12 +29,14 @@ def spell(text: str, dialect: Dialect) -> str:
     table = TABLES[dialect]
 
     def replace(match: re.Match[str]) -> str:
-        name, real = match.groups()
+        name, real, space = match.groups()
         token = f"{name}_{real}" if real else name
         found = spelled(token, table)
-        return token if found is None else found
+        if found == "":  # the dialect has no word for it, and needs none
+            return ""
+        return (token if found is None else found) + space
 
-    return _TOKEN.sub(replace, text)
+    return _SPELLED.sub(replace, text)
 
 
 def library_functions(text: str, dialect: Dialect) -> list[str]:

@@ -5,6 +5,7 @@ use crate::hash::stable;
 use crate::interval::{equality, int64, interval_of, PyInterval};
 use crate::vector;
 use crate::workspace;
+use indexing_core::expr::Node;
 use indexing_core::map_simplify;
 use indexing_core::text::{read_expr, write_expr, Style, VariableNames};
 use indexing_core::{Arena, Dag, Expr, Interval};
@@ -321,6 +322,15 @@ impl PyExpr {
         }))
     }
 
+    fn nodes(&self) -> Vec<FlatNode> {
+        workspace::with(|w| {
+            let roots = w.arena.import(&self.0);
+            let order = w.arena.post_order(&roots);
+            let place: HashMap<Expr, usize> = order.iter().enumerate().map(|(k, e)| (*e, k)).collect();
+            order.iter().map(|&e| flat_node(w.arena.node(e), &place)).collect()
+        })
+    }
+
     #[getter]
     fn constant_value(&self) -> Option<i64> {
         workspace::with(|w| {
@@ -376,6 +386,26 @@ impl PyExpr {
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
         Ok((slf.get_type().getattr("parse")?, (slf.get().__str__(slf.py())?,)))
+    }
+}
+
+/// Kind, numbers (a variable's index; a constant; a sum's constant and coefficients), places of operands.
+type FlatNode = (&'static str, Vec<i64>, Vec<usize>);
+
+fn flat_node(node: Node<'_>, place: &HashMap<Expr, usize>) -> FlatNode {
+    let all = |args: &[Expr]| args.iter().map(|a| place[a]).collect();
+    match node {
+        Node::Variable(v) => ("variable", vec![v.into()], vec![]),
+        Node::Constant(c) => ("constant", vec![c], vec![]),
+        Node::FloorDiv(a, b) => ("floordiv", vec![], all(&[a, b])),
+        Node::Mod(a, b) => ("mod", vec![], all(&[a, b])),
+        Node::Product(args) => ("product", vec![], all(args)),
+        Node::Min(args) => ("min", vec![], all(args)),
+        Node::Max(args) => ("max", vec![], all(args)),
+        Node::Sum(c, terms) => {
+            let numbers = std::iter::once(c).chain(terms.iter().map(|t| t.coeff)).collect();
+            ("sum", numbers, terms.iter().map(|t| place[&t.expr]).collect())
+        }
     }
 }
 
