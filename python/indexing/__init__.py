@@ -6,6 +6,7 @@ from indexing._core import Interval as Interval
 from indexing._core import SymbolicExpr as SymbolicExpr
 from indexing._core import SymbolicMap as SymbolicMap
 from indexing._core import Variable as Variable
+from indexing._core import __version__ as __version__
 from indexing._core import compose as compose
 from indexing._core import compose_all as compose_all
 from indexing._core import constant as constant
@@ -20,7 +21,13 @@ from indexing.errors import Overflow as Overflow
 from indexing.errors import ParseError as ParseError
 from indexing.errors import Undecided as Undecided
 from indexing.errors import UnsupportedOp as UnsupportedOp
+from indexing.fusion import epilogue_indexing as epilogue_indexing
+from indexing.fusion import grouped_indexing as grouped_indexing
+from indexing.fusion import input_to_output as input_to_output
+from indexing.fusion import output_to_input as output_to_input
+from indexing.layout import bitcast_map as bitcast_map
 from indexing.partition import Epilogue as Epilogue
 from indexing.partition import PartitionedComputation as PartitionedComputation
 from indexing.partition import Subgraph as Subgraph
 from indexing.partition import partition as partition
+from indexing.reference import evaluate as evaluate
