@@ -27,8 +27,9 @@ def evaluate(module_or_text: Module | str, *arrays: HloValue) -> HloValue:
     """The result of a program's entry computation on these arguments, one a parameter of the entry.
 
     Arguments are converted to the parameters' types and must have their shapes; tuples are Python tuples, and of a
-    result that nests them, all arrays are given in one flat tuple, as XLA's executables do. Floating point exceptions are silent, as they are in HLO. Raises IndexingError for arguments that don't fit, UnsupportedOp
-    for an instruction without a value (infeed, an unknown custom-call).
+    result that nests them, all arrays are given in one flat tuple, as XLA's executables do. Floating point exceptions
+    are silent, as they are in HLO. Raises IndexingError for arguments that don't fit, UnsupportedOp for an instruction
+    without a value (infeed, an unknown custom-call).
     """
     module = hlo.parse(module_or_text) if isinstance(module_or_text, str) else module_or_text
     arguments = entry_arguments(module, arrays)
