@@ -182,6 +182,9 @@ impl<'a> Cursor<'a> {
         let name = self.peek_word();
         let first = name.bytes().next().unwrap_or(b'.');
         if !(first.is_ascii_alphabetic() || first == b'_' || percent && first.is_ascii_digit()) {
+            if self.at_end() || b"{}()[],=:".contains(&self.peek()) {
+                return Err(self.expected(what));
+            }
             return Err(self.expected(&format!("{what} (letters, digits, '_', '.' and '-', a letter first)")));
         }
         self.at += name.len();

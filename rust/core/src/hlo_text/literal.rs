@@ -23,14 +23,14 @@ pub enum Literal {
 /// Reads the literal at the cursor, of the shape `id`, and moves behind it.
 pub(super) fn parse_literal(cursor: &mut Cursor, table: &ShapeTable, id: ShapeId) -> Result<Literal> {
     cursor.skip_space()?;
-    skip_shape(cursor)?;
     let shape = &table[id as usize];
-    if shape.element == ElementType::TUPLE {
-        return parse_tuple(cursor, table, shape);
-    }
-    if !shape.element.is_array() {
+    if !shape.element.is_array() && shape.element != ElementType::TUPLE {
         cursor.word("a token's literal")?;
         return Ok(Literal::Token);
+    }
+    skip_shape(cursor)?;
+    if shape.element == ElementType::TUPLE {
+        return parse_tuple(cursor, table, shape);
     }
     let mut bytes = Vec::new();
     if !matches!(cursor.peek(), b'{') && !shape.dimensions.is_empty() {
@@ -109,6 +109,7 @@ fn parse_array(cursor: &mut Cursor, shape: &Shape, out: &mut Vec<u8>) -> Result<
                 }
                 separator = Separator::Element;
             }
+            b'}' if depth > 0 => return Err(cursor.expected("an element behind ','")),
             b',' if separator == Separator::Element && depth > 0 => {
                 cursor.at += 1;
                 separator = Separator::Comma;

@@ -139,7 +139,7 @@ fn exponent_only(number: Number) -> Option<u64> {
         .then(|| (exponent as i64 + 127) as u64)
 }
 
-/// Appends a number as little-endian bytes (narrow integers take one byte, complex numbers are written as two parts);
+/// Appends a number as little-endian bytes (narrow types take one byte, complex numbers are written as two parts);
 /// `None` where the type has no such number.
 pub(super) fn encode(element: ElementType, number: Number, out: &mut Vec<u8>) -> Option<()> {
     let row = element.row();
@@ -179,5 +179,7 @@ fn integer(class: Class, bits: u32, number: Number) -> Option<u64> {
         Class::Signed => (-(1_i128 << (bits - 1)), (1_i128 << (bits - 1)) - 1),
         _ => (0, (1_i128 << bits) - 1),
     };
-    (lower <= value && value <= upper).then_some(value as u64)
+    // numpy keeps the types of 2 and 4 bits in the low bits of a byte
+    let kept = if matches!(bits, 2 | 4) { upper - lower } else { i128::from(u64::MAX) };
+    (lower <= value && value <= upper).then_some((value & kept) as u64)
 }

@@ -51,7 +51,8 @@ struct Frame<'a> {
     pending: Option<Pending>,
     attributes: Vec<Attribute>,
     calls: Vec<(u32, Target<'a>)>,
-    /// For instructions without a computation around them, how many parameters they imply: what they use and do not define.
+    /// For instructions without a computation around them, the next parameter's number: what they use and do not
+    /// define is one.
     bare: Option<i64>,
     /// Inside `{...}` of several computations.
     in_list: bool,

@@ -280,7 +280,8 @@ impl<'a> Parser<'a> {
             self.module.calls.push(Call { attribute: first_attribute as u32 + attribute, computation: 0 });
             self.targets.push(target);
         }
-        if frame.bare.is_some() {
+        if let Some(next) = &mut frame.bare {
+            *next = (*next).max(pending.parameter.saturating_add(1));
             // parameters may have been put in front
             let name = pending.name.of(self.cursor.text);
             self.names.insert((frame.number, name), frame.instructions.len() as u32);

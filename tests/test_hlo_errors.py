@@ -1,0 +1,247 @@
+"""HLO text that is broken or too large: an error with line, column and caret, never a crash or a hang."""
+
+import re
+import threading
+
+import pytest
+
+import indexing as ix
+
+PROGRAM = """\
+HloModule sample, entry_computation_layout={(f32[2,3]{1,0}, s32[])->(f32[3]{0}, f32[])}, num_partitions=2
+
+FileNames
+1 "a.py"
+
+%add (a: f32[], b: f32[]) -> f32[] {
+  %a = f32[] parameter(0)
+  %b = f32[] parameter(1)
+  ROOT %c = f32[] add(f32[] %a, f32[] %b), metadata={op_name="x/add[y=\\"z\\"]" source_line=3}
+}
+
+%fused (p: f32[2,3]) -> f32[3] {
+  %p = f32[2,3]{1,0:T(2,128)S(1)} parameter(0)
+  %k = f32[2,3]{1,0} constant({ { 1, -2.5e3, inf }, { nan, 0, 4 } }) /*six*/
+  %m = f32[2,3]{1,0} multiply(%p, %k)
+  %z = f32[] constant(0)
+  ROOT %r = f32[3]{0} reduce(%m, %z), dimensions={0}, to_apply=%add
+}
+
+ENTRY %main (x: f32[2,3], n: s32[]) -> (f32[3], f32[]) {
+  %x = f32[2,3]{1,0} parameter(0), sharding={devices=[2,1]<=[2]}
+  %n = s32[] parameter(1) // not used
+  %f = f32[3]{0} fusion(%x), kind=kInput, calls=%fused, backend_config={"a":[1,"}"]}
+  %s = f32[2]{0} slice(%f), slice={[0:3:2]}
+  %w = f32[] constant(1)
+  %q = f32[] reduce(%s, %w), dimensions={0}, to_apply={
+    u = f32[] parameter(0)
+    v = f32[] parameter(1)
+    ROOT t = f32[] maximum(u, v)
+  }
+  ROOT %o = (f32[3]{0}, f32[]) tuple(%f, %q)
+}
+"""
+
+TOKENS = [m.span() for m in re.finditer(r'"(?:\\.|[^"\\])*"|[\w.\-]+|\S', PROGRAM)]
+
+
+def check_error(error: ix.ParseError, text: str) -> None:
+    lines = text.split("\n")
+    assert 1 <= error.line <= len(lines) and 1 <= error.column <= len(lines[error.line - 1]) + 1
+    message, source, caret = str(error).rsplit("\n", 2)
+    assert message.startswith(f"line {error.line}, column {error.column}: ") and caret.strip() == "^"
+    assert source.strip("\r") in lines[error.line - 1].replace("\t", " ")
+    assert len(caret) - 1 <= len(source)
+
+
+def accepts_or_explains(text: str) -> bool:
+    try:
+        module = ix.hlo.parse(text)
+    except ix.ParseError as error:
+        check_error(error, text)
+        return False
+    assert str(ix.hlo.parse(str(module))) == str(module)
+    return True
+
+
+def test_the_sample_is_sound() -> None:
+    assert len(TOKENS) > 400 and accepts_or_explains(PROGRAM)
+
+
+@pytest.mark.parametrize("how", ["deleted", "doubled", "cut", "brace", "quote", "number", "percent"])
+def test_every_token_broken(how: str) -> None:
+    accepted = 0
+    for start, end in TOKENS:
+        before, token, after = PROGRAM[:start], PROGRAM[start:end], PROGRAM[end:]
+        texts = {
+            "deleted": before + after,
+            "doubled": before + token + " " + token + after,
+            "cut": before + token[: len(token) // 2],
+            "brace": before + "}" + after,
+            "quote": before + '"' + after,
+            "number": before + "99999999999999999999" + after,
+            "percent": before + "%" + token + after,
+        }
+        accepted += accepts_or_explains(texts[how])
+    assert accepted < len(TOKENS) // 3
+
+
+def test_every_prefix_and_every_byte_replaced() -> None:
+    for i in range(0, len(PROGRAM), 3):
+        accepts_or_explains(PROGRAM[:i])
+        for byte in "é\0\\(<":
+            accepts_or_explains(PROGRAM[:i] + byte + PROGRAM[i + 1 :])
+
+
+def refused(text: str, message: str, line: int | None = None) -> None:
+    with pytest.raises(ix.ParseError, match=message) as caught:
+        ix.hlo.parse(text)
+    check_error(caught.value, text)
+    if line is not None:
+        assert caught.value.line == line
+
+
+def entry_refused(lines: str, message: str) -> None:
+    refused(f"ENTRY e {{\n{lines}\n}}", message)
+
+
+def test_the_caret_stands_below_the_place() -> None:
+    with pytest.raises(ix.ParseError) as caught:
+        ix.hlo.parse("ENTRY e {\n  a = f32[2] parameter(0)\n  b = f32[2] add(a, öh)\n}")
+    assert str(caught.value).split("\n")[1:] == ["  b = f32[2] add(a, öh)", "                    ^"]
+    with pytest.raises(ix.ParseError) as caught:
+        ix.hlo.parse("ENTRY e { a = f32[2] parameter(0) " + "b = f32[2] abs(a) " * 20_000 + "}")
+    assert "b is defined twice in e" in str(caught.value) and len(str(caught.value)) < 400
+
+
+def test_structure() -> None:
+    refused("", "expected a computation, found the end of the text", 1)
+    refused("HloModule m\n\n", "expected a computation", 3)
+    refused("HloModule", "the module's name")
+    refused("HloModule m, a=1, a=2", "attribute a is given twice")
+    refused("e { }", "computation e has no instruction")
+    refused("e { a = f32[] parameter(0) } e { a = f32[] parameter(0) }", "computation e is defined twice")
+    refused("ENTRY e { a = f32[] parameter(0) } ENTRY f { a = f32[] parameter(0) }", "a second ENTRY")
+    entry_refused("ROOT a = f32[] parameter(0) ROOT b = f32[] abs(a)", "a second ROOT in e")
+    entry_refused("a = f32[] parameter(1)", r"the 1 parameters of e must be numbered 0, 1, \.\.\. once each")
+    entry_refused("a = f32[] parameter(0) b = f32[] parameter(0)", "must be numbered")
+    entry_refused("a = f32[] parameter(-1)", "cannot be negative")
+    entry_refused("a = f32[] abs(b) b = f32[] parameter(0)", "b is not defined before this use in e")
+    entry_refused("a = f32[] abs(a)", "a is not defined before this use")
+    entry_refused("a = f32[2] parameter(0) b = f32[] abs(f32[] a)", r"a has shape f32\[2\], not f32\[\]")
+    entry_refused("a = f32[] parameter(0), x=1, x=2", "attribute x is given twice")
+    entry_refused("a = f32[] parameter(0), x=[1}", r"expected '\]'")
+    entry_refused("a = f32[] parameter(0), x={{1", "never closed")
+    refused("ENTRY e {\na = f32[] parameter(0)\n", "expected an instruction or '}', found the end of the text", 3)
+    entry_refused("a = f32[] parameter(0), x=", "expected a value")
+    entry_refused('a = f32[] parameter(0), x="1', "no closing")
+    entry_refused("a = f32[] parameter(0) /* b", "a comment")
+    refused("e (a: f32[2]) -> f32[] { a = f32[] parameter(0) }", "not those that its head declares")
+    refused(
+        "e (a: f32[]) -> f32[2] { a = f32[] parameter(0) }", r"root of e has shape f32\[\], its head declares f32\[2\]"
+    )
+
+
+@pytest.mark.parametrize("name", ['"a"', "a b", "naïve", "%", "a\nb", "-a", "a/b", "a'", "%%a", "a:b"])
+def test_names_that_are_no_names(name: str) -> None:
+    entry_refused(f"{name} = f32[] parameter(0)", "expected")
+    refused(f"{name} {{ a = f32[] parameter(0) }} f {{ a = f32[] parameter(0) }}", "expected")
+
+
+def test_shapes_that_are_none() -> None:
+    for shape, message in [
+        ("f33[2]", "an element type such as f32, found 'f33'"),
+        ("tuple[2]", "an element type"),
+        ("f32", "expected"),
+        ("f32[-1]", "cannot be negative"),
+        ("f32[2", r"']'"),
+        ("f32[2,]", "a size"),
+        ("f32[<2]", "'='"),
+        ("f32[9223372036854775808]", "is no 64-bit integer"),
+        ("f32[9223372036854775807]", "exceeds 64 bits"),
+        ("s8[4294967296,4294967296]", "exceeds 64 bits"),
+        ("s8[4294967296,4294967296,0]", "exceeds 64 bits"),
+        ("token[2]", "token has no dimensions"),
+        ("f32[2,3]{0}", "each of the 2 dimensions once"),
+        ("f32[2,3]{0,0}", "twice or beyond the rank 2"),
+        ("f32[2,3]{0,2}", "twice or beyond the rank 2"),
+        ("f32[2,3]{1,0:T(2}", "expected"),
+        ("(f32[2]", r"',' or '\)'"),
+        ("(f32[2],)", "a shape"),
+    ]:
+        entry_refused(f"a = {shape} parameter(0)", message)
+    assert (
+        ix.hlo.parse("ENTRY e { a = s8[9223372036854775807] parameter(0) }").entry.root.shape.element_count == 2**63 - 1
+    )
+
+
+def test_calls() -> None:
+    refused("e { ROOT r = f32[] call(), to_apply=f }", "there is no computation f")
+    refused("e { ROOT r = f32[] call(), to_apply=e }", "computation e calls itself")
+    refused(
+        "a { ROOT r = f32[] call(), to_apply=b }\nb { ROOT r = f32[] call(), to_apply=c }\n"
+        "c { ROOT r = f32[] call(), to_apply=a }",
+        "calls itself, directly or through others",
+    )
+    one = "f { x = f32[] parameter(0) ROOT y = f32[2] broadcast(x), dimensions={} } "
+    refused(
+        one + "e { a = f32[] parameter(0) ROOT r = f32[2] fusion(a, a), calls=f }", "takes 1 parameters, 2 operands"
+    )
+    refused(
+        one + "e { a = f32[] parameter(0) ROOT r = f32[3] fusion(a), calls=f }",
+        r"root has shape f32\[2\], not f32\[3\]",
+    )
+    refused(one + "e { a = f32[2] parameter(0) ROOT r = f32[2] call(a), to_apply=f }", "parameter 0 has shape")
+    reduce = (
+        "e { a = f32[2] parameter(0) z = f32[] constant(0) ROOT r = f32[] reduce(a, z), dimensions={0}, to_apply=f }"
+    )
+    refused(one + reduce, r"must take 2 scalars, it takes \(f32\[\]\)")
+    refused(
+        one + "e { a = f32[2] parameter(0) ROOT r = f32[2] while(a), condition=f, body=f }", "parameter 0 has shape"
+    )
+
+
+def test_depths() -> None:
+    """What nests too deep is refused, in a thread with a small stack."""
+    deep = 200_000
+    texts = [
+        "e { a = " + "(" * deep + ")" * deep + " parameter(0) }",
+        "e { a = " + "(" * deep,
+        "e { a = f32[] parameter(0), x=" + "{" * deep + "}" * deep + " }",
+        "e { a = f32[] parameter(0), x=" + "[" * deep,
+        "e { a = f32[2] constant(" + "{" * deep + "}" * deep + ") }",
+        "e { a = f32[" + ",".join(["1"] * deep) + "] constant(" + "{" * deep + "1" + "}" * deep + ") }",
+        "e { " + "a = f32[] call(), to_apply={ " * deep + "z = f32[] constant(0) }" * deep + " }",
+        "e { " + "a = f32[] call(), to_apply={ " * deep,
+        "e0 { a = f32[] constant(0) }"
+        + "".join(f" e{i + 1} {{ a = f32[] call(), to_apply=e{i} }}" for i in range(9999)),
+        "/*" * deep,
+        "e { a = f32[] parameter(0) "
+        + "".join(f"a{i} = f32[] abs(a{i - 1 if i else ''}) " for i in range(deep // 4))
+        + "}",
+    ]
+    outcomes: list[bool] = []
+    threading.stack_size(256 * 1024)
+    try:
+        thread = threading.Thread(target=lambda: outcomes.extend(map(parses, texts)))
+        thread.start()
+        thread.join()
+    finally:
+        threading.stack_size(0)
+    assert outcomes == [False, False, True, False, False, True, False, False, False, False, True]
+
+
+def parses(text: str) -> bool:
+    try:
+        ix.hlo.parse(text)
+    except ix.ParseError:
+        return False
+    return True
+
+
+def test_what_is_not_text() -> None:
+    for bad in (None, 3, b"HloModule m", ["e"]):
+        with pytest.raises(ix.ParseError, match="expected HLO text as a string"):
+            ix.hlo.parse(bad)
+    with pytest.raises(ix.ParseError, match=r"line 2, column 5: .*surrogate"):
+        ix.hlo.parse("e {\n  a \ud800")

@@ -1,0 +1,300 @@
+"""HLO text in all the forms that XLA and JAX print, read and printed back."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+import indexing as ix
+
+OPTIMIZED = """\
+HloModule jit_step, is_scheduled=true, entry_computation_layout={(f32[4,8]{1,0}, /*index=1*/s32[])->(f32[4]{0})}, \
+input_output_alias={ {0}: (0, {}, may-alias) }, num_partitions=2
+
+FileNames
+1 "a \\"quoted\\" {name}.py"
+2 "b.py"
+
+FunctionNames
+1 "main"
+
+FileLocations
+1 {file_name_id=1 function_name_id=1 line=8 end_line=8 column=2 end_column=32}
+
+StackFrames
+1 {file_location_id=1 parent_frame_id=1}
+
+%region_0.1 (Arg_0: f32[], Arg_1: f32[]) -> f32[] {
+  %Arg_0 = f32[] parameter(0)
+  %Arg_1 = f32[] parameter(1)
+  ROOT %add.2 = f32[] add(f32[] %Arg_0, f32[] %Arg_1), metadata={op_name="jit(f)/add[a={b}, c=\\"d\\"]" stack_frame_id=1}
+} // region_0.1
+
+%fused_computation (p.0: f32[4,8]) -> f32[4] {
+  %p.0 = f32[4,8]{1,0:T(8,128)(2,1)S(5)} parameter(0)
+  %zero = f32[] constant(0)
+  ROOT %reduce = f32[4]{0} reduce(%p.0, %zero), dimensions={1}, to_apply=%region_0.1
+}, execution_thread="main"
+
+ENTRY %main.9 (x: f32[4,8], n: s32[]) -> (f32[4]) {
+  %x = f32[4,8]{1,0} parameter(0), sharding={devices=[2,1]<=[2] last_tile_dims={replicated}}
+  %n = s32[] parameter(1) // unused
+  %sum = f32[4]{0} fusion(f32[4,8]{1,0} %x), kind=kInput, calls=%fused_computation, \
+backend_config={"operation_queue_id":"0","wait":[],"fusion_backend_config":{"kind":"__custom","x":"a,b}"}}
+  %call = f32[4]{0} custom-call(%sum), custom_call_target="my\\\\target", operand_layout_constraints={f32[4]{0}}, \
+backend_config="{\\"a\\": 1}", control-predecessors={%n}, frontend_attributes={k="v, w"}
+  ROOT %tuple = (f32[4]{0}) tuple(f32[4]{0} /*index=0*/%call)
+}
+"""
+
+
+def facts(module: ix.hlo.Module) -> list[object]:
+    """All that a reader can see of a module."""
+    out: list[object] = [module.name, module.entry.name, dict(module.attributes)]
+    for c in module.computations.values():
+        out.append((c.name, c.root.name, dict(c.attributes)))
+        for i in c.instructions.values():
+            called = [k.name for k in i.called]
+            out.append((i.name, i.opcode, i.shape, dict(i.attributes), [o.name for o in i.operands], called))
+    return out
+
+
+def check_round_trip(text: str) -> ix.hlo.Module:
+    module = ix.hlo.parse(text)
+    again = ix.hlo.parse(str(module))
+    assert facts(again) == facts(module)
+    assert str(again) == str(module)
+    return module
+
+
+def entry(*lines: str) -> ix.hlo.Computation:
+    return ix.hlo.parse("ENTRY e {\n" + "\n".join(lines) + "\n}").entry
+
+
+def test_a_program_after_optimization() -> None:
+    module = check_round_trip(OPTIMIZED)
+    assert module.name == "jit_step"
+    assert module.attributes["input_output_alias"] == "{ {0}: (0, {}, may-alias) }"
+    assert module.attributes["num_partitions"] == "2"
+    assert list(module.computations) == ["region_0.1", "fused_computation", "main.9"]
+    assert 'a \\"quoted\\" {name}.py' in str(module) and "StackFrames" in str(module)
+
+    main = module.entry
+    assert main is module.computations["main.9"] and main.is_entry
+    assert [p.name for p in main.parameters] == ["x", "n"]
+    assert main.instructions["x"].attributes["sharding"] == "{devices=[2,1]<=[2] last_tile_dims={replicated}}"
+    fusion = main.instructions["sum"]
+    assert fusion.opcode == "fusion" and fusion.called == (module.computations["fused_computation"],)
+    assert fusion.computation_of("calls") is module.computations["fused_computation"]
+    assert fusion.attributes["calls"] == "%fused_computation" and fusion.text("kind") == "kInput"
+    assert fusion.attributes["backend_config"].endswith('"x":"a,b}"}}')
+    call = main.instructions["call"]
+    assert call.attributes["backend_config"] == '"{\\"a\\": 1}"'
+    assert call.text("custom_call_target") == "my\\\\target"
+    assert call.attributes["control-predecessors"] == "{%n}"
+
+    fused = module.computations["fused_computation"]
+    assert fused.attributes == {"execution_thread": '"main"'}
+    tiled = fused.parameters[0].shape
+    assert tiled.layout == (1, 0) and tiled.layout_text == "{1,0:T(8,128)(2,1)S(5)}"
+    assert fused.root.computation_of("to_apply").root.attributes["metadata"].startswith('{op_name="jit(f)/add[a={b}')
+
+
+def test_views_are_the_same_objects_whichever_way_they_are_reached() -> None:
+    main = ix.hlo.parse(OPTIMIZED).entry
+    x, total = main.instructions["x"], main.instructions["sum"]
+    assert total.operands[0] is x and x.users[0] is total and main.parameters[0] is x
+    assert main.root.operands[0] is main.instructions["call"] and main.root.is_root and not x.is_root
+    assert x.computation is main and x.module.entry is main
+    assert total.operands[0].shape is x.shape
+    assert [i.index for i in main.instructions.values()] == [0, 1, 2, 3, 4]
+    assert {x: 1}[main.instructions["x"]] == 1
+
+
+def test_values_pickle_and_copy() -> None:
+    module = ix.hlo.parse(OPTIMIZED)
+    again = pickle.loads(pickle.dumps(module))
+    assert facts(again) == facts(module)
+    root, same = pickle.loads(pickle.dumps((module.entry.root, module.entry)))
+    assert root is same.root and root.name == "tuple"
+    shape = module.entry.parameters[0].shape
+    assert pickle.loads(pickle.dumps(shape)) == shape == copy.deepcopy(shape)
+
+
+def test_users_are_listed_once_in_text_order() -> None:
+    c = entry("a = f32[2] parameter(0)", "b = f32[2] multiply(a, a)", "ROOT c = f32[2] add(a, b)")
+    a = c.instructions["a"]
+    assert [u.name for u in a.users] == ["b", "c"] and c.root.users == ()
+    assert c.instructions["b"].operands == (a, a)
+
+
+def test_post_order_puts_operands_first_and_keeps_all() -> None:
+    c = entry(
+        "a = f32[] parameter(0)",
+        "b = f32[] parameter(1)",
+        "c = f32[] negate(b)",
+        "ROOT d = f32[] add(c, a)",
+        "e = f32[] abs(d)",
+    )
+    assert [i.name for i in c.post_order()] == ["b", "c", "a", "d", "e"]
+
+
+def test_a_text_without_entry_has_its_last_computation_as_entry() -> None:
+    module = check_round_trip(
+        "f { ROOT a = f32[] parameter(0) }\n%g (b: f32[]) -> f32[] { ROOT b = f32[] parameter(0) }"
+    )
+    assert module.entry.name == "g" and module.name == "g"
+    assert check_round_trip("ENTRY f { a = f32[] parameter(0) } g { a = f32[] parameter(0) }").entry.name == "f"
+
+
+def test_the_last_instruction_is_the_root_where_none_is_marked() -> None:
+    assert entry("a = f32[] parameter(0)", "b = f32[] abs(a)").root.name == "b"
+
+
+def test_bare_instructions_have_their_unknown_operands_as_parameters() -> None:
+    module = check_round_trip('ROOT %r = f32[2]{0} add(f32[2]{0} %x, f32[2]{0} %y), metadata={op_name="n"}')
+    assert [p.name for p in module.entry.parameters] == ["x", "y"]
+    assert [o.name for o in module.entry.root.operands] == ["x", "y"]
+    module = check_round_trip("a = s32[] parameter(0)\nb = s32[] add(a, s32[] c)\nc2 = s32[] negate(b)")
+    assert [i.name for i in module.entry.instructions.values()] == ["a", "c", "b", "c2"]
+    assert [p.name for p in module.entry.parameters] == ["a", "c"] and module.entry.root.name == "c2"
+
+
+def test_computations_written_in_place() -> None:
+    module = check_round_trip("""ENTRY e {
+      x = f32[4]{0} parameter(0)
+      z = f32[] constant(0)
+      r = f32[] reduce(x, z), dimensions={0}, to_apply={
+        a = f32[] parameter(0)
+        b = f32[] parameter(1)
+        f = f32[] fusion(a, b), kind=kLoop, calls={
+          p = f32[] parameter(0)
+          q = f32[] parameter(1)
+          ROOT s = f32[] add(p, q)
+        }
+        ROOT t = f32[] add(f, f)
+      }
+      i = s32[] parameter(1)
+      ROOT c = f32[] conditional(i, r, r), branch_computations={{ROOT k = f32[] parameter(0)},
+        {ROOT k = f32[] parameter(0)}}
+    }""")
+    assert list(module.computations) == ["_", "_.1", "_.2", "_.3", "e"] and module.entry.name == "e"
+    reduce = module.entry.instructions["r"]
+    assert reduce.called == (module.computations["_.1"],) and reduce.attributes["to_apply"] == "%_.1"
+    assert module.computations["_.1"].instructions["f"].called == (module.computations["_"],)
+    assert module.entry.root.attributes["branch_computations"] == "{%_.2, %_.3}"
+
+
+def test_called_computations_may_stand_below() -> None:
+    module = check_round_trip("ENTRY e { ROOT r = f32[] call(), to_apply=f } f { ROOT c = f32[] constant(1) }")
+    assert module.entry.root.called[0].name == "f"
+
+
+def test_shapes_that_text_leaves_out_are_inferred() -> None:
+    c = entry(
+        "a = f32[2,3] parameter(0)",
+        "b = f32[3,5] parameter(1)",
+        "d = dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+        "t = transpose(d), dimensions={1,0}",
+        "n = abs(t)",
+        "g = compare(n, t), direction=LT",
+        "ROOT r = tuple(g, n)",
+    )
+    found = {i.name: str(i.shape) for i in c.instructions.values()}
+    assert found["d"] == "f32[2,5]" and found["t"] == "f32[5,2]" and found["r"] == "(pred[5,2], f32[5,2])"
+
+
+@pytest.mark.parametrize(
+    ("text", "element_type", "dimensions", "layout", "layout_text", "dynamic"),
+    [
+        ("f32[]", "f32", (), None, "", ()),
+        ("f32[]{}", "f32", (), (), "{}", ()),
+        ("f32[]{:T(128)S(6)}", "f32", (), (), "{:T(128)S(6)}", ()),
+        ("bf16[2, 3]{1, 0}", "bf16", (2, 3), (1, 0), "{1,0}", (False, False)),
+        ("bf16[2,3] {0,1}", "bf16", (2, 3), (0, 1), "{0,1}", (False, False)),
+        ("s4[5,0]{0,1:T(8,128)(4,1)E(4)}", "s4", (5, 0), (0, 1), "{0,1:T(8,128)(4,1)E(4)}", (False, False)),
+        ("u8[<=7,2]", "u8", (7, 2), None, "", (True, False)),
+        ("f8e4m3fn[?]", "f8e4m3fn", (-1,), None, "", (True,)),
+        ("c128[1]{0:D(D)#(u32)*(s32)L(64)P(f32[2]{0})M(3)}", "c128", (1,), (0,), None, (False,)),
+    ],
+)
+def test_array_shapes(text, element_type, dimensions, layout, layout_text, dynamic) -> None:
+    c = check_round_trip(f"ENTRY e {{ p = {text} parameter(0) q = {text} parameter(1) }}").entry
+    p, q = (i.shape for i in c.parameters)
+    assert p is q
+    assert (p.element_type, p.dimensions, p.layout) == (element_type, dimensions, layout)
+    assert p.dynamic_dimensions == dynamic and [p.is_dynamic(d) for d in range(p.rank)] == list(dynamic)
+    if layout_text is not None:
+        assert p.layout_text == layout_text
+
+
+def test_tuples_tokens_and_opaque_values() -> None:
+    text = "(f32[2]{0}, (s32[], ()), token[], /*index=3*/opaque[])"
+    shape = check_round_trip(f"ENTRY e {{ p = {text} parameter(0) }}").entry.root.shape
+    assert shape.is_tuple and not shape.is_array and len(shape.elements) == 4
+    assert shape.elements[1].elements[1].elements == () and shape.elements[1].elements[1].is_tuple
+    assert [e.element_type for e in shape.elements] == ["f32", "tuple", "token", "opaque"]
+    assert str(shape) == "(f32[2]{0}, (s32[], ()), token[], opaque[])"
+    assert str(shape.without_layout()) == "(f32[2], (s32[], ()), token[], opaque[])"
+    with pytest.raises(ix.UnsupportedOp, match="token"):
+        _ = shape.elements[2].dtype
+
+
+def test_shapes_made_by_hand_equal_parsed_ones() -> None:
+    parsed = entry("p = f16[2,3] parameter(0)").root.shape
+    made = ix.hlo.Shape.array("f16", (2, 3))
+    assert parsed == made and hash(parsed) == hash(made) and parsed.element_count == made.element_count == 6
+    assert made.dtype == np.float16 and made.minor_to_major == (1, 0)
+    for bad in [("f17", (2,)), ("f32", (-1,)), ("tuple", ())]:
+        with pytest.raises(ix.InvalidMap):
+            ix.hlo.Shape.array(*bad)
+
+
+def test_signatures_are_equal_for_what_is_computed_alike() -> None:
+    c = entry(
+        "a = f32[2]{0} parameter(0)",
+        "b = f32[2]{0} parameter(1)",
+        'c = f32[2]{0} add(a, b), metadata={op_name="x"}',
+        'd = f32[2]{0} add(b, a), sharding={replicated}, backend_config={}, frontend_attributes={a="b"}',
+        "e = f32[1]{0} slice(a), slice={[0:1]}",
+        "f = f32[1]{0} slice(b), slice={[1:2]}",
+        "k = f32[] constant(1)",
+        "l = f32[] constant(2)",
+        "m = f32[2] add(a, b)",
+    ).instructions
+    s = {name: i.signature for name, i in c.items()}
+    assert s["c"] == s["d"]
+    assert len({s[n] for n in "abcefklm"}) == 8  # parameters, slices, constants, layouts differ
+
+
+def test_unknown_opcodes_and_attributes_are_kept() -> None:
+    c = check_round_trip(
+        'ENTRY e { a = f32[2] parameter(0), shiny={x=[1,2], y="}"}, flag=-3 ROOT b = s8[9] frobnicate(a, a) }'
+    ).entry
+    assert c.root.opcode == "frobnicate" and c.root.shape.dimensions == (9,)
+    assert c.instructions["a"].attributes == {"shiny": '{x=[1,2], y="}"}', "flag": "-3"}
+
+
+def test_names_are_free_of_the_words_of_the_grammar() -> None:
+    c = check_round_trip(
+        "ROOT { ROOT = f32[] parameter(0) ENTRY = f32[] abs(ROOT) ROOT f32 = f32[] abs(%ENTRY) } "
+        "ENTRY ENTRY (HloModule: f32[]) -> f32[] { HloModule = f32[] parameter(0) %0 = f32[] negate(HloModule) }"
+    )
+    assert c.entry.name == "ENTRY" and c.entry.root.name == "0" and c.computations["ROOT"].root.name == "f32"
+
+
+def test_files(tmp_path) -> None:
+    import gzip
+
+    plain, packed = tmp_path / "a.hlo", tmp_path / "a.hlo.gz"
+    plain.write_text(OPTIMIZED)
+    packed.write_bytes(gzip.compress(OPTIMIZED.encode()))
+    assert facts(ix.hlo.load(plain)) == facts(ix.hlo.load(str(packed))) == facts(ix.hlo.parse(OPTIMIZED))
+    packed.write_bytes(packed.read_bytes()[:-20])
+    plain.write_bytes(b"HloModule m\nENTRY \xff")
+    for path, where in [(packed, "gzip"), (plain, "line 2, column 7")]:
+        with pytest.raises(ix.ParseError, match=where):
+            ix.hlo.load(path)
+    with pytest.raises(FileNotFoundError):
+        ix.hlo.load(tmp_path / "none")

@@ -1,0 +1,182 @@
+"""Shapes against opcodes: what the operands and attributes of an instruction give is what the text must say."""
+
+import re
+
+import pytest
+
+import indexing as ix
+
+# operands, instruction's result, opcode, attributes; what is wrong (empty: nothing)
+CASES = [
+    ("f32[2,3]", "f32[2,3] abs(p0)", ""),
+    ("f32[2,3]", "f32[3,2] abs(p0)", r"the operands give f32\[2,3\], the text says f32\[3,2\]"),
+    ("f32[2,3]", "s32[2,3] negate(p0)", "the operands give"),
+    ("f32[2]", "f32[2] abs(p0, p0)", "abs takes 1 operands, found 2"),
+    ("f32[2]", "bf16[2] negate(p0)", ""),  # precision may mix
+    ("c64[2]", "f32[2] abs(p0)", ""),
+    ("c128[2]", "f64[2] imag(p0)", ""),
+    ("f32[2]", "pred[2] is-finite(p0)", ""),
+    ("f32[2]", "s8[2] convert(p0)", ""),
+    ("f32[2]", "s8[3] convert(p0)", "the operands give"),
+    ("f32[2] s32[2]", "f32[2] add(p0, p1)", "operands 0 and 1 do not fit"),
+    ("f32[2] f32[]", "f32[2] add(p0, p1)", "operands 0 and 1 do not fit"),
+    ("token[]", "f32[2] abs(p0)", "operand 0 must be an array"),
+    ("f32[2] f32[2]", "pred[2] compare(p0, p1), direction=LT", ""),
+    ("f32[2] f32[2]", "pred[2] compare(p0, p1)", "attribute direction is missing"),
+    ("f32[2] f32[2]", "pred[2] compare(p0, p1), direction=XX", "direction must be"),
+    ("f64[2] f64[2]", "c128[2] complex(p0, p1)", ""),
+    ("s8[2] s8[2]", "c64[2] complex(p0, p1)", "must be f32 or f64"),
+    ("f32[] f32[4] f32[4]", "f32[4] clamp(p0, p1, p2)", ""),
+    ("f32[3] f32[4] f32[4]", "f32[4] clamp(p0, p1, p2)", "operands 1 and 0"),
+    ("pred[] f32[4] f32[4]", "f32[4] select(p0, p1, p2)", ""),
+    ("pred[4] f32[4] f32[4]", "f32[4] select(p0, p1, p2)", ""),
+    ("pred[3] f32[4] f32[4]", "f32[4] select(p0, p1, p2)", "do not fit"),
+    ("s32[4] f32[4] f32[4]", "f32[4] select(p0, p1, p2)", "must be pred"),
+    ("s8[2,4]", "s32[2] bitcast-convert(p0)", ""),
+    ("s32[2]", "s8[2,4] bitcast-convert(p0)", ""),
+    ("s32[2]", "f32[2] bitcast-convert(p0)", ""),
+    ("s32[2]", "s8[2,3] bitcast-convert(p0)", "the operands give"),
+    ("s8[2,3]", "s32[2] bitcast-convert(p0)", "must be 4"),
+    ("f32[3]", "f32[2,3] broadcast(p0), dimensions={1}", ""),
+    ("f32[]", "f32[2,3] broadcast(p0)", ""),
+    ("f32[3]", "f32[2,3] broadcast(p0), dimensions={0}", "operand dimension 0 has size 3, dimension 0 of the result 2"),
+    ("f32[3]", "f32[2,3] broadcast(p0), dimensions={2}", "outside of rank 2"),
+    ("f32[3]", "f32[2,3] broadcast(p0)", "attribute dimensions is missing"),
+    ("f32[3,3]", "f32[3,3] broadcast(p0), dimensions={1,1}", "twice"),
+    ("f32[2,3,4]", "f32[4,2,3] transpose(p0), dimensions={2,0,1}", ""),
+    ("f32[2,3,4]", "f32[2,3,4] transpose(p0), dimensions={2,0,1}", "the operands give"),
+    ("f32[2,3]", "f32[2,3] transpose(p0), dimensions={0}", "permutation"),
+    ("f32[2,3]", "f32[6] reshape(p0)", ""),
+    ("f32[2,3]", "f32[7] reshape(p0)", r"has 6 elements, f32\[7\] has 7"),
+    ("f32[2,3]", "s32[6] reshape(p0)", "the operands give"),
+    ("f32[2,3]{1,0}", "f32[3,2]{0,1} bitcast(p0)", ""),
+    ("f32[2,3]", "s32[6] bitcast(p0)", ""),
+    ("f32[2,3]", "f32[5] bitcast(p0)", "elements"),
+    ("f32[10,4]", "f32[3,4] slice(p0), slice={[1:9:3], [0:4]}", ""),
+    ("f32[10]", "f32[3] slice(p0), slice={[1:12:4]}", "is no slice of dimension 0 of size 10"),
+    ("f32[10]", "f32[3] slice(p0), slice={[5:4]}", "is no slice"),
+    ("f32[10]", "f32[3] slice(p0), slice={[0:4:0]}", "is no slice"),
+    ("f32[10,4]", "f32[3] slice(p0), slice={[0:3]}", "1 slices for 2 dimensions"),
+    ("f32[2,3] f32[2,5]", "f32[2,8] concatenate(p0, p1), dimensions={1}", ""),
+    ("f32[2,3] f32[2,5]", "f32[4,3] concatenate(p0, p1), dimensions={0}", "operands 0 and 1 do not fit"),
+    ("f32[2,3]", "f32[2,3] concatenate(p0), dimensions={0,1}", "one dimension"),
+    ("f32[5] f32[]", "f32[12] pad(p0, p1), padding=1_2_1", ""),
+    ("f32[5] f32[]", "f32[3] pad(p0, p1), padding=-1_-1", ""),
+    ("f32[5] f32[]", "f32[0] pad(p0, p1), padding=-3_-3", "negative size"),
+    ("f32[5] f32[]", "f32[1] pad(p0, p1), padding=0_0_-1", "negative"),
+    ("f32[5] f32[1]", "f32[5] pad(p0, p1), padding=0_0", "operand 1 must be a scalar"),
+    ("f32[5] f32[]", "f32[5] pad(p0, p1), padding=9223372036854775807_1", "64 bits"),
+    ("", "s32[3,4] iota(), iota_dimension=1", ""),
+    ("", "s32[3,4] iota(), iota_dimension=2", "outside of rank 2"),
+    ("", "s32[3,4] iota()", "attribute iota_dimension is missing"),
+    ("", "pred[3] iota(), iota_dimension=0", "array of numbers"),
+    ("f32[3,4]", "f32[3,4] reverse(p0), dimensions={0,1}", ""),
+    ("f32[3,4]", "f32[3,4] reverse(p0), dimensions={2}", "outside of rank 2"),
+    ("f32[8,9] s32[] s32[]", "f32[2,3] dynamic-slice(p0, p1, p2), dynamic_slice_sizes={2,3}", ""),
+    ("f32[8,9] s32[2]", "f32[2,3] dynamic-slice(p0, p1), dynamic_slice_sizes={2,3}", ""),
+    ("f32[8,9] s32[]", "f32[2,3] dynamic-slice(p0, p1), dynamic_slice_sizes={2,3}", "one start for each of 2"),
+    ("f32[8] f32[]", "f32[2] dynamic-slice(p0, p1), dynamic_slice_sizes={2}", "starts must be integers"),
+    ("f32[8] s32[]", "f32[9] dynamic-slice(p0, p1), dynamic_slice_sizes={9}", "does not fit"),
+    ("f32[8] f32[3] s32[]", "f32[8] dynamic-update-slice(p0, p1, p2)", ""),
+    ("f32[8] f32[9] s32[]", "f32[8] dynamic-update-slice(p0, p1, p2)", "does not fit"),
+    ("f32[2,3,4] f32[2,4,5]", "f32[2,3,5] dot(p0, p1), lhs_batch_dims={0}, rhs_batch_dims={0}, "
+     "lhs_contracting_dims={2}, rhs_contracting_dims={1}", ""),
+    ("bf16[3] bf16[3]", "f32[] dot(p0, p1), lhs_contracting_dims={0}, rhs_contracting_dims={0}", ""),
+    ("f32[3] f32[5]", "f32[3,5] dot(p0, p1)", ""),
+    ("f32[3] f32[4]", "f32[] dot(p0, p1), lhs_contracting_dims={0}, rhs_contracting_dims={0}", "do not pair"),
+    ("f32[3] f32[3]", "f32[] dot(p0, p1), lhs_contracting_dims={0}", "do not pair"),
+    ("f32[3] f32[3]", "f32[] dot(p0, p1), lhs_contracting_dims={0}, rhs_contracting_dims={0}, lhs_batch_dims={0}, "
+     "rhs_batch_dims={0}", "both a batch and a contracting"),
+    ("f32[2,3] f32[]", "f32[3] reduce(p0, p1), dimensions={0}, to_apply=add", ""),
+    ("f32[2,3] f32[]", "f32[2] reduce(p0, p1), dimensions={0}, to_apply=add", "the operands give"),
+    ("f32[2,3] f32[]", "f32[] reduce(p0, p1), to_apply=add", "attribute dimensions is missing"),
+    ("f32[2,3] f32[] f32[]", "f32[] reduce(p0, p1, p2), dimensions={0}, to_apply=add", "as many initial values"),
+    ("f32[9] f32[]", "f32[4] reduce-window(p0, p1), window={size=3 stride=2}, to_apply=add", ""),
+    ("f32[9] f32[]", "f32[9] reduce-window(p0, p1), window={size=3 pad=1_1}, to_apply=add", ""),
+    ("f32[9] f32[]", "f32[13] reduce-window(p0, p1), window={size=3 lhs_dilate=2 rhs_dilate=2}, to_apply=add", ""),
+    ("f32[9] f32[]", "f32[9] reduce-window(p0, p1), window={size=3}, to_apply=add", "the operands give"),
+    ("f32[9,2] f32[]", "f32[9] reduce-window(p0, p1), window={size=3}, to_apply=add", "a window of 1 dimensions for 2"),
+    ("f32[1,8,8,6] f32[3,3,3,10]", "f32[1,6,6,10] convolution(p0, p1), window={size=3x3}, dim_labels=b01f_01io->b01f, "
+     "feature_group_count=2", ""),
+    ("f32[1,8,8,6] f32[3,3,3,10]", "f32[1,6,6,10] convolution(p0, p1), window={size=3x3}, dim_labels=b01f_01io->b01f",
+     "do not divide"),
+    ("f32[1,8,8,6] f32[3,3,6,10]", "f32[1,6,6,10] convolution(p0, p1), window={size=3x2}, dim_labels=b01f_01io->b01f",
+     "the window has size 2, the kernel 3"),
+    ("f32[1,8,6] f32[3,6,10]", "f32[1,6,10] convolution(p0, p1), window={size=3}, dim_labels=b01f_01io->b01f",
+     "must name the 3 dimensions"),
+    ("f32[33,76,70] s32[18,2]", "f32[18,7,8,4] gather(p0, p1), offset_dims={1,2,3}, collapsed_slice_dims={}, "
+     "start_index_map={0,1}, index_vector_dim=1, slice_sizes={7,8,4}", ""),
+    ("f32[33,76] s32[18]", "f32[18,5] gather(p0, p1), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, "
+     "index_vector_dim=1, slice_sizes={1,5}", ""),
+    ("f32[33,76] s32[18]", "f32[18,5] gather(p0, p1), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, "
+     "index_vector_dim=1, slice_sizes={2,5}", "slice size 1"),
+    ("f32[33,76] s32[18,2]", "f32[18,5] gather(p0, p1), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, "
+     "index_vector_dim=1, slice_sizes={1,5}", "an index has 2 numbers, the dimension map 1"),
+    ("f32[33,76] s32[18]", "f32[18,5] gather(p0, p1), offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, "
+     "index_vector_dim=1, slice_sizes={1,5}", "offset_dims must name the 1 dimensions"),
+    ("f32[9,4] s32[5,1] f32[5,4]", "f32[9,4] scatter(p0, p1, p2), update_window_dims={1}, inserted_window_dims={0}, "
+     "scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add", ""),
+    ("f32[9,4] s32[5,1] f32[6,4]", "f32[9,4] scatter(p0, p1, p2), update_window_dims={1}, inserted_window_dims={0}, "
+     "scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add", "do not fit indices"),
+    ("f32[9] s32[9]", "(f32[9], s32[9]) sort(p0, p1), dimensions={0}, to_apply=less", ""),
+    ("f32[9] s32[8]", "(f32[9], s32[8]) sort(p0, p1), dimensions={0}, to_apply=less", "different sizes"),
+    ("f32[9]", "f32[9] sort(p0), dimensions={0}, to_apply=add", "root must be"),
+    ("f32[2] s32[]", "(f32[2], s32[]) tuple(p0, p1)", ""),
+    ("f32[2] s32[]", "(f32[2], s32[2]) tuple(p0, p1)", "the operands give"),
+    ("(f32[2], s32[])", "s32[] get-tuple-element(p0), index=1", ""),
+    ("(f32[2], s32[])", "s32[] get-tuple-element(p0), index=2", "index 2 of a tuple of 2"),
+    ("(f32[2], s32[])", "s32[] get-tuple-element(p0)", "attribute index is missing"),
+    ("f32[2]", "s32[] get-tuple-element(p0), index=0", "must be a tuple"),
+    ("f32[<=4]", "s32[] get-dimension-size(p0), dimensions={0}", ""),
+    ("f32[4] s32[]", "f32[<=4] set-dimension-size(p0, p1), dimensions={0}", ""),
+    ("f32[?,2]", "f32[?,2] abs(p0)", ""),
+    ("f32[?,2]", "f32[7,2] abs(p0)", ""),
+    ("f32[4]", "f32[4]{0} copy(p0)", ""),
+    ("", "u32[] partition-id()", ""),
+    ("", "s32[] after-all()", "the result is a token"),
+    ("s32[] f32[2] f32[2]", "f32[2] conditional(p0, p1, p2), branch_computations={one, one}", ""),
+    ("s32[] f32[2]", "f32[2] conditional(p0, p1), branch_computations={one, one}", "2 branches need 3 operands"),
+    ("pred[] f32[2] f32[2]", "f32[2] conditional(p0, p1, p2), true_computation=one, false_computation=one", ""),
+    ("f32[] f32[2] f32[2]", "f32[2] conditional(p0, p1, p2), branch_computations={one, one}", "must be s32"),
+]  # fmt: skip
+
+CALLED = """
+add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }
+less {
+  a = f32[] parameter(0) b = f32[] parameter(1) c = s32[] parameter(2) d = s32[] parameter(3)
+  ROOT e = pred[] compare(a, b), direction=LT
+}
+one { ROOT a = f32[2] parameter(0) }
+"""
+
+
+def shapes(text: str) -> list[str]:
+    return [text] if text.startswith("(") else text.split()
+
+
+@pytest.mark.parametrize(("operands", "instruction", "wrong"), CASES, ids=range(len(CASES)))
+def test_shapes(operands: str, instruction: str, wrong: str) -> None:
+    parameters = [f"p{i} = {shape} parameter({i})" for i, shape in enumerate(shapes(operands))]
+    text = CALLED + "ENTRY e {\n" + "\n".join(parameters) + f"\nROOT r = {instruction}\n}}"
+    if not wrong:
+        assert ix.hlo.parse(text).entry.root.name == "r"
+        return
+    with pytest.raises(ix.ParseError, match=wrong) as caught:
+        ix.hlo.parse(text)
+    assert text.split("\n")[caught.value.line - 1].startswith("ROOT r = ")
+
+
+@pytest.mark.parametrize(("operands", "instruction"), [c[:2] for c in CASES if not c[2]])
+def test_a_shape_that_the_text_leaves_out(operands: str, instruction: str) -> None:
+    """It is the one that the text could say, precision aside; where the operands do not tell it, the error says so."""
+    _, call = re.fullmatch(r"(\(.*?\)|\S+) ([a-z].*)", instruction).groups()
+    parameters = [f"p{i} = {shape} parameter({i})" for i, shape in enumerate(shapes(operands))]
+    start = CALLED + "ENTRY e {\n" + "\n".join(parameters)
+    try:
+        found = ix.hlo.parse(f"{start}\nROOT r = {call}\n}}").entry.root.shape
+    except ix.ParseError as error:
+        assert "expected the shape in front of the opcode" in str(error)
+        return
+    written = ix.hlo.parse(f"{start}\nROOT r = {instruction}\n}}").entry.root.shape
+    assert [e.dimensions for e in found.elements] == [e.dimensions for e in written.elements]
+    assert "?" in operands or found.dimensions == written.dimensions
