@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import indexing as ix
-from tagged import check
+from tagged import check, spelled
 
 
 def root_of(text: str) -> ix.hlo.Instruction:
@@ -32,7 +32,7 @@ def test_tokens_have_no_elements() -> None:
     root = root_of("HloModule m\nENTRY e {\n p = s32[2] parameter(0)\n t = token[] after-all()\n"
                    " ROOT d = s32[2] add-dependency(p, t)\n}")  # fmt: skip
     data, token = ix.output_to_input(root)
-    assert str(data[0].map) == "(d0) -> (d0), domain: d0 in [0, 1]"
+    assert str(data[0].map) == spelled("(d0) -> (d0), domain: d0 in [0, 1]")
     assert token == []
     assert ix.output_to_input(root.operands[1]) == []
 
@@ -56,8 +56,12 @@ def test_asynchronous_wrappers_carry_the_maps_of_their_computation() -> None:
       ROOT d = s32[3,2] async-done(u) }"""
     module = ix.hlo.parse(text)
     start, update, done = (module.entry.instructions[n] for n in "sud")
-    assert str(ix.output_to_input(start, 1)[0][0].map) == "(d0, d1) -> (d1, d0), domain: d0 in [0, 2], d1 in [0, 1]"
-    assert str(ix.output_to_input(start, 0)[0][0].map) == "(d0, d1) -> (d0, d1), domain: d0 in [0, 1], d1 in [0, 2]"
+    assert str(ix.output_to_input(start, 1)[0][0].map) == spelled(
+        "(d0, d1) -> (d1, d0), domain: d0 in [0, 2], d1 in [0, 1]"
+    )
+    assert str(ix.output_to_input(start, 0)[0][0].map) == spelled(
+        "(d0, d1) -> (d0, d1), domain: d0 in [0, 1], d1 in [0, 2]"
+    )
     assert ix.output_to_input(start, 2) == [[]]
     assert [ix.output_to_input(update, k)[0][0].leaf for k in range(2)] == [0, 1]
     assert ix.output_to_input(done)[0][0].leaf == 1
@@ -93,7 +97,7 @@ def test_a_conditional_may_read_what_any_branch_reads(text: str, choice: np.ndar
     x, y = np.array([1, 5, 9], np.int32), np.array([20, 30, 44], np.int32)
     root = check(text, [choice, x, y], only_bounds=[0])
     predicate, left, right = ix.output_to_input(root)
-    assert str(left[0].map) == "(d0) -> (-d0 + 2), domain: d0 in [0, 2]"
+    assert str(left[0].map) == spelled("(d0) -> (-d0 + 2), domain: d0 in [0, 2]")
     assert [m.leaf for m in right] == [0, 1]
     assert {m.exactness for m in (*left, *right)} == {"over-approximate"}
     assert [m.exactness for m in predicate] == ["exact"]
@@ -196,12 +200,12 @@ def test_outfeed_and_send_hand_out_their_operand() -> None:
     root = root_of("HloModule m\nENTRY e {\n p0 = s32[2] parameter(0)\n t = token[] after-all()\n"
                    " ROOT o = token[] outfeed(p0, t)\n}")  # fmt: skip
     data, token = ix.output_to_input(root)
-    assert str(data[0].map) == "()[s0] -> (s0), domain: s0 in [0, 1]"
+    assert str(data[0].map) == spelled("()[s0] -> (s0), domain: s0 in [0, 1]")
     assert token == []
     assert ix.evaluate(root.computation.module, np.zeros(2)) is None
     sent = root_of("HloModule m\nENTRY e {\n p0 = s32[2] parameter(0)\n t = token[] after-all()\n"
                    " s = (s32[2], u32[], token[]) send(p0, t), channel_id=1\n ROOT d = token[] send-done(s)\n}")  # fmt: skip
-    assert str(ix.output_to_input(sent.operands[0], 0)[0][0].map) == "(d0) -> (d0), domain: d0 in [0, 1]"
+    assert str(ix.output_to_input(sent.operands[0], 0)[0][0].map) == spelled("(d0) -> (d0), domain: d0 in [0, 1]")
     assert ix.evaluate(sent.computation.module, np.zeros(2)) is None
 
 
@@ -231,5 +235,5 @@ def test_calls_nested_as_deep_as_programs_may_be() -> None:
     lines.append(f"ENTRY e {{ p = s32[2] parameter(0)\n ROOT r = s32[2] call(p), to_apply=f{depth - 1} }}")
     module = ix.hlo.parse("\n".join(lines))
     for found in (ix.output_to_input(module.entry.root), ix.input_to_output(module.entry.root)):
-        assert str(found[0][0].map) == "(d0) -> (-d0 + 1), domain: d0 in [0, 1]"
+        assert str(found[0][0].map) == spelled("(d0) -> (-d0 + 1), domain: d0 in [0, 1]")
     assert ix.evaluate(module, np.array([1, 2])).tolist() == [2, 1]

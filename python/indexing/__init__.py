@@ -31,3 +31,4 @@ from indexing.partition import PartitionedComputation as PartitionedComputation
 from indexing.partition import Subgraph as Subgraph
 from indexing.partition import partition as partition
 from indexing.reference import evaluate as evaluate
+from indexing.reference import evaluate_replicas as evaluate_replicas

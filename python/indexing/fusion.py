@@ -6,14 +6,13 @@ Maps are simplified and remembered per module, by what an instruction's maps dep
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
 from indexing._core import IndexingMap
 from indexing.errors import IndexingError, InvalidMap
-from indexing.layout import bitcast_map, to_logical, to_physical
-from indexing.ops.block import Indexing, OperandIndexing, RuntimeValue, identity, leaves, output_sizes
+from indexing.layout import to_logical, to_physical
+from indexing.ops.block import Indexing, OperandIndexing, identity, leaves, output_sizes
 from indexing.ops.compose import follow
 from indexing.ops.through import (
     Found,
@@ -21,6 +20,7 @@ from indexing.ops.through import (
     instruction_indexing,
     instruction_inverse,
     merge,
+    names_instructions,
     prepare_called,
     walk,
 )
@@ -29,10 +29,15 @@ from indexing.ops.tuple_ import is_array
 if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction, Module, Shape
 
-__all__ = ["bitcast_map", "epilogue_indexing", "grouped_indexing", "input_to_output", "output_to_input"]
+__all__ = ["epilogue_indexing", "grouped_indexing", "input_to_output", "output_to_input"]
 
-_Memo = dict[tuple[int, int, bool, bool], Indexing]
-_MEMO: WeakKeyDictionary[Module, _Memo] = WeakKeyDictionary()
+
+@dataclass(slots=True)
+class _Answers:
+    """Answers given for a module: by signature, output or operand, and physical layout."""
+
+    to_input: dict[tuple[int, int, bool], Indexing] = field(default_factory=dict)
+    to_output: dict[tuple[int, int, bool], Indexing] = field(default_factory=dict)
 
 
 def output_to_input(instruction: Instruction, output: int = 0, physical_layout: bool = False) -> Indexing:
@@ -43,26 +48,20 @@ def output_to_input(instruction: Instruction, output: int = 0, physical_layout: 
     are those of physical shapes (sizes from major to minor) on both sides. Raises IndexingError where there is no such
     output, UnsupportedOp for an opcode that HLO doesn't have.
     """
-    module = instruction.computation.module
-    memo = _MEMO.get(module)
-    if memo is None:
-        memo = _MEMO.setdefault(module, {})
-    key = (instruction.signature, output, physical_layout, True)
+    memo = instruction.module.attached(_Answers).to_input
+    key = (instruction.signature, output, physical_layout)
     found = memo.get(key)
     if found is None:
         _check(output, len(leaves(instruction.shape)), f"{instruction.name} has", "outputs")
-        prepare_called_by(instruction)
-        found = _finished(instruction_indexing(instruction, output))
+        found = instruction_indexing(instruction, output)
         if physical_layout:
             result = leaves(instruction.shape)[output]
             operands = [leaves(o.shape) for o in instruction.operands]
-            found = [
-                [_physical(m, result, shapes[m.leaf]) for m in maps]
-                for maps, shapes in zip(found, operands, strict=True)
-            ]
-        if not _reads_values(found):
+            pairs = zip(found, operands, strict=True)
+            found = [[_physical(m, result, shapes[m.leaf]) for m in maps] for maps, shapes in pairs]
+        if not names_instructions(found):
             memo[key] = found
-    return [list(maps) for maps in found]
+    return [maps.copy() for maps in found]
 
 
 def input_to_output(instruction: Instruction, input: int = 0, physical_layout: bool = False) -> Indexing:
@@ -70,21 +69,19 @@ def input_to_output(instruction: Instruction, input: int = 0, physical_layout: b
 
     Where the operand is a tuple, `leaf` says which of its arrays a map starts from. Otherwise as `output_to_input`.
     """
-    module = instruction.computation.module
-    memo = _MEMO.setdefault(module, {})
-    key = (instruction.signature, input, physical_layout, False)
+    memo = instruction.module.attached(_Answers).to_output
+    key = (instruction.signature, input, physical_layout)
     found = memo.get(key)
     if found is None:
         _check(input, max(len(instruction.operands), 1), f"{instruction.name} has", "operands")
-        prepare_called_by(instruction)
-        found = _finished(instruction_inverse(instruction, input))
+        found = instruction_inverse(instruction, input)
         if physical_layout and instruction.operands:
             sources = leaves(instruction.operands[input].shape)
             results = leaves(instruction.shape)
             found = [[_physical(m, sources[m.leaf], r) for m in maps] for maps, r in zip(found, results, strict=True)]
-        if not _reads_values(found):
+        if not names_instructions(found):
             memo[key] = found
-    return [list(maps) for maps in found]
+    return [maps.copy() for maps in found]
 
 
 def grouped_indexing(
@@ -145,12 +142,6 @@ def epilogue_indexing(hero: Instruction, root: Instruction) -> IndexingMap:
     return next(iter(found)).map
 
 
-def prepare_called_by(instruction: Instruction) -> None:
-    """Compute maps of the computations below this instruction innermost first, so that no call nests deep."""
-    for computation in instruction.called:
-        prepare_called(computation)
-
-
 def _through_fusion(fusion: Instruction, found: dict[tuple[Instruction, int], Found]) -> None:
     """Walk the fusion's computation from what is found in it to its parameters, and pass these on to its operands."""
     inside: Computation = fusion.called[0]
@@ -162,23 +153,6 @@ def _through_fusion(fusion: Instruction, found: dict[tuple[Instruction, int], Fo
                 merge(found.setdefault((operand, leaf), {}), m)
 
 
-def _finished(found: Indexing) -> Indexing:
-    return [[_simplified(m) for m in maps] for maps in found]
-
-
-def _simplified(m: OperandIndexing) -> OperandIndexing:
-    values = tuple(_clamped(v, m, k) for k, v in enumerate(m.runtime_values))
-    pieces = None if m.pieces is None else tuple(_simplified(p) for p in m.pieces)
-    replicas = m.replica_map.simplify() if m.replica_map is not None else None
-    return replace(m, map=m.map.simplify(), runtime_values=values, replica_map=replicas, pieces=pieces)
-
-
-def _clamped(value: RuntimeValue, m: OperandIndexing, which: int) -> RuntimeValue:
-    """The value with its bounds written down, before simplification may tighten the variable's interval."""
-    interval = m.map.runtimes[which].interval
-    return replace(value, map=value.map.simplify(), bounds=value.bounds or (interval.lower, interval.upper))
-
-
 def _physical(m: OperandIndexing, source: Shape, target: Shape) -> OperandIndexing:
     """The map between physical indices of both sides."""
     if not (is_array(source) and is_array(target)):
@@ -186,11 +160,6 @@ def _physical(m: OperandIndexing, source: Shape, target: Shape) -> OperandIndexi
     from_physical = OperandIndexing(to_logical(source))
     moved = follow(follow(from_physical, m), OperandIndexing(to_physical(target)))
     return replace(moved, leaf=m.leaf)
-
-
-def _reads_values(found: Indexing) -> bool:
-    """Do maps name instructions (as those with runtime values do)? Then they hold for one instruction alone."""
-    return any(m.runtime_values for maps in found for m in maps)
 
 
 def _check(number: int, count: int, who: str, what: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import numpy as np
 
@@ -359,13 +359,14 @@ def _visit(start: Instruction, order: dict[Instruction, None]) -> None:
 class Module:
     """An HLO module."""
 
-    __slots__ = ("__weakref__", "_by_name", "_computations", "_core", "_lock", "_shapes")
+    __slots__ = ("__weakref__", "_attached", "_by_name", "_computations", "_core", "_lock", "_shapes")
 
     def __init__(self, core: _core.HloModule) -> None:
         """Made by `parse`."""
         self._core = core
         self._lock = threading.Lock()
         self._shapes: dict[int, Shape] = {}
+        self._attached: dict[object, object] = {}
         self._computations = [Computation(self, row, *fields) for row, fields in enumerate(core.computations())]
         self._by_name = MappingProxyType({c.name: c for c in self._computations})
 
@@ -388,6 +389,16 @@ class Module:
     def attributes(self) -> Mapping[str, str]:
         """The header's attributes, each value as written."""
         return MappingProxyType(dict(self._core.header()))
+
+    def attached(self, kind: type[T]) -> T:
+        """The one object of a class that belongs to this module, made when first asked for.
+
+        It is where an analysis keeps what it has found out about the module; it is freed with the module.
+        """
+        found = self._attached.get(kind)
+        if found is None:
+            found = self._attached.setdefault(kind, kind())
+        return cast(T, found)
 
     @property
     def instruction_count(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from indexing.ops.block import leaves
@@ -14,8 +15,23 @@ if TYPE_CHECKING:
 Source = tuple[frozenset[tuple[int, int]], "tuple[int, int] | None"]
 
 
+@dataclass(slots=True)
+class _Memo:
+    """What is known of a module's loops, by body and condition."""
+
+    loops: dict[tuple[str, str], tuple[list[bool], list[frozenset[int]]]] = field(default_factory=dict)
+
+
 def carried_leaves(loop: Instruction) -> tuple[list[bool], list[frozenset[int]]]:
     """For each array of a while's state: does the body leave it alone, and which arrays can reach it in the end."""
+    memo = loop.module.attached(_Memo).loops
+    key = (loop.computation_of("body").name, loop.computation_of("condition").name)
+    if key not in memo:
+        memo[key] = _carried_leaves(loop)
+    return memo[key]
+
+
+def _carried_leaves(loop: Instruction) -> tuple[list[bool], list[frozenset[int]]]:
     body = leaf_sources(loop.computation_of("body"))
     condition = leaf_sources(loop.computation_of("condition"))
     count = len(leaves(loop.shape))

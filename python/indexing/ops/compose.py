@@ -29,6 +29,9 @@ def follow(first: OperandIndexing, second: OperandIndexing) -> OperandIndexing:
     reason = join_reasons(first.reason, second.reason)
     if first.map.is_undefined or second.map.is_undefined:
         return OperandIndexing(IndexingMap.undefined(), (), "unknown", reason, None, second.leaf)
+    if first.map.is_known_empty or second.map.is_known_empty:
+        empty = first.map if first.map.is_known_empty else second.map
+        return OperandIndexing(empty, (), exactness, reason, None, second.leaf)
     found, values = compose_with_values(first, second)
     return OperandIndexing(
         found, values, exactness, reason, _follow_replicas(first, second), second.leaf, _follow_pieces(first, second)

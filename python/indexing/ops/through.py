@@ -8,14 +8,15 @@ therefore bounded by the number of instructions, whatever the number of paths.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
-from weakref import WeakKeyDictionary
 
 from indexing._core import IndexingMap
 from indexing.ops.block import (
     Indexing,
     OperandIndexing,
+    RuntimeValue,
     identity,
     leaves,
     output_sizes,
@@ -28,14 +29,26 @@ from indexing.ops.interpret import rule
 from indexing.ops.inverse import inverse_indexing
 
 if TYPE_CHECKING:
-    from indexing.hlo import Computation, Instruction, Module
+    from indexing.hlo import Computation, Instruction
 
 MOST_MAPS = 64
 _TOO_MANY = f"more than {MOST_MAPS} different maps reach this value; it is named as a whole"
 
 Found: TypeAlias = dict[OperandIndexing, None]  # different maps, in the order they were found
-_Key: TypeAlias = "tuple[str, str, int]"
-_MEMO: WeakKeyDictionary[Module, dict[_Key, list[list[OperandIndexing]]]] = WeakKeyDictionary()
+
+
+@dataclass(slots=True)
+class Memo:
+    """What is known of a module's maps: laws by an instruction's signature, maps through a computation by its name.
+
+    Only laws without runtime values are shared by signature, since these name instructions.
+    """
+
+    laws: dict[tuple[int, int], Indexing] = field(default_factory=dict)
+    inverses: dict[tuple[int, int], Indexing] = field(default_factory=dict)
+    through: dict[tuple[str, int], Indexing] = field(default_factory=dict)
+    through_inverse: dict[tuple[str, int], Indexing] = field(default_factory=dict)
+    heights: dict[str, int] = field(default_factory=dict)
 
 
 def computation_indexing(computation: Computation, output: int, arguments: Sequence[Instruction] = ()) -> Indexing:
@@ -43,27 +56,52 @@ def computation_indexing(computation: Computation, output: int, arguments: Seque
 
     `arguments` are what a caller passes: runtime values that are parameters become these.
     """
-    found = _memoised(computation, "output", output, _from_root)
+    memo = computation.module.attached(Memo).through
+    found = memo.get((computation.name, output))
+    if found is None:
+        prepare_called(computation)
+        found = memo[computation.name, output] = _from_root(computation, output)
     return [[_at_caller(m, computation, arguments) for m in maps] for maps in found]
 
 
 def computation_inverse(computation: Computation, parameter: int, arguments: Sequence[Instruction] = ()) -> Indexing:
     """For each array of the root, the maps from the arrays of a parameter to it; `leaf` says which array of it."""
-    found = _memoised(computation, "input", parameter, _from_parameter)
+    memo = computation.module.attached(Memo).through_inverse
+    found = memo.get((computation.name, parameter))
+    if found is None:
+        found = memo[computation.name, parameter] = _from_parameter(computation, parameter)
     return [[_at_caller(m, computation, arguments) for m in maps] for maps in found]
 
 
 def instruction_indexing(instruction: Instruction, output: int) -> Indexing:
-    """The instruction's own law, output to input."""
-    return rule(instruction).output_to_input(instruction, output)
+    """The instruction's own law, output to input, simplified."""
+    memo = instruction.module.attached(Memo).laws
+    found = memo.get((instruction.signature, output))
+    if found is None:
+        found = finished(rule(instruction).output_to_input(instruction, output))
+        if not names_instructions(found):
+            memo[instruction.signature, output] = found
+    return found
 
 
 def instruction_inverse(instruction: Instruction, operand: int) -> Indexing:
-    """The instruction's own law, input to output; the inverse of the other where it states none."""
-    op = rule(instruction)
-    if op.input_to_output is not None:
-        return op.input_to_output(instruction, operand)
-    return inverse_indexing(instruction, operand, op.output_to_input)
+    """The instruction's own law, input to output, simplified; the inverse of the other where it states none."""
+    memo = instruction.module.attached(Memo).inverses
+    found = memo.get((instruction.signature, operand))
+    if found is None:
+        op = rule(instruction)
+        if op.input_to_output is not None:
+            found = finished(op.input_to_output(instruction, operand))
+        else:
+            found = finished(inverse_indexing(instruction, operand, op.output_to_input))
+        if not names_instructions(found):
+            memo[instruction.signature, operand] = found
+    return found
+
+
+def names_instructions(found: Indexing) -> bool:
+    """Do maps have runtime values? Then they hold for one instruction alone."""
+    return any(m.runtime_values for maps in found for m in maps)
 
 
 def indexing_from(
@@ -84,27 +122,34 @@ def walk(
     inside: Callable[[Instruction], bool],
 ) -> None:
     """Carry the maps found so far on to the operands of each instruction of `order` that is `inside`."""
+    reached = {i for i, _ in found}
     for i in order:
-        if not i.operands or not inside(i):
+        if i not in reached or not inside(i):
+            continue
+        operands = i.operands
+        if not operands:
             continue
         for leaf, shape in enumerate(leaves(i.shape)):
             here = found.get((i, leaf))
             if here is None:
                 continue
-            merged = _bounded(here, shape.dimensions)
-            found[i, leaf] = merged
-            for operand, maps in zip(i.operands, instruction_indexing(i, leaf), strict=True):
+            found[i, leaf] = merged = _bounded(here, shape.dimensions)
+            for operand, maps in zip(operands, instruction_indexing(i, leaf), strict=True):
                 for m in maps:
-                    _extend(found.setdefault((operand, m.leaf), {}), merged, m)
+                    reached.add(operand)
+                    _extend(found.setdefault((operand, m.leaf), {}), merged, m, shape.dimensions)
 
 
 def _from_root(computation: Computation, output: int) -> Indexing:
-    prepare_called(computation)
-    return _from_root_prepared(computation, output)
+    order = computation.post_order()[::-1]
+    found = indexing_from(computation.root, output, order, lambda i: True)
+    return [
+        [replace(m, leaf=leaf) for leaf in range(len(leaves(p.shape))) for m in found.get((p, leaf), {})]
+        for p in computation.parameters
+    ]
 
 
 def _from_parameter(computation: Computation, parameter: int) -> Indexing:
-    prepare_called(computation)
     start = computation.parameters[parameter]
     outputs: Indexing = [[] for _ in leaves(computation.root.shape)]
     for leaf in range(len(leaves(start.shape))):
@@ -130,7 +175,8 @@ def indexing_to(start: Instruction, leaf: int, order: Sequence[Instruction]) -> 
                     here = found.get((operand, m.leaf))
                     if here:
                         reached.add(i)
-                        _extend(found.setdefault((i, output), {}), here, m)
+                        sizes = output_sizes(operand, m.leaf)
+                        _extend(found.setdefault((i, output), {}), here, m, sizes)
         if i in reached and i is not start:
             for output, shape in enumerate(leaves(i.shape)):
                 if (i, output) in found:
@@ -138,20 +184,26 @@ def indexing_to(start: Instruction, leaf: int, order: Sequence[Instruction]) -> 
     return found
 
 
-def _extend(into: Found, firsts: Found, second: OperandIndexing) -> None:
+def _extend(into: Found, firsts: Found, second: OperandIndexing, sizes: tuple[int, ...]) -> None:
+    """Add each of `firsts` followed by `second`, which starts from an array of `sizes`."""
+    if _changes_nothing(second, sizes):
+        for first in firsts:
+            merge(into, first)
+        return
     for first in firsts:
         if len(into) > MOST_MAPS:
             return  # _bounded replaces them by one
-        merge(into, _step(first, second))
+        merge(into, replace(follow(first, second), leaf=0))
 
 
-def _step(first: OperandIndexing, second: OperandIndexing) -> OperandIndexing:
-    if second.exactness == "exact" and not second.runtime_values and second.replica_map is None:
-        if second.pieces is None and second.map == IndexingMap.identity(
-            [d.interval.upper + 1 for d in second.map.dims]
-        ):
-            return first if first.leaf == 0 else replace(first, leaf=0)
-    return replace(follow(first, second), leaf=0)
+def _changes_nothing(m: OperandIndexing, sizes: tuple[int, ...]) -> bool:
+    plain = m.exactness == "exact" and not m.runtime_values and m.replica_map is None and m.pieces is None
+    return plain and m.map == _identity_map(sizes)
+
+
+@lru_cache(maxsize=4096)
+def _identity_map(sizes: tuple[int, ...]) -> IndexingMap:
+    return IndexingMap.identity(list(sizes))
 
 
 def merge(into: Found, m: OperandIndexing) -> None:
@@ -186,25 +238,42 @@ def _names_all(m: OperandIndexing, sizes: Sequence[int]) -> bool:
     return _TOO_MANY in m.reason and m.map == whole_map([v.interval.upper + 1 for v in m.map.dims], sizes)
 
 
+SHALLOW = 24  # calls nested no deeper than this are followed by recursion, and only where they are needed
+
+
 def prepare_called(computation: Computation) -> None:
-    """Compute the maps of all computations called below this one, innermost first, so that no call nests deeper."""
-    module = computation.module
-    memo = _MEMO.setdefault(module, {})
-    pending: list[tuple[Computation, bool]] = [(c, False) for c in _called_for_data(computation)]
-    done: set[str] = set()
+    """Compute maps of deeply nested calls innermost first, so that no recursion follows the depth of the program."""
+    memo = computation.module.attached(Memo)
+    order = _heights(computation, memo.heights)
+    if memo.heights[computation.name] <= SHALLOW:
+        return
+    for called in order:
+        if memo.heights[called.name] % SHALLOW == 0:
+            for output in range(len(leaves(called.root.shape))):
+                if (called.name, output) not in memo.through:
+                    memo.through[called.name, output] = _from_root(called, output)
+
+
+def _heights(computation: Computation, heights: dict[str, int]) -> list[Computation]:
+    """Note how deep calls nest below this computation and those it calls; these, innermost first."""
+    order: list[Computation] = []
+    if computation.name in heights and heights[computation.name] <= SHALLOW:
+        return order
+    pending: list[tuple[Computation, bool]] = [(computation, False)]
+    seen: set[str] = set()
     while pending:
         current, below_done = pending.pop()
-        if current.name in done:
+        if current.name in seen:
             continue
-        if not below_done:
+        called = _called_for_data(current)
+        if below_done:
+            seen.add(current.name)
+            heights[current.name] = 1 + max((heights[c.name] for c in called), default=0)
+            order.append(current)
+        else:
             pending.append((current, True))
-            pending += [(c, False) for c in _called_for_data(current) if c.name not in done]
-            continue
-        done.add(current.name)
-        for output in range(len(leaves(current.root.shape))):
-            key = (current.name, "output", output)
-            if key not in memo:
-                memo[key] = _from_root_prepared(current, output)
+            pending += [(c, False) for c in called if c.name not in seen]
+    return order[:-1]
 
 
 def _called_for_data(computation: Computation) -> list[Computation]:
@@ -212,23 +281,31 @@ def _called_for_data(computation: Computation) -> list[Computation]:
     return [c for i in computation.instructions.values() if i.opcode in opcodes for c in i.called]
 
 
-def _from_root_prepared(computation: Computation, output: int) -> Indexing:
-    order = computation.post_order()[::-1]
-    found = indexing_from(computation.root, output, order, lambda i: True)
-    return [
-        [replace(m, leaf=leaf) for leaf in range(len(leaves(p.shape))) for m in found.get((p, leaf), {})]
-        for p in computation.parameters
-    ]
+def finished(found: Indexing) -> Indexing:
+    """The maps of a law as they are handed out: simplified, with the bounds of runtime values written down."""
+    return [[_simplified(m) for m in maps] for maps in found]
 
 
-def _memoised(
-    computation: Computation, direction: str, which: int, compute: Callable[[Computation, int], Indexing]
-) -> Indexing:
-    memo = _MEMO.setdefault(computation.module, {})
-    key = (computation.name, direction, which)
-    if key not in memo:
-        memo[key] = compute(computation, which)
-    return memo[key]
+def _simplified(m: OperandIndexing) -> OperandIndexing:
+    if m.map.is_undefined:
+        return m
+    simple = m.map.simplify()
+    if not m.runtime_values:
+        simple = simple.remove_unused_symbols()
+        if m.pieces is None and m.replica_map is None:
+            return replace(m, map=simple)
+    values = tuple(_clamped(v, m, k) for k, v in enumerate(m.runtime_values))
+    pieces = None if m.pieces is None else tuple(_simplified(p) for p in m.pieces)
+    replicas = m.replica_map.simplify() if m.replica_map is not None else None
+    return replace(m, map=simple, runtime_values=values, replica_map=replicas, pieces=pieces)
+
+
+def _clamped(value: RuntimeValue, m: OperandIndexing, which: int) -> RuntimeValue:
+    """The value with its bounds written down, before simplification may tighten the variable's interval."""
+    if value.bounds is not None:
+        return value
+    interval = m.map.runtimes[which].interval
+    return replace(value, map=value.map.simplify(), bounds=(interval.lower, interval.upper))
 
 
 def _at_caller(m: OperandIndexing, computation: Computation, arguments: Sequence[Instruction]) -> OperandIndexing:
