@@ -179,11 +179,12 @@ class Reader:
             return e
         if token in ("min", "max"):
             self.take("(")
-            a = self.sum()
-            self.take(",")
-            b = self.sum()
+            e = self.sum()
+            while self.peek() == ",":
+                self.take()
+                e = (token, e, self.sum())
             self.take(")")
-            return (token, a, b)
+            return e
         return int(token) if token.isdigit() else token
 
 

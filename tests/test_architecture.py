@@ -50,6 +50,8 @@ CORE_LAYERS = (
     "rules simplify domain",
     "map",
     "indexing_map",
+    "map_variables points join",
+    "map_simplify",
     "image tile",
     "text",
 )
@@ -168,7 +170,7 @@ def test_files_stay_short() -> None:
 
 def test_no_unfinished_or_silenced_code() -> None:
     mark = re.compile(
-        r"\bTO" + r"DO\b|\bXX" + r"X\b|except Exception|except:|pytest\.mark\.skip|\bNotImplemented\b(?!Error)"
+        r"\bTO" + r"DO\b|\bXX" + r"X\b|except Exception|except:$|mark\.skip|\b(unimplemented|todo)!|\bNotImplemented\b"
     )
     found = []
     for file in sources():

@@ -38,6 +38,9 @@ def test_text_round_trips_and_evaluation_agrees() -> None:
         source = random_map(random.Random(f"{SEED}/text/{number}"), maps.SMALL)
         m = ix.IndexingMap.parse(str(source))
         assert ix.IndexingMap.parse(str(m)) == m
+        if m.is_known_empty:
+            assert not any(map(source.contains, source.box()))
+            continue
         again = read(str(m))
         for point in list(source.box())[:5]:
             values = [point[n] for n in source.names]

@@ -1,5 +1,6 @@
 //! Errors of the core as exceptions of `indexing.errors`.
 
+use indexing_core::hlo_text::{HloError, Place};
 use indexing_core::{Error, ErrorKind};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -27,12 +28,12 @@ pub fn raise(py: Python<'_>, error: &Error, text: Option<&str>, prefix: &str) ->
         let mut message = format!("{prefix}{}", error.message());
         match (error.kind(), text, error.offset()) {
             (ErrorKind::Parse, Some(text), Some(offset)) => {
-                let (line, column, source) = place(text, offset);
-                class.call1((message, line, column, source))
+                let at = place(text, offset);
+                class.call1((message, at.line, at.column, at.excerpt, at.caret))
             }
             (_, Some(text), Some(offset)) => {
-                let (line, column, _) = place(text, offset);
-                message.push_str(&format!(" (line {line}, column {column})"));
+                let at = place(text, offset);
+                message.push_str(&format!(" (line {}, column {})", at.line, at.column));
                 class.call1((message,))
             }
             _ => class.call1((message,)),
@@ -41,12 +42,9 @@ pub fn raise(py: Python<'_>, error: &Error, text: Option<&str>, prefix: &str) ->
     made.map_or_else(|e| e, PyErr::from_value)
 }
 
-/// Line and column, from 1 and in characters, and the line itself.
-fn place(text: &str, offset: usize) -> (usize, usize, &str) {
-    let before = text.get(..offset).unwrap_or(text);
-    let start = before.rfind('\n').map_or(0, |n| n + 1);
-    let line = text[start..].lines().next().unwrap_or("");
-    (before.matches('\n').count() + 1, before[start..].chars().count() + 1, line)
+/// Where a byte is: line, column, and the part of the line around it.
+fn place(text: &str, offset: usize) -> Place {
+    HloError::new(offset, "").place(text)
 }
 
 /// Turn results of the core into results of Python.
