@@ -170,12 +170,12 @@ def test_files_stay_short() -> None:
 
 def test_no_unfinished_or_silenced_code() -> None:
     mark = re.compile(
-        r"\bTO" + r"DO\b|\bXX" + r"X\b|except Exception|except:$|mark\.skip|\b(unimplemented|todo)!|\bNotImplemented\b"
+        r"\bTO" + r"DO\b|\bXX" + r"X\b|except Exception|except:$|mark\.skip|\b(unimplemented|todo)!|NotImplementedError"
     )
     found = []
     for file in sources():
         for number, line in enumerate(file.read_text().splitlines(), 1):
-            if mark.search(line) and file != Path(__file__).resolve() and "return NotImplemented" not in line:
+            if mark.search(line) and file != Path(__file__).resolve():
                 found.append(f"{file.relative_to(ROOT)}:{number}: {line.strip()}")
     assert found == []
 
