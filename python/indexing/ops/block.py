@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
-from indexing._core import IndexingMap, Interval, SymbolicExpr, variable
+from indexing._core import IndexingMap, Interval, SymbolicExpr, constant, variable
 
 if TYPE_CHECKING:
     from indexing.emit.elemental import ElementContext, Index, Value
@@ -104,7 +104,15 @@ def tensor_map(
     runtime_bounds: Sequence[Bounds] = (),
     constraints: Sequence[Constraint] = (),
 ) -> IndexingMap:
-    """The map from an index of a tensor of `sizes` to `results`, over variables numbered dims, ranges, runtimes."""
+    """The map from an index of a tensor of `sizes` to `results`, over variables numbered dims, ranges, runtimes.
+
+    A range of one element needs no variable: it is 0, and the variables behind it move up.
+    """
+    if 1 in range_sizes:
+        places = _without_points(len(sizes), range_sizes, len(runtime_bounds))
+        results = [e.replace_variables(places) for e in results]
+        constraints = [(e.replace_variables(places), b) for e, b in constraints]
+        range_sizes = [n for n in range_sizes if n != 1]
     return IndexingMap.from_tensor_sizes(
         list(results),
         list(sizes),
@@ -112,6 +120,13 @@ def tensor_map(
         runtime_bounds=list(runtime_bounds),
         constraints=[(e, Interval(*b)) for e, b in constraints],
     )
+
+
+def _without_points(dims: int, range_sizes: Sequence[int], runtimes: int) -> list[SymbolicExpr]:
+    """For each variable what stands for it when ranges of one element are left out."""
+    counted = iter(variables(len(range_sizes) + runtimes, dims))
+    ranges = [constant(0) if n == 1 else next(counted) for n in range_sizes]
+    return [*variables(dims), *ranges, *(next(counted) for _ in range(runtimes))]
 
 
 def identity(sizes: Sequence[int]) -> OperandIndexing:
