@@ -1,6 +1,8 @@
 """The compiled core: HLO text."""
 
-from typing import TypeAlias, final
+from typing import TypeAlias, TypeVar, final
+
+_View = TypeVar("_View")
 
 __version__: str
 
@@ -35,8 +37,8 @@ class HloModule:
         """Of each instruction from `first` up to `last`: name, opcode, shape, signature."""
     def shape(self, shape: int) -> tuple[str, list[int], list[bool], tuple[list[int], str] | None, list[int], int]:
         """Element type, sizes, dynamic dimensions, layout (minor-to-major, text), rows of elements, element count."""
-    def operands(self, instruction: int) -> list[int]:
-        """Rows of the operands."""
+    def operands(self, first: int, views: list[_View]) -> list[tuple[_View, ...]]:
+        """Given the views of a computation's instructions, which start at row `first`: the operands of each."""
     def users(self, instruction: int) -> list[int]:
         """Rows of the users."""
     def parameter_number(self, instruction: int) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TypeVar, cast
+from typing import Final, TypeVar, cast
 
 import numpy as np
 
@@ -30,69 +30,64 @@ class Instruction:
         "_called",
         "_id",
         "_literal",
-        "_operands",
         "_users",
         "computation",
-        "module",
         "name",
         "opcode",
+        "operands",
         "shape",
         "signature",
     )
 
-    name: str
+    name: Final[str]
     """The name, without `%`."""
-    opcode: str
+    opcode: Final[str]
     """The opcode as text writes it."""
-    shape: Shape
+    shape: Final[Shape]
     """Shape of the result."""
-    signature: int
+    signature: Final[int]
     """Equal for instructions of a module with equal opcode, shape, operand shapes, literal and attributes other than
-    annotations (metadata, sharding, backend_config, frontend_attributes): a key for what is computed once for all of them."""
-    computation: Computation
+    annotations (metadata, sharding, backend_config, frontend_attributes): a key for what is computed once for all."""
+    computation: Final[Computation]
     """The computation that holds it."""
-    module: Module
-    """The module that holds it."""
+    operands: tuple[Instruction, ...]
+    """The operands, in order."""
 
     def __init__(
         self, computation: Computation, row: int, name: str, opcode: str, shape: Shape, signature: int
     ) -> None:
-        """Made by the computation that holds it."""
+        """Made, and given its operands, by the computation that holds it."""
         self.computation = computation
-        self.module = computation.module
         self._id = row
         self.name = name
         self.opcode = opcode
         self.shape = shape
         self.signature = signature
-        self._operands: tuple[Instruction, ...] | None = None
-        self._users: tuple[Instruction, ...] | None = None
-        self._called: tuple[Computation, ...] | None = None
 
     @property
-    def operands(self) -> tuple[Instruction, ...]:
-        """The operands, in order."""
-        operands = self._operands
-        if operands is None:
-            operands = self._operands = self.computation._at(self.module._core.operands(self._id))
-        return operands
+    def module(self) -> Module:
+        """The module that holds it."""
+        return self.computation.module
 
     @property
     def users(self) -> tuple[Instruction, ...]:
         """The instructions that have this one as an operand, each once, in text order."""
-        users = self._users
-        if users is None:
-            users = self._users = self.computation._at(self.module._core.users(self._id))
-        return users
+        try:
+            return self._users
+        except AttributeError:
+            rows = self.module._core.users(self._id)
+            self._users: tuple[Instruction, ...] = self.computation._at(rows)
+            return self._users
 
     @property
     def called(self) -> tuple[Computation, ...]:
         """The computations that the attributes name, in text order (`to_apply`, `calls`, `body`, ...)."""
-        called = self._called
-        if called is None:
+        try:
+            return self._called
+        except AttributeError:
             rows = self.module._core.calls(self._id)
-            called = self._called = tuple(self.module._computations[row] for _, row in rows)
-        return called
+            self._called: tuple[Computation, ...] = tuple(self.module._computations[row] for _, row in rows)
+            return self._called
 
     @property
     def attributes(self) -> Mapping[str, str]:
@@ -280,12 +275,15 @@ class Computation:
         return views
 
     def _make(self) -> list[Instruction]:
-        shape = self.module._shape
-        rows = self.module._core.rows(self._first, self._last)
-        return [
-            Instruction(self, self._first + i, name, opcode, shape(row), signature)
+        shape, core, first = self.module._shape, self.module._core, self._first
+        rows = core.rows(first, self._last)
+        views = [
+            Instruction(self, first + i, name, opcode, shape(row), signature)
             for i, (name, opcode, row, signature) in enumerate(rows)
         ]
+        for view, operands in zip(views, core.operands(first, views), strict=True):
+            view.operands = operands
+        return views
 
     def _at(self, rows: list[int]) -> tuple[Instruction, ...]:
         views, first = self._all(), self._first

@@ -3,7 +3,7 @@
 use indexing_core::hlo_text::{self as core, HloError, Literal, Module};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
 
 /// A parsed HLO module. Computations, instructions and shapes are rows of its tables.
 #[pyclass(frozen, module = "indexing._core")]
@@ -144,8 +144,16 @@ impl HloModule {
         ))
     }
 
-    fn operands(&self, instruction: usize) -> PyResult<Vec<u32>> {
-        Ok(self.tables.operands_of(self.row(instruction)?).to_vec())
+    /// Given the views of a computation's instructions, which start at row `first`: the operands of each.
+    fn operands<'py>(&self, first: usize, views: &Bound<'py, PyList>) -> PyResult<Vec<Bound<'py, PyTuple>>> {
+        let py = views.py();
+        let of = |view: usize| {
+            let rows = self.tables.operands_of(self.row(first + view)?);
+            let operands: PyResult<Vec<_>> =
+                rows.iter().map(|&row| views.get_item((row as usize).wrapping_sub(first))).collect();
+            PyTuple::new(py, operands?)
+        };
+        (0..views.len()).map(of).collect()
     }
 
     fn users(&self, instruction: usize) -> PyResult<Vec<u32>> {
