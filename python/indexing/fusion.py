@@ -6,7 +6,7 @@ Maps are simplified and remembered per module, by what an instruction's maps dep
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from indexing._core import IndexingMap
@@ -20,7 +20,6 @@ from indexing.ops.through import (
     instruction_indexing,
     instruction_inverse,
     merge,
-    names_instructions,
     prepare_called,
     walk,
 )
@@ -32,14 +31,6 @@ if TYPE_CHECKING:
 __all__ = ["epilogue_indexing", "grouped_indexing", "input_to_output", "output_to_input"]
 
 
-@dataclass(slots=True)
-class _Answers:
-    """Answers given for a module: by signature, output or operand, and physical layout."""
-
-    to_input: dict[tuple[int, int, bool], Indexing] = field(default_factory=dict)
-    to_output: dict[tuple[int, int, bool], Indexing] = field(default_factory=dict)
-
-
 def output_to_input(instruction: Instruction, output: int = 0, physical_layout: bool = False) -> Indexing:
     """For each operand, the maps from an index of array `output` of the instruction to the operand's elements it needs.
 
@@ -48,19 +39,13 @@ def output_to_input(instruction: Instruction, output: int = 0, physical_layout: 
     are those of physical shapes (sizes from major to minor) on both sides. Raises IndexingError where there is no such
     output, UnsupportedOp for an opcode that HLO doesn't have.
     """
-    memo = instruction.module.attached(_Answers).to_input
-    key = (instruction.signature, output, physical_layout)
-    found = memo.get(key)
-    if found is None:
+    if not 0 <= output < max(len(instruction.shape.elements), 1):
         _check(output, len(leaves(instruction.shape)), f"{instruction.name} has", "outputs")
-        found = instruction_indexing(instruction, output)
-        if physical_layout:
-            result = leaves(instruction.shape)[output]
-            operands = [leaves(o.shape) for o in instruction.operands]
-            pairs = zip(found, operands, strict=True)
-            found = [[_physical(m, result, shapes[m.leaf]) for m in maps] for maps, shapes in pairs]
-        if not names_instructions(found):
-            memo[key] = found
+    found = instruction_indexing(instruction, output)
+    if physical_layout:
+        result = leaves(instruction.shape)[output]
+        pairs = zip(found, instruction.operands, strict=True)
+        return [[_physical(m, result, leaves(o.shape)[m.leaf]) for m in maps] for maps, o in pairs]
     return [maps.copy() for maps in found]
 
 
@@ -69,18 +54,12 @@ def input_to_output(instruction: Instruction, input: int = 0, physical_layout: b
 
     Where the operand is a tuple, `leaf` says which of its arrays a map starts from. Otherwise as `output_to_input`.
     """
-    memo = instruction.module.attached(_Answers).to_output
-    key = (instruction.signature, input, physical_layout)
-    found = memo.get(key)
-    if found is None:
-        _check(input, max(len(instruction.operands), 1), f"{instruction.name} has", "operands")
-        found = instruction_inverse(instruction, input)
-        if physical_layout and instruction.operands:
-            sources = leaves(instruction.operands[input].shape)
-            results = leaves(instruction.shape)
-            found = [[_physical(m, sources[m.leaf], r) for m in maps] for maps, r in zip(found, results, strict=True)]
-        if not names_instructions(found):
-            memo[key] = found
+    _check(input, max(len(instruction.operands), 1), f"{instruction.name} has", "operands")
+    found = instruction_inverse(instruction, input)
+    if physical_layout and instruction.operands:
+        sources = leaves(instruction.operands[input].shape)
+        pairs = zip(found, leaves(instruction.shape), strict=True)
+        return [[_physical(m, sources[m.leaf], result) for m in maps] for maps, result in pairs]
     return [maps.copy() for maps in found]
 
 

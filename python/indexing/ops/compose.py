@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, compose, variable
+from indexing._core import IndexingMap, SymbolicExpr, SymbolicMap, compose, variable
 from indexing.ops.block import Exactness, OperandIndexing, RuntimeValue
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def compose_with_values(
 ) -> tuple[IndexingMap, tuple[RuntimeValue, ...]]:
     """The composed map, simplified and without unused symbols, and where its runtime variables are read."""
     composed = compose(first.map, second.map)
-    if not first.runtime_values and not second.runtime_values:
+    if composed.is_known_empty or not (first.runtime_values or second.runtime_values):
         return composed.simplify().remove_unused_symbols(), ()
     dims = len(composed.dims)
     of_first = _Places(
@@ -66,6 +66,15 @@ def compose_with_values(
         + [Source.of(v, first.map, k, of_first) for k, v in enumerate(first.runtime_values)],
     )
     return joint.simplified()
+
+
+def simplified_with_values(m: OperandIndexing) -> tuple[IndexingMap, tuple[RuntimeValue, ...]]:
+    """The map simplified, without unused symbols, what is known of its runtime values folded in; and their places."""
+    if m.map.is_known_empty or not m.runtime_values:
+        return m.map.simplify().remove_unused_symbols(), ()
+    dims = len(m.map.dims)
+    places = _Places([variable(d) for d in range(dims)], dims, dims + len(m.map.ranges))
+    return Joint(m.map, [Source.of(v, m.map, k, places) for k, v in enumerate(m.runtime_values)]).simplified()
 
 
 @dataclass(frozen=True)
@@ -121,12 +130,14 @@ class Joint:
         return joint._without_unused().apart()
 
     def _simplify_jointly(self) -> Joint:
+        if self.map.is_known_empty:
+            return Joint(self.map, [])
         count = len(self.map.results)
         together = [*self.map.results, *(e for s in self.sources for e in s.index)]
         simple = with_results(self.map, together).simplify()
+        if simple.is_known_empty:  # no element, no value is ever read
+            return Joint(simple, [])
         results = list(simple.results)
-        if len(results) != len(together):  # known to be empty: no element, no value is ever read
-            return Joint(simple, [s.at([]) for s in self.sources])
         sources, at = [], count
         for s in self.sources:
             sources.append(s.at(results[at : at + len(s.index)]))
@@ -154,7 +165,7 @@ class Joint:
 
     def _without_unused(self) -> Joint:
         if self.map.is_known_empty:
-            return Joint(self.map.remove_unused_symbols(), [])
+            return Joint(self.map, [])
         used, m = self._used(), self.map
         dims, ranges = len(m.dims), len(m.ranges)
         kept_ranges = [k for k in range(ranges) if dims + k in used]
@@ -206,11 +217,6 @@ def value_map(owner: IndexingMap, index: Sequence[SymbolicExpr]) -> IndexingMap:
         return with_results(owner, index)
     alone = [(e, b) for e, b in owner.constraints if all(v < dims for v in e.used_variables())]
     return IndexingMap(SymbolicMap(dims, 0, list(index)), list(owner.dims), [], [], alone)
-
-
-def whole_interval(bounds: tuple[int, int]) -> Interval:
-    """Bounds as an Interval."""
-    return Interval(*bounds)
 
 
 def _follow_pieces(first: OperandIndexing, second: OperandIndexing) -> tuple[OperandIndexing, ...] | None:

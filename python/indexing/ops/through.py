@@ -16,7 +16,6 @@ from indexing._core import IndexingMap
 from indexing.ops.block import (
     Indexing,
     OperandIndexing,
-    RuntimeValue,
     identity,
     leaves,
     output_sizes,
@@ -24,7 +23,7 @@ from indexing.ops.block import (
     whole,
     whole_map,
 )
-from indexing.ops.compose import follow
+from indexing.ops.compose import follow, simplified_with_values
 from indexing.ops.interpret import rule
 from indexing.ops.inverse import inverse_indexing
 
@@ -78,8 +77,9 @@ def instruction_indexing(instruction: Instruction, output: int) -> Indexing:
     memo = instruction.module.attached(Memo).laws
     found = memo.get((instruction.signature, output))
     if found is None:
-        found = finished(rule(instruction).output_to_input(instruction, output))
-        if not names_instructions(found):
+        law = rule(instruction).output_to_input(instruction, output)
+        found = finished(law)
+        if not names_instructions(law):
             memo[instruction.signature, output] = found
     return found
 
@@ -91,10 +91,11 @@ def instruction_inverse(instruction: Instruction, operand: int) -> Indexing:
     if found is None:
         op = rule(instruction)
         if op.input_to_output is not None:
-            found = finished(op.input_to_output(instruction, operand))
+            law = op.input_to_output(instruction, operand)
         else:
-            found = finished(inverse_indexing(instruction, operand, op.output_to_input))
-        if not names_instructions(found):
+            law = inverse_indexing(instruction, operand, op.output_to_input)
+        found = finished(law)
+        if not names_instructions(law):
             memo[instruction.signature, operand] = found
     return found
 
@@ -229,8 +230,8 @@ def _bound(found: Found, sizes: Sequence[int]) -> OperandIndexing:
     for m in found:
         if m.exactness == "unknown":
             return unknown(m.reason)
-    start = [v.interval.upper + 1 for v in next(iter(found)).map.dims]
-    return whole(start, sizes, _TOO_MANY)
+    dims = next(m.map.dims for m in found if not m.map.is_known_empty)
+    return whole([v.interval.upper + 1 for v in dims], sizes, _TOO_MANY)
 
 
 def _names_all(m: OperandIndexing, sizes: Sequence[int]) -> bool:
@@ -282,30 +283,17 @@ def _called_for_data(computation: Computation) -> list[Computation]:
 
 
 def finished(found: Indexing) -> Indexing:
-    """The maps of a law as they are handed out: simplified, with the bounds of runtime values written down."""
-    return [[_simplified(m) for m in maps] for maps in found]
+    """The maps of a law as they are handed out: simplified, known runtime values folded, unused symbols removed."""
+    return [[_finished(m) for m in maps] for maps in found]
 
 
-def _simplified(m: OperandIndexing) -> OperandIndexing:
+def _finished(m: OperandIndexing) -> OperandIndexing:
     if m.map.is_undefined:
         return m
-    simple = m.map.simplify()
-    if not m.runtime_values:
-        simple = simple.remove_unused_symbols()
-        if m.pieces is None and m.replica_map is None:
-            return replace(m, map=simple)
-    values = tuple(_clamped(v, m, k) for k, v in enumerate(m.runtime_values))
-    pieces = None if m.pieces is None else tuple(_simplified(p) for p in m.pieces)
+    found, values = simplified_with_values(m)
+    pieces = None if m.pieces is None else tuple(_finished(p) for p in m.pieces)
     replicas = m.replica_map.simplify() if m.replica_map is not None else None
-    return replace(m, map=simple, runtime_values=values, replica_map=replicas, pieces=pieces)
-
-
-def _clamped(value: RuntimeValue, m: OperandIndexing, which: int) -> RuntimeValue:
-    """The value with its bounds written down, before simplification may tighten the variable's interval."""
-    if value.bounds is not None:
-        return value
-    interval = m.map.runtimes[which].interval
-    return replace(value, map=value.map.simplify(), bounds=(interval.lower, interval.upper))
+    return replace(m, map=found, runtime_values=values, replica_map=replicas, pieces=pieces)
 
 
 def _at_caller(m: OperandIndexing, computation: Computation, arguments: Sequence[Instruction]) -> OperandIndexing:
