@@ -4,6 +4,7 @@
 use crate::dag::{Dag, TAGS};
 use crate::error::Result;
 use crate::expr::{Arena, Expr, Tag, Term};
+use std::collections::HashMap;
 
 /// One node of a [`Dag`]; operands are positions of earlier nodes.
 #[derive(Clone, Copy, Debug)]
@@ -86,41 +87,97 @@ impl Arena {
     /// Errors: a coefficient or constant that leaves int64, a divisor that becomes 0.
     pub fn import_substituted(&mut self, dag: &Dag, variables: &[Expr]) -> Result<Vec<Expr>> {
         let mut nodes: Vec<Expr> = Vec::with_capacity(dag.nodes as usize);
-        let mut terms: Vec<Term> = Vec::new();
-        let mut args: Vec<Expr> = Vec::new();
+        let mut buffers = Buffers::default();
         for entry in dag.entries() {
-            let gather = |args: &mut Vec<Expr>, list: &[i64]| {
-                args.clear();
-                args.extend(list.iter().map(|a| nodes[*a as usize]));
-            };
             let e = match entry {
                 Entry::Variable(v) => match variables.get(v as usize) {
                     Some(e) => *e,
                     None => self.variable(v),
                 },
-                Entry::Constant(c) => self.constant(c),
-                Entry::FloorDiv(a, b) => self.floordiv(nodes[a], nodes[b])?,
-                Entry::Mod(a, b) => self.modulo(nodes[a], nodes[b])?,
-                Entry::Product(list) => {
-                    gather(&mut args, list);
-                    self.product(&args)?
-                }
-                Entry::Min(list) => {
-                    gather(&mut args, list);
-                    self.minimum(&args)?
-                }
-                Entry::Max(list) => {
-                    gather(&mut args, list);
-                    self.maximum(&args)?
-                }
-                Entry::Sum(constant, pairs) => {
-                    terms.clear();
-                    terms.extend(pairs.chunks_exact(2).map(|p| Term::new(p[0], nodes[p[1] as usize])));
-                    self.sum(constant, &terms)?
-                }
+                _ => self.build(entry, &nodes, &mut buffers)?,
             };
             nodes.push(e);
         }
         Ok(dag.root_positions().iter().map(|r| nodes[*r as usize]).collect())
     }
+
+    /// The roots of `dag` with each expression that stands left in a pair replaced by the one right of it; a constant
+    /// also where it is the constant or a coefficient of a sum.
+    ///
+    /// Errors: as [`Arena::import_substituted`].
+    pub fn import_replaced(&mut self, dag: &Dag, pairs: &[(Expr, Expr)]) -> Result<Vec<Expr>> {
+        let roots = self.import(dag);
+        let order = self.post_order(&roots);
+        let by_node: HashMap<Expr, Expr> = pairs.iter().copied().collect();
+        let constants: HashMap<i64, Expr> =
+            pairs.iter().filter_map(|(old, new)| Some((self.as_constant(*old)?, *new))).collect();
+        let mut nodes: Vec<Expr> = Vec::with_capacity(order.len());
+        let mut buffers = Buffers::default();
+        // The nodes of a value stand in post-order, as `order` does.
+        for (entry, old) in dag.entries().zip(&order) {
+            let e = match (by_node.get(old), entry) {
+                (Some(new), _) => *new,
+                (None, Entry::Sum(constant, pairs)) if !constants.is_empty() => {
+                    self.sum_of_replaced(constant, pairs, &nodes, &constants)?
+                }
+                _ => self.build(entry, &nodes, &mut buffers)?,
+            };
+            nodes.push(e);
+        }
+        Ok(dag.root_positions().iter().map(|r| nodes[*r as usize]).collect())
+    }
+
+    fn sum_of_replaced(
+        &mut self,
+        constant: i64,
+        pairs: &[i64],
+        nodes: &[Expr],
+        constants: &HashMap<i64, Expr>,
+    ) -> Result<Expr> {
+        let mut sum = match constants.get(&constant) {
+            Some(new) if constant != 0 => *new,
+            _ => self.constant(constant),
+        };
+        for p in pairs.chunks_exact(2) {
+            let (coeff, e) = (p[0], nodes[p[1] as usize]);
+            let term = match constants.get(&coeff) {
+                Some(new) if coeff != 1 => self.mul(*new, e)?,
+                _ => self.scale(e, coeff)?,
+            };
+            sum = self.add(sum, term)?;
+        }
+        Ok(sum)
+    }
+
+    /// The node of an entry whose operands are `nodes`.
+    fn build(&mut self, entry: Entry<'_>, nodes: &[Expr], buffers: &mut Buffers) -> Result<Expr> {
+        let args = &mut buffers.args;
+        match entry {
+            Entry::Variable(v) => Ok(self.variable(v)),
+            Entry::Constant(c) => Ok(self.constant(c)),
+            Entry::FloorDiv(a, b) => self.floordiv(nodes[a], nodes[b]),
+            Entry::Mod(a, b) => self.modulo(nodes[a], nodes[b]),
+            Entry::Product(list) | Entry::Min(list) | Entry::Max(list) => {
+                args.clear();
+                args.extend(list.iter().map(|a| nodes[*a as usize]));
+                match entry {
+                    Entry::Product(_) => self.product(args),
+                    Entry::Min(_) => self.minimum(args),
+                    _ => self.maximum(args),
+                }
+            }
+            Entry::Sum(constant, pairs) => {
+                let terms = &mut buffers.terms;
+                terms.clear();
+                terms.extend(pairs.chunks_exact(2).map(|p| Term::new(p[0], nodes[p[1] as usize])));
+                self.sum(constant, terms)
+            }
+        }
+    }
+}
+
+#[derive(Default)]
+struct Buffers {
+    terms: Vec<Term>,
+    args: Vec<Expr>,
 }

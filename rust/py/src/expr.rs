@@ -256,13 +256,12 @@ impl PyExpr {
         let (keys, values) = (list(replacements.keys().as_any())?, list(replacements.values().as_any())?);
         let (keys, values) = (operands(&keys)?, operands(&values)?);
         let result = workspace::with(|w| {
-            let root = w.arena.import(&self.0)[0];
             let pairs: Vec<(Expr, Expr)> = keys
                 .iter()
                 .zip(&values)
                 .map(|(k, v)| (k.import(&mut w.arena), v.import(&mut w.arena)))
                 .collect();
-            let new = w.arena.replace(&[root], &pairs)?;
+            let new = w.arena.import_replaced(&self.0, &pairs)?;
             Ok(w.arena.export(&new))
         });
         result.map(PyExpr).raise(py)
