@@ -1,13 +1,445 @@
-"""The compiled core: HLO text."""
+"""The compiled core: expressions, maps and HLO text. All values are immutable, hashable, comparable and picklable."""
 
-from typing import TypeAlias, TypeVar, final
+from collections.abc import Mapping, Sequence
+from typing import Literal, SupportsIndex, TypeAlias, TypeVar, final, overload
 
+import numpy as np
+import numpy.typing as npt
+
+__all__ = [
+    "HloModule",
+    "IndexingMap",
+    "Interval",
+    "Points",
+    "Step",
+    "SymbolicExpr",
+    "SymbolicMap",
+    "Variable",
+    "__version__",
+    "compose",
+    "compose_all",
+    "constant",
+    "parse_all",
+    "parse_hlo",
+    "simplify_all",
+    "variable",
+]
+
+_Integer: TypeAlias = int | np.integer
+_Integers: TypeAlias = npt.NDArray[np.integer]
+#: What stands for an interval: an Interval, its two bounds, or one value.
+_IntervalLike: TypeAlias = Interval | tuple[int, int] | int
+#: What stands for a variable: a Variable, a name and an interval, or an interval (the name is then the default one).
+_VariableLike: TypeAlias = Variable | tuple[str, _IntervalLike] | _IntervalLike
+#: What stands for an expression.
+_ExprLike: TypeAlias = SymbolicExpr | SupportsIndex
+#: _Constraints: each expression lies in its interval.
+_Constraints: TypeAlias = Sequence[tuple[_ExprLike, _IntervalLike]] | Mapping[SymbolicExpr, _IntervalLike]
+_Style: TypeAlias = Literal["plain", "xla"]
 _View = TypeVar("_View")
+
+@final
+class Interval:
+    """The integers from `lower` to `upper`, both included; none where `lower > upper`.
+
+    Arithmetic gives the least interval that holds all results; it saturates, and the ends of int64 mean "unbounded".
+    """
+
+    def __new__(cls, lower: SupportsIndex, upper: SupportsIndex) -> Interval: ...
+    @property
+    def lower(self) -> int:
+        """The least element."""
+    @property
+    def upper(self) -> int:
+        """The greatest element."""
+    @property
+    def is_point(self) -> bool:
+        """Does it hold one integer?"""
+    @property
+    def is_empty(self) -> bool:
+        """Does it hold none?"""
+    def __add__(self, other: _IntervalLike, /) -> Interval: ...
+    def __radd__(self, other: _IntervalLike, /) -> Interval: ...
+    def __sub__(self, other: _IntervalLike, /) -> Interval: ...
+    def __rsub__(self, other: _IntervalLike, /) -> Interval: ...
+    def __mul__(self, other: _IntervalLike, /) -> Interval: ...
+    def __rmul__(self, other: _IntervalLike, /) -> Interval: ...
+    def __floordiv__(self, other: _IntervalLike, /) -> Interval: ...
+    def __rfloordiv__(self, other: _IntervalLike, /) -> Interval: ...
+    def __neg__(self) -> Interval: ...
+    def floordiv(self, other: _IntervalLike) -> Interval:
+        """All floor quotients by the nonzero elements of `other`. Raises InvalidMap for the divisor 0 alone."""
+    def min(self, other: _IntervalLike) -> Interval:
+        """The smaller of two elements."""
+    def max(self, other: _IntervalLike) -> Interval:
+        """The greater of two elements."""
+    def intersect(self, other: _IntervalLike) -> Interval:
+        """The integers in both."""
+    def union(self, other: _IntervalLike) -> Interval:
+        """The least interval that holds both."""
+    def contains(self, value: _IntervalLike) -> bool:
+        """Is the value, or each element of the interval, in it?"""
+    def __contains__(self, value: _IntervalLike, /) -> bool: ...
+    def gt(self, other: _IntervalLike) -> bool | None:
+        """Is each element greater than each of `other`? None: it depends."""
+    def ge(self, other: _IntervalLike) -> bool | None:
+        """`>=` of all pairs; None: it depends."""
+    def lt(self, other: _IntervalLike) -> bool | None:
+        """`<` of all pairs; None: it depends."""
+    def le(self, other: _IntervalLike) -> bool | None:
+        """`<=` of all pairs; None: it depends."""
+    def eq(self, other: _IntervalLike) -> bool | None:
+        """`==` of all pairs; None: it depends."""
+    def ne(self, other: _IntervalLike) -> bool | None:
+        """`!=` of all pairs; None: it depends."""
+    def __len__(self) -> int: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __ne__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+    def __reduce__(self) -> tuple[type[Interval], tuple[int, int]]: ...
+
+@final
+class Variable:
+    """A variable of an indexing map: its name and the interval of its values."""
+
+    def __new__(cls, name: str | None, interval: _IntervalLike) -> Variable: ...
+    @property
+    def name(self) -> str | None:
+        """The name; None asks for the default name of the place."""
+    @property
+    def interval(self) -> Interval:
+        """The values that it takes."""
+    @property
+    def lower(self) -> int:
+        """The least value."""
+    @property
+    def upper(self) -> int:
+        """The greatest value."""
+    def __eq__(self, other: object, /) -> bool: ...
+    def __ne__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+    def __reduce__(self) -> tuple[type[Variable], tuple[str | None, Interval]]: ...
+
+@final
+class SymbolicExpr:
+    """An integer expression over variables v0, v1, ..: `+ - * // %`, `ceildiv`, `min`, `max`; canonical once made.
+
+    `//` floors, `x % m` is in [0, |m|). Raises Overflow where a coefficient leaves int64, InvalidMap for a divisor 0.
+    """
+
+    @staticmethod
+    def parse(text: str, names: Mapping[str, int] | None = None, num_dims: int | None = None) -> SymbolicExpr:
+        """Read an expression. `v3` is variable 3; `names` gives other names their variables; with `num_dims` n, `d0` is
+        variable 0 and `s0` variable n. Raises ParseError.
+        """
+    def __add__(self, other: _ExprLike, /) -> SymbolicExpr: ...
+    def __radd__(self, other: _ExprLike, /) -> SymbolicExpr: ...
+    def __sub__(self, other: _ExprLike, /) -> SymbolicExpr: ...
+    def __rsub__(self, other: _ExprLike, /) -> SymbolicExpr: ...
+    def __mul__(self, other: _ExprLike, /) -> SymbolicExpr: ...
+    def __rmul__(self, other: _ExprLike, /) -> SymbolicExpr: ...
+    def __floordiv__(self, other: _ExprLike, /) -> SymbolicExpr: ...
+    def __rfloordiv__(self, other: _ExprLike, /) -> SymbolicExpr: ...
+    def __mod__(self, other: _ExprLike, /) -> SymbolicExpr: ...
+    def __rmod__(self, other: _ExprLike, /) -> SymbolicExpr: ...
+    def __neg__(self) -> SymbolicExpr: ...
+    def __pos__(self) -> SymbolicExpr: ...
+    def ceildiv(self, other: _ExprLike) -> SymbolicExpr:
+        """The quotient, rounded towards plus infinity."""
+    def min(self, other: _ExprLike) -> SymbolicExpr:
+        """The smaller of the two."""
+    def max(self, other: _ExprLike) -> SymbolicExpr:
+        """The greater of the two."""
+    def canonicalize(self) -> SymbolicExpr:
+        """The expression itself: there are no others than canonical ones."""
+    @overload
+    def evaluate(self, values: Sequence[_Integer]) -> int: ...
+    @overload
+    def evaluate(self, values: Sequence[_Integers] | _Integers) -> npt.NDArray[np.int64]:
+        """The value where variable i is `values[i]`: an int, or an array where values are arrays (they broadcast).
+
+        Raises Overflow, and InvalidMap for a divisor 0 or a variable without a value.
+        """
+    def replace(self, replacements: Mapping[SymbolicExpr, _ExprLike]) -> SymbolicExpr:
+        """With each key replaced by its value, wherever it is a node; a constant also as a constant or coefficient of a
+        sum.
+        """
+    def replace_variables(self, replacements: Sequence[_ExprLike]) -> SymbolicExpr:
+        """With variable i replaced by `replacements[i]`; variables beyond the list stay."""
+    def used_variables(self) -> list[int]:
+        """The indices of the variables in it, sorted."""
+    def postorder(self) -> list[SymbolicExpr]:
+        """All subexpressions, each once, operands before their users."""
+    def nodes(self) -> list[tuple[str, list[int], list[int]]]:
+        """The subexpressions of `postorder`, each as its kind, its numbers and the places of its operands.
+
+        Kinds: variable (its index), constant, floordiv, mod, product, min, max, sum (its constant, then a coefficient an
+        operand).
+        """
+    def simplify(self, intervals: Sequence[_IntervalLike]) -> SymbolicExpr:
+        """An expression of the same values, where variable i lies in `intervals[i]`, that costs no more."""
+    def range(self, intervals: Sequence[_IntervalLike]) -> Interval:
+        """An interval that holds all values where variable i lies in `intervals[i]`."""
+    def is_multiple_of(self, factor: SupportsIndex) -> bool:
+        """Is it known that all values are multiples of `factor`?"""
+    @property
+    def constant_value(self) -> int | None:
+        """The value of a constant; None for anything else."""
+    @property
+    def variable_index(self) -> int | None:
+        """The index of a variable; None for anything else."""
+    def to_text(
+        self, names: Sequence[str] | None = None, num_dims: int | None = None, style: _Style | None = None
+    ) -> str:
+        """The text; variables are named by `names`, or d0, .., s0, .. where `num_dims` is given, or v0, ..; the style
+        "xla" prints `/` and binary min and max.
+        """
+    def __eq__(self, other: object, /) -> bool: ...
+    def __ne__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+    def __reduce__(self) -> tuple[object, tuple[str]]: ...
+
+@final
+class SymbolicMap:
+    """`(d0, ..)[s0, ..] -> (results)`: variable i is dimension i for i < num_dims, then come the symbols."""
+
+    def __new__(cls, num_dims: int, num_symbols: int, results: Sequence[_ExprLike]) -> SymbolicMap: ...
+    @staticmethod
+    def parse(text: str) -> SymbolicMap:
+        """Read a map; runtime variables in braces are symbols too. Raises ParseError."""
+    @staticmethod
+    def identity(num_dims: int) -> SymbolicMap:
+        """The map of each dimension to itself."""
+    @property
+    def num_dims(self) -> int:
+        """How many dimensions."""
+    @property
+    def num_symbols(self) -> int:
+        """How many symbols."""
+    @property
+    def results(self) -> tuple[SymbolicExpr, ...]:
+        """The results."""
+    @overload
+    def evaluate(self, dims: Sequence[_Integer], symbols: Sequence[_Integer] | None = None) -> tuple[int, ...]: ...
+    @overload
+    def evaluate(
+        self, dims: Sequence[_Integers] | _Integers, symbols: Sequence[_Integers] | _Integers | None = None
+    ) -> tuple[npt.NDArray[np.int64], ...]:
+        """The values of the results: ints, or arrays where values are arrays (they broadcast)."""
+    def replace_dims_and_symbols(
+        self, dims: Sequence[_ExprLike], symbols: Sequence[_ExprLike], num_dims: int, num_symbols: int
+    ) -> SymbolicMap:
+        """With dimensions and symbols replaced, over `num_dims` and `num_symbols` variables; those beyond the lists keep
+        their places.
+        """
+    def compose(self, other: SymbolicMap) -> SymbolicMap:
+        """This after `other`: its results feed this map's dimensions; symbols are this map's, then the other's."""
+    def compress_dims(self) -> SymbolicMap:
+        """Without dimensions that no result uses."""
+    def compress_symbols(self) -> SymbolicMap:
+        """Without symbols that no result uses."""
+    def unused_dims(self) -> list[int]:
+        """The dimensions that no result uses."""
+    def unused_symbols(self) -> list[int]:
+        """The symbols that no result uses."""
+    def sub_map(self, indices: Sequence[int]) -> SymbolicMap:
+        """The map of the results at `indices`."""
+    @property
+    def is_identity(self) -> bool:
+        """Are the results the dimensions, in order?"""
+    @property
+    def is_constant(self) -> bool:
+        """Are all results constants?"""
+    def to_text(self, style: _Style | None = None) -> str:
+        """The text."""
+    def __eq__(self, other: object, /) -> bool: ...
+    def __ne__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+    def __reduce__(self) -> tuple[object, tuple[str]]: ...
+
+@final
+class Points:
+    """The points of a domain, as pairs of the values of dimensions and of symbols (ranges, then runtime variables)."""
+
+    def __iter__(self) -> Points: ...
+    def __next__(self) -> tuple[tuple[int, ...], tuple[int, ...]]: ...
+
+@final
+class Step:
+    """One step of simplification."""
+
+    @property
+    def rule(self) -> str:
+        """The name of the rule."""
+    @property
+    def law(self) -> str:
+        """The law; `/` is floordiv, `%` is mod."""
+    @property
+    def precondition(self) -> str:
+        """When the law holds."""
+    @property
+    def before(self) -> str:
+        """What the rule met."""
+    @property
+    def after(self) -> str:
+        """What it made of it."""
+
+@final
+class IndexingMap:
+    """`(d0, ..)[s0, ..]{rt0, ..} -> (results), domain: ..`: expressions over dimension, range and runtime variables.
+
+    Variable i of an expression is dimension i, then come ranges, then runtime variables. `*` composes: `first * second`
+    is `compose(first, second)`.
+    """
+
+    def __new__(
+        cls,
+        symbolic_map: SymbolicMap,
+        dims: Sequence[_VariableLike],
+        ranges: Sequence[_VariableLike] | None = None,
+        runtimes: Sequence[_VariableLike] | None = None,
+        constraints: _Constraints | None = None,
+    ) -> IndexingMap: ...
+    @staticmethod
+    def parse(text: str) -> IndexingMap:
+        """Read a map. Raises ParseError with line and column, Overflow, and InvalidMap for a divisor 0."""
+    @staticmethod
+    def from_tensor_sizes(
+        results: SymbolicMap | Sequence[_ExprLike],
+        dim_sizes: Sequence[SupportsIndex],
+        range_sizes: Sequence[SupportsIndex] | None = None,
+        runtime_bounds: Sequence[_VariableLike] | None = None,
+        constraints: _Constraints | None = None,
+    ) -> IndexingMap:
+        """A map whose dimensions and ranges count from 0 below their sizes."""
+    @staticmethod
+    def identity(sizes: Sequence[SupportsIndex]) -> IndexingMap:
+        """The identity on a tensor of these sizes."""
+    @staticmethod
+    def undefined() -> IndexingMap:
+        """The map about which nothing is known."""
+    @staticmethod
+    def known_empty() -> IndexingMap:
+        """The map whose domain is known to have no point."""
+    @property
+    def dims(self) -> tuple[Variable, ...]:
+        """The dimensions."""
+    @property
+    def ranges(self) -> tuple[Variable, ...]:
+        """The range variables."""
+    @property
+    def runtimes(self) -> tuple[Variable, ...]:
+        """The runtime variables."""
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """Dimensions, ranges, runtime variables."""
+    @property
+    def num_dims(self) -> int:
+        """How many dimensions."""
+    @property
+    def num_ranges(self) -> int:
+        """How many range variables."""
+    @property
+    def num_runtimes(self) -> int:
+        """How many runtime variables."""
+    @property
+    def num_results(self) -> int:
+        """How many results."""
+    @property
+    def results(self) -> tuple[SymbolicExpr, ...]:
+        """The results."""
+    @property
+    def constraints(self) -> tuple[tuple[SymbolicExpr, Interval], ...]:
+        """Expressions and the intervals in which they lie; constraints on single variables are their bounds."""
+    @property
+    def symbolic_map(self) -> SymbolicMap:
+        """The results, with ranges and runtime variables as symbols."""
+    @property
+    def is_undefined(self) -> bool:
+        """Is nothing known about it?"""
+    @property
+    def is_known_empty(self) -> bool:
+        """Is it known that the domain has no point? False does not say that it has one: see `is_empty`."""
+    def simplify(self, keep_points: bool = False) -> IndexingMap:
+        """The same map, written with less: the same domain, on it the same results; no variable is removed.
+
+        With `keep_points`, variables of a single value stay in the expressions.
+        """
+    def explain(self) -> tuple[Step, ...]:
+        """The steps of `simplify`."""
+    def compose(self, second: IndexingMap) -> IndexingMap:
+        """As `compose(self, second)`."""
+    def __mul__(self, second: IndexingMap, /) -> IndexingMap: ...
+    def __rmul__(self, first: IndexingMap, /) -> IndexingMap: ...
+    def remove_unused_symbols(self) -> IndexingMap:
+        """Without range and runtime variables that say nothing about results and dimensions."""
+    def remove_unused_variables(self) -> IndexingMap:
+        """Without variables that say nothing about the results."""
+    def rescale_symbols(self) -> IndexingMap:
+        """With range variables that are r modulo c by a constraint counted in steps of c."""
+    def symbols_to_dims(self) -> IndexingMap:
+        """With ranges, then runtime variables, as further dimensions."""
+    def ranges_to_dims(self, names: Sequence[str | int]) -> IndexingMap:
+        """With these ranges (by name, or by index among all variables) as further dimensions."""
+    def add_constraint(self, expr: _ExprLike, interval: _IntervalLike) -> IndexingMap:
+        """With the constraint that `expr` lies in `interval`."""
+    def verify(self) -> bool:
+        """True; raises InvalidMap where variables are missing or names are not different names."""
+    @overload
+    def evaluate(self, dims: Sequence[_Integer], symbols: Sequence[_Integer] | None = None) -> tuple[int, ...]: ...
+    @overload
+    def evaluate(
+        self, dims: Sequence[_Integers] | _Integers, symbols: Sequence[_Integers] | _Integers | None = None
+    ) -> tuple[npt.NDArray[np.int64], ...]:
+        """The values of the results, whether or not the point is in the domain: ints, or arrays where values are arrays
+        (they broadcast). `symbols` are ranges, then runtime variables. Raises Overflow, InvalidMap.
+        """
+    @overload
+    def contains(self, dims: Sequence[_Integer], symbols: Sequence[_Integer] | None = None) -> bool: ...
+    @overload
+    def contains(
+        self, dims: Sequence[_Integers] | _Integers, symbols: Sequence[_Integers] | _Integers | None = None
+    ) -> npt.NDArray[np.bool_]:
+        """Is the point within all bounds and constraints? Where a constraint divides by 0, it is not."""
+    def points(self) -> Points:
+        """The points of the domain, the last variable fastest."""
+    def range(self, expr: _ExprLike) -> Interval:
+        """An interval that holds all values of an expression over the map's variables."""
+    def to_text(self, style: _Style | None = None) -> str:
+        """The text, on one line; the style "xla" prints `/` and binary min and max."""
+    def __eq__(self, other: object, /) -> bool: ...
+    def __ne__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+    def __reduce__(self) -> tuple[object, tuple[str]]: ...
+
+def variable(index: int) -> SymbolicExpr:
+    """Variable `index`."""
+
+def constant(value: SupportsIndex) -> SymbolicExpr:
+    """A constant."""
+
+def compose(first: IndexingMap, second: IndexingMap) -> IndexingMap:
+    """`second` after `first`, not simplified: the results of `first` are the dimensions of `second`.
+
+    Bounds and constraints of both hold. Range variables are the second's, then the first's; runtime variables likewise.
+    Raises InvalidMap where the numbers of results and dimensions differ.
+    """
+
+def parse_all(texts: Sequence[str], threads: int | None = None) -> list[IndexingMap]:
+    """Read many maps, on all cores or on `threads`; the GIL is released. The first bad text raises with its position."""
+
+def simplify_all(maps: Sequence[IndexingMap], threads: int | None = None) -> list[IndexingMap]:
+    """Simplify many maps, in their order."""
+
+def compose_all(
+    pairs: Sequence[tuple[IndexingMap, IndexingMap]], simplify: bool = True, threads: int | None = None
+) -> list[IndexingMap]:
+    """Compose many pairs, the second after the first, and simplify."""
 
 __version__: str
 
 #: A constant's value: (shape's row, bytes), a list of a tuple's values, or None for a token.
-LiteralData: TypeAlias = tuple[int, bytes | None] | list[LiteralData] | None
+_LiteralData: TypeAlias = tuple[int, bytes | None] | list[_LiteralData] | None
 
 def parse_hlo(text: str) -> HloModule:
     """Parses HLO text. Raises ParseError."""
@@ -61,7 +493,7 @@ class HloModule:
         """Of input, kernel, output: batch, feature, spatial dimensions."""
     def replica_groups(self, instruction: int, key: str) -> list[list[int]] | None:
         """The groups, each a list of ids."""
-    def literal(self, instruction: int) -> LiteralData:
+    def literal(self, instruction: int) -> _LiteralData:
         """A constant's value. Raises IndexError for what is no constant."""
     def place(self, instruction: int) -> tuple[int, int, str, int]:
         """Where an instruction stands: line, column, the line, the characters in front of the name."""
