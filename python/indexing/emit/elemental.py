@@ -134,8 +134,9 @@ class FunctionWriter:
             if m.is_undefined or m.ranges or m.runtimes or m.constraints:
                 continue
             source, leaf = self._source(operand, maps[0].leaf)
-            if self._bound(source) is None:
-                needs.append((source, self.mapped(m, index).index, leaf))
+            at = self.mapped(m, index)
+            if self._bound(source) is None and not at.conditions:
+                needs.append((source, at.index, leaf))
         return needs
 
     def _write(self, instruction: Instruction, index: Index, output: int) -> Value:
@@ -271,15 +272,21 @@ class FunctionWriter:
         """`indexing_map` at `index`: results, and the constraints that are not surely true as C conditions."""
         arguments = [*index, *ranges, *runtimes]
         results = tuple(self._at(e, arguments) for e in indexing_map.results)
-        conditions = []
+        bounds = [*indexing_map.dims, *indexing_map.ranges, *indexing_map.runtimes]
+        conditions = [c for e, v in zip(arguments, bounds, strict=True) for c in self._conditions(e, v.interval)]
         for expression, interval in indexing_map.constraints:
-            at = self._at(expression, arguments)
-            known = self.scope.range(at)
-            if known.lower < interval.lower:
-                conditions.append(f"{self.scope.text(at)} >= {self.scope.text(constant(interval.lower))}")
-            if known.upper > interval.upper:
-                conditions.append(f"{self.scope.text(at)} <= {self.scope.text(constant(interval.upper))}")
+            conditions += self._conditions(self._at(expression, arguments), interval)
         return Mapped(results, tuple(conditions))
+
+    def _conditions(self, expression: SymbolicExpr, interval: Interval) -> list[str]:
+        """C conditions that the expression lies in the interval; those that surely hold are left out."""
+        known = self.scope.range(expression)
+        if known.lower >= interval.lower and known.upper <= interval.upper:
+            return []
+        text = self.scope.text(expression)
+        low = [f"{text} >= {self.scope.text(constant(interval.lower))}"] if known.lower < interval.lower else []
+        high = [f"{text} <= {self.scope.text(constant(interval.upper))}"] if known.upper > interval.upper else []
+        return low + high
 
     def _at(self, expression: SymbolicExpr, arguments: list[SymbolicExpr]) -> SymbolicExpr:
         place = expression.variable_index

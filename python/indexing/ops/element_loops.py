@@ -44,40 +44,54 @@ def _fold(
     sizes: Sequence[int],
     read: Callable[[Sequence[SymbolicExpr]], list[Value]],
 ) -> list[Value]:
-    """Accumulators after a nest of loops over `sizes`, each level with accumulators of its own."""
+    """Accumulators after a nest of loops over `sizes`, from the initial values."""
     totals = [ctx.variable(v.element_type, v.text) for v in initial]
+    neutral = _neutral(instruction)
 
     def level(done: list[SymbolicExpr], totals: Sequence[Value]) -> None:
         if len(done) == len(sizes):
             _combine(ctx, instruction, totals, read(done))
-        elif sizes[len(done)] > LONG:
-            _in_blocks(sizes[len(done)], done, totals)
+        elif sizes[len(done)] > LONG and neutral:
+            in_blocks(sizes[len(done)], done, totals)
         else:
             with ctx.loop(sizes[len(done)]) as place:
-                below([*done, place], totals)
+                apart([*done, place], totals)
 
-    def below(done: list[SymbolicExpr], totals: Sequence[Value]) -> None:
-        if len(done) == len(sizes):
+    def apart(done: list[SymbolicExpr], totals: Sequence[Value]) -> None:
+        """The levels below, with accumulators of their own where that is allowed and there are any."""
+        if len(done) == len(sizes) or not neutral:
             level(done, totals)
             return
-        parts = [ctx.variable(v.element_type, v.text) for v in initial]
+        parts = [ctx.variable(v.element_type, neutral) for v in initial]
         level(done, parts)
         _combine(ctx, instruction, totals, parts)
 
-    def _in_blocks(size: int, done: list[SymbolicExpr], totals: Sequence[Value]) -> None:
+    def in_blocks(size: int, done: list[SymbolicExpr], totals: Sequence[Value]) -> None:
         with ctx.loop(-(-size // BLOCK)) as block:
-            parts = [ctx.variable(v.element_type, v.text) for v in initial]
+            parts = [ctx.variable(v.element_type, neutral) for v in initial]
             with ctx.loop(BLOCK) as place:
                 at = block * BLOCK + place
                 if size % BLOCK == 0:
-                    below([*done, at], parts)
+                    apart([*done, at], parts)
                 else:
                     with ctx.when([f"{ctx.integer(at)} < {size}"]):
-                        below([*done, *ctx.inside((at,), (size,))], parts)
+                        apart([*done, *ctx.inside((at,), (size,))], parts)
             _combine(ctx, instruction, totals, parts)
 
     level([], totals)
     return totals
+
+
+def _neutral(instruction: Instruction) -> str:
+    """The neutral element of a sum or product of floats, as C text; empty where one accumulator does as well."""
+    computation = instruction.called[0]
+    root, kind = computation.root, instruction.operands[0].shape.element_type
+    if len(computation.parameters) != 2 or set(root.operands) != set(computation.parameters):
+        return ""
+    number = {"add": "0", "multiply": "1"}.get(root.opcode, "")
+    if not number or element_type(kind).kind not in ("float", "complex"):
+        return ""
+    return f"@{kind}({number}, 0)" if element_type(kind).kind == "complex" else number
 
 
 def _combine(ctx: ElementContext, instruction: Instruction, totals: Sequence[Value], values: Sequence[Value]) -> None:
