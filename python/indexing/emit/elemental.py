@@ -57,6 +57,7 @@ class FunctionWriter:
         self._frames: list[tuple[int, Binding]] = [(0, {})]
         self._frame_count = 0
         self._names = 0
+        self.base_scopes = 1  # blocks that the whole function lies in: the kernel's loop over lanes
         self._active = 0  # element functions that wait for operands
         self.root: Instruction | None = None
 
@@ -156,9 +157,9 @@ class FunctionWriter:
     def _is_called(self, instruction: Instruction) -> bool:
         if self._frames[-1][0] or instruction is self.root or instruction.opcode in _ALWAYS_INLINE:
             return False
-        if not self.unit.is_together(instruction, self):
+        if self.unit.has_function(instruction) or not self.unit.is_together(instruction, self):
             return True
-        nested = len(self._memo) > 1
+        nested = len(self._memo) > self.base_scopes
         return (nested and len(set(instruction.users)) > 1) or max(self.writer.depth, self._active) > MAX_NESTING
 
     def _element(self, instruction: Instruction, index: Index, output: int) -> Value:

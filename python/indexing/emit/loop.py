@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 NAME = "loop"
 VECTOR_BYTES = 16
 MIN_THREADS = 1 << 14  # below so many threads, more of them are better than wider ones
+LARGE = 512  # instructions; a larger body is not unrolled
 MANY_READS = frozenset({"convolution", "dot", "reduce", "reduce-window", "scatter", "select-and-scatter"})
 
 
@@ -85,8 +86,9 @@ def _check(knob: str, value: int, low: int, high: int) -> None:
 
 
 def _vector_width(computation: Computation, shapes: Sequence[Shape], count: int) -> int:
-    """As many elements as 16 bytes hold of the widest output, halved while threads are few; 1 for heavy elements."""
-    if any(i.opcode in MANY_READS for i in computation.post_order()):
+    """As many elements as 16 bytes hold of the widest output, halved while threads are few; 1 for heavy bodies."""
+    order = computation.post_order()
+    if len(order) > LARGE or any(i.opcode in MANY_READS for i in order):
         return 1
     width = min(8, VECTOR_BYTES // max(c_type(s.element_type).size for s in shapes))
     while width > 1 and (count // width < MIN_THREADS or any(prod(s.dimensions) % width for s in shapes)):
@@ -225,6 +227,7 @@ def _write_vectors(
     w.line("#pragma unroll")
     with body.loop(width) as lane:
         loads.lane = lane
+        body.base_scopes += 1
         body.load_hook = loads.load
         for k, shape in enumerate(shapes):
             count = prod(shape.dimensions)
@@ -236,6 +239,7 @@ def _write_vectors(
             else:
                 _store_lane(body, computation, k, shape, position, lane)
     body.load_hook = None
+    body.base_scopes -= 1
     for k, shape in enumerate(shapes):
         vector = loads.vector(c_type(shape.element_type).storage)
         guard = f"if ({body.integer(group)} < {prod(shape.dimensions) // width}) "

@@ -81,6 +81,10 @@ class Unit:
             self.constants.append(f"@constant {c_type(kind).compute} {name}[{len(values)}] = {{\n    {text}}};")
         return name
 
+    def has_function(self, instruction: Instruction) -> bool:
+        """Whether a function of its own computes the instruction already."""
+        return instruction in self._functions
+
     def function(self, instruction: Instruction) -> Function:
         """The function that computes `instruction`; it is written when `write_functions` runs."""
         found = self._functions.get(instruction)
