@@ -21,6 +21,8 @@ from indexing.errors import Overflow as Overflow
 from indexing.errors import ParseError as ParseError
 from indexing.errors import Undecided as Undecided
 from indexing.errors import UnsupportedOp as UnsupportedOp
+from indexing.executable import Executable as Executable
+from indexing.executable import compile as compile
 from indexing.fusion import epilogue_indexing as epilogue_indexing
 from indexing.fusion import grouped_indexing as grouped_indexing
 from indexing.fusion import input_to_output as input_to_output

@@ -57,7 +57,9 @@ class Executable:
         self._shapes = tuple(p.shape for p in module.entry.parameters)
 
     def __call__(self, *arrays: object) -> HloValue:
-        """Run on arrays of the parameters' shapes and element types; a tuple where the root is one.
+        """Run on arrays of the parameters' shapes and element types.
+
+        The result is an array, or a tuple of arrays where the root is a tuple, nested tuples taken apart in order.
 
         Raises IndexingError where their number, a shape, an element type or a device is not what is expected.
         """
@@ -108,8 +110,8 @@ class DeviceExecutable(Executable):
             held.extend(self._held(array, shape, f"argument {k}"))
         stays = self._on.name == "cuda" and any(is_on_gpu(a) for a in arrays)
         results = self._plan.run(self._pool, held)
-        values = iter([self._exported(h) if stays else _downloaded(h) for h in results])
-        return shaped(self.module.entry.root.shape, values)
+        values = [self._exported(h) if stays else _downloaded(h) for h in results]
+        return tuple(values) if self.module.entry.root.shape.is_tuple else values[0]
 
     @property
     def buffers_allocated(self) -> int:

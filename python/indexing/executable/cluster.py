@@ -7,14 +7,15 @@ its own (a reduction, a dot) takes part at most once a kernel.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from indexing._core import IndexingMap
 from indexing.executable.graph import Graph, Node, Ref, tree_refs
 from indexing.fusion import output_to_input
 from indexing.ops import REGISTRY
-from indexing.ops.block import leaves
+from indexing.ops.block import leaves, output_sizes
 from indexing.partition import MOVES_ELEMENTS_ONLY
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ MAX_ARRAYS = 64  # OpenCL promises 1024 bytes of arguments
 CONTROL = frozenset({"call", "conditional", "custom-call", "fusion", "while"})
 STRUCTURE = frozenset({"get-tuple-element", "parameter", "tuple"})
 UPDATED_IN_PLACE = {"dynamic-update-slice": 1, "scatter": 1}  # leading operands that a kernel overwrites
+MAX_MOVES = 8  # places at which one kernel may read an instruction that only moves elements
 UNKNOWN_READS = 2**62
 
 
@@ -36,6 +38,7 @@ class Cluster:
     root: Node
     nodes: set[Node] = field(default_factory=set)
     has_loop: bool = False
+    places: dict[Node, frozenset[int]] = field(default_factory=dict)  # at which indices a node is read, by number
 
     def inputs(self, order: Iterable[Node]) -> list[Ref]:
         """The arrays that come from outside, in the order in which the nodes read them."""
@@ -98,6 +101,7 @@ class _Clustering:
         self.owner: dict[Node, Cluster] = {}
         self.maps: dict[Node, Indexing] = {}
         self.live: set[Node] = set()
+        self.place_numbers: dict[tuple[int, IndexingMap], int] = {}
         self.copied: set[Node] = set()
         self.free: set[Node] = set()  # scalars of the program's text, iotas, and what merely spreads them
         for node in graph.nodes:
@@ -122,7 +126,7 @@ class _Clustering:
                 continue
             cluster = self._joined(node)
             if cluster is None:
-                cluster = Cluster(node)
+                cluster = Cluster(node, places={node: frozenset({0})})
                 found.append(cluster)
             cluster.nodes.add(node)
             cluster.has_loop |= self._reads_many(node)
@@ -158,7 +162,24 @@ class _Clustering:
             return None
         if cluster.has_loop and self._reads_many(node):
             return None
-        return cluster if all(self._may_compute(node, user) for user in set(node.users) & self.live) else None
+        users = set(node.users) & self.live
+        places = frozenset(p for user in users for p in self._places(cluster, node, user))
+        if len(places) > (MAX_MOVES if node.opcode in MOVES_ELEMENTS_ONLY else 1):
+            return None
+        if not all(self._may_compute(node, user) for user in users):
+            return None
+        cluster.places[node] = places
+        return cluster
+
+    def _places(self, cluster: Cluster, node: Node, user: Node) -> Iterator[int]:
+        """Where `user` reads `node`, seen from the cluster's root; one number for equal paths of maps."""
+        for position, operand in enumerate(user.operands):
+            if any(ref.node is node for ref in tree_refs(operand)):
+                for found in self._maps(user)[position]:
+                    for place in cluster.places[user]:
+                        is_same = found.map == IndexingMap.identity(output_sizes(user.instruction))
+                        key = (place, found.map)
+                        yield place if is_same else self.place_numbers.setdefault(key, len(self.place_numbers) + 1)
 
     def _array_count(self, cluster: Cluster, node: Node) -> int:
         members = {*cluster.nodes, node}

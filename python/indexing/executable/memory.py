@@ -76,7 +76,8 @@ class Held:
             order = major_to_minor(self.shape)
             sizes = tuple(self.shape.dimensions[d] for d in order)
             physical = self.pool.device.download(self.buffer, self.shape.dtype, sizes)
-            self.array = np.ascontiguousarray(physical.transpose(np.argsort(order)))
+            logical = physical.transpose(np.argsort(order))
+            self.array = np.ascontiguousarray(logical).reshape(self.shape.dimensions)  # which makes scalars vectors
         return self.array
 
     def adopted(self, shape: Shape) -> Held:
