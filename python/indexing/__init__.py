@@ -27,6 +27,7 @@ from indexing.fusion import epilogue_indexing as epilogue_indexing
 from indexing.fusion import grouped_indexing as grouped_indexing
 from indexing.fusion import input_to_output as input_to_output
 from indexing.fusion import output_to_input as output_to_input
+from indexing.hlo import from_jax as from_jax
 from indexing.layout import bitcast_map as bitcast_map
 from indexing.partition import Epilogue as Epilogue
 from indexing.partition import PartitionedComputation as PartitionedComputation

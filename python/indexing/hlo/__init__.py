@@ -12,6 +12,7 @@ import pathlib
 
 from indexing import _core
 from indexing.errors import ParseError
+from indexing.hlo.front_ends import Stage, from_jax, from_stablehlo
 from indexing.hlo.program import Computation, Instruction, LiteralValue, Module
 from indexing.hlo.shape import DTYPES, Shape
 from indexing.hlo.window import ConvolutionLabels, DimensionLabels, WindowDim
@@ -25,7 +26,10 @@ __all__ = [
     "LiteralValue",
     "Module",
     "Shape",
+    "Stage",
     "WindowDim",
+    "from_jax",
+    "from_stablehlo",
     "load",
     "parse",
 ]
