@@ -91,9 +91,9 @@ def _refused(text: str, message: str) -> ParseError | UnsupportedOp:
     found = _PLACE.search(message)
     if found is None:
         return UnsupportedOp(f"XLA does not convert this StableHLO: {message.strip()}")
-    line, column = int(found[1]), int(found[2])
+    line, column = max(int(found[1]), 1), max(int(found[2]), 1)
     lines = text.split("\n")
-    source = lines[line - 1] if 0 < line <= len(lines) else ""
+    source = lines[line - 1] if line <= len(lines) else ""
     return ParseError(found[3], line, column, source)
 
 
