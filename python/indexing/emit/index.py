@@ -15,7 +15,7 @@ from indexing._core import Interval, SymbolicExpr, variable
 INT32_MIN, INT32_MAX = -(2**31), 2**31 - 1
 MAX_TREE = 64  # nodes of an expression written out; a larger one is given a variable
 
-_ATOM, _PRODUCT, _SUM, _SHIFT, _AND = range(5)
+_ATOM, _PRODUCT, _SUM, _SHIFT = range(4)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,8 +174,9 @@ def _quotient(kind: str, a: _Text, b: _Text, bounds: Interval) -> _Text:
     if divisor > 0 and divisor & (divisor - 1) == 0 and kind in ("floordiv", "mod"):
         shift = divisor.bit_length() - 1
         if kind == "floordiv":  # shifting right rounds down, for negative numbers too
-            return _finish(f"{left.under(_SUM)} >> {shift}", _SHIFT, wide, bounds)
-        return _finish(f"{left.under(_ATOM)} & {divisor - 1}{'ll' if wide else ''}", _AND, wide, bounds)
+            return _finish(f"{left.under(_ATOM)} >> {shift}", _SHIFT, wide, bounds)
+        mask = f"({left.under(_ATOM)} & {divisor - 1}{'ll' if wide else ''})"  # & binds less than comparisons do
+        return _finish(mask, _ATOM, wide, bounds)
     if a.lower >= 0 and b.lower > 0 and kind in ("floordiv", "mod"):
         operator = "/" if kind == "floordiv" else "%"
         return _finish(f"{left.under(_ATOM)} {operator} {right.under(_ATOM)}", _PRODUCT, wide, bounds)

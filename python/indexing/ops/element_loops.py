@@ -193,13 +193,13 @@ def dot(ctx: ElementContext, instruction: Instruction, output: int, index: Index
 def multiplied(instruction: Instruction, factors: Sequence[Value]) -> str:
     """C text of the product in the result's type."""
     kind = element_type(instruction.shape.element_type)
-    a, b = (convert_code(f, kind) if f.element_type != kind.name else f.text for f in factors)
+    a, b = (f"({convert_code(f, kind)})" if f.element_type != kind.name else f.text for f in factors)
     if kind.kind == "complex":
         return f"@mul_{kind.name}({a}, {b})"
     if kind.kind == "pred":
         return f"({a}) & ({b})"
     wide = "u64" if kind.bits > 32 else "u32"
-    return f"({wide})({a}) * ({wide})({b})" if kind.is_integer else f"({a}) * ({b})"
+    return f"({wide})({a}) * ({wide})({b})" if kind.is_integer else f"{a} * {b}"
 
 
 def accumulate(
@@ -242,7 +242,7 @@ def convolution(ctx: ElementContext, instruction: Instruction, output: int, inde
     batch_groups = instruction.integer("batch_group_count", 1)
     feature, batch = index[labels.output.feature], index[labels.output.batch]
     features = out_sizes[labels.output.feature]
-    in_features = rhs[labels.kernel.feature]
+    in_features = rhs[labels.kernel.batch]
     kind = element_type(instruction.shape.element_type)
     total = ctx.variable(kind.name, zero(kind.name))
 
@@ -252,7 +252,7 @@ def convolution(ctx: ElementContext, instruction: Instruction, output: int, inde
         at[labels.input.batch] = batch + feature // (features // batch_groups) * out_sizes[labels.output.batch]
         at[labels.input.feature] = feature // (features // groups) * in_features + channel
         kernel = [ctx.constant(0)] * len(rhs)
-        kernel[labels.kernel.batch], kernel[labels.kernel.feature] = feature, channel
+        kernel[labels.kernel.feature], kernel[labels.kernel.batch] = feature, channel
         position = []
         for w, tap, o, k in zip(window, taps, labels.output.spatial, labels.kernel.spatial, strict=True):
             position.append((index[o] * w.stride + tap * w.rhs_dilation - w.pad_low, w.lhs_dilation))
