@@ -26,7 +26,7 @@ from indexing.ops.through import (
 from indexing.ops.tuple_ import is_array
 
 if TYPE_CHECKING:
-    from indexing.hlo import Computation, Instruction, Module, Shape
+    from indexing.hlo import Computation, Instruction, Shape
 
 __all__ = ["epilogue_indexing", "grouped_indexing", "input_to_output", "output_to_input"]
 
