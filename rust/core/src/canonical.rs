@@ -444,6 +444,12 @@ impl Arena {
         if terms.is_empty() {
             return Ok(self.constant(constant));
         }
+        if common == 1 && m == 2 && constant == 1 {
+            // (x + 1) mod 2 = 1 - x mod 2
+            let even = self.sorted_sum(0, terms);
+            let remainder = self.modulo_positive(even, 2)?;
+            return self.affine(remainder, -1, 1);
+        }
         if common == 1 {
             let numerator = self.sorted_sum(constant, terms);
             return if self.tag(numerator) == Tag::Sum {

@@ -4,6 +4,8 @@
 //! - `c * (x mod u) + c * u * (y mod v) = c * ((z + u * (y - z floordiv u)) mod (u * v))`, where `y` holds
 //!   `z floordiv u` and `z mod u` is `x mod u`.
 //!
+//! - `c * x - c * (x mod m) = c * m * (x floordiv m)`.
+//!
 //! It must happen here and not only on a domain: `(17 * (x floordiv 17) + x mod 17) mod 31` would otherwise reduce the
 //! coefficient 17 before anything saw the pair.
 
@@ -22,7 +24,37 @@ impl Arena {
             rest.push(new);
             return self.sum(constant, &rest);
         }
+        if terms.len() > 1
+            && terms.len() <= TERMS_SEARCHED
+            && terms.iter().any(|t| self.tag(t.expr) == Tag::Mod)
+        {
+            if let Some(found) = self.find_difference(constant, terms)? {
+                return Ok(found);
+            }
+        }
         Ok(self.sorted_sum(constant, terms))
+    }
+
+    /// `c * x - c * (x mod m) = c * m * (x floordiv m)`, where all of `c * x` is there.
+    fn find_difference(&mut self, constant: i64, terms: &[Term]) -> Result<Option<Expr>> {
+        for (k, low) in terms.iter().enumerate() {
+            let Some((x, m)) = self.as_mod(low.expr) else { continue };
+            let Some(factor) = low.coeff.checked_neg() else { continue };
+            let whole = match self.node(x) {
+                Node::Sum(_, parts) => parts.iter().all(|p| {
+                    p.coeff.checked_mul(factor).is_some_and(|c| terms.contains(&Term::new(c, p.expr)))
+                }),
+                _ => terms.contains(&Term::new(factor, x)),
+            };
+            let Some(step) = factor.checked_mul(m).filter(|_| whole) else { continue };
+            let quotient = self.floordiv_constant(x, m)?;
+            let mut rest: Vec<Term> = terms.to_vec();
+            rest.remove(k);
+            rest.push(Term::new(low.coeff, x));
+            rest.push(Term::new(step, quotient));
+            return Ok(Some(self.sum(constant, &rest)?));
+        }
+        Ok(None)
     }
 
     fn find_pair(&mut self, terms: &[Term]) -> Result<Option<([usize; 2], Term)>> {

@@ -113,7 +113,11 @@ impl Arena {
     /// `min(max(x, y), max(x, z)) = max(x, min(y, z))`.
     fn absorb(&mut self, tag: Tag, args: &mut Vec<Expr>) -> Result<()> {
         let inner = opposite(tag);
-        if !args.iter().any(|a| self.tag(*a) == inner) {
+        let nested = |a: &&Expr| match self.node(**a) {
+            Node::Sum(_, [t]) => t.coeff == 1 && self.tag(t.expr) == inner,
+            _ => self.tag(**a) == inner,
+        };
+        if args.iter().filter(nested).count() == 0 {
             return Ok(());
         }
         loop {
@@ -188,7 +192,7 @@ impl Arena {
         for i in 0..args.len() {
             for j in i + 1..args.len() {
                 let (Some(p), Some(q)) =
-                    (self.args_with_tag(args[i], inner), self.args_with_tag(args[j], inner))
+                    (self.shifted_args(args[i], inner)?, self.shifted_args(args[j], inner)?)
                 else {
                     continue;
                 };
@@ -206,6 +210,16 @@ impl Arena {
             }
         }
         Ok(None)
+    }
+
+    /// The arguments of `k + max(x, y)`, shifted by `k`.
+    fn shifted_args(&mut self, e: Expr, tag: Tag) -> Result<Option<Vec<Expr>>> {
+        let (constant, inner) = match self.node(e) {
+            Node::Sum(constant, [t]) if t.coeff == 1 => (constant, t.expr),
+            _ => (0, e),
+        };
+        let Some(args) = self.args_with_tag(inner, tag).map(<[Expr]>::to_vec) else { return Ok(None) };
+        args.into_iter().map(|a| self.offset(a, constant)).collect::<Result<Vec<_>>>().map(Some)
     }
 
     /// Take what all arguments share out: terms, the constant of the first, a factor, the sign.

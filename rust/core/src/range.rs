@@ -204,7 +204,10 @@ impl Ranges {
         match arena.node(e) {
             Node::Constant(c) => Info::point(c),
             Node::Variable(v) => self.variables.get(v as usize).copied().unwrap_or(Info::of(Interval::ALL)),
-            Node::Sum(constant, terms) => self.of_sum(constant, terms),
+            Node::Sum(constant, terms) => {
+                let info = self.of_sum(constant, terms);
+                self.of_digits(arena, constant, terms).map_or(info, |digits| info.and(Info::of(digits)))
+            }
             Node::FloorDiv(a, b) => {
                 let (a, b) = (self.operand(a), self.operand(b));
                 if b.bounds.is_point() && b.bounds.lower > 0 {
@@ -257,6 +260,39 @@ impl Ranges {
         }
         residue = div_mod_positive(residue, modulus).1;
         Info { bounds, modulus, residue: if modulus == 1 { 0 } else { residue } }.tightened()
+    }
+
+    /// `a * x + b * (x floordiv k) + c * (x mod k)` is `(a * k + b) * q + (a + c) * r`, where `q` and `r` are
+    /// independent but for the ends of `x`.
+    fn of_digits(&self, arena: &Arena, constant: i64, terms: &[Term]) -> Option<Interval> {
+        let (x, k) = terms.iter().find_map(|t| {
+            let (x, k) = arena.as_floordiv(t.expr).or_else(|| arena.as_mod(t.expr))?;
+            let beside = |o: &Term| {
+                o.expr == x
+                    || (o.expr != t.expr
+                        && Some((x, k)) == arena.as_floordiv(o.expr).or_else(|| arena.as_mod(o.expr)))
+            };
+            terms.iter().any(beside).then_some((x, k))
+        })?;
+        let mut rest = Interval::point(constant);
+        let (mut a, mut b, mut c) = (0, 0, 0);
+        for t in terms {
+            if t.expr == x {
+                a = t.coeff;
+            } else if arena.as_floordiv(t.expr) == Some((x, k)) {
+                b = t.coeff;
+            } else if arena.as_mod(t.expr) == Some((x, k)) {
+                c = t.coeff;
+            } else {
+                rest = rest.plus(self.operand(t.expr).bounds.scaled(t.coeff));
+            }
+        }
+        let quotient = a.checked_mul(k)?.checked_add(b)?;
+        let remainder = a.checked_add(c)?;
+        let bounds = self.operand(x).bounds;
+        let digits =
+            bounds.floordiv_positive(k).scaled(quotient).plus(Interval::new(0, k - 1).scaled(remainder));
+        Some(rest.plus(digits))
     }
 
     /// `a mod m`.

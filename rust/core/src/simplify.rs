@@ -3,6 +3,7 @@
 //! measure (cost, see [`Simplifier::cost`]; then the divisor or modulus; then the number of terms), so that it ends.
 //! A budget bounds the work of a call: beyond it the canonical, sound form is returned and the status says so.
 
+use crate::canonical::gcd_with;
 use crate::error::Result;
 use crate::expr::{Arena, Expr, Node, Tag, Term};
 use crate::interval::Interval;
@@ -55,7 +56,6 @@ pub struct Simplifier<'a> {
     costs: &'a mut Vec<u32>,
     budget: u64,
     depth: u32,
-    refitting: bool,
     trace: Option<Vec<Step>>,
 }
 
@@ -72,7 +72,6 @@ impl<'a> Simplifier<'a> {
             costs: &mut scratch.costs,
             budget,
             depth: 0,
-            refitting: false,
             trace: None,
         }
     }
@@ -107,23 +106,12 @@ impl<'a> Simplifier<'a> {
         self.ranges.bounds(self.arena, e)
     }
 
-    /// The last look at a result: rules that make it cheaper and lose sight of its range may be used as well.
+    /// The last look at a result: the cheapest spelling of its digits.
     pub fn refit(&mut self, e: Expr) -> Expr {
         if !matches!(self.arena.tag(e), Tag::Sum) {
             return e;
         }
-        self.refitting = true;
-        let out = self.apply_rules(e);
-        self.refitting = false;
-        if out == e {
-            e
-        } else {
-            self.applied(RuleId::Refit, e, out)
-        }
-    }
-
-    pub(crate) fn refitting(&self) -> bool {
-        self.refitting && self.depth <= 1
+        rules::refit::apply(self, e).unwrap_or(e)
     }
 
     /// What is known of `e`.
@@ -228,7 +216,8 @@ impl<'a> Simplifier<'a> {
             Tag::FloorDiv => rules::division::apply(self, e),
             Tag::Mod => rules::remainder::apply(self, e),
             Tag::Min | Tag::Max => rules::lattice::apply(self, e),
-            Tag::Variable | Tag::Constant | Tag::Product => Ok(e),
+            Tag::Product => rules::product::apply(self, e),
+            Tag::Variable | Tag::Constant => Ok(e),
         };
         self.depth -= 1;
         out.unwrap_or(e)
@@ -338,9 +327,24 @@ impl<'a> Simplifier<'a> {
             }
             Node::Sum(constant, terms) => {
                 let joins = terms.len() as u32 - 1 + u32::from(constant != 0);
-                terms.iter().fold(joins, |c, t| {
-                    c.saturating_add(at(t.expr)).saturating_add(u32::from(t.coeff != 1 && t.coeff != -1))
-                })
+                let scaled = |g: i64| terms.iter().filter(|t| t.coeff != g && t.coeff != -g).count() as u32;
+                let common = terms.iter().fold(constant.unsigned_abs(), |g, t| gcd_with(g, t.coeff));
+                // A common factor may stand outside once.
+                let coefficients = match i64::try_from(common) {
+                    Ok(g) if g > 1 => scaled(1).min(1 + scaled(g)),
+                    _ => scaled(1),
+                };
+                // The constant can be written inside a quotient that has one.
+                let folds = constant != 0
+                    && terms.iter().any(|t| {
+                        constant.checked_rem(t.coeff) == Some(0)
+                            && self
+                                .arena
+                                .as_floordiv(t.expr)
+                                .is_some_and(|(n, _)| self.arena.constant_part(n) != 0)
+                    });
+                let joins = joins - u32::from(folds);
+                terms.iter().fold(joins.saturating_add(coefficients), |c, t| c.saturating_add(at(t.expr)))
             }
         };
         cost.min(LARGEST)

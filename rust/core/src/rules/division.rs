@@ -15,7 +15,7 @@ pub fn apply(s: &mut Simplifier<'_>, e: Expr) -> Result<Expr> {
             Some(x) => Some(x),
             None => match extremum(s, e, n, m)? {
                 Some(x) => Some(x),
-                None => match carried(s, e, n, m)? {
+                None => match carried_or_digit(s, e, n, m)? {
                     Some(x) => Some(x),
                     None => thresholds(s, e, n, m)?,
                 },
@@ -154,6 +154,35 @@ fn thresholds(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option
         return Ok(None);
     }
     Ok(Some(s.applied(RuleId::QuotientThresholds, e, q)))
+}
+
+fn carried_or_digit(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {
+    match digit(s, e, n, m)? {
+        Some(x) => Ok(Some(x)),
+        None => carried(s, e, n, m),
+    }
+}
+
+/// `(x / a % b + y) / m = (x % (a * b) + a * y) / (a * m)`, where that is cheaper.
+fn digit(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {
+    let terms = match s.arena.node(n) {
+        Node::Sum(_, terms) => terms.to_vec(),
+        _ => vec![Term::new(1, n)],
+    };
+    for t in terms.iter().filter(|t| t.coeff == 1) {
+        let Some((inner, b)) = s.arena.as_mod(t.expr) else { continue };
+        let Some((x, a)) = s.arena.as_floordiv(inner) else { continue };
+        let (Some(period), Some(divisor)) = (a.checked_mul(b), a.checked_mul(m)) else { continue };
+        let rest = s.arena.sub(n, t.expr)?;
+        let rest = s.arena.scale(rest, a)?;
+        let whole = s.modulo_constant(x, period)?;
+        let sum = s.combine(whole, 1, rest, 1)?;
+        let q = s.floordiv_constant(sum, divisor)?;
+        if s.cost(q) < s.cost(e) {
+            return Ok(Some(s.applied(RuleId::QuotientOfDigit, e, q)));
+        }
+    }
+    Ok(None)
 }
 
 fn by_expression(s: &mut Simplifier<'_>, e: Expr) -> Result<Expr> {

@@ -20,7 +20,83 @@ pub fn apply(s: &mut Simplifier<'_>, e: Expr) -> Result<Expr> {
         let out = s.extremum(tag, &kept)?;
         return Ok(s.applied(RuleId::ArgumentIdle, e, out));
     }
-    Ok(e)
+    if let Some(out) = of_quotients(s, tag, e, &args)? {
+        return Ok(out);
+    }
+    Ok(flattened(s, tag, e, &args)?.unwrap_or(e))
+}
+
+/// `(x, m)` with `e = x / m`, for `k + n / m` and `k - n / m`.
+fn as_quotient(s: &mut Simplifier<'_>, e: Expr) -> Result<Option<(Expr, i64)>> {
+    let (constant, coeff, atom) = match s.arena.node(e) {
+        Node::Sum(constant, [t]) if t.coeff == 1 || t.coeff == -1 => (constant, t.coeff, t.expr),
+        _ => (0, 1, e),
+    };
+    let Some((n, m)) = s.arena.as_floordiv(atom) else { return Ok(None) };
+    let Some(shift) = constant.checked_mul(m) else { return Ok(None) };
+    // -(n / m) = (m - 1 - n) / m
+    let Some(shift) = shift.checked_add(if coeff == 1 { 0 } else { m - 1 }) else { return Ok(None) };
+    Ok(Some((s.arena.affine(n, coeff, shift)?, m)))
+}
+
+/// `min(a / m, b / m) = min(a, b) / m`, where that is cheaper.
+fn of_quotients(s: &mut Simplifier<'_>, tag: Tag, e: Expr, args: &[Expr]) -> Result<Option<Expr>> {
+    let mut found: Vec<(usize, Expr, i64)> = Vec::new();
+    for (k, a) in args.iter().enumerate() {
+        if let Some((x, m)) = as_quotient(s, *a)? {
+            found.push((k, x, m));
+        }
+    }
+    let Some(&(_, _, m)) = found.iter().find(|f| found.iter().filter(|g| g.2 == f.2).count() > 1) else {
+        return Ok(None);
+    };
+    found.retain(|f| f.2 == m);
+    let inner: Vec<Expr> = found.iter().map(|f| f.1).collect();
+    let inner = s.extremum(tag, &inner)?;
+    let mut new: Vec<Expr> =
+        (0..args.len()).filter(|k| found.iter().all(|f| f.0 != *k)).map(|k| args[k]).collect();
+    new.push(s.arena.floordiv_constant(inner, m)?);
+    let raw = s.arena.extremum(tag, &new)?;
+    if s.cost(raw) >= s.cost(e) {
+        return Ok(None);
+    }
+    let out = s.simplify(raw);
+    Ok(Some(s.applied(RuleId::ExtremumOfQuotients, e, out)))
+}
+
+/// `min(a, c * min(x, y) + k) = min(a, c * x + k, c * y + k)`, where one of them is idle then.
+fn flattened(s: &mut Simplifier<'_>, tag: Tag, e: Expr, args: &[Expr]) -> Result<Option<Expr>> {
+    let mut flat: Vec<Expr> = Vec::new();
+    for a in args {
+        let (constant, t) = match s.arena.node(*a) {
+            Node::Sum(constant, &[t]) => (constant, t),
+            _ => (0, crate::expr::Term::new(1, *a)),
+        };
+        let inner = match s.arena.node(t.expr) {
+            Node::Min(inner) if (tag == Tag::Min) == (t.coeff > 0) => inner.to_vec(),
+            Node::Max(inner) if (tag == Tag::Max) == (t.coeff > 0) => inner.to_vec(),
+            _ => {
+                flat.push(*a);
+                continue;
+            }
+        };
+        for x in inner {
+            flat.push(s.affine(x, t.coeff, constant)?);
+        }
+    }
+    if flat.len() == args.len() {
+        return Ok(None);
+    }
+    let kept = undominated(s, tag, &flat)?;
+    if kept.len() == flat.len() {
+        return Ok(None);
+    }
+    let raw = s.arena.extremum(tag, &kept)?;
+    if s.cost(raw) >= s.cost(e) {
+        return Ok(None);
+    }
+    let out = s.simplify(raw);
+    Ok(Some(s.applied(RuleId::ExtremumFlattened, e, out)))
 }
 
 /// The arguments without those that another one, still kept, is never worse than.
@@ -60,13 +136,58 @@ fn undominated(s: &mut Simplifier<'_>, tag: Tag, args: &[Expr]) -> Result<Vec<Ex
 }
 
 impl Simplifier<'_> {
+    /// Is `a` idle beside `b`: never below it (of a minimum), never above it (of a maximum)?
     fn never_better(&mut self, tag: Tag, a: Expr, b: Expr) -> Result<bool> {
+        if tag == Tag::Min {
+            self.never_above(b, a, 0)
+        } else {
+            self.never_above(a, b, 0)
+        }
+    }
+
+    /// Is `a <= b` on the domain? Looks into minima and maxima on both sides.
+    fn never_above(&mut self, a: Expr, b: Expr, depth: u32) -> Result<bool> {
         if !self.spend(1) {
             return Ok(false);
         }
-        let Ok(gap) = self.arena.sub(a, b) else { return Ok(false) };
+        if self.bounds(a).upper <= self.bounds(b).lower {
+            return Ok(true);
+        }
+        if depth < 3 {
+            let (left, right) = (self.parts_of(a), self.parts_of(b));
+            for (parts, side) in [(left, Side::Left), (right, Side::Right)] {
+                let Some((tag, parts)) = parts else { continue };
+                // max(x, y) <= b needs both; min(x, y) <= b needs one; a <= min needs both; a <= max needs one.
+                let all = (side == Side::Left) == (tag == Tag::Max);
+                let mut holds = all;
+                for p in parts {
+                    let (x, y) = if side == Side::Left { (p, b) } else { (a, p) };
+                    if self.never_above(x, y, depth + 1)? != all {
+                        holds = !all;
+                        break;
+                    }
+                }
+                if holds {
+                    return Ok(true);
+                }
+            }
+        }
+        let Ok(gap) = self.arena.sub(b, a) else { return Ok(false) };
         let gap = self.simplify(gap);
-        let bounds = self.bounds(gap);
-        Ok(if tag == Tag::Min { bounds.lower >= 0 } else { bounds.upper <= 0 })
+        Ok(self.bounds(gap).lower >= 0)
     }
+
+    fn parts_of(&self, e: Expr) -> Option<(Tag, Vec<Expr>)> {
+        match self.arena.node(e) {
+            Node::Min(args) => Some((Tag::Min, args.to_vec())),
+            Node::Max(args) => Some((Tag::Max, args.to_vec())),
+            _ => None,
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Left,
+    Right,
 }

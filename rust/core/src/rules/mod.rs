@@ -3,8 +3,11 @@
 //! A law that is true for all integers belongs to the constructors (`canonical.rs`, `lattice.rs`). A rule here is one
 //! line of [`RULES`] and one short function that answers "no match" before it builds anything.
 
+pub mod combine;
 pub mod division;
 pub mod lattice;
+pub mod product;
+pub mod refit;
 pub mod remainder;
 pub mod split;
 pub mod sum;
@@ -63,9 +66,16 @@ rules! {
     QuotientJoins, "quotient-joins", "sum", "m * (x / m) = x - x % m", "m > 0";
     DigitsJoin, "digits-join", "sum", "x % u + u * (y % v) = (z + u * (y - z / u)) % (u * v)", "u > 0, v > 0, x % u = z % u";
     HalvesJoin, "halves-join", "sum", "x / 2 + x % 2 = (x + 1) / 2", "none";
+    QuotientsDiffer, "quotients-differ", "sum", "a / m - b / m = (b % m + a - b) / m", "m > 0";
+    RemainderMirrored, "remainder-mirrored", "sum", "x % m = m - 1 - (m - 1 - x) % m", "m > 0";
+    ProductsFactored, "products-factored", "sum", "x * f + y * f = (x + y) * f", "none";
+    ExtremesMultiply, "extremes-multiply", "product", "min(a, b) * max(a, b) = a * b", "none";
+    ExtremumOfQuotients, "extremum-of-quotients", "min, max", "min(a / m, b / m) = min(a, b) / m", "m > 0 (max alike)";
+    ExtremumFlattened, "extremum-flattened", "min, max", "min(a, c * min(x, y) + k) = min(a, c * x + k, c * y + k)", "c > 0 (max alike)";
+    QuotientOfDigit, "quotient-of-digit", "floordiv", "(x / a % b + y) / m = (x % (a * b) + a * y) / (a * m)", "a > 0, b > 0, m > 0";
     ExtremesJoin, "extremes-join", "sum", "min(a, b) + max(a, b) = a + b", "none";
     ExtremumAbsorbsTerms, "extremum-absorbs-terms", "sum", "min(a, b) + t = min(a + t, b + t)", "none (max alike)";
     EqualityUsed, "equality-used", "sum", "e = e + k * (f - c)", "f = c on the domain";
-    Refit, "refit", "sum", "x % m = z - m * (z / m)", "m > 0, x % m = z % m; on the way out only";
+    Refit, "refit", "sum", "x % m = x - m * (x / m), k * x + n / m = (n + k * m * x) / m", "m > 0; both ways, on the way out only";
     ArgumentIdle, "argument-idle", "min, max", "min(a, b) = a", "a <= b on the domain (max alike)";
 }

@@ -81,8 +81,9 @@ fn opened(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Exp
         let q = s.floordiv_constant(x, u)?;
         // c * (x % u) = c * x - c * u * (x / u)
         let whole = s.arena.combine(x, 1, q, -u)?;
-        let gap = s.arena.sub(whole, t.expr)?;
-        let new = s.arena.combine(n, 1, gap, t.coeff)?;
+        let Some(minus) = t.coeff.checked_neg() else { continue };
+        let rest = s.arena.combine(n, 1, t.expr, minus)?;
+        let new = s.arena.combine(rest, 1, whole, t.coeff)?;
         let raw = s.arena.modulo_constant(new, m)?;
         if s.cost(raw) < s.cost(e) {
             let out = s.simplify(raw);

@@ -5,7 +5,7 @@
 //! all nonnegative), and the range of what is left must lie within one period of `g`: linear in the number of terms.
 
 use crate::error::Result;
-use crate::expr::{Expr, Node, Term};
+use crate::expr::{Expr, Node, Tag, Term};
 use crate::int::{div_mod_positive, gcd_i64};
 use crate::interval::Interval;
 use crate::range::Info;
@@ -36,6 +36,7 @@ enum Residues {
     Least,
     LeastDown,
     Nonnegative,
+    Nonpositive,
 }
 
 impl Simplifier<'_> {
@@ -51,7 +52,9 @@ impl Simplifier<'_> {
             if !self.spend(parts.len() as u64) {
                 return Ok(None);
             }
-            for residues in [Residues::Least, Residues::LeastDown, Residues::Nonnegative] {
+            for residues in
+                [Residues::Least, Residues::LeastDown, Residues::Nonnegative, Residues::Nonpositive]
+            {
                 let tie = || {
                     g % 2 == 0
                         && parts.iter().any(|p| p.term.coeff % g == g / 2 || p.term.coeff % g == -(g / 2))
@@ -90,6 +93,9 @@ impl Simplifier<'_> {
         g: i64,
         residues: Residues,
     ) -> Result<Option<Split>> {
+        // Terms that depend on each other may be bounded better together than one by one.
+        let digit = |p: &Part| matches!(self.arena.tag(p.term.expr), Tag::FloorDiv | Tag::Mod);
+        let related = !self.ranges.facts.is_empty() || (parts.len() > 1 && parts.iter().any(digit));
         let mut bounds = Interval::point(0);
         let mut shift = div_mod_positive(constant, g).1;
         let (mut quotients, mut lows, mut differs) = (false, false, false);
@@ -105,7 +111,7 @@ impl Simplifier<'_> {
             lows = true;
             bounds = bounds.plus(p.info.bounds.scaled(residue));
             let wide = !bounds.is_bounded() || bounds.upper.checked_sub(bounds.lower).is_none_or(|w| w >= g);
-            if wide && self.ranges.facts.is_empty() {
+            if wide && !related {
                 return Ok(None);
             }
         }
@@ -113,7 +119,7 @@ impl Simplifier<'_> {
             return Ok(None);
         }
         let mut bounds = bounds.plus(Interval::point(shift));
-        if !self.ranges.facts.is_empty() && lows {
+        if related && lows {
             bounds = bounds.intersect(self.low_by_facts(shift, parts, g, residues)?);
         }
         let period = div_mod_positive(bounds.lower, g).0;
@@ -163,6 +169,7 @@ fn residue_of(p: &Part, g: i64, residues: Residues) -> Option<i64> {
         Residues::Least => r > g - r,
         Residues::LeastDown => r >= g - r,
         Residues::Nonnegative => false,
+        Residues::Nonpositive => r > 0,
     };
     if down && p.term.coeff.checked_sub(r - g).is_some() {
         Some(r - g)

@@ -11,12 +11,13 @@ const PAIRS_SEARCHED: usize = 64;
 /// Simplify a canonical sum of simplified terms.
 pub fn apply(s: &mut Simplifier<'_>, e: Expr) -> Result<Expr> {
     let Node::Sum(_, terms) = s.arena.node(e) else { return Ok(e) };
-    let (mut quotients, mut remainders, mut extrema) = (0, 0, 0);
+    let (mut quotients, mut remainders, mut extrema, mut products) = (0, 0, 0, 0);
     for t in terms {
         match s.arena.tag(t.expr) {
             Tag::FloorDiv => quotients += 1,
             Tag::Mod => remainders += 1,
             Tag::Min | Tag::Max => extrema += 1,
+            Tag::Product => products += 1,
             _ => {}
         }
     }
@@ -27,7 +28,7 @@ pub fn apply(s: &mut Simplifier<'_>, e: Expr) -> Result<Expr> {
     if let Some(x) = equality_used(s, e)? {
         return Ok(x);
     }
-    if quotients + remainders + extrema == 0 {
+    if quotients + remainders + extrema + products == 0 {
         return Ok(e);
     }
     if remainders > 0 && others {
@@ -50,7 +51,7 @@ pub fn apply(s: &mut Simplifier<'_>, e: Expr) -> Result<Expr> {
             return Ok(x);
         }
     }
-    Ok(e)
+    Ok(super::combine::apply(s, e)?.unwrap_or(e))
 }
 
 type TermRule = fn(&mut Simplifier<'_>, Expr, &[Term], usize) -> Result<Option<Expr>>;
@@ -84,11 +85,24 @@ fn with_term(
     if s.cost(raw) >= s.cost(e) {
         return Ok(None);
     }
-    // A quotient that stays beside its dividend hides the range of both.
-    if !s.refitting() && new.iter().any(|t| s.arena.tag(t.expr) == Tag::FloorDiv && holds(s, raw, t.expr)) {
+    // A quotient or remainder that stays beside its dividend hides the range of both.
+    let hides = |t: &Term| match s.arena.tag(t.expr) {
+        Tag::FloorDiv => holds(s, raw, t.expr),
+        Tag::Mod => holds(s, raw, t.expr) && s.arena.as_mod(t.expr).is_some_and(|(x, _)| shares(s, raw, x)),
+        _ => false,
+    };
+    if new.iter().any(hides) {
         return Ok(None);
     }
     Ok(Some(s.simplify(raw)))
+}
+
+/// Is a term of `x` a term of `e`?
+fn shares(s: &Simplifier<'_>, e: Expr, x: Expr) -> bool {
+    match s.arena.node(x) {
+        Node::Sum(_, parts) => parts.iter().any(|p| holds(s, e, p.expr)),
+        _ => holds(s, e, x),
+    }
 }
 
 /// Is `atom` a term of `e`?
@@ -107,7 +121,7 @@ fn remainder_joins(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], k: usize) ->
     let Some(minus) = step.checked_neg() else { return Ok(None) };
     for i in 0..terms.len() {
         let exact = terms[i].coeff == step || terms[i].coeff == minus;
-        if !exact && !s.refitting() {
+        if !exact {
             continue;
         }
         let Some((z, side)) = congruent_dividend(s, terms[i].expr, terms[k].expr, m)? else { continue };

@@ -1,0 +1,179 @@
+//! The last look at a result that is a sum: other spellings of the same digits, the cheapest of which is taken.
+//!
+//! The moves are true for all integers. They stand apart from the rules because they hide ranges (a quotient beside its
+//! dividend is bounded worse than the digit that both make), so that nothing may be simplified afterwards.
+
+use super::RuleId;
+use crate::canonical::signed_residue;
+use crate::error::Result;
+use crate::expr::{Expr, Node, Tag, Term};
+use crate::simplify::Simplifier;
+
+/// Sums with more terms than this are left as they are.
+const TERMS_SEARCHED: usize = 24;
+/// Moves made one after the other.
+const MOVES: usize = 12;
+
+type Move = fn(&mut Simplifier<'_>, Expr, &[Term], &mut Vec<Expr>) -> Result<()>;
+
+/// The ways to spell a sum otherwise.
+const ALL: [Move; 5] = [open_one, open_all, close_one, shed, absorb];
+
+/// The cheapest spelling that greedy moves find.
+pub fn apply(s: &mut Simplifier<'_>, e: Expr) -> Result<Expr> {
+    let mut best = e;
+    for _ in 0..MOVES {
+        let Node::Sum(_, terms) = s.arena.node(best) else { break };
+        let digits = |t: &Term| matches!(s.arena.tag(t.expr), Tag::FloorDiv | Tag::Mod);
+        if terms.len() > TERMS_SEARCHED || !terms.iter().any(digits) {
+            break;
+        }
+        let terms = terms.to_vec();
+        let mut found = Vec::new();
+        for propose in ALL {
+            if !s.spend(terms.len() as u64) {
+                return Ok(best);
+            }
+            propose(s, best, &terms, &mut found)?;
+        }
+        let cheapest = found.into_iter().min_by_key(|x| s.cost(*x));
+        match cheapest {
+            Some(x) if s.cost(x) < s.cost(best) => best = x,
+            _ => break,
+        }
+    }
+    Ok(if best == e { e } else { s.applied(RuleId::Refit, e, best) })
+}
+
+/// `x % m = x - m * (x / m)`.
+fn opened(s: &mut Simplifier<'_>, remainder: Expr) -> Result<Option<Expr>> {
+    let Some((x, m)) = s.arena.as_mod(remainder) else { return Ok(None) };
+    let q = s.floordiv_constant(x, m)?;
+    Ok(Some(s.arena.combine(x, 1, q, -m)?))
+}
+
+fn open_one(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], found: &mut Vec<Expr>) -> Result<()> {
+    let constant = s.arena.constant_part(e);
+    for k in 0..terms.len() {
+        if let Some(open) = opened(s, terms[k].expr)? {
+            let mut new = terms.to_vec();
+            new[k].expr = open;
+            found.push(s.arena.sum(constant, &new)?);
+        }
+    }
+    // A remainder may also belong to the dividend of a quotient that stands beside it.
+    for t in terms {
+        let Some((_, m)) = s.arena.as_mod(t.expr) else { continue };
+        for q in terms {
+            let Some((z, n)) = s.arena.as_floordiv(q.expr) else { continue };
+            if n == m && s.modulo_constant(z, m)? == t.expr {
+                let whole = s.arena.combine(z, 1, q.expr, -m)?;
+                let new: Vec<Term> =
+                    terms.iter().map(|o| if o == t { Term::new(o.coeff, whole) } else { *o }).collect();
+                found.push(s.arena.sum(constant, &new)?);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn open_all(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], found: &mut Vec<Expr>) -> Result<()> {
+    let constant = s.arena.constant_part(e);
+    let mut new = terms.to_vec();
+    let mut count = 0;
+    for t in &mut new {
+        if let Some(open) = opened(s, t.expr)? {
+            t.expr = open;
+            count += 1;
+        }
+    }
+    if count < 2 {
+        return Ok(());
+    }
+    let open = s.arena.sum(constant, &new)?;
+    found.push(open);
+    // From there, close what pays.
+    if let Node::Sum(_, terms) = s.arena.node(open) {
+        let terms = terms.to_vec();
+        let mut closed = Vec::new();
+        close_one(s, open, &terms, &mut closed)?;
+        found.extend(closed);
+    }
+    Ok(())
+}
+
+/// `c * m * (x / m) = c * x - c * (x % m)`.
+fn close_one(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], found: &mut Vec<Expr>) -> Result<()> {
+    let constant = s.arena.constant_part(e);
+    for k in 0..terms.len() {
+        let Some((x, m)) = s.arena.as_floordiv(terms[k].expr) else { continue };
+        if terms[k].coeff % m != 0 {
+            continue;
+        }
+        let rest = s.modulo_constant(x, m)?;
+        let mut new = terms.to_vec();
+        new[k] = Term::new(terms[k].coeff / m, s.arena.sub(x, rest)?);
+        if s.arena.as_floordiv(new[k].expr).is_some() || s.arena.tag(new[k].expr) != Tag::Sum {
+            // The constructor joins `x - x % m` at once: keep the parts apart.
+            new[k].expr = x;
+            new.push(Term::new(-(terms[k].coeff / m), rest));
+        }
+        found.push(s.arena.sum(constant, &new)?);
+    }
+    Ok(())
+}
+
+/// `(m * q * x + r * x + y) / m = q * x + (r * x + y) / m`, with least residues.
+fn shed(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], found: &mut Vec<Expr>) -> Result<()> {
+    let constant = s.arena.constant_part(e);
+    for k in 0..terms.len() {
+        let Some((x, m)) = s.arena.as_floordiv(terms[k].expr) else { continue };
+        let Node::Sum(inner, parts) = s.arena.node(x) else { continue };
+        let parts = parts.to_vec();
+        let outside = |p: &Term| terms.iter().any(|t| t.expr == p.expr);
+        let mut new = terms.to_vec();
+        let mut low = Vec::new();
+        for p in &parts {
+            let residue = if outside(p) { signed_residue(p.coeff, m) } else { p.coeff };
+            low.push(Term::new(residue, p.expr));
+            if let Some(coeff) = ((p.coeff - residue) / m).checked_mul(terms[k].coeff) {
+                new.push(Term::new(coeff, p.expr));
+            }
+        }
+        let low = s.arena.sum(inner, &low)?;
+        new[k].expr = s.arena.floordiv_constant(low, m)?;
+        if new.len() == terms.len() + parts.len() {
+            found.push(s.arena.sum(constant, &new)?);
+        }
+    }
+    Ok(())
+}
+
+/// `k * x + n / m = (n + k * m * x) / m` for the terms `x` of `n`.
+fn absorb(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], found: &mut Vec<Expr>) -> Result<()> {
+    let constant = s.arena.constant_part(e);
+    for (k, q) in terms.iter().enumerate() {
+        let Some((n, m)) = s.arena.as_floordiv(q.expr) else { continue };
+        let parts = match s.arena.node(n) {
+            Node::Sum(_, parts) => parts.to_vec(),
+            _ => vec![Term::new(1, n)],
+        };
+        let (mut new, mut moved) = (Vec::new(), Vec::new());
+        for (i, t) in terms.iter().enumerate() {
+            let inside = i != k && t.coeff % q.coeff == 0 && parts.iter().any(|p| p.expr == t.expr);
+            match (t.coeff / q.coeff).checked_mul(m).filter(|_| inside) {
+                Some(coeff) => moved.push(Term::new(coeff, t.expr)),
+                None if i != k => new.push(*t),
+                None => {}
+            }
+        }
+        if moved.is_empty() {
+            continue;
+        }
+        let moved = s.arena.sum(0, &moved)?;
+        let n = s.arena.add(n, moved)?;
+        new.push(Term::new(q.coeff, s.arena.floordiv_constant(n, m)?));
+        found.push(s.arena.sum(constant, &new)?);
+    }
+    Ok(())
+}
