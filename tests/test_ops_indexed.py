@@ -4,6 +4,7 @@ bounds; laws by perturbation, references against loops over the definition."""
 import numpy as np
 import pytest
 
+import indexing as ix
 from indexing.ops import REGISTRY
 from reach import assert_laws, exact_maps, pairs, program, root_of, run
 
@@ -258,3 +259,61 @@ def test_gather_clamps_each_kind_of_index():
     )
     (out,) = run(root_of(text), [np.arange(4.0), np.array([0, 255, 3], np.uint8)])
     np.testing.assert_array_equal(out, [0, 3, 3])
+
+
+def maps_of(text, name, output=0):
+    found = ix.output_to_input(ix.hlo.parse(text).entry.instructions[name], output)
+    return [[str(m.map) for m in maps] for maps in found]
+
+
+def test_constant_starts_fold_and_are_not_shared_between_like_instructions():
+    text = """HloModule m
+ENTRY e {
+  p = f32[10] parameter(0)
+  a = s32[] constant(3)
+  b = s32[] constant(5)
+  c = s32[] constant(99)
+  first = f32[4] dynamic-slice(p, a), dynamic_slice_sizes={4}
+  second = f32[4] dynamic-slice(p, b), dynamic_slice_sizes={4}
+  ROOT third = f32[4] dynamic-slice(p, c), dynamic_slice_sizes={4}
+}
+"""
+    module = ix.hlo.parse(text)
+    found = [ix.output_to_input(module.entry.instructions[n])[0][0] for n in ("first", "second", "third")]
+    assert [str(m.map) for m in found] == [
+        "(d0) -> (d0 + 3), domain: d0 in [0, 3]",
+        "(d0) -> (d0 + 5), domain: d0 in [0, 3]",
+        "(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 3], rt0 in [0, 6]",
+    ]
+    assert [v.instruction.name for v in found[2].runtime_values] == ["c"]
+
+
+def test_iota_indices_fold_with_gathers_clamp_and_scatters_drop():
+    text = program(
+        "f64[5] gather(p0, n), offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, "
+        "index_vector_dim=1, slice_sizes={1}",
+        "f64[3]",
+    ).replace("  ROOT", "  n = s32[5,1] iota(), iota_dimension=0\n  ROOT")
+    assert maps_of(text, "r")[0] == ["(d0) -> (min(d0, 2)), domain: d0 in [0, 4]"]
+    text = program(
+        "f64[3] scatter(p0, n, p1), update_window_dims={}, inserted_window_dims={0}, "
+        "scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add",
+        "f64[3]",
+        "f64[5]",
+        computations=ADD,
+    ).replace("  ROOT r", "  n = s32[5,1] iota(), iota_dimension=0\n  ROOT r")
+    root = root_of(text)
+    (update,) = ix.output_to_input(root)[2]
+    assert not update.runtime_values
+    assert pairs([update], {}) == {((k,), (k,)) for k in range(3)}
+    ((back,),) = ix.input_to_output(root, 2)
+    assert pairs([back], {}) == {((k,), (k,)) for k in range(3)}
+
+
+def test_dynamic_update_slice_at_a_constant_leaves_known_pieces():
+    text = program("f64[6] dynamic-update-slice(p0, p1, c)", "f64[6]", "f64[2]").replace(
+        "  ROOT", "  c = s32[] constant(0)\n  ROOT"
+    )
+    (kept,), (written,), _ = ix.output_to_input(root_of(text))
+    assert [str(m.map) for m in kept.pieces] == ["(d0) -> (d0), domain: d0 in [2, 5]"]
+    assert str(written.map) == "(d0) -> (d0), domain: d0 in [0, 1]"

@@ -28,6 +28,10 @@ from indexing.ops.windows import gather_window, never_pads, read_position, writt
 if TYPE_CHECKING:
     from indexing.hlo import ConvolutionLabels, Instruction, WindowDim
 
+_GROUPS_INCLUDED = (
+    "all batch groups are included, with a range variable that counts them, as in XLA's maps; pieces holds the map that "
+    "reads the output feature's own group"
+)
 _PADDING_INCLUDED = "kernel elements that meet only padding or the holes of a dilated input are included"
 
 
@@ -90,12 +94,7 @@ def output_to_input(instruction: Instruction, output: int) -> Indexing:
     d = variables(rank)
     *w, i = variables(c.spatial + 1, rank)
     ranges = [*(dim.size for dim in c.window), c.group_features]
-    feature, batch = d[labels.output.feature], d[labels.output.batch]
-    x, constraints = _read_positions(c, d, w)
-    i_read = feature // c.group_outputs * c.group_features + i if c.feature_groups > 1 else i
-    if c.batch_groups > 1:
-        batch = feature // c.group_outputs * c.out_batch + batch
-    lhs = _placed(rank, ([labels.input.batch, labels.input.feature], [batch, i_read]), (labels.input.spatial, x))
+    feature = d[labels.output.feature]
     kernel = [c.kernel_position(k, e) for k, e in enumerate(w)]
     rhs = _placed(
         rank,
@@ -103,9 +102,31 @@ def output_to_input(instruction: Instruction, output: int) -> Indexing:
         (labels.kernel.spatial, kernel),
     )
     return [
-        [OperandIndexing(tensor_map(lhs, c.out, ranges, constraints=constraints))],
+        [_read_lhs(c)],
         [_bounded(c, OperandIndexing(tensor_map(rhs, c.out, ranges)))],
     ]
+
+
+def _read_lhs(c: _Convolution) -> OperandIndexing:
+    rank = len(c.out)
+    d = variables(rank)
+    *w, i, group = variables(c.spatial + 2, rank)
+    ranges = [*(dim.size for dim in c.window), c.group_features]
+    feature, batch = d[c.labels.output.feature], d[c.labels.output.batch]
+    constraints = _read_positions(c, d, w)[1]
+
+    def read(batch: SymbolicExpr, i: SymbolicExpr, ranges: Sequence[int]) -> OperandIndexing:
+        roles = [c.labels.input.batch, c.labels.input.feature], [batch, i]
+        results = _placed(rank, roles, (c.labels.input.spatial, _read_positions(c, d, w)[0]))
+        return OperandIndexing(tensor_map(results, c.out, ranges, constraints=constraints))
+
+    if c.feature_groups > 1:
+        return read(batch, feature // c.group_outputs * c.group_features + i, ranges)
+    if c.batch_groups == 1:
+        return read(batch, i, ranges)
+    exact = read(feature // c.group_outputs * c.out_batch + batch, i, ranges)
+    bound = read(group * c.out_batch + batch, i, [*ranges, c.batch_groups])
+    return OperandIndexing(bound.map, (), "over-approximate", _GROUPS_INCLUDED, pieces=(exact,))
 
 
 def _read_positions(

@@ -53,7 +53,7 @@ def slice_output_to_input(instruction: Instruction, output: int) -> Indexing:
     sizes = instruction.shape.dimensions
     starts = _slice_starts(instruction, sizes)
     results = [d + s for d, s in zip(variables(len(sizes)), starts.exprs, strict=True)]
-    read = OperandIndexing(tensor_map(results, sizes, (), starts.bounds), starts.values)
+    read = starts.read_by(tensor_map(results, sizes, (), starts.bounds))
     indices = range(1, len(instruction.operands))
     return [[read], *([OperandIndexing(start_map(instruction, k, sizes))] for k in indices)]
 
@@ -67,7 +67,7 @@ def slice_input_to_output(instruction: Instruction, operand: int) -> Indexing:
     d = variables(len(sizes))
     results = [e - s for e, s in zip(d, starts.exprs, strict=True)]
     inside = box(d, starts.exprs, instruction.shape.dimensions)
-    return [[OperandIndexing(tensor_map(results, sizes, (), starts.bounds, inside), starts.values)]]
+    return [[starts.read_by(tensor_map(results, sizes, (), starts.bounds, inside))]]
 
 
 def slice_reference(instruction: Instruction, values: Sequence[HloValue]) -> HloValue:
@@ -91,9 +91,8 @@ def _untouched(instruction: Instruction) -> OperandIndexing:
     sizes, update = (instruction.operands[k].shape.dimensions for k in range(2))
     if 0 in update:
         return identity(sizes)
-    pieces = tuple(
-        _outside(instruction, k, below) for k, n in enumerate(update) if n < sizes[k] for below in (True, False)
-    )
+    beside = (_outside(instruction, k, below) for k, n in enumerate(update) if n < sizes[k] for below in (True, False))
+    pieces = tuple(piece for piece in beside if not piece.map.simplify().is_known_empty)
     return OperandIndexing(identity(sizes).map, (), "over-approximate", _OVERWRITTEN_INCLUDED, pieces=pieces)
 
 
@@ -105,7 +104,7 @@ def _outside(instruction: Instruction, dimension: int, below: bool) -> OperandIn
     edge = (-sizes[dimension], -1) if below else (update[dimension], sizes[dimension])
     constraints: list[Constraint] = box(d[:dimension], starts.exprs[:dimension], update[:dimension])
     constraints.append((d[dimension] - starts.exprs[dimension], edge))
-    return OperandIndexing(tensor_map(d, sizes, (), starts.bounds, constraints), starts.values)
+    return starts.read_by(tensor_map(d, sizes, (), starts.bounds, constraints))
 
 
 def update_output_to_input(instruction: Instruction, output: int) -> Indexing:
@@ -118,7 +117,7 @@ def update_output_to_input(instruction: Instruction, output: int) -> Indexing:
     indices = range(2, len(instruction.operands))
     return [
         [_untouched(instruction)],
-        [OperandIndexing(written, starts.values)],
+        [starts.read_by(written)],
         *([OperandIndexing(start_map(instruction, k, sizes))] for k in indices),
     ]
 
@@ -132,7 +131,7 @@ def update_input_to_output(instruction: Instruction, operand: int) -> Indexing:
     sizes = instruction.operands[1].shape.dimensions
     starts = _update_starts(instruction, sizes)
     results = [d + s for d, s in zip(variables(len(sizes)), starts.exprs, strict=True)]
-    return [[OperandIndexing(tensor_map(results, sizes, (), starts.bounds), starts.values)]]
+    return [[starts.read_by(tensor_map(results, sizes, (), starts.bounds))]]
 
 
 def update_reference(instruction: Instruction, values: Sequence[HloValue]) -> HloValue:

@@ -134,7 +134,7 @@ def output_to_input(instruction: Instruction, output: int) -> Indexing:
     for k, start in enumerate(starts.exprs):
         own = g.vectors.batch_index(k, batch)
         results.append(own if own is not None else start + offsets[k] if k in offsets else start)
-    read = OperandIndexing(tensor_map(results, g.out, (), starts.bounds), starts.values)
+    read = starts.read_by(tensor_map(results, g.out, (), starts.bounds))
     return [[read], [_vector_map(g, d, batch)]]
 
 
@@ -165,7 +165,7 @@ def _from_operand(g: _Gather) -> OperandIndexing:
     at = dict(zip(g.batch_dims, batch, strict=True))
     at.update(zip(g.offset_dims, (d[k] - starts.exprs[k] for k in g.window_dims), strict=True))
     results = [at[k] for k in range(len(g.out))]
-    return OperandIndexing(tensor_map(results, g.operand, ranges, starts.bounds, inside), starts.values)
+    return starts.read_by(tensor_map(results, g.operand, ranges, starts.bounds, inside))
 
 
 def _from_vector(g: _Gather) -> OperandIndexing:

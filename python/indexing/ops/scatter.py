@@ -132,7 +132,7 @@ def _update_map(s: _Scatter) -> OperandIndexing:
     boxed = [k for k in range(len(d)) if k not in s.vectors.operand_batch]
     inside = box([d[k] for k in boxed], [starts.exprs[k] for k in boxed], [s.window_sizes[k] for k in boxed])
     results = [at[k] for k in range(len(s.update))]
-    return OperandIndexing(tensor_map(results, s.operand, ranges, starts.bounds, inside), starts.values)
+    return starts.read_by(tensor_map(results, s.operand, ranges, starts.bounds, inside))
 
 
 def _indices_map(s: _Scatter) -> OperandIndexing:
@@ -175,7 +175,7 @@ def _from_update(s: _Scatter) -> OperandIndexing:
     for k, start in enumerate(starts.exprs):
         own = s.vectors.batch_index(k, batch)
         results.append(own if own is not None else start + offset[k] if k in offset else start)
-    return OperandIndexing(tensor_map(results, s.update, (), starts.bounds), starts.values)
+    return starts.read_by(tensor_map(results, s.update, (), starts.bounds))
 
 
 def _from_index(s: _Scatter) -> OperandIndexing:

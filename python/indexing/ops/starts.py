@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from indexing._core import IndexingMap, SymbolicExpr, constant
-from indexing.ops.block import Array, Bounds, Constraint, RuntimeValue, tensor_map, variables
+from indexing.ops.block import Array, Bounds, Constraint, OperandIndexing, RuntimeValue, tensor_map, variables
 
 if TYPE_CHECKING:
     from indexing.hlo import Instruction
@@ -34,6 +34,10 @@ class Starts:
     exprs: tuple[SymbolicExpr, ...]
     bounds: tuple[Bounds, ...]
     values: tuple[RuntimeValue, ...]
+
+    def read_by(self, found: IndexingMap) -> OperandIndexing:
+        """A map over these starts, with where they are read; an empty map has no variables left that need it."""
+        return OperandIndexing(found, () if found.is_known_empty else self.values)
 
 
 def starts_of(
