@@ -291,7 +291,8 @@ def _finished(m: OperandIndexing) -> OperandIndexing:
     if m.map.is_undefined:
         return m
     found, values = simplified_with_values(m)
-    pieces = None if m.pieces is None else tuple(_finished(p) for p in m.pieces)
+    parts = None if m.pieces is None else [_finished(p) for p in m.pieces]
+    pieces = None if parts is None else tuple(p for p in parts if not p.map.is_known_empty)
     replicas = m.replica_map.simplify() if m.replica_map is not None else None
     return replace(m, map=found, runtime_values=values, replica_map=replicas, pieces=pieces)
 
