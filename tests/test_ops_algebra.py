@@ -192,7 +192,7 @@ def test_philox_gives_the_published_words():
 def test_rng_has_maps_and_no_value():
     text = program("f32[3] rng(p0, p1), distribution=rng_uniform", "f32[]", "f32[]")
     root = root_of(text)
-    with pytest.raises(ix.UnsupportedOp, match="rng r .*rng-bit-generator"):
+    with pytest.raises(ix.UnsupportedOp, match=r"rng r .*rng-bit-generator"):
         run(root, [np.float32(0), np.float32(1)])
     found = ix.ops.REGISTRY["rng"].output_to_input(root, 0)
     assert [len(maps) for maps in found] == [1, 1]

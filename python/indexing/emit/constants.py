@@ -13,7 +13,7 @@ def literal(value: object, name: str) -> str:
     if kind.kind == "pred":
         return "true" if value else "false"
     if kind.kind == "complex":
-        number = complex(value)  # type: ignore[arg-type]
+        number = complex(value)  # type: ignore[call-overload]
         return f"@{name}({_real(number.real, kind.real)}, {_real(number.imag, kind.real)})"
     if kind.kind == "float":
         return _real(float(value), kind.real)  # type: ignore[arg-type]

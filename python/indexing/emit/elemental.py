@@ -367,9 +367,11 @@ class FunctionWriter:
 
     def apply(self, computation: Computation, arguments: Sequence[Value]) -> tuple[Value, ...]:
         """The results of a computation on scalars, written in place."""
-        binding: Binding = {
-            p: (lambda output, index, v=v: v) for p, v in zip(computation.parameters, arguments, strict=True)
-        }
+
+        def given(value: Value) -> Callable[[int, Index], Value]:
+            return lambda output, index: value
+
+        binding: Binding = {p: given(v) for p, v in zip(computation.parameters, arguments, strict=True)}
         with self._frame(binding):
             root = computation.root
             return tuple(self.value(root, (), k) for k in range(len(leaves(root.shape))))

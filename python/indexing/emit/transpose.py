@@ -309,7 +309,7 @@ def kernel(computation: Computation, plan: TransposePlan, dialect: Dialect) -> K
     writing.read()
     body.writer.line("@barrier;")
     writing.write()
-    size = plan.row * (plan.tile if plan.packed > 1 else plan.tile)
+    size = plan.row * plan.tile
     shared = sum(size * writing.cell_bytes(hero) for hero in found.heroes)
     maps = (writing.output_maps(), writing.input_maps(computation))
     return assembled(unit, NAME, found.heroes[0], body, outputs(computation), (plan.grid, plan.block), shared, maps)

@@ -24,7 +24,7 @@ from indexing.executable.steps import (
 )
 from indexing.hlo import parse
 from indexing.ops import REGISTRY
-from indexing.ops.block import leaves
+from indexing.ops.block import leaves, only_array
 
 if TYPE_CHECKING:
     from indexing.emit.kernel import Kernel
@@ -195,7 +195,7 @@ class _Scheduler:
 
     def _constant(self, node: Node) -> None:
         ref = Ref(node)
-        held = Held(ref.shape, self.planner.pool, array=node.instruction.literal)
+        held = Held(ref.shape, self.planner.pool, array=only_array(node.instruction.literal))
         held.on_device().borrowed = True
         self.constants[self.slots.of(ref)] = held
 

@@ -27,6 +27,10 @@ class Step(Protocol):
 
     last_use: frozenset[int]
 
+    @property
+    def outputs(self) -> Sequence[int | None]:
+        """The slots that the step writes; None for a token."""
+
     def reads(self) -> tuple[int, ...]:
         """The slots that the step reads."""
 

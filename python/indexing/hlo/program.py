@@ -126,7 +126,7 @@ class Instruction:
             self._literal: LiteralValue = self._value(self.module._core.literal(self._id))
             return self._literal
 
-    def _value(self, literal: _core.LiteralData) -> LiteralValue:
+    def _value(self, literal: _core._LiteralData) -> LiteralValue:
         if literal is None:
             return None
         if isinstance(literal, list):

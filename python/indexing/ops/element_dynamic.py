@@ -5,6 +5,7 @@ Start indices are clamped so that the slice lies inside; a scatter skips windows
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from indexing.ops.element_moves import zero
@@ -113,7 +114,10 @@ def _fold_updates(
     _over_places(ctx, places, [], lambda batch: _fold_one(ctx, instruction, count, index, results, batch, updates))
 
 
-def _over_places(ctx, sizes, batch, then):  # type: ignore[no-untyped-def]
+def _over_places(
+    ctx: ElementContext, sizes: list[int], batch: list[SymbolicExpr], then: Callable[[list[SymbolicExpr]], None]
+) -> None:
+    """Call `then` once, inside loops over every index of the updates' batch dimensions."""
     if len(batch) == len(sizes):
         then(batch)
         return
@@ -121,7 +125,16 @@ def _over_places(ctx, sizes, batch, then):  # type: ignore[no-untyped-def]
         _over_places(ctx, sizes, [*batch, place], then)
 
 
-def _fold_one(ctx, instruction, count, index, results, batch, updates):  # type: ignore[no-untyped-def]
+def _fold_one(
+    ctx: ElementContext,
+    instruction: Instruction,
+    count: int,
+    index: Index,
+    results: list[Value],
+    batch: list[SymbolicExpr],
+    updates: tuple[int, ...],
+) -> None:
+    """Fold the update window at one place of the batch into the results, where it covers the index."""
     sizes = instruction.operands[0].shape.dimensions
     window_dims = instruction.ints("update_window_dims")
     batching = instruction.ints("input_batching_dims")
@@ -140,12 +153,9 @@ def _fold_one(ctx, instruction, count, index, results, batch, updates):  # type:
     for d, width in enumerate(widths):
         conditions += _between(ctx, offsets[d], width)
     with ctx.when(conditions):
-        at, places = [], iter(batch)
-        for d in range(len(updates)):
-            at.append(None if d in window_dims else next(places))
-        for d, where in window.items():
-            at[where] = offsets[d]
-        inner = ctx.inside(tuple(at), updates)
+        places, windowed = iter(batch), {where: offsets[d] for d, where in window.items()}
+        at = tuple(windowed[d] if d in windowed else next(places) for d in range(len(updates)))
+        inner = ctx.inside(at, updates)
         values = [ctx.operand(instruction, count + 1 + k, inner) for k in range(count)]
         folded = ctx.apply(instruction.called[0], [*results, *values])
         texts = [ctx.let(v.element_type, v.text, rounds=False).text for v in folded] if count > 1 else [folded[0].text]

@@ -106,7 +106,7 @@ def _compare(instruction: Instruction, a: Array, b: Array) -> Array:
 def _total_order(a: Array) -> Array:
     """Signed integers ordered as -NaN < -inf < ... < -0 < +0 < ... < inf < NaN."""
     signed = np.int64 if a.dtype == np.float64 else np.int32
-    bits = np.ascontiguousarray(a).view(signed)
+    bits: Array = np.ascontiguousarray(a).view(signed)
     return np.where(bits < 0, np.iinfo(signed).max ^ bits, bits)
 
 
