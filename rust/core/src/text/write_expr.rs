@@ -50,6 +50,8 @@ pub(super) enum Task {
     Group(u32, u32),
     Text(&'static str),
     Number(i64),
+    /// A number, in brackets where an operator follows a sign.
+    Constant(i64, Level),
     Char(char),
 }
 
@@ -91,7 +93,10 @@ impl<'d> Writer<'d> {
             match task {
                 Task::Text(text) => out.push_str(text),
                 Task::Char(c) => out.push(c),
-                Task::Number(n) => {
+                Task::Constant(n, Level::Factor) if n < 0 => {
+                    let _ = write!(out, "({n})");
+                }
+                Task::Number(n) | Task::Constant(n, _) => {
                     let _ = write!(out, "{n}");
                 }
                 Task::Expr(e, level) => self.expr(e, level, out, name),
@@ -127,12 +132,7 @@ impl<'d> Writer<'d> {
     fn expr(&mut self, e: u32, level: Level, out: &mut String, name: &dyn Fn(u32, &mut String)) {
         match self.entry(e) {
             Entry::Variable(v) => name(v, out),
-            Entry::Constant(c) if c < 0 && level == Level::Factor => {
-                let _ = write!(out, "({c})");
-            }
-            Entry::Constant(c) => {
-                let _ = write!(out, "{c}");
-            }
+            Entry::Constant(c) => self.tasks.push(Task::Constant(c, level)),
             Entry::FloorDiv(..) | Entry::Min(_) | Entry::Max(_) => self.shifted(e, 0, level),
             Entry::Mod(a, b) => self.binary(" mod ", Task::Expr(a as u32, Level::Factor), b as u32, level),
             Entry::Product(args) => {

@@ -98,24 +98,25 @@ impl Writer<'_> {
     /// Print the items at `first..end`, and a constant.
     pub(super) fn layout(&mut self, first: usize, end: usize, constant: i64, level: Level) {
         let pieces = self.pieces(first, end);
+        if pieces.is_empty() {
+            self.tasks.push(Task::Constant(constant, level));
+            return;
+        }
         let leading = pieces.iter().position(|p| !p.negative);
         let constant_first = leading.is_none() && constant > 0;
         let lead = if constant_first { usize::MAX } else { leading.unwrap_or(0) };
         let parts = pieces.len() + usize::from(constant != 0);
-        let brackets = match pieces.first() {
-            Some(p) if parts == 1 => level == Level::Factor && (p.negative || p.factor != 1),
-            _ => level > Level::Sum && parts > 1,
+        let brackets = match pieces.as_slice() {
+            [p] if parts == 1 => level == Level::Factor && (p.negative || p.factor != 1),
+            _ => level > Level::Sum,
         };
         if brackets {
             self.tasks.push(Task::Char(')'));
         }
-        if parts == 0 || (constant != 0 && pieces.is_empty()) {
-            self.tasks.push(Task::Number(constant));
-        } else if constant != 0 && !constant_first {
+        if constant != 0 && !constant_first {
             self.push_constant(constant);
         }
-        for (k, piece) in pieces.iter().enumerate().rev().filter(|(k, _)| *k != lead) {
-            let _ = k;
+        for (_, piece) in pieces.iter().enumerate().rev().filter(|(k, _)| *k != lead) {
             self.push_piece(*piece, piece.factor, Level::Term);
             self.tasks.push(Task::Text(if piece.negative { " - " } else { " + " }));
         }
@@ -127,8 +128,7 @@ impl Writer<'_> {
             Some(p) if p.negative => self.push_piece(*p, -p.factor, Level::Term),
             Some(p) if parts == 1 && !brackets => self.push_piece(*p, p.factor, level),
             Some(p) => self.push_piece(*p, p.factor, Level::Term),
-            None if constant_first => self.tasks.push(Task::Number(constant)),
-            None => {}
+            None => self.tasks.push(Task::Number(constant)),
         }
         if brackets {
             self.tasks.push(Task::Char('('));
@@ -163,7 +163,6 @@ impl Writer<'_> {
     fn pieces(&mut self, first: usize, end: usize) -> Vec<Piece> {
         let groups = self.shared_factors(first, end);
         let mut pieces: Vec<Piece> = Vec::with_capacity(end - first);
-        let mut next = 0;
         let mut members: Vec<usize> = Vec::new();
         let mut done = vec![false; if groups.is_empty() { 0 } else { end - first }];
         for k in first..end {
@@ -172,7 +171,6 @@ impl Writer<'_> {
             if !done.is_empty() && done[k - first] {
                 continue;
             }
-            next += 1;
             let Some(group) = group else {
                 pieces.push(single(item));
                 continue;
@@ -190,7 +188,6 @@ impl Writer<'_> {
             let content = Content::Group(start, self.items.len() as u32);
             pieces.push(Piece { negative, factor: item.coeff.abs(), content });
         }
-        debug_assert_eq!(next, pieces.len());
         pieces
     }
 
