@@ -1,16 +1,17 @@
 """Expressions: values, text, equality, substitution, ranges; held against Python's integers."""
 
+import os
 import pickle
 import subprocess
 import sys
 
 import numpy as np
 import pytest
-from expressions import Tree, expression, meaning, text, trees
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import indexing as ix
+from expressions import Tree, expression, meaning, text, trees
 
 LARGE = 2**63 - 1
 v = [ix.variable(i) for i in range(4)]
@@ -208,20 +209,12 @@ def test_any_text_is_read_or_refused(source: str) -> None:
 
 def test_hashes_are_the_same_in_every_process() -> None:
     code = "import indexing as ix; print(hash(ix.variable(0) * 3 + 1), hash(ix.IndexingMap.identity([2, 3])))"
-    found = {
-        subprocess.run(
-            [sys.executable, "-c", code], capture_output=True, text=True, check=True, env={"PYTHONHASHSEED": seed}
-        ).stdout
-        for seed in ("1", "2")
-    } if not _needs_path() else {"same"}
+    found = set()
+    for seed in ("1", "2"):
+        env = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(sys.path)}
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=env)
+        found.add(done.stdout)
     assert len(found) == 1
-
-
-def _needs_path() -> bool:
-    """Is the package found through PYTHONPATH, which a clean environment lacks?"""
-    import os
-
-    return "PYTHONPATH" in os.environ
 
 
 @settings(max_examples=60, deadline=None)

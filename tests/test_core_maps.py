@@ -1,0 +1,381 @@
+"""Maps: text, domain, values, composition, variables; held against enumeration."""
+
+import itertools
+import pickle
+import threading
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+import indexing as ix
+from random_maps import Parts, graph, parts
+
+MAP = (
+    "(d0, d1)[s0]{rt0} -> (d0 * 8 + s0, rt0 + d1 floordiv 4), domain: d0 in [0, 3], d1 in [0, 7], s0 in [0, 7], "
+    "rt0 in [0, 4], d0 + s0 in [0, 9]"
+)
+
+
+def read(text: str) -> ix.IndexingMap:
+    return ix.IndexingMap.parse(text)
+
+
+@settings(max_examples=60, deadline=None)
+@given(parts())
+def test_a_map_means_its_parts_and_round_trips(p: Parts) -> None:
+    m = p.map()
+    expected = p.graph()
+    assert graph(m) == expected
+    assert read(str(m)) == m
+    assert read(m.to_text(style="xla")) == m
+    copy = pickle.loads(pickle.dumps(m))
+    assert copy == m
+    assert hash(copy) == hash(m)
+    simple = m.simplify()
+    assert graph(simple) == expected
+    assert read(str(simple)) == simple
+    if not m.is_known_empty:
+        for symbol in (*m.results, *(e for e, _ in m.constraints)):
+            bounds = m.range(symbol)
+            assert all(bounds.contains(symbol.evaluate(list(point))) for point in expected)
+
+
+@settings(max_examples=40, deadline=None)
+@given(parts(), parts())
+def test_composition_follows_the_definition(p: Parts, q: Parts) -> None:
+    expected = {}
+    for x, y in p.graph().items():
+        for symbols in itertools.product(*(range(a, b + 1) for a, b in q.ranges + q.runtimes)):
+            z = y + symbols
+            if all(a <= v <= b for v, (a, b) in zip(y, q.dims, strict=True)) and q.inside(z):
+                # Dimensions, the second's range, the first's range, the second's runtime variable, the first's.
+                expected[(*x[:2], symbols[0], x[2], symbols[1], x[3])] = q.values(z)
+    first, second = p.map(), q.map()
+    composed = ix.compose(first, second)
+    assert graph(composed) == expected
+    assert first * second == composed
+    assert graph(composed.simplify()) == expected
+    assert ix.compose_all([(first, second)], simplify=False) == [composed]
+    assert ix.compose_all([(first, second)]) == [composed.simplify()]
+
+
+@settings(max_examples=40, deadline=None)
+@given(parts())
+def test_changes_of_variables_keep_the_relation(p: Parts) -> None:
+    m = p.map()
+    if m.is_known_empty:
+        return
+    pairs = {(x[:2], y) for x, y in p.graph().items()}
+    assert {(x[:2], y) for x, y in graph(m.remove_unused_symbols()).items()} == pairs
+    assert set(graph(m.remove_unused_variables()).values()) == {y for _, y in pairs}
+    assert graph(m.symbols_to_dims()) == p.graph()
+    moved = m.ranges_to_dims(["s0"])
+    assert graph(moved) == p.graph()
+    rescaled = m.rescale_symbols()
+    assert {(x[:2], y) for x, y in graph(rescaled).items()} == pairs
+    for changed in (moved, rescaled, m.symbols_to_dims()):
+        assert changed.verify()
+        assert read(str(changed)) == changed
+
+
+@settings(max_examples=30, deadline=None)
+@given(parts())
+def test_arrays_give_what_points_give(p: Parts) -> None:
+    m = p.map()
+    if m.is_known_empty:
+        return
+    box = list(p.box())
+    columns = list(np.array(box).T)
+    inside = m.contains(columns[:2], columns[2:])
+    assert inside.dtype == bool
+    assert inside.tolist() == [p.inside(x) for x in box]
+    assert [m.contains(x[:2], x[2:]) for x in box[:20]] == inside.tolist()[:20]
+    found = np.stack(m.evaluate(columns[:2], columns[2:]), axis=1)
+    assert [tuple(row) for row in found.tolist()] == [p.values(x) for x in box]
+
+
+def test_text() -> None:
+    m = read(MAP)
+    assert str(m) == MAP
+    assert repr(m) == f"IndexingMap({MAP})"
+    free = MAP.replace(", ", ",\n  ").replace("floordiv", "//") + ","
+    assert read(free) == m
+    assert m.to_text(style="xla") == MAP.replace("floordiv", "/")
+    assert [x.name for x in m.variables] == ["d0", "d1", "s0", "rt0"]
+    assert (m.num_dims, m.num_ranges, m.num_runtimes, m.num_results) == (2, 1, 1, 2)
+    assert m.dims[1].interval == ix.Interval(0, 7)
+    assert [(str(e), str(i)) for e, i in m.constraints] == [("v0 + v2", "[0, 9]")]
+    assert str(m.symbolic_map) == "(d0, d1)[s0, s1] -> (d0 * 8 + s0, s1 + d1 floordiv 4)"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "KNOWN EMPTY",
+        "UNDEFINED",
+        "() -> ()",
+        "() -> (5, -3)",
+        "()[s0] -> (s0), domain: s0 in [-9223372036854775808, 9223372036854775807]",
+        "(th_x, bl_x)[vector_index] -> (th_x + vector_index), domain: th_x in [0, 3], bl_x in [0, 1], "
+        "vector_index in [0, 2]",
+        "(d1, d0) -> (d1, d0), domain: d1 in [0, 3], d0 in [0, 1]",
+        "(größe, α.β) -> (größe), domain: größe in [0, 3], α.β in [0, 1]",
+        "(){a, b} -> (a mod 4), domain: a in [0, 9], b in [0, 1], a - b * 2 in [0, 3]",
+    ],
+)
+def test_texts_that_print_as_they_are_read(text: str) -> None:
+    m = read(text)
+    assert str(m) == text
+    assert pickle.loads(pickle.dumps(m)) == m
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("(d0 -> (d0)", "line 1, column 5: expected a dimension, ',' or '\\)'"),
+        ("(d0) (d0)", "column 6: expected '->'"),
+        ("(d0) -> d0", "column 9: expected '\\('"),
+        ("(d0) -> (d0)", "expected `, domain:`"),
+        ("(d0, d1) -> (d0), domain: d0 in [0, 1]", "expected the bounds of d1"),
+        ("(d0) -> (d1), domain: d0 in [0, 1]", 'column 10: expected a variable .* found "d1"'),
+        ("(d0) -> (d0), domain: d0 in [0 1]", "column 32: expected ','"),
+        ("(d0) -> (d0), domain: d0 in [0, 1] d0", "column 36: expected ',' or the end"),
+        ("(d0) -> (d0), domain: d0 in [0, 9223372036854775808]", "64 bits"),
+        ("(d0, d0) -> (d0), domain: d0 in [0, 1]", 'once, found "d0" twice'),
+        ("(mod) -> (mod), domain: mod in [0, 1]", "expected a name"),
+        ("(d0)\n -> (d0 +\n ), domain: d0 in [0, 1]", "line 3, column 2: expected an expression"),
+        ("(d0) -> (foo(d0)), domain: d0 in [0, 1]", "column 10: expected a variable"),
+        ("UNDEFINED x", "expected the end"),
+        ("KNOWN", "expected EMPTY"),
+        ("", "expected '\\('"),
+    ],
+)
+def test_texts_that_are_refused(text: str, message: str) -> None:
+    with pytest.raises(ix.ParseError, match=message) as caught:
+        read(text)
+    assert "^" in str(caught.value)
+
+
+def test_constraints_settle() -> None:
+    assert str(read("(d0) -> (d0), domain: d0 in [0, 9], d0 in [2, 20], 3 in [0, 5]")) == (
+        "(d0) -> (d0), domain: d0 in [2, 9]"
+    )
+    assert read("(d0) -> (d0), domain: d0 in [0, 9], d0 mod 3 in [0, 1], d0 mod 3 in [1, 2]") == read(
+        "(d0) -> (d0), domain: d0 in [0, 9], d0 mod 3 in [1, 1]"
+    )
+    for text in (
+        "d0 in [1, 0]",
+        "d0 in [0, 1], 7 in [0, 5]",
+        "d0 in [0, 1], d0 + 1 in [5, 4]",
+        "d0 in [0, 1], d0 in [2, 3]",
+    ):
+        m = read(f"(d0) -> (d0), domain: {text}")
+        assert m.is_known_empty
+        assert str(m) == "KNOWN EMPTY"
+        assert m == ix.IndexingMap.known_empty()
+    one = read("(d0, d1) -> (d0), domain: d0 in [0, 9], d1 in [0, 9], d0 + d1 in [0, 5], d0 mod 2 in [0, 0]")
+    other = read("(d0, d1) -> (d0), domain: d0 in [0, 9], d1 in [0, 9], d0 mod 2 in [0, 0], d1 + d0 in [0, 5]")
+    assert one == other
+    assert str(one) == str(other)
+
+
+def test_constructors() -> None:
+    d0, d1, s0 = (ix.variable(i) for i in range(3))
+    m = ix.IndexingMap(
+        ix.SymbolicMap(2, 1, [d0 + s0, d1]),
+        dims=[("th_x", ix.Interval(0, 3)), (0, 4)],
+        ranges=[ix.Variable("s0", (0, 2))],
+        constraints={d0 + s0: (0, 3)},
+    )
+    assert (
+        str(m)
+        == "(th_x, d1)[s0] -> (th_x + s0, d1), domain: th_x in [0, 3], d1 in [0, 4], s0 in [0, 2], th_x + s0 in [0, 3]"
+    )
+    assert ix.IndexingMap.from_tensor_sizes([d0 * 4 + d1, s0], [3, 4], runtime_bounds=[(0, 5)]) == read(
+        "(d0, d1){rt0} -> (d0 * 4 + d1, rt0), domain: d0 in [0, 2], d1 in [0, 3], rt0 in [0, 5]"
+    )
+    assert ix.IndexingMap.from_tensor_sizes(m.symbolic_map, [3, 4], [2]).num_ranges == 1
+    assert str(ix.IndexingMap.identity([2, 3])) == "(d0, d1) -> (d0, d1), domain: d0 in [0, 1], d1 in [0, 2]"
+    assert ix.IndexingMap.identity([2, 0]).is_known_empty
+    assert ix.IndexingMap.undefined().is_undefined
+    assert m.add_constraint(d1, (1, 2)).dims[1].interval == ix.Interval(1, 2)
+    assert m.add_constraint(d0, (9, 9)).is_known_empty
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: ix.IndexingMap(ix.SymbolicMap(1, 0, []), [(0, 1)], [(0, 1)]), "1 dimensions and 0 symbols"),
+        (lambda: ix.IndexingMap.from_tensor_sizes([ix.variable(2)], [2, 2]), "variable 2 is used"),
+        (lambda: ix.IndexingMap.from_tensor_sizes([], [-1]), "a size is -1"),
+        (lambda: ix.IndexingMap(ix.SymbolicMap(2, 0, []), [("a", (0, 1)), ("a", (0, 1))]), 'the name "a"'),
+        (lambda: ix.IndexingMap(ix.SymbolicMap(1, 0, []), [("a b", (0, 1))]), "is no name"),
+        (lambda: ix.IndexingMap(ix.SymbolicMap(1, 0, []), [('");system(', (0, 1))]), "is no name"),
+        (lambda: read(MAP).add_constraint(ix.variable(7), (0, 1)), "variable 7 is used"),
+        (lambda: read(MAP).evaluate([1], [1, 1]), "dims has 1 values, the map has 2"),
+        (lambda: read(MAP).ranges_to_dims(["s7"]), "no variable"),
+        (lambda: read(MAP).ranges_to_dims(["d0"]), "no range variable"),
+        (lambda: ix.compose(read(MAP), ix.IndexingMap.identity([2])), "a map of 1 dimensions cannot follow"),
+        (lambda: ix.IndexingMap.undefined().points(), "undefined"),
+        (lambda: ix.SymbolicMap(1, 0, [ix.variable(1)]), "variable 1 is used"),
+    ],
+)
+def test_parts_that_do_not_fit(make: object, message: str) -> None:
+    assert callable(make)
+    with pytest.raises(ix.InvalidMap, match=message):
+        make()
+
+
+def test_names_are_kept_and_never_collide() -> None:
+    first = read("(th_x)[i] -> (th_x + i), domain: th_x in [0, 3], i in [0, 1]")
+    second = read(
+        "(d0)[i, s1]{rt0} -> (d0 * 4 + i + s1 + rt0), domain: d0 in [0, 9], i in [0, 3], s1 in [0, 1], rt0 in [0, 1]"
+    )
+    assert str(first * second) == (
+        "(th_x)[i, s1, s2]{rt0} -> ((th_x + s2) * 4 + i + s1 + rt0), domain: th_x in [0, 3], i in [0, 3], s1 in [0, 1], "
+        "s2 in [0, 1], rt0 in [0, 1], th_x + s2 in [0, 9]"
+    )
+    swapped = read("(d1, d0, x)[s0] -> (d0 + s0), domain: d1 in [0, 3], d0 in [0, 1], x in [0, 1], s0 in [0, 1]")
+    assert [v.name for v in swapped.remove_unused_variables().variables] == ["d0", "s0"]
+    assert [v.name for v in swapped.symbols_to_dims().variables] == ["d0", "d1", "x", "d3"]
+
+
+def test_unused_variables() -> None:
+    m = read(
+        "(d0)[s0, s1, s2]{rt0, rt1} -> (d0 * 4 + s1 + rt0), domain: d0 in [0, 31], s0 in [0, 0], s1 in [0, 1], s2 in [0, 2], "
+        "rt0 in [0, 3], rt1 in [0, 4], d0 * 4 + s1 + rt0 in [24, 459], s2 mod 2 in [0, 0], s0 + rt1 in [1, 9]"
+    )
+    assert str(m.remove_unused_symbols()) == (
+        "(d0)[s0]{rt0} -> (d0 * 4 + s0 + rt0), domain: d0 in [0, 31], s0 in [0, 1], rt0 in [0, 3], d0 * 4 + s0 + rt0 in [24, 459]"
+    )
+    # A constraint on removed variables that cannot hold empties the domain.
+    assert (
+        read("(d0)[s0] -> (d0), domain: d0 in [0, 1], s0 in [0, 5], s0 mod 7 in [6, 6]")
+        .remove_unused_symbols()
+        .is_known_empty
+    )
+
+
+def test_rescaling() -> None:
+    m = read(
+        "(d0)[s0, s1] -> (s0, s0 floordiv 6, s1), domain: d0 in [0, 3], s0 in [0, 41], s1 in [0, 5], s0 mod 6 in [3, 3]"
+    )
+    assert str(m.rescale_symbols().simplify()) == (
+        "(d0)[s0, s1] -> (s0 * 6 + 3, s0, s1), domain: d0 in [0, 3], s0 in [0, 6], s1 in [0, 5]"
+    )
+
+
+def test_points_come_lazily_and_in_order() -> None:
+    m = read("(d0)[s0] -> (d0), domain: d0 in [0, 1000000000000], s0 in [0, 1], d0 mod 2 in [1, 1]")
+    assert list(itertools.islice(m.points(), 3)) == [((1,), (0,)), ((1,), (1,)), ((3,), (0,))]
+    # Where a constraint divides by 0 it does not hold.
+    assert list(read("(d0) -> (), domain: d0 in [-1, 1], 4 floordiv d0 in [-9, 9]").points()) == [
+        ((-1,), ()),
+        ((1,), ()),
+    ]
+
+
+def test_undefined_and_empty_maps_pass_through() -> None:
+    undefined, empty, one = ix.IndexingMap.undefined(), ix.IndexingMap.known_empty(), ix.IndexingMap.identity([3])
+    assert (one * undefined).is_undefined
+    assert (undefined * empty).is_undefined
+    assert (one * empty).is_known_empty
+    assert undefined.simplify() == undefined
+    assert empty.simplify().remove_unused_variables() == empty
+    assert list(empty.points()) == []
+    assert undefined != empty
+    for m in (undefined, empty):
+        with pytest.raises(ix.InvalidMap):
+            m.evaluate([])
+
+
+def test_explain_names_rules_and_facts() -> None:
+    steps = read("(d0) -> (d0 floordiv 7, d0 mod 8), domain: d0 in [0, 6]").explain()
+    assert [(s.before, s.after) for s in steps] == [("d0 floordiv 7", "0"), ("d0 mod 8", "d0")]
+    assert all(s.rule and s.law and s.precondition for s in steps)
+
+
+@pytest.mark.parametrize("threads", [1, 2, None])
+def test_batches_keep_order(threads: int | None) -> None:
+    texts = [f"(d0) -> (d0 floordiv {k + 1}), domain: d0 in [0, {k}]" for k in range(300)]
+    maps = ix.parse_all(texts, threads=threads)
+    assert [str(m) for m in maps] == [str(read(t)) for t in texts]
+    assert ix.simplify_all(maps, threads=threads) == [m.simplify() for m in maps]
+    identities = [ix.IndexingMap.identity([k + 1]) for k in range(300)]
+    assert ix.compose_all(list(zip(identities, maps, strict=True)), threads=threads) == [m.simplify() for m in maps]
+    texts[270] = texts[260] = "(d0 -> (d0)"
+    with pytest.raises(ix.ParseError, match="item 260: expected a dimension"):
+        ix.parse_all(texts, threads=threads)
+    with pytest.raises(ix.InvalidMap, match="item 1: "):
+        ix.compose_all([(maps[0], maps[0]), (maps[0], ix.IndexingMap.identity([1, 1]))], threads=threads)
+    assert ix.parse_all([]) == []
+
+
+def test_threads_work_side_by_side() -> None:
+    failures: list[str] = []
+
+    def work(k: int) -> None:
+        for j in range(200):
+            m = read(f"(d0) -> ((d0 + {j}) floordiv {k + 2}), domain: d0 in [0, {j + k}]").simplify()
+            if m.evaluate([j])[0] != (2 * j) // (k + 2):
+                failures.append(str(m))
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert failures == []
+
+
+def test_symbolic_maps() -> None:
+    m = ix.SymbolicMap.parse("(d0, d1)[s0, s1] -> (d0 + s1, d0 * 2)")
+    d0, d1 = ix.variable(0), ix.variable(1)
+    assert m.unused_dims() == [1]
+    assert m.unused_symbols() == [0]
+    assert str(m.compress_dims()) == "(d0)[s0, s1] -> (d0 + s1, d0 * 2)"
+    assert str(m.compress_symbols()) == "(d0, d1)[s0] -> (d0 + s0, d0 * 2)"
+    assert str(m.sub_map([1])) == "(d0, d1)[s0, s1] -> (d0 * 2)"
+    assert m.evaluate([3, 0], [0, 4]) == (7, 6)
+    assert str(m.compose(ix.SymbolicMap.parse("(d0)[s0] -> (d0 - 10, d0 + s0)"))) == (
+        "(d0)[s0, s1, s2] -> (d0 + s1 - 10, d0 * 2 - 20)"
+    )
+    assert str(m.replace_dims_and_symbols([d1, ix.constant(2)], [], 2, 2)) == "(d0, d1)[s0, s1] -> (d1 + s1, d1 * 2)"
+    assert ix.SymbolicMap.identity(3).is_identity
+    assert not m.is_identity
+    assert ix.SymbolicMap(2, 0, [1, 2]).is_constant
+    assert pickle.loads(pickle.dumps(m)) == m
+    assert repr(ix.SymbolicMap.identity(1)) == "SymbolicMap((d0) -> (d0))"
+    assert ix.SymbolicMap(1, 0, [d0]) == ix.SymbolicMap.identity(1)
+    with pytest.raises(ix.InvalidMap):
+        m.sub_map([2])
+    with pytest.raises(ix.InvalidMap):
+        m.compose(m.sub_map([0]))
+
+
+def test_intervals() -> None:
+    a = ix.Interval(-2, 5)
+    assert a + 1 == ix.Interval(-1, 6)
+    assert 1 - a == ix.Interval(-4, 3)
+    assert a * (-1, 2) == ix.Interval(-5, 10)
+    assert a.floordiv(2) == a // 2 == ix.Interval(-1, 2)
+    assert (a.min(3), a.max(3)) == (ix.Interval(-2, 3), ix.Interval(3, 5))
+    assert a.intersect((4, 9)).union(7) == ix.Interval(4, 7)
+    assert a.gt(-3) is True
+    assert a.lt(-2) is False
+    assert a.eq(3) is None
+    assert ix.Interval(3, 3).eq(3) is True
+    assert 5 in a
+    assert a.contains((0, 5))
+    assert ix.Interval(3, 2).is_empty
+    assert len(a) == 8
+    assert ix.Interval(-(2**63), 0) + -1 == ix.Interval(-(2**63), -1)
+    assert pickle.loads(pickle.dumps(a)) == a
+    assert pickle.loads(pickle.dumps(ix.Variable("x", a))) == ix.Variable("x", (-2, 5))
+    assert str(a) == "[-2, 5]"
+    assert repr(a) == "Interval(-2, 5)"
+    with pytest.raises(ix.InvalidMap):
+        a.floordiv(0)
+    with pytest.raises(ix.Overflow):
+        ix.Interval(0, 2**63)
