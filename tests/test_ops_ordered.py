@@ -177,3 +177,18 @@ def test_scan_of_nothing_gives_the_initial_state():
     assert out.shape == (0, 2)
     np.testing.assert_array_equal(last, values[1])
     assert_laws(text, values, [1])
+
+
+def test_sort_by_the_bits_of_floats():
+    bits = """bits {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  x = s32[] bitcast(a)
+  y = s32[] bitcast(b)
+  ROOT l = pred[] compare(x, y), direction=LT
+}
+"""
+    values = np.array([1, -1, -2, 3, 0.5], np.float32)
+    text = program("f32[5] sort(p0), dimensions={0}, to_apply=bits", "f32[5]", computations=bits)
+    (out,) = run(root_of(text), [values])
+    np.testing.assert_array_equal(out, values[np.argsort(values.view(np.int32), kind="stable")])

@@ -129,7 +129,7 @@ def _apply_whole(computation: Computation, arrays: Sequence[np.ndarray]) -> HloV
         if i.opcode == "parameter":
             values[i] = arrays[i.parameter_number]
         elif i.opcode in _SCALAR_MOVES:
-            values[i] = operands[0]
+            values[i] = _reread(operands[0], i.shape)
         elif i.opcode in _SCALAR_CALLS:
             values[i] = _apply_whole(i.called[0], [np.asarray(o) for o in operands])
         else:
@@ -138,6 +138,12 @@ def _apply_whole(computation: Computation, arrays: Sequence[np.ndarray]) -> HloV
                 raise UnsupportedOp(f"{i.name}: {i.opcode} has no value that can be computed here")
             values[i] = _typed(reference(i, operands), i.shape)
     return _spread(values[computation.root], sizes)
+
+
+def _reread(value: HloValue, shape: Shape) -> HloValue:
+    """The same bits as the type of `shape`: a bitcast may change it."""
+    array = np.asarray(value)
+    return array if array.dtype == shape.dtype else np.ascontiguousarray(array).view(shape.dtype)
 
 
 def _typed(value: HloValue, shape: Shape) -> HloValue:
