@@ -13,6 +13,15 @@ HloModule sample, entry_computation_layout={(f32[2,3]{1,0}, s32[])->(f32[3]{0}, 
 FileNames
 1 "a.py"
 
+FunctionNames
+1 "f"
+
+FileLocations
+1 {file_name_id=1 function_name_id=1 line=8 end_line=8 column=2 end_column=32}
+
+StackFrames
+1 {file_location_id=1 parent_frame_id=1}
+
 %add (a: f32[], b: f32[]) -> f32[] {
   %a = f32[] parameter(0)
   %b = f32[] parameter(1)

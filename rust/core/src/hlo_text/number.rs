@@ -161,10 +161,10 @@ pub(super) fn stored_bytes(element: ElementType) -> usize {
     element.row().bits.div_ceil(8) as usize
 }
 
+/// Any integer but 0 is true, as XLA reads them.
 fn boolean(number: Number) -> Option<u64> {
     match number {
-        Number::Integer(0) => Some(0),
-        Number::Integer(1) => Some(1),
+        Number::Integer(value) => Some(u64::from(value != 0)),
         _ => None,
     }
 }
