@@ -4,7 +4,7 @@
 //! - `c * (x mod u) + c * u * (y mod v) = c * ((z + u * (y - z floordiv u)) mod (u * v))`, where `y` holds
 //!   `z floordiv u` and `z mod u` is `x mod u`.
 //!
-//! - `c * x - c * (x mod m) = c * m * (x floordiv m)`.
+//! - `c * x - c * (x mod m) = c * m * (x floordiv m)`, and `c * x - c * m * (x floordiv m) = c * (x mod m)`.
 //!
 //! It must happen here and not only on a domain: `(17 * (x floordiv 17) + x mod 17) mod 31` would otherwise reduce the
 //! coefficient 17 before anything saw the pair.
@@ -35,23 +35,35 @@ impl Arena {
         Ok(self.sorted_sum(constant, terms))
     }
 
-    /// `c * x - c * (x mod m) = c * m * (x floordiv m)`, where all of `c * x` is there.
+    /// `c * x - c * (x mod m) = c * m * (x floordiv m)` and `c * x - c * m * (x floordiv m) = c * (x mod m)`, where all
+    /// of `c * x` is there.
     fn find_difference(&mut self, constant: i64, terms: &[Term]) -> Result<Option<Expr>> {
-        for (k, low) in terms.iter().enumerate() {
-            let Some((x, m)) = self.as_mod(low.expr) else { continue };
-            let Some(factor) = low.coeff.checked_neg() else { continue };
+        for (k, t) in terms.iter().enumerate() {
+            let (x, m, factor) = match (self.as_mod(t.expr), self.as_floordiv(t.expr)) {
+                (Some((x, m)), _) => (x, m, t.coeff.checked_neg()),
+                (_, Some((x, m))) if t.coeff % m == 0 => (x, m, (t.coeff / m).checked_neg()),
+                _ => continue,
+            };
+            let Some(factor) = factor else { continue };
             let whole = match self.node(x) {
                 Node::Sum(_, parts) => parts.iter().all(|p| {
                     p.coeff.checked_mul(factor).is_some_and(|c| terms.contains(&Term::new(c, p.expr)))
                 }),
                 _ => terms.contains(&Term::new(factor, x)),
             };
-            let Some(step) = factor.checked_mul(m).filter(|_| whole) else { continue };
-            let quotient = self.floordiv_constant(x, m)?;
+            if !whole {
+                continue;
+            }
             let mut rest: Vec<Term> = terms.to_vec();
-            rest.remove(k);
-            rest.push(Term::new(low.coeff, x));
-            rest.push(Term::new(step, quotient));
+            let Some(minus) = factor.checked_neg() else { continue };
+            rest.push(Term::new(minus, x));
+            if self.tag(t.expr) == Tag::Mod {
+                let Some(step) = factor.checked_mul(m) else { continue };
+                let quotient = self.floordiv_constant(x, m)?;
+                rest[k] = Term::new(step, quotient);
+            } else {
+                rest[k] = Term::new(factor, self.modulo_constant(x, m)?);
+            }
             return Ok(Some(self.sum(constant, &rest)?));
         }
         Ok(None)

@@ -371,10 +371,25 @@ impl Ranges {
                 info = info.and(Info { bounds: Interval::ALL, modulus: m, residue });
             }
         }
+        if let Some(bounds) = self.by_lifting(arena, e) {
+            info = info.and(Info { bounds, modulus: 1, residue: 0 });
+        }
         if self.facts.linear.len() <= FACTS_COMPARED {
             info = self.with_linear_facts(arena, e, info);
         }
         info
+    }
+
+    /// `x floordiv b + y = (x + b * y) floordiv b`: the numerator may be a stated form.
+    fn by_lifting(&self, arena: &mut Arena, e: Expr) -> Option<Interval> {
+        let Node::Sum(_, terms) = arena.node(e) else { return None };
+        let t = *terms.iter().find(|t| t.coeff == 1 && arena.as_floordiv(t.expr).is_some())?;
+        let (x, b) = arena.as_floordiv(t.expr)?;
+        let rest = arena.sub(e, t.expr).ok()?;
+        let lifted = arena.combine(x, 1, rest, b).ok()?;
+        let (form, factor, offset) = normal_form(arena, lifted)?;
+        let stated = self.facts.ranges.get(&form)?.scaled(factor).plus(Interval::point(offset));
+        Some(stated.floordiv_positive(b))
     }
 
     /// `e = k * form + rest`: the bounds of the form and of the rest bound `e`.

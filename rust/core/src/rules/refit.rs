@@ -112,12 +112,8 @@ fn close_one(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], found: &mut Vec<Ex
         }
         let rest = s.modulo_constant(x, m)?;
         let mut new = terms.to_vec();
-        new[k] = Term::new(terms[k].coeff / m, s.arena.sub(x, rest)?);
-        if s.arena.as_floordiv(new[k].expr).is_some() || s.arena.tag(new[k].expr) != Tag::Sum {
-            // The constructor joins `x - x % m` at once: keep the parts apart.
-            new[k].expr = x;
-            new.push(Term::new(-(terms[k].coeff / m), rest));
-        }
+        new[k] = Term::new(terms[k].coeff / m, x);
+        new.push(Term::new(-(terms[k].coeff / m), rest));
         found.push(s.arena.sum(constant, &new)?);
     }
     Ok(())
@@ -160,7 +156,8 @@ fn absorb(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], found: &mut Vec<Expr>
         };
         let (mut new, mut moved) = (Vec::new(), Vec::new());
         for (i, t) in terms.iter().enumerate() {
-            let inside = i != k && t.coeff % q.coeff == 0 && parts.iter().any(|p| p.expr == t.expr);
+            let inside =
+                i != k && t.coeff % q.coeff == 0 && parts.iter().any(|p| mentions(s, p.expr, t.expr));
             match (t.coeff / q.coeff).checked_mul(m).filter(|_| inside) {
                 Some(coeff) => moved.push(Term::new(coeff, t.expr)),
                 None if i != k => new.push(*t),
@@ -171,9 +168,20 @@ fn absorb(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], found: &mut Vec<Expr>
             continue;
         }
         let moved = s.arena.sum(0, &moved)?;
-        let n = s.arena.add(n, moved)?;
+        let n = s.combine(n, 1, moved, 1)?;
         new.push(Term::new(q.coeff, s.arena.floordiv_constant(n, m)?));
         found.push(s.arena.sum(constant, &new)?);
     }
     Ok(())
+}
+
+/// Is `atom` the term, or a term of an argument where the term is a minimum or maximum?
+fn mentions(s: &Simplifier<'_>, e: Expr, atom: Expr) -> bool {
+    match s.arena.node(e) {
+        Node::Min(args) | Node::Max(args) => args.iter().any(|a| match s.arena.node(*a) {
+            Node::Sum(_, parts) => parts.iter().any(|p| p.expr == atom),
+            _ => *a == atom,
+        }),
+        _ => e == atom,
+    }
 }

@@ -3,6 +3,7 @@
 use super::RuleId;
 use crate::error::Result;
 use crate::expr::{Expr, Node, Tag, Term};
+use crate::int::gcd_i64;
 use crate::simplify::Simplifier;
 
 /// Sums with more terms than this are not searched for pairs term by term.
@@ -201,6 +202,15 @@ fn congruent_dividend(
 /// `c * (x / 2) + c * (x % 2)` is `c * ((x + 1) / 2)`.
 fn halves_join(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], k: usize, x: Expr) -> Result<Option<Expr>> {
     let c = terms[k].coeff;
+    // (x + 1) / 2 - x % 2 is x / 2
+    let above = s.arena.offset(x, 1)?;
+    let half = s.arena.floordiv_constant(above, 2)?;
+    if let Some(i) = terms.iter().position(|t| t.expr == half && t.coeff.checked_neg() == Some(c)) {
+        let q = s.floordiv_constant(x, 2)?;
+        if let Some(out) = with_term(s, e, terms, &[i, k], &[Term::new(terms[i].coeff, q)])? {
+            return Ok(Some(s.applied(RuleId::HalvesJoin, e, out)));
+        }
+    }
     if !terms.iter().any(|t| t.coeff == c && s.arena.tag(t.expr) == Tag::FloorDiv) {
         return Ok(None);
     }
@@ -245,10 +255,18 @@ fn digits_join(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], k: usize, i: usi
 
 /// `c * m * (x / m)` is `c * x - c * (x % m)`, where that is cheaper.
 fn quotient_joins(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], k: usize) -> Result<Option<Expr>> {
-    let Some((x, m)) = s.arena.as_floordiv(terms[k].expr) else { return Ok(None) };
-    if terms[k].coeff % m != 0 {
+    let Some((x, divisor)) = s.arena.as_floordiv(terms[k].expr) else { return Ok(None) };
+    let m = gcd_i64(terms[k].coeff, divisor);
+    if m < 2 {
         return Ok(None);
     }
+    // c * m * (x / (b * m)) is that of x / b, which must be there.
+    let b = divisor / m;
+    let beside = |t: &Term| s.arena.as_floordiv(t.expr).is_some_and(|(_, n)| n == b);
+    if b > 1 && !terms.iter().any(beside) {
+        return Ok(None);
+    }
+    let x = if b > 1 { s.floordiv_constant(x, b)? } else { x };
     let factor = terms[k].coeff / m;
     // Something of x must cancel for this to pay.
     let cancels = match s.arena.node(x) {
