@@ -20,6 +20,13 @@ def literal(value: object, name: str) -> str:
     return _integer(int(value), name)  # type: ignore[call-overload]
 
 
+def entry(value: object, name: str) -> str:
+    """C text of one element as an initializer within a table, which calls no function."""
+    text = literal(value, name)
+    call = f"@{name}("
+    return f"{{{text[len(call) : -1]}}}" if text.startswith(call) else text
+
+
 def _integer(value: int, name: str) -> str:
     kind = element_type(name)
     suffix = {"u32": "u", "s64": "ll", "u64": "ull"}.get(name, "")
@@ -30,11 +37,8 @@ def _integer(value: int, name: str) -> str:
 
 def _real(value: float, real: str) -> str:
     if value != value:
-        return "@float_f32(0x7fc00000u)" if real == "f32" else "@float_f64(0x7ff8000000000000)"
+        return f"@nan_{real}"
     if value in (float("inf"), float("-inf")):
-        sign = value < 0
-        if real == "f32":
-            return f"@float_f32(0x{'f' if sign else '7'}f800000u)"
-        return f"@float_f64(0x{'f' if sign else '7'}ff0000000000000)"
+        return f"@inf_{real}" if value > 0 else f"(-@inf_{real})"
     text = f"{np.float32(value)!s}f" if real == "f32" else repr(value)
     return f"({text})" if text.startswith("-") else text

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from indexing.emit.constants import literal
+from indexing.emit.constants import entry
 from indexing.emit.elemental import FunctionWriter
 from indexing.emit.index import INT32_MAX, IndexScope
 from indexing.emit.kernel import Dialect
@@ -75,7 +75,7 @@ class Unit:
         if name is None:
             name = self._tables[instruction] = f"table{len(self._tables)}"
             kind = instruction.shape.element_type
-            values = [literal(v, kind) for v in np.asarray(instruction.literal).reshape(-1)]
+            values = [entry(v, kind) for v in np.asarray(instruction.literal).reshape(-1)]
             lines = [", ".join(values[k : k + 16]) for k in range(0, len(values), 16)]
             text = ",\n    ".join(lines)
             self.constants.append(f"@constant {c_type(kind).compute} {name}[{len(values)}] = {{\n    {text}}};")
