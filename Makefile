@@ -73,7 +73,7 @@ bench: $(VENV)-bench/.made ## speed: the core (CORPUS= a file of maps), Python, 
 wheel: dist/.built ## build the release wheel (abi3, CPython 3.11 and later) into dist/
 
 docs: $(VENV)/.developed ## write the generated documents of docs/
-	$(python) docs/generate.py
+	$(python) -m indexing.ops.docs docs/ops.md
 
 clean: ## remove everything that the targets made
 	rm -rf $(VENV) $(VENV)-bench dist target .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks
@@ -98,7 +98,7 @@ $(VENV)/.installed: dist/.built
 	@touch $@
 
 $(VENV)/.developed: $(VENV)/.installed
-	$(bin)/pip install --quiet "$$(ls dist/*.whl)[cpu,cuda,dev]"
+	$(bin)/pip install --quiet "$$(ls dist/*.whl)[cpu,cuda,dev,jax]"
 	@touch $@
 
 $(VENV)-bench/.made: dist/.built

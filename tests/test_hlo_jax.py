@@ -1,12 +1,11 @@
 """Programs of JAX functions and of StableHLO text, with JAX itself."""
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import indexing as ix
-
-jax = pytest.importorskip("jax")
-jnp = pytest.importorskip("jax.numpy")
 
 STABLEHLO = """\
 module @m {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -40,7 +41,7 @@ def compile(module: Module | str, device: DeviceName | Device = "auto") -> Execu
     return DeviceExecutable(parsed, _opened(device) if isinstance(device, str) else device)
 
 
-class Executable:
+class Executable(ABC):
     """A program that is ready to run: call it with one array a parameter.
 
     `device` names where it runs; `kernels` are its kernels, each once, in the order of their first use;
@@ -56,6 +57,7 @@ class Executable:
         self.module = module
         self._shapes = tuple(p.shape for p in module.entry.parameters)
 
+    @abstractmethod
     def __call__(self, *arrays: object) -> HloValue:
         """Run on arrays of the parameters' shapes and element types.
 
@@ -63,7 +65,6 @@ class Executable:
 
         Raises IndexingError where their number, a shape, an element type or a device is not what is expected.
         """
-        raise NotImplementedError
 
     def _check_count(self, arrays: Sequence[object]) -> None:
         if len(arrays) != len(self._shapes):
