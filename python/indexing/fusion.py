@@ -39,8 +39,10 @@ def output_to_input(instruction: Instruction, output: int = 0, physical_layout: 
     are those of physical shapes (sizes from major to minor) on both sides. Raises IndexingError where there is no such
     output, UnsupportedOp for an opcode that HLO doesn't have.
     """
-    if not 0 <= output < max(len(instruction.shape.elements), 1):
-        _check(output, len(leaves(instruction.shape)), f"{instruction.name} has", "outputs")
+    count = len(instruction.shape.leaves)
+    if not 0 <= output < count:
+        _check(output, max(count, 1), f"{instruction.name} has", "outputs")
+        return [[] for _ in instruction.operands]  # an empty tuple has no elements
     found = instruction_indexing(instruction, output)
     if physical_layout:
         result = leaves(instruction.shape)[output]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -67,6 +68,8 @@ class Shape:
     layout_text: str = ""
     dynamic_dimensions: tuple[bool, ...] = ()
     element_count: int = field(default=0, compare=False)
+    _leaves: tuple[Shape, ...] | None = field(default=None, init=False, repr=False, compare=False)
+    _offsets: tuple[int, ...] | None = field(default=None, init=False, repr=False, compare=False)
 
     @classmethod
     def array(cls, element_type: str, dimensions: tuple[int, ...] | list[int]) -> Shape:
@@ -105,6 +108,26 @@ class Shape:
     def minor_to_major(self) -> tuple[int, ...]:
         """The layout, or the default one: the last dimension varies fastest."""
         return tuple(reversed(range(len(self.dimensions)))) if self.layout is None else self.layout
+
+    @property
+    def leaves(self) -> tuple[Shape, ...]:
+        """The arrays and tokens of the shape, nested tuples flattened in order; the shape itself where it is no tuple."""
+        found = self._leaves
+        if found is None:
+            inner = [leaf for element in self.elements for leaf in element.leaves]
+            found = tuple(inner) if self.is_tuple else (self,)
+            object.__setattr__(self, "_leaves", found)
+        return found
+
+    @property
+    def leaf_offsets(self) -> tuple[int, ...]:
+        """For each element of a tuple, how many leaves come before it; then the number of all."""
+        found = self._offsets
+        if found is None:
+            counts = [len(element.leaves) for element in self.elements]
+            found = tuple(itertools.accumulate(counts, initial=0))
+            object.__setattr__(self, "_offsets", found)
+        return found
 
     def is_dynamic(self, dimension: int) -> bool:
         """Whether the size of a dimension is known at run time only."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
@@ -80,7 +81,7 @@ class Op:
     `law` states the element in one line (docs/ops.md prints it). `reference` is None only where an opcode has no data
     semantics, `input_to_output` None where the generic inverse of `output_to_input` serves, `element` None where a
     kernel refuses the opcode by name. `across_replicas` is the reference of a collective: all replicas' operands to all
-    replicas' results.
+    replicas' results. `settled` laws give maps that are simplified already, since they are composed.
     """
 
     opcode: str
@@ -90,6 +91,7 @@ class Op:
     input_to_output: Law | None = None
     element: Callable[[ElementContext, Instruction, int, Index], Value] | None = None
     across_replicas: Across | None = None
+    settled: bool = False
 
 
 def variables(count: int, first: int = 0) -> list[SymbolicExpr]:
@@ -131,7 +133,13 @@ def _without_points(dims: int, range_sizes: Sequence[int], runtimes: int) -> lis
 
 def identity(sizes: Sequence[int]) -> OperandIndexing:
     """Element i reads element i."""
-    return OperandIndexing(IndexingMap.identity(list(sizes)))
+    return OperandIndexing(identity_map(tuple(sizes)))
+
+
+@lru_cache(maxsize=4096)
+def identity_map(sizes: tuple[int, ...]) -> IndexingMap:
+    """The map from an index of a tensor of `sizes` to itself."""
+    return IndexingMap.identity(list(sizes))
 
 
 def scalar(sizes: Sequence[int]) -> OperandIndexing:
@@ -157,17 +165,7 @@ def unknown(reason: str) -> OperandIndexing:
 
 def leaves(shape: Shape) -> tuple[Shape, ...]:
     """The arrays (and tokens) of a shape, tuples flattened in order."""
-    if not shape.is_tuple:
-        return (shape,)
-    found: list[Shape] = []
-    pending = list(reversed(shape.elements))
-    while pending:
-        part = pending.pop()
-        if part.is_tuple:
-            pending.extend(reversed(part.elements))
-        else:
-            found.append(part)
-    return tuple(found)
+    return shape.leaves
 
 
 def output_sizes(instruction: Instruction, output: int = 0) -> tuple[int, ...]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from indexing._core import IndexingMap, SymbolicExpr, SymbolicMap, compose, variable
@@ -25,8 +26,10 @@ def follow(first: OperandIndexing, second: OperandIndexing) -> OperandIndexing:
 
     Variables: ranges and runtimes of `second`, then those of `first`. As exact as the less exact of the two.
     """
-    exactness = max(first.exactness, second.exactness, key=_ORDER.index)
-    reason = join_reasons(first.reason, second.reason)
+    exactness, reason = first.exactness, first.reason
+    if second.exactness != "exact" or second.reason:
+        exactness = max(first.exactness, second.exactness, key=_ORDER.index)
+        reason = join_reasons(first.reason, second.reason)
     if first.map.is_undefined or second.map.is_undefined:
         return OperandIndexing(IndexingMap.undefined(), (), "unknown", reason, None, second.leaf)
     if first.map.is_known_empty or second.map.is_known_empty:
@@ -38,8 +41,11 @@ def follow(first: OperandIndexing, second: OperandIndexing) -> OperandIndexing:
     )
 
 
+@lru_cache(maxsize=4096)
 def join_reasons(*reasons: str) -> str:
     """Reasons one after another, each once, at most four of them."""
+    if not any(reasons):
+        return ""
     parts = dict.fromkeys(part for reason in reasons if reason for part in reason.split("; "))
     kept = list(parts)[:4]
     return "; ".join(kept if len(parts) <= 4 else [*kept, "and more"])
@@ -49,9 +55,11 @@ def compose_with_values(
     first: OperandIndexing, second: OperandIndexing
 ) -> tuple[IndexingMap, tuple[RuntimeValue, ...]]:
     """The composed map, simplified and without unused symbols, and where its runtime variables are read."""
+    if not (first.runtime_values or second.runtime_values):
+        return _composed(first.map, second.map), ()
     composed = compose(first.map, second.map)
-    if composed.is_known_empty or not (first.runtime_values or second.runtime_values):
-        return composed.simplify().remove_unused_symbols(), ()
+    if composed.is_known_empty:
+        return composed, ()
     dims = len(composed.dims)
     of_first = _Places(
         [variable(d) for d in range(dims)],
@@ -68,10 +76,21 @@ def compose_with_values(
     return joint.simplified()
 
 
+@lru_cache(maxsize=16384)
+def _composed(first: IndexingMap, second: IndexingMap) -> IndexingMap:
+    """Programs repeat themselves: of the compositions along a program's paths, few are different ones."""
+    return compose(first, second).simplify().remove_unused_symbols()
+
+
+@lru_cache(maxsize=4096)
+def _simplified(m: IndexingMap) -> IndexingMap:
+    return m.simplify().remove_unused_symbols()
+
+
 def simplified_with_values(m: OperandIndexing) -> tuple[IndexingMap, tuple[RuntimeValue, ...]]:
     """The map simplified, without unused symbols, what is known of its runtime values folded in; and their places."""
     if m.map.is_known_empty or not m.runtime_values:
-        return m.map.simplify().remove_unused_symbols(), ()
+        return _simplified(m.map), ()
     dims = len(m.map.dims)
     places = _Places([variable(d) for d in range(dims)], dims, dims + len(m.map.ranges))
     return Joint(m.map, [Source.of(v, m.map, k, places) for k, v in enumerate(m.runtime_values)]).simplified()

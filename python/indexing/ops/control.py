@@ -321,7 +321,12 @@ OPS: tuple[Op, ...] = (
     Op("call", "the law of its computation", _called_from_output, _called, _called_from_input, element_moves.call),
     Op("map", "out[i] = computation(in_0[i], in_1[i], ...)", _map_from_output, _map, element=element_moves.apply_map),
     Op(
-        "conditional", "out = branch_k(in_k), k = in_0", _conditional_from_output, _conditional, _conditional_from_input
+        "conditional",
+        "out = branch_k(in_k), k = in_0",
+        _conditional_from_output,
+        _conditional,
+        _conditional_from_input,
+        settled=True,
     ),
     Op("while", "out = body(body(... in)) while the condition holds", _while_from_output, _while),
     Op("async-start", "(in, computation(in), contexts)", _async_start_from_output, _async_start),

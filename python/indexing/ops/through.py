@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
-from indexing._core import IndexingMap
 from indexing.ops.block import (
     Indexing,
     OperandIndexing,
     identity,
+    identity_map,
     leaves,
     output_sizes,
     unknown,
@@ -77,8 +76,9 @@ def instruction_indexing(instruction: Instruction, output: int) -> Indexing:
     memo = instruction.module.attached(Memo).laws
     found = memo.get((instruction.signature, output))
     if found is None:
-        law = rule(instruction).output_to_input(instruction, output)
-        found = finished(law)
+        op = rule(instruction)
+        law = op.output_to_input(instruction, output)
+        found = law if op.settled else finished(law)
         if not names_instructions(law):
             memo[instruction.signature, output] = found
     return found
@@ -94,7 +94,7 @@ def instruction_inverse(instruction: Instruction, operand: int) -> Indexing:
             law = op.input_to_output(instruction, operand)
         else:
             law = inverse_indexing(instruction, operand, op.output_to_input)
-        found = finished(law)
+        found = law if op.settled else finished(law)
         if not names_instructions(law):
             memo[instruction.signature, operand] = found
     return found
@@ -103,18 +103,6 @@ def instruction_inverse(instruction: Instruction, operand: int) -> Indexing:
 def names_instructions(found: Indexing) -> bool:
     """Do maps have runtime values? Then they hold for one instruction alone."""
     return any(m.runtime_values for maps in found for m in maps)
-
-
-def indexing_from(
-    start: Instruction, output: int, order: Sequence[Instruction], inside: Callable[[Instruction], bool]
-) -> dict[tuple[Instruction, int], Found]:
-    """Maps from an array of `start` to the arrays of all instructions that lead to it.
-
-    `order` lists users before their operands; only instructions that are `inside` are looked through.
-    """
-    found: dict[tuple[Instruction, int], Found] = {(start, output): {identity(output_sizes(start, output)): None}}
-    walk(found, order, inside)
-    return {key: _bounded(maps, output_sizes(*key)) for key, maps in found.items()}
 
 
 def walk(
@@ -142,10 +130,16 @@ def walk(
 
 
 def _from_root(computation: Computation, output: int) -> Indexing:
-    order = computation.post_order()[::-1]
-    found = indexing_from(computation.root, output, order, lambda i: True)
+    root = computation.root
+    found: dict[tuple[Instruction, int], Found] = {(root, output): {identity(output_sizes(root, output)): None}}
+    walk(found, computation.post_order()[::-1], lambda _: True)
     return [
-        [replace(m, leaf=leaf) for leaf in range(len(leaves(p.shape))) for m in found.get((p, leaf), {})]
+        [
+            with_leaf(m, leaf)
+            for leaf, shape in enumerate(leaves(p.shape))
+            if (p, leaf) in found
+            for m in _bounded(found[p, leaf], shape.dimensions)
+        ]
         for p in computation.parameters
     ]
 
@@ -156,7 +150,7 @@ def _from_parameter(computation: Computation, parameter: int) -> Indexing:
     for leaf in range(len(leaves(start.shape))):
         found = indexing_to(start, leaf, computation.post_order())
         for k, maps in enumerate(outputs):
-            maps += [replace(m, leaf=leaf) for m in found.get((computation.root, k), {})]
+            maps += [with_leaf(m, leaf) for m in found.get((computation.root, k), {})]
     return outputs
 
 
@@ -188,23 +182,26 @@ def indexing_to(start: Instruction, leaf: int, order: Sequence[Instruction]) -> 
 def _extend(into: Found, firsts: Found, second: OperandIndexing, sizes: tuple[int, ...]) -> None:
     """Add each of `firsts` followed by `second`, which starts from an array of `sizes`."""
     if _changes_nothing(second, sizes):
-        for first in firsts:
-            merge(into, first)
+        if not into:
+            into |= firsts
+        else:
+            for first in firsts:
+                merge(into, first)
         return
     for first in firsts:
         if len(into) > MOST_MAPS:
             return  # _bounded replaces them by one
-        merge(into, replace(follow(first, second), leaf=0))
+        merge(into, with_leaf(follow(first, second), 0))
+
+
+def with_leaf(m: OperandIndexing, leaf: int) -> OperandIndexing:
+    """The same map of another array of the operand."""
+    return m if m.leaf == leaf else replace(m, leaf=leaf)
 
 
 def _changes_nothing(m: OperandIndexing, sizes: tuple[int, ...]) -> bool:
     plain = m.exactness == "exact" and not m.runtime_values and m.replica_map is None and m.pieces is None
-    return plain and m.map == _identity_map(sizes)
-
-
-@lru_cache(maxsize=4096)
-def _identity_map(sizes: tuple[int, ...]) -> IndexingMap:
-    return IndexingMap.identity(list(sizes))
+    return plain and m.map == identity_map(sizes)
 
 
 def merge(into: Found, m: OperandIndexing) -> None:
@@ -220,8 +217,12 @@ def merge(into: Found, m: OperandIndexing) -> None:
 
 def _bounded(found: Found, sizes: Sequence[int]) -> Found:
     """The maps without those known to be empty (unless all are), or one that bounds them where there are too many."""
-    if len(found) > MOST_MAPS or any(_names_all(m, sizes) for m in found):
+    if len(found) == 1:
+        return found
+    if len(found) > MOST_MAPS or any(m.reason and _names_all(m, sizes) for m in found):
         return {_bound(found, sizes): None}
+    if not any(m.map.is_known_empty for m in found):
+        return found
     kept = {m: None for m in found if not m.map.is_known_empty}
     return kept or dict.fromkeys(list(found)[:1])
 
@@ -284,13 +285,15 @@ def _called_for_data(computation: Computation) -> list[Computation]:
 
 def finished(found: Indexing) -> Indexing:
     """The maps of a law as they are handed out: simplified, known runtime values folded, unused symbols removed."""
-    return [[_finished(m) for m in maps] for maps in found]
+    return [[_finished(m) for m in maps] if maps else maps for maps in found]
 
 
 def _finished(m: OperandIndexing) -> OperandIndexing:
     if m.map.is_undefined:
         return m
     found, values = simplified_with_values(m)
+    if not values and m.pieces is None and m.replica_map is None:
+        return m if found == m.map else replace(m, map=found, runtime_values=())
     parts = None if m.pieces is None else [_finished(p) for p in m.pieces]
     pieces = None if parts is None else tuple(p for p in parts if not p.map.is_known_empty)
     replicas = m.replica_map.simplify() if m.replica_map is not None else None
@@ -298,14 +301,18 @@ def _finished(m: OperandIndexing) -> OperandIndexing:
 
 
 def _at_caller(m: OperandIndexing, computation: Computation, arguments: Sequence[Instruction]) -> OperandIndexing:
-    """Runtime values that are parameters of the computation become the caller's operands."""
-    if not arguments or not m.runtime_values:
+    """Runtime values that are parameters of the computation become the caller's operands, and are folded if known."""
+    if not arguments or not any(_is_argument(v.instruction, computation) for v in m.runtime_values):
         return m
     values = tuple(
         replace(v, instruction=arguments[v.instruction.parameter_number])
-        if v.instruction.opcode == "parameter" and v.instruction.computation is computation
+        if _is_argument(v.instruction, computation)
         else v
         for v in m.runtime_values
     )
     pieces = None if m.pieces is None else tuple(_at_caller(p, computation, arguments) for p in m.pieces)
-    return replace(m, runtime_values=values, pieces=pieces)
+    return _finished(replace(m, runtime_values=values, pieces=pieces))
+
+
+def _is_argument(instruction: Instruction, computation: Computation) -> bool:
+    return instruction.opcode == "parameter" and instruction.computation is computation

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -37,7 +38,7 @@ def alias(shape: Shape, leaf: int) -> list[OperandIndexing]:
 
 def leaf_before(shape: Shape, element: int) -> int:
     """How many arrays of a tuple shape come before its `element`-th element."""
-    return sum(len(leaves(part)) for part in shape.elements[:element])
+    return shape.leaf_offsets[element]
 
 
 def nest(shape: Shape, flat: Sequence[HloValue]) -> HloValue:
@@ -79,19 +80,19 @@ def _constant(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
 
 
 def _tuple_from_output(i: Instruction, output: int) -> Indexing:
-    found: Indexing = []
-    for operand in i.operands:
-        parts = leaves(operand.shape)
-        inside = 0 <= output < len(parts)
-        found.append(alias(parts[output], output) if inside else [])
-        output -= len(parts)
+    offsets = i.shape.leaf_offsets
+    operand = bisect_right(offsets, output) - 1  # an empty tuple has no leaves and is passed over
+    found: Indexing = [[] for _ in i.operands]
+    found[operand] = alias(i.shape.leaves[output], output - offsets[operand])
     return found
 
 
 def _tuple_from_input(i: Instruction, operand: int) -> Indexing:
-    found: Indexing = []
-    for k, other in enumerate(i.operands):
-        found += [alias(part, leaf) if k == operand else [] for leaf, part in enumerate(leaves(other.shape))]
+    offsets = i.shape.leaf_offsets
+    parts = leaves(i.operands[operand].shape)
+    found: Indexing = [[] for _ in leaves(i.shape)]
+    for leaf, part in enumerate(parts):
+        found[offsets[operand] + leaf] = alias(part, leaf)
     return found
 
 
