@@ -173,6 +173,18 @@ def test_map_with_a_loop_inside_runs_it_once_an_element() -> None:
     assert ix.evaluate(text, np.array([1, 2, 3, 9])).tolist() == [1, 2, 4, 16]
 
 
+def test_recv_done_gives_what_was_received() -> None:
+    text = """HloModule m
+    ENTRY e { t = token[] after-all()
+      r = (s32[2], u32[], token[]) recv(t), channel_id=1
+      ROOT d = (s32[2], token[]) recv-done(r) }"""
+    root = root_of(text)
+    ((found,),) = ix.output_to_input(root)
+    assert (str(found.map), found.leaf) == (spelled("(d0) -> (d0), domain: d0 in [0, 1]"), 0)
+    assert ix.output_to_input(root, 1) == [[]]
+    assert [[m.leaf for m in maps] for maps in ix.input_to_output(root)] == [[0], []]
+
+
 @pytest.mark.parametrize(
     ("line", "operand"),
     [
@@ -237,3 +249,10 @@ def test_calls_nested_as_deep_as_programs_may_be() -> None:
     for found in (ix.output_to_input(module.entry.root), ix.input_to_output(module.entry.root)):
         assert str(found[0][0].map) == spelled("(d0) -> (-d0 + 1), domain: d0 in [0, 1]")
     assert ix.evaluate(module, np.array([1, 2])).tolist() == [2, 1]
+
+
+def test_the_state_of_the_device_is_no_operand() -> None:
+    root = root_of("HloModule m\nENTRY e {\n ROOT r = u64[2] rng-get-and-update-state(), delta=4\n}")
+    assert ix.output_to_input(root) == []
+    with pytest.raises(ix.UnsupportedOp):
+        ix.evaluate(root.computation.module)
