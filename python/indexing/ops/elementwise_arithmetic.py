@@ -246,14 +246,18 @@ def _sign(instruction: Instruction, a: Array) -> Array:
 
 OPS: tuple[Op, ...] = (
     elementwise("abs", "out[i] = |in[i]|", _abs, _abs_code, rounds="exact"),
-    elementwise("add", "out[i] = a[i] + b[i]", _add, _add_code),
+    elementwise("add", "out[i] = a[i] + b[i]", _add, _add_code, integers="own"),
     elementwise("divide", "out[i] = a[i] / b[i]; integers truncate", _divide, _divide_code),
-    elementwise("maximum", "out[i] = max(a[i], b[i]); NaN wins", _maximum, _maximum_code, rounds="exact"),
-    elementwise("minimum", "out[i] = min(a[i], b[i]); NaN wins", _minimum, _minimum_code, rounds="exact"),
-    elementwise("multiply", "out[i] = a[i] * b[i]", _multiply, _multiply_code),
-    elementwise("negate", "out[i] = -in[i]", _negate, _negate_code, rounds="exact"),
+    elementwise(
+        "maximum", "out[i] = max(a[i], b[i]); NaN wins", _maximum, _maximum_code, rounds="exact", integers="own"
+    ),
+    elementwise(
+        "minimum", "out[i] = min(a[i], b[i]); NaN wins", _minimum, _minimum_code, rounds="exact", integers="own"
+    ),
+    elementwise("multiply", "out[i] = a[i] * b[i]", _multiply, _multiply_code, integers="own"),
+    elementwise("negate", "out[i] = -in[i]", _negate, _negate_code, rounds="exact", integers="own"),
     elementwise("power", "out[i] = a[i] ** b[i]", _power, _power_code),
     elementwise("remainder", "out[i] = a[i] - b[i] * trunc(a[i] / b[i])", _remainder, _remainder_code),
     elementwise("sign", "out[i] = sign(in[i]); of a complex number in[i] / |in[i]|", _sign, _sign_code),
-    elementwise("subtract", "out[i] = a[i] - b[i]", _subtract, _subtract_code),
+    elementwise("subtract", "out[i] = a[i] - b[i]", _subtract, _subtract_code, integers="own"),
 )

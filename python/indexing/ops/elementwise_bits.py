@@ -98,9 +98,11 @@ def _own(instruction: Instruction) -> ElementType:
 
 
 def _bits(array: Array, kind: ElementType) -> Array:
-    """The `kind.bits` low bits of each element, as uint64."""
+    """The `kind.bits` low bits of each element, as the unsigned type of that width, or uint64."""
+    if array.dtype.kind in "iu" and array.dtype.itemsize * 8 == kind.bits:
+        return array.view(f"u{array.dtype.itemsize}")
     wide = array.astype(np.uint64, copy=False)
-    return wide if kind.bits == 64 else wide & np.uint64((1 << kind.bits) - 1)
+    return wide & np.uint64((1 << kind.bits) - 1)
 
 
 def _and(instruction: Instruction, a: Array, b: Array) -> Array:
@@ -123,8 +125,8 @@ def _shifted(shift: np.ufunc, a: Array, by: Array, kind: ElementType) -> Array:
     """A shift by the type's width or more leaves nothing."""
     if not by.size or by.max() < kind.bits:
         return np.asarray(shift(a, by))
-    inside = by < np.uint64(kind.bits)
-    return np.where(inside, shift(a, np.where(inside, by, np.uint64(0))), np.uint64(0))
+    inside = by < kind.bits
+    return np.where(inside, shift(a, np.where(inside, by, by.dtype.type(0))), a.dtype.type(0))
 
 
 def _shift_left(instruction: Instruction, a: Array, amount: Array) -> Array:
@@ -159,12 +161,14 @@ def _clz(instruction: Instruction, a: Array) -> Array:
 
 
 OPS: tuple[Op, ...] = (
-    elementwise("and", "out[i] = a[i] & b[i]", _and, _logical("and", "&"), rounds="exact"),
+    elementwise("and", "out[i] = a[i] & b[i]", _and, _logical("and", "&"), rounds="exact", integers="own"),
     elementwise("count-leading-zeros", "out[i] = zeros above the highest set bit of in[i]", _clz, _clz_code),
-    elementwise("not", "out[i] = ~in[i]", _not, _not_code, rounds="exact"),
-    elementwise("or", "out[i] = a[i] | b[i]", _or, _logical("or", "|"), rounds="exact"),
+    elementwise("not", "out[i] = ~in[i]", _not, _not_code, rounds="exact", integers="own"),
+    elementwise("or", "out[i] = a[i] | b[i]", _or, _logical("or", "|"), rounds="exact", integers="own"),
     elementwise("popcnt", "out[i] = set bits of in[i]", _popcnt, _popcnt_code),
-    elementwise("shift-left", "out[i] = a[i] << b[i], 0 beyond the width", _shift_left, _shift_left_code),
+    elementwise(
+        "shift-left", "out[i] = a[i] << b[i], 0 beyond the width", _shift_left, _shift_left_code, integers="own"
+    ),
     elementwise(
         "shift-right-arithmetic",
         "out[i] = a[i] >> b[i] with copies of the sign",
@@ -176,6 +180,7 @@ OPS: tuple[Op, ...] = (
         "out[i] = a[i] >> b[i] with zeros, 0 beyond the width",
         _shift_right_logical,
         _shift_right_logical_code,
+        integers="own",
     ),
-    elementwise("xor", "out[i] = a[i] ^ b[i]", _xor, _logical("xor", "^"), rounds="exact"),
+    elementwise("xor", "out[i] = a[i] ^ b[i]", _xor, _logical("xor", "^"), rounds="exact", integers="own"),
 )

@@ -107,22 +107,33 @@ def _wrap(array: Array, kind: ElementType) -> Array:
     return low.astype(kind.dtype)
 
 
-def run_elementwise(instruction: Instruction, arguments: Sequence[HloValue], function: ArrayFunction) -> Array:
-    """Apply `function` to the operands in their computing types; scalars beside shaped operands broadcast."""
+def run_elementwise(
+    instruction: Instruction, arguments: Sequence[HloValue], function: ArrayFunction, integers: str = "wide"
+) -> Array:
+    """Apply `function` to the operands in their computing types; scalars beside shaped operands broadcast.
+
+    `integers="own"`: the function wraps as HLO does in the operands' own types, where numpy has them.
+    """
     result = element_type(instruction.shape.element_type)
     kinds = [element_type(o.shape.element_type) for o in instruction.operands]
-    arrays = [computing(only_array(a), k) for a, k in zip(arguments, kinds, strict=True)]
+    own = integers == "own" and all(k.is_integer and k.bits >= 8 for k in kinds if k.name != "pred")
+    arrays = [only_array(a) if own else computing(only_array(a), k) for a, k in zip(arguments, kinds, strict=True)]
     with np.errstate(all="ignore"):
         out = narrowed(np.asarray(function(instruction, *arrays)), result)
     shape = np.broadcast_shapes(*(np.shape(a) for a in arrays))
     return np.ascontiguousarray(np.broadcast_to(out, shape)) if out.shape != shape else out
 
 
-def elementwise(opcode: str, law: str, function: ArrayFunction, code: Code, *, rounds: str = "rounded") -> Op:
-    """One elementwise block. `rounds="exact"`: the result needs no rounding, as of abs, select or maximum."""
+def elementwise(
+    opcode: str, law: str, function: ArrayFunction, code: Code, *, rounds: str = "rounded", integers: str = "wide"
+) -> Op:
+    """One elementwise block. `rounds="exact"`: the result needs no rounding, as of abs, select or maximum.
+
+    `integers="own"`: the function computes integers of whole bytes in their own type.
+    """
 
     def reference(instruction: Instruction, arguments: Sequence[HloValue]) -> HloValue:
-        return run_elementwise(instruction, arguments, function)
+        return run_elementwise(instruction, arguments, function, integers)
 
     return Op(
         opcode=opcode,

@@ -141,11 +141,13 @@ def _is_finite(instruction: Instruction, a: Array) -> Array:
 
 
 OPS: tuple[Op, ...] = (
-    elementwise("clamp", "out[i] = min(high[i], max(low[i], x[i]))", _clamp, _clamp_code, rounds="exact"),
-    elementwise("compare", "out[i] = a[i] <direction> b[i]", _compare, _compare_code, rounds="exact"),
+    elementwise(
+        "clamp", "out[i] = min(high[i], max(low[i], x[i]))", _clamp, _clamp_code, rounds="exact", integers="own"
+    ),
+    elementwise("compare", "out[i] = a[i] <direction> b[i]", _compare, _compare_code, rounds="exact", integers="own"),
     elementwise("complex", "out[i] = re[i] + im[i] * 1j", _complex, _complex_code, rounds="exact"),
     elementwise("imag", "out[i] = imaginary part of in[i]", _imag, _imag_code, rounds="exact"),
     elementwise("is-finite", "out[i] = in[i] is neither infinite nor NaN", _is_finite, _is_finite_code, rounds="exact"),
     elementwise("real", "out[i] = real part of in[i]", _real, _real_code, rounds="exact"),
-    elementwise("select", "out[i] = pred[i] ? a[i] : b[i]", _select, _select_code, rounds="exact"),
+    elementwise("select", "out[i] = pred[i] ? a[i] : b[i]", _select, _select_code, rounds="exact", integers="own"),
 )
