@@ -1,7 +1,7 @@
 //! What is wrong with a text, and where.
 
 /// Longest piece of a line that an excerpt shows; programs with lines of a megabyte exist.
-const EXCERPT: usize = 100;
+const EXCERPT: usize = 120;
 
 /// HLO text that cannot be read: the byte offset of the place, and what was expected there.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,7 +36,8 @@ impl HloError {
         let offset = floor_boundary(text, self.offset.min(text.len()));
         let start = text[..offset].rfind('\n').map_or(0, |i| i + 1);
         let end = text[offset..].find('\n').map_or(text.len(), |i| offset + i);
-        let from = floor_boundary(text, start.max(offset.saturating_sub(EXCERPT / 2)));
+        let from = if end - start > EXCERPT { offset.saturating_sub(EXCERPT / 2).max(start) } else { start };
+        let from = floor_boundary(text, from);
         let to = floor_boundary(text, end.min(from + EXCERPT));
         let excerpt = text[from..to.max(offset)].trim_end_matches('\r').replace('\t', " ");
         Place {

@@ -10,7 +10,7 @@ use super::infer::movement::{
     bitcast, broadcast, concatenate, dimension_size, dynamic_slice, dynamic_update_slice, iota, pad, reshape,
     reverse, set_dimension_size, slice, transpose,
 };
-use super::infer::tuples::{get_tuple_element, identifier, like_all, token, tuple};
+use super::infer::tuples::{batch_norm, get_tuple_element, identifier, like_all, like_second, token, tuple};
 use super::infer::{anything, like_first, Rule};
 
 /// Any number of operands.
@@ -55,9 +55,9 @@ pub static OPCODES: &[OpcodeRow] = &[
     op("async-update", 1, 1, anything),
     op("atan2", 2, 2, binary),
     op("atanh", 1, 1, unary),
-    op("batch-norm-grad", 5, 5, anything),
+    op("batch-norm-grad", 5, 5, batch_norm),
     op("batch-norm-inference", 5, 5, like_first),
-    op("batch-norm-training", 3, 3, anything),
+    op("batch-norm-training", 3, 3, batch_norm),
     op("bitcast", 1, 1, bitcast),
     op("bitcast-convert", 1, 1, bitcast_convert),
     op("broadcast", 1, 1, broadcast),
@@ -162,7 +162,7 @@ pub static OPCODES: &[OpcodeRow] = &[
     op("tanh", 1, 1, unary),
     op("topk", 1, 1, anything),
     op("transpose", 1, 1, transpose),
-    op("triangular-solve", 2, 2, anything),
+    op("triangular-solve", 2, 2, like_second),
     op("tuple", 0, MANY, tuple),
     op("while", 1, 1, like_first),
     op("xor", 2, 2, binary),

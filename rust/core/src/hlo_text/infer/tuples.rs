@@ -45,3 +45,14 @@ pub(in super::super) fn token(site: &Site) -> Result<Outcome> {
 pub(in super::super) fn identifier(_: &Site) -> Result<Outcome> {
     Ok(Outcome::Array(ElementType::named("u32"), Vec::new()))
 }
+
+/// The shape of the second operand.
+pub(in super::super) fn like_second(site: &Site) -> Result<Outcome> {
+    Ok(Outcome::Like(site.operands[1]))
+}
+
+/// The operand, normalized or its gradient, and two values for each feature.
+pub(in super::super) fn batch_norm(site: &Site) -> Result<Outcome> {
+    let (operand, feature) = (site.operands[0], site.operands[1]);
+    Ok(Outcome::Tuple(vec![Outcome::Like(operand), Outcome::Like(feature), Outcome::Like(feature)]))
+}

@@ -249,9 +249,19 @@ impl<'a> Parser<'a> {
         }
     }
 
+    /// What stands behind the last attribute: checks, and a row in the table.
     fn finish_instruction(&mut self) -> Result<()> {
-        let Some(frame) = self.frames.last_mut() else { return Ok(()) };
-        let Some(pending) = frame.pending.take() else { return Ok(()) };
+        let Some(mut frame) = self.frames.pop() else { return Ok(()) };
+        if let Some(pending) = frame.pending.take() {
+            let (shape, signature) = self.judge(&frame, &pending)?;
+            self.add_instruction(&mut frame, &pending, shape, signature)?;
+        }
+        self.frames.push(frame);
+        Ok(())
+    }
+
+    /// Shape and signature. What the shape must be is asked once for each signature.
+    fn judge(&mut self, frame: &Frame, pending: &Pending) -> Result<(ShapeId, u32)> {
         let operands = &self.module.operands[pending.operands.range()];
         self.operand_shapes.clear();
         self.operand_shapes.extend(operands.iter().map(|&o| frame.instructions[o as usize].shape));
@@ -273,40 +283,53 @@ impl<'a> Parser<'a> {
             let site = Site { asked, shapes: &self.shapes, operands, attributes: &frame.attributes };
             site.check(&(row.rule)(&site)?)?;
         }
-        let first_attribute = self.module.attributes.len();
-        self.module.attributes.extend_from_slice(&frame.attributes);
-        let first_call = self.module.calls.len();
-        for &(attribute, target) in &frame.calls {
-            self.module.calls.push(Call { attribute: first_attribute as u32 + attribute, computation: 0 });
-            self.targets.push(target);
-        }
+        Ok((shape, signature))
+    }
+
+    fn add_instruction(
+        &mut self,
+        frame: &mut Frame<'a>,
+        pending: &Pending,
+        shape: ShapeId,
+        signature: u32,
+    ) -> Result<()> {
+        let row = frame.instructions.len() as u32;
         if let Some(next) = &mut frame.bare {
-            *next = (*next).max(pending.parameter.saturating_add(1));
             // parameters may have been put in front
-            let name = pending.name.of(self.cursor.text);
-            self.names.insert((frame.number, name), frame.instructions.len() as u32);
+            *next = (*next).max(pending.parameter.saturating_add(1));
+            self.names.insert((frame.number, pending.name.of(self.cursor.text)), row);
         }
-        frame.attributes.clear();
-        frame.calls.clear();
-        if pending.root && frame.root.replace(frame.instructions.len() as u32).is_some() {
-            return Err(HloError::new(
-                pending.name.start as usize,
-                format!("a second ROOT in {}", frame.name),
-            ));
+        if pending.root && frame.root.replace(row).is_some() {
+            let message = format!("a second ROOT in {}", frame.name);
+            return Err(HloError::new(pending.name.start as usize, message));
         }
+        let (attributes, calls) = self.file_attributes(frame);
         frame.instructions.push(Instruction {
             name: pending.name,
             opcode: pending.opcode,
             shape,
             computation: 0,
             operands: pending.operands,
-            attributes: Rows::new(first_attribute, self.module.attributes.len()),
-            calls: Rows::new(first_call, self.module.calls.len()),
+            attributes,
+            calls,
             literal: pending.literal,
             parameter: pending.parameter,
             signature,
         });
         Ok(())
+    }
+
+    /// Moves the attributes and calls that were read into the module's tables.
+    fn file_attributes(&mut self, frame: &mut Frame<'a>) -> (Rows, Rows) {
+        let first_attribute = self.module.attributes.len();
+        let first_call = self.module.calls.len();
+        self.module.attributes.append(&mut frame.attributes);
+        for (attribute, target) in frame.calls.drain(..) {
+            self.module.calls.push(Call { attribute: first_attribute as u32 + attribute, computation: 0 });
+            self.targets.push(target);
+        }
+        let attributes = Rows::new(first_attribute, self.module.attributes.len());
+        (attributes, Rows::new(first_call, self.module.calls.len()))
     }
 }
 
