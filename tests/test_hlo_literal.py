@@ -47,7 +47,7 @@ def test_booleans() -> None:
     check("pred[2,2]", "{ { 1, 0 }, { false, true } }", [[True, False], [False, True]])
     check("pred[]", "true", True)
     check("pred[]", "2", True)  # as XLA reads it
-    with pytest.raises(ix.ParseError, match="0.5 is no value of pred"):
+    with pytest.raises(ix.ParseError, match=r"0\.5 is no value of pred"):
         literal("pred[]", "0.5")
 
 

@@ -58,7 +58,7 @@ class Shape:
 
     `dimensions` are upper bounds where a dimension is dynamic, -1 where nothing is known of it. `layout` lists dimensions,
     the fastest varying one first, or is `None` where the text gives none; `layout_text` is the whole layout as written,
-    tiles and memory space included. Two shapes are equal if all of this is.
+    tiles and memory space included. Two shapes are equal if all of this is. `is_tuple` says whether it is a tuple's shape.
     """
 
     element_type: str
@@ -68,8 +68,32 @@ class Shape:
     layout_text: str = ""
     dynamic_dimensions: tuple[bool, ...] = ()
     element_count: int = field(default=0, compare=False)
+    is_tuple: bool = field(init=False, compare=False, repr=False)
     _leaves: tuple[Shape, ...] | None = field(default=None, init=False, repr=False, compare=False)
     _offsets: tuple[int, ...] | None = field(default=None, init=False, repr=False, compare=False)
+    _hash: int = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Keeps what is asked of every shape again and again."""
+        key = (
+            self.element_type,
+            self.dimensions,
+            self.layout,
+            self.elements,
+            self.layout_text,
+            self.dynamic_dimensions,
+        )
+        object.__setattr__(self, "is_tuple", self.element_type == "tuple")
+        object.__setattr__(self, "_hash", hash(key))
+
+    def __hash__(self) -> int:
+        """Equal for equal shapes."""
+        return self._hash
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickles as its parts: the hash is another one in another process."""
+        layout = (self.layout, self.elements, self.layout_text, self.dynamic_dimensions, self.element_count)
+        return Shape, (self.element_type, self.dimensions, *layout)
 
     @classmethod
     def array(cls, element_type: str, dimensions: tuple[int, ...] | list[int]) -> Shape:
@@ -80,11 +104,6 @@ class Shape:
         if min(sizes, default=0) < 0:
             raise InvalidMap(f"sizes cannot be negative, found {sizes}")
         return cls(element_type, sizes, None, (), "", (False,) * len(sizes), math.prod(sizes))
-
-    @property
-    def is_tuple(self) -> bool:
-        """Whether this is a tuple's shape."""
-        return self.element_type == "tuple"
 
     @property
     def is_array(self) -> bool:
