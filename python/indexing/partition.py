@@ -93,6 +93,10 @@ class PartitionedComputation:
     epilogues: tuple[Subgraph, ...] = ()
     _owner: Mapping[Instruction, Subgraph] = field(default_factory=dict, repr=False)
 
+    def holds(self, instruction: Instruction) -> bool:
+        """Whether a subgraph holds the instruction."""
+        return instruction in self._owner
+
     def find(self, instruction: Instruction) -> Subgraph:
         """The subgraph that holds the instruction; IndexingError where none does (another computation, dead code)."""
         found = self._owner.get(instruction)
@@ -218,7 +222,9 @@ class _Partitioner:
 
     def _record(self, operand: Instruction, access: _Access) -> None:
         if access.owner >= 0 and operand in self.drafts[access.owner].injected:
-            return
+            own = IndexingMap.identity(_first_leaf(operand.shape).dimensions)
+            if access.map == own and not access.context:
+                return  # an argument of the epilogue; elsewhere than at its own index the hero is computed again
         known = self.accesses.setdefault(operand, set())
         if len(known) < 2:  # two are enough to know that they differ
             known.add(access)

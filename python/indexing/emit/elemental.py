@@ -31,6 +31,7 @@ from indexing.ops.tuple_ import leaf_before
 if TYPE_CHECKING:
     from indexing.emit.unit import Unit
     from indexing.hlo import Computation, Instruction
+    from indexing.partition import Subgraph
 
 __all__ = ["ElementContext", "FunctionWriter", "Index", "Value"]
 
@@ -60,6 +61,8 @@ class FunctionWriter:
         self.base_scopes = 1  # blocks that the whole function lies in: the kernel's loop over lanes
         self._active = 0  # element functions that wait for operands
         self.root: Instruction | None = None
+        self._home: Subgraph | None = None  # the function of the partition that is written here; None: that of `root`
+        self._injected: dict[Instruction, tuple[Index, tuple[Value, ...]]] = {}
 
     # ------------------------------------------------------------ values
 
@@ -97,7 +100,40 @@ class FunctionWriter:
             else:
                 return instruction, output
 
+    def read(self, instruction: Instruction, index: Index, output: int = 0) -> Value:
+        """As `value`, with what the partition puts together with the instruction written here."""
+        source, leaf = self._source(instruction, output)
+        with self.within(self.unit.partition.find(source)):
+            return self.value(source, index, leaf)
+
+    @contextmanager
+    def within(self, subgraph: Subgraph) -> Iterator[None]:
+        """What belongs to `subgraph` is written here, not called."""
+        outer, self._home = self._home, subgraph
+        try:
+            yield
+        finally:
+            self._home = outer
+
+    @property
+    def home(self) -> Subgraph:
+        """The function of the partition that is being written."""
+        return self._home or self.unit.partition.find(self.root or self.unit.computation.root)
+
+    def inject(self, hero: Instruction, index: Index, values: Sequence[Value]) -> None:
+        """The arrays of `hero` at `index` are `values`, which the kernel has computed."""
+        self._injected[hero] = (index, tuple(values))
+
+    def fresh(self, prefix: str) -> str:
+        """A C name that is not in use yet."""
+        return self._name(prefix)
+
     def _remembered(self, key: _Key) -> Value | None:
+        frame, instruction, output, index = key
+        if frame == 0 and instruction in self._injected:
+            place, values = self._injected[instruction]
+            if place == index or not self.unit.partition.holds(instruction):
+                return values[output]
         for memo in reversed(self._memo):
             if key in memo:
                 return memo[key]
@@ -159,6 +195,8 @@ class FunctionWriter:
             return False
         if self.unit.has_function(instruction) or not self.unit.is_together(instruction, self):
             return True
+        if self._home is not None and self._home.injected:  # an epilogue's own instructions need its heroes' values
+            return False
         nested = len(self._memo) > self.base_scopes
         return (nested and len(set(instruction.users)) > 1) or max(self.writer.depth, self._active) > MAX_NESTING
 
@@ -284,7 +322,7 @@ class FunctionWriter:
         known = self.scope.range(expression)
         if known.lower >= interval.lower and known.upper <= interval.upper:
             return []
-        text = self.scope.text(expression)
+        text = self.scope.atom(expression)
         low = [f"{text} >= {self.scope.text(constant(interval.lower))}"] if known.lower < interval.lower else []
         high = [f"{text} <= {self.scope.text(constant(interval.upper))}"] if known.upper > interval.upper else []
         return low + high

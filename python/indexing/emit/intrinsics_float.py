@@ -140,14 +140,23 @@ _HALF_CUDA = {
 }
 
 _HALF_OPENCL = {
+    # Not by vstore_half and vload_half: a compiler may take their `half` for memory other than that of `bits`.
     "encode_f16": """\
 @fn u16 encode_f16(f32 x) {
-  u16 bits;
-  vstore_half_rte(x, 0, (half *)&bits);
-  return bits;
+  u32 bits = @bits_f32(x), sign = bits >> 16 & 0x8000u;
+  bits &= 0x7fffffffu;
+  if (bits > 0x7f800000u) return (u16)(sign | 0x7e00u);
+  if (bits >= 0x47800000u) return (u16)(sign | 0x7c00u);
+  if (bits < 0x38800000u) return (u16)(sign | (@bits_f32(@float_f32(bits) + 0.5f) - 0x3f000000u));
+  return (u16)(sign | (bits + 0xc8000fffu + (bits >> 13 & 1u)) >> 13);
 }""",
     "decode_f16": """\
-@fn f32 decode_f16(u16 bits) { return vload_half(0, (const half *)&bits); }""",
+@fn f32 decode_f16(u16 bits) {
+  u32 sign = (u32)(bits & 0x8000) << 16, m = (u32)(bits & 0x7fff) << 13, x = m + 0x38000000u;
+  if (m >= 0x0f800000u) x += 0x38000000u;
+  if (m < 0x00800000u) x = @bits_f32(@float_f32(m + 0x38800000u) - @float_f32(0x38800000u));
+  return @float_f32(x | sign);
+}""",
     "encode_bf16": """\
 @fn u16 encode_bf16(f32 x) {
   u32 bits = @bits_f32(x);

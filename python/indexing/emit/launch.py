@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING, TypeAlias
@@ -68,6 +69,26 @@ def entry_writer(unit: Unit, grid: Dim3, block: Dim3) -> FunctionWriter:
 def thread_index() -> Index:
     """The thread and block ids, as the dimensions of a thread map."""
     return tuple(thread_id(name) for name in THREAD_IDS)
+
+
+@contextmanager
+def each(body: FunctionWriter, count: int) -> Iterator[SymbolicExpr]:
+    """Run what is written inside for each index below `count`; without a loop where that is one."""
+    if count == 1:
+        yield body.constant(0)
+        return
+    with body.loop(count) as index:
+        yield index
+
+
+@contextmanager
+def guarded(body: FunctionWriter, conditions: Sequence[str]) -> Iterator[None]:
+    """Run what is written inside where all conditions hold; without a branch where there are none."""
+    if not conditions:
+        yield
+        return
+    with body.when(conditions):
+        yield
 
 
 def same_memory(shape: Shape, other: Shape) -> IndexingMap:

@@ -20,7 +20,9 @@ from indexing.emit.kernel import MAX_THREADS_PER_BLOCK, Dialect, Dim3, Kernel
 from indexing.emit.launch import (
     Bounds,
     assembled,
+    each,
     entry_writer,
+    guarded,
     range_variable,
     same_memory,
     store,
@@ -97,7 +99,8 @@ def matches(computation: Computation) -> bool:
 
 def match(computation: Computation) -> Match | None:
     """The heroes: every output follows a reduction of one space, or has as many elements as that space."""
-    after, side, heroes = [], [], dict[Instruction, None]()
+    after, side = [], []
+    heroes: dict[Instruction, None] = {}
     for output in outputs(computation):
         hero = find_hero(output.instruction, _is_hero)
         if hero is None:
@@ -293,9 +296,10 @@ class _Writing:
 
     def _accumulate(self) -> None:
         to_operand = self.to_operand()
-        with self.body.loop(self.walk.ranges[0][1]) as outer, self.body.loop(self.walk.ranges[1][1]) as step:
+        (_, outer_count), (_, step_count) = self.walk.ranges
+        with each(self.body, outer_count) as outer, each(self.body, step_count) as step:
             mapped = self.body.mapped(to_operand, thread_index(), (outer, step))
-            with self.body.when(mapped.conditions):
+            with guarded(self.body, mapped.conditions):
                 index = self.body.inside(mapped.index, self.operand.dimensions)
                 is_first = f"{self.body.integer(outer)} == 0 && {self.body.integer(step)} == 0"
                 for hero, accumulators in zip(self.found.heroes, self.accumulators, strict=True):
@@ -308,7 +312,7 @@ class _Writing:
     def _finish(self) -> None:
         """The initial values, the epilogue and the stores, by the first thread of each row or column."""
         mapped = self.body.mapped(self.to_hero(), thread_index())
-        with self.body.when(mapped.conditions):
+        with guarded(self.body, mapped.conditions):
             sizes = self.found.epilogue.index_sizes
             index = self.body.inside(mapped.index, sizes)
             for hero, accumulators in zip(self.found.heroes, self.accumulators, strict=True):

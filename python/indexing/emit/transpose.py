@@ -21,7 +21,9 @@ from indexing.emit.kernel import Dialect, Dim3, Kernel
 from indexing.emit.launch import (
     Bounds,
     assembled,
+    each,
     entry_writer,
+    guarded,
     range_variable,
     same_memory,
     store,
@@ -42,11 +44,12 @@ if TYPE_CHECKING:
 
 NAME = "transpose"
 WORD_BYTES = 4
+WARP = 32
 MAX_RUN_BYTES = 16  # longer runs are read and written whole by a loop
 MIN_SIZE = 8  # of the plane's sides; smaller ones leave most of a tile unused
 MIN_PLANE = 256  # elements of the plane
 MAX_SHARED_BYTES = 48 * 1024
-TILES = (8, 16, 32, 64)
+TILES = (8, 16, 32, 64, 128)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +111,8 @@ def matches(computation: Computation) -> bool:
 
 def match(computation: Computation) -> Match | None:
     """The heroes of a fusion: every output either follows a transpose of one kind, or lies at its input's index."""
-    after, side, heroes = [], [], dict[Instruction, None]()
+    after, side = [], []
+    heroes: dict[Instruction, None] = {}
     for output in outputs(computation):
         hero = find_hero(output.instruction, _is_hero)
         if hero is None:
@@ -174,7 +178,7 @@ def _groups(instruction: Instruction) -> Groups | None:
 
 
 def plan(computation: Computation, *, tile: int | None = None, block_size: int = 256) -> TransposePlan:
-    """Launch dimensions. Knobs: `tile` 8, 16, 32 or 64 (as shared memory allows); `block_size` 64, 128, 256 or 512."""
+    """Launch dimensions. Knobs: `tile` 8, 16, 32, 64 or 128 (as shared memory allows); `block_size` 64, 128, 256 or 512."""
     found = match(computation)
     if found is None:
         raise IndexingError(f"{computation.name} has no transpose that is worth a tile; the loop emitter takes it")
@@ -187,12 +191,18 @@ def plan(computation: Computation, *, tile: int | None = None, block_size: int =
         raise IndexingError(f"block_size is 64, 128, 256 or 512; got {block_size}")
     limit = MAX_SHARED_BYTES // (run * sum(widths))
     if tile is None:
-        tile = 64 if packed > 1 else max(t for t in TILES if t <= 32 and t * (t + 1) <= limit)
+        tile = _packed_tile(groups, packed) if packed > 1 else max(t for t in TILES if t <= 32 and t * (t + 1) <= limit)
     elif tile not in TILES or tile * (tile + packed) > limit or (packed > 1 and tile < 32):
-        raise IndexingError(f"tile is 8, 16, 32 or 64, and its rows fit in {MAX_SHARED_BYTES} bytes; got {tile}")
+        raise IndexingError(f"tile is 8, 16, 32, 64 or 128, and its rows fit in {MAX_SHARED_BYTES} bytes; got {tile}")
     planes = prod(groups.sizes[g] for g in groups.outer)
     blocks = planes * -(-groups.sizes[groups.x] // tile) * -(-groups.sizes[groups.y] // tile)
     return TransposePlan(tile, block_size, packed, groups, run, blocks)
+
+
+def _packed_tile(groups: Groups, packed: int) -> int:
+    """A row of 32 words, unless that leaves most of a small plane's last tiles unused."""
+    large = WARP * packed
+    return large if min(groups.sizes[groups.x], groups.sizes[groups.y]) >= 2 * large or large <= 64 else large // 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,8 +274,8 @@ def _packed_walk(plan: TransposePlan, fast: str) -> _Walk:
     """Square by square while reading, word by word while writing; the last range variables count inside of these."""
     side = plan.tile // plan.packed
     th_x = thread_id("th_x")
-    if fast == "x":  # a warp covers 32 / packed squares along x, and `packed` along y
-        wide = min(32 // plan.packed, side)
+    if fast == "x":  # a warp covers WARP / packed squares along x, and `packed` along y
+        wide = min(WARP // plan.packed, side)
         squares = side * side
         steps = -(-squares // plan.block_size)
         position = range_variable(0) * plan.block_size + th_x
@@ -372,9 +382,9 @@ class _Writing:
         if self.plan.packed > 1:
             self._read_squares(to_operand)
             return
-        with self.body.loop(self.reading.ranges[0][1]) as step:
+        with each(self.body, self.reading.ranges[0][1]) as step:
             index, conditions = self._index_at(to_operand, (step,))
-            with self.body.when(conditions):
+            with guarded(self.body, conditions):
                 index = self.body.inside(index, self.found.heroes[0].operands[0].shape.dimensions)
                 cell = self._at(self.reading.y * self.plan.row + self._along(self.reading.x, self.reading.run), (step,))
                 for k, hero in enumerate(self.found.heroes):
@@ -393,11 +403,11 @@ class _Writing:
         packed, w = self.plan.packed, self.body.writer
         kinds = [c_type(hero.shape.element_type) for hero in self.found.heroes]
         shift = 8 * WORD_BYTES // packed
-        with self.body.loop(self.reading.ranges[0][1]) as step:
+        with each(self.body, self.reading.ranges[0][1]) as step:
             conditions = [
                 c for e, b in self.reading.bounds for c in self._within(e.replace_variables([*thread_index(), step]), b)
             ]
-            with self.body.when(conditions):
+            with guarded(self.body, conditions):
                 for k in range(len(kinds)):
                     w.line(f"u32 square{k}[{packed}];")
                     w.line("#pragma unroll")
@@ -421,7 +431,7 @@ class _Writing:
     def _read_cell(self, to_operand: IndexingMap, ranges: Index, shift: int) -> None:
         index, conditions = self._index_at(to_operand, ranges)
         _, row, column = ranges
-        with self.body.when(conditions):
+        with guarded(self.body, conditions):
             index = self.body.inside(index, self.found.heroes[0].operands[0].shape.dimensions)
             for k, hero in enumerate(self.found.heroes):
                 value = self.body.read(hero.operands[0], index)
@@ -439,17 +449,17 @@ class _Writing:
     def write(self) -> None:
         """From the tile through the epilogue to the outputs."""
         to_hero, _ = self._maps(self.storing)
-        with self.body.loop(self.storing.ranges[0][1]) as step:
+        with each(self.body, self.storing.ranges[0][1]) as step:
             if self.plan.packed == 1:
                 self._write_cell(to_hero, (step,))
-                return
-            self.body.writer.line("#pragma unroll")
-            with self.body.loop(self.plan.packed) as part:
-                self._write_cell(to_hero, (step, part))
+            else:
+                self.body.writer.line("#pragma unroll")
+                with self.body.loop(self.plan.packed) as part:
+                    self._write_cell(to_hero, (step, part))
 
     def _write_cell(self, to_hero: IndexingMap, ranges: Index) -> None:
         index, conditions = self._index_at(to_hero, ranges)
-        with self.body.when(conditions):
+        with guarded(self.body, conditions):
             index = self.body.inside(index, self.found.heroes[0].shape.dimensions)
             for k, hero in enumerate(self.found.heroes):
                 kind = hero.shape.element_type

@@ -59,7 +59,7 @@ class Unit:
         own = self.partition.find(instruction)
         if own.has_no_compute:
             return True
-        return own is self.partition.find(writer.root or self.computation.root)
+        return own is writer.home
 
     def pointer(self, number: int) -> str:
         """The C name of the pointer to parameter `number`."""
