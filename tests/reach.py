@@ -116,15 +116,16 @@ def assert_laws(text, values, operands, shows_all=True, change=bump):
     block = REGISTRY[instruction.opcode]
     names = {o.name: v for o, v in zip(instruction.operands, values, strict=True)}
     for operand in operands:
-        seen = effects(instruction, values, operand, change)
-        backward = block.input_to_output(instruction, operand) if block.input_to_output else None
-        for output, effect in seen.items():
-            maps = block.output_to_input(instruction, output)[operand]
-            assert_names(maps, effect, names, shows_all, (text, output, operand, "output to input"))
-            if backward is not None:
-                turned = {(b, a) for a, b in effect}
-                where = (text, output, operand, "input to output")
-                assert_names(backward[output], turned, names, shows_all, where)
+        backward = [ix.input_to_output(instruction, operand)]
+        if block.input_to_output is not None:
+            backward.append(block.input_to_output(instruction, operand))
+        for output, effect in effects(instruction, values, operand, change).items():
+            where = (text, output, operand)
+            for law in (block.output_to_input, ix.output_to_input):
+                assert_names(law(instruction, output)[operand], effect, names, shows_all, (*where, law.__name__))
+            turned = {(b, a) for a, b in effect}
+            for found in backward:
+                assert_names(found[output], turned, names, shows_all, (*where, "input to output"))
 
 
 def simplified(found):

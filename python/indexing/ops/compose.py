@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from indexing._core import IndexingMap, SymbolicExpr, SymbolicMap, compose, variable
+from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, compose, variable
 from indexing.ops.block import Exactness, OperandIndexing, RuntimeValue
 
 if TYPE_CHECKING:
@@ -129,6 +129,11 @@ class Source:
         index = tuple(places.move(owner, value.map, e) for e in value.map.results)
         return cls(value.instruction, index, value.output, bounds, value.out_of_bounds == "drop")
 
+    def decides(self, interval: Interval) -> bool:
+        """Does it depend on the value whether it lies in the interval?"""
+        lower, upper = self.bounds
+        return self.drops or lower < interval.lower or interval.upper < upper
+
     def at(self, index: Sequence[SymbolicExpr]) -> Source:
         """The same value, its index rewritten."""
         return replace(self, index=tuple(index))
@@ -164,13 +169,18 @@ class Joint:
         return Joint(with_results(simple, results[:count]), sources)
 
     def _used(self) -> set[int]:
-        """Variables that results or constraints use, or values of runtime variables that are used themselves."""
+        """Variables that results or constraints use, or values of runtime variables that are used themselves.
+
+        A runtime variable whose interval is narrower than its clamp, or whose values drop, is a condition on that value
+        even where no expression uses it.
+        """
         used: set[int] = set()
         for e in self.map.results:
             used |= set(e.used_variables())
         for e, _ in self.map.constraints:
             used |= set(e.used_variables())
         first = len(self.map.dims) + len(self.map.ranges)
+        used |= {first + k for k, s in enumerate(self.sources) if s.decides(self.map.runtimes[k].interval)}
         pending = [k for k in range(len(self.sources)) if first + k in used]
         done = set(pending)
         while pending:

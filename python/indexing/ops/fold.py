@@ -8,11 +8,12 @@ dropped instead of clamped, it folds as itself, and the bounds become a constrai
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from indexing._core import IndexingMap, SymbolicExpr, SymbolicMap, constant, variable
+from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, constant, variable
 from indexing.ops.compose import Joint, Source
 
 if TYPE_CHECKING:
@@ -41,10 +42,16 @@ def fold_known(joint: Joint) -> Joint:
         SymbolicMap(len(m.dims), total - len(m.dims), [e.replace_variables(places) for e in m.results]),
         list(m.dims),
         list(m.ranges),
-        list(m.runtimes),
+        [
+            Interval(*s.bounds) if k in known else v
+            for k, (s, v) in enumerate(zip(joint.sources, m.runtimes, strict=True))
+        ],
         constraints,
     )
-    sources = [s.at([e.replace_variables(places) for e in s.index]) for s in joint.sources]
+    sources = [
+        replace(s, index=tuple(e.replace_variables(places) for e in s.index), drops=s.drops and k not in known)
+        for k, s in enumerate(joint.sources)
+    ]
     return Joint(substituted, sources)._simplify_jointly()
 
 
