@@ -52,7 +52,7 @@ CORE_LAYERS = (
     "indexing_map",
     "map_variables points join",
     "map_simplify",
-    "image tile",
+    "count inverse image relate tile",
     "text",
 )
 LONGEST_FILE = 700  # lines

@@ -405,6 +405,33 @@ class IndexingMap:
         """The points of the domain, the last variable fastest."""
     def range(self, expr: _ExprLike) -> Interval:
         """An interval that holds all values of an expression over the map's variables."""
+    def is_empty(self) -> bool:
+        """Has the domain no point? Exact; raises Undecided where neither structure nor a search within the budget tells."""
+    def count(self) -> int:
+        """How many points the domain has. Exact, by structure where there is one; raises Undecided as `is_empty`."""
+    def image_count(self) -> int:
+        """How many different results there are. Exact; raises Undecided as `is_empty`."""
+    def is_injective(self) -> bool:
+        """Have different points (of all variables) different results? Exact; raises Undecided as `is_empty`."""
+    def is_bijection_onto(self, sizes: Sequence[SupportsIndex]) -> bool:
+        """Are the results, each once, the elements of a tensor of these sizes? Exact; raises Undecided."""
+    def inverse(self) -> IndexingMap:
+        """The inverse relation, simplified: from results to dimensions.
+
+        What the results leave open becomes a range variable; runtime variables stay. Exact: (y, ..) leads to the dimensions
+        of each point whose results are y, and to no others.
+        """
+    def intersect(self, other: IndexingMap) -> IndexingMap:
+        """Both maps at once: its domain is where both domains are and all results are equal. Raises InvalidMap where the
+        maps differ in their numbers of variables or results.
+        """
+    def equivalent(self, other: IndexingMap) -> bool | tuple[tuple[int, ...], tuple[int, ...]]:
+        """True where domains and results are equal, else a point (dims, symbols) that tells the maps apart.
+
+        Names do not count. Raises InvalidMap for different numbers of variables or results, Undecided as `is_empty`.
+        """
+    def index_bits(self) -> int:
+        """32 or 64: the width of integers that hold all subexpressions on the domain. Raises Overflow beyond 64."""
     def to_text(self, style: _Style | None = None) -> str:
         """The text, on one line; the style "xla" prints `/` and binary min and max."""
     def __eq__(self, other: object, /) -> bool: ...

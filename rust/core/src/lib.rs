@@ -3,6 +3,7 @@
 //! Pure Rust: no Python, no I/O, no global state.
 
 pub mod canonical;
+pub mod count;
 pub mod dag;
 pub mod dag_nodes;
 pub mod domain;
@@ -10,9 +11,11 @@ pub mod error;
 pub mod evaluate;
 pub mod expr;
 pub mod hlo_text;
+pub mod image;
 pub mod indexing_map;
 pub mod int;
 pub mod interval;
+pub mod inverse;
 pub mod join;
 pub mod lattice;
 pub mod map;
@@ -20,6 +23,7 @@ pub mod map_simplify;
 pub mod map_variables;
 pub mod points;
 pub mod range;
+pub mod relate;
 pub mod rules;
 pub mod simplify;
 pub mod text;

@@ -198,6 +198,12 @@ impl OpenMap {
         self.remove_unneeded(arena, |v| v >= dims)
     }
 
+    /// Without the range variables on which nothing else depends.
+    pub fn remove_unused_ranges(&mut self, arena: &mut Arena) -> Result<()> {
+        let ranges = self.num_dims..self.num_dims + self.num_ranges;
+        self.remove_unneeded(arena, |v| ranges.contains(&v))
+    }
+
     /// Without the variables on which no result depends.
     pub fn remove_unused_variables(&mut self, arena: &mut Arena) -> Result<()> {
         self.remove_unneeded(arena, |_| true)

@@ -11,7 +11,9 @@ use indexing_core::domain::PointVariables;
 use indexing_core::map_simplify;
 use indexing_core::map_variables::{compose, from_tensor_sizes};
 use indexing_core::rules::Rule;
+use indexing_core::simplify::Scratch;
 use indexing_core::text::{read_indexing_map, write_indexing_map};
+use indexing_core::{image, relate};
 use indexing_core::{Arena, Form, IndexingMap, Interval, OpenMap, Result, SymbolicMap, Variable};
 use pyo3::basic::CompareOp;
 use pyo3::exceptions::PyTypeError;
@@ -425,6 +427,50 @@ impl PyIndexingMap {
         result.map(PyInterval).raise(py)
     }
 
+    fn is_empty(&self, py: Python<'_>) -> PyResult<bool> {
+        self.asked(py, |arena, scratch| image::is_empty(arena, scratch, &self.0))
+    }
+
+    fn count<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        product(py, &self.asked(py, |arena, scratch| image::count(arena, scratch, &self.0))?)
+    }
+
+    fn image_count<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        product(py, &self.asked(py, |arena, scratch| image::image_count(arena, scratch, &self.0))?)
+    }
+
+    fn is_injective(&self, py: Python<'_>) -> PyResult<bool> {
+        self.asked(py, |arena, scratch| image::is_injective(arena, scratch, &self.0))
+    }
+
+    fn is_bijection_onto(&self, py: Python<'_>, sizes: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let sizes = self::sizes(Some(sizes))?;
+        self.asked(py, |arena, scratch| image::is_bijection_onto(arena, scratch, &self.0, &sizes))
+    }
+
+    fn index_bits(&self, py: Python<'_>) -> PyResult<u32> {
+        self.asked(py, |arena, scratch| image::index_bits(arena, scratch, &self.0))
+    }
+
+    fn inverse(&self, py: Python<'_>) -> PyResult<Self> {
+        self.asked(py, |arena, scratch| image::inverse(arena, scratch, &self.0)).map(PyIndexingMap)
+    }
+
+    fn intersect(&self, py: Python<'_>, other: &PyIndexingMap) -> PyResult<Self> {
+        self.asked(py, |arena, scratch| relate::intersect(arena, scratch, &self.0, &other.0))
+            .map(PyIndexingMap)
+    }
+
+    fn equivalent<'py>(&self, py: Python<'py>, other: &PyIndexingMap) -> PyResult<Bound<'py, PyAny>> {
+        let found = self.asked(py, |arena, scratch| relate::difference(arena, scratch, &self.0, &other.0))?;
+        let Some(point) = found else {
+            return Ok(pyo3::types::PyBool::new(py, true).to_owned().into_any());
+        };
+        let (dims, symbols) = point.split_at(self.num_dims().max(other.num_dims()));
+        let pair = (PyTuple::new(py, dims)?, PyTuple::new(py, symbols)?);
+        Ok(pair.into_pyobject(py)?.into_any())
+    }
+
     #[pyo3(signature = (style = None))]
     fn to_text(&self, py: Python<'_>, style: Option<&str>) -> PyResult<String> {
         write_indexing_map(&self.0, style_of(style)?).raise(py)
@@ -451,7 +497,21 @@ impl PyIndexingMap {
     }
 }
 
+fn product<'py>(py: Python<'py>, factors: &[u128]) -> PyResult<Bound<'py, PyAny>> {
+    let one = 1u128.into_pyobject(py)?.into_any();
+    factors.iter().try_fold(one, |n, f| n.mul(f.into_pyobject(py)?))
+}
+
 impl PyIndexingMap {
+    /// Ask a question that may take long: the GIL is released.
+    fn asked<T: Send>(
+        &self,
+        py: Python<'_>,
+        question: impl FnOnce(&mut Arena, &mut Scratch) -> Result<T> + Send,
+    ) -> PyResult<T> {
+        py.detach(|| workspace::with(|w| question(&mut w.arena, &mut w.scratch))).raise(py)
+    }
+
     fn values<'py>(
         &self,
         py: Python<'py>,

@@ -135,8 +135,22 @@ pub(crate) fn expr<N: VariableNames>(
                 (Bracket::Whole, _) => return reading.end_sum(arena).map_err(|e| e.at(before)),
                 (bracket, _) => return Err(unclosed(scanner, bracket, frame.at)),
             }
-            let closed = reading.end_sum(arena).and_then(|e| reading.close(arena, e));
-            value = Value { coeff: 1, expr: Some(closed.map_err(|e| e.at(before))?) };
+            let e = reading.end_sum(arena).map_err(|e| e.at(before))?;
+            if reading.joins_outer(scanner.peek()) {
+                // min(min(a, b), c) is read as min(a, b, c): order of reading must not decide what is taken out first.
+                reading.args.push(e);
+                reading.frames.pop();
+                if scanner.take(b',') {
+                    break;
+                }
+                let last = reading.args.pop().unwrap_or(e);
+                scanner.at += 1;
+                let closed = reading.close(arena, last).map_err(|e| e.at(before))?;
+                value = Value { coeff: 1, expr: Some(closed) };
+                continue;
+            }
+            let closed = reading.close(arena, e).map_err(|e| e.at(before))?;
+            value = Value { coeff: 1, expr: Some(closed) };
         }
     }
 }
@@ -320,6 +334,18 @@ impl Reading {
         };
         self.terms.truncate(first);
         Ok(e)
+    }
+
+    /// Is the innermost bracket a whole argument of one of its own kind, `next` being what follows it?
+    fn joins_outer(&self, next: u8) -> bool {
+        let [.., outer, inner] = self.frames.as_slice() else { return false };
+        let extremum = matches!(inner.bracket, Bracket::Min | Bracket::Max) && inner.bracket == outer.bracket;
+        let alone = outer.operator == Operator::None
+            && !outer.minus
+            && !outer.negate
+            && outer.constant == 0
+            && outer.first_term == inner.first_term;
+        extremum && alone && matches!(next, b',' | b')')
     }
 
     /// Leave a bracket: the operand that it is, `last` being what stood last in it.

@@ -1,0 +1,203 @@
+//! Two maps at once: where they agree, and whether they are the same.
+
+use crate::domain::PointVariables;
+use crate::error::{Error, Result};
+use crate::expr::Arena;
+use crate::image::is_empty;
+use crate::indexing_map::{Form, IndexingMap, OpenMap};
+use crate::interval::Interval;
+use crate::simplify::Scratch;
+
+fn check_signature(a: &IndexingMap, b: &IndexingMap) -> Result<()> {
+    let signature = |m: &IndexingMap| (m.num_dims(), m.num_ranges(), m.num_runtimes(), m.num_results());
+    if signature(a) == signature(b) {
+        return Ok(());
+    }
+    let say = |m: &IndexingMap| {
+        let (d, s, rt, r) = signature(m);
+        format!("{d} dimensions, {s} ranges, {rt} runtime variables and {r} results")
+    };
+    Err(Error::invalid_map(format!("the maps are of different kinds: {}, and {}", say(a), say(b))))
+}
+
+/// Both maps at once: the domain is where both domains are and all results are equal.
+///
+/// Errors: the maps differ in their numbers of variables or results, or are undefined.
+pub fn intersect(
+    arena: &mut Arena,
+    scratch: &mut Scratch,
+    a: &IndexingMap,
+    b: &IndexingMap,
+) -> Result<IndexingMap> {
+    match (a.form(), b.form()) {
+        (Form::Undefined, _) | (_, Form::Undefined) => {
+            return Err(Error::invalid_map("nothing is known about an undefined map"));
+        }
+        (Form::KnownEmpty, _) | (_, Form::KnownEmpty) => return Ok(IndexingMap::known_empty(arena)),
+        _ => {}
+    }
+    check_signature(a, b)?;
+    let mut both = a.open(arena);
+    let other = b.open(arena);
+    for (v, w) in both.variables.iter_mut().zip(&other.variables) {
+        v.interval = v.interval.intersect(w.interval);
+    }
+    for (e, i) in &other.constraints {
+        both.add_constraint(arena, *e, *i);
+    }
+    for k in 0..other.results.len() {
+        let difference = arena.sub(both.results[k], other.results[k])?;
+        both.add_constraint(arena, difference, Interval::point(0));
+    }
+    both.settle_constraints(arena);
+    both.simplify(arena, scratch, PointVariables::Replace);
+    both.close(arena)
+}
+
+/// Are the maps equal: one domain, and on it equal results? `None`: they are; else a point of one of the domains where
+/// they differ.
+///
+/// Errors: the maps differ in their numbers of variables or results; it is not decided with the work allowed.
+pub fn difference(
+    arena: &mut Arena,
+    scratch: &mut Scratch,
+    a: &IndexingMap,
+    b: &IndexingMap,
+) -> Result<Option<Vec<i64>>> {
+    if a == b {
+        return Ok(None);
+    }
+    match (a.form(), b.form()) {
+        (Form::Defined, Form::Defined) => check_signature(a, b)?,
+        (Form::Undefined, _) | (_, Form::Undefined) => {
+            return Err(Error::invalid_map("nothing is known about an undefined map"));
+        }
+        (Form::KnownEmpty, _) => return first_point(arena, scratch, b),
+        (_, Form::KnownEmpty) => return first_point(arena, scratch, a),
+    }
+    if let Some(point) = differs_at_some(arena, a, b)? {
+        return Ok(Some(point));
+    }
+    // Each part in which they could differ is a map of its own: with no point in any, they are equal.
+    for part in differing_parts(arena, a, b)? {
+        if !is_empty(arena, scratch, &part)? {
+            return first_point(arena, scratch, &part);
+        }
+    }
+    Ok(None)
+}
+
+/// A point of the domain, found by halving its box; `None` where there is none.
+fn first_point(arena: &mut Arena, scratch: &mut Scratch, map: &IndexingMap) -> Result<Option<Vec<i64>>> {
+    if is_empty(arena, scratch, map)? {
+        return Ok(None);
+    }
+    let mut map = crate::map_simplify::simplify(arena, scratch, map, PointVariables::Replace)?;
+    for v in 0..map.variables().len() {
+        loop {
+            let own = map.variables()[v].interval;
+            if own.is_point() {
+                break;
+            }
+            let middle = (i128::from(own.lower) + i128::from(own.upper)).div_euclid(2) as i64;
+            let lower = restricted(arena, &map, v, Interval::new(own.lower, middle))?;
+            map = match is_empty(arena, scratch, &lower)? {
+                true => restricted(arena, &map, v, Interval::new(middle + 1, own.upper))?,
+                false => lower,
+            };
+        }
+    }
+    Ok(Some(map.variables().iter().map(|v| v.interval.lower).collect()))
+}
+
+fn restricted(arena: &mut Arena, map: &IndexingMap, v: usize, interval: Interval) -> Result<IndexingMap> {
+    let mut open = map.open(arena);
+    open.variables[v].interval = interval;
+    open.close(arena)
+}
+
+/// Corners and a few inner points of both boxes.
+fn differs_at_some(arena: &mut Arena, a: &IndexingMap, b: &IndexingMap) -> Result<Option<Vec<i64>>> {
+    const TRIED: u64 = 256;
+    let (da, db) = (a.domain(arena), b.domain(arena));
+    let mut scratch = Vec::new();
+    let mut state = 0x9e37_79b9_7f4a_7c15u64;
+    let mut draw = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state >> 33
+    };
+    for _ in 0..TRIED {
+        let source = if draw() % 2 == 0 { a } else { b };
+        let point: Vec<i64> = source.variables().iter().map(|v| pick(v.interval, draw(), draw())).collect();
+        // Where int64 does not hold the values, a point tells nothing.
+        let (Ok(ina), Ok(inb)) = (da.contains(&point, &mut scratch), db.contains(&point, &mut scratch))
+        else {
+            continue;
+        };
+        if ina != inb {
+            return Ok(Some(point));
+        }
+        if ina {
+            let x = a.dag().evaluate_first(a.num_results(), &point, &mut scratch);
+            let y = b.dag().evaluate_first(b.num_results(), &point, &mut scratch);
+            if matches!((x, y), (Ok(x), Ok(y)) if x != y) {
+                return Ok(Some(point));
+            }
+        }
+    }
+    Ok(None)
+}
+
+fn pick(i: Interval, choice: u64, value: u64) -> i64 {
+    match choice % 4 {
+        0 => i.lower,
+        1 => i.upper,
+        _ => (i128::from(i.lower) + i128::from(value) % (i.count() as i128)) as i64,
+    }
+}
+
+/// Where `a` holds and `b` does not, where `b` holds and `a` does not, where both hold with different results.
+fn differing_parts(arena: &mut Arena, a: &IndexingMap, b: &IndexingMap) -> Result<Vec<IndexingMap>> {
+    let mut parts = Vec::new();
+    for (own, other) in [(a, b), (b, a)] {
+        let one = own.open(arena);
+        let two = other.open(arena);
+        let bounds = two.variables.iter().enumerate().map(|(v, x)| (v as u32, x.interval));
+        let bounds: Vec<_> = bounds.map(|(v, i)| (arena.variable(v), i)).collect();
+        for (e, i) in bounds.into_iter().chain(two.constraints.iter().copied()) {
+            outside(arena, &one, e, i, &mut parts)?;
+        }
+    }
+    let (one, two) = (a.open(arena), b.open(arena));
+    for k in 0..one.results.len() {
+        let difference = arena.sub(one.results[k], two.results[k])?;
+        let mut both = one.clone();
+        both.constraints.extend_from_slice(&two.constraints);
+        for (v, w) in both.variables.iter_mut().zip(&two.variables) {
+            v.interval = v.interval.intersect(w.interval);
+        }
+        outside(arena, &both, difference, Interval::point(0), &mut parts)?;
+    }
+    Ok(parts)
+}
+
+/// `map` where `e` lies below and where it lies above `interval`.
+fn outside(
+    arena: &mut Arena,
+    map: &OpenMap,
+    e: crate::expr::Expr,
+    interval: Interval,
+    parts: &mut Vec<IndexingMap>,
+) -> Result<()> {
+    let below = interval.lower.checked_sub(1).map(|upper| Interval::new(i64::MIN, upper));
+    let above = interval.upper.checked_add(1).map(|lower| Interval::new(lower, i64::MAX));
+    for side in [below, above].into_iter().flatten() {
+        let mut part = map.clone();
+        part.add_constraint(arena, e, side);
+        let closed = part.close(arena)?;
+        if closed.form() == Form::Defined {
+            parts.push(closed);
+        }
+    }
+    Ok(())
+}
