@@ -26,7 +26,7 @@ impl Arena {
         }
         if terms.len() > 1
             && terms.len() <= TERMS_SEARCHED
-            && terms.iter().any(|t| self.tag(t.expr) == Tag::Mod)
+            && terms.iter().any(|t| matches!(self.tag(t.expr), Tag::Mod | Tag::FloorDiv))
         {
             if let Some(found) = self.find_difference(constant, terms)? {
                 return Ok(found);
