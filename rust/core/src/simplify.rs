@@ -44,7 +44,7 @@ pub struct Scratch {
 const BUDGET_PER_NODE: u64 = 400;
 const SMALLEST_BUDGET: u64 = 20_000;
 /// How deep rules may call constructors that call rules.
-const DEEPEST: u32 = 40;
+const DEEPEST: u32 = 24;
 
 /// Constructors that know a domain.
 pub struct Simplifier<'a> {
@@ -267,6 +267,26 @@ impl<'a> Simplifier<'a> {
     pub(crate) fn floordiv_constant(&mut self, a: Expr, c: i64) -> Result<Expr> {
         let e = self.arena.floordiv_constant(a, c)?;
         Ok(self.simplify(e))
+    }
+
+    /// `a floordiv c` as another form of `e`; `None` where it is `e` again, or holds it.
+    pub(crate) fn other_quotient(&mut self, e: Expr, a: Expr, c: i64) -> Result<Option<Expr>> {
+        let raw = self.arena.floordiv_constant(a, c)?;
+        Ok(if self.holds(raw, e) { None } else { Some(self.simplify(raw)) })
+    }
+
+    /// `a mod m` as another form of `e`; `None` where it is `e` again, or holds it.
+    pub(crate) fn other_remainder(&mut self, e: Expr, a: Expr, m: i64) -> Result<Option<Expr>> {
+        let raw = self.arena.modulo_constant(a, m)?;
+        Ok(if self.holds(raw, e) { None } else { Some(self.simplify(raw)) })
+    }
+
+    /// Is `atom` the expression, or one of its terms?
+    pub(crate) fn holds(&self, e: Expr, atom: Expr) -> bool {
+        match self.arena.node(e) {
+            Node::Sum(_, terms) => terms.iter().any(|t| t.expr == atom),
+            _ => e == atom,
+        }
     }
 
     /// `a mod b`.

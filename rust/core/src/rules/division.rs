@@ -29,7 +29,7 @@ pub fn apply(s: &mut Simplifier<'_>, e: Expr) -> Result<Expr> {
 fn split(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {
     s.split(n, m, |s, found| {
         let high = s.simplify(found.high);
-        let q = s.floordiv_constant(high, m)?;
+        let Some(q) = s.other_quotient(e, high, m)? else { return Ok(None) };
         let dropped = s.arena.as_constant(found.low).is_none();
         let (new, old) = (s.cost(q), s.cost(e));
         if q == e || new > old || (new == old && !dropped) {
@@ -57,7 +57,7 @@ fn nested(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Exp
     }
     let Some(constant) = constant.checked_mul(b) else { return Ok(None) };
     let inner = s.sum(constant, &inner)?;
-    let q = s.floordiv_constant(inner, divisor)?;
+    let Some(q) = s.other_quotient(e, inner, divisor)? else { return Ok(None) };
     if s.cost(q) >= s.cost(e) {
         return Ok(None);
     }
@@ -102,7 +102,7 @@ fn carried(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Ex
         let mut inner: Vec<Term> = high.iter().map(|t| Term::new(t.coeff / g, t.expr)).collect();
         inner.push(Term::new(1, carry));
         let inner = s.sum(0, &inner)?;
-        let q = s.floordiv_constant(inner, m / g)?;
+        let Some(q) = s.other_quotient(e, inner, m / g)? else { continue };
         if s.cost(q) < s.cost(e) {
             return Ok(Some(s.applied(RuleId::QuotientCarried, e, q)));
         }
@@ -148,7 +148,7 @@ fn thresholds(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option
         k
     };
     let shifted = s.affine(t.expr, 1, -start)?;
-    let q = s.floordiv_constant(shifted, period)?;
+    let Some(q) = s.other_quotient(e, shifted, period)? else { return Ok(None) };
     let q = s.affine(q, 1, first + 1)?;
     if s.cost(q) >= s.cost(e) {
         return Ok(None);
@@ -177,7 +177,7 @@ fn digit(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr
         let rest = s.arena.scale(rest, a)?;
         let whole = s.modulo_constant(x, period)?;
         let sum = s.combine(whole, 1, rest, 1)?;
-        let q = s.floordiv_constant(sum, divisor)?;
+        let Some(q) = s.other_quotient(e, sum, divisor)? else { continue };
         if s.cost(q) < s.cost(e) {
             return Ok(Some(s.applied(RuleId::QuotientOfDigit, e, q)));
         }

@@ -45,31 +45,35 @@ pub fn apply(s: &mut Simplifier<'_>, e: Expr) -> Result<Expr> {
     Ok(if best == e { e } else { s.applied(RuleId::Refit, e, best) })
 }
 
-/// `x % m = x - m * (x / m)`.
-fn opened(s: &mut Simplifier<'_>, remainder: Expr) -> Result<Option<Expr>> {
-    let Some((x, m)) = s.arena.as_mod(remainder) else { return Ok(None) };
+/// Append `c * x - c * m * (x / m)` for `c * (x % m)`; false where the term is no remainder.
+fn open(s: &mut Simplifier<'_>, t: Term, out: &mut Vec<Term>) -> Result<bool> {
+    let Some((x, m)) = s.arena.as_mod(t.expr) else { return Ok(false) };
+    let Some(step) = t.coeff.checked_mul(m).and_then(i64::checked_neg) else { return Ok(false) };
     let q = s.floordiv_constant(x, m)?;
-    Ok(Some(s.arena.combine(x, 1, q, -m)?))
+    out.push(Term::new(t.coeff, x));
+    out.push(Term::new(step, q));
+    Ok(true)
 }
 
 fn open_one(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], found: &mut Vec<Expr>) -> Result<()> {
     let constant = s.arena.constant_part(e);
     for k in 0..terms.len() {
-        if let Some(open) = opened(s, terms[k].expr)? {
-            let mut new = terms.to_vec();
-            new[k].expr = open;
+        let mut new = terms.to_vec();
+        if open(s, terms[k], &mut new)? {
+            new.remove(k);
             found.push(s.arena.sum(constant, &new)?);
         }
     }
     // A remainder may also belong to the dividend of a quotient that stands beside it.
-    for t in terms {
+    for (k, t) in terms.iter().enumerate() {
         let Some((_, m)) = s.arena.as_mod(t.expr) else { continue };
         for q in terms {
             let Some((z, n)) = s.arena.as_floordiv(q.expr) else { continue };
+            let Some(step) = t.coeff.checked_mul(m).and_then(i64::checked_neg) else { continue };
             if n == m && s.modulo_constant(z, m)? == t.expr {
-                let whole = s.arena.combine(z, 1, q.expr, -m)?;
-                let new: Vec<Term> =
-                    terms.iter().map(|o| if o == t { Term::new(o.coeff, whole) } else { *o }).collect();
+                let mut new = terms.to_vec();
+                new[k] = Term::new(t.coeff, z);
+                new.push(Term::new(step, q.expr));
                 found.push(s.arena.sum(constant, &new)?);
             }
         }
@@ -79,24 +83,25 @@ fn open_one(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], found: &mut Vec<Exp
 
 fn open_all(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], found: &mut Vec<Expr>) -> Result<()> {
     let constant = s.arena.constant_part(e);
-    let mut new = terms.to_vec();
+    let mut new = Vec::with_capacity(terms.len() + 4);
     let mut count = 0;
-    for t in &mut new {
-        if let Some(open) = opened(s, t.expr)? {
-            t.expr = open;
+    for t in terms {
+        if open(s, *t, &mut new)? {
             count += 1;
+        } else {
+            new.push(*t);
         }
     }
     if count < 2 {
         return Ok(());
     }
-    let open = s.arena.sum(constant, &new)?;
-    found.push(open);
+    let opened = s.arena.sum(constant, &new)?;
+    found.push(opened);
     // From there, close what pays.
-    if let Node::Sum(_, terms) = s.arena.node(open) {
+    if let Node::Sum(_, terms) = s.arena.node(opened) {
         let terms = terms.to_vec();
         let mut closed = Vec::new();
-        close_one(s, open, &terms, &mut closed)?;
+        close_one(s, opened, &terms, &mut closed)?;
         found.extend(closed);
     }
     Ok(())

@@ -58,7 +58,7 @@ fn quotient_known(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Op
 fn split(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {
     s.split(n, m, |s, found| {
         let high = s.simplify(found.high);
-        let rest = s.modulo_constant(high, m)?;
+        let Some(rest) = s.other_remainder(e, high, m)? else { return Ok(None) };
         let low = s.simplify(found.low);
         let out = s.combine(rest, 1, low, 1)?;
         let moved = found.disjoint && s.arena.as_constant(low).is_none();
@@ -71,7 +71,7 @@ fn split(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr
 
 /// A remainder inside is opened, where its quotient merges with what is there.
 fn opened(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {
-    let Node::Sum(_, terms) = s.arena.node(n) else { return Ok(None) };
+    let Node::Sum(constant, terms) = s.arena.node(n) else { return Ok(None) };
     let terms = terms.to_vec();
     for t in &terms {
         let Some((x, u)) = s.arena.as_mod(t.expr) else { continue };
@@ -79,11 +79,11 @@ fn opened(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Exp
             continue;
         }
         let q = s.floordiv_constant(x, u)?;
-        // c * (x % u) = c * x - c * u * (x / u)
-        let whole = s.arena.combine(x, 1, q, -u)?;
-        let Some(minus) = t.coeff.checked_neg() else { continue };
-        let rest = s.arena.combine(n, 1, t.expr, minus)?;
-        let new = s.arena.combine(rest, 1, whole, t.coeff)?;
+        // c * (x % u) = c * x - c * u * (x / u), all in one sum: alone the two would join again.
+        let Some(step) = t.coeff.checked_mul(u).and_then(i64::checked_neg) else { continue };
+        let mut all: Vec<Term> = terms.iter().copied().filter(|o| o != t).collect();
+        all.extend([Term::new(t.coeff, x), Term::new(step, q)]);
+        let new = s.arena.sum(constant, &all)?;
         let raw = s.arena.modulo_constant(new, m)?;
         if s.cost(raw) < s.cost(e) {
             let out = s.simplify(raw);
@@ -116,7 +116,7 @@ fn carried(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Ex
         let mut inner: Vec<Term> = high.iter().map(|t| Term::new(t.coeff / g, t.expr)).collect();
         inner.push(Term::new(1, carry));
         let inner = s.sum(0, &inner)?;
-        let digit = s.modulo_constant(inner, m / g)?;
+        let Some(digit) = s.other_remainder(e, inner, m / g)? else { continue };
         let out = s.combine(digit, g, rest, 1)?;
         if s.cost(out) < s.cost(e) {
             return Ok(Some(s.applied(RuleId::RemainderCarried, e, out)));

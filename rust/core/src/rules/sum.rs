@@ -88,8 +88,8 @@ fn with_term(
     }
     // A quotient or remainder that stays beside its dividend hides the range of both.
     let hides = |t: &Term| match s.arena.tag(t.expr) {
-        Tag::FloorDiv => holds(s, raw, t.expr),
-        Tag::Mod => holds(s, raw, t.expr) && s.arena.as_mod(t.expr).is_some_and(|(x, _)| shares(s, raw, x)),
+        Tag::FloorDiv => s.holds(raw, t.expr),
+        Tag::Mod => s.holds(raw, t.expr) && s.arena.as_mod(t.expr).is_some_and(|(x, _)| shares(s, raw, x)),
         _ => false,
     };
     if new.iter().any(hides) {
@@ -101,16 +101,8 @@ fn with_term(
 /// Is a term of `x` a term of `e`?
 fn shares(s: &Simplifier<'_>, e: Expr, x: Expr) -> bool {
     match s.arena.node(x) {
-        Node::Sum(_, parts) => parts.iter().any(|p| holds(s, e, p.expr)),
-        _ => holds(s, e, x),
-    }
-}
-
-/// Is `atom` a term of `e`?
-fn holds(s: &Simplifier<'_>, e: Expr, atom: Expr) -> bool {
-    match s.arena.node(e) {
-        Node::Sum(_, terms) => terms.iter().any(|t| t.expr == atom),
-        _ => e == atom,
+        Node::Sum(_, parts) => parts.iter().any(|p| s.holds(e, p.expr)),
+        _ => s.holds(e, x),
     }
 }
 
