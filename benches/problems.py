@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import random
 from collections.abc import Callable
@@ -103,10 +104,12 @@ KINDS: tuple[Callable[[random.Random], Problem], ...] = (reshape, grid, window, 
 
 
 def problems(count: int, seed: int = 1) -> list[Problem]:
-    """`count` different problems, the kinds in turn; the same for the same seed."""
+    """`count` different problems, the kinds in turn while they last; the same for the same seed."""
     generator = random.Random(seed)
     found: dict[str, Problem] = {}
-    while len(found) < count:
-        problem = KINDS[len(found) % len(KINDS)](generator)
+    for attempt in itertools.count():
+        if len(found) == count:
+            break
+        problem = KINDS[attempt % len(KINDS)](generator)
         found.setdefault(problem.map_text(), problem)
     return list(found.values())
