@@ -106,3 +106,39 @@ def test_replica_groups_by_iota_that_are_wrong() -> None:
                 "[4294967296,4294967296]<=[4294967296,4294967296]"):  # fmt: skip
         with pytest.raises(ix.ParseError):
             opaque(f"replica_groups={bad}").replica_groups()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("mesh['a'=2,'b'=4] {'b'}", ((0, 1, 2, 3), (4, 5, 6, 7))),
+        ("mesh['a'=2,'b'=4] {'a'}", ((0, 4), (1, 5), (2, 6), (3, 7))),
+        ("mesh['a'=2,'b'=2] {'b','a'}", ((0, 2, 1, 3),)),  # the first axis named varies slowest
+        ("mesh['x y'=4]{'x y'}", ((0, 1, 2, 3),)),
+        ("mesh['a'=2,'b'=1] {'b'}", ((0,), (1,))),
+        ("mesh['a'=2,'b'=2], device_ids=(0,2,1,3) {'b'}", ((0, 2), (1, 3))),
+        ("mesh['a'=2,'b'=2], device_ids=([2,2]T(1,0)) {'b'}", ((0, 2), (1, 3))),
+        ("mesh['a'=8] {'a':(2)2}", ((0, 2), (1, 3), (4, 6), (5, 7))),  # a is 2 x 2 x 2; the group runs along the middle
+        ("mesh['a'=8] {'a':(4)2}", ((0, 1), (2, 3), (4, 5), (6, 7))),
+        ("mesh['a'=8] {'a':(1)2,'a':(4)2}", ((0, 1, 4, 5), (2, 3, 6, 7))),
+    ],
+)
+def test_replica_groups_along_axes_of_a_mesh(text: str, expected: tuple[tuple[int, ...], ...]) -> None:
+    instruction = opaque(f"a=1, replica_groups={text}, dimensions={{0}}")
+    assert instruction.replica_groups() == expected and instruction.ints("dimensions") == (0,)
+    again = ix.hlo.parse(str(instruction.module)).entry.root
+    assert again.attributes == instruction.attributes and again.attributes["replica_groups"] == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "mesh['a'=2]", "mesh['a'=2] {'b'}", "mesh['a'=0] {'a'}", "mesh[a=2] {'a'}", "mesh['a'=2] {'a','a'}",
+        "mesh['a'=6] {'a':(4)2}",
+        "mesh['a'=8] {'a':(1)4,'a':(2)4}", "mesh['a'=2], device_ids=(0) {'a'}", "mesh['a'=2], device_ids=([3]) {'a'}",
+        "mesh['a'=99999999,'b'=99999999] {'a'}", "mesh['a'=4] {'a':(0)2}",
+    ],
+)  # fmt: skip
+def test_replica_groups_of_a_mesh_that_are_wrong(text: str) -> None:
+    with pytest.raises(ix.ParseError):
+        opaque(f"replica_groups={text}").replica_groups()

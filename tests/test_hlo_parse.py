@@ -186,6 +186,43 @@ def test_computations_written_in_place() -> None:
     assert module.entry.root.attributes["branch_computations"] == "{%_.2, %_.3}"
 
 
+def test_operands_written_in_place() -> None:
+    module = check_round_trip(
+        """ENTRY e {
+      x.anon = f32[10] negate(f32[10] parameter(0))
+      parameter.anon = f32[10] abs(x.anon)
+      ROOT r = add(f32[10]{0} multiply(x.anon, f32[10] parameter(1)),
+        multiply(f32[10] abs(%x.anon), f32[10] broadcast(f32[] constant(2)))), metadata={op_name="n"}
+    }"""
+    )
+    e = module.entry
+    assert [i.name for i in e.instructions.values()] == [
+        "parameter.anon.1", "x.anon", "parameter.anon", "parameter.anon.2", "multiply.anon", "abs.anon", "constant.anon",
+        "broadcast.anon", "multiply.anon.1", "r",
+    ]  # fmt: skip
+    assert [o.name for o in e.root.operands] == ["multiply.anon", "multiply.anon.1"] and e.root.attributes
+    assert [p.name for p in e.parameters] == ["parameter.anon.1", "parameter.anon.2"]
+    with pytest.raises(ix.ParseError, match="r is not defined before this use"):
+        ix.hlo.parse("ENTRY e { r = f32[] add(f32[] constant(1), r) }")
+    with pytest.raises(ix.ParseError, match="attribute dimensions is missing"):  # there is no place for attributes
+        ix.hlo.parse("ENTRY e { r = f32[2,2] abs(f32[2,2] transpose(f32[2,2] parameter(0)), dimensions={0,1}) }")
+    deep = 50_000
+    chain = ix.hlo.parse("ENTRY e { r = f32[] " + "abs(f32[] " * deep + "parameter(0)" + ")" * deep + " }")
+    assert chain.instruction_count == deep + 1 and len(chain.entry.post_order()) == deep + 1
+
+
+def test_values_with_spaces_outside_of_brackets() -> None:
+    c = check_round_trip("""ENTRY e {
+      a = f32[1] custom-call(), custom_call_target="x", literal=s32[2]{0} {1, 2}, api_version=API_VERSION_TYPED_FFI
+      b = f32[1] custom-call(), literal=( s32[4]{0} {4, 128, 128, 3}, pred[] true ), sharding={mesh['a'=2,'<z> w'=2], [{}]}
+      n = f32[1] custom-call(), literal=f32[] nan
+      ROOT nan = f32[1] custom-call(), literal=f32[] 0.1
+    }""").entry
+    assert c.instructions["a"].attributes["literal"] == "s32[2]{0} {1, 2}"
+    assert c.instructions["b"].attributes["literal"] == "( s32[4]{0} {4, 128, 128, 3}, pred[] true )"
+    assert c.instructions["n"].attributes["literal"] == "f32[] nan" and c.root.attributes["literal"] == "f32[] 0.1"
+
+
 def test_called_computations_may_stand_below() -> None:
     module = check_round_trip("ENTRY e { ROOT r = f32[] call(), to_apply=f } f { ROOT c = f32[] constant(1) }")
     assert module.entry.root.called[0].name == "f"
@@ -231,6 +268,11 @@ def test_array_shapes(text, element_type, dimensions, layout, layout_text, dynam
 
 def test_tuples_tokens_and_opaque_values() -> None:
     text = "(f32[2]{0}, (s32[], ()), token[], /*index=3*/opaque[])"
+    buffer = check_round_trip(
+        "ENTRY e { p = b(f32[8]{0}) parameter(0) q = (b(f32[8]), s32[]) tuple(p, s32[] parameter(1)) }"
+    )
+    p, q = (buffer.entry.instructions[n].shape for n in "pq")
+    assert p.element_type == "buffer" and str(p) == "b(f32[8]{0})" and q.elements[0] == p.without_layout()
     shape = check_round_trip(f"ENTRY e {{ p = {text} parameter(0) }}").entry.root.shape
     assert shape.is_tuple and not shape.is_array and len(shape.elements) == 4
     assert shape.elements[1].elements[1].elements == () and shape.elements[1].elements[1].is_tuple

@@ -54,7 +54,7 @@ DTYPES: Mapping[str, np.dtype[np.generic]] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """A shape: an array's element type and sizes, a tuple's elements, a token or an opaque value.
+    """A shape: an array's element type and sizes, a tuple's elements, a buffer's one element, a token, an opaque value.
 
     `dimensions` are upper bounds where a dimension is dynamic, -1 where nothing is known of it. `layout` lists dimensions,
     the fastest varying one first, or is `None` where the text gives none; `layout_text` is the whole layout as written,
@@ -154,14 +154,14 @@ class Shape:
 
     def without_layout(self) -> Shape:
         """The same shape without layouts, inside of tuples too."""
-        if self.is_tuple:
-            return Shape("tuple", elements=tuple(e.without_layout() for e in self.elements))
+        if self.elements:
+            return Shape(self.element_type, elements=tuple(e.without_layout() for e in self.elements))
         return Shape(self.element_type, self.dimensions, None, (), "", self.dynamic_dimensions, self.element_count)
 
     def __str__(self) -> str:
         """The shape as HLO text writes it."""
-        if self.is_tuple:
-            return f"({', '.join(map(str, self.elements))})"
+        if self.is_tuple or self.element_type == "buffer":
+            return f"{'' if self.is_tuple else 'b'}({', '.join(map(str, self.elements))})"
         sizes = ",".join(map(_size_text, self.dimensions, self.dynamic_dimensions))
         return f"{self.element_type}[{sizes}]{self.layout_text}"
 

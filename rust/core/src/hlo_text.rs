@@ -4,6 +4,7 @@ mod attributes;
 mod called;
 mod calls;
 mod error;
+mod groups;
 mod infer;
 mod lexer;
 mod literal;

@@ -1,11 +1,9 @@
 //! Attributes whose values have a structure of their own: lists, slices, windows, labels, replica groups.
 
 use super::error::{HloError, Result};
+use super::groups::replica_groups;
 use super::lexer::{Cursor, Span};
 use super::tables::{Instruction, Module};
-
-/// Most ids that replica groups may list; `[2,64]<=[128]` is short text for many.
-const MAX_REPLICAS: i64 = 1 << 20;
 
 /// One dimension of a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,12 +97,11 @@ impl Module {
         labels(span.of(cursor.text), span.start as usize)
     }
 
-    /// Replica groups: `{{0,1},{2,3}}`, `[2,2]<=[4]`, `[2,2]<=[2,2]T(1,0)`.
+    /// Replica groups: `{{0,1},{2,3}}`, `[2,2]<=[4]`, `[2,2]<=[2,2]T(1,0)`, `mesh['a'=2,'b'=2] {'b'}`.
     pub fn replica_groups(&self, attribute: usize) -> Result<Vec<Vec<i64>>> {
         let (mut cursor, _) = self.at_value(attribute);
         cursor.skip_space()?;
-        let groups =
-            if cursor.peek() == b'[' { iota_groups(&mut cursor)? } else { listed_groups(&mut cursor)? };
+        let groups = replica_groups(&mut cursor)?;
         at_end(&mut cursor)?;
         Ok(groups)
     }
@@ -276,86 +273,4 @@ fn label(part: &str, batch: char, feature: char) -> Option<Labels> {
     let spatial: Option<Vec<i64>> =
         (0..rank.checked_sub(2)?).map(|n| place(char::from_digit(n as u32, 10)?)).collect();
     Some(Labels { batch: place(batch)?, feature: place(feature)?, spatial: spatial? })
-}
-
-fn listed_groups(cursor: &mut Cursor) -> Result<Vec<Vec<i64>>> {
-    let mut groups = Vec::new();
-    cursor.require(b'{')?;
-    if cursor.take(b'}')? {
-        return Ok(groups);
-    }
-    loop {
-        cursor.skip_space()?;
-        if cursor.peek() != b'{' {
-            return Err(cursor.expected("'{' and a group"));
-        }
-        groups.push(integers(cursor)?);
-        if !cursor.take(b',')? {
-            cursor.require(b'}')?;
-            return Ok(groups);
-        }
-    }
-}
-
-/// Sizes in `open` ... `close`, all positive, with their product.
-fn sizes(cursor: &mut Cursor, open: u8, close: u8) -> Result<Vec<i64>> {
-    cursor.require(open)?;
-    let mut values = Vec::new();
-    loop {
-        values.push(cursor.integer("a size")?);
-        if !cursor.take(b',')? {
-            cursor.require(close)?;
-            return Ok(values);
-        }
-    }
-}
-
-/// `[groups, members]<=[reshape dimensions]T(permutation)`: ids 0, 1, ... reshaped, transposed, reshaped.
-fn iota_groups(cursor: &mut Cursor) -> Result<Vec<Vec<i64>>> {
-    let start = cursor.at;
-    let shape = sizes(cursor, b'[', b']')?;
-    cursor.require(b'<')?;
-    cursor.require(b'=')?;
-    let reshape = sizes(cursor, b'[', b']')?;
-    let mut permutation: Vec<i64> = (0..reshape.len() as i64).collect();
-    if cursor.take(b'T')? {
-        permutation = sizes(cursor, b'(', b')')?;
-    }
-    let total = |sizes: &[i64]| {
-        sizes.iter().try_fold(1_i64, |p, &s| {
-            if s < 1 {
-                None
-            } else {
-                p.checked_mul(s).filter(|&p| p <= MAX_REPLICAS)
-            }
-        })
-    };
-    let mut sorted = permutation.clone();
-    sorted.sort_unstable();
-    let permutes = sorted.iter().copied().eq(0..reshape.len() as i64);
-    match (total(&shape), total(&reshape)) {
-        (Some(a), Some(b)) if a == b && permutes && shape.len() == 2 => {
-            Ok(transposed(&shape, &reshape, &permutation))
-        }
-        _ => Err(HloError::new(
-            start,
-            "expected replica groups such as [2,4]<=[4,2]T(1,0): equal products, a permutation",
-        )),
-    }
-}
-
-fn transposed(shape: &[i64], reshape: &[i64], permutation: &[i64]) -> Vec<Vec<i64>> {
-    let mut strides = vec![1_i64; reshape.len()];
-    for i in (1..reshape.len()).rev() {
-        strides[i - 1] = strides[i] * reshape[i];
-    }
-    let id = |mut position: i64| {
-        permutation.iter().rev().fold(0, |id, &p| {
-            let (size, stride) = (reshape[p as usize], strides[p as usize]);
-            let digit = position % size;
-            position /= size;
-            id + digit * stride
-        })
-    };
-    (0..shape[0]).map(|g| (0..shape[1]).map(|m| id(g * shape[1] + m)).collect()).collect()
 }

@@ -17,7 +17,8 @@ struct Callee<'m> {
 }
 
 /// Checks each instruction that calls; equal signatures once.
-pub(super) fn check_called(module: &Module, shapes: &Interner, text: &str) -> Result<()> {
+pub(super) fn check_called(module: &Module, shapes: &Interner) -> Result<()> {
+    let text = &module.text;
     let parameters = parameters(module);
     let mut seen = std::collections::HashSet::new();
     for caller in &module.instructions {

@@ -174,6 +174,14 @@ impl<'a> Cursor<'a> {
         Ok(word)
     }
 
+    /// Moves over this word if it stands here.
+    pub(super) fn take_word(&mut self, word: &str) -> Result<bool> {
+        self.skip_space()?;
+        let there = self.peek_word() == word;
+        self.at += if there { word.len() } else { 0 };
+        Ok(there)
+    }
+
     /// Moves over a name, with or without `%`.
     pub(super) fn name(&mut self, what: &str) -> Result<&'a str> {
         self.skip_space()?;
@@ -232,6 +240,16 @@ impl<'a> Cursor<'a> {
         }
     }
 
+    /// Moves over a name in single quotes.
+    pub(super) fn quoted(&mut self) -> Result<&'a str> {
+        self.skip_space()?;
+        let rest = &self.text[self.at..];
+        let inside = rest.strip_prefix('\'').and_then(|r| r.find('\'').map(|end| &r[..end]));
+        let name = inside.ok_or_else(|| self.expected("a name in single quotes"))?;
+        self.at += name.len() + 2;
+        Ok(name)
+    }
+
     /// Moves over a value as written, up to a comma, a closing bracket or white space that stand outside of all
     /// brackets; strings and comments inside are skipped as a whole. `open` is scratch space.
     pub(super) fn value(&mut self, open: &mut Vec<(u8, usize)>) -> Result<Span> {
@@ -260,7 +278,12 @@ impl<'a> Cursor<'a> {
                     self.skip_comment()?;
                 }
                 0 if self.at_end() => break,
-                b',' | b' ' | b'\t' | b'\n' | b'\r' if open.is_empty() => break,
+                b',' if open.is_empty() => break,
+                b' ' | b'\t' | b'\n' | b'\r' if open.is_empty() => {
+                    if !self.bracket_follows()? {
+                        break;
+                    }
+                }
                 _ => self.at += 1,
             }
         }
@@ -271,6 +294,15 @@ impl<'a> Cursor<'a> {
             return Err(self.expected("a value"));
         }
         Ok(Span::new(start, self.at))
+    }
+
+    /// Moves to the next token if it is an opening bracket: no instruction starts with one, so the value goes on.
+    fn bracket_follows(&mut self) -> Result<bool> {
+        let mut ahead = self.clone();
+        ahead.skip_space()?;
+        let follows = matches!(ahead.peek(), b'{' | b'(' | b'[');
+        self.at = if follows { ahead.at } else { self.at };
+        Ok(follows)
     }
 
     fn close(&mut self, closing: u8, open: &mut Vec<(u8, usize)>) -> Result<()> {

@@ -10,7 +10,9 @@ use super::infer::movement::{
     bitcast, broadcast, concatenate, dimension_size, dynamic_slice, dynamic_update_slice, iota, pad, reshape,
     reverse, set_dimension_size, slice, transpose,
 };
-use super::infer::tuples::{batch_norm, get_tuple_element, identifier, like_all, like_second, token, tuple};
+use super::infer::tuples::{
+    batch_norm, get_tuple_element, identifier, like_all, like_only, like_second, token, tuple,
+};
 use super::infer::{anything, like_first, Rule};
 
 /// Any number of operands.
@@ -66,10 +68,11 @@ pub static OPCODES: &[OpcodeRow] = &[
     op("ceil", 1, 1, unary),
     op("cholesky", 1, 1, like_first),
     op("clamp", 3, 3, clamp),
-    op("collective-broadcast", 0, MANY, like_all),
+    op("collective-broadcast", 0, MANY, like_only),
     op("collective-permute", 1, MANY, anything),
     op("collective-permute-done", 1, 1, anything),
     op("collective-permute-start", 1, MANY, anything),
+    op("collective-reduce", 0, MANY, like_only),
     op("compare", 2, 2, compare),
     op("complex", 2, 2, complex),
     op("concatenate", 1, MANY, concatenate),

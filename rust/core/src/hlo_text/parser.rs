@@ -1,8 +1,9 @@
 //! From text to tables, in one pass; computations written inside instructions are kept on an explicit stack.
 
 mod instruction;
+mod operands;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::called::check_called;
 use super::calls::link_calls;
@@ -79,6 +80,9 @@ struct Parser<'a> {
     frame_count: u32,
     scratch: Vec<(u8, usize)>,
     operand_shapes: Vec<ShapeId>,
+    spare_rows: Vec<u32>,
+    /// Names of instructions that the text does not name; they are kept behind the text.
+    made_names: String,
 }
 
 /// Reads HLO text.
@@ -100,6 +104,8 @@ pub fn parse_module(text: &str) -> Result<Module> {
         frame_count: 0,
         scratch: Vec::new(),
         operand_shapes: Vec::new(),
+        spare_rows: Vec::new(),
+        made_names: String::new(),
     };
     parser.module.opcodes = OPCODES.iter().map(|row| row.name.to_string()).collect();
     parser.header()?;
@@ -293,6 +299,7 @@ impl<'a> Parser<'a> {
         let index = self.module.computations.len() as u32;
         let first = self.module.instructions.len();
         let root = frame.root.unwrap_or(last as u32);
+        self.name_anonymous(&mut frame)?;
         self.check_parameters(&frame, root)?;
         for instruction in &mut frame.instructions {
             instruction.computation = index;
@@ -320,6 +327,31 @@ impl<'a> Parser<'a> {
         }
         if frame.entry || !self.module.entry_marked {
             self.module.entry = index;
+        }
+        Ok(())
+    }
+
+    /// Instructions written in place of operands are called after their opcodes.
+    fn name_anonymous(&mut self, frame: &mut Frame) -> Result<()> {
+        let mut numbers: HashMap<u16, u32> = HashMap::new();
+        let mut made = HashSet::new();
+        for instruction in frame.instructions.iter_mut().filter(|i| i.name.start == i.name.end) {
+            let opcode = &self.module.opcodes[instruction.opcode as usize];
+            let number = numbers.entry(instruction.opcode).or_default();
+            let name = loop {
+                let name =
+                    if *number == 0 { format!("{opcode}.anon") } else { format!("{opcode}.anon.{number}") };
+                *number += 1;
+                if !self.names.contains_key(&(frame.number, name.as_str())) && made.insert(name.clone()) {
+                    break name;
+                }
+            };
+            let start = self.cursor.text.len() + self.made_names.len();
+            if u32::try_from(start + name.len()).is_err() {
+                return Err(HloError::new(frame.name_at, "the text is longer than 4 GiB"));
+            }
+            self.made_names.push_str(&name);
+            instruction.name = Span::new(start, start + name.len());
         }
         Ok(())
     }
@@ -360,13 +392,12 @@ impl<'a> Parser<'a> {
             return Err(self.cursor.expected("a computation"));
         }
         self.name_nested();
-        let text = self.cursor.text;
+        self.module.text = self.cursor.text.to_string() + &self.made_names;
         link_calls(&mut self.module, &self.targets, &self.computations)?;
-        check_called(&self.module, &self.shapes, text)?;
+        check_called(&self.module, &self.shapes)?;
         if self.module.name.is_empty() {
             self.module.name.clone_from(&self.module.computations[self.module.entry as usize].name);
         }
-        self.module.text = text.to_string();
         self.module.shapes = self.shapes.table;
         self.module.signatures = self.signatures.count();
         self.module.link_users();

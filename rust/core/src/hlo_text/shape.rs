@@ -21,7 +21,7 @@ pub enum Class {
     Float,
     /// Pairs of floating point numbers.
     Complex,
-    /// Tuples, tokens and opaque values: no array of numbers.
+    /// Tuples, buffers, tokens and opaque values: no array of numbers.
     NoArray,
 }
 
@@ -41,8 +41,9 @@ const fn row(name: &'static str, bits: u32, class: Class) -> ElementRow {
 }
 
 /// Every element type of HLO; [`ElementType`] is a row's number.
-pub static ELEMENT_TYPES: [ElementRow; 33] = [
+pub static ELEMENT_TYPES: [ElementRow; 34] = [
     row("tuple", 0, Class::NoArray),
+    row("buffer", 0, Class::NoArray),
     row("token", 0, Class::NoArray),
     row("opaque", 0, Class::NoArray),
     row("pred", 8, Class::Boolean),
@@ -84,12 +85,14 @@ pub struct ElementType(u8);
 impl ElementType {
     /// The type of a tuple.
     pub const TUPLE: Self = Self(0);
+    /// The type of a buffer, which text writes `b(f32[2])`.
+    pub const BUFFER: Self = Self(1);
     /// The type of a boolean.
-    pub const PRED: Self = Self(3);
+    pub const PRED: Self = Self(4);
 
     /// The type that text calls `name`.
     pub fn named(name: &str) -> Option<Self> {
-        ELEMENT_TYPES.iter().position(|t| t.name == name).filter(|&i| i > 0).map(|i| Self(i as u8))
+        ELEMENT_TYPES.iter().position(|t| t.name == name).filter(|&i| i > 1).map(|i| Self(i as u8))
     }
 
     /// The row.
@@ -129,7 +132,7 @@ pub struct Shape {
     pub dynamic: Vec<bool>,
     /// Layout, where the text gives one.
     pub layout: Option<Layout>,
-    /// Shapes of a tuple's elements.
+    /// Shapes of a tuple's elements, or of what a buffer holds.
     pub elements: Vec<ShapeId>,
     /// Product of the sizes; 1 for a scalar, 0 for what is no array.
     pub element_count: i64,
@@ -162,39 +165,44 @@ impl<'a> Interner<'a> {
                 return Ok(id);
             }
         }
-        let id = if cursor.peek() == b'(' { self.parse_tuple(cursor)? } else { self.parse_array(cursor)? };
+        let id =
+            if opens_group(cursor).is_some() { self.parse_group(cursor)? } else { self.parse_array(cursor)? };
         self.by_text.insert(&cursor.text[start..cursor.at], id);
         Ok(id)
     }
 
-    fn parse_tuple(&mut self, cursor: &mut Cursor<'a>) -> Result<ShapeId> {
-        let mut open: Vec<Vec<ShapeId>> = Vec::new();
+    /// Tuples and buffers, with a stack of those that are open.
+    fn parse_group(&mut self, cursor: &mut Cursor<'a>) -> Result<ShapeId> {
+        let mut open: Vec<(ElementType, Vec<ShapeId>)> = Vec::new();
         loop {
             cursor.skip_space()?;
-            let mut finished = match cursor.peek() {
-                b'(' if open.len() == MAX_TUPLE_DEPTH => {
+            let mut finished = match opens_group(cursor) {
+                Some(_) if open.len() == MAX_TUPLE_DEPTH => {
                     return Err(cursor.expected(&format!("at most {MAX_TUPLE_DEPTH} nested tuples")));
                 }
-                b'(' => {
-                    cursor.at += 1;
-                    open.push(Vec::new());
-                    if !cursor.take(b')')? {
+                Some(kind) => {
+                    cursor.at += if kind == ElementType::BUFFER { 2 } else { 1 };
+                    if kind == ElementType::BUFFER || !cursor.take(b')')? {
+                        open.push((kind, Vec::new()));
                         continue;
                     }
-                    self.tuple(open.pop().unwrap_or_default())
+                    self.tuple(Vec::new())
                 }
-                _ => self.parse_array(cursor)?,
+                None => self.parse_array(cursor)?,
             };
             loop {
-                let Some(elements) = open.last_mut() else { return Ok(finished) };
+                let Some((kind, elements)) = open.last_mut() else { return Ok(finished) };
                 elements.push(finished);
-                if cursor.take(b',')? {
+                if *kind == ElementType::TUPLE && cursor.take(b',')? {
                     break;
                 }
                 if !cursor.take(b')')? {
                     return Err(cursor.expected("',' or ')' in a tuple's shape"));
                 }
-                finished = self.tuple(open.pop().unwrap_or_default());
+                finished = match open.pop() {
+                    Some((kind, elements)) => self.group(kind, elements),
+                    None => return Ok(finished),
+                };
             }
         }
     }
@@ -288,12 +296,16 @@ impl<'a> Interner<'a> {
 
     /// The number of a tuple's shape.
     pub(super) fn tuple(&mut self, elements: Vec<ShapeId>) -> ShapeId {
+        self.group(ElementType::TUPLE, elements)
+    }
+
+    fn group(&mut self, element: ElementType, elements: Vec<ShapeId>) -> ShapeId {
         let bare: Vec<ShapeId> = elements.iter().map(|&e| self.table[e as usize].bare).collect();
-        let bare = (bare != elements).then(|| self.tuple(bare));
-        let mut key = vec![ElementType::TUPLE.0];
+        let bare = (bare != elements).then(|| self.group(element, bare));
+        let mut key = vec![element.0];
         elements.iter().for_each(|e| key.extend_from_slice(&e.to_le_bytes()));
         let shape = Shape {
-            element: ElementType::TUPLE,
+            element,
             dimensions: Vec::new(),
             dynamic: Vec::new(),
             layout: None,
@@ -324,6 +336,15 @@ pub(super) fn count_elements(element: ElementType, dimensions: &[i64]) -> Option
     let product = sizes.copied().try_fold(1_i64, i64::checked_mul)?;
     product.checked_mul(i64::from(element.row().bits.div_ceil(8)))?;
     Some(if dimensions.contains(&0) { 0 } else { product })
+}
+
+/// Whether a tuple or a buffer starts here.
+fn opens_group(cursor: &Cursor) -> Option<ElementType> {
+    match (cursor.peek(), cursor.peek_at(1)) {
+        (b'(', _) => Some(ElementType::TUPLE),
+        (b'b', b'(') => Some(ElementType::BUFFER),
+        _ => None,
+    }
 }
 
 /// Where the shape at the cursor ends if it is written plainly; only ever used as a key of texts already read.
@@ -410,8 +431,8 @@ fn layout_end(cursor: &Cursor, brackets: &mut Vec<(u8, usize)>) -> Result<usize>
 /// Writes a shape as text.
 pub fn write_shape(out: &mut String, table: &ShapeTable, id: ShapeId) {
     let shape = &table[id as usize];
-    if shape.element == ElementType::TUPLE {
-        out.push('(');
+    if matches!(shape.element, ElementType::TUPLE | ElementType::BUFFER) {
+        out.push_str(if shape.element == ElementType::TUPLE { "(" } else { "b(" });
         for (i, &element) in shape.elements.iter().enumerate() {
             if i > 0 {
                 out.push_str(", ");

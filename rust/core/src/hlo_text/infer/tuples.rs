@@ -56,3 +56,11 @@ pub(in super::super) fn batch_norm(site: &Site) -> Result<Outcome> {
     let (operand, feature) = (site.operands[0], site.operands[1]);
     Ok(Outcome::Tuple(vec![Outcome::Like(operand), Outcome::Like(feature), Outcome::Like(feature)]))
 }
+
+/// The shape of the one operand; with more of them, among them the root's number, nothing is known.
+pub(in super::super) fn like_only(site: &Site) -> Result<Outcome> {
+    Ok(match site.operands {
+        [one] => Outcome::Like(*one),
+        _ => Outcome::Any,
+    })
+}

@@ -9,12 +9,9 @@ use super::*;
 impl<'a> Parser<'a> {
     /// `ROOT %name = shape opcode(operands)`.
     pub(super) fn instruction_head(&mut self) -> Result<()> {
-        let mut at = self.cursor.at;
         let mut name = self.cursor.name("an instruction or '}'")?;
         let mut root = false;
         if name == "ROOT" && !self.cursor.take(b'=')? {
-            self.cursor.skip_space()?;
-            at = self.cursor.at;
             name = self.cursor.name("the root's name")?;
             self.cursor.require(b'=')?;
             root = true;
@@ -22,22 +19,9 @@ impl<'a> Parser<'a> {
             self.cursor.require(b'=')?;
         }
         let start = self.cursor.offset_of(name);
-        self.define(name, at)?;
         let shape = self.result_shape()?;
-        self.cursor.skip_space()?;
-        let opcode_at = self.cursor.at;
-        let opcode = self.cursor.word("an opcode")?;
-        let opcode = self.opcode(opcode, opcode_at)?;
-        let mut pending = Pending {
-            root,
-            name: Span::new(start, start + name.len()),
-            opcode,
-            opcode_at,
-            shape,
-            operands: Rows::default(),
-            literal: Span::default(),
-            parameter: -1,
-        };
+        let name = Span::new(start, start + name.len());
+        let mut pending = self.pending(name, root, shape)?;
         self.arguments(&mut pending)?;
         if let Some(frame) = self.frames.last_mut() {
             frame.pending = Some(pending);
@@ -45,21 +29,20 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    fn define(&mut self, name: &'a str, at: usize) -> Result<()> {
-        let Some(frame) = self.frames.last() else { return Ok(()) };
-        let row = frame.instructions.len() as u32;
-        if self.names.insert((frame.number, name), row).is_some() {
-            return Err(HloError::new(at, format!("{name} is defined twice in {}", frame.name)));
-        }
-        Ok(())
+    /// An opcode, for what stands in front of it; the cursor moves behind.
+    pub(super) fn pending(&mut self, name: Span, root: bool, shape: Option<ShapeId>) -> Result<Pending> {
+        self.cursor.skip_space()?;
+        let opcode_at = self.cursor.at;
+        let opcode = self.cursor.word("an opcode")?;
+        let opcode = self.opcode(opcode, opcode_at)?;
+        let (operands, literal) = (Rows::default(), Span::default());
+        Ok(Pending { root, name, opcode, opcode_at, shape, operands, literal, parameter: -1 })
     }
 
     /// The shape before the opcode; `None` where the text leaves it to inference.
     fn result_shape(&mut self) -> Result<Option<ShapeId>> {
         self.cursor.skip_space()?;
-        let word = self.cursor.peek_word();
-        let after = self.cursor.peek_at(word.len());
-        if !word.is_empty() && after == b'(' {
+        if self.is_opcode(self.cursor.peek_word()) {
             return Ok(None);
         }
         self.shapes.parse(&mut self.cursor).map(Some)
@@ -76,98 +59,6 @@ impl<'a> Parser<'a> {
         Ok(row)
     }
 
-    /// What stands in parentheses: operands, a literal, or a parameter's number.
-    fn arguments(&mut self, pending: &mut Pending) -> Result<()> {
-        self.cursor.require(b'(')?;
-        match self.module.opcodes[pending.opcode as usize].as_str() {
-            "parameter" => {
-                let at = self.cursor.at;
-                pending.parameter = self.cursor.integer("a parameter's number")?;
-                if pending.parameter < 0 {
-                    return Err(HloError::new(at, "a parameter's number cannot be negative"));
-                }
-                self.cursor.require(b')')
-            }
-            "constant" => self.constant(pending),
-            _ => self.operands(pending),
-        }
-    }
-
-    fn constant(&mut self, pending: &mut Pending) -> Result<()> {
-        let Some(shape) = pending.shape else {
-            return Err(HloError::new(
-                pending.opcode_at,
-                "expected the shape of a constant before its opcode",
-            ));
-        };
-        self.cursor.skip_space()?;
-        let start = self.cursor.at;
-        parse_literal(&mut self.cursor, &self.shapes.table, shape)?;
-        pending.literal = Span::new(start, self.cursor.at);
-        self.cursor.require(b')')
-    }
-
-    fn operands(&mut self, pending: &mut Pending) -> Result<()> {
-        let first = self.module.operands.len();
-        if !self.cursor.take(b')')? {
-            loop {
-                self.operand()?;
-                if !self.cursor.take(b',')? {
-                    if !self.cursor.take(b')')? {
-                        return Err(self.cursor.expected("',' or ')' after an operand"));
-                    }
-                    break;
-                }
-            }
-        }
-        pending.operands = Rows::new(first, self.module.operands.len());
-        Ok(())
-    }
-
-    /// `%name`, with or without its shape in front.
-    fn operand(&mut self) -> Result<()> {
-        self.cursor.skip_space()?;
-        let start = self.cursor.at;
-        let word = self.cursor.peek_word();
-        let shaped =
-            self.cursor.peek() == b'(' || !word.is_empty() && self.cursor.peek_at(word.len()) == b'[';
-        let shape = if shaped { Some(self.shapes.parse(&mut self.cursor)?) } else { None };
-        self.cursor.skip_space()?;
-        let at = self.cursor.at;
-        let name = self.cursor.name("an operand's name")?;
-        let Some(frame) = self.frames.last_mut() else { return Ok(()) };
-        let known =
-            self.names.get(&(frame.number, name)).filter(|&&row| (row as usize) < frame.instructions.len());
-        let row = match (known, shape) {
-            (Some(&row), _) => row,
-            (None, Some(shape)) if frame.bare.is_some() => {
-                let start = self.cursor.offset_of(name);
-                let row = implied_parameter(
-                    frame,
-                    Span::new(start, start + name.len()),
-                    shape,
-                    &mut self.signatures,
-                );
-                self.names.insert((frame.number, name), row);
-                row
-            }
-            (None, _) => {
-                let message = format!("{name} is not defined before this use in {}", frame.name);
-                return Err(HloError::new(at, message));
-            }
-        };
-        if let Some(given) = shape {
-            let actual = frame.instructions[row as usize].shape;
-            if self.shapes.bare(given) != self.shapes.bare(actual) {
-                let message =
-                    format!("{name} has shape {}, not {}", self.shapes.text(actual), self.shapes.text(given));
-                return Err(HloError::new(start, message));
-            }
-        }
-        self.module.operands.push(row);
-        Ok(())
-    }
-
     /// One step behind the operands: the next attribute, a part of a list of computations, or the end.
     pub(super) fn attribute_or_end(&mut self) -> Result<()> {
         let in_list = self.frames.last().is_some_and(|f| f.in_list);
@@ -182,7 +73,11 @@ impl<'a> Parser<'a> {
         let Some(frame) = self.frames.last_mut() else { return Ok(()) };
         refuse_twice(&frame.attributes, text, key, at)?;
         if !COMPUTATION_KEYS.contains(&key.of(text)) {
-            let value = self.cursor.value(&mut self.scratch)?;
+            let value = match key.of(text) {
+                "literal" => literal_value(&mut self.cursor, &mut self.shapes, &mut self.scratch)?,
+                "replica_groups" => groups_value(&mut self.cursor, &mut self.scratch)?,
+                _ => self.cursor.value(&mut self.scratch)?,
+            };
             frame.attributes.push(Attribute { key, value });
             return Ok(());
         }
@@ -251,13 +146,19 @@ impl<'a> Parser<'a> {
 
     /// What stands behind the last attribute: checks, and a row in the table.
     fn finish_instruction(&mut self) -> Result<()> {
-        let Some(mut frame) = self.frames.pop() else { return Ok(()) };
-        if let Some(pending) = frame.pending.take() {
-            let (shape, signature) = self.judge(&frame, &pending)?;
-            self.add_instruction(&mut frame, &pending, shape, signature)?;
+        if let Some(pending) = self.frames.last_mut().and_then(|frame| frame.pending.take()) {
+            self.add(&pending)?;
         }
-        self.frames.push(frame);
         Ok(())
+    }
+
+    /// Adds an instruction to the innermost computation; its row there.
+    pub(super) fn add(&mut self, pending: &Pending) -> Result<u32> {
+        let Some(mut frame) = self.frames.pop() else { return Ok(0) };
+        let (shape, signature) = self.judge(&frame, pending)?;
+        let row = self.add_instruction(&mut frame, pending, shape, signature)?;
+        self.frames.push(frame);
+        Ok(row)
     }
 
     /// Shape and signature. What the shape must be is asked once for each signature.
@@ -292,12 +193,15 @@ impl<'a> Parser<'a> {
         pending: &Pending,
         shape: ShapeId,
         signature: u32,
-    ) -> Result<()> {
+    ) -> Result<u32> {
         let row = frame.instructions.len() as u32;
+        let name = pending.name.of(self.cursor.text);
+        if !name.is_empty() && self.names.insert((frame.number, name), row).is_some() {
+            let message = format!("{name} is defined twice in {}", frame.name);
+            return Err(HloError::new(pending.name.start as usize, message));
+        }
         if let Some(next) = &mut frame.bare {
-            // parameters may have been put in front
             *next = (*next).max(pending.parameter.saturating_add(1));
-            self.names.insert((frame.number, pending.name.of(self.cursor.text)), row);
         }
         if pending.root && frame.root.replace(row).is_some() {
             let message = format!("a second ROOT in {}", frame.name);
@@ -316,7 +220,7 @@ impl<'a> Parser<'a> {
             parameter: pending.parameter,
             signature,
         });
-        Ok(())
+        Ok(row)
     }
 
     /// Moves the attributes and calls that were read into the module's tables.
@@ -333,26 +237,34 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// What bare instructions use and do not define is a parameter, numbered as it comes.
-fn implied_parameter(frame: &mut Frame, name: Span, shape: ShapeId, signatures: &mut Signatures) -> u32 {
-    let row = frame.instructions.len() as u32;
-    let number = frame.bare.unwrap_or(0);
-    frame.bare = Some(number + 1);
-    let opcode = OPCODES.iter().position(|row| row.name == "parameter").unwrap_or_default() as u16;
-    let (signature, _) = signatures.intern("", (opcode, shape, number, Span::default()), &[], &[], &[]);
-    frame.instructions.push(Instruction {
-        name,
-        opcode,
-        shape,
-        computation: 0,
-        operands: Rows::default(),
-        attributes: Rows::default(),
-        calls: Rows::default(),
-        literal: Span::default(),
-        parameter: number,
-        signature,
-    });
-    row
+/// A shape and the literal behind it, or a tuple of such.
+fn literal_value<'a>(
+    cursor: &mut Cursor<'a>,
+    shapes: &mut Interner<'a>,
+    scratch: &mut Vec<(u8, usize)>,
+) -> Result<Span> {
+    cursor.skip_space()?;
+    let start = cursor.at;
+    if cursor.peek() == b'(' {
+        return cursor.value(scratch);
+    }
+    let shape = shapes.parse(cursor)?;
+    parse_literal(cursor, &shapes.table, shape)?;
+    Ok(Span::new(start, cursor.at))
+}
+
+/// Replica groups; those of a mesh may have a comma: `mesh['a'=2,'b'=2], device_ids=(0,2,1,3) {'a'}`.
+fn groups_value(cursor: &mut Cursor, scratch: &mut Vec<(u8, usize)>) -> Result<Span> {
+    let value = cursor.value(scratch)?;
+    let written = value.of(cursor.text);
+    let mut ahead = cursor.clone();
+    let goes_on = written.starts_with("mesh[") && !written.ends_with('}') && ahead.take(b',')?;
+    if goes_on && ahead.take_word("device_ids")? && ahead.take(b'=')? {
+        let end = ahead.value(scratch)?.end;
+        cursor.at = end as usize;
+        return Ok(Span { start: value.start, end });
+    }
+    Ok(value)
 }
 
 /// The shape that the text gives, or the one that the operands tell.
