@@ -16,7 +16,7 @@ import time
 from concurrent.futures import ProcessPoolExecutor
 
 import indexing as ix
-from random_maps import Map, Style, random_map, read
+from exact_maps import Map, Style, random_map, read
 
 SMALL = Style()
 BATCH = 500

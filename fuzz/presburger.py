@@ -15,7 +15,7 @@ import sys
 import islpy as isl
 
 import indexing as ix
-from random_maps import Bounds, Expr, Map, Style, random_map, read
+from exact_maps import Bounds, Expr, Map, Style, random_map, read
 
 LARGE = Style(most_points=10**12, largest_size=5000, huge_numbers=False, variable_divisors=False)
 BUDGET = 200_000  # isl's operations a map

@@ -7,7 +7,7 @@ import pytest
 import indexing as ix
 import maps
 import presburger
-from random_maps import evaluate, random_map, read
+from exact_maps import evaluate, random_map, read
 
 SEED = 20261
 
