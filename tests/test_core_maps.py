@@ -380,3 +380,12 @@ def test_intervals() -> None:
         a.floordiv(0)
     with pytest.raises(ix.Overflow):
         ix.Interval(0, 2**63)
+
+
+def test_two_equalities_that_share_a_side_are_both_kept() -> None:
+    m = read(
+        "(d0, d1)[s0] -> (s0), domain: d0 in [-4, -2], d1 in [-4, -2], s0 in [-7, -4], "
+        "d0 - (s0 * 7) ceildiv 10 in [0, 0], d1 - (s0 * 7) ceildiv 10 in [0, 0]"
+    )
+    assert graph(m.simplify()) == graph(m)
+    assert len(graph(m)) == 4

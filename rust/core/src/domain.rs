@@ -113,9 +113,7 @@ impl Problem {
             }
         }
         self.constraints.sort_by(|a, b| s.arena.compare(a.0, b.0));
-        s.ranges.reset(self.visible_bounds());
-        s.domain_changed();
-        self.state_facts(s, None);
+        self.restate_facts(s, None);
         self.replace_equal_variables(s);
         false
     }
@@ -162,6 +160,12 @@ impl Problem {
             }
         }
         false
+    }
+
+    fn restate_facts(&self, s: &mut Simplifier<'_>, except: Option<usize>) {
+        s.ranges.reset(self.visible_bounds());
+        s.domain_changed();
+        self.state_facts(s, except);
     }
 
     fn state_facts(&self, s: &mut Simplifier<'_>, except: Option<usize>) {
@@ -216,9 +220,13 @@ impl Problem {
             }
             for (k, n) in new[count..].iter().enumerate() {
                 if k != own && self.constraints[k].0 != *n {
+                    // A constraint must not be simplified by what it says itself.
+                    self.constraints[k].0 = *n;
+                    self.restate_facts(s, Some(k));
                     self.constraints[k].0 = s.simplify(*n);
                 }
             }
+            self.restate_facts(s, None);
         }
     }
 }
