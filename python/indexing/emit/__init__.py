@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from indexing.emit import loop, reduction, transpose
+from indexing.emit import concatenate, loop, reduction, scatter, transpose, update_slice
 from indexing.emit.kernel import DIALECTS, Dialect, Kernel
 from indexing.errors import CompileError, UnsupportedOp
 from indexing.ops.block import leaves
@@ -13,7 +13,14 @@ from indexing.ops.block import leaves
 if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction
 
-EMITTERS: tuple[ModuleType, ...] = (transpose, reduction, loop)  # the first that matches makes the kernel
+EMITTERS: tuple[ModuleType, ...] = (
+    scatter,
+    update_slice,
+    transpose,
+    reduction,
+    concatenate,
+    loop,
+)  # the first that matches makes the kernel
 
 
 def emit(fusion: Instruction | Computation, dialect: Dialect = "cuda", **knobs: int | None) -> Kernel:

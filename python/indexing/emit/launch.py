@@ -14,12 +14,14 @@ from indexing.emit.elemental import FunctionWriter
 from indexing.emit.kernel import Argument, Dim3, Kernel
 from indexing.emit.source import identifier, sanitized
 from indexing.emit.types import c_type, encoded
+from indexing.errors import IndexingError
 from indexing.layout import bitcast_map, major_to_minor
 
 if TYPE_CHECKING:
     from indexing.emit.hero import Output
     from indexing.emit.unit import Unit
     from indexing.hlo import Instruction, Shape
+    from indexing.ops.block import OperandIndexing
     from indexing.ops.element import Index, Value
 
 THREAD_IDS = ("th_x", "th_y", "th_z", "bl_x", "bl_y", "bl_z")
@@ -91,6 +93,30 @@ def guarded(body: FunctionWriter, conditions: Sequence[str]) -> Iterator[None]:
         yield
 
 
+def check_knob(knob: str, value: int, low: int, high: int) -> None:
+    """IndexingError where a knob lies outside of its legal range."""
+    if not low <= value <= high:
+        raise IndexingError(f"{knob} lies in [{low}, {high}]; got {value}")
+
+
+def landing(body: FunctionWriter, indexing: OperandIndexing, index: Index) -> tuple[Index, tuple[str, ...]]:
+    """Where an element at `index` ends up, its runtime variables read; and the C conditions under which it does."""
+    starts: list[SymbolicExpr] = []
+    conditions: list[str] = []
+    for value, variable_ in zip(indexing.runtime_values, indexing.map.runtimes, strict=True):
+        place = body.mapped(value.map, index).index
+        element = body.read(value.instruction, place, value.output)
+        lower, upper = value.bounds or (variable_.interval.lower, variable_.interval.upper)
+        if value.out_of_bounds == "clamp":
+            starts.append(body.bounded(element, lower, upper))
+        else:
+            start, is_inside = body.checked(element, lower, upper)
+            starts.append(start)
+            conditions.append(is_inside)
+    mapped = body.mapped(indexing.map, index, (), tuple(starts))
+    return mapped.index, (*conditions, *mapped.conditions)
+
+
 def same_memory(shape: Shape, other: Shape) -> IndexingMap:
     """From an index of an array to that of another with as many elements: the same index, else the same position."""
     if shape.dimensions == other.dimensions:
@@ -145,7 +171,7 @@ def assembled(
         arguments.append(Argument("output", o.number, o.shape.element_type, o.shape.dimensions, o.shape.layout, alias))
         if alias is None:
             parameters.append(f"@global {c_type(o.shape.element_type).storage} *@restrict o{o.number}")
-    name = f"{emitter}_{identifier(hero.opcode)}"
+    name = f"{identifier(emitter)}_{identifier(hero.opcode)}"
     bounds = launch_bounds(unit.dialect, block)
     words = ("@kernel", bounds) if unit.dialect == "cuda" else (bounds, "@kernel")
     head = f"{' '.join(words)} {name}({', '.join(parameters)})"

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from indexing.emit.kernel import Kernel
 
 POCL = "Portable Computing Language"
+WORD_BYTES = 16  # atomics on narrow elements reach to the end of the word
 BUILD_OPTIONS = ("-cl-std=CL1.2", "-cl-fp32-correctly-rounded-divide-sqrt")
 
 
@@ -65,7 +66,8 @@ class OpenCLDevice:
     def empty(self, nbytes: int) -> Buffer:
         """A buffer of `nbytes` bytes, contents undefined."""
         flags = self._cl.mem_flags.READ_WRITE
-        return Buffer(self._cl.Buffer(self._context, flags, size=max(nbytes, 1)), nbytes)
+        size = -(-max(nbytes, 1) // WORD_BYTES) * WORD_BYTES
+        return Buffer(self._cl.Buffer(self._context, flags, size=size), nbytes)
 
     def upload(self, array: np.ndarray) -> Buffer:
         """A buffer with a copy of the array's bytes, row-major."""
