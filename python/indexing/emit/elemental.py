@@ -168,7 +168,7 @@ class FunctionWriter:
             if len(maps) != 1 or maps[0].exactness != "exact":
                 continue
             m = maps[0].map
-            if m.is_undefined or m.ranges or m.runtimes or m.constraints:
+            if m.is_undefined or m.is_known_empty or m.ranges or m.runtimes or m.constraints:
                 continue
             source, leaf = self._source(operand, maps[0].leaf)
             at = self.mapped(m, index)

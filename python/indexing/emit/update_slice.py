@@ -86,6 +86,8 @@ def _update(output: Output) -> Update | None:
     source = _behind_bitcasts(operand)
     if source.opcode != "parameter" or not _is_read_by_the_update_alone(operand, hero):
         return None
+    if major_to_minor(operand.shape) != major_to_minor(hero.shape):
+        return None
     return Update(output, hero, source.parameter_number) if output.shape.is_array else None
 
 
@@ -104,12 +106,8 @@ def _is_read_by_the_update_alone(operand: Instruction, hero: Instruction) -> boo
         if operand.users != (user,) or sum(o is operand for o in user.operands) != 1 or operand.is_root:
             return False
         if operand.opcode != "bitcast":
-            return _same_memory(operand.shape, hero.operands[0].shape) if user is hero else True
+            return True
         user, operand = operand, operand.operands[0]
-
-
-def _same_memory(shape: Shape, other: Shape) -> bool:
-    return major_to_minor(shape) == major_to_minor(other)
 
 
 def plan(computation: Computation, *, block_size: int = 128) -> UpdateSlicePlan:

@@ -1,0 +1,90 @@
+"""The concatenate emitter: sizes, dimensions, layouts, types, epilogues; thread maps."""
+
+import pytest
+
+import indexing as ix
+from indexing.ops.block import leaves
+from kernels import assert_written_once, check, visits
+
+
+def joined(kind: str, sizes: list[tuple[int, ...]], dim: int, layout: str = "") -> str:
+    total = list(sizes[0])
+    total[dim] = sum(s[dim] for s in sizes)
+    lines = [f"p{k} = {kind}[{','.join(map(str, s))}]{layout} parameter({k})" for k, s in enumerate(sizes)]
+    names = ", ".join(f"p{k}" for k in range(len(sizes)))
+    shape = f"{kind}[{','.join(map(str, total))}]{layout}"
+    return "\n".join(["fused {", *lines, f"ROOT c = {shape} concatenate({names}), dimensions={{{dim}}}", "}"])
+
+
+@pytest.mark.parametrize(
+    ("sizes", "dim"),
+    [
+        ([(200,), (400,), (300,)], 0),
+        ([(128,), (128,)], 0),
+        ([(3, 5), (4, 5), (1, 5)], 0),
+        ([(6, 5), (6, 1), (6, 9), (6, 5)], 1),
+        ([(2, 3, 4), (2, 7, 4)], 1),
+        ([(2, 3, 4), (2, 3, 4)], 2),
+    ],
+)
+def test_sizes(sizes: list[tuple[int, ...]], dim: int) -> None:
+    text = joined("f32", sizes, dim)
+    kernel = check(text, "concatenate")
+    assert_written_once(kernel, [ix.hlo.parse(text).entry.root.shape])
+    for k, size in enumerate(sizes):
+        assert (visits(kernel.thread_to_input(k), size) == 1).all()
+
+
+@pytest.mark.parametrize("kind", ["s4", "pred", "bf16", "c64", "f64", "s8"])
+def test_types(kind: str) -> None:
+    check(joined(kind, [(3, 40), (5, 40)], 0), "concatenate")
+
+
+def test_layout() -> None:
+    text = joined("f32", [(3, 40), (3, 20)], 1, "{0,1}")
+    kernel = check(text, "concatenate", block_size=32)
+    assert_written_once(kernel, [ix.hlo.parse(text).entry.root.shape])
+
+
+def test_epilogue_and_prologue() -> None:
+    text = """fused {
+      p = f32[64] parameter(0)
+      q = f32[192] parameter(1)
+      n = f32[64] negate(p)
+      s = f32[128] slice(q), slice={[32:160]}
+      e = f32[128] exponential(s)
+      c = f32[192] concatenate(n, e), dimensions={0}
+      a = f32[192] add(c, q)
+      b = f32[12,16] bitcast(a)
+      ROOT t = (f32[192], f32[12,16]) tuple(c, b)
+    }"""
+    kernel = check(text, "concatenate")
+    assert_written_once(kernel, list(leaves(ix.hlo.parse(text).entry.root.shape)))
+
+
+def test_a_result_that_is_read_elsewhere_as_well_is_computed_there() -> None:
+    check(
+        """fused {
+      p = f32[6] parameter(0)
+      q = f32[6] parameter(1)
+      c = f32[12] concatenate(p, q), dimensions={0}
+      f = f32[1] slice(c), slice={[7:8]}
+      r = f32[] reshape(f)
+      b = f32[12] broadcast(r), dimensions={}
+      ROOT a = f32[12] add(c, b)
+    }"""
+    )
+
+
+def test_empty_operands_are_a_loop() -> None:
+    check(joined("f32", [(3,), (0,), (2,)], 0), "loop")
+
+
+def test_knobs_out_of_range_are_refused() -> None:
+    with pytest.raises(ix.IndexingError, match="block_size lies in"):
+        ix.emit(ix.hlo.parse(joined("f32", [(3,), (2,)], 0)).entry, block_size=0)
+
+
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90", "sm_100"])
+def test_cuda_compiles(arch: str) -> None:
+    assert ix.emit(ix.hlo.parse(joined("bf16", [(6, 5), (6, 9)], 1)).entry).cubin(arch)

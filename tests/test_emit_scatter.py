@@ -1,0 +1,161 @@
+"""The scatter emitter: unique, sorted and atomic; types and reducers; windows that do not fit; thread maps."""
+
+import numpy as np
+import pytest
+
+import indexing as ix
+from kernels import check, close, launch
+
+REDUCERS = {"add": "add", "mul": "multiply", "max": "maximum", "min": "minimum", "and": "and", "or": "or", "xor": "xor"}
+
+
+def scattered(kind: str, op: str = "add", flags: str = "", index: str = "s32") -> str:
+    """Rows of 3 by 2 windows into 10 by 5."""
+    body = f"ROOT c = {kind}[] {REDUCERS[op]}(a, b)" if op in REDUCERS else "s = " + op
+    if op == "second":
+        body = f"ROOT c = {kind}[] copy(b)"
+    return f"""fold {{
+      a = {kind}[] parameter(0)
+      b = {kind}[] parameter(1)
+      {body}
+    }}
+    ENTRY fused {{
+      x = {kind}[10,5] parameter(0)
+      i = {index}[24,1] parameter(1)
+      u = {kind}[24,2,3] parameter(2)
+      ROOT s = {kind}[10,5] scatter(x, i, u), update_window_dims={{1,2}}, inserted_window_dims={{}},
+        scatter_dims_to_operand_dims={{0}}, index_vector_dim=1, to_apply=fold{flags}
+    }}"""
+
+
+@pytest.mark.parametrize("kind", ["f32", "f64", "f16", "bf16", "s8", "u16", "s32", "u32", "s64", "u64", "c64", "s4"])
+def test_atomics_of_all_types(kind: str) -> None:
+    kernel = check(scattered(kind), "scatter", tolerance=5e-2 if kind in ("f16", "bf16") else 1e-5)
+    assert kernel.outputs[0].alias_of == 0
+
+
+@pytest.mark.parametrize(
+    ("kind", "op"),
+    [("s32", op) for op in REDUCERS] + [("u64", "max"), ("s64", "min"), ("s64", "xor"), ("f32", "max"), ("pred", "or")],
+)
+def test_reducers(kind: str, op: str) -> None:
+    check(scattered(kind, op), "scatter")
+
+
+def test_a_type_too_wide_for_atomics_is_a_loop() -> None:
+    check(scattered("c128"), "loop")
+
+
+@pytest.mark.parametrize("index", ["s64", "u32", "s8", "u8"])
+def test_index_types_and_windows_that_do_not_fit(index: str) -> None:
+    computation = ix.hlo.parse(scattered("f32", index=index)).entry
+    kernel = ix.emit(computation, dialect="opencl")
+    rng = np.random.default_rng(1)
+    x, u = (rng.integers(-9, 9, s).astype(np.float32) for s in ((10, 5), (24, 2, 3)))
+    extremes = [0, 8, 9, 10, -1, 127, -128, 255]
+    i = np.resize(np.array(extremes), (24, 1)).astype(computation.parameters[1].shape.dtype)
+    (got,) = launch(kernel, [x, i, u], [computation.root.shape])
+    want = x.copy()
+    for n, start in enumerate(i[:, 0].tolist()):
+        if 0 <= start <= 8:
+            want[start : start + 2, :3] += u[n]
+    close(got, want)
+
+
+POINTS = """fold {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] add(a, b)
+}
+ENTRY fused {
+  x = f32[12,7] parameter(0)
+  i = s32[40,1] parameter(1)
+  u = f32[40,7] parameter(2)
+  ROOT s = f32[12,7] scatter(x, i, u), update_window_dims={1}, inserted_window_dims={0},
+    scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=fold, indices_are_sorted=true
+}"""
+
+
+@pytest.mark.parametrize("atomic", [0, 1])
+@pytest.mark.parametrize("which", ["runs", "one", "none fit"])
+def test_sorted_points(atomic: int, which: str) -> None:
+    computation = ix.hlo.parse(POINTS).entry
+    kernel = ix.emit(computation, dialect="opencl", atomic=atomic)
+    assert ("cmpxchg" in kernel.source) == bool(atomic)
+    rng = np.random.default_rng(2)
+    x, u = rng.integers(-9, 9, (12, 7)).astype(np.float32), rng.integers(-9, 9, (40, 7)).astype(np.float32)
+    i = {"runs": np.sort(rng.integers(-2, 14, 40)), "one": np.full(40, 5), "none fit": np.full(40, 99)}[which]
+    (got,) = launch(kernel, [x, i.astype(np.int32).reshape(40, 1), u], [computation.root.shape])
+    want = x.copy()
+    for n, row in enumerate(i.tolist()):
+        if 0 <= row < 12:
+            want[row] += u[n]
+    close(got, want)
+
+
+def test_sorted_points_need_no_atomics_and_overlapping_windows_do() -> None:
+    assert "atomic" not in ix.emit(ix.hlo.parse(POINTS).entry).source
+    overlapping = ix.emit(ix.hlo.parse(scattered("f32", flags=", indices_are_sorted=true")).entry)
+    assert "atomicAdd" in overlapping.source
+
+
+def test_unique_indices_need_no_atomics_and_variadic_scatters_work() -> None:
+    text = """fold {
+      a = f32[] parameter(0)
+      b = s32[] parameter(1)
+      c = f32[] parameter(2)
+      d = s32[] parameter(3)
+      e = f32[] add(a, c)
+      ROOT t = (f32[], s32[]) tuple(e, d)
+    }
+    ENTRY fused {
+      x = f32[50,5] parameter(0)
+      y = s32[50,5] parameter(1)
+      i = s32[24,1] iota(), iota_dimension=0
+      u = f32[24,1,3] parameter(2)
+      v = s32[24,1,3] parameter(3)
+      ROOT s = (f32[50,5], s32[50,5]) scatter(x, y, i, u, v), update_window_dims={1,2}, inserted_window_dims={},
+        scatter_dims_to_operand_dims={0}, index_vector_dim=1, unique_indices=true, to_apply=fold
+    }"""
+    kernel = check(text, "scatter")
+    assert [o.alias_of for o in kernel.outputs] == [0, 1]
+    assert "cmpxchg" not in kernel.source
+
+
+def test_overwriting_is_a_store() -> None:
+    text = """fold {
+      a = f32[] parameter(0)
+      ROOT b = f32[] parameter(1)
+    }
+    ENTRY fused {
+      x = f32[10,5] parameter(0)
+      i = s32[3,2] constant({{0,1}, {4,2}, {9,4}})
+      u = f32[3] parameter(1)
+      n = f32[3] negate(u)
+      ROOT s = f32[10,5] scatter(x, i, n), update_window_dims={}, inserted_window_dims={0,1},
+        scatter_dims_to_operand_dims={0,1}, index_vector_dim=1, to_apply=fold
+    }"""
+    kernel = check(text, "scatter")
+    assert "cmpxchg" not in kernel.source
+
+
+def test_an_operand_that_is_computed_is_a_loop_in_a_fusion_and_a_kernel_of_its_own_in_a_program() -> None:
+    text = scattered("f32").replace("x = f32[10,5] parameter(0)", "y = f32[10,5] parameter(0) x = f32[10,5] negate(y)")
+    check(text, "loop")
+    run = ix.compile(text, "cpu")
+    assert sorted(k.emitter for k in run.kernels) == ["loop", "scatter"]
+
+
+def test_each_update_is_read_once() -> None:
+    from kernels import visits
+
+    kernel = ix.emit(ix.hlo.parse(scattered("f32")).entry)
+    assert (visits(kernel.thread_to_input(2), (24, 2, 3)) == 1).all()
+    assert [v.interval.upper for v in kernel.thread_to_output(0).runtimes] == [8]
+
+
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90", "sm_100"])
+def test_cuda_compiles(arch: str) -> None:
+    for kind, op in (("f32", "add"), ("bf16", "add"), ("s64", "add"), ("s64", "min"), ("f64", "max"), ("u8", "mul")):
+        assert ix.emit(ix.hlo.parse(scattered(kind, op)).entry).cubin(arch)
+    assert ix.emit(ix.hlo.parse(POINTS).entry).cubin(arch)
