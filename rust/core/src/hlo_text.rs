@@ -5,6 +5,7 @@ mod called;
 mod calls;
 mod error;
 mod groups;
+mod hasher;
 mod infer;
 mod lexer;
 mod literal;

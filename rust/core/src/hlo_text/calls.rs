@@ -1,8 +1,7 @@
 //! Called computations: found by name, without recursion.
 
-use std::collections::HashMap;
-
 use super::error::{HloError, Result};
+use super::hasher::Table;
 use super::parser::Target;
 use super::tables::Module;
 
@@ -10,7 +9,7 @@ use super::tables::Module;
 pub const MAX_CALL_DEPTH: usize = 100;
 
 /// Fills in the computations of all calls, and refuses recursion.
-pub(super) fn link_calls(module: &mut Module, targets: &[Target], names: &HashMap<&str, u32>) -> Result<()> {
+pub(super) fn link_calls(module: &mut Module, targets: &[Target], names: &Table<&str, u32>) -> Result<()> {
     for (call, target) in module.calls.iter_mut().zip(targets) {
         call.computation = match *target {
             Target::Nested(index, _) => index,

@@ -3,11 +3,12 @@
 mod instruction;
 mod operands;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use super::called::check_called;
 use super::calls::link_calls;
 use super::error::{HloError, Result};
+use super::hasher::Table;
 use super::lexer::{Cursor, Span};
 use super::opcodes::OPCODES;
 use super::shape::{Interner, ShapeId};
@@ -70,11 +71,11 @@ struct Parser<'a> {
     cursor: Cursor<'a>,
     module: Module,
     shapes: Interner<'a>,
-    opcodes: HashMap<&'a str, u16>,
-    names: HashMap<(u32, &'a str), u32>,
-    computations: HashMap<&'a str, u32>,
+    opcodes: Table<&'a str, u16>,
+    names: Table<(u32, &'a str), u32>,
+    computations: Table<&'a str, u32>,
     nested: Vec<u32>,
-    frames: Vec<Frame<'a>>,
+    frames: Vec<Box<Frame<'a>>>,
     targets: Vec<Target<'a>>,
     signatures: Signatures,
     frame_count: u32,
@@ -95,8 +96,8 @@ pub fn parse_module(text: &str) -> Result<Module> {
         module: Module::default(),
         shapes: Interner::default(),
         opcodes: OPCODES.iter().enumerate().map(|(i, row)| (row.name, i as u16)).collect(),
-        names: HashMap::new(),
-        computations: HashMap::new(),
+        names: Table::default(),
+        computations: Table::default(),
         nested: Vec::new(),
         frames: Vec::new(),
         targets: Vec::new(),
@@ -252,7 +253,7 @@ impl<'a> Parser<'a> {
         entry: bool,
         declared: Option<(Vec<ShapeId>, ShapeId)>,
     ) {
-        self.frames.push(Frame {
+        self.frames.push(Box::new(Frame {
             number: self.frame_count,
             name,
             name_at,
@@ -265,7 +266,7 @@ impl<'a> Parser<'a> {
             calls: Vec::new(),
             bare: None,
             in_list: false,
-        });
+        }));
         self.frame_count += 1;
     }
 
@@ -333,7 +334,7 @@ impl<'a> Parser<'a> {
 
     /// Instructions written in place of operands are called after their opcodes.
     fn name_anonymous(&mut self, frame: &mut Frame) -> Result<()> {
-        let mut numbers: HashMap<u16, u32> = HashMap::new();
+        let mut numbers: Table<u16, u32> = Table::default();
         let mut made = HashSet::new();
         for instruction in frame.instructions.iter_mut().filter(|i| i.name.start == i.name.end) {
             let opcode = &self.module.opcodes[instruction.opcode as usize];

@@ -1,8 +1,7 @@
 //! Shapes: element types, and one table of the different shapes of a module.
 
-use std::collections::HashMap;
-
 use super::error::{HloError, Result};
+use super::hasher::Table;
 use super::lexer::{is_word, Cursor};
 
 /// Deepest nesting of tuples in a shape; real programs stay below ten.
@@ -147,8 +146,8 @@ pub type ShapeTable = Vec<Shape>;
 #[derive(Default)]
 pub(super) struct Interner<'a> {
     pub(super) table: ShapeTable,
-    by_text: HashMap<&'a str, ShapeId>,
-    by_key: HashMap<Vec<u8>, ShapeId>,
+    by_text: Table<&'a str, ShapeId>,
+    by_key: Table<Vec<u8>, ShapeId>,
     brackets: Vec<(u8, usize)>,
 }
 

@@ -1,7 +1,6 @@
 //! Numbers for what an instruction is, apart from its name, its operands' identity and its annotations.
 
-use std::collections::HashMap;
-
+use super::hasher::Table;
 use super::lexer::Span;
 use super::parser::Target;
 use super::shape::ShapeId;
@@ -25,7 +24,7 @@ const LONG_LITERAL: u32 = 64;
 /// The different signatures met so far.
 #[derive(Default)]
 pub(super) struct Signatures {
-    numbers: HashMap<Vec<u8>, u32>,
+    numbers: Table<Vec<u8>, u32>,
     key: Vec<u8>,
     unique: u32,
 }
