@@ -302,7 +302,8 @@ def _finished(m: OperandIndexing) -> OperandIndexing:
 
 def _at_caller(m: OperandIndexing, computation: Computation, arguments: Sequence[Instruction]) -> OperandIndexing:
     """Runtime values that are parameters of the computation become the caller's operands, and are folded if known."""
-    if not arguments or not any(_is_argument(v.instruction, computation) for v in m.runtime_values):
+    named = [v.instruction for part in (m, *(m.pieces or ())) for v in part.runtime_values]
+    if not arguments or not any(_is_argument(i, computation) for i in named):
         return m
     values = tuple(
         replace(v, instruction=arguments[v.instruction.parameter_number])
