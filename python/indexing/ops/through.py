@@ -22,7 +22,7 @@ from indexing.ops.block import (
     whole,
     whole_map,
 )
-from indexing.ops.compose import follow, simplified_with_values
+from indexing.ops.compose import MOST_PIECES, follow, simplified_with_values
 from indexing.ops.interpret import rule
 from indexing.ops.inverse import inverse_indexing
 
@@ -102,7 +102,7 @@ def instruction_inverse(instruction: Instruction, operand: int) -> Indexing:
 
 def names_instructions(found: Indexing) -> bool:
     """Do maps have runtime values? Then they hold for one instruction alone."""
-    return any(m.runtime_values for maps in found for m in maps)
+    return any(part.runtime_values for maps in found for m in maps for part in (m, *(m.pieces or ())))
 
 
 def walk(
@@ -205,14 +205,24 @@ def _changes_nothing(m: OperandIndexing, sizes: tuple[int, ...]) -> bool:
 
 
 def merge(into: Found, m: OperandIndexing) -> None:
-    """Add a map to those found. Of equal maps the more exact one stays: both name the same elements."""
+    """Add a map to those found. Of equal maps the more exact one stays; of equal bounds, the pieces of both."""
     for other in into:
         if other.map == m.map and other.runtime_values == m.runtime_values and other.replica_map == m.replica_map:
             if (m.exactness, other.exactness) == ("exact", "over-approximate"):
                 del into[other]
                 into[m] = None
+            elif m.exactness == other.exactness == "over-approximate" and m.pieces != other.pieces:
+                del into[other]
+                into[replace(other, pieces=_pieces_of_both(other, m))] = None
             return
     into[m] = None
+
+
+def _pieces_of_both(one: OperandIndexing, other: OperandIndexing) -> tuple[OperandIndexing, ...] | None:
+    if one.pieces is None or other.pieces is None:
+        return None
+    both = tuple(dict.fromkeys((*one.pieces, *other.pieces)))
+    return both if len(both) <= MOST_PIECES else None
 
 
 def _bounded(found: Found, sizes: Sequence[int]) -> Found:
