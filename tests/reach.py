@@ -74,7 +74,7 @@ def points(found, value_of):
 def runtime_values(found, variables, count, value_of):
     """The elements that runtime variables stand for, before any clamp; one may be read at an index that another gives."""
     m = found.map
-    first = len(m.dims) + len(m.ranges)
+    len(m.dims) + len(m.ranges)
     elements = [None] * len(m.runtimes)
     while any(e is None for e in elements):
         for k, value in enumerate(found.runtime_values):

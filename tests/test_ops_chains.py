@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from reach import assert_names, root_of
 
 import indexing as ix
 from indexing.ops.interpret import evaluate_instruction
+from reach import assert_names, root_of
 
 ADD = "add {\n  a = f64[] parameter(0)\n  b = f64[] parameter(1)\n  ROOT s = f64[] add(a, b)\n}\n"
 LARGEST = 60  # elements of any array on the way
@@ -168,7 +168,7 @@ def gather(c):
     last, shape, k = c.last, c.shape, int(c.rng.integers(len(c.shape)))
     indices = c.index((3,))
     sizes = [1 if d == k else n for d, n in enumerate(shape)]
-    offset = [d for d in range(1, len(shape))]
+    offset = list(range(1, len(shape)))
     c.put(
         [3, *(n for d, n in enumerate(shape) if d != k)],
         f"gather({last}, {indices}), offset_dims={braces(offset)}, collapsed_slice_dims={{{k}}}, "
