@@ -75,6 +75,10 @@ struct Parser<'a> {
     names: Table<(u32, &'a str), u32>,
     computations: Table<&'a str, u32>,
     nested: Vec<u32>,
+    #[allow(
+        clippy::vec_box,
+        reason = "popped and pushed for each instruction: a pointer moves, not the frame"
+    )]
     frames: Vec<Box<Frame<'a>>>,
     targets: Vec<Target<'a>>,
     signatures: Signatures,
