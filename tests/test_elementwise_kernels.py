@@ -11,16 +11,24 @@ import indexing as ix
 from indexing.ops.element_types import ELEMENT_TYPES, ElementType
 
 COUNT = 512
-UNARY_FLOAT = (
-    "abs acos acosh asin asinh atanh cbrt ceil cosh cosine erf exponential exponential-minus-one floor log log-plus-one "
-    "logistic negate round-nearest-afz round-nearest-even rsqrt sign sine sinh sqrt tan tanh"
-).split()
-UNARY_COMPLEX = (
-    "cbrt cosh cosine exponential exponential-minus-one log log-plus-one logistic negate rsqrt sign sine sinh sqrt tan tanh"
-).split()
-BINARY = "add divide multiply subtract power".split()
-EXTREMA = "maximum minimum".split()
-BITS = "and or xor shift-left shift-right-arithmetic shift-right-logical".split()
+HYPERBOLIC = ["acos", "acosh", "asin", "asinh", "atanh", "cosh", "sinh", "tan", "tanh"]
+ROUNDED = ["ceil", "floor", "round-nearest-afz", "round-nearest-even"]
+ANALYTIC = [
+    "cbrt",
+    "cosine",
+    "exponential",
+    "exponential-minus-one",
+    "log",
+    "log-plus-one",
+    "logistic",
+    "rsqrt",
+    "sine",
+]
+UNARY_FLOAT = ["abs", "erf", "negate", "sign", "sqrt", *HYPERBOLIC, *ROUNDED, *ANALYTIC]
+UNARY_COMPLEX = ["cosh", "negate", "sign", "sinh", "sqrt", "tan", "tanh", *ANALYTIC]
+BINARY = ["add", "divide", "multiply", "subtract", "power"]
+EXTREMA = ["maximum", "minimum"]
+BITS = ["and", "or", "xor", "shift-left", "shift-right-arithmetic", "shift-right-logical"]
 # Where a result jumps or is large, one rounding of an argument may move it far: relative to max(|result|, 1).
 TOLERANCE = {"f32": 2e-6, "f64": 1e-13, "f16": 2e-3, "bf16": 1.6e-2, "c64": 1e-5, "c128": 1e-12}
 COMPLETE = ("s32", "f32")

@@ -38,6 +38,7 @@ CUDA = DialectTable(
     prelude=(),
     words={
         "fn": "static __device__",
+        "noinline": "__noinline__",
         "kernel": 'extern "C" __global__ void',
         "global": "",
         "shared": "__shared__",
@@ -71,6 +72,7 @@ OPENCL = DialectTable(
     prelude=("#pragma OPENCL FP_CONTRACT OFF",),
     words={
         "fn": "static",
+        "noinline": "__attribute__((noinline))",
         "kernel": "__kernel void",
         "global": "__global",
         "shared": "__local",

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction
     from indexing.partition import PartitionedComputation
 
+MAX_INLINED = 64  # lines
 _CALL = re.compile("\x01(\\w+)\x02(.?)")  # stands for the pointers that a function takes, until all are known
 
 
@@ -136,7 +137,8 @@ class Unit:
         for function in order:
             known[function.name] = tuple(sorted(function.writer.pointers.union(*(known[c] for c in function.callees))))
         definitions = [*self.constants]
-        definitions += [self._definition(function, known) for function in order]
+        apart = self._kept_apart(order)
+        definitions += [self._definition(function, known, apart) for function in order]
         definitions.append("\n".join([f"{kernel_head} {{", *self._resolved(body.writer.lines, known), "}"]))
         return translation_unit(self.dialect, comment, definitions, [*self.structs, *extra])
 
@@ -160,11 +162,28 @@ class Unit:
             pending.extend((callee, False) for callee in reversed(by_name[name].callees) if callee not in order)
         return list(order.values())
 
-    def _definition(self, function: Function, known: dict[str, tuple[int, ...]]) -> str:
+    def _kept_apart(self, order: Sequence[Function]) -> frozenset[str]:
+        """Functions that a compiler must not inline: with all that they call they would be longer than MAX_INLINED.
+
+        Else a chain of functions that each call the one before twice would grow to all its paths.
+        """
+        sizes: dict[str, int] = {}
+        apart = set()
+        for function in order:
+            lines = function.writer.writer.lines
+            size = len(lines) + sum(sizes[name] for line in lines for name, _ in _CALL.findall(line))
+            if size > MAX_INLINED:
+                apart.add(function.name)
+                size = 1
+            sizes[function.name] = size
+        return frozenset(apart)
+
+    def _definition(self, function: Function, known: dict[str, tuple[int, ...]], apart: frozenset[str]) -> str:
         pointers = [self.pointer_parameter(n) for n in known[function.name]]
         parameters = ", ".join([*pointers, *function.parameters]) or "void"
         name = sanitized(function.instruction.name)
-        head = f"// {name}\n@fn {function.result} {function.name}({parameters}) {{"
+        qualifier = "@fn @noinline" if function.name in apart else "@fn"
+        head = f"// {name}\n{qualifier} {function.result} {function.name}({parameters}) {{"
         return "\n".join([head, *self._resolved(function.writer.writer.lines, known), "}"])
 
     def pointer_parameter(self, number: int, qualifier: str = "") -> str:
