@@ -116,7 +116,7 @@ def epilogue_indexing(hero: Instruction, root: Instruction) -> IndexingMap:
     if hero.computation is not root.computation:
         raise InvalidMap(f"{hero.name} and {root.name} belong to different computations: give two of one computation")
     prepare_called(hero.computation)
-    found = indexing_to(hero, 0, hero.computation.post_order()).get((root, 0), {})
+    found = indexing_to(hero, 0, hero.computation.post_order()).get(root, {}).get(0, {})
     if len(found) != 1:
         how_many = "no path leads" if not found else f"{len(found)} paths with different maps lead"
         raise InvalidMap(f"{how_many} from {hero.name} to {root.name}: an epilogue has one map")

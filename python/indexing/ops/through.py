@@ -33,6 +33,7 @@ MOST_MAPS = 64
 _TOO_MANY = f"more than {MOST_MAPS} different maps reach this value; it is named as a whole"
 
 Found: TypeAlias = dict[OperandIndexing, None]  # different maps, in the order they were found
+Onward: TypeAlias = dict[int, list[tuple[int, OperandIndexing]]]  # by an operand's array: (output, map) pairs
 
 
 @dataclass(slots=True)
@@ -46,6 +47,7 @@ class Memo:
     inverses: dict[tuple[int, int], Indexing] = field(default_factory=dict)
     through: dict[tuple[str, int], Indexing] = field(default_factory=dict)
     through_inverse: dict[tuple[str, int], Indexing] = field(default_factory=dict)
+    onward: dict[tuple[int, int], Onward] = field(default_factory=dict)
     heights: dict[str, int] = field(default_factory=dict)
 
 
@@ -150,32 +152,52 @@ def _from_parameter(computation: Computation, parameter: int) -> Indexing:
     for leaf in range(len(leaves(start.shape))):
         found = indexing_to(start, leaf, computation.post_order())
         for k, maps in enumerate(outputs):
-            maps += [with_leaf(m, leaf) for m in found.get((computation.root, k), {})]
+            maps += [with_leaf(m, leaf) for m in found.get(computation.root, {}).get(k, {})]
     return outputs
 
 
-def indexing_to(start: Instruction, leaf: int, order: Sequence[Instruction]) -> dict[tuple[Instruction, int], Found]:
+def indexing_to(start: Instruction, leaf: int, order: Sequence[Instruction]) -> dict[Instruction, dict[int, Found]]:
     """Maps from array `leaf` of `start` to the arrays of all instructions of `order` that it reaches.
 
-    `order` lists operands before their users.
+    `order` lists operands before their users. The result has, for each instruction reached, its arrays by number.
     """
-    found: dict[tuple[Instruction, int], Found] = {(start, leaf): {identity(output_sizes(start, leaf)): None}}
-    reached = {start}
+    found: dict[Instruction, dict[int, Found]] = {start: {leaf: {identity(output_sizes(start, leaf)): None}}}
+    candidates = set(start.users)
     for i in order:
+        if i not in candidates:
+            continue
+        into: dict[int, Found] = {}
         for k, operand in enumerate(i.operands):
-            if operand not in reached:
-                continue
-            for output, maps in enumerate(instruction_inverse(i, k)):
-                for m in maps:
-                    here = found.get((operand, m.leaf))
-                    if here:
-                        reached.add(i)
-                        sizes = output_sizes(operand, m.leaf)
-                        _extend(found.setdefault((i, output), {}), here, m, sizes)
-        if i in reached and i is not start:
-            for output, shape in enumerate(leaves(i.shape)):
-                if (i, output) in found:
-                    found[i, output] = _bounded(found[i, output], shape.dimensions)
+            if operand in found:
+                _carry_on(into, found[operand], i, k)
+        if into:
+            shapes = leaves(i.shape)
+            found[i] = {output: _bounded(maps, shapes[output].dimensions) for output, maps in into.items()}
+            candidates.update(i.users)
+    return found
+
+
+def _carry_on(into: dict[int, Found], here: dict[int, Found], i: Instruction, operand: int) -> None:
+    """Carry the maps found for an operand's arrays on to the arrays of the instruction."""
+    shapes = leaves(i.operands[operand].shape)
+    onward = _onward(i, operand)
+    for leaf, firsts in here.items():
+        for output, m in onward.get(leaf, ()):
+            _extend(into.setdefault(output, {}), firsts, m, shapes[leaf].dimensions)
+
+
+def _onward(i: Instruction, operand: int) -> Onward:
+    """The inverse law by the operand's array: which arrays of the instruction it reaches, and how."""
+    memo = i.module.attached(Memo).onward
+    found = memo.get((i.signature, operand))
+    if found is None:
+        found = {}
+        inverse = instruction_inverse(i, operand)
+        for output, maps in enumerate(inverse):
+            for m in maps:
+                found.setdefault(m.leaf, []).append((output, m))
+        if (i.signature, operand) in i.module.attached(Memo).inverses:
+            memo[i.signature, operand] = found
     return found
 
 
