@@ -148,8 +148,14 @@ def scalar(sizes: Sequence[int]) -> OperandIndexing:
 
 
 def whole_map(sizes: Sequence[int], operand_sizes: Sequence[int]) -> IndexingMap:
-    """Every element reads all elements of a tensor of `operand_sizes`."""
-    return tensor_map(variables(len(operand_sizes), len(sizes)), sizes, operand_sizes)
+    """Every element reads all elements of a tensor of `operand_sizes`, simplified."""
+    return _whole_map(tuple(sizes), tuple(operand_sizes))
+
+
+@lru_cache(maxsize=4096)
+def _whole_map(sizes: tuple[int, ...], operand_sizes: tuple[int, ...]) -> IndexingMap:
+    found = tensor_map(variables(len(operand_sizes), len(sizes)), sizes, operand_sizes)
+    return found.simplify().remove_unused_symbols()
 
 
 def whole(sizes: Sequence[int], operand_sizes: Sequence[int], reason: str = "") -> OperandIndexing:

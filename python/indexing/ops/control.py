@@ -21,6 +21,7 @@ from indexing.ops.block import (
     scalar,
     unknown,
     whole,
+    whole_map,
 )
 from indexing.ops.carried import carried_leaves
 from indexing.ops.interpret import apply, run_computation
@@ -105,20 +106,33 @@ def _conditional(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
 # ---------------------------------------------------------------- while
 
 
+_CARRIED = "the loop's body may have carried any element of this value here, in some iteration"
+
+
 def _while_from_output(i: Instruction, output: int) -> Indexing:
     shapes = leaves(i.shape)
     untouched, read = carried_leaves(i)
     if untouched[output]:
         return [alias(shapes[output], output)]
-    reason = "the loop's body may have carried any element of this value here, in some iteration"
-    sizes = _leaf_sizes(i.shape, output)
+    return [[_carried(i, leaf, output) for leaf in sorted(read[output]) if is_array(shapes[leaf])]]
+
+
+def _while_from_input(i: Instruction, operand: int) -> Indexing:
+    shapes = leaves(i.shape)
+    untouched, read = carried_leaves(i)
     return [
-        [
-            replace(whole(sizes, shapes[leaf].dimensions, reason), leaf=leaf)
-            for leaf in sorted(read[output])
-            if is_array(shapes[leaf])
-        ]
+        alias(shape, output)
+        if untouched[output]
+        else [replace(_carried(i, output, leaf), leaf=leaf) for leaf in sorted(read[output]) if is_array(shapes[leaf])]
+        for output, shape in enumerate(shapes)
     ]
+
+
+def _carried(i: Instruction, to: int, of: int) -> OperandIndexing:
+    """From an index of array `of` of the loop's state to all of array `to`."""
+    shapes = leaves(i.shape)
+    found = whole_map(shapes[of].dimensions, shapes[to].dimensions)
+    return OperandIndexing(found, (), "over-approximate", _CARRIED, leaf=to)
 
 
 def _while(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
@@ -328,7 +342,14 @@ OPS: tuple[Op, ...] = (
         _conditional_from_input,
         settled=True,
     ),
-    Op("while", "out = body(body(... in)) while the condition holds", _while_from_output, _while),
+    Op(
+        "while",
+        "out = body(body(... in)) while the condition holds",
+        _while_from_output,
+        _while,
+        _while_from_input,
+        settled=True,
+    ),
     Op("async-start", "(in, computation(in), contexts)", _async_start_from_output, _async_start),
     Op("async-update", "out.k[i] = in.k[i]", _same_leaf, _same, _same_leaf_from_input),
     Op("async-done", "out[i] = results of in[i]", _async_done_from_output, second_of_tuple, _async_done_from_input),

@@ -30,7 +30,11 @@ if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction
 
 MOST_MAPS = 64
-_TOO_MANY = f"more than {MOST_MAPS} different maps reach this value; it is named as a whole"
+MOST_WITH_VALUES = 16  # of them, maps with runtime values: these are dear to compose, and rarely many
+_TOO_MANY = (
+    f"more than {MOST_MAPS} different maps ({MOST_WITH_VALUES} with runtime values) reach this value; "
+    "it is named as a whole"
+)
 
 Found: TypeAlias = dict[OperandIndexing, None]  # different maps, in the order they were found
 Onward: TypeAlias = dict[int, list[tuple[int, OperandIndexing]]]  # by an operand's array: (output, map) pairs
@@ -40,14 +44,15 @@ Onward: TypeAlias = dict[int, list[tuple[int, OperandIndexing]]]  # by an operan
 class Memo:
     """What is known of a module's maps: laws by an instruction's signature, maps through a computation by its name.
 
-    Only laws without runtime values are shared by signature, since these name instructions.
+    Only laws without runtime values are shared by signature, since these name instructions; others are kept by
+    instruction.
     """
 
-    laws: dict[tuple[int, int], Indexing] = field(default_factory=dict)
-    inverses: dict[tuple[int, int], Indexing] = field(default_factory=dict)
+    laws: dict[tuple[Instruction | int, int], Indexing] = field(default_factory=dict)
+    inverses: dict[tuple[Instruction | int, int], Indexing] = field(default_factory=dict)
     through: dict[tuple[str, int], Indexing] = field(default_factory=dict)
     through_inverse: dict[tuple[str, int], Indexing] = field(default_factory=dict)
-    onward: dict[tuple[int, int], Onward] = field(default_factory=dict)
+    onward: dict[tuple[Instruction, int], Onward] = field(default_factory=dict)
     heights: dict[str, int] = field(default_factory=dict)
 
 
@@ -76,20 +81,19 @@ def computation_inverse(computation: Computation, parameter: int, arguments: Seq
 def instruction_indexing(instruction: Instruction, output: int) -> Indexing:
     """The instruction's own law, output to input, simplified."""
     memo = instruction.module.attached(Memo).laws
-    found = memo.get((instruction.signature, output))
+    found = memo.get((instruction.signature, output)) or memo.get((instruction, output))
     if found is None:
         op = rule(instruction)
         law = op.output_to_input(instruction, output)
         found = law if op.settled else finished(law)
-        if not names_instructions(law):
-            memo[instruction.signature, output] = found
+        memo[instruction if names_instructions(law) else instruction.signature, output] = found
     return found
 
 
 def instruction_inverse(instruction: Instruction, operand: int) -> Indexing:
     """The instruction's own law, input to output, simplified; the inverse of the other where it states none."""
     memo = instruction.module.attached(Memo).inverses
-    found = memo.get((instruction.signature, operand))
+    found = memo.get((instruction.signature, operand)) or memo.get((instruction, operand))
     if found is None:
         op = rule(instruction)
         if op.input_to_output is not None:
@@ -97,8 +101,7 @@ def instruction_inverse(instruction: Instruction, operand: int) -> Indexing:
         else:
             law = inverse_indexing(instruction, operand, op.output_to_input)
         found = law if op.settled else finished(law)
-        if not names_instructions(law):
-            memo[instruction.signature, operand] = found
+        memo[instruction if names_instructions(law) else instruction.signature, operand] = found
     return found
 
 
@@ -189,15 +192,13 @@ def _carry_on(into: dict[int, Found], here: dict[int, Found], i: Instruction, op
 def _onward(i: Instruction, operand: int) -> Onward:
     """The inverse law by the operand's array: which arrays of the instruction it reaches, and how."""
     memo = i.module.attached(Memo).onward
-    found = memo.get((i.signature, operand))
+    key = (i, operand)
+    found = memo.get(key)
     if found is None:
-        found = {}
-        inverse = instruction_inverse(i, operand)
-        for output, maps in enumerate(inverse):
+        found = memo[key] = {}
+        for output, maps in enumerate(instruction_inverse(i, operand)):
             for m in maps:
                 found.setdefault(m.leaf, []).append((output, m))
-        if (i.signature, operand) in i.module.attached(Memo).inverses:
-            memo[i.signature, operand] = found
     return found
 
 
@@ -211,7 +212,7 @@ def _extend(into: Found, firsts: Found, second: OperandIndexing, sizes: tuple[in
                 merge(into, first)
         return
     for first in firsts:
-        if len(into) > MOST_MAPS:
+        if _too_many(into):
             return  # _bounded replaces them by one
         merge(into, with_leaf(follow(first, second), 0))
 
@@ -251,12 +252,18 @@ def _bounded(found: Found, sizes: Sequence[int]) -> Found:
     """The maps without those known to be empty (unless all are), or one that bounds them where there are too many."""
     if len(found) == 1:
         return found
-    if len(found) > MOST_MAPS or any(m.reason and _names_all(m, sizes) for m in found):
+    if _too_many(found) or any(m.reason and _names_all(m, sizes) for m in found):
         return {_bound(found, sizes): None}
     if not any(m.map.is_known_empty for m in found):
         return found
     kept = {m: None for m in found if not m.map.is_known_empty}
     return kept or dict.fromkeys(list(found)[:1])
+
+
+def _too_many(found: Found) -> bool:
+    if len(found) <= MOST_WITH_VALUES:
+        return False
+    return len(found) > MOST_MAPS or sum(bool(m.runtime_values) for m in found) > MOST_WITH_VALUES
 
 
 def _bound(found: Found, sizes: Sequence[int]) -> OperandIndexing:
