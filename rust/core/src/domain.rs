@@ -453,8 +453,9 @@ impl Pass<'_> {
         let form = s.arena.sum(0, &scaled?).ok()?;
         let right = i64::try_from((i128::from(r) * i128::from(factor)).rem_euclid(i128::from(m))).ok()?;
         let form = s.arena.modulo_constant(form, m).ok()?;
-        let (form, m) = s.arena.as_mod(form)?;
-        Some((form, right, m))
+        // The constructor may know the remainder under a smaller modulus, where `right` would mean something else.
+        let (form, modulus) = s.arena.as_mod(form)?;
+        (modulus == m).then_some((form, right, m))
     }
 
     /// Keep `x mod m = r`, joined with what is known of `x` already.
