@@ -137,7 +137,7 @@ impl Arena {
     }
 
     /// The node of an id.
-    #[inline]
+    #[inline(always)]
     pub fn node(&self, e: Expr) -> Node<'_> {
         let r = &self.records[e.index()];
         let (at, len) = (r.at as usize, r.len as usize);

@@ -13,6 +13,10 @@ mod workspace;
 
 use pyo3::prelude::*;
 
+/// Maps are many small values made and dropped from several threads, where the system's allocator is the largest cost.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 #[pymodule(gil_used = false)]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     hlo::register(module)?;
