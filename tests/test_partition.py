@@ -157,7 +157,7 @@ ENTRY fused {
 def test_an_epilogue_takes_the_heroes_values() -> None:
     c = ix.hlo.parse(REDUCTION).entry
     get = c.instructions
-    found = partition(c, epilogues=[Epilogue.from_heroes([get["r"]], [get["l"], get["s"]])])
+    found = partition(c, epilogues=[Epilogue.from_paths([(get["r"], get["l"]), (get["r"], get["s"])])])
     (epilogue,) = found.epilogues
     assert epilogue.name == "fused__epilogue__l_s"
     assert [i.name for i in epilogue.instructions] == ["b", "a", "l", "s"]

@@ -73,15 +73,18 @@ class Epilogue:
     root_indexing: tuple[IndexingMap, ...]
 
     @staticmethod
-    def from_heroes(heroes: Sequence[Instruction], roots: Sequence[Instruction]) -> Epilogue:
-        """The epilogue whose index is that of `heroes[0]`; each root is reached through `epilogue_indexing`.
+    def from_paths(paths: Sequence[tuple[Instruction, Instruction]]) -> Epilogue:
+        """The epilogue of (hero, root) pairs; heroes have one shape, and each root its map from the hero it is paired with.
 
-        Raises IndexingError where `roots` and `heroes` are empty.
+        Raises IndexingError where there are no pairs, or heroes differ in sizes; InvalidMap where several maps lead
+        from a hero to its root.
         """
-        if not heroes or not roots:
-            raise IndexingError("an epilogue has at least one hero and one root; got none")
-        maps = tuple(_root_map(heroes, root) for root in roots)
-        return Epilogue(tuple(heroes), tuple(roots), _first_leaf(heroes[0].shape).dimensions, maps)
+        heroes = tuple(dict.fromkeys(hero for hero, _ in paths))
+        sizes = {_first_leaf(hero.shape).dimensions for hero in heroes}
+        if len(sizes) != 1:
+            raise IndexingError(f"the heroes of an epilogue have one shape; got {sorted(sizes)}")
+        maps = tuple(_root_map(hero, root) for hero, root in paths)
+        return Epilogue(heroes, tuple(root for _, root in paths), sizes.pop(), maps)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -297,10 +300,10 @@ def _first_leaf(shape: Shape) -> Shape:
     return found[0] if found else shape
 
 
-def _root_map(heroes: Sequence[Instruction], root: Instruction) -> IndexingMap:
-    if root in heroes:
+def _root_map(hero: Instruction, root: Instruction) -> IndexingMap:
+    if root is hero:
         return IndexingMap.identity(_first_leaf(root.shape).dimensions)
-    return epilogue_indexing(heroes[0], root)
+    return epilogue_indexing(hero, root)
 
 
 def _is_written_several_times(instruction: Instruction) -> bool:

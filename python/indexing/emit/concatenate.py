@@ -78,7 +78,7 @@ def match(computation: Computation) -> Match | None:
     if hero is None:
         return None
     try:
-        return Match(hero, found, Epilogue.from_heroes([hero], [o.instruction for o in found]))
+        return Match(hero, found, Epilogue.from_paths([(hero, o.instruction) for o in found]))
     except InvalidMap:  # some output reads the hero at two places
         return None
 

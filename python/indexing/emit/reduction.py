@@ -100,21 +100,22 @@ def matches(computation: Computation) -> bool:
 def match(computation: Computation) -> Match | None:
     """The heroes: every output follows a reduction of one space, or has as many elements as that space."""
     after, side = [], []
-    heroes: dict[Instruction, None] = {}
+    paths: list[tuple[Instruction, Instruction]] = []
     for output in outputs(computation):
         hero = find_hero(output.instruction, _is_hero)
         if hero is None:
             side.append(output)
         else:
             after.append(output)
-            heroes[hero] = None
+            paths.append((hero, output.instruction))
+    heroes = list(dict.fromkeys(hero for hero, _ in paths))
     if not heroes or len({_space(hero) for hero in heroes}) != 1:
         return None
-    first = next(iter(heroes))
+    first = heroes[0]
     if any(o.shape.element_count != first.operands[0].shape.element_count for o in side):
         return None
     try:
-        epilogue = Epilogue.from_heroes(list(heroes), [o.instruction for o in after])
+        epilogue = Epilogue.from_paths(paths)
     except InvalidMap:  # some output reads a hero at two places
         return None
     return Match(tuple(heroes), tuple(after), tuple(side), epilogue)

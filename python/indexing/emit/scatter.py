@@ -160,7 +160,7 @@ def kernel(computation: Computation, plan: ScatterPlan, dialect: Dialect) -> Ker
     found = match(computation)
     assert found is not None
     hero, after = found
-    unit = Unit(dialect, computation, partition(computation, epilogues=[Epilogue.from_heroes([hero], [hero])]))
+    unit = Unit(dialect, computation, partition(computation, epilogues=[Epilogue.from_paths([(hero, hero)])]))
     body = entry_writer(unit, plan.grid, plan.block)
     to_update = _to_update(hero, plan)
     mapped = body.mapped(to_update, thread_index())

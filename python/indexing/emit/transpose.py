@@ -112,29 +112,31 @@ def matches(computation: Computation) -> bool:
 def match(computation: Computation) -> Match | None:
     """The heroes of a fusion: every output either follows a transpose of one kind, or lies at its input's index."""
     after, side = [], []
-    heroes: dict[Instruction, None] = {}
+    paths: list[tuple[Instruction, Instruction]] = []
     for output in outputs(computation):
         hero = find_hero(output.instruction, _is_hero)
         if hero is None:
             side.append(output)
         else:
             after.append(output)
-            heroes[hero] = None
+            paths.append((hero, output.instruction))
+    heroes = list(dict.fromkeys(hero for hero, _ in paths))
     if not heroes:
         return None
     first, *others = heroes
-    if any(
-        _groups(hero) != _groups(first) or hero.operands[0].shape.dimensions != first.operands[0].shape.dimensions
-        for hero in others
-    ):
+    if any(_form(hero) != _form(first) for hero in others):
         return None
     if any(o.shape.element_count != first.shape.element_count for o in side):
         return None
     try:
-        epilogue = Epilogue.from_heroes(list(heroes), [o.instruction for o in after])
+        epilogue = Epilogue.from_paths(paths)
     except InvalidMap:  # some output reads a hero at two places
         return None
     return Match(tuple(heroes), tuple(after), tuple(side), epilogue)
+
+
+def _form(hero: Instruction) -> tuple[object, ...]:
+    return _groups(hero), hero.operands[0].shape.dimensions, hero.shape.dimensions
 
 
 def _is_hero(instruction: Instruction) -> bool:

@@ -135,7 +135,7 @@ def kernel(computation: Computation, plan: UpdateSlicePlan, dialect: Dialect) ->
     found = match(computation)
     assert found is not None
     shape = found[0].hero.operands[1].shape
-    epilogues = [Epilogue.from_heroes([u.hero], [u.hero]) for u in found]
+    epilogues = [Epilogue.from_paths([(u.hero, u.hero)]) for u in found]
     unit = Unit(dialect, computation, partition(computation, epilogues=epilogues))
     body = entry_writer(unit, plan.grid, plan.block)
     to_update = _to_update(shape, plan)
