@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -120,6 +121,14 @@ def test_values_pickle_and_copy() -> None:
     assert root is same.root and root.name == "tuple"
     shape = module.entry.parameters[0].shape
     assert pickle.loads(pickle.dumps(shape)) == shape == copy.deepcopy(shape)
+
+
+def test_threads_see_the_same_views() -> None:
+    lines = ["a0 = f32[] parameter(0)"] + [f"a{i} = f32[] abs(a{i - 1})" for i in range(1, 2000)]
+    module = ix.hlo.parse("e {\n" + "\n".join(lines) + "\n}")
+    with ThreadPoolExecutor(8) as pool:
+        seen = list(pool.map(lambda _: [id(i) for i in module.entry.instructions.values()], range(16)))
+    assert all(ids == seen[0] for ids in seen)
 
 
 def test_users_are_listed_once_in_text_order() -> None:

@@ -27,6 +27,7 @@ class Instruction:
 
     __slots__ = (
         "__weakref__",
+        "_attributes",
         "_called",
         "_id",
         "_literal",
@@ -92,7 +93,12 @@ class Instruction:
     @property
     def attributes(self) -> Mapping[str, str]:
         """The attributes, each value as written; a computation as `%name`."""
-        return MappingProxyType(dict(self.module._core.attributes(self._id)))
+        try:
+            return self._attributes
+        except AttributeError:
+            found = MappingProxyType(dict(self.module._core.attributes(self._id)))
+            self._attributes: Mapping[str, str] = found
+            return found
 
     @property
     def index(self) -> int:
@@ -243,6 +249,7 @@ class Computation:
         "_last",
         "_list",
         "_order",
+        "_parameters",
         "_root",
         "_row",
         "module",
@@ -265,6 +272,7 @@ class Computation:
         self._list: list[Instruction] | None = None
         self._instructions: Mapping[str, Instruction] | None = None
         self._order: tuple[Instruction, ...] | None = None
+        self._parameters: tuple[Instruction, ...] | None = None
 
     def _all(self) -> list[Instruction]:
         """The views of all instructions, made at the first call."""
@@ -306,8 +314,10 @@ class Computation:
     @property
     def parameters(self) -> tuple[Instruction, ...]:
         """The parameters, by number."""
-        found = [view for view in self._all() if view.opcode == "parameter"]
-        return tuple(sorted(found, key=lambda view: view.parameter_number))
+        if self._parameters is None:
+            found = [view for view in self._all() if view.opcode == "parameter"]
+            self._parameters = tuple(sorted(found, key=lambda view: view.parameter_number))
+        return self._parameters
 
     @property
     def attributes(self) -> Mapping[str, str]:
