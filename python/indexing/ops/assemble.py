@@ -141,5 +141,6 @@ OPS: tuple[Op, ...] = (
         _pad,
         _pad_from_input,
         element_moves.pad,
+        exactness="exact; a bound for the padding value",
     ),
 )

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from indexing._core import IndexingMap, SymbolicExpr
     from indexing.hlo import Instruction, Shape
 
+_PATTERN = "exact; a bound for groups without a pattern"
 _OWN = "which part is read depends on the replica's own position in its group"
 
 # from (instruction, operand's number, shape of the result's array) to the maps of that operand
@@ -205,8 +206,8 @@ def _collective(opcode: str, law: str, part: Part, across: Across) -> tuple[Op, 
     """A collective and the start of its asynchronous form, which packs operands, results and contexts."""
     start = exchange.started(across)
     return (
-        Op(opcode, law, _one_to_one(part), _alone(across), across_replicas=across),
-        Op(f"{opcode}-start", f"(in, {law})", _started(part), _alone(start), across_replicas=start),
+        Op(opcode, law, _one_to_one(part), _alone(across), across_replicas=across, exactness=_PATTERN),
+        Op(f"{opcode}-start", f"(in, {law})", _started(part), _alone(start), across_replicas=start, exactness=_PATTERN),
     )
 
 
@@ -214,8 +215,8 @@ def _done(opcode: str) -> Op:
     return Op(opcode, "out[i] = in.1[i]", _done_from_output, second_of_tuple, _done_from_input)
 
 
-def _direct(opcode: str, law: str, part: Part, across: Across) -> Op:
-    return Op(opcode, law, _one_to_one(part), _alone(across), across_replicas=across)
+def _direct(opcode: str, law: str, part: Part, across: Across, exactness: str = _PATTERN) -> Op:
+    return Op(opcode, law, _one_to_one(part), _alone(across), across_replicas=across, exactness=exactness)
 
 
 OPS: tuple[Op, ...] = (
@@ -229,6 +230,7 @@ OPS: tuple[Op, ...] = (
         "out[i] = reduction of in[position * size + i] over the group",
         _scattered,
         exchange.reduce_scatter,
+        "exact on one replica; else a bound for the part",
     ),
     _direct("collective-broadcast", "out[i] = in[i] of the group's first", _broadcast, exchange.broadcast),
     *_collective("collective-permute", "out[i] = in[i] of the source, or 0", _permuted, exchange.permute),
@@ -239,6 +241,7 @@ OPS: tuple[Op, ...] = (
         _all_to_all_from_output,
         _alone(exchange.all_to_all),
         across_replicas=exchange.all_to_all,
+        exactness="exact on one replica; else a bound for the part",
     ),
     Op(
         "ragged-all-to-all",
@@ -246,6 +249,7 @@ OPS: tuple[Op, ...] = (
         _all_operands(_ragged),
         _alone(exchange.ragged_all_to_all),
         across_replicas=exchange.ragged_all_to_all,
+        exactness="a bound: offsets are runtime values",
     ),
     Op("partition-id", "the partition's number", _id_from_output, _first_id, across_replicas=exchange.own_id),
     Op("replica-id", "the replica's number", _id_from_output, _first_id, across_replicas=exchange.own_id),

@@ -331,8 +331,24 @@ def _leaf_sizes(shape: Shape, output: int) -> tuple[int, ...]:
 _FEED, _PEER = "what infeed gives", "what recv gives"
 
 OPS: tuple[Op, ...] = (
-    Op("fusion", "the law of its computation", _called_from_output, _called, _called_from_input, element_moves.call),
-    Op("call", "the law of its computation", _called_from_output, _called, _called_from_input, element_moves.call),
+    Op(
+        "fusion",
+        "the law of its computation",
+        _called_from_output,
+        _called,
+        _called_from_input,
+        element_moves.call,
+        exactness="as exact as its instructions",
+    ),
+    Op(
+        "call",
+        "the law of its computation",
+        _called_from_output,
+        _called,
+        _called_from_input,
+        element_moves.call,
+        exactness="as exact as its instructions",
+    ),
     Op("map", "out[i] = computation(in_0[i], in_1[i], ...)", _map_from_output, _map, element=element_moves.apply_map),
     Op(
         "conditional",
@@ -341,6 +357,7 @@ OPS: tuple[Op, ...] = (
         _conditional,
         _conditional_from_input,
         settled=True,
+        exactness="a bound: one branch runs",
     ),
     Op(
         "while",
@@ -349,8 +366,15 @@ OPS: tuple[Op, ...] = (
         _while,
         _while_from_input,
         settled=True,
+        exactness="exact for what the body leaves alone; else a bound",
     ),
-    Op("async-start", "(in, computation(in), contexts)", _async_start_from_output, _async_start),
+    Op(
+        "async-start",
+        "(in, computation(in), contexts)",
+        _async_start_from_output,
+        _async_start,
+        exactness="as exact as its computation",
+    ),
     Op("async-update", "out.k[i] = in.k[i]", _same_leaf, _same, _same_leaf_from_input),
     Op("async-done", "out[i] = results of in[i]", _async_done_from_output, second_of_tuple, _async_done_from_input),
     Op(
@@ -359,11 +383,26 @@ OPS: tuple[Op, ...] = (
         _custom_call_from_output,
         _custom_call,
         _custom_call_from_input,
+        exactness="unknown; exact for annotations",
     ),
-    Op("infeed", "data from outside", _from_outside(_FEED), _received, _from_outside_inverse(_FEED)),
+    Op(
+        "infeed",
+        "data from outside",
+        _from_outside(_FEED),
+        _received,
+        _from_outside_inverse(_FEED),
+        exactness="unknown",
+    ),
     Op("outfeed", "a token; all of in leaves the program", _outfeed_from_output, _outfeed, _nothing_reaches),
     Op("send", "out.0[i] = in[i], a context, a token", _send_from_output, _send),
     Op("send-done", "a token", _nothing_reaches, _outfeed, _nothing_reaches),
-    Op("recv", "data from another device", _from_outside(_PEER), _received, _from_outside_inverse(_PEER)),
+    Op(
+        "recv",
+        "data from another device",
+        _from_outside(_PEER),
+        _received,
+        _from_outside_inverse(_PEER),
+        exactness="unknown",
+    ),
     Op("recv-done", "out.0[i] = in.0[i], a token", _recv_done_from_output, _recv_done, _recv_done_from_input),
 )

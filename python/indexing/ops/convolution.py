@@ -240,5 +240,6 @@ OPS = (
         reference,
         input_to_output,
         element_loops.convolution,
+        exactness="exact; a bound with pieces for batch groups, a bound where padding hides kernel elements",
     ),
 )

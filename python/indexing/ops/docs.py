@@ -13,15 +13,17 @@ _HEAD = """# HLO ops
 One line an opcode, from the blocks in `python/indexing/ops/` (this file is written by `python -m indexing.ops.docs`).
 
 - **Law**: which operand elements an element of the result is made of.
+- **Maps**: how exact they are. A bound names no fewer elements than are needed, and says why it names more; pieces are
+  maps with disjoint domains that say exactly what a bound bounds.
 - **Backwards**: `own` where the block states its input-to-output law, `inverse` where it is the generic inverse of the
   output-to-input law. Both name the same pairs of elements.
 - **Reference**: `yes` where `ix.evaluate` computes it; `replicas` where several replicas are evaluated together.
 - **Kernel**: `yes` where it has element code.
 
-Each map says how exact it is: `exact`, `over-approximate` or `unknown`, with the reason.
+Each map says for itself how exact it is: `exact`, `over-approximate` or `unknown`, with the reason.
 
-| opcode | law | backwards | reference | kernel |
-|---|---|---|---|---|
+| opcode | law | maps | backwards | reference | kernel |
+|---|---|---|---|---|---|
 """
 
 
@@ -34,7 +36,8 @@ def _row(op: Op) -> str:
     backwards = "own" if op.input_to_output is not None else "inverse"
     reference = "replicas" if op.across_replicas is not None else "yes" if op.reference is not None else "no"
     law = op.law.replace("|", "\\|")
-    return f"| `{op.opcode}` | {law} | {backwards} | {reference} | {'yes' if op.element is not None else 'no'} |\n"
+    kernel = "yes" if op.element is not None else "no"
+    return f"| `{op.opcode}` | {law} | {op.exactness} | {backwards} | {reference} | {kernel} |\n"
 
 
 def main(arguments: list[str]) -> int:

@@ -159,5 +159,6 @@ OPS = (
         update_reference,
         update_input_to_output,
         element_dynamic.dynamic_update_slice,
+        exactness="exact, in pieces for the operand",
     ),
 )

@@ -87,5 +87,6 @@ OPS = (
         reference,
         input_to_output,
         element_loops.reduce,
+        exactness="exact; a bound for operands that the computation ignores",
     ),
 )

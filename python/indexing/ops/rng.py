@@ -183,6 +183,7 @@ OPS = (
         bits_output_to_input,
         bits_reference,
         bits_input_to_output,
+        exactness="exact for values; a bound for the state",
     ),
     Op("rng-get-and-update-state", "out = the device's state, advanced by delta", no_operands, no_value),
 )

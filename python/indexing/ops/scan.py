@@ -179,5 +179,6 @@ OPS = (
         output_to_input,
         reference,
         input_to_output,
+        exactness="exact for computations that use all; else a bound",
     ),
 )

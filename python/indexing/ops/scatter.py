@@ -265,5 +265,6 @@ OPS = (
         reference,
         input_to_output,
         element_dynamic.scatter,
+        exactness="exact for what is written; a bound for what may be replaced",
     ),
 )

@@ -238,6 +238,7 @@ OPS: tuple[Op, ...] = (
         "out[i] = in[j], equal positions among elements in use",
         _dynamic_reshape_from_output,
         _reshape,
+        exactness="exact; a bound with dynamic sizes",
     ),
     Op(
         "get-dimension-size",

@@ -190,6 +190,7 @@ OPS = (
         reduce_window_reference,
         reduce_window_input_to_output,
         element_loops.reduce_window,
+        exactness="exact; a bound for operands that the computation ignores",
     ),
     Op(
         "select-and-scatter",
@@ -197,5 +198,6 @@ OPS = (
         select_and_scatter_output_to_input,
         select_and_scatter_reference,
         select_and_scatter_input_to_output,
+        exactness="a bound: what is selected depends on values",
     ),
 )
