@@ -57,4 +57,4 @@ def test_laws_are_one_line() -> None:
 
 def test_the_table_of_ops_is_current() -> None:
     written = (ROOT / "docs" / "ops.md").read_text(encoding="utf-8")
-    assert written == ops_table(), "run: python -m indexing.ops.docs docs/ops.md"
+    assert written == ops_table(), "run: make docs"

@@ -1,0 +1,18 @@
+"""Write the documents of this folder that are generated from the code: `python docs/generate.py`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from indexing.ops.docs import ops_table
+
+HERE = Path(__file__).parent
+
+
+def main() -> None:
+    """Write each of them."""
+    (HERE / "ops.md").write_text(ops_table(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
