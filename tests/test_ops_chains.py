@@ -218,22 +218,36 @@ def random_fusion(seed):
             STEPS[rng.integers(len(STEPS))](c)
     root = c.last
     lines = [("ROOT " if line.startswith(f"{root} = ") else "") + line for line in c.lines]
-    operands = [f"a{k} = {p} parameter({k})" for k, p in enumerate(c.parameters)]
-    call = (
-        f"ROOT r = f64{dims(c.shape)} fusion({', '.join(f'a{k}' for k in range(len(operands)))}), kind=kLoop, calls=f"
-    )
-    text = f"HloModule m\n{ADD}\nf {{\n  " + "\n  ".join(lines) + "\n}\n\nENTRY e {\n  "
-    return text + "\n  ".join([*operands, call]) + "\n}\n", c.values
+    body = "f {\n  " + "\n  ".join(lines) + "\n}\n"
+    how = ["fusion({}), kind=kLoop, calls=", "call({}), to_apply="][seed % 2]
+    called = "f"
+    if seed % 3 == 0:  # one computation more on the way
+        body += around("g", c, f"fusion({{}}), kind=kLoop, calls={called}")
+        called = "g"
+    return f"HloModule m\n{ADD}\n{body}\nENTRY {around('e', c, how + called)}", c.values
 
 
-def all_values(fusion, values):
-    """The value of each instruction of the fused computation, and of the fusion's operands, by name."""
-    found = {o.name: v for o, v in zip(fusion.operands, values, strict=True)}
+def around(name, c, text):
+    """A computation of the same parameters that calls another with all of them."""
+    operands = [f"{name}{k} = {p} parameter({k})" for k, p in enumerate(c.parameters)]
+    names = ", ".join(f"{name}{k}" for k in range(len(operands)))
+    root = f"ROOT {name}r = f64{dims(c.shape)} {text.format(names)}"
+    return f"{name} {{\n  " + "\n  ".join([*operands, root]) + "\n}\n"
+
+
+def all_values(instruction, values):
+    """The value of each instruction of the computations below, and of the operands, by name; and the result."""
+    found = {o.name: v for o, v in zip(instruction.operands, values, strict=True)}
     inside = {}
-    for i in fusion.called[0].post_order():
-        inside[i] = evaluate_instruction(i, [inside[o] for o in i.operands], values)
+    for i in instruction.called[0].post_order():
+        operands = [inside[o] for o in i.operands]
+        if i.opcode == "fusion":
+            below, inside[i] = all_values(i, operands)
+            found |= below
+        else:
+            inside[i] = evaluate_instruction(i, operands, values)
         found[i.name] = np.asarray(inside[i])
-    return found, np.asarray(inside[fusion.called[0].root])
+    return found, np.asarray(inside[instruction.called[0].root])
 
 
 @pytest.mark.parametrize("seed", range(60))
