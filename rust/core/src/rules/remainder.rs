@@ -32,6 +32,9 @@ pub fn apply(s: &mut Simplifier<'_>, e: Expr) -> Result<Expr> {
 /// `n % m = n - m * k` where all of `n` lies in one period.
 fn in_period(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {
     let bounds = s.bounds(n);
+    if !bounds.is_bounded() {
+        return Ok(None);
+    }
     let (low, high) = (div_mod_positive(bounds.lower, m).0, div_mod_positive(bounds.upper, m).0);
     let Some(back) = low.checked_mul(m).and_then(i64::checked_neg).filter(|_| low == high) else {
         return Ok(None);
