@@ -108,7 +108,7 @@ impl Problem {
             }
             let changed = pass.changed;
             self.constraints = pass.kept;
-            if !changed && !self.use_each_other(s) {
+            if !changed && !self.equate_variables(s) && !self.use_each_other(s) {
                 break;
             }
         }
@@ -196,37 +196,43 @@ impl Problem {
         }
     }
 
-    /// Where `x - y = 0`, write `x` for `y` in the results and the other constraints.
-    fn replace_equal_variables(&mut self, s: &mut Simplifier<'_>) {
-        let pairs: Vec<(usize, Expr, Expr)> = (0..self.constraints.len())
-            .filter_map(|k| {
-                let (e, interval) = self.constraints[k];
-                let Node::Sum(0, [a, b]) = s.arena.node(e) else { return None };
-                let variables =
-                    s.arena.as_variable(a.expr).is_some() && s.arena.as_variable(b.expr).is_some();
-                let equal = interval == Interval::point(0) && a.coeff == 1 && b.coeff == -1 && variables;
-                equal.then_some((k, a.expr, b.expr))
-            })
-            .collect();
-        for (own, keep, gone) in pairs {
-            let mut roots = self.results.clone();
-            roots.extend(self.constraints.iter().map(|c| c.0));
+    /// `(x, y)` where constraint `k` says `x - y = 0`.
+    fn equal_variables(&self, s: &Simplifier<'_>, k: usize) -> Option<(Expr, Expr)> {
+        let (e, interval) = self.constraints[k];
+        let Node::Sum(0, [a, b]) = s.arena.node(e) else { return None };
+        let variables = s.arena.as_variable(a.expr).is_some() && s.arena.as_variable(b.expr).is_some();
+        let equal = interval == Interval::point(0) && a.coeff == 1 && b.coeff == -1 && variables;
+        equal.then_some((a.expr, b.expr))
+    }
+
+    /// Where `x - y = 0`, write `x` for `y` in the other constraints; true where one changed. One pair after the other,
+    /// each as the pairs before it have left it, so that `y` stays in its own constraint alone.
+    fn equate_variables(&mut self, s: &mut Simplifier<'_>) -> bool {
+        let mut changed = false;
+        for own in 0..self.constraints.len() {
+            let Some((keep, gone)) = self.equal_variables(s, own) else { continue };
+            let roots: Vec<Expr> = self.constraints.iter().map(|c| c.0).collect();
             let Ok(new) = s.arena.replace(&roots, &[(gone, keep)]) else { continue };
-            let count = self.results.len();
-            for (r, n) in self.results.iter_mut().zip(&new) {
-                if *r != *n {
-                    *r = s.applied(RuleId::EqualityUsed, *r, *n);
+            for (k, n) in new.into_iter().enumerate() {
+                if k != own && self.constraints[k].0 != n {
+                    self.constraints[k].0 = n;
+                    changed = true;
                 }
             }
-            for (k, n) in new[count..].iter().enumerate() {
-                if k != own && self.constraints[k].0 != *n {
-                    // A constraint must not be simplified by what it says itself.
-                    self.constraints[k].0 = *n;
-                    self.restate_facts(s, Some(k));
-                    self.constraints[k].0 = s.simplify(*n);
+        }
+        changed
+    }
+
+    /// Where `x - y = 0`, write `x` for `y` in the results.
+    fn replace_equal_variables(&mut self, s: &mut Simplifier<'_>) {
+        for k in 0..self.constraints.len() {
+            let Some((keep, gone)) = self.equal_variables(s, k) else { continue };
+            let Ok(new) = s.arena.replace(&self.results, &[(gone, keep)]) else { continue };
+            for (r, n) in self.results.iter_mut().zip(new) {
+                if *r != n {
+                    *r = s.applied(RuleId::EqualityUsed, *r, n);
                 }
             }
-            self.restate_facts(s, None);
         }
     }
 }
@@ -309,8 +315,9 @@ impl Pass<'_> {
             Node::Sum(..) => {
                 let Some((form, factor, offset)) = normal_form(s.arena, e) else { return };
                 if form != e {
-                    let inner = interval.plus(Interval::point(offset).negated()).quotient_by(factor);
-                    return push(work, form, inner, implied);
+                    if let Some(inner) = shifted_back(interval, offset) {
+                        return push(work, form, inner.quotient_by(factor), implied);
+                    }
                 }
                 if let Some((high, inner)) = self.without_low_terms(s, e, interval) {
                     return push(work, high, inner, implied);
@@ -318,9 +325,7 @@ impl Pass<'_> {
                 self.imply_terms(s, e, interval, work);
             }
             Node::FloorDiv(x, d) => {
-                if let Some(m) = s.arena.as_constant(d) {
-                    let above = interval.scaled(m);
-                    let inner = Interval::new(above.lower, above.upper.saturating_add(m - 1));
+                if let Some(inner) = s.arena.as_constant(d).and_then(|m| dividends(interval, m)) {
                     return push(work, x, inner, implied);
                 }
             }
@@ -516,6 +521,24 @@ fn periods(interval: Interval, low: Interval, g: i64) -> Option<Interval> {
         let some = floor_div(interval.upper.checked_sub(low.lower)?, g)?;
         Some(all).filter(|_| all == some)?
     };
+    Some(Interval::new(lower, upper))
+}
+
+/// The `x` with `x + offset in interval`; `None` where an end leaves int64, for it would then say nothing.
+fn shifted_back(interval: Interval, offset: i64) -> Option<Interval> {
+    let Interval { lower, upper } = interval;
+    let lower =
+        if lower == i64::MIN { lower } else { lower.checked_sub(offset).filter(|x| *x != i64::MAX)? };
+    let upper =
+        if upper == i64::MAX { upper } else { upper.checked_sub(offset).filter(|x| *x != i64::MIN)? };
+    Some(Interval::new(lower, upper))
+}
+
+/// The `x` with `x floordiv m in interval`; `None` as above.
+fn dividends(interval: Interval, m: i64) -> Option<Interval> {
+    let Interval { lower, upper } = interval;
+    let lower = if lower == i64::MIN { lower } else { lower.checked_mul(m)? };
+    let upper = if upper == i64::MAX { upper } else { upper.checked_mul(m)?.checked_add(m - 1)? };
     Some(Interval::new(lower, upper))
 }
 

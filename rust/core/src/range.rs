@@ -400,7 +400,7 @@ impl Ranges {
             return info;
         }
         for (form, bounds) in &self.facts.linear {
-            let Node::Sum(_, parts) = arena.node(*form) else { continue };
+            let Node::Sum(0, parts) = arena.node(*form) else { continue };
             let Some(first) = terms.iter().find(|t| t.expr == parts[0].expr) else { continue };
             let k = first.coeff / parts[0].coeff;
             if k == 0 || first.coeff % parts[0].coeff != 0 {

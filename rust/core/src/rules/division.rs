@@ -131,18 +131,19 @@ fn thresholds(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option
     let Some(start) = rises(first + 1) else { return Ok(None) };
     let period = if last == first + 1 {
         // One step only: any period that brings no second step; the one that needs no offset is best.
-        let fits = start > 0 && x.lower >= 0 && x.upper < 2 * start;
+        let fits = start > 0 && x.lower >= 0 && x.upper - start < start;
         let Some(width) = x.upper.checked_sub(x.lower) else { return Ok(None) };
-        if fits {
-            start
-        } else {
-            width + 1
+        match width.checked_add(1) {
+            _ if fits => start,
+            Some(period) => period,
+            None => return Ok(None),
         }
     } else {
         let Some(k) = rises(first + 2).map(|second| second - start) else { return Ok(None) };
         let even = (first + 1..last).all(|j| rises(j).zip(rises(j + 1)).is_some_and(|(a, b)| b - a == k));
         // Neither a first nor a last stretch longer than the period.
-        if !even || start - x.lower > k || x.upper - rises(last).unwrap_or(x.lower) >= k {
+        let ends = start.checked_sub(x.lower).zip(rises(last).and_then(|y| x.upper.checked_sub(y)));
+        if !even || ends.is_none_or(|(before, after)| before > k || after >= k) {
             return Ok(None);
         }
         k

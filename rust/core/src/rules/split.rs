@@ -103,7 +103,8 @@ impl Simplifier<'_> {
             let Some(residue) = residue_of(p, g, residues) else {
                 // The whole term is congruent to a constant.
                 let Some(r) = p.term.coeff.checked_mul(p.info.residue) else { return Ok(None) };
-                shift = div_mod_positive(shift + div_mod_positive(r, g).1, g).1;
+                let r = div_mod_positive(r, g).1;
+                shift = if shift < g - r { shift + r } else { shift - (g - r) };
                 continue;
             };
             differs |= residue < 0;
