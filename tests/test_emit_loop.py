@@ -1,0 +1,198 @@
+"""The loop emitter: knobs, thread maps, vectors and tails, text that stays linear, names that stay out."""
+
+import itertools
+import time
+
+import numpy as np
+import pytest
+
+import indexing as ix
+from indexing.emit.kernel import Kernel
+from indexing.errors import IndexingError
+
+CHAIN = """
+f {{
+  a = {kind}[{count}] parameter(0)
+  b = {kind}[{count}] parameter(1)
+  c = {kind}[{count}] multiply(a, b)
+  ROOT r = {kind}[{count}] add(c, a)
+}}"""
+
+
+def entry(text: str) -> ix.hlo.Computation:
+    return ix.hlo.parse(text).entry
+
+
+def written(kernel: Kernel, output: int = 0) -> list[tuple[int, ...]]:
+    """Every index that some thread writes, each time it does, by enumeration."""
+    m = kernel.thread_to_output(output)
+    axes = [range(v.interval.lower, v.interval.upper + 1) for v in (*m.dims, *m.ranges)]
+    found = []
+    for point in itertools.product(*axes):
+        dims, ranges = point[: len(m.dims)], point[len(m.dims) :]
+        if m.contains(dims, ranges):
+            found.append(tuple(int(x) for x in m.evaluate(dims, ranges)))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("sizes", "knobs"),
+    [
+        ("6,35", {"block_size": 32}),
+        ("6,35", {"block_size": 16, "vector_width": 2}),
+        ("7,9", {"block_size": 8, "max_blocks": 3}),
+        ("64", {"block_size": 4, "vector_width": 4, "max_blocks": 2}),
+        ("", {}),
+    ],
+)
+def test_threads_cover_each_element_once_and_agree(sizes: str, knobs: dict[str, int]) -> None:
+    text = CHAIN.format(kind="f32", count=sizes)
+    kernel = ix.emit(entry(text), "opencl", **knobs)
+    shape = tuple(int(s) for s in sizes.split(",") if s)
+    assert sorted(written(kernel)) == list(itertools.product(*map(range, shape)))
+
+
+@pytest.mark.parametrize(
+    ("kind", "count", "width"),
+    [("f32", 1 << 18, 4), ("bf16", 1 << 18, 8), ("c64", 1 << 18, 2), ("f32", (1 << 18) + 1, 1)],
+)
+def test_vectors_are_as_wide_as_divisibility_allows(kind: str, count: int, width: int) -> None:
+    text = CHAIN.format(kind=kind, count=count)
+    kernel = ix.emit(entry(text), "opencl")
+    assert kernel.thread_to_output().ranges[-1].interval.upper + 1 == width
+    assert (f"x{width}" in kernel.source) == (width > 1)
+    rng = np.random.default_rng(0)
+    dtype = ix.hlo.parse(text).entry.root.shape.dtype
+    arrays = [rng.integers(-8, 8, count).astype(np.float32).astype(dtype) for _ in range(2)]
+    got = ix.compile(text, device="cpu")(*arrays)
+    assert np.array_equal(got, ix.evaluate(text, *arrays))
+
+
+def test_a_vector_is_loaded_where_rows_stay_aligned() -> None:
+    text = """
+f {
+  a = f32[512,512] parameter(0)
+  row = f32[512] parameter(1)
+  column = f32[512] parameter(2)
+  r = f32[512,512] broadcast(row), dimensions={1}
+  c = f32[512,512] broadcast(column), dimensions={0}
+  s = f32[512,512] add(a, r)
+  ROOT t = f32[512,512] multiply(s, c)
+}"""
+    source = ix.emit(entry(text)).source
+    assert source.count("const f32x4 x") == 2  # a and row; column is one element for all lanes
+    assert "p2[i >> 7]" in source or "p2[i / 128]" in source
+
+
+def test_index_width_follows_the_range() -> None:
+    wide = ix.emit(entry("f { a = s8[65536,65536] parameter(0)\n ROOT r = s8[65536,65536] negate(a)\n}")).source
+    narrow = ix.emit(entry("f { a = s8[65536,16] parameter(0)\n ROOT r = s8[65536,16] negate(a)\n}")).source
+    assert "s64" in wide
+    assert "s64" not in narrow
+
+
+def test_arithmetic_of_the_launch_does_not_overflow() -> None:
+    count = 2**31 - 1  # the last block's threads reach beyond int32
+    source = ix.emit(entry(f"f {{ a = s8[{count}] parameter(0)\n ROOT r = s8[{count}] negate(a)\n}}")).source
+    assert "const s64 i = (s64)blockIdx.x" in source
+
+
+@pytest.mark.parametrize(
+    ("knob", "value"), [("block_size", 0), ("block_size", 1025), ("vector_width", 3), ("max_blocks", 0)]
+)
+def test_a_knob_out_of_range_is_refused(knob: str, value: int) -> None:
+    with pytest.raises(IndexingError, match=knob):
+        ix.emit(entry(CHAIN.format(kind="f32", count=8)), **{knob: value})
+
+
+def test_an_unknown_dialect_is_refused() -> None:
+    with pytest.raises(ix.CompileError, match="no dialect 'metal'"):
+        ix.emit(entry(CHAIN.format(kind="f32", count=8)), "metal")
+
+
+def test_an_op_without_element_code_is_refused_by_name() -> None:
+    text = "f { a = f32[8] parameter(0)\n ROOT r = c64[5] fft(a), fft_type=RFFT, fft_length={8}\n}"
+    with pytest.raises(ix.UnsupportedOp, match="fft"):
+        ix.emit(entry(text))
+
+
+def stages(count: int) -> str:
+    """log, transpose, add, `count` times: each log is read at two places."""
+    lines = ["f {", "  x0 = f32[8,8] parameter(0)"]
+    for k in range(count):
+        lines.append(f"  l{k} = f32[8,8] log(x{k})")
+        lines.append(f"  t{k} = f32[8,8] transpose(l{k}), dimensions={{1,0}}")
+        lines.append(f"  x{k + 1} = f32[8,8] add(l{k}, t{k})")
+    return "\n".join([*lines, f"  ROOT r = f32[8,8] negate(x{count})", "}"])
+
+
+def test_text_grows_linearly_with_the_graph() -> None:
+    lines = [ix.emit(entry(stages(n)), vector_width=1).source.count("\n") for n in (16, 32, 64)]
+    assert lines[2] < 700
+    assert lines[2] - lines[1] <= 2 * (lines[1] - lines[0]) + 4
+    start = time.perf_counter()
+    assert ix.emit(entry(stages(64))).cubin()
+    assert time.perf_counter() - start < 20
+
+
+def test_stages_are_right() -> None:
+    array = np.random.default_rng(0).random((8, 8), np.float32) + 30
+    text = stages(3)
+    assert np.allclose(ix.compile(text, device="cpu")(array), ix.evaluate(text, array), rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        "  x{n} = f32[64] negate(x{k})",
+        "  x{n} = f32[64] dynamic-slice(x{k}, i), dynamic_slice_sizes={{64}}",
+        "  x{n} = f32[64] dynamic-update-slice(x{k}, u, i)",
+        "  y{k} = f32[66] pad(x{k}, z), padding=1_1\n  x{n} = f32[64] slice(y{k}), slice={{[0:64]}}",
+        "  x{n} = f32[64] concatenate(h, s{k}), dimensions={{0}}",
+    ],
+)
+def test_depth_is_no_matter(step: str) -> None:
+    head = ["f {", "  x0 = f32[64] parameter(0)", "  i = s32[] parameter(1)", "  u = f32[3] parameter(2)"]
+    head += ["  z = f32[] constant(0)", "  h = f32[32] parameter(3)"]
+    body = []
+    for k in range(400):
+        if "s{k}" in step:
+            body.append(f"  s{k} = f32[32] slice(x{k}), slice={{[16:48]}}")
+        body.append(step.format(k=k, n=k + 1))
+    text = "\n".join([*head, *body, "  ROOT r = f32[64] negate(x400)", "}"])
+    assert ix.emit(entry(text)).source.count("\n") < 12000
+
+
+def test_names_of_hlo_stay_in_comments() -> None:
+    name = "evil.1-x_*/"
+    text = 'HloModule m\nENTRY "e\\" ; int" {\n  ROOT r = f32[4] parameter(0)\n}'
+    source = ix.emit(entry(CHAIN.format(kind="f32", count=8).replace("f {", "fused-_.x {"))).source
+    assert source.startswith("// fused-_.x:")
+    assert name not in source
+    with pytest.raises(IndexingError):
+        ix.emit(entry(text.replace("ENTRY", "ENTRY ;")))
+
+
+def test_text_depends_on_nothing_but_the_module() -> None:
+    text = stages(4)
+    assert ix.emit(entry(text)).source == ix.emit(entry(text)).source
+
+
+def test_outputs_of_several_shapes() -> None:
+    text = """
+f {
+  a = f32[12] parameter(0)
+  b = f32[5] parameter(1)
+  n = f32[12] negate(a)
+  m = f32[3,4] reshape(n)
+  e = f32[5] exponential(b)
+  z = f32[0] constant({})
+  ROOT t = (f32[12], (f32[3,4], f32[5]), f32[0]) tuple(n, u, z)
+}""".replace("  ROOT", "  u = (f32[3,4], f32[5]) tuple(m, e)\n  ROOT")
+    arrays = [np.arange(12, dtype=np.float32), np.arange(5, dtype=np.float32)]
+    kernel = ix.emit(entry(text), "opencl")
+    assert [a.dimensions for a in kernel.outputs] == [(12,), (3, 4), (5,), (0,)]
+    got = ix.compile(text, device="cpu")(*arrays)
+    want = ix.evaluate(text, *arrays)
+    for g, w in zip(got, want, strict=True):
+        assert np.allclose(g, w)
