@@ -1,0 +1,148 @@
+"""Element code of ops that are not elementwise: a kernel of each on the CPU against the numpy reference."""
+
+import numpy as np
+import pytest
+from kernels import close, random_array
+
+import indexing as ix
+
+ADD = "add {\n  x = KIND[] parameter(0)\n  y = KIND[] parameter(1)\n  ROOT s = KIND[] add(x, y)\n}\n"
+LARGER = """larger {
+  v = f32[] parameter(0)
+  i = s32[] parameter(1)
+  w = f32[] parameter(2)
+  j = s32[] parameter(3)
+  c = pred[] compare(v, w), direction=GE
+  a = f32[] select(c, v, w)
+  b = s32[] select(c, i, j)
+  ROOT t = (f32[], s32[]) tuple(a, b)
+}
+"""
+
+PROGRAMS = {
+    "iota": "ROOT r = KIND[3,5] iota(), iota_dimension=1",
+    "constant": "ROOT r = s16[2,3] constant({{1,-2,3},{-4,5,-32768}})",
+    "concatenate": "a = KIND[2,3] parameter(0)\nb = KIND[2,0] parameter(1)\nc = KIND[2,4] parameter(2)\n"
+    "ROOT r = KIND[2,7] concatenate(a, b, c), dimensions={1}",
+    "pad": "a = KIND[4,3] parameter(0)\nz = KIND[] parameter(1)\nROOT r = KIND[8,2] pad(a, z), padding=-1_2_1x1_-2",
+    "reverse": "a = KIND[4,3] parameter(0)\nROOT r = KIND[4,3] reverse(a), dimensions={0,1}",
+    "slice": "a = KIND[9,5] parameter(0)\nROOT r = KIND[3,2] slice(a), slice={[1:9:3], [2:4]}",
+    "layouts": "a = KIND[4,6]{0,1} parameter(0)\nb = KIND[6,4]{1,0} bitcast(a)\nROOT r = KIND[6,4]{0,1} copy(b)",
+    "dynamic-slice": "a = KIND[9,5] parameter(0)\ni = s32[] parameter(1)\nj = u8[] parameter(2)\n"
+    "ROOT r = KIND[4,5] dynamic-slice(a, i, j), dynamic_slice_sizes={4,5}",
+    "dynamic-update-slice": "a = KIND[9,5] parameter(0)\nu = KIND[4,2] parameter(1)\ni = s8[] parameter(2)\n"
+    "j = s64[] parameter(3)\nn = KIND[9,5] negate(a)\nROOT r = KIND[9,5] dynamic-update-slice(n, u, i, j)",
+    "gather": "a = KIND[5,7,2] parameter(0)\ni = s32[4,3,2] parameter(1)\nROOT r = KIND[4,3,2,2] gather(a, i), "
+    "offset_dims={2,3}, collapsed_slice_dims={0}, start_index_map={1,0}, index_vector_dim=2, slice_sizes={1,2,2}",
+    "gather-batched": "a = KIND[3,7] parameter(0)\ni = s32[4,3] parameter(1)\nROOT r = KIND[4,3] gather(a, i), offset_dims={}, "
+    "collapsed_slice_dims={1}, start_index_map={1}, operand_batching_dims={0}, start_indices_batching_dims={1}, "
+    "index_vector_dim=2, slice_sizes={1,1}",
+    "dot": "a = KIND[2,3,4] parameter(0)\nb = KIND[4,2,5] parameter(1)\nROOT r = KIND[2,3,5] dot(a, b), lhs_batch_dims={0}, "
+    "lhs_contracting_dims={2}, rhs_batch_dims={1}, rhs_contracting_dims={0}",
+    "reduce": "a = KIND[3,4,5] parameter(0)\nz = KIND[] parameter(1)\nROOT r = KIND[4] reduce(a, z), dimensions={0,2}, "
+    "to_apply=add",
+    "reduce-window": "a = KIND[7,6] parameter(0)\nz = KIND[] constant(0)\nROOT r = KIND[4,5] reduce-window(a, z), "
+    "window={size=3x2 stride=2x1 pad=1_1x1_0 rhs_dilate=1x2}, to_apply=add",
+    "reduce-window-dilated": "a = KIND[4] parameter(0)\nz = KIND[] constant(0)\nROOT r = KIND[10] reduce-window(a, z), "
+    "window={size=2 pad=1_0 lhs_dilate=3 rhs_dilate=1}, to_apply=add",
+    "convolution": "a = KIND[2,4,5,6] parameter(0)\nw = KIND[3,2,2,6] parameter(1)\nROOT r = KIND[2,4,10,6] convolution(a, w), "
+    "window={size=3x2 stride=1x1 pad=1_0x1_1 lhs_dilate=1x2 rhs_dilate=1x3 rhs_reversal=1x0}, "
+    "dim_labels=bf01_01io->b01f, feature_group_count=2",
+    "map": "a = KIND[3,4] parameter(0)\nb = KIND[3,4] parameter(1)\nROOT r = KIND[3,4] map(a, b), dimensions={0,1}, "
+    "to_apply=add",
+    "scatter": "a = KIND[6,5] parameter(0)\ni = s32[4,1] parameter(1)\nu = KIND[4,5] parameter(2)\nROOT r = KIND[6,5] "
+    "scatter(a, i, u), update_window_dims={1}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, "
+    "index_vector_dim=1, to_apply=add",
+    "inner-scatter": "a = KIND[6,5] parameter(0)\ni = s32[4] parameter(1)\nu = KIND[4,2,5] parameter(2)\ns = KIND[6,5] "
+    "scatter(a, i, u), update_window_dims={1,2}, inserted_window_dims={}, scatter_dims_to_operand_dims={0}, "
+    "index_vector_dim=1, to_apply=add\nt = KIND[5,6] transpose(s), dimensions={1,0}\nROOT r = KIND[5,6] multiply(t, t)",
+}
+KINDS = {"f32": PROGRAMS, "bf16": ("dot", "reduce", "pad", "iota"), "s8": ("dot", "reduce", "concatenate", "iota")}
+KINDS |= {"c64": ("dot", "reduce", "pad", "convolution"), "s4": ("dot", "dynamic-slice", "iota"), "u64": ("dot", "map")}
+CASES = [(name, kind) for kind, names in KINDS.items() for name in names]
+
+
+def text_of(name: str, kind: str) -> str:
+    body = PROGRAMS[name].replace("\n", "\n  ")
+    return f"{ADD}f {{\n  {body}\n}}".replace("KIND", kind)
+
+
+@pytest.mark.parametrize(("name", "kind"), CASES)
+def test_kernels_agree_with_the_reference(name: str, kind: str) -> None:
+    text = text_of(name, kind)
+    rng = np.random.default_rng(len(name))
+    entry = ix.hlo.parse(text).entry
+    arrays = [random_array(p.shape, rng) for p in entry.parameters]
+    want = ix.evaluate(text, *arrays)
+    close(ix.compile(text, device="cpu")(*arrays), want, 2e-2 if kind == "bf16" else 1e-5)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_kernels_compile_for_a_gpu(name: str) -> None:
+    assert ix.emit(ix.hlo.parse(text_of(name, "f32")).entry).cubin("sm_80")
+
+
+def test_start_indices_are_clamped() -> None:
+    text = text_of("dynamic-slice", "f32")
+    array = np.arange(45, dtype=np.float32).reshape(9, 5)
+    run = ix.compile(text, device="cpu")
+    for start, first in ((-7, 0), (3, 3), (100, 5)):
+        got = run(array, np.array(start, np.int32), np.array(255, np.uint8))
+        assert np.array_equal(got, array[first : first + 4])
+
+
+def test_a_variadic_reduction_keeps_its_values_together() -> None:
+    text = f"""{LARGER}f {{
+  a = f32[4,50] parameter(0)
+  i = s32[4,50] iota(), iota_dimension=1
+  low = f32[] constant(-inf)
+  none = s32[] constant(-1)
+  r = (f32[4], s32[4]) reduce(a, i, low, none), dimensions={{1}}, to_apply=larger
+  v = f32[4] get-tuple-element(r), index=0
+  j = s32[4] get-tuple-element(r), index=1
+  f = f32[4] convert(j)
+  s = f32[4] add(v, f)
+  b = f32[4,3] broadcast(s), dimensions={{0}}
+  ROOT t = f32[3,4] transpose(b), dimensions={{1,0}}
+}}"""
+    array = np.random.default_rng(1).normal(size=(4, 50)).astype(np.float32)
+    got = ix.compile(text, device="cpu")(array)
+    assert np.allclose(got, np.tile(array.max(1) + array.argmax(1), (3, 1)))
+
+
+def test_a_long_sum_keeps_its_precision() -> None:
+    text = f"""{ADD.replace("KIND", "f32")}f {{
+  a = f32[100003] parameter(0)
+  z = f32[] parameter(1)
+  s = f32[] reduce(a, z), dimensions={{0}}, to_apply=add
+  ROOT b = f32[2] broadcast(s), dimensions={{}}
+}}"""
+    array = np.random.default_rng(1).random(100003, np.float32)
+    got = ix.compile(text, device="cpu")(array, np.float32(0.5))
+    assert np.allclose(got, array.astype(np.float64).sum() + 0.5, rtol=2e-6)
+
+
+def test_called_computations_are_written_in_place() -> None:
+    text = """
+inner {
+  p = f32[3,4] parameter(0)
+  q = f32[4] parameter(1)
+  b = f32[3,4] broadcast(q), dimensions={1}
+  ROOT s = f32[3,4] subtract(p, b)
+}
+outer {
+  p = f32[3,4] parameter(0)
+  q = f32[4] parameter(1)
+  c = f32[3,4] call(p, q), to_apply=inner
+  ROOT d = f32[3,4] call(c, q), to_apply=inner
+}
+f {
+  a = f32[4,3] parameter(0)
+  q = f32[4] parameter(1)
+  t = f32[3,4] transpose(a), dimensions={1,0}
+  ROOT r = f32[3,4] call(t, q), to_apply=outer
+}"""
+    a, q = np.arange(12, dtype=np.float32).reshape(4, 3), np.arange(4, dtype=np.float32)
+    kernel = ix.emit(ix.hlo.parse(text).entry, "opencl")
+    assert kernel.source.count("@") == 0
+    assert np.array_equal(ix.compile(text, device="cpu")(a, q), a.T - 2 * q)
