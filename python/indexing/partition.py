@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from indexing._core import IndexingMap, compose
@@ -213,7 +213,8 @@ class _Partitioner:
             if shape.dimensions == first.dimensions:
                 self._record(operand, access)
             elif shape.dimensions and first.dimensions and shape.element_count == first.element_count:
-                self._record(operand, self._then(access, OperandIndexing(bitcast_map(first, shape)), root, k))
+                same = bitcast_map(replace(first, element_type=shape.element_type), shape)
+                self._record(operand, self._then(access, OperandIndexing(same), root, k))
             else:
                 self._record(operand, _Access(-1, access.map, (root.index, k)))
 

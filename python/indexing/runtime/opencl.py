@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 POCL = "Portable Computing Language"
 WORD_BYTES = 16  # atomics on narrow elements reach to the end of the word
-BUILD_OPTIONS = ("-cl-std=CL1.2", "-cl-fp32-correctly-rounded-divide-sqrt")
+BUILD_OPTIONS = ("-w", "-cl-std=CL1.2", "-cl-fp32-correctly-rounded-divide-sqrt")
 
 
 class OpenCLDevice:
