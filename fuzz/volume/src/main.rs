@@ -34,7 +34,9 @@ fn main() -> ExitCode {
     let seed = arguments.get(1).copied().unwrap_or_else(time_seed);
     let first = arguments.get(2).copied().unwrap_or(0);
     println!("seed {seed}, {count} problems");
-    set_hook(Box::new(|_| {})); // a panic is reported with its problem
+    if std::env::var_os("RUST_BACKTRACE").is_none() {
+        set_hook(Box::new(|_| {})); // a panic is reported with its problem
+    }
     let (counts, start) = (Counts::default(), Instant::now());
     let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
     std::thread::scope(|scope| {

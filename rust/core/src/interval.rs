@@ -232,14 +232,14 @@ impl Interval {
     #[inline]
     #[must_use]
     pub fn min(self, other: Interval) -> Interval {
-        Interval::new(self.lower.min(other.lower), self.upper.min(other.upper))
+        Interval::saturated(self.lower.min(other.lower), self.upper.min(other.upper))
     }
 
     /// The greater of two elements.
     #[inline]
     #[must_use]
     pub fn max(self, other: Interval) -> Interval {
-        Interval::new(self.lower.max(other.lower), self.upper.max(other.upper))
+        Interval::saturated(self.lower.max(other.lower), self.upper.max(other.upper))
     }
 
     /// The `x` with `x * factor` in the interval, for a nonzero factor.
@@ -252,11 +252,17 @@ impl Interval {
         Interval::new(lower, upper)
     }
 
-    /// Is every element of this below every element of `other`? `None`: it depends.
+    /// Is no element of this above an element of `other`? False where an end that decides is unbounded.
+    #[inline]
+    pub fn at_most(self, other: Interval) -> bool {
+        self.upper <= other.lower && self.upper != HIGH && other.lower != LOW
+    }
+
+    /// Is every element of this below every element of `other`? `None`: it depends, or an end is unbounded.
     pub fn lt(self, other: Interval) -> Option<bool> {
         if self.upper < other.lower {
             Some(true)
-        } else if self.lower >= other.upper {
+        } else if other.at_most(self) {
             Some(false)
         } else {
             None

@@ -402,7 +402,7 @@ impl Ranges {
         for (form, bounds) in &self.facts.linear {
             let Node::Sum(0, parts) = arena.node(*form) else { continue };
             let Some(first) = terms.iter().find(|t| t.expr == parts[0].expr) else { continue };
-            let k = first.coeff / parts[0].coeff;
+            let Some(k) = first.coeff.checked_div(parts[0].coeff) else { continue };
             if k == 0 || first.coeff % parts[0].coeff != 0 {
                 continue;
             }

@@ -111,7 +111,8 @@ fn undominated(s: &mut Simplifier<'_>, tag: Tag, args: &[Expr]) -> Result<Vec<Ex
     };
     let Some(best) = best else { return Ok(args.to_vec()) };
     let beaten = |i: usize| {
-        i != best && if tag == Tag::Min { lower(i) >= upper(best) } else { upper(i) <= lower(best) }
+        i != best
+            && if tag == Tag::Min { bounds[best].at_most(bounds[i]) } else { bounds[i].at_most(bounds[best]) }
     };
     let mut kept: Vec<Expr> = (0..args.len()).filter(|i| !beaten(*i)).map(|i| args[i]).collect();
     if kept.len() > PAIRS_COMPARED {
@@ -150,7 +151,7 @@ impl Simplifier<'_> {
         if !self.spend(1) {
             return Ok(false);
         }
-        if self.bounds(a).upper <= self.bounds(b).lower {
+        if self.bounds(a).at_most(self.bounds(b)) {
             return Ok(true);
         }
         if depth < 3 {

@@ -161,8 +161,9 @@ fn absorb(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], found: &mut Vec<Expr>
         };
         let (mut new, mut moved) = (Vec::new(), Vec::new());
         for (i, t) in terms.iter().enumerate() {
-            let inside =
-                i != k && t.coeff % q.coeff == 0 && parts.iter().any(|p| mentions(s, p.expr, t.expr));
+            let inside = i != k
+                && t.coeff.checked_rem(q.coeff) == Some(0)
+                && parts.iter().any(|p| mentions(s, p.expr, t.expr));
             match (t.coeff / q.coeff).checked_mul(m).filter(|_| inside) {
                 Some(coeff) => moved.push(Term::new(coeff, t.expr)),
                 None if i != k => new.push(*t),
