@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import math
 import time
+import weakref
 
 import numpy as np
 import pytest
@@ -382,3 +384,79 @@ def test_bitcast_map_between_layouts_and_shapes() -> None:
     )
     with pytest.raises(ix.InvalidMap, match="number of bits"):
         ix.bitcast_map(source, ix.hlo.Shape.array("f32", (5,)))
+
+
+# ---------------------------------------------------------------- what is remembered
+
+
+def test_what_is_remembered_of_a_module_is_freed_with_it() -> None:
+    module = ix.hlo.parse(fusion_of(SLICES, "s32[9,8]", "s32[]", "s32[]", "s32[]", "s32[]", out="s32[3,2]"))
+    ix.output_to_input(module.entry.root)
+    ix.input_to_output(module.entry.root)
+    gone = weakref.ref(module)
+    del module
+    gc.collect()
+    assert gone() is None
+
+
+def test_answers_are_the_callers_own() -> None:
+    root = ix.hlo.parse("HloModule m\nENTRY e {\n p = s32[2] parameter(0)\n ROOT n = s32[2] negate(p)\n}").entry.root
+    ix.output_to_input(root)[0].clear()
+    assert len(ix.output_to_input(root)[0]) == 1
+
+
+def test_equal_signatures_with_different_values_keep_their_own() -> None:
+    text = """HloModule m
+    ENTRY e { p = s32[9] parameter(0)
+      i = s32[] parameter(1)
+      j = s32[] parameter(2)
+      a = s32[3] dynamic-slice(p, i), dynamic_slice_sizes={3}
+      b = s32[3] dynamic-slice(p, j), dynamic_slice_sizes={3}
+      ROOT s = s32[3] add(a, b) }"""
+    root = ix.hlo.parse(text).entry.root
+    assert root.operands[0].signature == root.operands[1].signature
+    starts = [ix.output_to_input(o)[0][0].runtime_values[0].instruction.name for o in root.operands]
+    assert starts == ["i", "j"]
+
+
+def test_a_call_with_a_known_start_folds_it_where_it_is_called() -> None:
+    text = """HloModule m
+    f { p = s32[9] parameter(0)
+      i = s32[] parameter(1)
+      ROOT a = s32[3] dynamic-slice(p, i), dynamic_slice_sizes={3} }
+    ENTRY e { p = s32[9] parameter(0)
+      two = s32[] constant(2)
+      j = s32[] parameter(1)
+      a = s32[3] call(p, two), to_apply=f
+      b = s32[3] call(p, j), to_apply=f
+      ROOT s = s32[3] add(a, b) }"""
+    first, second = ix.hlo.parse(text).entry.root.operands
+    assert str(ix.output_to_input(first)[0][0].map) == spelled("(d0) -> (d0 + 2), domain: d0 in [0, 2]")
+    assert [v.instruction.name for v in ix.output_to_input(second)[0][0].runtime_values] == ["j"]
+
+
+def test_pieces_of_equal_signatures_keep_their_own_values() -> None:
+    text = """HloModule m
+    ENTRY e { p = s32[9] parameter(0)
+      u = s32[3] parameter(1)
+      i = s32[] parameter(2)
+      j = s32[] parameter(3)
+      a = s32[9] dynamic-update-slice(p, u, i)
+      b = s32[9] dynamic-update-slice(p, u, j)
+      ROOT s = s32[9] add(a, b) }"""
+    root = ix.hlo.parse(text).entry.root
+    for call in (ix.output_to_input, ix.input_to_output):
+        for operand, name in zip(root.operands, "ij", strict=True):
+            ((found,), *_) = call(operand)
+            assert {v.instruction.name for p in found.pieces or () for v in p.runtime_values} == {name}
+
+
+@pytest.mark.parametrize("starts", [(0, 4), (2, 3), (7, -1)])
+def test_a_fusion_that_updates_twice_names_what_it_keeps(starts: tuple[int, int]) -> None:
+    body = """  a = s32[9] dynamic-update-slice(p0, p1, p2)
+  b = s32[9] dynamic-update-slice(p0, p1, p3)
+  t = s32[9] reverse(b), dimensions={0}
+  ROOT s = s32[9] add(a, t)"""
+    text = fusion_of(body, "s32[9]", "s32[3]", "s32[]", "s32[]", out="s32[9]")
+    given = [np.arange(9) + 10, np.arange(3), *map(np.int32, starts)]
+    check(text, given, only_bounds=[2, 3])

@@ -85,8 +85,9 @@ def instruction_indexing(instruction: Instruction, output: int) -> Indexing:
     if found is None:
         op = rule(instruction)
         law = op.output_to_input(instruction, output)
-        found = law if op.settled else finished(law)
-        memo[instruction if names_instructions(law) else instruction.signature, output] = found
+        own = names_instructions(law)  # before known values are folded: another instruction may have others
+        found = law if op.settled and not own else finished(law)
+        memo[instruction if own else instruction.signature, output] = found
     return found
 
 
@@ -100,14 +101,15 @@ def instruction_inverse(instruction: Instruction, operand: int) -> Indexing:
             law = op.input_to_output(instruction, operand)
         else:
             law = inverse_indexing(instruction, operand, op.output_to_input)
-        found = law if op.settled else finished(law)
-        memo[instruction if names_instructions(law) else instruction.signature, operand] = found
+        own = names_instructions(law)
+        found = law if op.settled and not own else finished(law)
+        memo[instruction if own else instruction.signature, operand] = found
     return found
 
 
 def names_instructions(found: Indexing) -> bool:
-    """Do maps have runtime values? Then they hold for one instruction alone."""
-    return any(part.runtime_values for maps in found for m in maps for part in (m, *(m.pieces or ())))
+    """Do maps, or their pieces, have runtime values? Then they hold for one instruction alone."""
+    return any(m.runtime_values or any(p.runtime_values for p in m.pieces or ()) for maps in found for m in maps)
 
 
 def walk(
@@ -212,7 +214,7 @@ def _extend(into: Found, firsts: Found, second: OperandIndexing, sizes: tuple[in
                 merge(into, first)
         return
     for first in firsts:
-        if _too_many(into):
+        if len(into) > MOST_MAPS:
             return  # _bounded replaces them by one
         merge(into, with_leaf(follow(first, second), 0))
 
@@ -228,24 +230,18 @@ def _changes_nothing(m: OperandIndexing, sizes: tuple[int, ...]) -> bool:
 
 
 def merge(into: Found, m: OperandIndexing) -> None:
-    """Add a map to those found. Of equal maps the more exact one stays; of equal bounds, the pieces of both."""
+    """Add a map to those found. Of equal maps the more exact one stays: both name the same elements."""
     for other in into:
         if other.map == m.map and other.runtime_values == m.runtime_values and other.replica_map == m.replica_map:
-            if (m.exactness, other.exactness) == ("exact", "over-approximate"):
+            if "exact" in (m.exactness, other.exactness):
+                stays = m if m.exactness == "exact" else other
+            else:  # pieces of both need not be disjoint
+                stays = other if other.pieces == m.pieces else replace(other, pieces=None)
+            if stays is not other:
                 del into[other]
-                into[m] = None
-            elif m.exactness == other.exactness == "over-approximate" and m.pieces != other.pieces:
-                del into[other]
-                into[replace(other, pieces=_pieces_of_both(other, m))] = None
+                into[stays] = None
             return
     into[m] = None
-
-
-def _pieces_of_both(one: OperandIndexing, other: OperandIndexing) -> tuple[OperandIndexing, ...] | None:
-    if one.pieces is None or other.pieces is None:
-        return None
-    both = tuple(dict.fromkeys((*one.pieces, *other.pieces)))
-    return both if len(both) <= MOST_PIECES else None
 
 
 def _bounded(found: Found, sizes: Sequence[int]) -> Found:
@@ -340,19 +336,14 @@ def _finished(m: OperandIndexing) -> OperandIndexing:
 
 
 def _at_caller(m: OperandIndexing, computation: Computation, arguments: Sequence[Instruction]) -> OperandIndexing:
-    """Runtime values that are parameters of the computation become the caller's operands, and are folded if known."""
-    named = [v.instruction for part in (m, *(m.pieces or ())) for v in part.runtime_values]
-    if not arguments or not any(_is_argument(i, computation) for i in named):
+    """Runtime values that are parameters of the computation become the caller's operands."""
+    if not arguments or not names_instructions([[m]]):
         return m
     values = tuple(
         replace(v, instruction=arguments[v.instruction.parameter_number])
-        if _is_argument(v.instruction, computation)
+        if v.instruction.opcode == "parameter" and v.instruction.computation is computation
         else v
         for v in m.runtime_values
     )
     pieces = None if m.pieces is None else tuple(_at_caller(p, computation, arguments) for p in m.pieces)
-    return _finished(replace(m, runtime_values=values, pieces=pieces))
-
-
-def _is_argument(instruction: Instruction, computation: Computation) -> bool:
-    return instruction.opcode == "parameter" and instruction.computation is computation
+    return replace(m, runtime_values=values, pieces=pieces)

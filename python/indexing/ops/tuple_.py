@@ -79,10 +79,13 @@ def _constant(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
     return value
 
 
+_UNREAD: list[OperandIndexing] = []  # stands for all the operands that an element of a tuple doesn't come from
+
+
 def _tuple_from_output(i: Instruction, output: int) -> Indexing:
     offsets = i.shape.leaf_offsets
     operand = bisect_right(offsets, output) - 1  # an empty tuple has no leaves and is passed over
-    found: Indexing = [[] for _ in i.operands]
+    found: Indexing = [_UNREAD] * len(i.operands)
     found[operand] = alias(i.shape.leaves[output], output - offsets[operand])
     return found
 
@@ -90,7 +93,7 @@ def _tuple_from_output(i: Instruction, output: int) -> Indexing:
 def _tuple_from_input(i: Instruction, operand: int) -> Indexing:
     offsets = i.shape.leaf_offsets
     parts = leaves(i.operands[operand].shape)
-    found: Indexing = [[] for _ in leaves(i.shape)]
+    found: Indexing = [_UNREAD] * len(leaves(i.shape))
     for leaf, part in enumerate(parts):
         found[offsets[operand] + leaf] = alias(part, leaf)
     return found
