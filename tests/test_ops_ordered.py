@@ -179,14 +179,15 @@ def test_scan_of_nothing_gives_the_initial_state():
     assert_laws(text, values, [1])
 
 
-def test_sort_by_the_bits_of_floats():
-    bits = """bits {
+@pytest.mark.parametrize("cast", ["bitcast", "bitcast-convert"])
+def test_sort_by_the_bits_of_floats(cast):
+    bits = f"""bits {{
   a = f32[] parameter(0)
   b = f32[] parameter(1)
-  x = s32[] bitcast(a)
-  y = s32[] bitcast(b)
+  x = s32[] {cast}(a)
+  y = s32[] {cast}(b)
   ROOT l = pred[] compare(x, y), direction=LT
-}
+}}
 """
     values = np.array([1, -1, -2, 3, 0.5], np.float32)
     text = program("f32[5] sort(p0), dimensions={0}, to_apply=bits", "f32[5]", computations=bits)

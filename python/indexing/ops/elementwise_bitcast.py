@@ -80,11 +80,12 @@ def _reference(instruction: Instruction, arguments: Sequence[HloValue]) -> HloVa
     array = only_array(arguments[0])
     if source is target or source.kind == "complex":
         return array
-    bits, rank = _to_bits(array, source), len(instruction.shape.dimensions)
-    if rank > array.ndim:
+    bits = _to_bits(array, source)
+    rank, own = len(instruction.shape.dimensions), len(instruction.operands[0].shape.dimensions)
+    if rank > own:  # by the shapes: in a computation of scalars applied to whole arrays, the array has more dimensions
         shifts = np.arange(instruction.shape.dimensions[-1], dtype=np.uint64) * np.uint64(_width(target))
         bits = (bits[..., None] >> shifts) & np.uint64((1 << _width(target)) - 1)
-    elif rank < array.ndim:
+    elif rank < own:
         shifts = np.arange(array.shape[-1], dtype=np.uint64) * np.uint64(_width(source))
         bits = np.bitwise_or.reduce(bits << shifts, axis=-1)
     return _from_bits(np.asarray(bits), target)
