@@ -195,6 +195,23 @@ def test_computations_written_in_place() -> None:
     assert module.entry.root.attributes["branch_computations"] == "{%_.2, %_.3}"
 
 
+def test_comments_anywhere() -> None:
+    module = check_round_trip("""// before
+HloModule m, x=a// end of x
+, y={b // inside }
+}/*z*/ // and after
+ENTRY /*e*/ e { // open
+  p = f32[2]{0 /*minor*/ : // tiles
+    T(8)} parameter(/**/0), x=a//, y=2
+  ROOT /*r*/ q = (f32[2], /*index=1*/ f32[2]) tuple(p /* first */, /*index=1*/p), z=1 /* { */, w={/*}*/}
+} // e
+// after""")
+    assert module.attributes == {"x": "a", "y": "{b // inside }\n}"}
+    p, q = module.entry.instructions.values()
+    assert p.shape.layout_text == "{0:T(8)}" and p.attributes == {"x": "a"}
+    assert q.attributes == {"z": "1", "w": "{/*}*/}"} and q.operands == (p, p)
+
+
 def test_operands_written_in_place() -> None:
     module = check_round_trip(
         """ENTRY e {

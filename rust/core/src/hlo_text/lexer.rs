@@ -251,7 +251,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Moves over a value as written, up to a comma, a closing bracket or white space that stand outside of all
-    /// brackets; strings and comments inside are skipped as a whole. `open` is scratch space.
+    /// brackets (unless one opens next); strings and comments inside are skipped as a whole. `open` is scratch space.
     pub(super) fn value(&mut self, open: &mut Vec<(u8, usize)>) -> Result<Span> {
         self.skip_space()?;
         open.clear();
@@ -274,12 +274,12 @@ impl<'a> Cursor<'a> {
                     }
                     self.close(b, open)?;
                 }
-                b'/' if matches!(self.peek_at(1), b'/' | b'*') => {
+                b'/' if !open.is_empty() && matches!(self.peek_at(1), b'/' | b'*') => {
                     self.skip_comment()?;
                 }
                 0 if self.at_end() => break,
                 b',' if open.is_empty() => break,
-                b' ' | b'\t' | b'\n' | b'\r' if open.is_empty() => {
+                byte if open.is_empty() && self.starts_space(byte) => {
                     if !self.bracket_follows()? {
                         break;
                     }
@@ -294,6 +294,11 @@ impl<'a> Cursor<'a> {
             return Err(self.expected("a value"));
         }
         Ok(Span::new(start, self.at))
+    }
+
+    /// Whether white space or a comment starts with this byte at the cursor.
+    fn starts_space(&self, byte: u8) -> bool {
+        CLASS[byte as usize] & SPACE != 0 || byte == b'/' && matches!(self.peek_at(1), b'/' | b'*')
     }
 
     /// Moves to the next token if it is an opening bracket: no instruction starts with one, so the value goes on.

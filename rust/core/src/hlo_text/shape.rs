@@ -116,7 +116,7 @@ pub type ShapeId = u32;
 pub struct Layout {
     /// Dimensions, the fastest varying one first.
     pub minor_to_major: Vec<u32>,
-    /// The whole layout as written, tiles and memory space included, white space dropped.
+    /// The whole layout as written, tiles and memory space included, without white space and comments.
     pub text: String,
 }
 
@@ -157,11 +157,11 @@ impl<'a> Interner<'a> {
         cursor.skip_space()?;
         let start = cursor.at;
         if let Some(end) = guess_end(cursor) {
-            let known =
-                self.by_text.get(&cursor.text[start..end]).filter(|_| !layout_follows(&cursor.text[end..]));
-            if let Some(&id) = known {
-                cursor.at = end;
-                return Ok(id);
+            if let Some(&id) = self.by_text.get(&cursor.text[start..end]) {
+                if !layout_follows(cursor, end)? {
+                    cursor.at = end;
+                    return Ok(id);
+                }
             }
         }
         let id =
@@ -222,7 +222,7 @@ impl<'a> Interner<'a> {
             HloError::new(start, format!("the size of {name}{dimensions:?} exceeds 64 bits"))
         })?;
         let mut layout = None;
-        if layout_follows(&cursor.text[cursor.at..]) {
+        if layout_follows(cursor, cursor.at)? {
             cursor.skip_space()?;
             layout = Some(self.parse_layout(cursor, dimensions.len())?);
         }
@@ -259,8 +259,17 @@ impl<'a> Interner<'a> {
         }
         cursor.at = start;
         let end = layout_end(cursor, &mut self.brackets)?;
-        let text = cursor.text[start..end].chars().filter(|c| !c.is_whitespace()).collect();
-        cursor.at = end;
+        let mut text = String::new();
+        loop {
+            cursor.skip_space()?;
+            let next = cursor.text[cursor.at..end].chars().next();
+            let Some(next) = next else { break };
+            text.push(next);
+            cursor.at += next.len_utf8();
+            if cursor.at == end {
+                break;
+            }
+        }
         Ok(Layout { minor_to_major, text })
     }
 
@@ -404,10 +413,15 @@ fn parse_dimensions(cursor: &mut Cursor) -> Result<(Vec<i64>, Vec<bool>)> {
     }
 }
 
-/// Whether a layout comes next: a brace, then `}`, a number, or a colon.
-fn layout_follows(rest: &str) -> bool {
-    let inside = rest.trim_ascii_start().strip_prefix('{').map(str::trim_ascii_start);
-    inside.is_some_and(|s| s.starts_with(|c: char| c.is_ascii_digit() || c == ':' || c == '}'))
+/// Whether a layout comes next behind `at`: a brace, then `}`, a number, or a colon.
+fn layout_follows(cursor: &Cursor, at: usize) -> Result<bool> {
+    let mut ahead = cursor.clone();
+    ahead.at = at;
+    if !ahead.take(b'{')? {
+        return Ok(false);
+    }
+    ahead.skip_space()?;
+    Ok(ahead.peek().is_ascii_digit() || matches!(ahead.peek(), b':' | b'}'))
 }
 
 /// The end of the layout whose brace is at the cursor.

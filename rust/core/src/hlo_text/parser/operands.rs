@@ -2,6 +2,7 @@
 
 use super::super::literal::parse_literal;
 use super::super::opcodes::OPCODES;
+use super::super::shape::ElementType;
 use super::*;
 
 /// An operand as it is met.
@@ -111,8 +112,7 @@ impl<'a> Parser<'a> {
         self.cursor.skip_space()?;
         let start = self.cursor.at;
         let word = self.cursor.peek_word();
-        let shaped = matches!(self.cursor.peek_at(word.len()), b'[' | b'(') && !self.is_opcode(word)
-            || self.cursor.peek() == b'(';
+        let shaped = self.starts_shape(word)?;
         let shape = if shaped { Some(self.shapes.parse(&mut self.cursor)?) } else { None };
         self.cursor.skip_space()?;
         if self.is_opcode(self.cursor.peek_word()) {
@@ -147,6 +147,17 @@ impl<'a> Parser<'a> {
             }
         }
         Ok(Operand::Named(row))
+    }
+
+    /// Whether a shape stands at the cursor, with this word in front.
+    fn starts_shape(&self, word: &str) -> Result<bool> {
+        let after = self.cursor.peek_at(word.len());
+        if !matches!(after, b' ' | b'/' | b'\t' | b'\r' | b'\n') || ElementType::named(word).is_none() {
+            return Ok(self.cursor.peek() == b'(' || matches!(after, b'[' | b'(') && !self.is_opcode(word));
+        }
+        let mut ahead = self.cursor.clone();
+        ahead.at += word.len();
+        ahead.take(b'[')
     }
 
     /// Whether a word at the cursor is an opcode: a parenthesis follows, and it is no buffer's shape.
