@@ -81,6 +81,8 @@ pub(crate) struct Record {
     pub(crate) at: u32,
     /// The second operand, or the length of the list.
     pub(crate) len: u32,
+    /// The variables below, each by its index modulo 16.
+    pub(crate) variables: u16,
     pub(crate) tag: Tag,
 }
 
@@ -156,6 +158,12 @@ impl Arena {
     #[inline]
     pub(crate) fn tag(&self, e: Expr) -> Tag {
         self.records[e.index()].tag
+    }
+
+    /// Can the two have a variable in common? False is certain.
+    #[inline]
+    pub(crate) fn may_share_variables(&self, a: Expr, b: Expr) -> bool {
+        self.records[a.index()].variables & self.records[b.index()].variables != 0
     }
 
     /// The value of a constant.
@@ -275,7 +283,9 @@ impl Arena {
         let hash = finish(mix(Tag::Constant as u64, value as u64));
         match self.find(hash, |_, r| r.tag == Tag::Constant && r.value == value) {
             Ok(e) => e,
-            Err(slot) => self.insert(slot, Record { value, hash, at: 0, len: 0, tag: Tag::Constant }),
+            Err(slot) => {
+                self.insert(slot, Record { value, hash, at: 0, len: 0, variables: 0, tag: Tag::Constant })
+            }
         }
     }
 
@@ -283,7 +293,17 @@ impl Arena {
         let hash = finish(mix(Tag::Variable as u64, u64::from(index)));
         match self.find(hash, |_, r| r.tag == Tag::Variable && r.at == index) {
             Ok(e) => e,
-            Err(slot) => self.insert(slot, Record { value: 0, hash, at: index, len: 0, tag: Tag::Variable }),
+            Err(slot) => self.insert(
+                slot,
+                Record {
+                    value: 0,
+                    hash,
+                    at: index,
+                    len: 0,
+                    variables: 1 << (index % 16),
+                    tag: Tag::Variable,
+                },
+            ),
         }
     }
 
@@ -292,7 +312,10 @@ impl Arena {
         let hash = finish(mix(mix(tag as u64, u64::from(ha)), u64::from(hb)));
         match self.find(hash, |_, r| r.tag == tag && r.at == a.0 && r.len == b.0) {
             Ok(e) => e,
-            Err(slot) => self.insert(slot, Record { value: 0, hash, at: a.0, len: b.0, tag }),
+            Err(slot) => {
+                let variables = self.records[a.index()].variables | self.records[b.index()].variables;
+                self.insert(slot, Record { value: 0, hash, at: a.0, len: b.0, variables, tag })
+            }
         }
     }
 
@@ -309,7 +332,8 @@ impl Arena {
             Err(slot) => {
                 let at = self.args.len() as u32;
                 self.args.extend_from_slice(args);
-                self.insert(slot, Record { value: 0, hash, at, len: args.len() as u32, tag })
+                let variables = args.iter().fold(0, |all, a| all | self.records[a.index()].variables);
+                self.insert(slot, Record { value: 0, hash, at, len: args.len() as u32, variables, tag })
             }
         }
     }
@@ -331,7 +355,11 @@ impl Arena {
             Err(slot) => {
                 let at = self.terms.len() as u32;
                 self.terms.extend_from_slice(terms);
-                self.insert(slot, Record { value, hash, at, len: terms.len() as u32, tag: Tag::Sum })
+                let variables = terms.iter().fold(0, |all, t| all | self.records[t.expr.index()].variables);
+                self.insert(
+                    slot,
+                    Record { value, hash, at, len: terms.len() as u32, variables, tag: Tag::Sum },
+                )
             }
         }
     }

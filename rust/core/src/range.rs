@@ -400,6 +400,9 @@ impl Ranges {
             return info;
         }
         for (form, bounds) in &self.facts.linear {
+            if !arena.may_share_variables(*form, e) {
+                continue;
+            }
             let Node::Sum(0, parts) = arena.node(*form) else { continue };
             let Some(first) = terms.iter().find(|t| t.expr == parts[0].expr) else { continue };
             let Some(k) = first.coeff.checked_div(parts[0].coeff) else { continue };

@@ -80,6 +80,12 @@ fn remainder_mirrored(s: &mut Simplifier<'_>, e: Expr, terms: &[Term]) -> Result
     for (k, t) in terms.iter().enumerate() {
         let Some((x, m)) = s.arena.as_mod(t.expr) else { continue };
         let (Some(minus), Some(top)) = (t.coeff.checked_neg(), t.coeff.checked_mul(m - 1)) else { continue };
+        // It pays only where a constant vanishes, inside or outside.
+        let inside = s.arena.constant_part(x) == m - 1;
+        let outside = s.arena.constant_part(e).checked_add(top) == Some(0);
+        if !inside && !outside {
+            continue;
+        }
         let mirrored = s.arena.affine(x, -1, m - 1)?;
         let mirrored = s.arena.modulo_constant(mirrored, m)?;
         if let Some(out) = with_terms(s, e, terms, &[k], top, &[Term::new(minus, mirrored)])? {

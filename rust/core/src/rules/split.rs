@@ -39,6 +39,9 @@ enum Residues {
     Nonpositive,
 }
 
+const ALL_RESIDUES: [Residues; 4] =
+    [Residues::Least, Residues::LeastDown, Residues::Nonnegative, Residues::Nonpositive];
+
 impl Simplifier<'_> {
     /// The splits of `n` for the divisor `m`, the one with the largest granule first; `accept` takes the first it likes.
     pub fn split<T>(
@@ -48,21 +51,21 @@ impl Simplifier<'_> {
         mut accept: impl FnMut(&mut Self, Split) -> Result<Option<T>>,
     ) -> Result<Option<T>> {
         let (constant, parts) = self.parts(n);
+        // Terms that depend on each other may be bounded better together than one by one.
+        let digit = |p: &Part| matches!(self.arena.tag(p.term.expr), Tag::FloorDiv | Tag::Mod);
+        let related = !self.ranges.facts.is_empty() || (parts.len() > 1 && parts.iter().any(digit));
         for g in granules(&parts, m) {
             if !self.spend(parts.len() as u64) {
                 return Ok(None);
             }
-            for residues in
-                [Residues::Least, Residues::LeastDown, Residues::Nonnegative, Residues::Nonpositive]
-            {
-                let tie = || {
-                    g % 2 == 0
-                        && parts.iter().any(|p| p.term.coeff % g == g / 2 || p.term.coeff % g == -(g / 2))
-                };
-                if residues == Residues::LeastDown && !tie() {
+            if !related && least_width(&parts, g) >= g {
+                continue;
+            }
+            for residues in ALL_RESIDUES {
+                if residues == Residues::LeastDown && !has_tie(&parts, g) {
                     continue;
                 }
-                if let Some(found) = self.split_at(constant, &parts, g, residues)? {
+                if let Some(found) = self.split_at(constant, &parts, g, residues, related)? {
                     if let Some(out) = accept(self, found)? {
                         return Ok(Some(out));
                     }
@@ -92,10 +95,8 @@ impl Simplifier<'_> {
         parts: &[Part],
         g: i64,
         residues: Residues,
+        related: bool,
     ) -> Result<Option<Split>> {
-        // Terms that depend on each other may be bounded better together than one by one.
-        let digit = |p: &Part| matches!(self.arena.tag(p.term.expr), Tag::FloorDiv | Tag::Mod);
-        let related = !self.ranges.facts.is_empty() || (parts.len() > 1 && parts.iter().any(digit));
         let mut bounds = Interval::point(0);
         let mut shift = div_mod_positive(constant, g).1;
         let (mut quotients, mut lows, mut differs) = (false, false, false);
@@ -157,6 +158,25 @@ impl Simplifier<'_> {
         let low = self.arena.sum(shift, &low)?;
         Ok(self.bounds(low))
     }
+}
+
+/// The least width that residues modulo `g` can leave; `i64::MAX` where a term has no bounds.
+fn least_width(parts: &[Part], g: i64) -> i64 {
+    let mut width = 0i64;
+    for p in parts.iter().filter(|p| p.step % g != 0) {
+        let r = div_mod_positive(p.term.coeff, g).1;
+        let span = match p.info.bounds {
+            b if b.is_bounded() => b.upper.saturating_sub(b.lower),
+            _ => i64::MAX,
+        };
+        width = width.saturating_add(r.min(g - r).saturating_mul(span));
+    }
+    width
+}
+
+/// Does a coefficient have two residues of the same absolute value?
+fn has_tie(parts: &[Part], g: i64) -> bool {
+    g % 2 == 0 && parts.iter().any(|p| (p.term.coeff % g).abs() == g / 2)
 }
 
 /// The residue of a term's coefficient modulo `g`; `None` where all values of the term are congruent modulo `g`.

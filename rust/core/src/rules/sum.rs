@@ -143,7 +143,7 @@ fn remainder_joins(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], k: usize) ->
             }
         }
     }
-    let partner = |t: &Term| t.coeff % step == 0;
+    let partner = |t: &Term| t.coeff % step == 0 && s.arena.may_share_variables(t.expr, x);
     if !terms.iter().enumerate().any(|(i, t)| i != k && partner(t)) {
         return Ok(None);
     }
