@@ -256,3 +256,12 @@ def test_the_state_of_the_device_is_no_operand() -> None:
     assert ix.output_to_input(root) == []
     with pytest.raises(ix.UnsupportedOp):
         ix.evaluate(root.computation.module)
+
+
+@pytest.mark.parametrize("line", ["f32[?,3] negate(p)", "f32[3,?] transpose(p), dimensions={1,0}", "f32[?] reshape(p)"])
+def test_sizes_without_a_bound_have_no_maps(line: str) -> None:
+    root = root_of(f"HloModule m\nENTRY e {{\n p = f32[?,3] parameter(0)\n ROOT r = {line}\n}}")
+    for found in (ix.output_to_input(root), ix.input_to_output(root)):
+        ((m,),) = found
+        assert (m.exactness, m.map.is_undefined) == ("unknown", True)
+        assert "not known" in m.reason

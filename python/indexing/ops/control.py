@@ -131,6 +131,8 @@ def _while_from_input(i: Instruction, operand: int) -> Indexing:
 def _carried(i: Instruction, to: int, of: int) -> OperandIndexing:
     """From an index of array `of` of the loop's state to all of array `to`."""
     shapes = leaves(i.shape)
+    if -1 in (*shapes[of].dimensions, *shapes[to].dimensions):
+        return replace(unknown("a dimension's size is not known, nor bounded"), leaf=to)
     found = whole_map(shapes[of].dimensions, shapes[to].dimensions)
     return OperandIndexing(found, (), "over-approximate", _CARRIED, leaf=to)
 

@@ -27,7 +27,7 @@ from indexing.ops.interpret import rule
 from indexing.ops.inverse import inverse_indexing
 
 if TYPE_CHECKING:
-    from indexing.hlo import Computation, Instruction
+    from indexing.hlo import Computation, Instruction, Shape
 
 MOST_MAPS = 64
 MOST_WITH_VALUES = 16  # of them, maps with runtime values: these are dear to compose, and rarely many
@@ -81,10 +81,13 @@ def computation_inverse(computation: Computation, parameter: int, arguments: Seq
 def instruction_indexing(instruction: Instruction, output: int) -> Indexing:
     """The instruction's own law, output to input, simplified."""
     memo = instruction.module.attached(Memo).laws
-    found = memo.get((instruction.signature, output)) or memo.get((instruction, output))
+    found = memo.get((instruction.signature, output))
+    if found is None:
+        found = memo.get((instruction, output))
     if found is None:
         op = rule(instruction)
-        law = op.output_to_input(instruction, output)
+        shapes = [instruction.shape.leaves[output], *(o.shape for o in instruction.operands)]
+        law = _of_unknown_sizes(instruction.operands, shapes) or op.output_to_input(instruction, output)
         own = names_instructions(law)  # before known values are folded: another instruction may have others
         found = law if op.settled and not own else finished(law)
         memo[instruction if own else instruction.signature, output] = found
@@ -94,10 +97,15 @@ def instruction_indexing(instruction: Instruction, output: int) -> Indexing:
 def instruction_inverse(instruction: Instruction, operand: int) -> Indexing:
     """The instruction's own law, input to output, simplified; the inverse of the other where it states none."""
     memo = instruction.module.attached(Memo).inverses
-    found = memo.get((instruction.signature, operand)) or memo.get((instruction, operand))
+    found = memo.get((instruction.signature, operand))
+    if found is None:
+        found = memo.get((instruction, operand))
     if found is None:
         op = rule(instruction)
-        if op.input_to_output is not None:
+        shapes = [*instruction.shape.leaves, *(o.shape for o in instruction.operands[operand : operand + 1])]
+        if _of_unknown_sizes(shapes, shapes):
+            law = _of_unknown_sizes(instruction.shape.leaves, shapes)
+        elif op.input_to_output is not None:
             law = op.input_to_output(instruction, operand)
         else:
             law = inverse_indexing(instruction, operand, op.output_to_input)
@@ -105,6 +113,13 @@ def instruction_inverse(instruction: Instruction, operand: int) -> Indexing:
         found = law if op.settled and not own else finished(law)
         memo[instruction if own else instruction.signature, operand] = found
     return found
+
+
+def _of_unknown_sizes(each: Sequence[object], shapes: Sequence[Shape]) -> Indexing:
+    """For each operand (or output) an unknown map, where a dimension has no bound; empty where all have."""
+    if not any(-1 in shape.dimensions for shape in shapes):
+        return []
+    return [[unknown("a dimension's size is not known, nor bounded")] for _ in each]
 
 
 def names_instructions(found: Indexing) -> bool:
