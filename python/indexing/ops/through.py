@@ -245,18 +245,25 @@ def _changes_nothing(m: OperandIndexing, sizes: tuple[int, ...]) -> bool:
 
 
 def merge(into: Found, m: OperandIndexing) -> None:
-    """Add a map to those found. Of equal maps the more exact one stays: both name the same elements."""
+    """Add a map to those found. Of equal maps the more exact one stays; of equal bounds, the pieces of both."""
     for other in into:
         if other.map == m.map and other.runtime_values == m.runtime_values and other.replica_map == m.replica_map:
             if "exact" in (m.exactness, other.exactness):
                 stays = m if m.exactness == "exact" else other
-            else:  # pieces of both need not be disjoint
-                stays = other if other.pieces == m.pieces else replace(other, pieces=None)
+            else:
+                stays = other if other.pieces == m.pieces else replace(other, pieces=_pieces_of_both(other, m))
             if stays is not other:
                 del into[other]
                 into[stays] = None
             return
     into[m] = None
+
+
+def _pieces_of_both(one: OperandIndexing, other: OperandIndexing) -> tuple[OperandIndexing, ...] | None:
+    if one.pieces is None or other.pieces is None:
+        return None
+    both = tuple(dict.fromkeys((*one.pieces, *other.pieces)))
+    return both if len(both) <= MOST_PIECES else None
 
 
 def _bounded(found: Found, sizes: Sequence[int]) -> Found:
