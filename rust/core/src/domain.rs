@@ -78,8 +78,7 @@ impl Problem {
         };
         if !empty {
             for r in &mut self.results {
-                let simple = s.simplify(*r);
-                *r = s.refit(simple);
+                *r = s.finish(*r);
             }
         }
         Outcome { status: s.status(), empty, steps: s.take_steps() }
@@ -346,6 +345,7 @@ impl Pass<'_> {
             }
             Node::Mod(..) if interval.is_point() => {
                 if let Some((form, r, m)) = self.congruence(s, e, interval.lower) {
+                    self.changed |= !implied && s.arena.as_mod(e) != Some((form, m));
                     if !implied {
                         self.keep_congruence(s, form, r, m);
                     }
@@ -423,13 +423,14 @@ impl Pass<'_> {
         let parts: Vec<Interval> = terms.iter().map(|t| s.bounds(t.expr).scaled(t.coeff)).collect();
         let total = parts.iter().fold(Interval::point(constant), |sum, p| sum.plus(*p));
         for (t, part) in terms.iter().zip(&parts) {
-            let rest = if total.is_bounded() {
-                Interval::new(total.lower - part.lower, total.upper - part.upper)
-            } else if terms.len() <= 16 {
-                let others = parts.iter().zip(&terms).filter(|(_, o)| o.expr != t.expr);
-                others.fold(Interval::point(constant), |sum, (p, _)| sum.plus(*p))
-            } else {
-                continue;
+            let without = |whole: i64, own: i64| whole.checked_sub(own).filter(|_| total.is_bounded());
+            let rest = match without(total.lower, part.lower).zip(without(total.upper, part.upper)) {
+                Some((lower, upper)) => Interval::new(lower, upper),
+                None if terms.len() <= 16 => {
+                    let others = parts.iter().zip(&terms).filter(|(_, o)| o.expr != t.expr);
+                    others.fold(Interval::point(constant), |sum, (p, _)| sum.plus(*p))
+                }
+                None => continue,
             };
             let own = interval.plus(Interval::new(rest.lower, rest.upper).negated());
             // own = interval - rest, taken as the hull: lower - rest.upper, upper - rest.lower.

@@ -45,6 +45,8 @@ const BUDGET_PER_NODE: u64 = 400;
 const SMALLEST_BUDGET: u64 = 20_000;
 /// How deep rules may call constructors that call rules.
 const DEEPEST: u32 = 24;
+/// How often a result is looked at again after its digits were spelled otherwise.
+const MOST_TURNS: usize = 6;
 
 /// Constructors that know a domain.
 pub struct Simplifier<'a> {
@@ -106,8 +108,32 @@ impl<'a> Simplifier<'a> {
         self.ranges.bounds(self.arena, e)
     }
 
-    /// The last look at a result: the cheapest spelling of its digits.
-    pub fn refit(&mut self, e: Expr) -> Expr {
+    /// The last form of a result: simplified, then spelled as cheaply as its digits can be, until that repeats itself;
+    /// of the forms that take turns, the cheapest, so that a result stays what it is.
+    pub fn finish(&mut self, e: Expr) -> Expr {
+        let mut seen: Vec<Expr> = Vec::new();
+        let mut last = e;
+        for _ in 0..MOST_TURNS {
+            let simple = self.simplify(last);
+            last = self.refit(simple);
+            if last == simple {
+                return last;
+            }
+            if let Some(k) = seen.iter().position(|x| *x == last) {
+                let turns = seen.split_off(k).into_iter();
+                return turns.min_by(|a, b| self.in_order(*a, *b)).unwrap_or(last);
+            }
+            seen.push(last);
+        }
+        last
+    }
+
+    fn in_order(&mut self, a: Expr, b: Expr) -> std::cmp::Ordering {
+        self.cost(a).cmp(&self.cost(b)).then_with(|| self.arena.compare(a, b))
+    }
+
+    /// The cheapest spelling of the digits of a sum.
+    fn refit(&mut self, e: Expr) -> Expr {
         if !matches!(self.arena.tag(e), Tag::Sum) {
             return e;
         }

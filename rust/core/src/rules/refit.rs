@@ -137,7 +137,9 @@ fn shed(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], found: &mut Vec<Expr>) 
         for p in &parts {
             let residue = if outside(p) { signed_residue(p.coeff, m) } else { p.coeff };
             low.push(Term::new(residue, p.expr));
-            if let Some(coeff) = ((p.coeff - residue) / m).checked_mul(terms[k].coeff) {
+            let coeff =
+                p.coeff.checked_sub(residue).and_then(|whole| (whole / m).checked_mul(terms[k].coeff));
+            if let Some(coeff) = coeff {
                 new.push(Term::new(coeff, p.expr));
             }
         }
@@ -164,7 +166,7 @@ fn absorb(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], found: &mut Vec<Expr>
             let inside = i != k
                 && t.coeff.checked_rem(q.coeff) == Some(0)
                 && parts.iter().any(|p| mentions(s, p.expr, t.expr));
-            match (t.coeff / q.coeff).checked_mul(m).filter(|_| inside) {
+            match Some(t.coeff).filter(|_| inside).and_then(|c| (c / q.coeff).checked_mul(m)) {
                 Some(coeff) => moved.push(Term::new(coeff, t.expr)),
                 None if i != k => new.push(*t),
                 None => {}
