@@ -55,7 +55,7 @@ def value(text: str, point: dict[str, int]) -> Any:
     number = Fraction if "floor(" in text else int  # SymPy divides before it floors
     names: dict[str, Any] = {n: number(v) for n, v in point.items()}
     names |= {"floor": math.floor, "floord": lambda a, b: a // b, "min": min, "max": max, "Min": min, "Max": max}
-    names |= {"Mod": lambda a, b: a % b}
+    names |= {"Mod": lambda a, b: a % b, "ceildiv": lambda a, b: -(-a // b)}
     return eval(text, {"__builtins__": {}}, names)
 
 

@@ -5,6 +5,7 @@ A peer that isn't installed is left out, and said so. Only `simplify` is timed.
 
 from __future__ import annotations
 
+import ast
 import importlib
 import re
 from collections.abc import Callable
@@ -23,8 +24,21 @@ def fold(e: Expr, leaf: Callable[[int | str], Any], operations: dict[str, Build]
 
 
 def python_text(source: str) -> str:
-    """Index arithmetic as Python writes it."""
-    return source.replace(" floordiv ", " // ").replace(" mod ", " % ")
+    """Index arithmetic as Python writes it; `ceildiv`, which Python has no operator for, as a call."""
+    tree = ast.parse(
+        source.replace(" floordiv ", " // ").replace(" mod ", " % ").replace(" ceildiv ", " @ "), mode="eval"
+    )
+    return ast.unparse(Ceilings().visit(tree))
+
+
+class Ceilings(ast.NodeTransformer):
+    """`a @ b`, which stands for ceildiv, as `ceildiv(a, b)`."""
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        self.generic_visit(node)
+        if isinstance(node.op, ast.MatMult):
+            return ast.Call(ast.Name("ceildiv", ast.Load()), [node.left, node.right], [])
+        return node
 
 
 def conditional(source: str) -> str:
