@@ -75,7 +75,7 @@ def _points(m: OperandIndexing, values: Values) -> Iterable[tuple[tuple[int, ...
 
 
 def _runtime_values(m: OperandIndexing, point: Sequence[int], values: Values) -> list[int] | None:
-    """Values of the runtime variables at a point of dimensions and ranges; None where one is dropped."""
+    """Values of the runtime variables at a point of dimensions and ranges; None outside of the domain."""
     dims = len(m.map.dims)
     known: dict[int, int] = {}
     while len(known) < len(m.runtime_values):
@@ -91,7 +91,8 @@ def _runtime_values(m: OperandIndexing, point: Sequence[int], values: Values) ->
             symbols += [known.get(j, 0) for j in range(len(value.map.runtimes))]
             at = tuple(int(v) for v in value.map.evaluate(list(point[:dims]), symbols))
             array = np.asarray(flatten(values[value.instruction])[value.output])
-            assert all(0 <= a < n for a, n in zip(at, array.shape, strict=True)), f"{at} is outside of {array.shape}"
+            if not all(0 <= a < n for a, n in zip(at, array.shape, strict=True)):
+                return None  # a point outside of the map's domain; were it inside, something reached would be missing
             element = int(array[at])
             interval = m.map.runtimes[k].interval
             lower, upper = value.bounds or (interval.lower, interval.upper)

@@ -32,6 +32,10 @@ def texts(found: list[list[object]]) -> list[list[str]]:
 # ---------------------------------------------------------------- random fusions against the reference
 
 
+KINDS = """transpose reverse reshape broadcast slice concatenate reduce add dynamic-slice pad update gather dot
+    window""".split()
+
+
 class RandomBody:
     """A random computation of integer ops that add and move, so that every element that is read shows in the result."""
 
@@ -58,9 +62,7 @@ class RandomBody:
     def step(self) -> None:
         name, sizes = self.values[int(self.rng.integers(len(self.values)))]
         rng, rank = self.rng, len(sizes)
-        kind = rng.choice(
-            ["transpose", "reverse", "reshape", "broadcast", "slice", "concat", "reduce", "add", "dynamic", "pad"]
-        )
+        kind = rng.choice(KINDS)
         if kind == "transpose":
             order = rng.permutation(rank)
             self._emit([sizes[d] for d in order], f"transpose({name}), dimensions={{{','.join(map(str, order))}}}")
@@ -80,7 +82,7 @@ class RandomBody:
             out = [math.ceil((n - a) / t) for n, a, t in zip(sizes, starts, strides, strict=True)]
             bounds = ", ".join(f"[{a}:{n}:{t}]" for n, a, t in zip(sizes, starts, strides, strict=True))
             self._emit(out, f"slice({name}), slice={{{bounds}}}")
-        elif kind == "concat" and rank and math.prod(sizes) < 20:
+        elif kind == "concatenate" and rank and math.prod(sizes) < 20:
             self._emit([2 * sizes[0], *sizes[1:]], f"concatenate({name}, {name}), dimensions={{0}}")
         elif kind == "reduce" and rank > 1:
             d = int(rng.integers(rank))
@@ -89,16 +91,47 @@ class RandomBody:
             out = [*sizes[:d], *sizes[d + 1 :]]
             self._emit(out, f"reduce({name}, {zero}), dimensions={{{d}}}, to_apply=sum")
         elif kind == "pad" and rank:
-            self.lines.append(f"  z{len(self.lines)} = s32[] constant(0)")
+            self.lines.append(f"  z{len(self.lines)} = s32[] constant(3)")
             zero = f"z{len(self.lines) - 1}"
             config = "x".join(["1_1_1"] + ["0_0_0"] * (rank - 1))
             self._emit([2 * sizes[0] + 1, *sizes[1:]], f"pad({name}, {zero}), padding={config}")
-        elif kind == "dynamic" and rank:
+        elif kind == "dynamic-slice" and rank:
             self.lines.append(f"  z{len(self.lines)} = s32[] constant({rng.integers(-1, 4)})")
             starts = [self.offset] + [f"z{len(self.lines) - 1}"] * (rank - 1)
             out = [max(1, s - 1) for s in sizes]
             text = f"dynamic-slice({name}, {', '.join(starts)}), dynamic_slice_sizes={{{','.join(map(str, out))}}}"
             self._emit(out, text)
+        elif kind == "update" and rank:
+            inner = [n for n, s in self.values if len(s) == rank and all(a <= b for a, b in zip(s, sizes, strict=True))]
+            update = str(rng.choice(inner))
+            starts = ", ".join([self.offset] * rank)
+            self._emit(sizes, f"dynamic-update-slice({name}, {update}, {starts})")
+        elif kind == "gather" and rank and math.prod(sizes) < 20:
+            self.lines.append(f"  z{len(self.lines)} = s32[3] iota(), iota_dimension=0")
+            indices = f"z{len(self.lines) - 1}"
+            if rng.random() < 0.5:
+                self.lines.append(f"  z{len(self.lines)} = s32[3] broadcast({self.offset}), dimensions={{}}")
+                indices = f"z{len(self.lines) - 1}"
+            offsets = ",".join(str(d) for d in range(1, rank))
+            cut = ",".join(["1", *map(str, sizes[1:])])
+            text = (
+                f"gather({name}, {indices}), offset_dims={{{offsets}}}, collapsed_slice_dims={{0}}, "
+                f"start_index_map={{0}}, index_vector_dim=1, slice_sizes={{{cut}}}"
+            )
+            self._emit([3, *sizes[1:]], text)
+        elif kind == "dot" and rank == 2:
+            right = [(n, s) for n, s in self.values if len(s) == 2 and s[0] == sizes[1]]
+            if right:
+                other, other_sizes = right[int(rng.integers(len(right)))]
+                dims = "lhs_contracting_dims={1}, rhs_contracting_dims={0}"
+                self._emit([sizes[0], other_sizes[1]], f"dot({name}, {other}), {dims}")
+        elif kind == "window" and rank and sizes[0] > 1:
+            self.lines.append(f"  z{len(self.lines)} = s32[] constant(0)")
+            zero = f"z{len(self.lines) - 1}"
+            size = "x".join(["2"] + ["1"] * (rank - 1))
+            pad = "x".join(["0_1"] + ["0_0"] * (rank - 1))
+            window = f"window={{size={size} pad={pad}}}"
+            self._emit(sizes, f"reduce-window({name}, {zero}), {window}, to_apply=sum")
         elif kind == "add":
             same = [n for n, s in self.values if s == sizes]
             self._emit(sizes, f"add({name}, {rng.choice(same)})")
@@ -110,11 +143,11 @@ class RandomBody:
         return fusion_of("\n".join(self.lines), *self.parameters, out=self._shape(self.values[-1][1]))
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(120))
 def test_random_fusions_name_what_the_reference_reads(seed: int) -> None:
     body = RandomBody(seed)
     text = body.text()
-    made = [np.random.default_rng(seed).permutation(64)[: math.prod(s)].reshape(s) for _, s in body.values[:2]]
+    made = [np.random.default_rng(seed).permutation(64)[: math.prod(s)].reshape(s) + 1 for _, s in body.values[:2]]
     check(text, [*made, np.int32(seed % 4)], only_bounds=[2])
 
 

@@ -54,7 +54,7 @@ class OperandIndexing:
     value whose elements may not be all there is; `reason` says why). `replica_map` gives the replicas whose operand is
     read, from the same dimensions to a replica id, over range variables of its own and at most one runtime variable:
     the id of the replica that asks. `leaf` counts the arrays of a tuple-shaped operand. `pieces`, where not None, says
-    exactly what `map` only bounds: maps with disjoint domains whose union it is (none: nothing is read).
+    exactly what `map` only bounds: maps, of disjoint domains on each path, whose union it is (none: nothing is read).
     """
 
     map: IndexingMap
