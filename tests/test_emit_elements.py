@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from kernels import close, random_array
 
 import indexing as ix
+from kernels import close, random_array
 
 ADD = "add {\n  x = KIND[] parameter(0)\n  y = KIND[] parameter(1)\n  ROOT s = KIND[] add(x, y)\n}\n"
 LARGER = """larger {
