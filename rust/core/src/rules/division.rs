@@ -79,17 +79,30 @@ fn extremum(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<E
     Ok(Some(s.applied(RuleId::QuotientOfExtremum, e, q)))
 }
 
+/// Granules of one divisor that are looked at.
+const GRANULES_TRIED: usize = 6;
+
+/// The common divisors of `m` with single coefficients, each once, the largest first; neither 1 nor `m`.
+pub(super) fn shared_granules(terms: &[Term], m: i64) -> Vec<i64> {
+    let mut found: Vec<i64> = Vec::new();
+    for t in terms {
+        let g = gcd_i64(m, t.coeff);
+        if g > 1 && g < m && !found.contains(&g) && found.len() < GRANULES_TRIED {
+            found.push(g);
+        }
+    }
+    found.sort_unstable_by(|a, b| b.cmp(a));
+    found
+}
+
 /// `(g * h + l) / m = (h + l / g) / (m / g)` where `g` divides `m`, where that is cheaper.
 fn carried(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {
     let Node::Sum(constant, terms) = s.arena.node(n) else { return Ok(None) };
     let terms = terms.to_vec();
-    let mut tried = 0;
-    for k in 0..terms.len() {
-        let g = gcd_i64(m, terms[k].coeff);
-        if g <= 1 || g == tried || g == m || !s.spend(1) {
-            continue;
+    for g in shared_granules(&terms, m) {
+        if !s.spend(terms.len() as u64) {
+            break;
         }
-        tried = g;
         let (high, low): (Vec<Term>, Vec<Term>) = terms.iter().partition(|t| t.coeff % g == 0);
         if low.is_empty() {
             continue;

@@ -1,10 +1,10 @@
 //! Laws of `mod` on a domain.
 
-use super::division::multiples_of;
+use super::division::{multiples_of, shared_granules};
 use super::RuleId;
 use crate::error::Result;
 use crate::expr::{Expr, Node, Tag, Term};
-use crate::int::{div_mod_positive, gcd_i64};
+use crate::int::div_mod_positive;
 use crate::simplify::Simplifier;
 
 /// Simplify a canonical remainder of simplified operands.
@@ -100,13 +100,10 @@ fn opened(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Exp
 fn carried(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {
     let Node::Sum(constant, terms) = s.arena.node(n) else { return Ok(None) };
     let terms = terms.to_vec();
-    let mut tried = 0;
-    for k in 0..terms.len() {
-        let g = gcd_i64(m, terms[k].coeff);
-        if g <= 1 || g == tried || g == m || !s.spend(1) {
-            continue;
+    for g in shared_granules(&terms, m) {
+        if !s.spend(terms.len() as u64) {
+            break;
         }
-        tried = g;
         let (high, low): (Vec<Term>, Vec<Term>) = terms.iter().partition(|t| t.coeff % g == 0);
         if low.is_empty() {
             continue;

@@ -137,13 +137,17 @@ fn remainder_joins(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], k: usize) ->
         }
     }
     for i in 0..terms.len() {
-        if i != k && terms[i].coeff == step && s.arena.tag(terms[i].expr) == Tag::Mod {
+        let next = i != k && terms[i].coeff == step && s.arena.tag(terms[i].expr) == Tag::Mod;
+        if next && s.arena.may_share_variables(terms[i].expr, x) {
             if let Some(out) = digits_join(s, e, terms, k, i)? {
                 return Ok(Some(out));
             }
         }
     }
-    let partner = |t: &Term| t.coeff % step == 0 && s.arena.may_share_variables(t.expr, x);
+    // What x / m could cancel with is a quotient.
+    let partner = |t: &Term| {
+        t.coeff % step == 0 && s.arena.tag(t.expr) == Tag::FloorDiv && s.arena.may_share_variables(t.expr, x)
+    };
     if !terms.iter().enumerate().any(|(i, t)| i != k && partner(t)) {
         return Ok(None);
     }
