@@ -41,9 +41,16 @@ impl Dag {
 impl Arena {
     /// The value of `roots`.
     pub fn export(&mut self, roots: &[Expr]) -> Dag {
-        let order = self.post_order(roots);
-        let mut position = vec![0u32; order.iter().map(|e| e.index() + 1).max().unwrap_or(0)];
-        let mut words: Vec<i64> = Vec::with_capacity(order.len() * 3 + roots.len());
+        let mut order = std::mem::take(&mut self.flat.order);
+        let mut position = std::mem::take(&mut self.flat.position);
+        let mut words = std::mem::take(&mut self.flat.words);
+        order.clear();
+        words.clear();
+        self.post_order_into(roots, &mut order);
+        // Each position is written before it is read.
+        if position.len() < self.records.len() {
+            position.resize(self.records.len(), 0);
+        }
         for (k, &e) in order.iter().enumerate() {
             position[e.index()] = k as u32;
             let at = |e: Expr| i64::from(position[e.index()]);
@@ -65,15 +72,21 @@ impl Arena {
             }
         }
         words.extend(roots.iter().map(|r| i64::from(position[r.index()])));
-        Dag { words: words.into(), roots: roots.len() as u32, nodes: order.len() as u32 }
+        let dag =
+            Dag { words: words.as_slice().into(), roots: roots.len() as u32, nodes: order.len() as u32 };
+        self.flat.order = order;
+        self.flat.position = position;
+        self.flat.words = words;
+        dag
     }
 
     /// The roots of a value, as nodes of this arena.
     pub fn import(&mut self, dag: &Dag) -> Vec<Expr> {
         let words = &dag.words;
-        let mut nodes: Vec<Expr> = Vec::with_capacity(dag.nodes as usize);
-        let mut terms: Vec<Term> = Vec::new();
-        let mut args: Vec<Expr> = Vec::new();
+        let mut nodes = std::mem::take(&mut self.flat.nodes);
+        nodes.clear();
+        let mut terms = self.take_terms();
+        let mut args = self.take_args();
         let end = words.len() - dag.roots as usize;
         let mut i = 0;
         while i < end {
@@ -108,6 +121,10 @@ impl Arena {
             };
             nodes.push(e);
         }
-        words[end..].iter().map(|r| nodes[*r as usize]).collect()
+        let roots = words[end..].iter().map(|r| nodes[*r as usize]).collect();
+        self.flat.nodes = nodes;
+        self.give_terms(terms);
+        self.give_args(args);
+        roots
     }
 }

@@ -86,8 +86,9 @@ impl Arena {
     ///
     /// Errors: a coefficient or constant that leaves int64, a divisor that becomes 0.
     pub fn import_substituted(&mut self, dag: &Dag, variables: &[Expr]) -> Result<Vec<Expr>> {
-        let mut nodes: Vec<Expr> = Vec::with_capacity(dag.nodes as usize);
-        let mut buffers = Buffers::default();
+        let mut nodes = std::mem::take(&mut self.flat.nodes);
+        nodes.clear();
+        let mut buffers = Buffers { terms: self.take_terms(), args: self.take_args() };
         for entry in dag.entries() {
             let e = match entry {
                 Entry::Variable(v) => match variables.get(v as usize) {
@@ -98,7 +99,11 @@ impl Arena {
             };
             nodes.push(e);
         }
-        Ok(dag.root_positions().iter().map(|r| nodes[*r as usize]).collect())
+        let roots = dag.root_positions().iter().map(|r| nodes[*r as usize]).collect();
+        self.flat.nodes = nodes;
+        self.give_terms(buffers.terms);
+        self.give_args(buffers.args);
+        Ok(roots)
     }
 
     /// The roots of `dag` with each expression that stands left in a pair replaced by the one right of it; a constant

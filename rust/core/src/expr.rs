@@ -95,8 +95,19 @@ pub struct Arena {
     table: Vec<u32>,
     pub(crate) term_buffers: Vec<Vec<Term>>,
     pub(crate) arg_buffers: Vec<Vec<Expr>>,
+    pub(crate) flat: FlatBuffers,
     mark: Vec<u32>,
     epoch: u32,
+}
+
+/// Memory for bringing values in and out.
+#[derive(Default, Debug)]
+pub(crate) struct FlatBuffers {
+    pub(crate) order: Vec<Expr>,
+    stack: Vec<(Expr, bool)>,
+    pub(crate) position: Vec<u32>,
+    pub(crate) words: Vec<i64>,
+    pub(crate) nodes: Vec<Expr>,
 }
 
 const SMALLEST_TABLE: usize = 128;
@@ -435,9 +446,15 @@ impl Arena {
 
     /// All nodes reachable from `roots`, each once, in depth-first post-order: a function of the structure alone.
     pub fn post_order(&mut self, roots: &[Expr]) -> Vec<Expr> {
-        let (mut mark, epoch) = self.next_epoch();
         let mut out = Vec::new();
-        let mut stack: Vec<(Expr, bool)> = Vec::new();
+        self.post_order_into(roots, &mut out);
+        out
+    }
+
+    /// As [`Arena::post_order`], to the end of `out`.
+    pub(crate) fn post_order_into(&mut self, roots: &[Expr], out: &mut Vec<Expr>) {
+        let (mut mark, epoch) = self.next_epoch();
+        let mut stack = std::mem::take(&mut self.flat.stack);
         for &root in roots {
             stack.push((root, false));
             while let Some((e, expanded)) = stack.pop() {
@@ -449,6 +466,10 @@ impl Arena {
                     continue;
                 }
                 mark[e.index()] = epoch;
+                if matches!(self.tag(e), Tag::Variable | Tag::Constant) {
+                    out.push(e);
+                    continue;
+                }
                 stack.push((e, true));
                 let first = stack.len();
                 self.for_each_operand(e, |o| {
@@ -459,8 +480,8 @@ impl Arena {
                 stack[first..].reverse();
             }
         }
+        self.flat.stack = stack;
         self.mark = mark;
-        out
     }
 
     fn next_epoch(&mut self) -> (Vec<u32>, u32) {

@@ -6,6 +6,7 @@
 use super::scan::{signed, Scanner};
 use crate::error::{Error, Result};
 use crate::expr::{Arena, Expr, Term};
+use std::sync::Arc;
 
 /// What names mean while an expression is read.
 pub trait VariableNames {
@@ -21,6 +22,88 @@ pub struct Reading {
     frames: Vec<Frame>,
     terms: Vec<Term>,
     args: Vec<Expr>,
+    seen: Seen,
+    pub(super) names: Vec<Arc<str>>,
+    pub(super) flags: Vec<bool>,
+}
+
+/// Parts of the text that were read before, with what they are: maps repeat their subexpressions.
+#[derive(Default, Debug)]
+struct Seen {
+    slots: Vec<SeenPart>,
+    /// Which text the slots are about; those of others are empty.
+    text: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct SeenPart {
+    text: u32,
+    start: u32,
+    end: u32,
+    /// The bytes from `start` on.
+    key: u64,
+    expr: Expr,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Part {
+    Whole,
+    Bracket,
+}
+
+/// Slots of [`Seen`], a power of two.
+const SLOTS: usize = 64;
+/// Shorter parts are read again.
+const SHORTEST: usize = 9;
+
+impl Seen {
+    fn next_text(&mut self) {
+        self.text = self.text.wrapping_add(1);
+        if self.slots.is_empty() || self.text == 0 {
+            self.text = 1;
+            let empty = SeenPart { text: 0, start: 0, end: 0, key: 0, expr: Expr(0) };
+            self.slots.clear();
+            self.slots.resize(SLOTS, empty);
+        }
+    }
+
+    #[inline]
+    fn slot(key: u64) -> usize {
+        (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58) as usize % SLOTS
+    }
+
+    /// A whole expression is never taken for a part in brackets that begins alike.
+    #[inline]
+    fn key(bytes: &[u8], start: usize, part: Part) -> Option<u64> {
+        let first = u64::from_le_bytes(*bytes.get(start..)?.first_chunk::<8>()?);
+        Some(if part == Part::Whole { !first } else { first })
+    }
+
+    /// What the text at `start` is, as far as it was read before: its end and the expression.
+    #[inline]
+    fn find(&self, bytes: &[u8], start: usize, part: Part) -> Option<(usize, Expr)> {
+        let key = Seen::key(bytes, start, part)?;
+        let seen = self.slots.get(Seen::slot(key))?;
+        if seen.text != self.text || seen.key != key {
+            return None;
+        }
+        let old = bytes.get(seen.start as usize..seen.end as usize)?;
+        let end = start + old.len();
+        (bytes.get(start..end)? == old).then_some((end, seen.expr))
+    }
+
+    #[inline]
+    fn keep(&mut self, bytes: &[u8], start: usize, end: usize, part: Part, expr: Expr) {
+        if end < start + SHORTEST {
+            return;
+        }
+        let Some(key) = Seen::key(bytes, start, part) else { return };
+        if let (Some(slot), Ok(from), Ok(to)) =
+            (self.slots.get_mut(Seen::slot(key)), u32::try_from(start), u32::try_from(end))
+        {
+            *slot = SeenPart { text: self.text, start: from, end: to, key, expr };
+        }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -82,6 +165,7 @@ pub fn read_expr(
     names: &impl VariableNames,
 ) -> Result<Expr> {
     let mut scanner = Scanner::new(text);
+    reading.begin();
     let e = expr(&mut scanner, arena, reading, names)?;
     if scanner.peek() != 0 || scanner.at < scanner.bytes.len() {
         return Err(scanner.expected("an operator or the end"));
@@ -99,7 +183,17 @@ pub(crate) fn expr<N: VariableNames>(
     reading.frames.clear();
     reading.terms.clear();
     reading.args.clear();
-    reading.open(Bracket::Whole, scanner.at);
+    scanner.skip_space();
+    let start = scanner.at;
+    if let Some((end, e)) = reading.seen.find(scanner.bytes, start, Part::Whole) {
+        // The same text is the same expression where it also ends here.
+        scanner.at = end;
+        if matches!(scanner.peek(), b',' | b')') || scanner.bytes[scanner.at..].starts_with(b"in ") {
+            return Ok(e);
+        }
+        scanner.at = start;
+    }
+    reading.open(Bracket::Whole, start);
     loop {
         let Some(mut value) = reading.operand(scanner, arena, names)? else { continue };
         // After an operand: operators begin another one, brackets that close make an operand of what they hold.
@@ -132,7 +226,11 @@ pub(crate) fn expr<N: VariableNames>(
                     reading.args.push(e);
                     break;
                 }
-                (Bracket::Whole, _) => return reading.end_sum(arena).map_err(|e| e.at(before)),
+                (Bracket::Whole, _) => {
+                    let e = reading.end_sum(arena).map_err(|e| e.at(before))?;
+                    reading.seen.keep(scanner.bytes, start, before, Part::Whole, e);
+                    return Ok(e);
+                }
                 (bracket, _) => return Err(unclosed(scanner, bracket, frame.at)),
             }
             let e = reading.end_sum(arena).map_err(|e| e.at(before))?;
@@ -150,6 +248,9 @@ pub(crate) fn expr<N: VariableNames>(
                 continue;
             }
             let closed = reading.close(arena, e).map_err(|e| e.at(before))?;
+            if frame.bracket == Bracket::Parenthesis {
+                reading.seen.keep(scanner.bytes, frame.at, scanner.at, Part::Bracket, closed);
+            }
             value = Value { coeff: 1, expr: Some(closed) };
         }
     }
@@ -176,7 +277,9 @@ fn operator(scanner: &mut Scanner<'_>, next: u8) -> Option<Operator> {
         b'%' => one(scanner, Operator::Mod),
         b'/' => {
             scanner.at += 1;
-            scanner.at += usize::from(scanner.here() == b'/');
+            if scanner.here() == b'/' {
+                scanner.at += 1;
+            }
             Some(Operator::FloorDiv)
         }
         b'f' if scanner.take_word("floordiv") || scanner.take_word("floorDiv") => Some(Operator::FloorDiv),
@@ -187,6 +290,11 @@ fn operator(scanner: &mut Scanner<'_>, next: u8) -> Option<Operator> {
 }
 
 impl Reading {
+    /// Before another text is read.
+    pub(super) fn begin(&mut self) {
+        self.seen.next_text();
+    }
+
     #[inline]
     fn top(&mut self) -> &mut Frame {
         let last = self.frames.len() - 1;
@@ -233,6 +341,10 @@ impl Reading {
                 Ok(None)
             }
             b'(' => {
+                if let Some((end, e)) = self.seen.find(scanner.bytes, scanner.at, Part::Bracket) {
+                    scanner.at = end;
+                    return Ok(Some(Value { coeff: 1, expr: Some(e) }));
+                }
                 self.open(Bracket::Parenthesis, scanner.at);
                 scanner.at += 1;
                 Ok(None)

@@ -1,28 +1,37 @@
 //! Reading maps: lists of variables, results, and the domain.
 
 use super::read_expr::{expr, Reading, VariableNames};
-use super::scan::Scanner;
+use super::scan::{name_key, Scanner};
 use crate::error::{Error, Result};
 use crate::expr::{Arena, Expr};
 use crate::indexing_map::{IndexingMap, OpenMap, Variable, VariableKind, RESERVED};
 use crate::interval::Interval;
 use crate::map::SymbolicMap;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// The names of the variables in front of an arrow.
 #[derive(Default)]
 struct Header<'t> {
-    /// The ranges of the names in the text; `(0, 0)` where it is the default name of its place.
-    custom: Vec<(&'t str, u32)>,
+    custom: Vec<Custom<'t>>,
     /// By variable: has it its default name?
     default: Vec<bool>,
     num_dims: usize,
     num_ranges: usize,
     /// Filled where many names are no default names.
-    by_name: HashMap<&'t str, u32>,
+    by_name: Option<HashMap<&'t str, u32>>,
 }
 
-const FEW: usize = 8;
+/// A name that is not the default one of its place.
+struct Custom<'t> {
+    key: u64,
+    name: &'t str,
+    index: u32,
+}
+
+const FEW: usize = 12;
+/// Names that are kept from text to text.
+const NAMES_KEPT: usize = 64;
 
 /// The number behind `prefix`, written as default names write it.
 #[inline]
@@ -67,7 +76,8 @@ impl<'t> Header<'t> {
         let place = self.default.len() - first;
         let default = default_place(name) == Some((kind, place));
         if !default {
-            self.custom.push((name, self.default.len() as u32));
+            let index = self.default.len() as u32;
+            self.custom.push(Custom { key: name_key(name.as_bytes()), name, index });
         }
         self.default.push(default);
     }
@@ -75,29 +85,45 @@ impl<'t> Header<'t> {
     /// Index the names, and find one that stands twice.
     fn finish(&mut self) -> Option<&'t str> {
         if self.custom.len() > FEW {
-            for &(name, index) in &self.custom {
-                if self.by_name.insert(name, index).is_some() {
-                    return Some(name);
+            let mut by_name = HashMap::with_capacity(self.custom.len());
+            for c in &self.custom {
+                if by_name.insert(c.name, c.index).is_some() {
+                    return Some(c.name);
                 }
             }
+            self.by_name = Some(by_name);
         } else {
-            for (k, (name, _)) in self.custom.iter().enumerate() {
-                if self.custom[..k].iter().any(|(other, _)| other == name) {
-                    return Some(name);
+            for (k, c) in self.custom.iter().enumerate() {
+                if self.custom[..k].iter().any(|other| other.key == c.key && other.name == c.name) {
+                    return Some(c.name);
                 }
             }
         }
-        self.custom.iter().map(|(name, _)| *name).find(|name| self.default_index(name).is_some())
+        self.custom.iter().map(|c| c.name).find(|name| self.default_index(name).is_some())
     }
 
-    fn variables(&self) -> Vec<Variable> {
+    fn variables(&self, reading: &mut Reading) -> Vec<Variable> {
         let unknown = Interval::EMPTY;
-        let mut variables = vec![Variable::new(unknown); self.default.len()];
-        for (name, index) in &self.custom {
-            variables[*index as usize].name = Some((*name).into());
+        let mut variables = Vec::with_capacity(self.default.len());
+        variables.resize(self.default.len(), Variable::new(unknown));
+        for c in &self.custom {
+            variables[c.index as usize].name = Some(kept_name(reading, c.name));
         }
         variables
     }
+}
+
+/// The name as a value; names return from text to text.
+fn kept_name(reading: &mut Reading, name: &str) -> Arc<str> {
+    if let Some(known) = reading.names.iter().find(|n| ***n == *name) {
+        return known.clone();
+    }
+    let new: Arc<str> = name.into();
+    if reading.names.len() == NAMES_KEPT {
+        reading.names.clear();
+    }
+    reading.names.push(new.clone());
+    new
 }
 
 impl VariableNames for Header<'_> {
@@ -106,10 +132,14 @@ impl VariableNames for Header<'_> {
         if let Some(index) = self.default_index(name) {
             return Some(index as u32);
         }
-        if self.custom.len() > FEW {
-            return self.by_name.get(name).copied();
+        if let Some(by_name) = &self.by_name {
+            return by_name.get(name).copied();
         }
-        self.custom.iter().find(|(other, _)| *other == name).map(|(_, index)| *index)
+        let key = name_key(name.as_bytes());
+        let same = |c: &&Custom<'_>| {
+            c.key == key && c.name.len() == name.len() && (name.len() <= 8 || c.name == name)
+        };
+        self.custom.iter().find(same).map(|c| c.index)
     }
 
     fn expected(&self) -> String {
@@ -135,7 +165,7 @@ fn names<'t>(
         }
         let Some((start, end)) = scanner.name() else { return Err(scanner.expected(what)) };
         let name = &scanner.text[start..end];
-        if RESERVED.contains(&name) {
+        if matches!(name.as_bytes()[0], b'f' | b'c' | b'm' | b'i' | b'd') && RESERVED.contains(&name) {
             scanner.at = start;
             return Err(scanner.expected("a name of a variable"));
         }
@@ -151,7 +181,7 @@ fn header<'t>(scanner: &mut Scanner<'t>) -> Result<Header<'t>> {
     let mut header = Header::default();
     let start = scanner.at;
     scanner.need(b'(', "'(' and the dimensions, as in `(d0, d1) -> (d0)`")?;
-    header.default.reserve(8);
+    header.default.reserve(12);
     let dims = names(scanner, &mut header, VariableKind::Dimension, b')', "a dimension, ',' or ')'")?;
     header.num_dims = dims;
     if scanner.take(b'[') {
@@ -223,7 +253,9 @@ fn domain(
     header: &Header<'_>,
     map: &mut OpenMap,
 ) -> Result<()> {
-    let mut bounded = vec![false; map.variables.len()];
+    let mut bounded = std::mem::take(&mut reading.flags);
+    bounded.clear();
+    bounded.resize(map.variables.len(), false);
     let mut missing = map.variables.len();
     while scanner.peek() != 0 {
         if let Some(v) = bounded_variable(scanner, header) {
@@ -249,6 +281,7 @@ fn domain(
         let name = crate::indexing_map::name_of(&map.variables[first], first, map.num_dims, map.num_ranges);
         return Err(scanner.expected(&format!("the bounds of {name}, as in `{name} in [0, 9]`")));
     }
+    reading.flags = bounded;
     Ok(())
 }
 
@@ -269,10 +302,11 @@ pub fn read_indexing_map(text: &str, arena: &mut Arena, reading: &mut Reading) -
         }
         _ => {}
     }
+    reading.begin();
     let header = header(&mut scanner)?;
     let results = results(&mut scanner, arena, reading, &header)?;
     let mut map = OpenMap {
-        variables: header.variables(),
+        variables: header.variables(reading),
         num_dims: header.num_dims,
         num_ranges: header.num_ranges,
         results,
@@ -295,6 +329,7 @@ pub fn read_indexing_map(text: &str, arena: &mut Arena, reading: &mut Reading) -
 /// Read a symbolic map from the whole of `text`; runtime variables are symbols after the ranges.
 pub fn read_symbolic_map(text: &str, arena: &mut Arena, reading: &mut Reading) -> Result<SymbolicMap> {
     let mut scanner = Scanner::new(text);
+    reading.begin();
     let header = header(&mut scanner)?;
     let results = results(&mut scanner, arena, reading, &header)?;
     scanner.take(b',');

@@ -1,7 +1,36 @@
 //! Tokens: white space, names, integers, and messages of what was expected where.
 
 use crate::error::{Error, Result};
-use crate::indexing_map::{continues_name, starts_name};
+use crate::indexing_map::continues_name;
+
+const SPACE: u8 = 1;
+const NAME_START: u8 = 2;
+const NAME: u8 = 4;
+
+/// What each byte can be.
+static CLASS: [u8; 256] = classes();
+
+const fn classes() -> [u8; 256] {
+    let mut table = [0u8; 256];
+    let mut b = 0usize;
+    while b < 256 {
+        let byte = b as u8;
+        if matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0b | 0x0c) {
+            table[b] = SPACE;
+        } else if byte.is_ascii_alphabetic() || byte == b'_' || byte >= 0x80 {
+            table[b] = NAME_START | NAME;
+        } else if byte.is_ascii_digit() || byte == b'.' {
+            table[b] = NAME;
+        }
+        b += 1;
+    }
+    table
+}
+
+#[inline]
+fn is(b: u8, class: u8) -> bool {
+    CLASS[b as usize] & class != 0
+}
 
 /// A place in a text.
 pub(crate) struct Scanner<'t> {
@@ -17,12 +46,11 @@ impl<'t> Scanner<'t> {
 
     #[inline]
     pub(crate) fn skip_space(&mut self) {
-        while let Some(b) = self.bytes.get(self.at) {
-            if !matches!(b, b' ' | b'\t' | b'\n' | b'\r' | 0x0b | 0x0c) {
-                return;
-            }
-            self.at += 1;
+        let mut at = self.at;
+        while self.bytes.get(at).is_some_and(|b| is(*b, SPACE)) {
+            at += 1;
         }
+        self.at = at;
     }
 
     /// The next byte that is no white space; 0 at the end.
@@ -41,9 +69,12 @@ impl<'t> Scanner<'t> {
     /// Take `b` if it is next.
     #[inline]
     pub(crate) fn take(&mut self, b: u8) -> bool {
-        let found = self.peek() == b;
-        self.at += usize::from(found);
-        found
+        // A branch: `self.at += usize::from(found)` is lost by rustc 1.95 where it optimises.
+        if self.peek() != b {
+            return false;
+        }
+        self.at += 1;
+        true
     }
 
     /// Take `b`, or fail: `what` says what was expected.
@@ -71,27 +102,30 @@ impl<'t> Scanner<'t> {
     /// Take a name if one is next: its bytes' range.
     #[inline]
     pub(crate) fn name(&mut self) -> Option<(usize, usize)> {
-        if !starts_name(self.peek()) {
+        if !is(self.peek(), NAME_START) {
             return None;
         }
         let start = self.at;
-        self.at += 1;
-        while self.bytes.get(self.at).is_some_and(|b| continues_name(*b)) {
-            self.at += 1;
+        let mut end = start + 1;
+        while self.bytes.get(end).is_some_and(|b| is(*b, NAME)) {
+            end += 1;
         }
-        Some((start, self.at))
+        self.at = end;
+        Some((start, end))
     }
 
     /// Take the digits that are next: at least one is.
     #[inline]
     pub(crate) fn digits(&mut self) -> Result<u64> {
         let start = self.at;
+        let mut at = start;
         let mut value = 0u64;
-        while let Some(d) = self.bytes.get(self.at).map(|b| b.wrapping_sub(b'0')).filter(|d| *d < 10) {
+        while let Some(d) = self.bytes.get(at).map(|b| b.wrapping_sub(b'0')).filter(|d| *d < 10) {
             // Longer numbers are found by their length: 19 digits never leave u64.
             value = value.wrapping_mul(10).wrapping_add(u64::from(d));
-            self.at += 1;
+            at += 1;
         }
+        self.at = at;
         if self.at - start > 19 {
             return self.text[start..self.at].trim_start_matches('0').parse().or_else(
                 |e: std::num::ParseIntError| match e.kind() {
@@ -147,5 +181,14 @@ pub(crate) fn signed(magnitude: u64, negative: bool) -> Option<i64> {
         0i64.checked_sub_unsigned(magnitude)
     } else {
         i64::try_from(magnitude).ok()
+    }
+}
+
+/// The first eight bytes of a name, as a number: equal for names that begin alike.
+#[inline]
+pub(crate) fn name_key(name: &[u8]) -> u64 {
+    match name.first_chunk::<8>() {
+        Some(first) => u64::from_le_bytes(*first),
+        None => name.iter().rev().fold(0, |key, b| (key << 8) | u64::from(*b)),
     }
 }
