@@ -32,7 +32,10 @@ _GROUPS_INCLUDED = (
     "all batch groups are included, with a range variable that counts them, as in XLA's maps; pieces holds the map that "
     "reads the output feature's own group"
 )
-_PADDING_INCLUDED = "kernel elements that meet only padding or the holes of a dilated input are included"
+_PADDING_INCLUDED = (
+    "kernel elements that meet padding or the holes of a dilated input are included, as in XLA's maps; pieces holds the "
+    "map without them"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,21 +93,7 @@ def _placed(rank: int, *roles: tuple[Sequence[int], Sequence[SymbolicExpr]]) -> 
 def output_to_input(instruction: Instruction, output: int) -> Indexing:
     """out[b, x, o] = sum over w, i of lhs[b, x * stride + w * dilation - pad, i] * rhs[w, i, o], groups apart."""
     c = _read(instruction)
-    labels, rank = c.labels, len(c.out)
-    d = variables(rank)
-    *w, i = variables(c.spatial + 1, rank)
-    ranges = [*(dim.size for dim in c.window), c.group_features]
-    feature = d[labels.output.feature]
-    kernel = [c.kernel_position(k, e) for k, e in enumerate(w)]
-    rhs = _placed(
-        rank,
-        ([labels.kernel.batch, labels.kernel.feature], [i, feature]),
-        (labels.kernel.spatial, kernel),
-    )
-    return [
-        [_read_lhs(c)],
-        [_bounded(c, OperandIndexing(tensor_map(rhs, c.out, ranges)))],
-    ]
+    return [[_read_lhs(c)], [_read_rhs(c)]]
 
 
 def _read_lhs(c: _Convolution) -> OperandIndexing:
@@ -141,13 +130,21 @@ def _read_positions(
     return positions, constraints
 
 
-def _bounded(c: _Convolution, found: OperandIndexing) -> OperandIndexing:
-    """The kernel's map as it is where no window leaves the input, and as a bound elsewhere."""
-    inside = (
-        never_pads(dim, c.lhs[c.labels.input.spatial[k]], c.out[c.labels.output.spatial[k]])
-        for k, dim in enumerate(c.window)
-    )
-    return found if all(inside) else OperandIndexing(found.map, (), "over-approximate", _PADDING_INCLUDED)
+def _read_rhs(c: _Convolution) -> OperandIndexing:
+    """The kernel's map, a bound where windows leave the input; its piece leaves those kernel elements out."""
+    labels, rank = c.labels, len(c.out)
+    d = variables(rank)
+    *w, i = variables(c.spatial + 1, rank)
+    kernel = [c.kernel_position(k, e) for k, e in enumerate(w)]
+    roles = [labels.kernel.batch, labels.kernel.feature], [i, d[labels.output.feature]]
+    results = _placed(rank, roles, (labels.kernel.spatial, kernel))
+    ranges = [*(dim.size for dim in c.window), c.group_features]
+    found = tensor_map(results, c.out, ranges)
+    sizes = zip(labels.input.spatial, labels.output.spatial, strict=True)
+    if all(never_pads(dim, c.lhs[x], c.out[y]) for dim, (x, y) in zip(c.window, sizes, strict=True)):
+        return OperandIndexing(found)
+    exact = OperandIndexing(tensor_map(results, c.out, ranges, constraints=_read_positions(c, d, w)[1]))
+    return OperandIndexing(found, (), "over-approximate", _PADDING_INCLUDED, pieces=(exact,))
 
 
 def input_to_output(instruction: Instruction, operand: int) -> Indexing:

@@ -68,5 +68,5 @@ def reduction_dependence(instruction: Instruction) -> tuple[frozenset[int], ...]
 
 
 def where_used(found: OperandIndexing, used: frozenset[int], number: int) -> OperandIndexing:
-    """A map as it is, or as a bound where the computation makes no use of what it reads."""
-    return found if number in used else OperandIndexing(found.map, (), "over-approximate", _UNUSED)
+    """A map as it is, or as a bound (without a piece) where the computation makes no use of what it reads."""
+    return found if number in used else OperandIndexing(found.map, (), "over-approximate", _UNUSED, pieces=())

@@ -117,7 +117,9 @@ def _between(s: _Scan, output: int, operand: int, *, from_output: bool) -> Opera
         results.insert(s.dimension, step)
     exactness: Exactness = "exact" if exact and s.takes_elements else "over-approximate"
     reason = "" if exactness == "exact" else _SLICES if exact else _UNUSED
-    return OperandIndexing(tensor_map(results, own, ranges, constraints=constraints), (), exactness, reason)
+    pieces = None if exact else ()
+    found = tensor_map(results, own, ranges, constraints=constraints)
+    return OperandIndexing(found, (), exactness, reason, pieces=pieces)
 
 
 def _steps(s: _Scan, output: int, operand: int) -> tuple[bool, bool, bool]:
