@@ -41,6 +41,7 @@ def written(kernel: Kernel, output: int = 0) -> list[tuple[int, ...]]:
         ("6,35", {"block_size": 32}),
         ("6,35", {"block_size": 16, "vector_width": 2}),
         ("7,9", {"block_size": 8, "max_blocks": 3}),
+        ("7,9", {"block_size": 8, "vector_width": 4}),
         ("64", {"block_size": 4, "vector_width": 4, "max_blocks": 2}),
         ("", {}),
     ],
@@ -54,7 +55,7 @@ def test_threads_cover_each_element_once_and_agree(sizes: str, knobs: dict[str, 
 
 @pytest.mark.parametrize(
     ("kind", "count", "width"),
-    [("f32", 1 << 18, 4), ("bf16", 1 << 18, 8), ("c64", 1 << 18, 2), ("f32", (1 << 18) + 1, 1)],
+    [("f32", 1 << 18, 4), ("bf16", 1 << 18, 8), ("c64", 1 << 18, 2), ("f32", (1 << 18) + 3, 4)],
 )
 def test_vectors_are_as_wide_as_divisibility_allows(kind: str, count: int, width: int) -> None:
     text = CHAIN.format(kind=kind, count=count)
@@ -82,6 +83,23 @@ f {
     source = ix.emit(entry(text)).source
     assert source.count("const f32x4 x") == 2  # a and row; column is one element for all lanes
     assert "p2[i >> 7]" in source or "p2[i / 128]" in source
+
+
+def test_threads_say_what_they_read() -> None:
+    text = """
+f {
+  a = f32[4,6] parameter(0)
+  b = f32[6] parameter(1)
+  t = f32[6,4] transpose(a), dimensions={1,0}
+  c = f32[6,4] broadcast(b), dimensions={0}
+  ROOT s = f32[6,4] add(t, c)
+}"""
+    kernel = ix.emit(entry(text), block_size=8)
+    for bl, th in itertools.product(range(3), range(8)):
+        dims = (th, 0, 0, bl, 0, 0)
+        row, column = divmod(bl * 8 + th, 4)
+        assert [int(x) for x in kernel.thread_to_input(0).evaluate(dims, (0, 0))] == [column, row]
+        assert [int(x) for x in kernel.thread_to_input(1).evaluate(dims, (0, 0))] == [row]
 
 
 def test_index_width_follows_the_range() -> None:

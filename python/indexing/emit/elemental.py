@@ -293,6 +293,15 @@ class FunctionWriter:
             yield
 
     @contextmanager
+    def base_scope(self) -> Iterator[None]:
+        """What is written inside counts as the function's own level, where each instruction is written once."""
+        before, self.base_scopes = self.base_scopes, len(self._memo)
+        try:
+            yield
+        finally:
+            self.base_scopes = before
+
+    @contextmanager
     def _nested(self, head: str) -> Iterator[None]:
         with self.writer.block(head):
             self._memo.append({})

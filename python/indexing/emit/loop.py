@@ -1,37 +1,39 @@
 """The loop emitter: each thread computes some elements of each output, in the order in which memory holds them.
 
 It takes every fusion. A thread computes `vector_width` neighbouring elements; inputs that are read at neighbouring,
-aligned places are loaded as one vector, and outputs stored as one. Where the grid would exceed `max_blocks`, blocks go
-on with further chunks.
+aligned places are loaded as one vector, and outputs stored as one; what is left over is done element by element. Where
+the grid would exceed `max_blocks`, blocks go on with further chunks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING
 
-from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, constant, variable
-from indexing.emit.dialect import launch_bounds
+from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, compose, constant, variable
 from indexing.emit.elemental import FunctionWriter
+from indexing.emit.hero import outputs
 from indexing.emit.index import INT32_MAX
-from indexing.emit.kernel import MAX_GRID, MAX_THREADS_PER_BLOCK, Argument, Dialect, Kernel
-from indexing.emit.source import identifier, sanitized
+from indexing.emit.kernel import MAX_GRID, MAX_THREADS_PER_BLOCK, Dialect, Kernel
+from indexing.emit.launch import assembled
 from indexing.emit.types import c_type, encoded
 from indexing.emit.unit import Unit
+from indexing.emit.vectors import VECTOR_BYTES, VectorLoads, VectorTypes
 from indexing.errors import IndexingError
 from indexing.layout import major_to_minor, physical_sizes
 from indexing.ops.block import leaves
+from indexing.ops.through import computation_indexing
 from indexing.partition import partition
 
 if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction, Shape
 
 NAME = "loop"
-VECTOR_BYTES = 16
 MIN_THREADS = 1 << 14  # below so many threads, more of them are better than wider ones
-LARGE = 512  # instructions; a larger body is not unrolled
+LARGE = 512  # instructions; a larger body is not unrolled, a body up to SMALL may be written twice
+SMALL = 64
 MANY_READS = frozenset({"convolution", "dot", "reduce", "reduce-window", "scatter", "select-and-scatter"})
 
 
@@ -72,7 +74,7 @@ def plan(
         vector_width = _vector_width(computation, shapes, count)
     elif vector_width not in (1, 2, 4, 8, 16):
         raise IndexingError(f"vector_width is 1, 2, 4, 8 or 16; got {vector_width}")
-    if any(prod(s.dimensions) % vector_width for s in shapes):
+    if len({prod(s.dimensions) for s in shapes}) > 1 and any(prod(s.dimensions) % vector_width for s in shapes):
         vector_width = 1
     groups = max(-(-count // vector_width), 1)
     blocks = -(-groups // block_size)
@@ -90,8 +92,10 @@ def _vector_width(computation: Computation, shapes: Sequence[Shape], count: int)
     order = computation.post_order()
     if len(order) > LARGE or any(i.opcode in MANY_READS for i in order):
         return 1
+    counts = {prod(s.dimensions) for s in shapes}
+    with_tail = len(counts) == 1 and len(order) <= SMALL  # the tail is written a second time
     width = min(8, VECTOR_BYTES // max(c_type(s.element_type).size for s in shapes))
-    while width > 1 and (count // width < MIN_THREADS or any(prod(s.dimensions) % width for s in shapes)):
+    while width > 1 and (count // width < MIN_THREADS or not (with_tail or all(n % width == 0 for n in counts))):
         width //= 2
     return max(width, 1)
 
@@ -99,40 +103,26 @@ def _vector_width(computation: Computation, shapes: Sequence[Shape], count: int)
 def kernel(computation: Computation, plan: LoopPlan, dialect: Dialect) -> Kernel:
     """The kernel: source, arguments, launch dimensions and thread maps."""
     unit = Unit(dialect, computation, partition(computation))
-    shapes = leaves(computation.root.shape)
     body = FunctionWriter(unit)
-    vectors = _write_body(body, plan, computation, shapes)
-    inputs = unit.used_parameters(body)
-    name = f"{NAME}_{identifier(_hero(computation).opcode)}"
-    block = (plan.block_size, 1, 1)
-    parameters = [unit.pointer_parameter(n, "@restrict ") for n in inputs]
-    parameters += [f"@global {c_type(s.element_type).storage} *@restrict o{k}" for k, s in enumerate(shapes)]
-    head = f"@kernel {launch_bounds(dialect, block)} {name}({', '.join(parameters)})"
-    if dialect == "opencl":
-        head = f"{launch_bounds(dialect, block)} @kernel {name}({', '.join(parameters)})"
-    comment = f"{sanitized(computation.name)}: {NAME} emitter, {plan.blocks} blocks of {plan.block_size} threads"
-    source = unit.assemble(comment, head, body, vectors)
-    return Kernel(
-        name=name,
-        source=source,
-        dialect=dialect,
-        emitter=NAME,
-        grid=(plan.blocks, 1, 1),
-        block=block,
-        shared_bytes=0,
-        arguments=arguments(computation, inputs),
-        output_maps=tuple(_thread_map(plan, s) for s in shapes),
-        input_maps=(),
-    )
+    types = VectorTypes(plan.vector_width)
+    _Writing(body, plan, computation, types).write()
+    written = outputs(computation)
+    maps = [_thread_map(plan, o.shape) for o in written]
+    launch = ((plan.blocks, 1, 1), (plan.block_size, 1, 1))
+    reads = _input_maps(computation, maps)
+    declared = list(types.declarations.values())
+    return assembled(unit, NAME, _hero(computation), body, written, launch, 0, (maps, reads), declared)
 
 
-def arguments(computation: Computation, inputs: Sequence[int]) -> tuple[Argument, ...]:
-    """The arguments of a kernel that reads the parameters `inputs` and writes all outputs."""
-    read = [computation.parameters[n].shape for n in inputs]
-    found = [Argument("input", n, s.element_type, s.dimensions, s.layout) for n, s in zip(inputs, read, strict=True)]
-    for k, s in enumerate(leaves(computation.root.shape)):
-        found.append(Argument("output", k, s.element_type, s.dimensions, s.layout))
-    return tuple(found)
+def _input_maps(computation: Computation, maps: Sequence[IndexingMap]) -> list[list[IndexingMap]]:
+    """Of each parameter, the maps from threads to the elements that they read for some output; none for large bodies."""
+    found: list[dict[IndexingMap, None]] = [{} for _ in computation.parameters]
+    if len(computation.instructions) <= LARGE:
+        for output, thread_map in enumerate(maps):
+            for reads, accesses in zip(found, computation_indexing(computation, output), strict=True):
+                defined = (a.map for a in accesses if not (a.map.is_undefined or a.map.is_known_empty))
+                reads.update((compose(thread_map, m).simplify(), None) for m in defined)
+    return [list(reads) for reads in found]
 
 
 def _hero(computation: Computation) -> Instruction:
@@ -168,131 +158,77 @@ def delinearized(position: SymbolicExpr, shape: Shape) -> list[SymbolicExpr]:
     return index
 
 
-def _write_body(body: FunctionWriter, plan: LoopPlan, computation: Computation, shapes: Sequence[Shape]) -> list[str]:
-    """Write the kernel's body; the result are the declarations of vector types that it uses."""
-    w = body.writer
-    launched = plan.chunks * plan.blocks * plan.block_size
-    kind = "s64" if (launched + 1) * plan.vector_width > INT32_MAX else "s32"
-    cast = "(s64)" if kind == "s64" else ""
-    first = f"{cast}@block_x * {plan.block_size} + @thread_x"
-    group = body.scope.add("i", 0, plan.groups - 1)
-    if plan.chunks > 1:
-        w.line(f"for ({kind} i = {first}; i < {plan.groups}; i += {plan.blocks * plan.block_size}) {{")
-        w.depth += 1
-    else:
+class _Writing:
+    """Writes the kernel's body."""
+
+    def __init__(self, body: FunctionWriter, plan: LoopPlan, computation: Computation, types: VectorTypes) -> None:
+        self.body, self.plan, self.types = body, plan, types
+        self.root = computation.root
+        self.shapes = leaves(computation.root.shape)
+
+    def write(self) -> None:
+        """The number of a thread's group of elements, `i`, then what it computes; with several chunks in a loop."""
+        plan, w = self.plan, self.body.writer
+        launched = plan.chunks * plan.blocks * plan.block_size
+        kind = "s64" if (launched + 1) * plan.vector_width > INT32_MAX else "s32"
+        first = f"{'(s64)' if kind == 's64' else ''}@block_x * {plan.block_size} + @thread_x"
+        group = self.body.scope.add("i", 0, plan.groups - 1)
+        if plan.chunks > 1:
+            with w.block(f"for ({kind} i = {first}; i < {plan.groups}; i += {plan.blocks * plan.block_size})"):
+                self._group(group)
+            return
         w.line(f"const {kind} i = {first};")
         if launched > plan.groups:
             w.line(f"if (i >= {plan.groups}) return;")
-    vectors = (
-        _write_elements(body, plan, computation, shapes, group)
-        if plan.vector_width == 1
-        else _write_vectors(body, plan, computation, shapes, group)
-    )
-    if plan.chunks > 1:
-        w.depth -= 1
-        w.line("}")
-    return vectors
+        self._group(group)
 
-
-def _write_elements(
-    body: FunctionWriter, plan: LoopPlan, computation: Computation, shapes: Sequence[Shape], position: SymbolicExpr
-) -> list[str]:
-    for k, shape in enumerate(shapes):
-        count = prod(shape.dimensions)
-        if count == 0:
-            continue
-        if count < plan.count:
-            with body.when([f"{body.integer(position)} < {count}"]):
-                (inner,) = body.inside((position,), (count,))
-                _store(body, computation, k, shape, inner)
+    def _group(self, group: SymbolicExpr) -> None:
+        """One element; or a whole vector, and of the last, partial one each element by itself."""
+        width = self.plan.vector_width
+        full, rest = divmod(self.plan.count, width)
+        if width == 1:
+            self._element(group)
+        elif rest == 0:
+            self._vector(group)
         else:
-            _store(body, computation, k, shape, position)
-    return []
+            with self.body.when([f"{self.body.integer(group)} < {full}"]), self.body.base_scope():
+                self._vector(*self.body.inside((group,), (full,)))
+            with self.body.otherwise(), self.body.loop(rest) as lane, self.body.base_scope():
+                self._element(self.body.scope.simplify(lane + full * width))
 
+    def _element(self, position: SymbolicExpr) -> None:
+        self._each_output(position, lambda k, at: f"o{k}[{self.body.integer(at)}]")
 
-def _store(body: FunctionWriter, computation: Computation, k: int, shape: Shape, position: SymbolicExpr) -> None:
-    index = tuple(body.scope.simplify(e) for e in delinearized(position, shape))
-    value = body.value(computation.root, index, k)
-    body.writer.line(f"o{k}[{body.integer(position)}] = {encoded(shape.element_type, value.text)};")
+    def _vector(self, group: SymbolicExpr) -> None:
+        """Vectors of inputs first, then an unrolled loop over lanes, then vectors of outputs."""
+        body, width = self.body, self.plan.vector_width
+        loads = VectorLoads(self.types, body, group)
+        vectors = [self.types.name(c_type(s.element_type).storage) for s in self.shapes]
+        for k, vector in enumerate(vectors):
+            body.writer.line(f"{vector} y{k};")
+        body.writer.line("#pragma unroll")
+        with body.loop(width) as lane, body.base_scope():
+            loads.lane, body.load_hook = lane, loads.load
+            self._each_output(body.scope.simplify(group * width + lane), lambda k, at: f"y{k}.v[{body.integer(lane)}]")
+            body.load_hook = None
+        for k, vector in enumerate(vectors):
+            store = f"((@global {vector} *)o{k})[{body.integer(group)}] = y{k};"
+            groups = prod(self.shapes[k].dimensions) // width
+            is_all = groups == self.plan.count // width
+            body.writer.line(store if is_all else f"if ({body.integer(group)} < {groups}) {store}")
 
-
-def _write_vectors(
-    body: FunctionWriter, plan: LoopPlan, computation: Computation, shapes: Sequence[Shape], group: SymbolicExpr
-) -> list[str]:
-    """`vector_width` elements a thread: vectors of inputs first, then an unrolled loop, then vectors of outputs."""
-    width, w = plan.vector_width, body.writer
-    loads = _VectorLoads(width, at=len(w.lines), depth=w.depth, group=group)
-    for k, shape in enumerate(shapes):
-        w.line(f"{loads.vector(c_type(shape.element_type).storage)} y{k};")
-    w.line("#pragma unroll")
-    with body.loop(width) as lane:
-        loads.lane = lane
-        body.base_scopes += 1
-        body.load_hook = loads.load
-        for k, shape in enumerate(shapes):
+    def _each_output(self, position: SymbolicExpr, place: Callable[[int, SymbolicExpr], str]) -> None:
+        """The element at `position` of every output's memory that reaches so far, written to `place`."""
+        for k, shape in enumerate(self.shapes):
             count = prod(shape.dimensions)
-            position = body.scope.simplify(group * width + lane)
-            if count < plan.count:
-                with body.when([f"{body.integer(position)} < {count}"]):
-                    (inner,) = body.inside((position,), (count,))
-                    _store_lane(body, computation, k, shape, inner, lane)
-            else:
-                _store_lane(body, computation, k, shape, position, lane)
-    body.load_hook = None
-    body.base_scopes -= 1
-    for k, shape in enumerate(shapes):
-        vector = loads.vector(c_type(shape.element_type).storage)
-        guard = f"if ({body.integer(group)} < {prod(shape.dimensions) // width}) "
-        store = f"((@global {vector} *)o{k})[{body.integer(group)}] = y{k};"
-        w.line(store if prod(shape.dimensions) == plan.count else guard + store)
-    return list(loads.types.values())
+            if count == self.plan.count:
+                self._output(k, shape, position, place)
+            elif count:
+                with self.body.when([f"{self.body.integer(position)} < {count}"]):
+                    (inner,) = self.body.inside((position,), (count,))
+                    self._output(k, shape, inner, place)
 
-
-def _store_lane(
-    body: FunctionWriter, computation: Computation, k: int, shape: Shape, position: SymbolicExpr, lane: SymbolicExpr
-) -> None:
-    index = tuple(body.scope.simplify(e) for e in delinearized(position, shape))
-    value = body.value(computation.root, index, k)
-    body.writer.line(f"y{k}.v[{body.integer(lane)}] = {encoded(shape.element_type, value.text)};")
-
-
-class _VectorLoads:
-    """Turns loads at neighbouring, aligned places into one load of a vector in front of the loop over lanes."""
-
-    def __init__(self, width: int, at: int, depth: int, group: SymbolicExpr) -> None:
-        self.width, self.at, self.depth, self.group = width, at, depth, group
-        self.lane = group
-        self.types: dict[str, str] = {}
-        self._loaded: dict[tuple[int, SymbolicExpr], str] = {}
-
-    def vector(self, storage: str) -> str:
-        """The C type of a vector of `storage` elements, at most 16 bytes aligned."""
-        name = f"{storage}x{self.width}"
-        size = int(storage[1:]) // 8
-        alignment = min(size * self.width, VECTOR_BYTES)
-        self.types[name] = f"typedef struct @aligned{alignment} {{ {storage} v[{self.width}]; }} {name};"
-        return name
-
-    def load(self, body: FunctionWriter, parameter: Instruction, offset: SymbolicExpr) -> str | None:
-        """C text of the element at `offset`, taken from a vector; None where it is no lane of an aligned one."""
-        scope = body.scope
-        start = scope.simplify(offset - self.lane)
-        if not set(start.used_variables()) <= set(self.group.used_variables()):
-            return None
-        block = scope.simplify(start // self.width)
-        if scope.simplify(block * self.width - start) != constant(0):
-            return None
-        storage = c_type(parameter.shape.element_type).storage
-        if int(storage[1:]) // 8 * self.width > 4 * VECTOR_BYTES:
-            return None
-        number = parameter.parameter_number
-        name = self._loaded.get((number, block))
-        if name is None:
-            name = self._loaded[number, block] = f"x{len(self._loaded)}"
-            vector = self.vector(storage)
-            text = (
-                f"const {vector} {name} = ((@global const {vector} *){body.unit.pointer(number)})[{scope.text(block)}];"
-            )
-            body.writer.insert(self.at, text, self.depth)
-            self.at += 1
-        return f"{name}.v[{body.integer(self.lane)}]"
+    def _output(self, k: int, shape: Shape, position: SymbolicExpr, place: Callable[[int, SymbolicExpr], str]) -> None:
+        index = tuple(self.body.scope.simplify(e) for e in delinearized(position, shape))
+        value = self.body.value(self.root, index, k)
+        self.body.writer.line(f"{place(k, position)} = {encoded(shape.element_type, value.text)};")
