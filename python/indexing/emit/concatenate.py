@@ -12,27 +12,29 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from indexing._core import IndexingMap, SymbolicExpr, compose, constant
+from indexing.emit.elemental import FunctionWriter
 from indexing.emit.hero import Output, find_hero, outputs
 from indexing.emit.kernel import Dialect, Dim3, Kernel
 from indexing.emit.launch import (
     Bounds,
     assembled,
     check_knob,
-    entry_writer,
     guarded,
+    position_in_grid,
     range_variable,
     store,
-    thread_id,
-    thread_index,
     thread_map,
+    unravelled,
+    write_position,
 )
 from indexing.emit.unit import Unit
 from indexing.errors import IndexingError, InvalidMap
-from indexing.layout import delinearize, major_to_minor
+from indexing.layout import major_to_minor
 from indexing.partition import Epilogue, partition
 
 if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction
+    from indexing.ops.element import Index
 
 NAME = "concatenate"
 MAX_OPERANDS = 16  # the epilogue is written once an operand
@@ -101,13 +103,10 @@ def plan(computation: Computation, *, block_size: int = 128) -> ConcatenatePlan:
 
 def _place(hero: Instruction, plan: ConcatenatePlan) -> tuple[list[SymbolicExpr], list[tuple[SymbolicExpr, Bounds]]]:
     """The thread's index in the box, in the order in which memory holds the result; and where it lies in the box."""
-    order = major_to_minor(hero.shape)
-    position = thread_id("bl_x") * plan.block_size + thread_id("th_x")
-    index = [constant(0)] * len(order)
-    for d, part in zip(order, delinearize(position, [plan.box[d] for d in order]), strict=True):
-        index[d] = part
+    position = position_in_grid(plan.block_size)
     is_whole = prod(plan.box) % plan.block_size == 0
-    return index, [] if is_whole else [(position, (0, prod(plan.box) - 1))]
+    bounds = [] if is_whole else [(position, (0, prod(plan.box) - 1))]
+    return unravelled(position, plan.box, major_to_minor(hero.shape)), bounds
 
 
 def _to_operand(hero: Instruction, plan: ConcatenatePlan, k: int) -> IndexingMap:
@@ -143,21 +142,28 @@ def kernel(computation: Computation, plan: ConcatenatePlan, dialect: Dialect) ->
     assert found is not None
     hero = found.hero
     unit = Unit(dialect, computation, partition(computation, epilogues=[found.epilogue]))
-    body = entry_writer(unit, plan.grid, plan.block)
-    d = hero.ints("dimensions")[0]
+    body = FunctionWriter(unit)
+    place = unravelled(write_position(body, prod(plan.box), plan.block_size), plan.box, major_to_minor(hero.shape))
+    _write_operands(body, found, tuple(map(body.scope.simplify, place)))
+    to_hero = _to_hero(hero, plan)
+    written = [compose(to_hero, m).simplify() for m in found.epilogue.root_indexing]
+    read = [[_to_operand(hero, plan, k) for k, o in enumerate(hero.operands) if o is p] for p in computation.parameters]
+    return assembled(unit, NAME, hero, body, found.after, (plan.grid, plan.block), 0, (written, read))
+
+
+def _write_operands(body: FunctionWriter, found: Match, place: Index) -> None:
+    """For each operand: where it has this place of the box, write it through the epilogue."""
+    hero = found.hero
+    (d,) = hero.ints("dimensions")
     starts = [0, *accumulate(o.shape.dimensions[d] for o in hero.operands)]
     for k, operand in enumerate(hero.operands):
-        mapped = body.mapped(_to_operand(hero, plan, k), thread_index())
+        mapped = body.mapped(IndexingMap.identity(operand.shape.dimensions), place)
         with guarded(body, mapped.conditions):
             index = body.inside(mapped.index, operand.shape.dimensions)
             at = tuple(e + starts[k] if i == d else e for i, e in enumerate(index))
             body.inject(hero, at, [body.read(operand, index)])
             for output, m in zip(found.after, found.epilogue.root_indexing, strict=True):
-                place = body.mapped(m, at).index
-                with body.within(unit.partition.epilogues[0]):
-                    value = body.value(output.instruction, place, output.leaf)
-                store(body, output, place, value)
-    to_hero = _to_hero(hero, plan)
-    written = [compose(to_hero, m).simplify() for m in found.epilogue.root_indexing]
-    read = [[_to_operand(hero, plan, k) for k, o in enumerate(hero.operands) if o is p] for p in computation.parameters]
-    return assembled(unit, NAME, hero, body, found.after, (plan.grid, plan.block), 0, (written, read))
+                target = body.mapped(m, at).index
+                with body.within(body.unit.partition.epilogues[0]):
+                    value = body.value(output.instruction, target, output.leaf)
+                store(body, output, target, value)

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, TypeAlias
 from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, variable
 from indexing.emit.dialect import launch_bounds
 from indexing.emit.elemental import FunctionWriter
+from indexing.emit.index import INT32_MAX
 from indexing.emit.kernel import Argument, Dim3, Kernel
 from indexing.emit.source import identifier, sanitized
 from indexing.emit.types import c_type, encoded
 from indexing.errors import IndexingError
-from indexing.layout import bitcast_map, major_to_minor
+from indexing.layout import bitcast_map, delinearize, major_to_minor
 
 if TYPE_CHECKING:
     from indexing.emit.hero import Output
@@ -58,7 +59,10 @@ def thread_map(
 
 
 def entry_writer(unit: Unit, grid: Dim3, block: Dim3) -> FunctionWriter:
-    """A writer for the entry function, whose first index variables are the thread and block ids."""
+    """A writer for the entry function, whose first index variables are the thread and block ids.
+
+    For launches of one dimension that need no more than a thread's number, `write_position` reads better.
+    """
     body = FunctionWriter(unit)
     words = ("thread_x", "thread_y", "thread_z", "block_x", "block_y", "block_z")
     for name, word, size in zip(THREAD_IDS, words, (*block, *grid), strict=True):
@@ -66,6 +70,28 @@ def entry_writer(unit: Unit, grid: Dim3, block: Dim3) -> FunctionWriter:
         if size > 1:
             body.writer.line(f"const s32 {name} = @{word};")
     return body
+
+
+def position_in_grid(block_size: int) -> SymbolicExpr:
+    """The number of a thread in a launch of one dimension, as thread maps say it."""
+    return thread_id("bl_x") * block_size + thread_id("th_x")
+
+
+def write_position(body: FunctionWriter, count: int, block_size: int) -> SymbolicExpr:
+    """The same as a variable `i` of the entry function; threads with `count` or more leave."""
+    launched = -(-count // block_size) * block_size
+    is_wide = launched > INT32_MAX
+    kind, cast = ("s64", "(s64)") if is_wide else ("s32", "")
+    body.writer.line(f"const {kind} i = {cast}@block_x * {block_size} + @thread_x;")
+    if launched > count:
+        body.writer.line(f"if (i >= {count}) return;")
+    return body.scope.add("i", 0, count - 1)
+
+
+def unravelled(position: SymbolicExpr, sizes: Sequence[int], order: Sequence[int]) -> list[SymbolicExpr]:
+    """The logical index of the element at `position` of an array of `sizes` laid out in `order` (major to minor)."""
+    parts = dict(zip(order, delinearize(position, [sizes[d] for d in order]), strict=True))
+    return [parts[d] for d in range(len(sizes))]
 
 
 def thread_index() -> Index:

@@ -12,31 +12,31 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from indexing._core import IndexingMap, SymbolicExpr, compose, constant
+from indexing._core import IndexingMap, SymbolicExpr, compose
 from indexing.emit.atomics import ATOMIC_SIZES, INT64_ATOMICS, reducer_opcode, update_atomically
+from indexing.emit.elemental import FunctionWriter
 from indexing.emit.hero import Output, outputs
 from indexing.emit.kernel import Dialect, Dim3, Kernel
 from indexing.emit.launch import (
     assembled,
     check_knob,
-    entry_writer,
     guarded,
     landing,
     offset,
-    thread_id,
-    thread_index,
+    position_in_grid,
     thread_map,
+    unravelled,
+    write_position,
 )
 from indexing.emit.types import c_type, decoded, encoded
 from indexing.emit.unit import Unit
 from indexing.errors import IndexingError
 from indexing.fusion import input_to_output
-from indexing.layout import delinearize, major_to_minor
+from indexing.layout import major_to_minor
 from indexing.ops.element import Index, Value
 from indexing.partition import Epilogue, partition
 
 if TYPE_CHECKING:
-    from indexing.emit.elemental import FunctionWriter
     from indexing.hlo import Computation, Instruction
     from indexing.ops.block import OperandIndexing
 
@@ -146,11 +146,8 @@ def plan(computation: Computation, *, block_size: int = 128, atomic: int = 0) ->
 def _to_update(hero: Instruction, plan: ScatterPlan) -> IndexingMap:
     """From threads to the index of the updates, in the order in which memory holds them."""
     shape = hero.operands[len(hero.operands) // 2 + 1].shape
-    order = major_to_minor(shape)
-    position = thread_id("bl_x") * plan.block_size + thread_id("th_x")
-    index = [constant(0)] * len(order)
-    for d, part in zip(order, delinearize(position, [shape.dimensions[d] for d in order]), strict=True):
-        index[d] = part
+    position = position_in_grid(plan.block_size)
+    index = unravelled(position, shape.dimensions, major_to_minor(shape))
     is_whole = plan.count % plan.block_size == 0
     return thread_map(plan.grid, plan.block, index, (), [] if is_whole else [(position, (0, plan.count - 1))])
 
@@ -161,14 +158,14 @@ def kernel(computation: Computation, plan: ScatterPlan, dialect: Dialect) -> Ker
     assert found is not None
     hero, after = found
     unit = Unit(dialect, computation, partition(computation, epilogues=[Epilogue.from_paths([(hero, hero)])]))
-    body = entry_writer(unit, plan.grid, plan.block)
+    body = FunctionWriter(unit)
     to_update = _to_update(hero, plan)
-    mapped = body.mapped(to_update, thread_index())
     writing = _Writing(hero, plan, body)
-    with guarded(body, mapped.conditions):
-        writing.write(body.inside(mapped.index, hero.operands[writing.count + 1].shape.dimensions))
-    written = [compose(to_update, m.map).simplify() for m in writing.landings]
     updates = hero.operands[writing.count + 1 :]
+    sizes, order = updates[0].shape.dimensions, major_to_minor(updates[0].shape)
+    place = unravelled(write_position(body, plan.count, plan.block_size), sizes, order)
+    writing.write(tuple(map(body.scope.simplify, place)))
+    written = [compose(to_update, m.map).simplify() for m in writing.landings]
     read = [[to_update] if p in updates else [] for p in computation.parameters]
     needs_wide = plan.meeting == "atomic" and c_type(hero.operands[0].shape.element_type).size == 8
     extra = [INT64_ATOMICS] if dialect == "opencl" and needs_wide else []

@@ -9,25 +9,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from indexing._core import IndexingMap, compose, constant
+from indexing._core import IndexingMap, compose
+from indexing.emit.elemental import FunctionWriter
 from indexing.emit.hero import Output, outputs
 from indexing.emit.kernel import Dialect, Dim3, Kernel
 from indexing.emit.launch import (
     assembled,
     check_knob,
-    entry_writer,
-    guarded,
     landing,
+    position_in_grid,
     same_memory,
     store,
-    thread_id,
-    thread_index,
     thread_map,
+    unravelled,
+    write_position,
 )
 from indexing.emit.unit import Unit
 from indexing.errors import IndexingError
 from indexing.fusion import input_to_output
-from indexing.layout import delinearize, major_to_minor
+from indexing.layout import major_to_minor
 from indexing.partition import Epilogue, partition
 
 if TYPE_CHECKING:
@@ -121,11 +121,8 @@ def plan(computation: Computation, *, block_size: int = 128) -> UpdateSlicePlan:
 
 def _to_update(update: Shape, plan: UpdateSlicePlan) -> IndexingMap:
     """From threads to the index of the update, in the order in which memory holds it."""
-    order = major_to_minor(update)
-    position = thread_id("bl_x") * plan.block_size + thread_id("th_x")
-    index = [constant(0)] * len(order)
-    for d, part in zip(order, delinearize(position, [update.dimensions[d] for d in order]), strict=True):
-        index[d] = part
+    position = position_in_grid(plan.block_size)
+    index = unravelled(position, update.dimensions, major_to_minor(update))
     is_whole = plan.count % plan.block_size == 0
     return thread_map(plan.grid, plan.block, index, (), [] if is_whole else [(position, (0, plan.count - 1))])
 
@@ -137,19 +134,18 @@ def kernel(computation: Computation, plan: UpdateSlicePlan, dialect: Dialect) ->
     shape = found[0].hero.operands[1].shape
     epilogues = [Epilogue.from_paths([(u.hero, u.hero)]) for u in found]
     unit = Unit(dialect, computation, partition(computation, epilogues=epilogues))
-    body = entry_writer(unit, plan.grid, plan.block)
+    body = FunctionWriter(unit)
     to_update = _to_update(shape, plan)
-    mapped = body.mapped(to_update, thread_index())
+    position = write_position(body, plan.count, plan.block_size)
+    index = tuple(map(body.scope.simplify, unravelled(position, shape.dimensions, major_to_minor(shape))))
     written = []
-    with guarded(body, mapped.conditions):
-        index = body.inside(mapped.index, shape.dimensions)
-        for update in found:
-            indexing = input_to_output(update.hero, 1)[0][0]
-            at, conditions = landing(body, indexing, index)
-            assert not conditions, "starts are clamped"
-            to_output = same_memory(update.hero.shape, update.output.shape)
-            store(body, update.output, body.mapped(to_output, at).index, body.read(update.hero.operands[1], index))
-            written.append(compose(compose(to_update, indexing.map), to_output).simplify())
+    for update in found:
+        indexing = input_to_output(update.hero, 1)[0][0]
+        at, conditions = landing(body, indexing, index)
+        assert not conditions, "starts are clamped"
+        to_output = same_memory(update.hero.shape, update.output.shape)
+        store(body, update.output, body.mapped(to_output, at).index, body.read(update.hero.operands[1], index))
+        written.append(compose(compose(to_update, indexing.map), to_output).simplify())
     read = [[to_update] if any(u.hero.operands[1] is p for u in found) else [] for p in computation.parameters]
     in_place = {u.output.number: u.parameter for u in found}
     return assembled(

@@ -1,0 +1,18 @@
+// fused: concatenate emitter, 50 blocks of 128 threads
+
+typedef int s32;
+typedef float f32;
+
+extern "C" __global__ void __launch_bounds__(128) concatenate_concatenate(const f32 *__restrict__ p0, const f32 *__restrict__ p1, f32 *__restrict__ o0) {
+  const s32 i = blockIdx.x * 128 + threadIdx.x;
+  const f32 v0 = p0[i];
+  const f32 v1 = -v0;
+  o0[i + (i / 100) * 50] = v1;
+  if ((i % 100) <= 49) {
+    const s32 j2 = i % 100;
+    const f32 v3 = p1[j2 + (i / 100) * 50];
+    const f32 v4 = expf(v3);
+    const f32 v5 = -v4;
+    o0[j2 + (i / 100) * 150 + 100] = v5;
+  }
+}

@@ -1,0 +1,24 @@
+// fused: loop emitter, 12 blocks of 128 threads
+
+typedef int s32;
+typedef float f32;
+
+static __device__ s32 clamp_s32(s32 low, s32 x, s32 high) { s32 y = x < low ? low : x; return y > high ? high : y; }
+
+extern "C" __global__ void __launch_bounds__(128) loop_pad(const f32 *__restrict__ p0, const s32 *__restrict__ p1, const f32 *__restrict__ p2, f32 *__restrict__ o0) {
+  const s32 i = blockIdx.x * 128 + threadIdx.x;
+  if (i >= 1428) return;
+  const f32 v0 = p2[0];
+  f32 v1 = v0;
+  if ((i / 119) >= 1 && (i / 119) <= 10 && (i % 17) >= 1 && (i % 17) <= 15 && ((i % 17) & 1) >= 1) {
+    const s32 j2 = i / 119 - 1;
+    const s32 j3 = ((i % 17 + 1) >> 1) - 1;
+    const s32 v4 = p1[j2 * 2];
+    const s32 j5 = clamp_s32(0, v4, 26);
+    const s32 v6 = p1[j2 * 2 + 1];
+    const s32 j7 = clamp_s32(0, v6, 68);
+    const f32 v8 = p0[j3 + j5 * 76 + j7 + ((i / 17) % 7) * 76];
+    v1 = v8;
+  }
+  o0[i] = v1;
+}
