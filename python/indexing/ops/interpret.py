@@ -32,43 +32,18 @@ def rule(instruction: Instruction) -> Op:
 
 
 def run_computation(computation: Computation, arguments: Sequence[HloValue]) -> HloValue:
-    """The value of the root, given one value a parameter.
-
-    Instructions that compute the same of the same operands are computed once; values are freed after their last use.
-    """
+    """The value of the root, given one value a parameter; values are freed after their last use."""
     check_arguments(computation, arguments)
-    order, same = _different(computation)
-    uses = _count_uses(order, same)
+    order = computation.post_order()
+    uses = _count_uses(order)
     values: dict[Instruction, HloValue] = {}
     for instruction in order:
-        operands = [same[o] for o in instruction.operands]
-        values[instruction] = evaluate_instruction(instruction, [values[o] for o in operands], arguments)
-        for operand in operands:
+        values[instruction] = evaluate_instruction(instruction, [values[o] for o in instruction.operands], arguments)
+        for operand in instruction.operands:
             uses[operand] -= 1
-            if not uses[operand] and operand is not same[computation.root]:
+            if not uses[operand] and not operand.is_root:
                 values.pop(operand, None)
-    return values[same[computation.root]]
-
-
-# ops whose results differ from one execution to the next, or that act on the world
-_NOT_AGAIN = frozenset(
-    {"parameter", "rng", "rng-get-and-update-state", "infeed", "outfeed", "send", "recv", "custom-call"}
-)
-
-
-def _different(computation: Computation) -> tuple[list[Instruction], dict[Instruction, Instruction]]:
-    """The instructions to compute, in order, and for each instruction the one that computes its value."""
-    order: list[Instruction] = []
-    same: dict[Instruction, Instruction] = {}
-    first: dict[tuple[int, tuple[int, ...]], Instruction] = {}
-    for i in computation.post_order():
-        if i.opcode in _NOT_AGAIN:
-            same[i] = i
-        else:
-            same[i] = first.setdefault((i.signature, tuple([same[o].index for o in i.operands])), i)
-        if same[i] is i:
-            order.append(i)
-    return order, same
+    return values[computation.root]
 
 
 def evaluate_instruction(
@@ -117,11 +92,11 @@ def check_arguments(computation: Computation, arguments: Sequence[HloValue]) -> 
         raise IndexingError(f"computation {computation.name} takes {len(parameters)} arguments, not {len(arguments)}")
 
 
-def _count_uses(order: Sequence[Instruction], same: dict[Instruction, Instruction]) -> dict[Instruction, int]:
+def _count_uses(order: Sequence[Instruction]) -> dict[Instruction, int]:
     uses = dict.fromkeys(order, 0)
     for instruction in order:
         for operand in instruction.operands:
-            uses[same[operand]] += 1
+            uses[operand] += 1
     return uses
 
 
