@@ -196,3 +196,45 @@ def test_rng_has_maps_and_no_value():
         run(root, [np.float32(0), np.float32(1)])
     found = ix.ops.REGISTRY["rng"].output_to_input(root, 0)
     assert [len(maps) for maps in found] == [1, 1]
+
+
+EMPTY = [
+    ("f64[0,3] sort(p0), dimensions={0}, to_apply=less", "f64[0,3]"),
+    ("(f64[2,0], s32[2,0]) topk(p0), k=0, largest=true", "f64[2,3]"),
+    ("f64[0,2,2] cholesky(p0), lower=true", "f64[0,2,2]"),
+    ("f64[2,0,0] cholesky(p0), lower=true", "f64[2,0,0]"),
+    (
+        "f64[2,2,0] triangular-solve(p0, p1), left_side=true, lower=true, unit_diagonal=false, "
+        "transpose_a=NO_TRANSPOSE",
+        "f64[2,2,2]",
+        "f64[2,2,0]",
+    ),
+    (
+        "(f64[0,3], f64[3], f64[3]) batch-norm-training(p0, p1, p2), epsilon=0.1, feature_index=1",
+        "f64[0,3]",
+        "f64[3]",
+        "f64[3]",
+    ),
+    ("f64[0] select-and-scatter(p0, p1, p2), window={size=1}, select=less, scatter=add", "f64[0]", "f64[0]", "f64[]"),
+    ("f64[3,0] dot(p0, p1), lhs_contracting_dims={1}, rhs_contracting_dims={0}", "f64[3,2]", "f64[2,0]"),
+]
+SCALARS = """less {
+  a = f64[] parameter(0)
+  b = f64[] parameter(1)
+  ROOT l = pred[] compare(a, b), direction=LT
+}
+add {
+  a = f64[] parameter(0)
+  b = f64[] parameter(1)
+  ROOT s = f64[] add(a, b)
+}
+"""
+
+
+@pytest.mark.parametrize("case", EMPTY)
+def test_arrays_without_elements(case):
+    root, *shapes = case
+    text = program(root, *shapes, computations=SCALARS)
+    values = [np.zeros(o.shape.dimensions, o.shape.dtype) for o in root_of(text).operands]
+    run(root_of(text), values)
+    assert_laws(text, values, range(len(values)), shows_all=False)

@@ -317,3 +317,43 @@ def test_dynamic_update_slice_at_a_constant_leaves_known_pieces():
     (kept,), (written,), _ = ix.output_to_input(root_of(text))
     assert [str(m.map) for m in kept.pieces] == ["(d0) -> (d0), domain: d0 in [2, 5]"]
     assert str(written.map) == "(d0) -> (d0), domain: d0 in [0, 1]"
+
+
+@pytest.mark.parametrize(
+    ("root", "shapes"),
+    [
+        (
+            "f64[0,2] gather(p0, p1), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, "
+            "index_vector_dim=1, slice_sizes={1,2}",
+            ((3, 2), (0,)),
+        ),
+        (
+            "f64[3,0] gather(p0, p1), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, "
+            "index_vector_dim=1, slice_sizes={1,0}",
+            ((4, 2), (3,)),
+        ),
+        (
+            "f64[3,2] scatter(p0, p1, p2), update_window_dims={1}, inserted_window_dims={0}, "
+            "scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add",
+            ((3, 2), (0,), (0, 2)),
+        ),
+        (
+            "f64[0,2] scatter(p0, p1, p2), update_window_dims={1}, inserted_window_dims={0}, "
+            "scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add",
+            ((0, 2), (2,), (2, 2)),
+        ),
+        ("f64[0,2] dynamic-slice(p0, p1, p2), dynamic_slice_sizes={0,2}", ((3, 2), (), ())),
+        ("f64[3,2] dynamic-update-slice(p0, p1, p2, p3)", ((3, 2), (0, 2), (), ())),
+        ("f64[0] dynamic-update-slice(p0, p1, p2)", ((0,), (0,), ())),
+    ],
+)
+def test_arrays_without_elements(root, shapes):
+    kinds = [
+        "f64" if k == 0 or (k == 1 and "update-slice" in root) or (k == 2 and "scatter" in root) else "s32"
+        for k in range(len(shapes))
+    ]
+    text = program(root, *(f"{k}{dims(s)}" for k, s in zip(kinds, shapes, strict=True)), computations=ADD)
+    values = [np.zeros(s, np.float64 if k == "f64" else np.int32) for k, s in zip(kinds, shapes, strict=True)]
+    (out,) = run(root_of(text), values)
+    np.testing.assert_array_equal(out, np.zeros(out.shape))
+    assert_laws(text, values, [k for k, kind in enumerate(kinds) if kind == "f64"])
