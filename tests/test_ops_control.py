@@ -265,3 +265,11 @@ def test_sizes_without_a_bound_have_no_maps(line: str) -> None:
         ((m,),) = found
         assert (m.exactness, m.map.is_undefined) == ("unknown", True)
         assert "not known" in m.reason
+
+
+def test_what_the_root_does_not_need_is_not_computed() -> None:
+    text = """HloModule m
+    ENTRY e { p = s32[2] parameter(0)
+      c = s32[2] custom-call(p), custom_call_target="mystery"
+      ROOT n = s32[2] negate(p) }"""
+    assert ix.evaluate(text, np.array([1, 2])).tolist() == [-1, -2]

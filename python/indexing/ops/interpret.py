@@ -32,9 +32,12 @@ def rule(instruction: Instruction) -> Op:
 
 
 def run_computation(computation: Computation, arguments: Sequence[HloValue]) -> HloValue:
-    """The value of the root, given one value a parameter; values are freed after their last use."""
+    """The value of the root, given one value a parameter; values are freed after their last use.
+
+    What the root doesn't need isn't computed.
+    """
     check_arguments(computation, arguments)
-    order = computation.post_order()
+    order = _needed(computation)
     uses = _count_uses(order)
     values: dict[Instruction, HloValue] = {}
     for instruction in order:
@@ -92,6 +95,11 @@ def check_arguments(computation: Computation, arguments: Sequence[HloValue]) -> 
         raise IndexingError(f"computation {computation.name} takes {len(parameters)} arguments, not {len(arguments)}")
 
 
+def _needed(computation: Computation) -> Sequence[Instruction]:
+    order = computation.post_order()  # what the root needs comes before it
+    return order[: order.index(computation.root) + 1]
+
+
 def _count_uses(order: Sequence[Instruction]) -> dict[Instruction, int]:
     uses = dict.fromkeys(order, 0)
     for instruction in order:
@@ -124,7 +132,7 @@ def _is_elementwise(computation: Computation) -> bool:
 def _apply_whole(computation: Computation, arrays: Sequence[np.ndarray]) -> HloValue:
     sizes = np.broadcast_shapes(*(a.shape for a in arrays))
     values: dict[Instruction, HloValue] = {}
-    for i in computation.post_order():
+    for i in _needed(computation):
         operands = [values[o] for o in i.operands]
         if i.opcode == "parameter":
             values[i] = arrays[i.parameter_number]
