@@ -185,6 +185,9 @@ pub(crate) fn expr<N: VariableNames>(
     reading.args.clear();
     scanner.skip_space();
     let start = scanner.at;
+    if let Some(e) = alone(scanner, arena, names)? {
+        return Ok(e);
+    }
     if let Some((end, e)) = reading.seen.find(scanner.bytes, start, Part::Whole) {
         // The same text is the same expression where it also ends here.
         scanner.at = end;
@@ -254,6 +257,28 @@ pub(crate) fn expr<N: VariableNames>(
             value = Value { coeff: 1, expr: Some(closed) };
         }
     }
+}
+
+/// A variable or a number that stands alone, which most results are.
+#[inline]
+fn alone<N: VariableNames>(scanner: &mut Scanner<'_>, arena: &mut Arena, names: &N) -> Result<Option<Expr>> {
+    let start = scanner.at;
+    let value = match scanner.here() {
+        b'0'..=b'9' => Some(Err(scanner.digits()?)),
+        b'(' | b'-' => None,
+        _ => scanner.name().and_then(|(from, to)| names.index_of(&scanner.text[from..to])).map(Ok),
+    };
+    if let (Some(value), b',' | b')') = (value, scanner.peek()) {
+        let e = match value {
+            Ok(variable) => Some(arena.variable(variable)),
+            Err(magnitude) => signed(magnitude, false).map(|c| arena.constant(c)),
+        };
+        if e.is_some() {
+            return Ok(e);
+        }
+    }
+    scanner.at = start;
+    Ok(None)
 }
 
 #[cold]
