@@ -134,6 +134,31 @@ def test_an_op_without_element_code_is_refused_by_name() -> None:
         ix.emit(entry(text))
 
 
+@pytest.mark.parametrize(
+    ("body", "what"),
+    [
+        ("a = f32[4] parameter(0)\n  ROOT r = () tuple()", "returns no array"),
+        (
+            "a = (f32[4], s32[]) parameter(0)\n  ROOT r = f32[4] get-tuple-element(a), index=0",
+            "a of f is a tuple",
+        ),
+        ("a = token[] parameter(0)\n  ROOT r = token[] after-all(a)", "returns a token"),
+    ],
+)
+def test_what_is_no_array_is_refused(body: str, what: str) -> None:
+    with pytest.raises(ix.UnsupportedOp, match=what):
+        ix.emit(entry(f"f {{\n  {body}\n}}"))
+
+
+@pytest.mark.parametrize(
+    "body", ["a = f32[0,3] parameter(0)\n  ROOT r = f32[0,3] negate(a)", "ROOT a = f32[4] parameter(0)"]
+)
+def test_nothing_to_compute(body: str) -> None:
+    text = f"f {{\n  {body}\n}}"
+    array = np.ones(entry(text).parameters[0].shape.dimensions, np.float32)
+    assert np.array_equal(ix.compile(text, device="cpu")(array), ix.evaluate(text, array))
+
+
 def stages(count: int) -> str:
     """log, transpose, add, `count` times: each log is read at two places."""
     lines = ["f {", "  x0 = f32[8,8] parameter(0)"]

@@ -32,11 +32,23 @@ def emit(fusion: Instruction | Computation, dialect: Dialect = "cuda", **knobs: 
     if dialect not in DIALECTS:
         raise CompileError(f"there is no dialect {dialect!r}; choose one of {', '.join(DIALECTS)}")
     computation = fused_computation(fusion)
-    for shape in leaves(computation.root.shape):
-        if shape.element_type in ("token", "opaque"):
-            raise UnsupportedOp(f"{computation.name} returns a {shape.element_type}: no kernel makes one")
+    _check(computation)
     emitter = next(e for e in EMITTERS if e.matches(computation))
     return emitter.kernel(computation, emitter.plan(computation, **knobs), dialect)  # type: ignore[no-any-return]
+
+
+def _check(computation: Computation) -> None:
+    """Raises UnsupportedOp for a computation between anything but arrays."""
+    shapes = leaves(computation.root.shape)
+    if not shapes:
+        raise UnsupportedOp(f"{computation.name} returns no array: there is nothing for a kernel to write")
+    for shape in shapes:
+        if shape.element_type in ("token", "opaque"):
+            raise UnsupportedOp(f"{computation.name} returns a {shape.element_type}: no kernel makes one")
+    for parameter in computation.parameters:
+        if parameter.shape.is_tuple:
+            what = f"parameter {parameter.name} of {computation.name} is a tuple"
+            raise UnsupportedOp(f"{what}: a kernel takes arrays; give each of its arrays a parameter")
 
 
 def fused_computation(fusion: Instruction | Computation) -> Computation:
