@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import indexing as ix
+from indexing.ops import through
 from tagged import check, spelled
 
 
@@ -493,3 +494,20 @@ def test_a_fusion_that_updates_twice_names_what_it_keeps(starts: tuple[int, int]
     text = fusion_of(body, "s32[9]", "s32[3]", "s32[]", "s32[]", out="s32[9]")
     given = [np.arange(9) + 10, np.arange(3), *map(np.int32, starts)]
     check(text, given, only_bounds=[2, 3])
+
+
+def test_work_beyond_the_budget_is_a_bound_that_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = """HloModule m
+    f { p = (s32[3], s32[3], s32[3]) parameter(0)
+      a = s32[3] get-tuple-element(p), index=0
+      b = s32[3] get-tuple-element(p), index=1
+      c = s32[3] get-tuple-element(p), index=2
+      s = s32[3] add(a, b)
+      ROOT t = (s32[3], s32[3]) tuple(s, c) }
+    ENTRY e { p = (s32[3], s32[3], s32[3]) parameter(0)
+      ROOT r = (s32[3], s32[3]) call(p), to_apply=f }"""
+    monkeypatch.setattr(through, "MOST_WORK", 0)
+    first, second = ix.input_to_output(ix.hlo.parse(text).entry.root)
+    assert [(m.leaf, m.exactness) for m in first] == [(0, "exact"), (1, "over-approximate")]
+    assert "too large" in first[1].reason
+    assert [(m.leaf, m.exactness) for m in second] == [(2, "exact")]

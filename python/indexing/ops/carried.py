@@ -17,8 +17,9 @@ Source = tuple[frozenset[tuple[int, int]], "tuple[int, int] | None"]
 
 @dataclass(slots=True)
 class _Memo:
-    """What is known of a module's loops, by body and condition."""
+    """What is known of a module's loops, by body and condition, and of its computations, by name."""
 
+    sources: dict[str, list[Source]] = field(default_factory=dict)
     loops: dict[tuple[str, str], tuple[list[bool], list[frozenset[int]]]] = field(default_factory=dict)
 
 
@@ -43,10 +44,13 @@ def _carried_leaves(loop: Instruction) -> tuple[list[bool], list[frozenset[int]]
 
 def leaf_sources(computation: Computation) -> list[Source]:
     """For each array of the root: what of the parameters it comes from. Called computations count as a whole."""
-    found: dict[Instruction, list[Source]] = {}
-    for i in computation.post_order():
-        found[i] = _of_instruction(i, found)
-    return found[computation.root]
+    memo = computation.module.attached(_Memo).sources
+    if computation.name not in memo:
+        found: dict[Instruction, list[Source]] = {}
+        for i in computation.post_order():
+            found[i] = _of_instruction(i, found)
+        memo[computation.name] = found[computation.root]
+    return memo[computation.name]
 
 
 def _of_instruction(i: Instruction, found: dict[Instruction, list[Source]]) -> list[Source]:

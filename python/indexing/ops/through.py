@@ -22,6 +22,7 @@ from indexing.ops.block import (
     whole,
     whole_map,
 )
+from indexing.ops.carried import leaf_sources
 from indexing.ops.compose import MOST_PIECES, follow, simplified_with_values
 from indexing.ops.interpret import rule
 from indexing.ops.inverse import inverse_indexing
@@ -166,14 +167,36 @@ def _from_root(computation: Computation, output: int) -> Indexing:
     ]
 
 
+MOST_WORK = 20_000  # maps followed from the arrays of one parameter, beyond which the rest is bounded as a whole
+_TOO_LARGE = "the computation is too large to follow every path of each array; what it may reach is named as a whole"
+
+
 def _from_parameter(computation: Computation, parameter: int) -> Indexing:
     start = computation.parameters[parameter]
     outputs: Indexing = [[] for _ in leaves(computation.root.shape)]
+    order, work = computation.post_order(), 0
     for leaf in range(len(leaves(start.shape))):
-        found = indexing_to(start, leaf, computation.post_order())
+        if work > MOST_WORK:
+            _reach_wholly(outputs, computation, start, leaf)
+            continue
+        found = indexing_to(start, leaf, order)
+        work += sum(len(maps) for arrays in found.values() for maps in arrays.values())
         for k, maps in enumerate(outputs):
             maps += [with_leaf(m, leaf) for m in found.get(computation.root, {}).get(k, {})]
     return outputs
+
+
+def _reach_wholly(outputs: Indexing, computation: Computation, start: Instruction, leaf: int) -> None:
+    """Add a bound for each array of the root that array `leaf` of the parameter may reach."""
+    shape = leaves(start.shape)[leaf]
+    here = (start.parameter_number, leaf)
+    for maps, target, (sources, same) in zip(
+        outputs, leaves(computation.root.shape), leaf_sources(computation), strict=True
+    ):
+        if same == here and shape.is_array:
+            maps.append(with_leaf(identity(shape.dimensions), leaf))
+        elif here in sources and shape.is_array and target.is_array:
+            maps.append(with_leaf(whole(shape.dimensions, target.dimensions, _TOO_LARGE), leaf))
 
 
 def indexing_to(start: Instruction, leaf: int, order: Sequence[Instruction]) -> dict[Instruction, dict[int, Found]]:
