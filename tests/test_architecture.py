@@ -55,7 +55,7 @@ CORE_LAYERS = (
     "count inverse image relate tile",
     "text",
 )
-LONGEST_FILE = 700  # lines
+LONGEST_FILE = 620  # lines
 HLO_TEXT_MAY_USE = {"error", "int", "hlo_text"}
 
 

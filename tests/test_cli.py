@@ -224,3 +224,14 @@ def test_draw(capsys: pytest.CaptureFixture[str], write: Write) -> None:
     assert {"p0", "t"} <= set(texts)
     graph = printed(capsys, "draw", "--format", "dot", write(TRANSPOSE))
     assert 'n0 -> n1 [label="(d0, d1) -> (d1, d0)"];' in graph
+
+
+def test_analyze(capsys: pytest.CaptureFixture[str], write: Write) -> None:
+    assert (
+        printed(capsys, "analyze", write(TRANSPOSE))
+        == "t = f32[3,2] transpose\n  p0: reads 6 of 6 elements, 6 reads in all\n"
+    )
+    (found,) = json.loads(printed(capsys, "analyze", "--json", write(FUSION)))
+    assert found["operands"] == [
+        {"operand": "p0", "distinct": 8, "elements": 8, "reads": 8, "ratio": 1.0, "exactness": "exact", "reason": ""}
+    ]

@@ -13,6 +13,8 @@ from indexing._core import constant as constant
 from indexing._core import parse_all as parse_all
 from indexing._core import simplify_all as simplify_all
 from indexing._core import variable as variable
+from indexing.analysis.utilization import Utilization as Utilization
+from indexing.analysis.utilization import utilization as utilization
 from indexing.emit import emit as emit
 from indexing.errors import CompileError as CompileError
 from indexing.errors import IndexingError as IndexingError

@@ -111,6 +111,9 @@ def parser() -> argparse.ArgumentParser:
     sub.add_argument("first", metavar="FIRST", help="the map applied first; - reads standard input")
     sub.add_argument("second", metavar="SECOND", help="the map applied to its results; - reads standard input")
 
+    sub = add_for_file("analyze", analyze, "print how much of its operands each fusion reads")
+    sub.add_argument("--instruction", metavar="NAME", help="of this instruction only, wherever it is")
+
     sub = add_for_file("partition", partition, "split computations into functions, each emitted once")
     sub.add_argument("--computation", metavar="NAME", help="this one (default: those of the entry's fusions)")
 
@@ -286,6 +289,37 @@ def compose(options: argparse.Namespace) -> Answer:
     first, second = (ix.IndexingMap.parse(text) for text in texts)
     composed = str(ix.compose(first, second).simplify())
     return Answer({"first": texts[0].strip(), "second": texts[1].strip(), "composed": composed}, [composed])
+
+
+def analyze(options: argparse.Namespace) -> Answer:
+    """Print the utilization of each operand of the entry's fusions, or of its instructions where it has none."""
+    module = read_program(options.file)
+    if options.instruction:
+        chosen = [named_instruction(module, options.instruction)]
+    else:
+        chosen = fusions(module) or [i for i in module.entry.instructions.values() if i.operands]
+    data: list[Json] = []
+    lines: list[str] = []
+    for instruction in chosen:
+        lines.append(f"{plain(instruction.name)} = {instruction.shape} {instruction.opcode}")
+        operands: list[Json] = []
+        for used in ix.utilization(instruction):
+            bound = "" if used.exactness == "exact" else f" (a bound: {used.reason})"
+            counts = f"reads {used.distinct} of {used.elements} elements, {used.reads} reads in all"
+            lines.append(f"  {plain(used.operand.name)}: {counts}{bound}")
+            operands.append(
+                {
+                    "operand": used.operand.name,
+                    "distinct": used.distinct,
+                    "elements": used.elements,
+                    "reads": used.reads,
+                    "ratio": used.ratio,
+                    "exactness": used.exactness,
+                    "reason": used.reason,
+                }
+            )
+        data.append({"instruction": instruction.name, "operands": operands})
+    return Answer(data, lines)
 
 
 def partition(options: argparse.Namespace) -> Answer:

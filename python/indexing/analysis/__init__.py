@@ -1,0 +1,1 @@
+"""What maps are for: how much of its operands an instruction uses."""
