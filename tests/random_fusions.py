@@ -221,3 +221,46 @@ def random_fusion(seed: int) -> str:
         if op != "reduce" or loops <= 2:  # deeper nests of loops take the kernel and the reference long
             getattr(fusion, op)()
     return fusion.text(min(int(rng.integers(1, 4)), len(fusion.values)))
+
+
+class HeroFusion(Fusion):
+    """Grows one path: each op reads the last value; what it reads besides is a parameter of the same shape."""
+
+    def any(self) -> tuple[str, str, tuple[int, ...]]:
+        return self.last
+
+    @property
+    def last(self) -> tuple[str, str, tuple[int, ...]]:
+        return self.values[-1]
+
+    def like(self, kind: str, sizes: tuple[int, ...]) -> str:
+        name, last = self.last[0], self.last
+        if last[1:] == (kind, sizes) and self.rng.random() < 0.5:
+            return name
+        other = self.parameter(kind, sizes)[0]
+        self.values.append(last)
+        return other
+
+    def steps(self, count: int, *ops: str) -> None:
+        for _ in range(count):
+            getattr(self, self.chance(*ops))()
+
+
+def random_hero_fusion(seed: int) -> str:
+    """Elementwise ops, a hero (transpose, reduction or concatenate) of a size worth it, and an epilogue."""
+    rng = np.random.default_rng(seed)
+    fusion = HeroFusion(rng)
+    kind = (*FLOATS, *INTEGERS)[int(rng.integers(9))]
+    sizes = [int(rng.choice([1, 3, 16, 33, 40])) for _ in range(int(rng.integers(2, 4)))]
+    while np.prod(sizes) > MAX_ELEMENTS * 4:
+        sizes[int(rng.integers(len(sizes)))] = 2
+    fusion.parameter(kind, tuple(sizes))
+    elementwise = ("unary", "binary", "choose")
+    fusion.steps(int(rng.integers(0, 4)), *elementwise)
+    side = fusion.last
+    fusion.steps(1, "transpose", "reduce", "reduce", "concatenate")
+    fusion.steps(int(rng.integers(0, 4)), *elementwise, "reshape")
+    if rng.random() < 0.4 and side is not fusion.last:
+        fusion.values.append(side)
+        return fusion.text(2)
+    return fusion.text(1)

@@ -5,10 +5,11 @@ import hypothesis.strategies as st
 import numpy as np
 
 import indexing as ix
-from kernels import check, close, random_array
-from random_fusions import random_fusion
+from indexing.ops.block import leaves
+from kernels import assert_written_once, check, close, random_array
+from random_fusions import random_fusion, random_hero_fusion
 
-SETTINGS = hypothesis.settings(max_examples=30, deadline=None, suppress_health_check=list(hypothesis.HealthCheck))
+SETTINGS = hypothesis.settings(max_examples=20, deadline=None, suppress_health_check=list(hypothesis.HealthCheck))
 
 
 @SETTINGS
@@ -17,7 +18,15 @@ def test_one_kernel(seed: int) -> None:
     check(random_fusion(seed), seed=seed, tolerance=1e-2)
 
 
-@hypothesis.settings(SETTINGS, max_examples=12)
+@SETTINGS
+@hypothesis.given(st.integers(0, 2**20))
+def test_one_kernel_with_a_hero(seed: int) -> None:
+    text = random_hero_fusion(seed)
+    kernel = check(text, seed=seed, tolerance=1e-2)
+    assert_written_once(kernel, list(leaves(ix.hlo.parse(text).entry.root.shape)))
+
+
+@hypothesis.settings(SETTINGS, max_examples=6)
 @hypothesis.given(st.integers(0, 2**20))
 def test_a_program(seed: int) -> None:
     text = random_fusion(seed)
