@@ -158,9 +158,7 @@ impl Judge {
             let Some(inside) = contains(w, &point) else { continue };
             self.evaluate(&nodes, &point);
             let in_box = after.bounds.iter().zip(&point).all(|(b, x)| b.contains(*x));
-            let holds = |(e, i): &(Expr, Interval)| {
-                self.values[e.index()].is_some_and(|v| v >= i128::from(i.lower) && v <= i128::from(i.upper))
-            };
+            let holds = |(e, i): &(Expr, Interval)| self.values[e.index()].is_some_and(|v| within(v, *i));
             if (in_box && after.constraints.iter().all(holds)) != inside {
                 return Err(format!("{point:?} was {}", if inside { "lost" } else { "added" }));
             }
@@ -199,6 +197,12 @@ impl Judge {
             }),
         }
     }
+}
+
+/// Whether a value lies in an interval whose ends at the ends of int64 stand for "unbounded".
+fn within(value: i128, interval: Interval) -> bool {
+    (interval.lower == i64::MIN || value >= i128::from(interval.lower))
+        && (interval.upper == i64::MAX || value <= i128::from(interval.upper))
 }
 
 /// Whether a point of the box is in the domain; `None` where a value leaves 128 bits.

@@ -374,7 +374,9 @@ impl Pass<'_> {
     fn keep(&mut self, e: Expr, interval: Interval) {
         match self.kept.iter_mut().find(|(k, _)| *k == e) {
             Some((_, known)) => {
-                *known = known.intersect(interval);
+                let both = known.intersect(interval);
+                self.changed |= *known != both;
+                *known = both;
                 self.empty |= known.is_empty();
             }
             None => self.kept.push((e, interval)),
@@ -479,6 +481,7 @@ impl Pass<'_> {
                 Some(Joined::As(residue, modulus)) => {
                     (r, m) = (residue, modulus);
                     self.kept.remove(k);
+                    self.changed = true;
                 }
                 Some(Joined::TooLarge) | None => k += 1,
             }

@@ -113,17 +113,23 @@ impl<'a> Simplifier<'a> {
     pub fn finish(&mut self, e: Expr) -> Expr {
         let mut seen: Vec<Expr> = Vec::new();
         let mut last = e;
+        // Where a sum is known to have one value, there are several forms of one cost.
+        let one_form = !self.ranges.facts.linear.iter().any(|f| f.1.is_point());
         for _ in 0..MOST_TURNS {
             let simple = self.simplify(last);
-            last = self.refit(simple);
-            if last == simple {
-                return last;
+            let next = self.refit(simple);
+            if next == last || (one_form && next == simple) {
+                return next;
             }
+            last = next;
             if let Some(k) = seen.iter().position(|x| *x == last) {
                 let turns = seen.split_off(k).into_iter();
                 return turns.min_by(|a, b| self.in_order(*a, *b)).unwrap_or(last);
             }
             seen.push(last);
+            if !one_form {
+                self.memo.clear();
+            }
         }
         last
     }

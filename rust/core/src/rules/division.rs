@@ -72,10 +72,13 @@ fn extremum(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<E
         let a = s.simplify(a);
         quotients.push(s.floordiv_constant(a, m)?);
     }
-    let q = s.extremum(tag, &quotients)?;
-    if s.cost(q) >= s.cost(e) {
+    // Simplified only once it is cheaper, for the rules of minima may propose the quotient again.
+    let kept = super::lattice::undominated(s, tag, &quotients)?;
+    let raw = s.arena.extremum(tag, &kept)?;
+    if s.cost(raw) >= s.cost(e) {
         return Ok(None);
     }
+    let q = s.simplify(raw);
     Ok(Some(s.applied(RuleId::QuotientOfExtremum, e, q)))
 }
 

@@ -100,7 +100,7 @@ fn flattened(s: &mut Simplifier<'_>, tag: Tag, e: Expr, args: &[Expr]) -> Result
 }
 
 /// The arguments without those that another one, still kept, is never worse than.
-fn undominated(s: &mut Simplifier<'_>, tag: Tag, args: &[Expr]) -> Result<Vec<Expr>> {
+pub(super) fn undominated(s: &mut Simplifier<'_>, tag: Tag, args: &[Expr]) -> Result<Vec<Expr>> {
     let bounds: Vec<_> = args.iter().map(|a| s.bounds(*a)).collect();
     let (lower, upper) = (|i: usize| bounds[i].lower, |i: usize| bounds[i].upper);
     // The argument with the best guarantee makes idle what can't reach it.
