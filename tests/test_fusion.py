@@ -511,3 +511,10 @@ def test_work_beyond_the_budget_is_a_bound_that_says_so(monkeypatch: pytest.Monk
     assert [(m.leaf, m.exactness) for m in first] == [(0, "exact"), (1, "over-approximate")]
     assert "too large" in first[1].reason
     assert [(m.leaf, m.exactness) for m in second] == [(2, "exact")]
+
+
+def test_bitcast_map_of_what_is_no_array_is_an_error() -> None:
+    token, array = ix.hlo.Shape("token"), ix.hlo.Shape.array("f32", (1,))
+    for shapes in ((token, array), (array, ix.hlo.Shape("tuple", elements=(array,)))):
+        with pytest.raises(ix.InvalidMap, match="not both arrays"):
+            ix.bitcast_map(*shapes)

@@ -66,9 +66,11 @@ def bitcast_map(source: Shape, target: Shape) -> IndexingMap:
 
     Both may have any shape and layout. Where elements of `target` are narrower, a range variable counts those that
     make up one element of `source`; where they are wider, several elements of `source` share one of `target`.
-    Raises InvalidMap where the two don't have the same number of bits.
+    Raises InvalidMap where the two don't have the same number of bits, or where one is no array.
     """
     wide, narrow = bit_width(source.element_type), bit_width(target.element_type)
+    if not (wide and narrow) or -1 in (*source.dimensions, *target.dimensions):
+        raise InvalidMap(f"{source} and {target} are not both arrays of known size; give two arrays' shapes")
     if prod(source.dimensions) * wide != prod(target.dimensions) * narrow or (wide % narrow and narrow % wide):
         raise InvalidMap(
             f"{source} and {target} don't have the same number of bits, so neither is a bitcast of the other; "
