@@ -18,19 +18,19 @@ static f32 round_bf16(f32 x) { return decode_bf16(encode_bf16(x)); }
 
 __attribute__((reqd_work_group_size(128, 1, 1))) __kernel void loop_convert(__global const u16 *restrict p0, __global u16 *restrict o0) {
   const s32 i = get_group_id(0) * 128 + get_local_id(0);
-  const u16x8 x0 = ((__global const u16x8 *)p0)[i];
+  const u16x8 x1 = ((__global const u16x8 *)p0)[i];
   u16x8 y0;
   #pragma unroll
   for (s32 r0 = 0; r0 < 8; ++r0) {
-    const f32 v1 = decode_bf16(x0.v[r0]);
-    const f32 v2 = (f32)v1;
-    const f32 v3 = v2 * 0.5f;
-    const f32 v4 = v2 * 0.70710677f;
-    const f32 v5 = erf(v4);
-    const f32 v6 = v5 + 1.0f;
-    const f32 v7 = v3 * v6;
-    const f32 v8 = round_bf16(v7);
-    y0.v[r0] = encode_bf16(v8);
+    const f32 v2 = decode_bf16(x1.v[r0]);
+    const f32 v3 = (f32)v2;
+    const f32 v4 = v3 * 0.5f;
+    const f32 v5 = v3 * 0.70710677f;
+    const f32 v6 = erf(v5);
+    const f32 v7 = v6 + 1.0f;
+    const f32 v8 = v4 * v7;
+    const f32 v9 = round_bf16(v8);
+    y0.v[r0] = encode_bf16(v9);
   }
   ((__global u16x8 *)o0)[i] = y0;
 }
