@@ -55,6 +55,7 @@ class FunctionWriter:
         self.rounds = True
         self.load_hook: Callable[[FunctionWriter, Instruction, SymbolicExpr], str | None] | None = None
         self._memo: list[dict[_Key, Value]] = [{}]
+        self._named_here: list[dict[tuple[SymbolicExpr, int, int], SymbolicExpr]] = [{}]
         self._frames: list[tuple[int, Binding]] = [(0, {})]
         self._frame_count = 0
         self._names = 0
@@ -305,10 +306,12 @@ class FunctionWriter:
     def _nested(self, head: str) -> Iterator[None]:
         with self.writer.block(head):
             self._memo.append({})
+            self._named_here.append({})
             try:
                 yield
             finally:
                 self._memo.pop()
+                self._named_here.pop()
 
     # ------------------------------------------------------------ indices
 
@@ -348,9 +351,14 @@ class FunctionWriter:
 
     def _named(self, expression: SymbolicExpr, lower: int, upper: int) -> SymbolicExpr:
         """A variable for the expression, known to lie in [lower, upper]."""
+        key = (expression, lower, upper)
+        for named in reversed(self._named_here):
+            if key in named:
+                return named[key]
         name = self._name("j")
         self.writer.line(f"const {self.scope.c_type(expression)} {name} = {self.scope.text(expression)};")
-        return self.scope.add(name, lower, upper)
+        self._named_here[-1][key] = self.scope.add(name, lower, upper)
+        return self._named_here[-1][key]
 
     def inside(self, index: Index, sizes: Sequence[int]) -> Index:
         """The same index with components that might leave the tensor given a variable that does not."""
