@@ -206,6 +206,22 @@ def test_depth_is_no_matter(step: str) -> None:
     assert ix.emit(entry(text)).source.count("\n") < 12000
 
 
+def test_long_chains_of_reshapes_are_cut() -> None:
+    lines, sizes = [], ["6,35", "30,7", "35,6", "7,30"]
+    for k in range(200):
+        lines.append(f"  y{k} = f32[{sizes[(k + 1) % 4]}] reshape(x{k})")
+        rows, columns = sizes[(k + 1) % 4].split(",")
+        lines.append(f"  z{k} = f32[{columns},{rows}] transpose(y{k}), dimensions={{1,0}}")
+        lines.append(f"  x{k + 1} = f32[{sizes[(k + 1) % 4]}] reshape(z{k})")
+    text = "\n".join(["f {", "  x0 = f32[6,35] parameter(0)", *lines, "  ROOT r = f32[6,35] negate(x200)", "}"])
+    start = time.perf_counter()
+    kernel = ix.emit(entry(text), "opencl")
+    assert time.perf_counter() - start < 20
+    assert kernel.source.count("\n") < 400
+    array = np.arange(210, dtype=np.float32).reshape(6, 35)
+    assert np.array_equal(ix.compile(text, device="cpu")(array), ix.evaluate(text, array))
+
+
 def test_names_of_hlo_stay_in_comments() -> None:
     name = "evil.1-x_*/"
     text = 'HloModule m\nENTRY "e\\" ; int" {\n  ROOT r = f32[4] parameter(0)\n}'

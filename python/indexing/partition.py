@@ -31,6 +31,7 @@ MOVES_ELEMENTS_ONLY = frozenset(
 
 # The vector of start indices is written out component by component, so its producer stands in the text several times.
 READS_INDICES_BY_COMPONENT = frozenset({"gather", "scatter"})
+MAX_INDEX_NODES = 256  # of an index composed from a function's root; a longer one starts a function
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -163,6 +164,7 @@ class _Partitioner:
         self.drafts: list[_Draft] = []
         self.accesses: dict[Instruction, set[_Access]] = {}
         self.composed: dict[tuple[IndexingMap, IndexingMap], IndexingMap] = {}
+        self.long: dict[IndexingMap, bool] = {}
         self.heroes = {hero for e in epilogues for hero in e.heroes}
         self.forced = {*force_roots, *(o for hero in self.heroes for o in hero.operands)}
         self.output_count = len(epilogues)
@@ -197,7 +199,14 @@ class _Partitioner:
         if len(accesses) != 1 or instruction in self.forced or _is_written_several_times(instruction):
             return None
         access = next(iter(accesses))
-        return access if access.owner >= 0 else None
+        return access if access.owner >= 0 and not self._is_long(access.map) else None
+
+    def _is_long(self, map_: IndexingMap) -> bool:
+        """Whether an index has grown through many reshapes so far that a function of its own is shorter."""
+        found = self.long.get(map_)
+        if found is None:
+            found = self.long[map_] = sum(len(e.nodes()) for e in map_.results) > MAX_INDEX_NODES
+        return found
 
     def _start(self, instruction: Instruction) -> _Access:
         sizes = _first_leaf(instruction.shape).dimensions
