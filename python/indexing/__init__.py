@@ -13,6 +13,9 @@ from indexing._core import constant as constant
 from indexing._core import parse_all as parse_all
 from indexing._core import simplify_all as simplify_all
 from indexing._core import variable as variable
+from indexing.analysis.tiling import Tile as Tile
+from indexing.analysis.tiling import propagate_tile as propagate_tile
+from indexing.analysis.tiling import valid_tilings as valid_tilings
 from indexing.analysis.utilization import Utilization as Utilization
 from indexing.analysis.utilization import utilization as utilization
 from indexing.emit import emit as emit
