@@ -13,6 +13,7 @@ from indexing._core import constant as constant
 from indexing._core import parse_all as parse_all
 from indexing._core import simplify_all as simplify_all
 from indexing._core import variable as variable
+from indexing.analysis.coalescing import coalescing as coalescing
 from indexing.analysis.tiling import Tile as Tile
 from indexing.analysis.tiling import propagate_tile as propagate_tile
 from indexing.analysis.tiling import valid_tilings as valid_tilings

@@ -1,1 +1,1 @@
-"""What maps are for: how much of its operands an instruction uses."""
+"""What maps are for: coalescing, utilization, tiles; and conversions to and from other layouts."""

@@ -1,0 +1,265 @@
+"""Coalescing: how many sectors of memory the warps of a kernel move for the bytes they ask for.
+
+For each global access, loads and stores, over all warps of the launch: the different bytes that a warp instruction asks
+for, the 32-byte sectors and 128-byte lines that hold them, and the least number of sectors that could. Exact, predicates
+and partial warps included; warps that differ by whole lines are counted once (see `warps`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from math import prod
+from typing import TYPE_CHECKING, Literal
+
+from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, compose, variable
+from indexing.analysis.device import H100, Device
+from indexing.analysis.warps import VECTOR, Dim3, Tally, count, warp_map
+from indexing.emit import emit
+from indexing.emit.kernel import MAX_THREADS_PER_BLOCK, Argument, Kernel
+from indexing.emit.loop import delinearized
+from indexing.emit.types import c_type
+from indexing.errors import CompileError, IndexingError, UnsupportedOp
+from indexing.fusion import output_to_input
+from indexing.hlo import Instruction
+from indexing.layout import bit_width
+from indexing.ops.block import leaves
+
+if TYPE_CHECKING:
+    from indexing.hlo import Computation, Shape
+
+__all__ = ["Access", "Coalescing", "Launch", "coalescing"]
+
+COALESCED = (9, 10)  # the part of the sectors that must be needed
+Storage = Literal["bytes", "packed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """A launch of one thread an element (or `vector` of them) of each output, in the order in which memory holds it."""
+
+    block: int = 128
+    vector: int = 1
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.block <= MAX_THREADS_PER_BLOCK or self.vector not in (1, 2, 4, 8, 16):
+            raise IndexingError(
+                f"a block has 1 to {MAX_THREADS_PER_BLOCK} threads and a vector 1, 2, 4, 8 or 16 elements; "
+                f"got {self.block} and {self.vector}"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """One load or store of a kernel, over all warps. A warp instruction without an active lane does not count.
+
+    `operand` is the number of the operand (or parameter) that is read, `output` that of the output that is written; the
+    other is None. `total` holds sums over all warp instructions, `unrolled` sums over all elements of a thread's vector
+    at once. `exactness` is "exact", or "estimate", and then `reason` says what was assumed or sampled.
+    """
+
+    kind: Literal["read", "write"]
+    operand: int | None
+    output: int | None
+    map: IndexingMap
+    element_bits: int
+    total: Tally
+    unrolled: Tally
+    sector_bytes: int
+    exactness: Literal["exact", "estimate"] = "exact"
+    reason: str = ""
+
+    @property
+    def bytes_asked(self) -> float:
+        """Different bytes that a warp instruction asks for, on average."""
+        return self.total.asked / max(self.total.instructions, 1)
+
+    @property
+    def sectors(self) -> float:
+        """Sectors that a warp instruction moves, on average."""
+        return self.total.sectors / max(self.total.instructions, 1)
+
+    @property
+    def lines(self) -> float:
+        """Cache lines that a warp instruction touches, on average."""
+        return self.total.lines / max(self.total.instructions, 1)
+
+    @property
+    def ideal(self) -> float:
+        """Sectors that the bytes asked for would fill, on average."""
+        return self.total.ideal / max(self.total.instructions, 1)
+
+    @property
+    def ratio(self) -> float:
+        """Sectors moved to the ideal: 1 is best."""
+        return self.total.sectors / self.total.ideal if self.total.ideal else 1.0
+
+    @property
+    def bytes_moved(self) -> int:
+        """Bytes of the sectors that all warps move, those that one thread's vector shares counted once."""
+        return self.unrolled.sectors * self.sector_bytes
+
+    @property
+    def coalesced(self) -> bool:
+        """Are nine tenths of the sectors needed? What alignment alone adds, and what a vector's other elements use of
+        them, is not held against an access.
+        """
+        needed, of = COALESCED
+        return self.unrolled.ideal * of >= self.unrolled.aligned * needed
+
+
+@dataclass(frozen=True, slots=True)
+class Coalescing:
+    """All accesses of a kernel to global memory. `unknown` lists operands whose reads no map tells, each with the reason."""
+
+    reads: tuple[Access, ...]
+    writes: tuple[Access, ...]
+    device: Device
+    emitter: str
+    unknown: tuple[tuple[int, str], ...] = ()
+
+    @property
+    def accesses(self) -> tuple[Access, ...]:
+        """Loads, then stores."""
+        return self.reads + self.writes
+
+
+def coalescing(
+    target: Kernel | Instruction | Computation,
+    device: Device = H100,
+    launch: Launch | None = None,
+    storage: Storage = "bytes",
+) -> Coalescing:
+    """How the loads and stores of a kernel use the sectors they move.
+
+    `target` is a Kernel, or a fusion (or computation), which is judged as the kernel that `emit` makes of it; any other
+    instruction, what no kernel computes, and whatever comes with a `launch`, is judged as a loop over its output.
+    `storage` says what elements narrower than a byte take in memory: a byte each, as in this package's kernels, or
+    their bits ("packed"). Raises InvalidMap for thread maps that do not fit their arguments.
+    """
+    if isinstance(target, Kernel):
+        return _of_kernel(target, device, storage)
+    if launch is None and _is_fused(target):
+        try:
+            return _of_kernel(emit(target), device, storage)
+        except (UnsupportedOp, CompileError):
+            pass  # the loop below says what a kernel would do
+    root = target if isinstance(target, Instruction) else target.root
+    return _of_loop(root, device, launch or Launch(), storage)
+
+
+def _is_fused(target: Instruction | Computation) -> bool:
+    return not isinstance(target, Instruction) or target.opcode == "fusion"
+
+
+def _of_kernel(kernel: Kernel, device: Device, storage: Storage) -> Coalescing:
+    reads: list[Access] = []
+    writes: list[Access] = []
+    unknown: list[tuple[int, str]] = []
+    for argument in kernel.arguments:
+        if argument.kind == "output":
+            found = kernel.output_maps[argument.number : argument.number + 1]
+            writes += _accesses(found, argument, kernel.block, device, storage, True)
+            continue
+        maps = kernel.input_maps[argument.number] if argument.number < len(kernel.input_maps) else ()
+        if not maps:
+            unknown.append((argument.number, f"the {kernel.emitter} emitter states no map for it"))
+        for m in maps:
+            reads += _accesses([m], argument, kernel.block, device, storage, _reads_vectors(m, kernel))
+    return Coalescing(tuple(reads), tuple(writes), device, kernel.emitter, tuple(unknown))
+
+
+def _reads_vectors(m: IndexingMap, kernel: Kernel) -> bool:
+    """Vectors are loaded where every thread that writes also reads: not behind a predicate of its own."""
+    return any(m.constraints == o.constraints and m.dims == o.dims for o in kernel.output_maps)
+
+
+def _of_loop(root: Instruction, device: Device, launch: Launch, storage: Storage) -> Coalescing:
+    """Loads and stores of one thread an element (or vector) of each output."""
+    reads: list[Access] = []
+    writes: list[Access] = []
+    unknown: dict[int, str] = {}
+    block = (launch.block, 1, 1)
+    for output, shape in enumerate(leaves(root.shape)):
+        threads = _loop_map(shape, launch)
+        written = Argument("output", output, shape.element_type, shape.dimensions, shape.layout)
+        if bit_width(shape.element_type):
+            writes += _accesses([threads], written, block, device, storage, True)
+        for k, maps in enumerate(output_to_input(root, output)):
+            arrays = leaves(root.operands[k].shape)
+            for m in maps:
+                if m.map.is_undefined:
+                    unknown[k] = m.reason
+                elif not m.map.is_known_empty and bit_width(arrays[m.leaf].element_type):
+                    read = arrays[m.leaf]
+                    argument = Argument("input", k, read.element_type, read.dimensions, read.layout)
+                    found = compose(threads, m.map).simplify()
+                    with_vectors = found.constraints == threads.constraints and found.dims == threads.dims
+                    for access in _accesses([found], argument, block, device, storage, with_vectors):
+                        reads.append(access if m.exactness == "exact" else _estimated(access, m.reason))
+    return Coalescing(tuple(reads), tuple(writes), device, "loop", tuple(unknown.items()))
+
+
+def _loop_map(shape: Shape, launch: Launch) -> IndexingMap:
+    """From thread ids and a range variable that counts a thread's elements to the index of the element."""
+    count_ = prod(shape.dimensions)
+    blocks = max(-(-count_ // (launch.block * launch.vector)), 1)
+    position = (variable(3) * launch.block + variable(0)) * launch.vector + variable(6)
+    sizes = (launch.block, 1, 1, blocks, 1, 1)
+    dims = [
+        (n, Interval(0, s - 1)) for n, s in zip(("th_x", "th_y", "th_z", "bl_x", "bl_y", "bl_z"), sizes, strict=True)
+    ]
+    ranges = [(VECTOR, Interval(0, launch.vector - 1))]
+    results: Sequence[SymbolicExpr] = delinearized(position, shape)
+    bounds = [(position, Interval(0, count_ - 1))]
+    return IndexingMap(SymbolicMap(6, 1, results), dims, ranges, [], bounds).simplify()
+
+
+def _accesses(
+    maps: Sequence[IndexingMap],
+    argument: Argument,
+    block: Dim3,
+    device: Device,
+    storage: Storage,
+    may_be_vector: bool,
+) -> Iterator[Access]:
+    """What each map's warps move; maps that reach nothing are no accesses."""
+    bits = bit_width(argument.element_type)
+    width = bits if storage == "packed" and bits < 8 else c_type(argument.element_type).size * 8
+    is_read = argument.kind == "input"
+    for m in maps:
+        warps = warp_map(m, _strides(argument), block, width, device)
+        found = None if warps is None else count(warps, device, may_be_vector)
+        if found is None or not found.each.instructions:
+            continue
+        access = Access(
+            "read" if is_read else "write",
+            argument.number if is_read else None,
+            None if is_read else argument.number,
+            m,
+            width,
+            found.each,
+            found.unrolled,
+            device.sector_bytes,
+        )
+        if found.sampled is not None:
+            access = _estimated(access, f"{found.sampled} warp instructions, spread over the launch, were judged")
+        if m.runtimes:
+            access = _estimated(access, "runtime values are the same for all lanes, and each as likely as the others")
+        yield access
+
+
+def _estimated(access: Access, reason: str) -> Access:
+    reasons = f"{access.reason}; {reason}" if access.reason else reason
+    return replace(access, exactness="estimate", reason=reasons)
+
+
+def _strides(argument: Argument) -> list[int]:
+    """Of each dimension, elements from one index to the next."""
+    rank = len(argument.dimensions)
+    strides = [0] * rank
+    stride = 1
+    for d in argument.layout if argument.layout is not None else range(rank - 1, -1, -1):
+        strides[d] = stride
+        stride *= argument.dimensions[d]
+    return strides

@@ -1,0 +1,40 @@
+"""Facts about a device's memory that decide what an access costs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from indexing.errors import IndexingError
+
+__all__ = ["A100", "A6000", "DEVICES", "H100", "V100", "Device"]
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """What the analyses of memory accesses need to know of a device.
+
+    Threads run in warps of `warp_size`; global memory moves in sectors of `sector_bytes`, tagged in lines of
+    `line_bytes`; shared memory has `banks` banks, each `bank_bytes` wide.
+    """
+
+    name: str
+    warp_size: int = 32
+    sector_bytes: int = 32
+    line_bytes: int = 128
+    banks: int = 32
+    bank_bytes: int = 4
+
+    def __post_init__(self) -> None:
+        sizes = (self.warp_size, self.sector_bytes, self.line_bytes, self.banks, self.bank_bytes)
+        if min(sizes) < 1 or self.line_bytes % self.sector_bytes:
+            raise IndexingError(
+                f"device {self.name!r}: sizes are positive, and a line ({self.line_bytes} bytes) is whole sectors "
+                f"({self.sector_bytes} bytes)"
+            )
+
+
+V100 = Device("V100")
+A100 = Device("A100")
+A6000 = Device("RTX A6000")
+H100 = Device("H100")
+DEVICES: dict[str, Device] = {d.name: d for d in (V100, A100, A6000, H100)}

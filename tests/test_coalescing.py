@@ -1,0 +1,166 @@
+"""Coalescing against a simulator that lists every address of every warp, and against cases worked out by hand."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import indexing as ix
+from indexing.analysis.coalescing import Access, Launch
+from indexing.analysis.device import H100, Device
+from indexing.analysis.warps import VECTOR, count, warp_map
+from indexing.emit.kernel import Argument, Kernel
+from memory_simulator import simulate, strides
+
+
+def fusion(body: str, entry: str, called: str = "") -> ix.hlo.Instruction:
+    return ix.hlo.parse(f"HloModule m\n{called}\nf {{\n{body}\n}}\nENTRY e {{\n{entry}\n}}\n").entry.root
+
+
+def argument_of(kernel: Kernel, access: Access) -> Argument:
+    kind, number = ("input", access.operand) if access.kind == "read" else ("output", access.output)
+    return next(a for a in kernel.arguments if (a.kind, a.number) == (kind, number))
+
+
+def assert_as_simulated(kernel: Kernel) -> None:
+    found = ix.coalescing(kernel)
+    assert found.accesses
+    for access in found.accesses:
+        argument = argument_of(kernel, access)
+        layout = argument.layout if argument.layout is not None else tuple(range(len(argument.dimensions)))[::-1]
+        steps = strides(argument.dimensions, layout)
+        each = simulate(access.map, steps, kernel.block, access.element_bits, vector_of(kernel, access))
+        assert access.total.numbers[:5] == each.numbers, f"{access.kind}: {access.map}"
+
+
+def vector_of(kernel: Kernel, access: Access) -> int | None:
+    """The range variable that counts a vector's elements, where the source moves these as one."""
+    names = [v.name for v in access.map.ranges]
+    number = names.index(VECTOR) if VECTOR in names else None
+    loads = access.kind == "write" or f" *)p{access.operand})[" in kernel.source
+    return number if loads else None
+
+
+ADD = "add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] add(a, b) }"
+PROGRAMS = {
+    "elementwise": fusion(
+        "p = f32[7,45] parameter(0)\n q = f32[7,45]{0,1} parameter(1)\n ROOT r = f32[7,45] add(p, q)",
+        "p = f32[7,45] parameter(0)\n q = f32[7,45]{0,1} parameter(1)\n ROOT r = f32[7,45] fusion(p, q), kind=kLoop, calls=f",
+    ),
+    "pad": fusion(
+        "p = bf16[21,37] parameter(0)\n z = bf16[] parameter(1)\n ROOT r = bf16[30,52] pad(p, z), padding=3_6x4_11",
+        "p = bf16[21,37] parameter(0)\n z = bf16[] parameter(1)\n ROOT r = bf16[30,52] fusion(p, z), kind=kLoop, calls=f",
+    ),
+    "transpose": fusion(
+        "p = s8[40,3,33] parameter(0)\n ROOT r = s8[33,3,40] transpose(p), dimensions={2,1,0}",
+        "p = s8[40,3,33] parameter(0)\n ROOT r = s8[33,3,40] fusion(p), kind=kLoop, calls=f",
+    ),
+    "row reduction": fusion(
+        "p = f32[9,100] parameter(0)\n c = f32[] constant(0)\n"
+        "ROOT r = f32[9] reduce(p, c), dimensions={1}, to_apply=add",
+        "p = f32[9,100] parameter(0)\n ROOT r = f32[9] fusion(p), kind=kInput, calls=f",
+        ADD,
+    ),
+    "column reduction": fusion(
+        "p = f32[50,70] parameter(0)\n c = f32[] constant(0)\n"
+        "ROOT r = f32[70] reduce(p, c), dimensions={0}, to_apply=add",
+        "p = f32[50,70] parameter(0)\n ROOT r = f32[70] fusion(p), kind=kInput, calls=f",
+        ADD,
+    ),
+    "reverse, strided": fusion(
+        "p = f64[200] parameter(0)\n v = f64[200] reverse(p), dimensions={0}\n ROOT r = f64[100] slice(v), slice={[0:200:2]}",
+        "p = f64[200] parameter(0)\n ROOT r = f64[100] fusion(p), kind=kLoop, calls=f",
+    ),
+    "concatenate": fusion(
+        "p = f16[42] parameter(0)\n q = f16[44] parameter(1)\n ROOT r = f16[86] concatenate(p, q), dimensions={0}",
+        "p = f16[42] parameter(0)\n q = f16[44] parameter(1)\n ROOT r = f16[86] fusion(p, q), kind=kLoop, calls=f",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_kernels_move_what_the_simulator_counts(name: str) -> None:
+    assert_as_simulated(ix.emit(PROGRAMS[name]))
+
+
+@pytest.mark.parametrize("vector_width", [2, 4, 8])
+def test_vectors_move_what_the_simulator_counts(vector_width: int) -> None:
+    assert_as_simulated(ix.emit(PROGRAMS["elementwise"], vector_width=vector_width, block_size=48))
+
+
+def maps_of_threads() -> st.SearchStrategy[str]:
+    def text(a: int, b: int, c: int, d: int, m: int, n: int, blocks: int, steps: int) -> str:
+        address = f"(th_x * {a} + bl_x * {b} + step * {c}) floordiv {d}"
+        return (
+            f"(th_x, th_y, th_z, bl_x, bl_y, bl_z)[step] -> (({address}) mod {m} + th_y * {n}), "
+            f"domain: th_x in [0, 39], th_y in [0, 1], th_z in [0, 0], bl_x in [0, {blocks}], bl_y in [0, 0], "
+            f"bl_z in [0, 0], step in [0, {steps}], th_x + bl_x * 40 in [3, {blocks * 30}], "
+            f"(th_x + bl_x + step) mod {d + 1} in [0, {d}]"
+        )
+
+    small = st.integers(0, 70)
+    return st.builds(
+        text, small, small, small, st.integers(1, 5), st.integers(1, 300), small, st.integers(1, 20), st.integers(0, 3)
+    )
+
+
+@settings(max_examples=25, deadline=None)
+@given(maps_of_threads(), st.sampled_from([4, 8, 16, 32, 64]))
+def test_any_thread_map_moves_what_the_simulator_counts(text: str, bits: int) -> None:
+    m = ix.IndexingMap.parse(text).simplify()
+    block = (40, 2, 1)
+    warps = warp_map(m, [1], block, bits, H100)
+    want = simulate(m, [1], block, bits).numbers
+    got = (0,) * 5 if warps is None else count(warps, H100, False).each.numbers[:5]
+    assert got == want
+
+
+def test_a_large_launch_is_counted_by_its_period() -> None:
+    """Rows of 1000 f32, one thread an element, read along columns: each lane its own sector."""
+    root = fusion(
+        "p = f32[4000,1000]{0,1} parameter(0)\n ROOT r = f32[4000,1000]{1,0} copy(p)",
+        "p = f32[4000,1000]{0,1} parameter(0)\n ROOT r = f32[4000,1000]{1,0} fusion(p), kind=kLoop, calls=f",
+    )
+    (read,) = ix.coalescing(root, launch=Launch(block=128)).reads
+    assert read.exactness == "exact"
+    assert (read.total.instructions, read.sectors, read.lines, read.ratio) == (125000, 32.0, 32.0, 8.0)
+    assert not read.coalesced
+    (write,) = ix.coalescing(root, launch=Launch(block=128)).writes
+    assert (write.sectors, write.lines, write.ratio, write.bytes_moved) == (4.0, 1.0, 1.0, 4000 * 1000 * 4)
+
+
+def test_elements_narrower_than_a_byte() -> None:
+    root = ix.hlo.parse("ENTRY e { p = s4[4096] parameter(0) ROOT n = s4[4096] negate(p) }").entry.root
+    assert ix.coalescing(root).reads[0].bytes_asked == 32
+    packed = ix.coalescing(root, storage="packed").reads[0]
+    assert (packed.bytes_asked, packed.sectors) == (16, 1)
+
+
+def test_a_broadcast_scalar_is_one_sector() -> None:
+    root = ix.hlo.parse("ENTRY e { p = f32[] parameter(0) ROOT b = f32[300] broadcast(p), dimensions={} }").entry.root
+    (read,) = ix.coalescing(root).reads
+    assert (read.bytes_asked, read.sectors, read.coalesced) == (4, 1, True)
+
+
+def test_runtime_starts_are_averaged_and_said_to_be() -> None:
+    text = "ENTRY e { p = f32[64] parameter(0) i = s32[] parameter(1) ROOT d = f32[32] dynamic-slice(p, i), dynamic_slice_sizes={32} }"
+    reads = [r for r in ix.coalescing(ix.hlo.parse(text).entry.root).reads if r.operand == 0]
+    assert [r.exactness for r in reads] == ["estimate"]
+    # 33 starts; those that are multiples of 8 (5 of them) need 4 sectors, others 5
+    assert reads[0].sectors == (5 * 4 + 28 * 5) / 33
+
+
+def test_a_device_is_a_value() -> None:
+    root = ix.hlo.parse("ENTRY e { p = f32[4096] parameter(0) ROOT n = f32[4096] negate(p) }").entry.root
+    wide = Device("wide", warp_size=64, sector_bytes=64, line_bytes=128)
+    (read,) = ix.coalescing(root, device=wide).reads
+    assert (read.bytes_asked, read.sectors, read.lines) == (256, 4, 2)
+    with pytest.raises(ix.IndexingError, match="sectors"):
+        Device("odd", sector_bytes=48)
+
+
+def test_what_does_not_fit_is_refused() -> None:
+    m = ix.IndexingMap.parse("(d0) -> (d0), domain: d0 in [0, 3]")
+    with pytest.raises(ix.InvalidMap, match="th_x"):
+        warp_map(m, [1], (32, 1, 1), 32, H100)
+    with pytest.raises(ix.IndexingError, match="threads"):
+        Launch(block=0)
