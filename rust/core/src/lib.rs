@@ -3,6 +3,7 @@
 //! Pure Rust: no Python, no I/O, no global state.
 
 pub mod canonical;
+pub mod constraints;
 pub mod count;
 pub mod dag;
 pub mod dag_nodes;
@@ -22,11 +23,13 @@ pub mod map;
 pub mod map_simplify;
 pub mod map_variables;
 pub mod points;
+pub mod quotient;
 pub mod range;
 pub mod relate;
 pub mod rules;
 pub mod simplify;
 pub mod text;
+pub mod traversal;
 
 pub use dag::Dag;
 pub use error::{Error, ErrorKind, Result};

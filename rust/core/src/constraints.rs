@@ -1,0 +1,341 @@
+//! Constraints into a domain: each in its normal form, turned into bounds of variables where it is one, dropped where
+//! the box implies it; what it implies for variables tightens their bounds.
+
+use crate::expr::{Expr, Node, Tag, Term};
+use crate::int::{ceil_div, div_mod_positive, floor_div, floor_mod, gcd_i64, inverse_mod};
+use crate::interval::Interval;
+use crate::range::normal_form;
+use crate::simplify::Simplifier;
+
+/// One pass over the constraints.
+pub(crate) struct Pass<'a> {
+    pub(crate) bounds: &'a mut Vec<Interval>,
+    pub(crate) kept: Vec<(Expr, Interval)>,
+    pub(crate) changed: bool,
+    pub(crate) empty: bool,
+}
+
+/// `expr in interval`; an implied one only tightens bounds of variables.
+struct Assumption {
+    expr: Expr,
+    interval: Interval,
+    implied: bool,
+}
+
+impl Pass<'_> {
+    /// Take `e in interval` into the domain. `e` is simplified on the box.
+    pub(crate) fn assume(&mut self, s: &mut Simplifier<'_>, e: Expr, interval: Interval) {
+        let mut work = vec![Assumption { expr: e, interval, implied: false }];
+        while let Some(a) = work.pop() {
+            if self.empty || !s.spend(1) {
+                if !a.implied {
+                    self.kept.push((a.expr, a.interval));
+                }
+                continue;
+            }
+            self.step(s, a, &mut work);
+        }
+    }
+
+    fn step(&mut self, s: &mut Simplifier<'_>, a: Assumption, work: &mut Vec<Assumption>) {
+        let Assumption { expr: e, mut interval, implied } = a;
+        if let Some(v) = s.arena.as_variable(e) {
+            return self.tighten(v as usize, interval);
+        }
+        let range = self.range(s, e);
+        if interval.covers(range) {
+            return;
+        }
+        interval = interval.intersect(range);
+        if interval.is_empty() {
+            self.empty = true;
+            return;
+        }
+        let push = |work: &mut Vec<Assumption>, expr, interval, implied| {
+            work.push(Assumption { expr, interval, implied });
+        };
+        match s.arena.node(e) {
+            Node::Sum(..) => {
+                let Some((form, factor, offset)) = normal_form(s.arena, e) else { return };
+                if form != e {
+                    if let Some(inner) = shifted_back(interval, offset) {
+                        return push(work, form, inner.quotient_by(factor), implied);
+                    }
+                }
+                if let Some((high, inner)) = self.without_low_terms(s, e, interval) {
+                    return push(work, high, inner, implied);
+                }
+                self.imply_terms(s, e, interval, work);
+            }
+            Node::FloorDiv(x, d) => {
+                if let Some(inner) = s.arena.as_constant(d).and_then(|m| dividends(interval, m)) {
+                    return push(work, x, inner, implied);
+                }
+            }
+            Node::Min(args) | Node::Max(args) => {
+                let lower = s.arena.tag(e) == Tag::Min;
+                let one_sided = if lower {
+                    Interval::new(interval.lower, i64::MAX)
+                } else {
+                    Interval::new(i64::MIN, interval.upper)
+                };
+                let binding = if lower { interval.upper < range.upper } else { interval.lower > range.lower };
+                for x in args {
+                    push(work, *x, one_sided, implied || binding);
+                }
+                if !binding {
+                    return;
+                }
+            }
+            Node::Mod(..) if interval.is_point() => {
+                if let Some((form, r, m)) = self.congruence(s, e, interval.lower) {
+                    self.changed |= !implied && s.arena.as_mod(e) != Some((form, m));
+                    if !implied {
+                        self.keep_congruence(s, form, r, m);
+                    }
+                    return;
+                }
+            }
+            _ => {}
+        }
+        if !implied {
+            self.keep(e, interval);
+        }
+    }
+
+    /// The bounds of `e` on the box as it is now.
+    fn range(&mut self, s: &mut Simplifier<'_>, e: Expr) -> Interval {
+        s.bounds(e)
+    }
+
+    fn tighten(&mut self, v: usize, interval: Interval) {
+        let new = self.bounds[v].intersect(interval);
+        self.empty |= new.is_empty();
+        self.changed |= new != self.bounds[v];
+        self.bounds[v] = new;
+    }
+
+    fn keep(&mut self, e: Expr, interval: Interval) {
+        match self.kept.iter_mut().find(|(k, _)| *k == e) {
+            Some((_, known)) => {
+                let both = known.intersect(interval);
+                self.changed |= *known != both;
+                *known = both;
+                self.empty |= known.is_empty();
+            }
+            None => self.kept.push((e, interval)),
+        }
+    }
+
+    /// `g * h + low in [a, b]` with `0 <= low < g` is `h in [a', b']` where neither end cuts through a period.
+    fn without_low_terms(
+        &self,
+        s: &mut Simplifier<'_>,
+        e: Expr,
+        interval: Interval,
+    ) -> Option<(Expr, Interval)> {
+        let Node::Sum(0, terms) = s.arena.node(e) else { return None };
+        let mut terms: Vec<Term> = terms.to_vec();
+        terms.sort_by_key(|t| std::cmp::Reverse(t.coeff.unsigned_abs()));
+        let mut low: Vec<Interval> = vec![Interval::point(0)];
+        for t in terms[1..].iter().rev() {
+            let sum = low[low.len() - 1].plus(s.bounds(t.expr).scaled(t.coeff));
+            low.push(sum);
+        }
+        let mut g = 0;
+        for kept in 1..terms.len() {
+            g = gcd_i64(g, terms[kept - 1].coeff);
+            let rest = low[terms.len() - kept];
+            if g <= 1 || !rest.is_bounded() || rest.upper.checked_sub(rest.lower).is_none_or(|w| w >= g) {
+                continue;
+            }
+            let Some(inner) = periods(interval, rest, g) else { continue };
+            let high: Vec<Term> = terms[..kept].iter().map(|t| Term::new(t.coeff / g, t.expr)).collect();
+            return s.arena.sum(0, &high).ok().map(|h| (h, inner));
+        }
+        None
+    }
+
+    /// What `sum in interval` says of each term when the others are as small or as large as they can be.
+    fn imply_terms(
+        &mut self,
+        s: &mut Simplifier<'_>,
+        e: Expr,
+        interval: Interval,
+        work: &mut Vec<Assumption>,
+    ) {
+        let Node::Sum(constant, terms) = s.arena.node(e) else { return };
+        let terms: Vec<Term> = terms.to_vec();
+        let parts: Vec<Interval> = terms.iter().map(|t| s.bounds(t.expr).scaled(t.coeff)).collect();
+        let total = parts.iter().fold(Interval::point(constant), |sum, p| sum.plus(*p));
+        for (t, part) in terms.iter().zip(&parts) {
+            let without = |whole: i64, own: i64| whole.checked_sub(own).filter(|_| total.is_bounded());
+            let rest = match without(total.lower, part.lower).zip(without(total.upper, part.upper)) {
+                Some((lower, upper)) => Interval::new(lower, upper),
+                None if terms.len() <= 16 => {
+                    let others = parts.iter().zip(&terms).filter(|(_, o)| o.expr != t.expr);
+                    others.fold(Interval::point(constant), |sum, (p, _)| sum.plus(*p))
+                }
+                None => continue,
+            };
+            let own = interval.plus(Interval::new(rest.lower, rest.upper).negated());
+            // own = interval - rest, taken as the hull: lower - rest.upper, upper - rest.lower.
+            let bounds = own.quotient_by(t.coeff);
+            if !bounds.covers(s.bounds(t.expr)) {
+                work.push(Assumption { expr: t.expr, interval: bounds, implied: true });
+            }
+        }
+    }
+
+    /// `x mod m = r` with the constant of `x` moved to the right and its leading coefficient made 1 where it can be.
+    fn congruence(&mut self, s: &mut Simplifier<'_>, e: Expr, r: i64) -> Option<(Expr, i64, i64)> {
+        let (x, m) = s.arena.as_mod(e)?;
+        let Node::Sum(constant, terms) = s.arena.node(x) else { return Some((x, r, m)) };
+        let r = floor_mod(r.checked_sub(floor_mod(constant, m)?)?, m)?;
+        let lead = floor_mod(terms[0].coeff, m)?;
+        let (g, inverse) = inverse_mod(lead, m);
+        let factor = if g == 1 { inverse } else { 1 };
+        let scaled: Option<Vec<Term>> = terms
+            .iter()
+            .map(|t| {
+                let coeff = (i128::from(t.coeff) * i128::from(factor)).rem_euclid(i128::from(m));
+                Some(Term::new(i64::try_from(coeff).ok()?, t.expr))
+            })
+            .collect();
+        let form = s.arena.sum(0, &scaled?).ok()?;
+        let right = i64::try_from((i128::from(r) * i128::from(factor)).rem_euclid(i128::from(m))).ok()?;
+        let form = s.arena.modulo_constant(form, m).ok()?;
+        // The constructor may know the remainder under a smaller modulus, where `right` would mean something else.
+        let (form, modulus) = s.arena.as_mod(form)?;
+        (modulus == m).then_some((form, right, m))
+    }
+
+    /// Keep `x mod m = r`, joined with what is known of `x` already.
+    fn keep_congruence(&mut self, s: &mut Simplifier<'_>, x: Expr, r: i64, m: i64) {
+        let (mut r, mut m) = (r, m);
+        let mut k = 0;
+        while k < self.kept.len() {
+            let (e, known) = self.kept[k];
+            let other = s.arena.as_mod(e).filter(|(y, _)| *y == x && known.is_point());
+            match other.map(|(_, n)| chinese_remainder((r, m), (known.lower, n))) {
+                Some(Joined::Never) => {
+                    self.empty = true;
+                    return;
+                }
+                Some(Joined::As(residue, modulus)) => {
+                    (r, m) = (residue, modulus);
+                    self.kept.remove(k);
+                    self.changed = true;
+                }
+                Some(Joined::TooLarge) | None => k += 1,
+            }
+        }
+        if let Some(v) = s.arena.as_variable(x) {
+            let b = self.bounds[v as usize];
+            let lower = b
+                .lower
+                .checked_add(div_mod_positive(r.wrapping_sub(floor_mod(b.lower, m).unwrap_or(0)), m).1);
+            let upper = b
+                .upper
+                .checked_sub(div_mod_positive(floor_mod(b.upper, m).unwrap_or(0).wrapping_sub(r), m).1);
+            if let (Some(lower), Some(upper)) = (lower, upper) {
+                self.tighten(v as usize, Interval::new(lower, upper));
+                let b = self.bounds[v as usize];
+                if self.empty || b.is_point() {
+                    return;
+                }
+            }
+        }
+        if let Ok(e) = s.arena.modulo_constant(x, m) {
+            self.keep(e, Interval::point(r));
+        }
+    }
+}
+
+/// The `h` with `g * h + low in interval` for all of `low`'s values or none; `None` where it depends on `low`.
+fn periods(interval: Interval, low: Interval, g: i64) -> Option<Interval> {
+    // g * h + low >= a: true for every low where g * h >= a - low.lower, false for every low where g * h < a - low.upper.
+    let lower = if interval.lower == i64::MIN {
+        i64::MIN
+    } else {
+        let all = ceil_div(interval.lower.checked_sub(low.lower)?, g)?;
+        let some = ceil_div(interval.lower.checked_sub(low.upper)?, g)?;
+        Some(all).filter(|_| all == some)?
+    };
+    let upper = if interval.upper == i64::MAX {
+        i64::MAX
+    } else {
+        let all = floor_div(interval.upper.checked_sub(low.upper)?, g)?;
+        let some = floor_div(interval.upper.checked_sub(low.lower)?, g)?;
+        Some(all).filter(|_| all == some)?
+    };
+    Some(Interval::new(lower, upper))
+}
+
+/// The `x` with `x + offset in interval`; `None` where an end leaves int64, for it would then say nothing.
+fn shifted_back(interval: Interval, offset: i64) -> Option<Interval> {
+    let Interval { lower, upper } = interval;
+    let lower =
+        if lower == i64::MIN { lower } else { lower.checked_sub(offset).filter(|x| *x != i64::MAX)? };
+    let upper =
+        if upper == i64::MAX { upper } else { upper.checked_sub(offset).filter(|x| *x != i64::MIN)? };
+    Some(Interval::new(lower, upper))
+}
+
+/// The `x` with `x floordiv m in interval`; `None` as above.
+fn dividends(interval: Interval, m: i64) -> Option<Interval> {
+    let Interval { lower, upper } = interval;
+    let lower = if lower == i64::MIN { lower } else { lower.checked_mul(m)? };
+    let upper = if upper == i64::MAX { upper } else { upper.checked_mul(m)?.checked_add(m - 1)? };
+    Some(Interval::new(lower, upper))
+}
+
+enum Joined {
+    Never,
+    TooLarge,
+    As(i64, i64),
+}
+
+/// `x = r (mod m)` and `x = q (mod n)` as one congruence.
+fn chinese_remainder((r, m): (i64, i64), (q, n): (i64, i64)) -> Joined {
+    let g = gcd_i64(m, n);
+    let Some(gap) = q.checked_sub(r) else { return Joined::TooLarge };
+    if gap % g != 0 {
+        return Joined::Never;
+    }
+    let Some(lcm) = (m / g).checked_mul(n) else { return Joined::TooLarge };
+    let (step, modulus) = (gap / g, n / g);
+    let (_, inverse) = if modulus == 1 { (1, 0) } else { inverse_mod((m / g).rem_euclid(modulus), modulus) };
+    let k = (i128::from(step) * i128::from(inverse)).rem_euclid(i128::from(modulus));
+    let x = (i128::from(r) + i128::from(m) * k).rem_euclid(i128::from(lcm));
+    match i64::try_from(x) {
+        Ok(x) => Joined::As(x, lcm),
+        Err(_) => Joined::TooLarge,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chinese_remainders_follow_the_definition() {
+        for m in 1..12 {
+            for n in 1..12 {
+                for r in 0..m {
+                    for q in 0..n {
+                        let all: Vec<i64> = (0..m * n).filter(|x| x % m == r && x % n == q).collect();
+                        match chinese_remainder((r, m), (q, n)) {
+                            Joined::Never => assert!(all.is_empty()),
+                            Joined::As(x, lcm) => {
+                                assert_eq!(all.first(), Some(&x), "{r} mod {m}, {q} mod {n}");
+                                assert_eq!((m * n) / lcm, all.len() as i64);
+                            }
+                            Joined::TooLarge => panic!("small numbers"),
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

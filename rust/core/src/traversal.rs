@@ -1,0 +1,135 @@
+//! Walking the nodes of an arena, and their values at a point.
+
+use crate::error::{Error, Result};
+use crate::expr::{Arena, Expr, Node, Tag};
+use crate::int::{floor_div, floor_mod};
+
+impl Arena {
+    // ------------------------------------------------------------------ traversal
+
+    /// Call `f` with each operand of `e`, in order.
+    #[inline]
+    pub fn for_each_operand(&self, e: Expr, mut f: impl FnMut(Expr)) {
+        match self.node(e) {
+            Node::Variable(_) | Node::Constant(_) => {}
+            Node::FloorDiv(a, b) | Node::Mod(a, b) => {
+                f(a);
+                f(b);
+            }
+            Node::Product(args) | Node::Min(args) | Node::Max(args) => args.iter().for_each(|a| f(*a)),
+            Node::Sum(_, terms) => terms.iter().for_each(|t| f(t.expr)),
+        }
+    }
+
+    /// All nodes reachable from `roots`, each once, operands before their users (increasing ids).
+    pub fn reachable(&mut self, roots: &[Expr]) -> Vec<Expr> {
+        let mut found = self.post_order(roots);
+        found.sort_unstable_by_key(|e| e.0);
+        found
+    }
+
+    /// All nodes reachable from `roots`, each once, in depth-first post-order: a function of the structure alone.
+    pub fn post_order(&mut self, roots: &[Expr]) -> Vec<Expr> {
+        let mut out = Vec::new();
+        self.post_order_into(roots, &mut out);
+        out
+    }
+
+    /// As [`Arena::post_order`], to the end of `out`.
+    pub(crate) fn post_order_into(&mut self, roots: &[Expr], out: &mut Vec<Expr>) {
+        let (mut mark, epoch) = self.next_epoch();
+        let mut stack = std::mem::take(&mut self.flat.stack);
+        for &root in roots {
+            stack.push((root, false));
+            while let Some((e, expanded)) = stack.pop() {
+                if expanded {
+                    out.push(e);
+                    continue;
+                }
+                if mark[e.index()] == epoch {
+                    continue;
+                }
+                mark[e.index()] = epoch;
+                if matches!(self.tag(e), Tag::Variable | Tag::Constant) {
+                    out.push(e);
+                    continue;
+                }
+                stack.push((e, true));
+                let first = stack.len();
+                self.for_each_operand(e, |o| {
+                    if mark[o.index()] != epoch {
+                        stack.push((o, false));
+                    }
+                });
+                stack[first..].reverse();
+            }
+        }
+        self.flat.stack = stack;
+        self.mark = mark;
+    }
+
+    fn next_epoch(&mut self) -> (Vec<u32>, u32) {
+        let mut mark = std::mem::take(&mut self.mark);
+        if self.epoch == u32::MAX {
+            mark.clear();
+            self.epoch = 0;
+        }
+        self.epoch += 1;
+        if mark.len() < self.records.len() {
+            mark.resize(self.records.len(), 0);
+        }
+        (mark, self.epoch)
+    }
+
+    /// The indices of the variables under `roots`, sorted, each once.
+    pub fn variables(&mut self, roots: &[Expr]) -> Vec<u32> {
+        let mut out: Vec<u32> = self.post_order(roots).iter().filter_map(|e| self.as_variable(*e)).collect();
+        out.sort_unstable();
+        out
+    }
+
+    // ------------------------------------------------------------------ evaluation
+
+    /// The values of `roots` where variable `i` has the value `variables[i]`.
+    ///
+    /// Errors: a divisor of 0, a value that leaves int64, a variable without a value.
+    pub fn evaluate(&mut self, roots: &[Expr], variables: &[i64]) -> Result<Vec<i64>> {
+        let order = self.reachable(roots);
+        let mut values = vec![0i64; order.last().map_or(0, |e| e.index() + 1)];
+        for e in order {
+            values[e.index()] = self.value_of(e, variables, &values)?;
+        }
+        Ok(roots.iter().map(|e| values[e.index()]).collect())
+    }
+
+    fn value_of(&self, e: Expr, variables: &[i64], values: &[i64]) -> Result<i64> {
+        let at = |e: &Expr| values[e.index()];
+        match self.node(e) {
+            Node::Constant(c) => Ok(c),
+            Node::Variable(v) => variables.get(v as usize).copied().ok_or_else(|| {
+                Error::invalid_map(format!("variable {v} has no value: {} were given", variables.len()))
+            }),
+            Node::FloorDiv(a, b) if at(&b) == 0 => {
+                let _ = a;
+                Err(Error::division_by_zero())
+            }
+            Node::FloorDiv(a, b) => floor_div(at(&a), at(&b)).ok_or_else(|| Error::overflow("a quotient")),
+            Node::Mod(a, b) => floor_mod(at(&a), at(&b)).ok_or_else(Error::division_by_zero),
+            Node::Min(args) => Ok(args.iter().map(at).min().unwrap_or(0)),
+            Node::Max(args) => Ok(args.iter().map(at).max().unwrap_or(0)),
+            Node::Product(args) => {
+                let product = args.iter().try_fold(1i64, |p, a| p.checked_mul(at(a)));
+                product.ok_or_else(|| Error::overflow("a product"))
+            }
+            Node::Sum(constant, terms) => {
+                // Partial sums may leave int64 while the sum does not: 128 bits hold any sum of 2^32 int64 products.
+                let mut sum = i128::from(constant);
+                for t in terms {
+                    let term = i128::from(t.coeff) * i128::from(at(&t.expr));
+                    sum = sum.checked_add(term).ok_or_else(|| Error::overflow("a sum"))?;
+                }
+                i64::try_from(sum).map_err(|_| Error::overflow("a sum"))
+            }
+        }
+    }
+}
