@@ -1,0 +1,94 @@
+//! Maps: text both ways, places of errors, composition, counting; expectations from the definitions.
+
+use indexing_core::domain::PointVariables;
+use indexing_core::image::{count, image_count, inverse, is_bijection_onto};
+use indexing_core::map_simplify::{compose_simplified, simplify};
+use indexing_core::map_variables::compose;
+use indexing_core::simplify::Scratch;
+use indexing_core::text::{read_indexing_map, write_indexing_map, Reading, Style};
+use indexing_core::{Arena, ErrorKind, Form, IndexingMap};
+
+fn read(text: &str) -> IndexingMap {
+    read_indexing_map(text, &mut Arena::new(), &mut Reading::default()).expect(text)
+}
+
+fn text(map: &IndexingMap) -> String {
+    write_indexing_map(map, Style::Plain).expect("a short text")
+}
+
+#[test]
+fn what_is_printed_is_read_as_the_same_map() {
+    let (mut arena, mut reading) = (Arena::new(), Reading::default());
+    for source in [
+        "(d0, d1)[s0]{rt0} -> (d0 * 8 + s0, d1 floordiv 4 + rt0), domain: d0 in [0, 3], d1 in [0, 7], s0 in [0, 7], rt0 in [0, 4]",
+        "(th_x)[vector_index] -> ((th_x + 13) floordiv 10, th_x ceildiv 8), domain: th_x in [0, 9], vector_index in [0, 1]",
+        "(d0, d1) -> ((d0 + d1) * 4, (d0 + d1) * 4 + (d0 + d1) mod 3), domain: d0 in [0, 9], d1 in [0, 9], (d0 + d1) mod 3 in [0, 1]",
+        "(d0, d1) -> (min(min(d0 + d1, d0), d1)), domain: d0 in [0, 9], d1 in [0, 9]",
+        "() -> ()",
+        "KNOWN EMPTY",
+        "UNDEFINED",
+    ] {
+        // One reader for all texts: nothing of one may reach another.
+        arena.clear();
+        let map = read_indexing_map(source, &mut arena, &mut reading).expect(source);
+        assert_eq!(read(&text(&map)), map);
+        assert_eq!(read(&write_indexing_map(&map, Style::Xla).expect("a short text")), map);
+    }
+}
+
+#[test]
+fn parts_that_begin_alike_are_not_taken_for_each_other() {
+    let map = read(
+        "(d0, d1) -> ((d0 + d1 * 2) * 3 + d1, ((d0 + d1 * 2) * 3 + d1) * 2, d0 + d1 * 2, d0 + d1 * 21, (d0 + d1 * 2) mod 5), \
+         domain: d0 in [0, 3], d1 in [0, 3], d0 + d1 * 2 in [0, 8]",
+    );
+    let values = map.dag().evaluate_first(5, &[2, 3], &mut Vec::new()).expect("small numbers");
+    assert_eq!(values, [27, 54, 8, 65, 3]);
+}
+
+#[test]
+fn errors_stand_where_they_are() {
+    for (source, offset) in [("(d0 -> (d0)", 4), ("(d0) -> (d0 + ), domain: d0 in [0, 1]", 14), ("", 0)] {
+        let error = read_indexing_map(source, &mut Arena::new(), &mut Reading::default()).expect_err(source);
+        assert_eq!((error.kind(), error.offset()), (ErrorKind::Parse, Some(offset)), "{source}");
+    }
+}
+
+#[test]
+fn range_variables_of_the_second_map_come_first() {
+    let (mut arena, mut scratch) = (Arena::new(), Scratch::default());
+    let first = read("(d0)[s0]{rt0} -> (d0 + rt0, s0), domain: d0 in [0, 9], s0 in [0, 7], rt0 in [0, 1]");
+    let second = read(
+        "(d0, d1)[s0]{rt0} -> (d0 * 2 + s0, d1 + rt0), domain: d0 in [0, 9], d1 in [0, 5], s0 in [0, 1], rt0 in [0, 3]",
+    );
+    let composed = compose(&mut arena, &first, &second).expect("two results, two dimensions");
+    let expected =
+        "(d0)[s0, s1]{rt0, rt1} -> ((d0 + rt1) * 2 + s0, rt0 + s1), domain: d0 in [0, 9], s0 in [0, 1], \
+                    s1 in [0, 5], rt0 in [0, 3], rt1 in [0, 1], d0 + rt1 in [0, 9]";
+    assert_eq!(composed, read(expected));
+    arena.clear();
+    let at_once = compose_simplified(&mut arena, &mut scratch, &first, &second).expect("as before");
+    arena.clear();
+    assert_eq!(
+        simplify(&mut arena, &mut scratch, &composed, PointVariables::Replace).expect("small"),
+        at_once
+    );
+    arena.clear();
+    let empty = IndexingMap::known_empty(&mut arena);
+    assert_eq!(compose(&mut arena, &first, &empty).expect("any map").form(), Form::KnownEmpty);
+}
+
+#[test]
+fn large_domains_are_counted_and_inverted() {
+    let (mut arena, mut scratch) = (Arena::new(), Scratch::default());
+    let map = read("(d0, d1) -> (d0 * 1000000 + d1), domain: d0 in [0, 999999], d1 in [0, 999999]");
+    let total = |factors: Vec<u128>| factors.iter().product::<u128>();
+    assert_eq!(total(count(&mut arena, &mut scratch, &map).expect("a box")), 1_000_000_000_000);
+    arena.clear();
+    assert_eq!(total(image_count(&mut arena, &mut scratch, &map).expect("digits")), 1_000_000_000_000);
+    arena.clear();
+    assert!(is_bijection_onto(&mut arena, &mut scratch, &map, &[1_000_000_000_000]).expect("digits"));
+    arena.clear();
+    let back = inverse(&mut arena, &mut scratch, &map).expect("digits");
+    assert_eq!(text(&back), "(d0) -> (d0 floordiv 1000000, d0 mod 1000000), domain: d0 in [0, 999999999999]");
+}
