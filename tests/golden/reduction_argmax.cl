@@ -149,7 +149,9 @@ __attribute__((reqd_work_group_size(256, 1, 1))) __kernel void reduction_reduce(
     const bool v71 = (-INFINITY) > v0;
     const f32 v72 = v71 ? (-INFINITY) : v0;
     const s32 v73 = v71 ? (-1) : v1;
-    o0[bl_x] = v72;
-    o1[bl_x] = v73;
+    const f32 v74 = v72;
+    const s32 v75 = v73;
+    o0[bl_x] = v74;
+    o1[bl_x] = v75;
   }
 }

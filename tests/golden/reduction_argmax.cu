@@ -115,7 +115,9 @@ extern "C" __global__ void __launch_bounds__(256) reduction_reduce(const f32 *__
     const bool v71 = (-(1.0f / 0.0f)) > v0;
     const f32 v72 = v71 ? (-(1.0f / 0.0f)) : v0;
     const s32 v73 = v71 ? (-1) : v1;
-    o0[bl_x] = v72;
-    o1[bl_x] = v73;
+    const f32 v74 = v72;
+    const s32 v75 = v73;
+    o0[bl_x] = v74;
+    o1[bl_x] = v75;
   }
 }

@@ -56,6 +56,7 @@ __attribute__((reqd_work_group_size(1024, 1, 1))) __kernel void reduction_reduce
   if (th_x <= 31 && (th_x + (bl_x % 11) * 32) <= 320) {
     const s32 j17 = th_x + (bl_x % 11) * 32;
     const f32 v18 = 0.0f + v0;
-    o0[j17 + (bl_x / 11) * 321] = v18;
+    const f32 v19 = v18;
+    o0[j17 + (bl_x / 11) * 321] = v19;
   }
 }

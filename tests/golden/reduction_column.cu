@@ -55,6 +55,7 @@ extern "C" __global__ void __launch_bounds__(1024) reduction_reduce(const f32 *_
   if (th_x <= 31 && (th_x + (bl_x % 11) * 32) <= 320) {
     const s32 j17 = th_x + (bl_x % 11) * 32;
     const f32 v18 = 0.0f + v0;
-    o0[j17 + (bl_x / 11) * 321] = v18;
+    const f32 v19 = v18;
+    o0[j17 + (bl_x / 11) * 321] = v19;
   }
 }

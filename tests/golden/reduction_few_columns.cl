@@ -65,6 +65,7 @@ __attribute__((reqd_work_group_size(768, 1, 1))) __kernel void reduction_reduce(
   if (th_x <= 5) {
     const s32 j19 = th_x;
     const f32 v20 = 0.0f + v0;
-    o0[j19] = v20;
+    const f32 v21 = v20;
+    o0[j19] = v21;
   }
 }

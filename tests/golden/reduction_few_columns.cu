@@ -64,6 +64,7 @@ extern "C" __global__ void __launch_bounds__(768) reduction_reduce(const f32 *__
   if (th_x <= 5) {
     const s32 j19 = th_x;
     const f32 v20 = 0.0f + v0;
-    o0[j19] = v20;
+    const f32 v21 = v20;
+    o0[j19] = v21;
   }
 }

@@ -89,7 +89,8 @@ __attribute__((reqd_work_group_size(1024, 1, 1))) __kernel void reduction_reduce
   if (th_x <= 0) {
     const f32 v26 = p1[0];
     const f32 v27 = v26 + v0;
-    const f32 v28 = log(v27);
-    o0[bl_x] = v28;
+    const f32 v28 = v27;
+    const f32 v29 = log(v28);
+    o0[bl_x] = v29;
   }
 }

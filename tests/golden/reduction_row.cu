@@ -53,7 +53,8 @@ extern "C" __global__ void __launch_bounds__(1024) reduction_reduce(const f32 *_
   if (th_x <= 0) {
     const f32 v26 = p1[0];
     const f32 v27 = v26 + v0;
-    const f32 v28 = logf(v27);
-    o0[bl_x] = v28;
+    const f32 v28 = v27;
+    const f32 v29 = logf(v28);
+    o0[bl_x] = v29;
   }
 }

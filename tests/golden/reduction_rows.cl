@@ -49,6 +49,7 @@ __attribute__((reqd_work_group_size(256, 1, 1))) __kernel void reduction_reduce(
   if (th_x <= 240 && (th_x & 15) <= 0 && (bl_x * 16 + (th_x >> 4)) <= 999) {
     const s32 j15 = bl_x * 16 + (th_x >> 4);
     const f32 v16 = 0.0f + v0;
-    o0[j15] = v16;
+    const f32 v17 = v16;
+    o0[j15] = v17;
   }
 }

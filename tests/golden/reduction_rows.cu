@@ -31,6 +31,7 @@ extern "C" __global__ void __launch_bounds__(256) reduction_reduce(const f32 *__
   if (th_x <= 240 && (th_x & 15) <= 0 && (bl_x * 16 + (th_x >> 4)) <= 999) {
     const s32 j14 = bl_x * 16 + (th_x >> 4);
     const f32 v15 = 0.0f + v0;
-    o0[j14] = v15;
+    const f32 v16 = v15;
+    o0[j14] = v16;
   }
 }

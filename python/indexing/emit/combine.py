@@ -54,8 +54,10 @@ class Accumulators:
             self.merge(body, values)
 
     def merge(self, body: FunctionWriter, others: Sequence[Value]) -> None:
-        """accumulators = reducer(accumulators, others)"""
-        self._assign(body, body.apply(self.computation, [*self.values, *others]))
+        """accumulators = reducer(accumulators, others); floats below f32 stay unrounded in between."""
+        with body.unrounded():
+            results = body.apply(self.computation, [*self.values, *others])
+        self._assign(body, results)
 
     def _assign(self, body: FunctionWriter, values: Sequence[Value]) -> None:
         if len(values) > 1:  # all are computed before any is overwritten
@@ -64,8 +66,10 @@ class Accumulators:
             body.assign(variable, value.text)
 
     def finished(self, body: FunctionWriter, initial: Sequence[Value]) -> tuple[Value, ...]:
-        """The result: the initial values reduced with what was accumulated."""
-        return body.apply(self.computation, [*initial, *self.values])
+        """The result: the initial values reduced with what was accumulated, rounded to its type."""
+        with body.unrounded():
+            results = body.apply(self.computation, [*initial, *self.values])
+        return tuple(body.let(r.element_type, r.text) for r in results)
 
 
 def combine_in_block(
