@@ -10,6 +10,7 @@ __all__ = [
     "HloModule",
     "IndexingMap",
     "Interval",
+    "Law",
     "Points",
     "Step",
     "SymbolicExpr",
@@ -21,6 +22,7 @@ __all__ = [
     "constant",
     "parse_all",
     "parse_hlo",
+    "rules",
     "simplify_all",
     "variable",
 ]
@@ -283,6 +285,29 @@ class Step:
     @property
     def after(self) -> str:
         """What it made of it."""
+    @property
+    def facts(self) -> tuple[str, ...]:
+        """What the rule could use, where its law needs a domain: bounds of the variables, then the constraints on them."""
+
+@final
+class Law:
+    """A law of the simplifier, as data."""
+
+    @property
+    def group(self) -> str:
+        """Where it is applied: by a "rule" on a domain, by a "constructor", to a "constraint", to derive a "range"."""
+    @property
+    def name(self) -> str:
+        """Its stable name."""
+    @property
+    def family(self) -> str:
+        """The operator at its left side."""
+    @property
+    def law(self) -> str:
+        """The law; `/` is floordiv, `%` is mod."""
+    @property
+    def precondition(self) -> str:
+        """When it holds."""
 
 @final
 class IndexingMap:
@@ -441,6 +466,9 @@ class IndexingMap:
 
 def variable(index: int) -> SymbolicExpr:
     """Variable `index`."""
+
+def rules() -> tuple[Law, ...]:
+    """All laws of the simplifier, those of rules first."""
 
 def constant(value: SupportsIndex) -> SymbolicExpr:
     """A constant."""

@@ -19,6 +19,7 @@ pub mod interval;
 pub mod inverse;
 pub mod join;
 pub mod lattice;
+pub mod laws;
 pub mod map;
 pub mod map_simplify;
 pub mod map_variables;

@@ -22,7 +22,7 @@ pub enum Status {
 }
 
 /// One application of a rule.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Step {
     /// Which rule.
     pub rule: RuleId,
@@ -30,6 +30,8 @@ pub struct Step {
     pub before: Expr,
     /// What it made.
     pub after: Expr,
+    /// For a rule that needs a domain: the bounds of the variables in `before`, then the constraints on them.
+    pub facts: Vec<(Expr, Interval)>,
 }
 
 /// Memory that is used again from call to call.
@@ -159,10 +161,33 @@ impl<'a> Simplifier<'a> {
 
     /// Note the application of a rule.
     pub(crate) fn applied(&mut self, rule: RuleId, before: Expr, after: Expr) -> Expr {
-        if let Some(trace) = &mut self.trace {
-            trace.push(Step { rule, before, after });
+        if self.trace.is_some() {
+            let facts = if rule.needs_domain() { self.facts_about(before) } else { Vec::new() };
+            self.trace.get_or_insert_default().push(Step { rule, before, after, facts });
         }
         after
+    }
+
+    fn facts_about(&mut self, e: Expr) -> Vec<(Expr, Interval)> {
+        let used = self.variables_of(e);
+        let mut stated: Vec<(Expr, Interval)> =
+            self.ranges.facts.ranges.iter().map(|(form, bounds)| (*form, *bounds)).collect();
+        stated.retain(|(form, _)| self.variables_of(*form).iter().any(|v| used.contains(v)));
+        stated.sort_unstable_by(|a, b| self.arena.compare(a.0, b.0));
+        let mut facts: Vec<(Expr, Interval)> = Vec::with_capacity(used.len() + stated.len());
+        for v in used {
+            let index = self.arena.as_variable(v).map_or(usize::MAX, |i| i as usize);
+            facts.extend(self.ranges.variables.get(index).map(|info| (v, info.bounds)));
+        }
+        facts.extend(stated);
+        facts
+    }
+
+    fn variables_of(&mut self, e: Expr) -> Vec<Expr> {
+        let mut used = self.arena.reachable(&[e]);
+        used.retain(|x| self.arena.tag(*x) == Tag::Variable);
+        used.sort_unstable_by(|a, b| self.arena.compare(*a, *b));
+        used
     }
 
     // ------------------------------------------------------------------ driver

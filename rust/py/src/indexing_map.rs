@@ -11,7 +11,7 @@ use indexing_core::domain::PointVariables;
 use indexing_core::map_simplify;
 use indexing_core::map_variables::{compose, from_tensor_sizes};
 use indexing_core::rules::Rule;
-use indexing_core::simplify::Scratch;
+use indexing_core::simplify::{Scratch, Step};
 use indexing_core::text::{read_indexing_map, write_indexing_map};
 use indexing_core::{image, relate};
 use indexing_core::{Arena, Form, IndexingMap, Interval, OpenMap, Result, SymbolicMap, Variable};
@@ -301,17 +301,9 @@ impl PyIndexingMap {
     fn explain<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let steps = workspace::with(|w| {
             let (_, steps) = map_simplify::explain(&mut w.arena, &mut w.scratch, &self.0)?;
-            steps
-                .iter()
-                .map(|s| {
-                    let dag = w.arena.export(&[s.before, s.after]);
-                    Ok((s.rule, self.0.text_of(&dag, 0)?, self.0.text_of(&dag, 1)?))
-                })
-                .collect::<Result<Vec<_>>>()
+            steps.iter().map(|s| self.step_text(&mut w.arena, s)).collect::<Result<Vec<_>>>()
         });
-        let steps =
-            steps.raise(py)?.into_iter().map(|(id, before, after)| PyStep { rule: id.rule(), before, after });
-        PyTuple::new(py, steps.map(|s| Py::new(py, s)).collect::<PyResult<Vec<_>>>()?)
+        PyTuple::new(py, steps.raise(py)?.into_iter().map(|s| Py::new(py, s)).collect::<PyResult<Vec<_>>>()?)
     }
 
     fn compose(&self, py: Python<'_>, second: &PyIndexingMap) -> PyResult<Self> {
@@ -503,6 +495,21 @@ fn product<'py>(py: Python<'py>, factors: &[u128]) -> PyResult<Bound<'py, PyAny>
 }
 
 impl PyIndexingMap {
+    fn step_text(&self, arena: &mut Arena, step: &Step) -> Result<PyStep> {
+        let mut roots = vec![step.before, step.after];
+        roots.extend(step.facts.iter().map(|f| f.0));
+        let dag = arena.export(&roots);
+        let fact = |(k, (_, i)): (usize, &(_, Interval))| {
+            Ok(format!("{} in [{}, {}]", self.0.text_of(&dag, k + 2)?, i.lower, i.upper))
+        };
+        Ok(PyStep {
+            rule: step.rule.rule(),
+            before: self.0.text_of(&dag, 0)?,
+            after: self.0.text_of(&dag, 1)?,
+            facts: step.facts.iter().enumerate().map(fact).collect::<Result<_>>()?,
+        })
+    }
+
     /// Ask a question that may take long: the GIL is released.
     fn asked<T: Send>(
         &self,
@@ -565,6 +572,7 @@ pub struct PyStep {
     rule: &'static Rule,
     before: String,
     after: String,
+    facts: Vec<String>,
 }
 
 #[pymethods]
@@ -594,9 +602,16 @@ impl PyStep {
         &self.after
     }
 
+    #[getter]
+    fn facts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, &self.facts)
+    }
+
     fn __str__(&self) -> String {
         let Rule { name, law, precondition, .. } = self.rule;
-        format!("{} -> {}  [{name}: {law} where {precondition}]", self.before, self.after)
+        let facts =
+            if self.facts.is_empty() { String::new() } else { format!("; {}", self.facts.join(", ")) };
+        format!("{} -> {}  [{name}: {law} where {precondition}{facts}]", self.before, self.after)
     }
 
     fn __repr__(&self) -> String {

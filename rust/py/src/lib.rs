@@ -7,6 +7,7 @@ mod hash;
 mod hlo;
 mod indexing_map;
 mod interval;
+mod laws;
 mod map;
 mod vector;
 mod workspace;
@@ -28,6 +29,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<indexing_map::PyIndexingMap>()?;
     module.add_class::<indexing_map::PyPoints>()?;
     module.add_class::<indexing_map::PyStep>()?;
+    module.add_class::<laws::PyLaw>()?;
+    module.add_function(wrap_pyfunction!(laws::rules, module)?)?;
     module.add_function(wrap_pyfunction!(expr::variable, module)?)?;
     module.add_function(wrap_pyfunction!(expr::constant, module)?)?;
     module.add_function(wrap_pyfunction!(indexing_map::compose_maps, module)?)?;

@@ -45,6 +45,26 @@ impl RuleId {
     pub fn rule(self) -> &'static Rule {
         &RULES[self as usize]
     }
+
+    /// Does the law hold only where the bounds of variables, or constraints, say so?
+    pub fn needs_domain(self) -> bool {
+        use RuleId::*;
+        matches!(
+            self,
+            SingleValue
+                | QuotientSplit
+                | QuotientThresholds
+                | QuotientOfMultiple
+                | QuotientSmall
+                | RemainderSplit
+                | RemainderInPeriod
+                | RemainderSmall
+                | RemainderOfMultiple
+                | ExtremumFlattened
+                | EqualityUsed
+                | ArgumentIdle
+        )
+    }
 }
 
 rules! {
@@ -53,7 +73,7 @@ rules! {
     QuotientOfExtremum, "quotient-of-extremum", "floordiv", "min(a, b) / m = min(a / m, b / m)", "m > 0 (max alike)";
     QuotientOfNested, "quotient-of-nested", "floordiv", "(x / b + y) / m = (x + b * y) / (b * m)", "b > 0, m > 0";
     QuotientCarried, "quotient-carried", "floordiv", "(g * h + l) / m = (h + l / g) / (m / g)", "g > 0, g divides m";
-    QuotientThresholds, "quotient-thresholds", "floordiv", "(a * x + c) / m = (x + b) / k + q", "both sides rise at the same x of the domain";
+    QuotientThresholds, "quotient-thresholds", "floordiv", "(a * x + c) / m = (x - s) / k + q", "a > 0, m > 0, the left side rises by 1 to q at s, then at s + k, s + 2 * k, .. and nowhere else in the bounds of x";
     QuotientOfMultiple, "quotient-of-multiple", "floordiv", "(x * y + z) / y = x + z / y", "y != 0";
     QuotientSmall, "quotient-small", "floordiv", "x / y = 0", "0 <= x < y";
     RemainderSplit, "remainder-split", "mod", "n % m = (n - r) % m + r", "m > 0, g divides m, g divides n - r, 0 <= r < g";
@@ -62,10 +82,10 @@ rules! {
     RemainderCarried, "remainder-carried", "mod", "(g * h + l) % m = g * ((h + l / g) % (m / g)) + l % g", "g > 0, g divides m";
     RemainderSmall, "remainder-small", "mod", "x % y = x", "0 <= x < y";
     RemainderOfMultiple, "remainder-of-multiple", "mod", "(x * y + z) % y = z % y", "y != 0";
-    RemainderJoins, "remainder-joins", "sum", "x % m = z - m * (z / m)", "m > 0, x % m = z % m";
+    RemainderJoins, "remainder-joins", "sum", "x % m = z - m * (z / m), y % m = m - 1 - z + m * (z / m)", "m > 0, x % m = z % m, y % m = (-1 - z) % m";
     QuotientJoins, "quotient-joins", "sum", "m * (x / m) = x - x % m", "m > 0";
     DigitsJoin, "digits-join", "sum", "x % u + u * (y % v) = (z + u * (y - z / u)) % (u * v)", "u > 0, v > 0, x % u = z % u";
-    HalvesJoin, "halves-join", "sum", "x / 2 + x % 2 = (x + 1) / 2", "none";
+    HalvesJoin, "halves-join", "sum", "x / 2 + x % 2 = (x + 1) / 2, (x + 1) / 2 - x % 2 = x / 2", "none";
     QuotientsDiffer, "quotients-differ", "sum", "a / m - b / m = (b % m + a - b) / m", "m > 0";
     RemainderMirrored, "remainder-mirrored", "sum", "x % m = m - 1 - (m - 1 - x) % m", "m > 0";
     ProductsFactored, "products-factored", "sum", "x * f + y * f = (x + y) * f", "none";

@@ -305,7 +305,8 @@ fn equality_used(s: &mut Simplifier<'_>, e: Expr) -> Result<Option<Expr>> {
         let factors: Vec<i64> = parts
             .iter()
             .filter_map(|p| {
-                terms.iter().find(|t| t.expr == p.expr && t.coeff % p.coeff == 0).map(|t| t.coeff / p.coeff)
+                let divides = |t: &&Term| t.expr == p.expr && t.coeff.checked_rem(p.coeff) == Some(0);
+                terms.iter().find(divides).map(|t| t.coeff / p.coeff)
             })
             .collect();
         for k in factors {
