@@ -154,6 +154,9 @@ def test_bits_split_and_join(source: str, target: str, sizes: tuple[str, str]) -
     text = f"f {{\n  a = {source}[{sizes[0]}] parameter(0)\n  ROOT r = {target}[{sizes[1]}] bitcast-convert(a)\n}}"
     rng = np.random.default_rng(0)
     shape = tuple(map(int, sizes[0].split(",")))
+    if source == "bf16":
+        array = np.array([0x7FC0, 0xFFC1, 0x7F80, 0x8000, 0x3F80, 1], np.uint16)
+        assert np.array_equal(ix.compile(text, device="cpu")(array.view(ml_dtypes.bfloat16)), array)
     array = rng.integers(0, 4, shape).astype(np.int8).astype(ELEMENT_TYPES[source].dtype)
     want = ix.evaluate(text, array)
     got = ix.compile(text, device="cpu")(array)

@@ -251,6 +251,16 @@ def _real(t: str) -> dict[str, str]:
     }
 
 
+_EXACT = {  # the bits of a NaN too, where they came from memory
+    "exact_f16": """\
+@fn u16 exact_f16(f32 x) {
+  u32 bits = @bits_f32(x);
+  return x != x ? (u16)((bits >> 16 & 0x8000u) | 0x7c00u | (bits >> 13 & 0x3ffu)) : @encode_f16(x);
+}""",
+    "exact_bf16": """\
+@fn u16 exact_bf16(f32 x) { return x != x ? (u16)(@bits_f32(x) >> 16) : @encode_bf16(x); }""",
+}
+
 _NARROW_NAMES = [k.name for k in ELEMENT_TYPES.values() if k.is_narrow_float]
 
 FLOAT: dict[str, str] = {
@@ -259,6 +269,7 @@ FLOAT: dict[str, str] = {
     **{f"encode_{f.name}": _encode_narrow(f) for f in NARROW_FORMATS},
     **{f"decode_{f.name}": _decode_narrow(f) for f in NARROW_FORMATS},
     **_E8M0,
+    **_EXACT,
     "decode_bf16": "@fn f32 decode_bf16(u16 bits) { return @float_f32((u32)bits << 16); }",
     **{f"round_{name}": _rounded(name) for name in _NARROW_NAMES},
 }

@@ -91,17 +91,22 @@ def _reference(instruction: Instruction, arguments: Sequence[HloValue]) -> HloVa
     return _from_bits(np.asarray(bits), target)
 
 
+def bits_of(kind: ElementType, value: Value) -> str:
+    """C text of the bits of a value, those of a NaN of 16 bits included."""
+    return f"@{'exact' if kind.name in ('f16', 'bf16') else 'encode'}_{kind.name}({value})"
+
+
 def _element(ctx: ElementContext, instruction: Instruction, output: int, index: Index) -> Value:
     source, target = _kinds(instruction)
     rank, operand_rank = len(index), len(instruction.operands[0].shape.dimensions)
     if source is target:
         return ctx.operand(instruction, 0, index)
     if rank == operand_rank:
-        bits = f"@encode_{source.name}({ctx.operand(instruction, 0, index)})"
+        bits = bits_of(source, ctx.operand(instruction, 0, index))
     elif rank > operand_rank:
         whole = ctx.operand(instruction, 0, index[:-1])
         shift = ctx.integer(index[-1] * _width(target))
-        bits = f"@encode_{source.name}({whole}) >> ({shift})"
+        bits = f"{bits_of(source, whole)} >> ({shift})"
     else:
         bits = _joined(ctx, instruction, index, source, target)
     return ctx.let(target.name, f"@decode_{target.name}({bits})", rounds=False)
@@ -114,7 +119,7 @@ def _joined(
     parts = []
     for k in range(instruction.operands[0].shape.dimensions[-1]):
         part = ctx.operand(instruction, 0, (*index, ctx.constant(k)))
-        parts.append(f"(({wide})@encode_{source.name}({part}) << {k * _width(source)})")
+        parts.append(f"(({wide}){bits_of(source, part)} << {k * _width(source)})")
     return " | ".join(parts)
 
 
