@@ -20,6 +20,7 @@ MAPS = [
     "(d0, d1) -> ((d0 * 6 + d1) floordiv 4, (d0 * 6 + d1) mod 4), domain: d0 in [0, 3], d1 in [0, 5]",
     "(d0, d1) -> (max(d0, d1)), domain: d0 in [0, 3], d1 in [0, 3]",
     "(d0)[s0] -> (d0 * 4 + s0), domain: d0 in [0, 3], s0 in [0, 1]",
+    "(d0, d1) -> ((d0 - d1) mod 4, (d0 + 3) floordiv 4), domain: d0 in [0, 3], d1 in [0, 2]",
     "() -> (7), domain:",
 ]
 

@@ -249,7 +249,7 @@ class _Walk:
         offset = x.offset // m
         if step % m == 0:
             return _Span(offset, x.size, constant(step // m), x.whole)
-        if step < 0 or m % step:
+        if step < 0 or m % step or not self.aligned(x, m):
             return self.whole_of(x, step, m)
         m //= step
         self.divides(x, m)
@@ -267,12 +267,16 @@ class _Walk:
         offset = x.offset % m
         if step % m == 0:
             return _Span(offset, constant(1), constant(1), 1)
-        if step < 0 or m % step:
+        if step < 0 or m % step or not self.aligned(x, m):
             return self.whole(node)
         m //= step
         self.divides(x, m)
         size = x.size - ((x.size - 1) // m) * m
         return _Span(offset, size.simplify(self.sizes), constant(step), min(x.whole, m))
+
+    def aligned(self, x: _Span, m: int) -> bool:
+        """Does `x` begin where a period of `m` begins? Else its remainders would wrap around within a tile."""
+        return (x.offset % m).constant_value == 0
 
     def divides(self, x: _Span, m: int) -> None:
         """A tile of `x` must be whole periods of `m`, or a part of which some make a period."""
