@@ -164,7 +164,8 @@ impl Judge {
             }
             for (k, (tree, e)) in w.results.iter().zip(&after.results).enumerate() {
                 let (want, got) = (tree.value(&point), self.values[e.index()]);
-                if inside && want.is_some() && want != got {
+                let beyond = got.is_none() && want.is_some_and(|w| i64::try_from(w).is_err()); // left 128 bits on the way
+                if inside && want.is_some() && want != got && !beyond {
                     return Err(format!("result {k} at {point:?}: {got:?} instead of {want:?}"));
                 }
             }
