@@ -15,13 +15,14 @@ from indexing.layout import to_logical, to_physical
 from indexing.ops.block import Indexing, OperandIndexing, identity, leaves, output_sizes
 from indexing.ops.compose import follow
 from indexing.ops.through import (
-    Found,
+    Arrays,
     indexing_to,
     instruction_indexing,
     instruction_inverse,
     merge,
     prepare_called,
     walk,
+    with_leaf,
 )
 from indexing.ops.tuple_ import is_array
 
@@ -81,29 +82,24 @@ def grouped_indexing(
             f"{target.name} is not in the cluster: give the cluster's instructions, {target.name} among them"
         )
     _check(output, len(leaves(target.shape)), f"{target.name} has", "outputs")
-    found: dict[tuple[Instruction, int], Found] = {(target, output): {identity(output_sizes(target, output)): None}}
+    found: Arrays = {target: {output: {identity(output_sizes(target, output)): None}}}
     outer = target.computation
     if target not in cluster:
         fusion = fusions[target.computation]
         outer = fusion.computation
         _through_fusion(fusion, found)
     for i in outer.post_order()[::-1]:
-        if i not in cluster or not any(
-            key[0] is i for key in ((i, k) for k in range(len(leaves(i.shape)))) if key in found
-        ):
+        if i not in cluster or i not in found:
             continue
         if i in fusions.values():
-            root = i.called[0].root
-            for leaf in range(len(leaves(root.shape))):
-                if (i, leaf) in found:
-                    found[root, leaf] = dict(found[i, leaf])
+            found[i.called[0].root] = {leaf: maps.copy() for leaf, maps in sorted(found[i].items())}
             _through_fusion(i, found)
         else:
-            walk(found, [i], lambda _: True)
+            walk(found, [i])
     grouped: dict[Instruction, list[OperandIndexing]] = {}
-    for (i, leaf), maps in found.items():
+    for i, arrays in found.items():
         if i.opcode != "parameter" or i.computation not in fusions:
-            grouped.setdefault(i, []).extend(replace(m, leaf=leaf) for m in maps)
+            grouped[i] = [with_leaf(m, leaf) for leaf, maps in arrays.items() for m in maps]
     return grouped
 
 
@@ -123,15 +119,16 @@ def epilogue_indexing(hero: Instruction, root: Instruction) -> IndexingMap:
     return next(iter(found)).map
 
 
-def _through_fusion(fusion: Instruction, found: dict[tuple[Instruction, int], Found]) -> None:
+def _through_fusion(fusion: Instruction, found: Arrays) -> None:
     """Walk the fusion's computation from what is found in it to its parameters, and pass these on to its operands."""
     inside: Computation = fusion.called[0]
     prepare_called(inside)
-    walk(found, inside.post_order()[::-1], lambda _: True)
+    walk(found, reversed(inside.post_order()))
     for parameter, operand in zip(inside.parameters, fusion.operands, strict=True):
-        for leaf in range(len(leaves(parameter.shape))):
-            for m in found.get((parameter, leaf), {}):
-                merge(found.setdefault((operand, leaf), {}), m)
+        for leaf, maps in sorted(found.get(parameter, {}).items()):
+            into = found.setdefault(operand, {}).setdefault(leaf, {})
+            for m in maps:
+                merge(into, m)
 
 
 def _physical(m: OperandIndexing, source: Shape, target: Shape) -> OperandIndexing:

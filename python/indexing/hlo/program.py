@@ -353,15 +353,18 @@ class Computation:
 
 def _visit(start: Instruction, order: dict[Instruction, None]) -> None:
     """Appends `start` and all it needs, operands first, without recursion."""
-    stack = [(start, iter(start.operands))] if start not in order else []
+    if start in order:
+        return
+    stack = [(start, iter(start.operands))]
     while stack:
         instruction, operands = stack[-1]
-        below = next((o for o in operands if o not in order), None)
-        if below is None:
+        for below in operands:
+            if below not in order:
+                stack.append((below, iter(below.operands)))
+                break
+        else:
             order[instruction] = None
             stack.pop()
-        else:
-            stack.append((below, iter(below.operands)))
 
 
 class Module:

@@ -135,7 +135,12 @@ def _without_points(dims: int, range_sizes: Sequence[int], runtimes: int) -> lis
 
 def identity(sizes: Sequence[int]) -> OperandIndexing:
     """Element i reads element i."""
-    return OperandIndexing(identity_map(tuple(sizes)))
+    return _identity(tuple(sizes))
+
+
+@lru_cache(maxsize=4096)
+def _identity(sizes: tuple[int, ...]) -> OperandIndexing:
+    return OperandIndexing(identity_map(sizes))
 
 
 @lru_cache(maxsize=4096)

@@ -26,6 +26,12 @@ def follow(first: OperandIndexing, second: OperandIndexing) -> OperandIndexing:
 
     Variables: ranges and runtimes of `second`, then those of `first`. As exact as the less exact of the two.
     """
+    if first.runtime_values or second.runtime_values or first.pieces is not None or second.pieces is not None:
+        return _follow(first, second)
+    return _followed(first, second)
+
+
+def _follow(first: OperandIndexing, second: OperandIndexing) -> OperandIndexing:
     exactness, reason = first.exactness, first.reason
     if second.exactness != "exact" or second.reason:
         exactness = max(first.exactness, second.exactness, key=_ORDER.index)
@@ -39,6 +45,11 @@ def follow(first: OperandIndexing, second: OperandIndexing) -> OperandIndexing:
     return OperandIndexing(
         found, values, exactness, reason, _follow_replicas(first, second), second.leaf, _follow_pieces(first, second)
     )
+
+
+# Programs repeat themselves: of the compositions along a program's paths, few are different ones. Those with runtime
+# values aren't kept here, since they name instructions, and these would keep their modules alive.
+_followed = lru_cache(maxsize=16384)(_follow)
 
 
 @lru_cache(maxsize=4096)
@@ -56,7 +67,7 @@ def compose_with_values(
 ) -> tuple[IndexingMap, tuple[RuntimeValue, ...]]:
     """The composed map, simplified and without unused symbols, and where its runtime variables are read."""
     if not (first.runtime_values or second.runtime_values):
-        return _composed(first.map, second.map), ()
+        return compose(first.map, second.map).simplify().remove_unused_symbols(), ()
     composed = compose(first.map, second.map)
     if composed.is_known_empty:
         return composed, ()
@@ -74,12 +85,6 @@ def compose_with_values(
         + [Source.of(v, first.map, k, of_first) for k, v in enumerate(first.runtime_values)],
     )
     return joint.simplified()
-
-
-@lru_cache(maxsize=16384)
-def _composed(first: IndexingMap, second: IndexingMap) -> IndexingMap:
-    """Programs repeat themselves: of the compositions along a program's paths, few are different ones."""
-    return compose(first, second).simplify().remove_unused_symbols()
 
 
 @lru_cache(maxsize=4096)

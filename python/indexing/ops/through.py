@@ -7,7 +7,7 @@ therefore bounded by the number of instructions, whatever the number of paths.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -38,7 +38,9 @@ _TOO_MANY = (
 )
 
 Found: TypeAlias = dict[OperandIndexing, None]  # different maps, in the order they were found
+Arrays: TypeAlias = "dict[Instruction, dict[int, Found]]"  # by instruction and number of its array
 Onward: TypeAlias = dict[int, list[tuple[int, OperandIndexing]]]  # by an operand's array: (output, map) pairs
+Step: TypeAlias = tuple[int, int, OperandIndexing, bool]  # operand, its array, the map to it, whether that's no change
 
 
 @dataclass(slots=True)
@@ -51,6 +53,7 @@ class Memo:
 
     laws: dict[tuple[Instruction | int, int], Indexing] = field(default_factory=dict)
     inverses: dict[tuple[Instruction | int, int], Indexing] = field(default_factory=dict)
+    steps: dict[tuple[Instruction | int, int], list[Step]] = field(default_factory=dict)
     through: dict[tuple[str, int], Indexing] = field(default_factory=dict)
     through_inverse: dict[tuple[str, int], Indexing] = field(default_factory=dict)
     onward: dict[tuple[Instruction, int], Onward] = field(default_factory=dict)
@@ -67,7 +70,7 @@ def computation_indexing(computation: Computation, output: int, arguments: Seque
     if found is None:
         prepare_called(computation)
         found = memo[computation.name, output] = _from_root(computation, output)
-    return [[_at_caller(m, computation, arguments) for m in maps] for maps in found]
+    return _at_caller(found, computation, arguments)
 
 
 def computation_inverse(computation: Computation, parameter: int, arguments: Sequence[Instruction] = ()) -> Indexing:
@@ -76,7 +79,7 @@ def computation_inverse(computation: Computation, parameter: int, arguments: Seq
     found = memo.get((computation.name, parameter))
     if found is None:
         found = memo[computation.name, parameter] = _from_parameter(computation, parameter)
-    return [[_at_caller(m, computation, arguments) for m in maps] for maps in found]
+    return _at_caller(found, computation, arguments)
 
 
 def instruction_indexing(instruction: Instruction, output: int) -> Indexing:
@@ -87,7 +90,7 @@ def instruction_indexing(instruction: Instruction, output: int) -> Indexing:
         found = memo.get((instruction, output))
     if found is None:
         op = rule(instruction)
-        shapes = [instruction.shape.leaves[output], *(o.shape for o in instruction.operands)]
+        shapes = [instruction.shape.leaves[output], *[o.shape for o in instruction.operands]]
         law = _of_unknown_sizes(instruction.operands, shapes) or op.output_to_input(instruction, output)
         own = names_instructions(law)  # before known values are folded: another instruction may have others
         found = law if op.settled and not own else finished(law)
@@ -118,50 +121,67 @@ def instruction_inverse(instruction: Instruction, operand: int) -> Indexing:
 
 def _of_unknown_sizes(each: Sequence[object], shapes: Sequence[Shape]) -> Indexing:
     """For each operand (or output) an unknown map, where a dimension has no bound; empty where all have."""
-    if not any(-1 in shape.dimensions for shape in shapes):
-        return []
-    return [[unknown("a dimension's size is not known, nor bounded")] for _ in each]
+    for shape in shapes:
+        if -1 in shape.dimensions:
+            return [[unknown("a dimension's size is not known, nor bounded")] for _ in each]
+    return []
 
 
 def names_instructions(found: Indexing) -> bool:
     """Do maps, or their pieces, have runtime values? Then they hold for one instruction alone."""
-    return any(m.runtime_values or any(p.runtime_values for p in m.pieces or ()) for maps in found for m in maps)
+    return any(_has_values(m) for maps in found if maps for m in maps)
 
 
-def walk(
-    found: dict[tuple[Instruction, int], Found],
-    order: Sequence[Instruction],
-    inside: Callable[[Instruction], bool],
-) -> None:
-    """Carry the maps found so far on to the operands of each instruction of `order` that is `inside`."""
-    reached = {i for i, _ in found}
+def _has_values(m: OperandIndexing) -> bool:
+    return bool(m.runtime_values) or (m.pieces is not None and any(p.runtime_values for p in m.pieces))
+
+
+def walk(found: Arrays, order: Iterable[Instruction]) -> None:
+    """Carry the maps found so far on to the operands of each instruction of `order`, users before their operands."""
     for i in order:
-        if i not in reached or not inside(i):
+        arrays, operands = found.get(i), i.operands
+        if arrays is None or not operands:
             continue
-        operands = i.operands
-        if not operands:
-            continue
-        for leaf, shape in enumerate(leaves(i.shape)):
-            here = found.get((i, leaf))
-            if here is None:
-                continue
-            found[i, leaf] = merged = _bounded(here, shape.dimensions)
-            for operand, maps in zip(operands, instruction_indexing(i, leaf), strict=True):
-                for m in maps:
-                    reached.add(operand)
-                    _extend(found.setdefault((operand, m.leaf), {}), merged, m, shape.dimensions)
+        shapes, memo = i.shape.leaves, i.module.attached(Memo)
+        for leaf in sorted(arrays) if len(arrays) > 1 else arrays:
+            sizes = shapes[leaf].dimensions
+            arrays[leaf] = here = _bounded(arrays[leaf], sizes)
+            for operand, at, m, same in _steps(memo, i, leaf):
+                inputs = found.setdefault(operands[operand], {})
+                into = inputs.get(at)
+                if into is None and same:
+                    inputs[at] = here.copy()
+                else:
+                    _extend(inputs.setdefault(at, {}), here, m, same)
+
+
+def _steps(memo: Memo, i: Instruction, output: int) -> list[Step]:
+    """The instruction's law, output to input, without the operands that aren't read, each map as of array 0."""
+    found = memo.steps.get((i.signature, output))
+    if found is None:
+        found = memo.steps.get((i, output))
+    if found is None:
+        law = instruction_indexing(i, output)
+        sizes = i.shape.leaves[output].dimensions
+        found = [
+            (operand, m.leaf, with_leaf(m, 0), _changes_nothing(m, sizes))
+            for operand, maps in enumerate(law)
+            if maps
+            for m in maps
+        ]
+        memo.steps[i.signature if (i.signature, output) in memo.laws else i, output] = found
+    return found
 
 
 def _from_root(computation: Computation, output: int) -> Indexing:
     root = computation.root
-    found: dict[tuple[Instruction, int], Found] = {(root, output): {identity(output_sizes(root, output)): None}}
-    walk(found, computation.post_order()[::-1], lambda _: True)
+    found: Arrays = {root: {output: {identity(output_sizes(root, output)): None}}}
+    walk(found, reversed(computation.post_order()))
     return [
         [
             with_leaf(m, leaf)
-            for leaf, shape in enumerate(leaves(p.shape))
-            if (p, leaf) in found
-            for m in _bounded(found[p, leaf], shape.dimensions)
+            for leaf, maps in sorted(found.get(p, {}).items())
+            for m in _bounded(maps, p.shape.leaves[leaf].dimensions)
         ]
         for p in computation.parameters
     ]
@@ -199,12 +219,12 @@ def _reach_wholly(outputs: Indexing, computation: Computation, start: Instructio
             maps.append(with_leaf(whole(shape.dimensions, target.dimensions, _TOO_LARGE), leaf))
 
 
-def indexing_to(start: Instruction, leaf: int, order: Sequence[Instruction]) -> dict[Instruction, dict[int, Found]]:
+def indexing_to(start: Instruction, leaf: int, order: Sequence[Instruction]) -> Arrays:
     """Maps from array `leaf` of `start` to the arrays of all instructions of `order` that it reaches.
 
     `order` lists operands before their users. The result has, for each instruction reached, its arrays by number.
     """
-    found: dict[Instruction, dict[int, Found]] = {start: {leaf: {identity(output_sizes(start, leaf)): None}}}
+    found: Arrays = {start: {leaf: {identity(output_sizes(start, leaf)): None}}}
     candidates = set(start.users)
     for i in order:
         if i not in candidates:
@@ -226,7 +246,8 @@ def _carry_on(into: dict[int, Found], here: dict[int, Found], i: Instruction, op
     onward = _onward(i, operand)
     for leaf, firsts in here.items():
         for output, m in onward.get(leaf, ()):
-            _extend(into.setdefault(output, {}), firsts, m, shapes[leaf].dimensions)
+            same = _changes_nothing(m, shapes[leaf].dimensions)
+            _extend(into.setdefault(output, {}), firsts, m if m.leaf == 0 else replace(m, leaf=0), same)
 
 
 def _onward(i: Instruction, operand: int) -> Onward:
@@ -242,19 +263,12 @@ def _onward(i: Instruction, operand: int) -> Onward:
     return found
 
 
-def _extend(into: Found, firsts: Found, second: OperandIndexing, sizes: tuple[int, ...]) -> None:
-    """Add each of `firsts` followed by `second`, which starts from an array of `sizes`."""
-    if _changes_nothing(second, sizes):
-        if not into:
-            into |= firsts
-        else:
-            for first in firsts:
-                merge(into, first)
-        return
+def _extend(into: Found, firsts: Found, second: OperandIndexing, same: bool) -> None:
+    """Add each of `firsts` followed by `second` (of array 0), or as it is where that's the `same`."""
     for first in firsts:
-        if len(into) > MOST_MAPS:
+        if len(into) > MOST_MAPS and not same:
             return  # _bounded replaces them by one
-        merge(into, with_leaf(follow(first, second), 0))
+        merge(into, first if same else follow(first, second))
 
 
 def with_leaf(m: OperandIndexing, leaf: int) -> OperandIndexing:
@@ -269,6 +283,8 @@ def _changes_nothing(m: OperandIndexing, sizes: tuple[int, ...]) -> bool:
 
 def merge(into: Found, m: OperandIndexing) -> None:
     """Add a map to those found. Of equal maps the more exact one stays; of equal bounds, the pieces of both."""
+    if m in into:
+        return
     for other in into:
         if other.map == m.map and other.runtime_values == m.runtime_values and other.replica_map == m.replica_map:
             if "exact" in (m.exactness, other.exactness):
@@ -380,9 +396,15 @@ def _finished(m: OperandIndexing) -> OperandIndexing:
     return replace(m, map=found, runtime_values=values, replica_map=replicas, pieces=pieces)
 
 
-def _at_caller(m: OperandIndexing, computation: Computation, arguments: Sequence[Instruction]) -> OperandIndexing:
+def _at_caller(found: Indexing, computation: Computation, arguments: Sequence[Instruction]) -> Indexing:
     """Runtime values that are parameters of the computation become the caller's operands."""
-    if not arguments or not names_instructions([[m]]):
+    if not arguments or not names_instructions(found):
+        return list(found)
+    return [[_with_arguments(m, computation, arguments) for m in maps] for maps in found]
+
+
+def _with_arguments(m: OperandIndexing, computation: Computation, arguments: Sequence[Instruction]) -> OperandIndexing:
+    if not _has_values(m):
         return m
     values = tuple(
         replace(v, instruction=arguments[v.instruction.parameter_number])
@@ -390,5 +412,5 @@ def _at_caller(m: OperandIndexing, computation: Computation, arguments: Sequence
         else v
         for v in m.runtime_values
     )
-    pieces = None if m.pieces is None else tuple(_at_caller(p, computation, arguments) for p in m.pieces)
+    pieces = None if m.pieces is None else tuple(_with_arguments(p, computation, arguments) for p in m.pieces)
     return replace(m, runtime_values=values, pieces=pieces)
