@@ -70,8 +70,8 @@ fn each_term(s: &mut Simplifier<'_>, e: Expr, tag: Tag, rule: TermRule) -> Resul
     Ok(None)
 }
 
-/// Replace term `k` of `e` by `factor * by` and simplify; `None` where that is not cheaper.
-fn with_term(
+/// `e` without the terms at `gone` and with `new`; `None` where that is not cheaper.
+fn cheaper(
     s: &mut Simplifier<'_>,
     e: Expr,
     terms: &[Term],
@@ -83,10 +83,29 @@ fn with_term(
     all.extend(terms.iter().enumerate().filter(|(k, _)| !gone.contains(k)).map(|(_, t)| *t));
     all.extend_from_slice(new);
     let raw = s.arena.sum(constant, &all)?;
-    if s.cost(raw) >= s.cost(e) {
-        return Ok(None);
-    }
-    // A quotient or remainder that stays beside its dividend hides the range of both.
+    Ok((s.cost(raw) < s.cost(e)).then_some(raw))
+}
+
+/// The same, simplified.
+fn with_terms(
+    s: &mut Simplifier<'_>,
+    e: Expr,
+    terms: &[Term],
+    gone: &[usize],
+    new: &[Term],
+) -> Result<Option<Expr>> {
+    Ok(cheaper(s, e, terms, gone, new)?.map(|raw| s.simplify(raw)))
+}
+
+/// The same; `None` too where a quotient or remainder of `new` stays beside its dividend and hides the range of both.
+fn with_term(
+    s: &mut Simplifier<'_>,
+    e: Expr,
+    terms: &[Term],
+    gone: &[usize],
+    new: &[Term],
+) -> Result<Option<Expr>> {
+    let Some(raw) = cheaper(s, e, terms, gone, new)? else { return Ok(None) };
     let hides = |t: &Term| match s.arena.tag(t.expr) {
         Tag::FloorDiv => s.holds(raw, t.expr),
         Tag::Mod => s.holds(raw, t.expr) && s.arena.as_mod(t.expr).is_some_and(|(x, _)| shares(s, raw, x)),
@@ -203,7 +222,7 @@ fn halves_join(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], k: usize, x: Exp
     let half = s.arena.floordiv_constant(above, 2)?;
     if let Some(i) = terms.iter().position(|t| t.expr == half && t.coeff.checked_neg() == Some(c)) {
         let q = s.floordiv_constant(x, 2)?;
-        if let Some(out) = with_term(s, e, terms, &[i, k], &[Term::new(terms[i].coeff, q)])? {
+        if let Some(out) = with_terms(s, e, terms, &[i, k], &[Term::new(terms[i].coeff, q)])? {
             return Ok(Some(s.applied(RuleId::HalvesJoin, e, out)));
         }
     }
@@ -214,7 +233,7 @@ fn halves_join(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], k: usize, x: Exp
     let Some(i) = terms.iter().position(|t| t.expr == q && t.coeff == c) else { return Ok(None) };
     let above = s.affine(x, 1, 1)?;
     let half = s.floordiv_constant(above, 2)?;
-    let out = with_term(s, e, terms, &[i, k], &[Term::new(c, half)])?;
+    let out = with_terms(s, e, terms, &[i, k], &[Term::new(c, half)])?;
     Ok(out.map(|out| s.applied(RuleId::HalvesJoin, e, out)))
 }
 
@@ -242,7 +261,7 @@ fn digits_join(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], k: usize, i: usi
         let rest = s.combine(y, 1, q, -1)?;
         let whole = s.combine(z, 1, rest, u)?;
         let digit = s.modulo_constant(whole, joined)?;
-        if let Some(out) = with_term(s, e, terms, &[i, k], &[Term::new(low.coeff, digit)])? {
+        if let Some(out) = with_terms(s, e, terms, &[i, k], &[Term::new(low.coeff, digit)])? {
             return Ok(Some(s.applied(RuleId::DigitsJoin, e, out)));
         }
     }
@@ -333,7 +352,7 @@ fn extremes_join(s: &mut Simplifier<'_>, e: Expr) -> Result<Option<Expr>> {
         });
         let Some(i) = twin else { continue };
         let new = [Term::new(low.coeff, a), Term::new(low.coeff, b)];
-        if let Some(out) = with_term(s, e, &terms, &[k, i], &new)? {
+        if let Some(out) = with_terms(s, e, &terms, &[k, i], &new)? {
             return Ok(Some(s.applied(RuleId::ExtremesJoin, e, out)));
         }
     }
