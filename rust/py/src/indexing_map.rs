@@ -3,20 +3,21 @@
 use crate::error::{invalid, Raise};
 use crate::expr::{list, need_operand, operands, split, style_of};
 use crate::hash::stable;
-use crate::interval::{equality, int64, interval_of, variable_of, PyInterval, PyVariable};
+use crate::interval::{equality, int64, interval_of, PyInterval, PyVariable};
 use crate::map::PySymbolicMap;
+use crate::parts;
+use crate::points::PyPoints;
+use crate::step::PyStep;
 use crate::vector;
 use crate::workspace;
 use indexing_core::domain::PointVariables;
 use indexing_core::map_simplify;
 use indexing_core::map_variables::{compose, from_tensor_sizes};
-use indexing_core::rules::Rule;
 use indexing_core::simplify::{Scratch, Step};
 use indexing_core::text::{read_indexing_map, write_indexing_map};
 use indexing_core::{image, relate};
-use indexing_core::{Arena, Form, IndexingMap, Interval, OpenMap, Result, SymbolicMap, Variable};
+use indexing_core::{Arena, Form, IndexingMap, Interval, OpenMap, Result, SymbolicMap};
 use pyo3::basic::CompareOp;
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 
@@ -24,7 +25,7 @@ use pyo3::types::{PyString, PyTuple};
 #[pyclass(name = "IndexingMap", module = "indexing", frozen)]
 pub struct PyIndexingMap(pub IndexingMap);
 
-fn made(py: Python<'_>, make: impl FnOnce(&mut Arena) -> Result<IndexingMap>) -> PyResult<PyIndexingMap> {
+pub fn made(py: Python<'_>, make: impl FnOnce(&mut Arena) -> Result<IndexingMap>) -> PyResult<PyIndexingMap> {
     workspace::with(|w| make(&mut w.arena)).map(PyIndexingMap).raise(py)
 }
 
@@ -68,59 +69,6 @@ impl PyIndexingMap {
     }
 }
 
-fn variables(sequence: &Bound<'_, PyAny>) -> PyResult<Vec<Variable>> {
-    list(sequence)?
-        .iter()
-        .map(|v| variable_of(v).map(|(name, interval)| Variable { name: name.map(Into::into), interval }))
-        .collect()
-}
-
-/// Drop names that are the default ones of their places.
-fn settle_default_names(map: &mut OpenMap) {
-    let (dims, ranges) = (map.num_dims, map.num_ranges);
-    for (i, v) in map.variables.iter_mut().enumerate() {
-        let name = v.name.take();
-        let default = indexing_core::indexing_map::default_name(i, dims, ranges);
-        v.name = name.filter(|n| !n.is_empty() && **n != *default);
-    }
-}
-
-/// Read `(expression, interval)` pairs, or a mapping.
-fn constraints<'py>(given: Option<&Bound<'py, PyAny>>) -> PyResult<Vec<(Bound<'py, PyAny>, Interval)>> {
-    let Some(given) = given else { return Ok(Vec::new()) };
-    let pairs = if given.hasattr("items")? { given.call_method0("items")? } else { given.clone() };
-    list(&pairs)?
-        .into_iter()
-        .map(|pair| {
-            let (e, i) = pair
-                .extract::<(Bound<'py, PyAny>, Bound<'py, PyAny>)>()
-                .map_err(|_| PyTypeError::new_err("a constraint is a pair (SymbolicExpr, Interval)"))?;
-            Ok((e, interval_of(&i)?))
-        })
-        .collect()
-}
-
-fn with_constraints(
-    py: Python<'_>,
-    given: &[(Bound<'_, PyAny>, Interval)],
-    make: impl FnOnce(&mut Arena) -> Result<OpenMap>,
-) -> PyResult<PyIndexingMap> {
-    let expressions = given.iter().map(|(e, _)| need_operand(e)).collect::<PyResult<Vec<_>>>()?;
-    made(py, |arena| {
-        let mut map = make(arena)?;
-        settle_default_names(&mut map);
-        for (e, (_, interval)) in expressions.iter().zip(given) {
-            let e = e.import(arena);
-            map.constraints.push((e, *interval));
-        }
-        IndexingMap::new(arena, map)
-    })
-}
-
-fn sizes(sequence: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<i64>> {
-    sequence.map_or(Ok(Vec::new()), |s| list(s)?.iter().map(int64).collect())
-}
-
 #[pymethods]
 impl PyIndexingMap {
     #[new]
@@ -134,11 +82,11 @@ impl PyIndexingMap {
         constraints: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let inner = &symbolic_map.0;
-        let mut all = variables(dims)?;
+        let mut all = parts::variables(dims)?;
         let num_dims = all.len();
-        all.extend(ranges.map_or(Ok(Vec::new()), variables)?);
+        all.extend(ranges.map_or(Ok(Vec::new()), parts::variables)?);
         let num_ranges = all.len() - num_dims;
-        all.extend(runtimes.map_or(Ok(Vec::new()), variables)?);
+        all.extend(runtimes.map_or(Ok(Vec::new()), parts::variables)?);
         if num_dims != inner.num_dims() || all.len() - num_dims != inner.num_symbols() {
             return Err(invalid(
                 py,
@@ -151,8 +99,8 @@ impl PyIndexingMap {
                 ),
             ));
         }
-        let given = self::constraints(constraints)?;
-        with_constraints(py, &given, |arena| {
+        let given = parts::constraints(constraints)?;
+        parts::with_constraints(py, &given, |arena| {
             let results = arena.import(inner.results());
             Ok(OpenMap { variables: all, num_dims, num_ranges, results, ..OpenMap::default() })
         })
@@ -180,10 +128,10 @@ impl PyIndexingMap {
             Err(_) => list(results)?,
         };
         let results = operands(&results)?;
-        let (dims, ranges) = (sizes(Some(dim_sizes))?, sizes(range_sizes)?);
-        let runtimes = runtime_bounds.map_or(Ok(Vec::new()), variables)?;
-        let given = self::constraints(constraints)?;
-        with_constraints(py, &given, |arena| {
+        let (dims, ranges) = (parts::sizes(Some(dim_sizes))?, parts::sizes(range_sizes)?);
+        let runtimes = runtime_bounds.map_or(Ok(Vec::new()), parts::variables)?;
+        let given = parts::constraints(constraints)?;
+        parts::with_constraints(py, &given, |arena| {
             let roots = results.iter().map(|r| r.import(arena)).collect();
             let mut map = from_tensor_sizes(roots, &dims, &ranges)?;
             map.variables.extend(runtimes);
@@ -193,7 +141,7 @@ impl PyIndexingMap {
 
     #[staticmethod]
     fn identity(py: Python<'_>, sizes: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let sizes = self::sizes(Some(sizes))?;
+        let sizes = parts::sizes(Some(sizes))?;
         made(py, |arena| {
             let results = (0..sizes.len()).map(|i| arena.variable(i as u32)).collect();
             from_tensor_sizes(results, &sizes, &[])?.close(arena)
@@ -436,7 +384,7 @@ impl PyIndexingMap {
     }
 
     fn is_bijection_onto(&self, py: Python<'_>, sizes: &Bound<'_, PyAny>) -> PyResult<bool> {
-        let sizes = self::sizes(Some(sizes))?;
+        let sizes = parts::sizes(Some(sizes))?;
         self.asked(py, |arena, scratch| image::is_bijection_onto(arena, scratch, &self.0, &sizes))
     }
 
@@ -531,91 +479,6 @@ impl PyIndexingMap {
         let empty = PyTuple::empty(py).into_any();
         let num_symbols = self.0.num_ranges() + self.0.num_runtimes();
         vector::checked_values(dims, symbols.unwrap_or(&empty), self.0.num_dims(), num_symbols)
-    }
-}
-
-/// Iterates over the points of a domain, as pairs of dimensions and symbols.
-#[pyclass(name = "Points", module = "indexing._core", frozen)]
-pub struct PyPoints {
-    points: std::sync::Mutex<indexing_core::points::Points>,
-    num_dims: usize,
-}
-
-#[pymethods]
-impl PyPoints {
-    fn __iter__(slf: Py<Self>) -> Py<Self> {
-        slf
-    }
-
-    fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<(Bound<'py, PyTuple>, Bound<'py, PyTuple>)>> {
-        const STEPS: usize = 1 << 16;
-        loop {
-            let found = {
-                let mut points = self.points.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-                points.step(STEPS).raise(py)?
-            };
-            match found {
-                indexing_core::points::Step::Point(values) => {
-                    let (dims, symbols) = values.split_at(self.num_dims);
-                    return Ok(Some((PyTuple::new(py, dims)?, PyTuple::new(py, symbols)?)));
-                }
-                indexing_core::points::Step::End => return Ok(None),
-                indexing_core::points::Step::Searching => py.check_signals()?,
-            }
-        }
-    }
-}
-
-/// One step of simplification.
-#[pyclass(name = "Step", module = "indexing._core", frozen)]
-pub struct PyStep {
-    rule: &'static Rule,
-    before: String,
-    after: String,
-    facts: Vec<String>,
-}
-
-#[pymethods]
-impl PyStep {
-    #[getter]
-    fn rule(&self) -> &str {
-        self.rule.name
-    }
-
-    #[getter]
-    fn law(&self) -> &str {
-        self.rule.law
-    }
-
-    #[getter]
-    fn precondition(&self) -> &str {
-        self.rule.precondition
-    }
-
-    #[getter]
-    fn before(&self) -> &str {
-        &self.before
-    }
-
-    #[getter]
-    fn after(&self) -> &str {
-        &self.after
-    }
-
-    #[getter]
-    fn facts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, &self.facts)
-    }
-
-    fn __str__(&self) -> String {
-        let Rule { name, law, precondition, .. } = self.rule;
-        let facts =
-            if self.facts.is_empty() { String::new() } else { format!("; {}", self.facts.join(", ")) };
-        format!("{} -> {}  [{name}: {law} where {precondition}{facts}]", self.before, self.after)
-    }
-
-    fn __repr__(&self) -> String {
-        format!("Step({})", self.__str__())
     }
 }
 

@@ -9,6 +9,9 @@ mod indexing_map;
 mod interval;
 mod laws;
 mod map;
+mod parts;
+mod points;
+mod step;
 mod vector;
 mod workspace;
 
@@ -27,8 +30,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<expr::PyExpr>()?;
     module.add_class::<map::PySymbolicMap>()?;
     module.add_class::<indexing_map::PyIndexingMap>()?;
-    module.add_class::<indexing_map::PyPoints>()?;
-    module.add_class::<indexing_map::PyStep>()?;
+    module.add_class::<points::PyPoints>()?;
+    module.add_class::<step::PyStep>()?;
     module.add_class::<laws::PyLaw>()?;
     module.add_function(wrap_pyfunction!(laws::rules, module)?)?;
     module.add_function(wrap_pyfunction!(expr::variable, module)?)?;

@@ -1,0 +1,61 @@
+//! The parts of a map, as Python gives them: variables, constraints, sizes.
+
+use crate::expr::{list, need_operand};
+use crate::indexing_map::{made, PyIndexingMap};
+use crate::interval::{int64, interval_of, variable_of};
+use indexing_core::{Arena, IndexingMap, Interval, OpenMap, Result, Variable};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+
+pub fn variables(sequence: &Bound<'_, PyAny>) -> PyResult<Vec<Variable>> {
+    list(sequence)?
+        .iter()
+        .map(|v| variable_of(v).map(|(name, interval)| Variable { name: name.map(Into::into), interval }))
+        .collect()
+}
+
+/// Drop names that are the default ones of their places.
+fn settle_default_names(map: &mut OpenMap) {
+    let (dims, ranges) = (map.num_dims, map.num_ranges);
+    for (i, v) in map.variables.iter_mut().enumerate() {
+        let name = v.name.take();
+        let default = indexing_core::indexing_map::default_name(i, dims, ranges);
+        v.name = name.filter(|n| !n.is_empty() && **n != *default);
+    }
+}
+
+/// Read `(expression, interval)` pairs, or a mapping.
+pub fn constraints<'py>(given: Option<&Bound<'py, PyAny>>) -> PyResult<Vec<(Bound<'py, PyAny>, Interval)>> {
+    let Some(given) = given else { return Ok(Vec::new()) };
+    let pairs = if given.hasattr("items")? { given.call_method0("items")? } else { given.clone() };
+    list(&pairs)?
+        .into_iter()
+        .map(|pair| {
+            let (e, i) = pair
+                .extract::<(Bound<'py, PyAny>, Bound<'py, PyAny>)>()
+                .map_err(|_| PyTypeError::new_err("a constraint is a pair (SymbolicExpr, Interval)"))?;
+            Ok((e, interval_of(&i)?))
+        })
+        .collect()
+}
+
+pub fn with_constraints(
+    py: Python<'_>,
+    given: &[(Bound<'_, PyAny>, Interval)],
+    make: impl FnOnce(&mut Arena) -> Result<OpenMap>,
+) -> PyResult<PyIndexingMap> {
+    let expressions = given.iter().map(|(e, _)| need_operand(e)).collect::<PyResult<Vec<_>>>()?;
+    made(py, |arena| {
+        let mut map = make(arena)?;
+        settle_default_names(&mut map);
+        for (e, (_, interval)) in expressions.iter().zip(given) {
+            let e = e.import(arena);
+            map.constraints.push((e, *interval));
+        }
+        IndexingMap::new(arena, map)
+    })
+}
+
+pub fn sizes(sequence: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<i64>> {
+    sequence.map_or(Ok(Vec::new()), |s| list(s)?.iter().map(int64).collect())
+}
