@@ -68,7 +68,7 @@ def test_tiles_hold_what_is_needed(text: str) -> None:
     assert check(m, ix.propagate_tile(m), [d.upper + 1 for d in m.dims]) >= 1
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.integers(0, 10**9))
 def test_chains_of_ops(seed: int) -> None:
     root = ix.hlo.parse(Chain(seed).text).entry.root

@@ -64,6 +64,16 @@ class Walk:
         self.exact = True
         self._known: dict[SymbolicExpr, Span] = {}
 
+    def result(self, e: SymbolicExpr) -> Span:
+        """The grid of a result; all that it can be, where its clauses leave neither single elements nor the whole."""
+        before, was_exact = dict(self.clauses), self.exact
+        found = self.span(e)
+        if any(all(_holds(clause, sizes) for clause in self.clauses) for sizes in self._ends()):
+            return found
+        self.clauses, self.exact = before, was_exact
+        self._known.clear()
+        return self._everything(e)
+
     def span(self, e: SymbolicExpr) -> Span:
         """The grid of an expression over the map's variables."""
         nodes = e.postorder()
@@ -265,15 +275,18 @@ class Walk:
         )
 
     def need(self, *clauses: Clause) -> bool:
-        """Add clauses, unless one of them never holds: then False.
+        """Add clauses, unless one of them holds neither for tiles of one element nor for the whole: then False.
 
         A clause of which one alternative always holds is left out, and so are alternatives that never do.
         """
         added = [self._reduced(clause) for clause in clauses]
-        if () in added:
+        if any(clause is not None and not any(_holds(clause, ends) for ends in self._ends()) for clause in added):
             return False
         self.clauses.update((clause, None) for clause in added if clause is not None)
         return True
+
+    def _ends(self) -> tuple[list[int], list[int]]:
+        return [i.lower for i in self.sizes], [i.upper for i in self.sizes]
 
     def _reduced(self, clause: Clause) -> Clause | None:
         kept: dict[tuple[SymbolicExpr, Interval], None] = {}
@@ -284,6 +297,10 @@ class Walk:
             if not wanted.intersect(bounds).is_empty:
                 kept[e, wanted] = None
         return tuple(kept)
+
+
+def _holds(clause: Clause, sizes: Sequence[int]) -> bool:
+    return any(wanted.contains(e.evaluate(sizes)) for e, wanted in clause)
 
 
 def _inner(digit: Digit | None, kind: str, m: int) -> Digit | None:

@@ -149,7 +149,7 @@ def _propagate(m: IndexingMap, extents: Sequence[int], name: str) -> Tile:
     if m.is_undefined or m.is_known_empty:
         raise UnsupportedOp(f"{name} is {m}: there is no tile")
     walk = Walk(m, extents)
-    spans = [walk.span(e) for e in m.results]
+    spans = [walk.result(e) for e in m.results]
     dims = m.num_dims
     moved = [s.offset for s in spans]
     at_zero = [constant(0)] * dims
