@@ -9,15 +9,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, compose, variable
-from indexing.ops.block import Exactness, OperandIndexing, RuntimeValue
+from indexing.ops.block import Bounds, Exactness, OperandIndexing, RuntimeValue
 
 if TYPE_CHECKING:
     from indexing.hlo import Instruction
 
 _ORDER: tuple[Exactness, ...] = ("exact", "over-approximate", "unknown")
+# A runtime value without its instruction: map, output, out_of_bounds, bounds.
+Read: TypeAlias = tuple[IndexingMap, int, Literal["clamp", "drop"], Bounds | None]
+# A joint map as simple as it is before anything is known of its values, and taken apart (`Joint.apart`).
+Known: TypeAlias = "tuple[Joint, tuple[IndexingMap, tuple[tuple[int, Read], ...]]]"
 MOST_PIECES = 16  # exact pieces beyond this number are not carried on; the bound that they refine is
 
 
@@ -68,23 +72,27 @@ def compose_with_values(
     """The composed map, simplified and without unused symbols, and where its runtime variables are read."""
     if not (first.runtime_values or second.runtime_values):
         return compose(first.map, second.map).simplify().remove_unused_symbols(), ()
-    composed = compose(first.map, second.map)
+    instructions = [v.instruction for v in (*second.runtime_values, *first.runtime_values)]
+    return _of_instructions(_composed(first.map, _reads(first), second.map, _reads(second)), instructions)
+
+
+@lru_cache(maxsize=16384)
+def _composed(first: IndexingMap, firsts: tuple[Read, ...], second: IndexingMap, seconds: tuple[Read, ...]) -> Known:
+    """The composed map with its values, second's numbered before first's: the same whatever instructions these are."""
+    composed = compose(first, second)
     if composed.is_known_empty:
-        return composed, ()
+        return _known_apart(Joint(composed, []))
     dims = len(composed.dims)
     of_first = _Places(
         [variable(d) for d in range(dims)],
-        dims + len(second.map.ranges),
-        dims + len(composed.ranges) + len(second.map.runtimes),
+        dims + len(second.ranges),
+        dims + len(composed.ranges) + len(second.runtimes),
     )
-    index = [of_first.move(first.map, first.map, e) for e in first.map.results]
+    index = [of_first.move(first, first, e) for e in first.results]
     of_second = _Places(index, dims, dims + len(composed.ranges))
-    joint = Joint(
-        composed,
-        [Source.of(v, second.map, k, of_second) for k, v in enumerate(second.runtime_values)]
-        + [Source.of(v, first.map, k, of_first) for k, v in enumerate(first.runtime_values)],
-    )
-    return joint.simplified()
+    sources = [Source.of(k, read, second, k, of_second) for k, read in enumerate(seconds)]
+    sources += [Source.of(len(seconds) + k, read, first, k, of_first) for k, read in enumerate(firsts)]
+    return _known_apart(Joint(composed, sources)._simplify_jointly())
 
 
 @lru_cache(maxsize=4096)
@@ -96,9 +104,34 @@ def simplified_with_values(m: OperandIndexing) -> tuple[IndexingMap, tuple[Runti
     """The map simplified, without unused symbols, what is known of its runtime values folded in; and their places."""
     if m.map.is_known_empty or not m.runtime_values:
         return _simplified(m.map), ()
-    dims = len(m.map.dims)
-    places = _Places([variable(d) for d in range(dims)], dims, dims + len(m.map.ranges))
-    return Joint(m.map, [Source.of(v, m.map, k, places) for k, v in enumerate(m.runtime_values)]).simplified()
+    return _of_instructions(_simplified_jointly(m.map, _reads(m)), [v.instruction for v in m.runtime_values])
+
+
+@lru_cache(maxsize=4096)
+def _simplified_jointly(m: IndexingMap, reads: tuple[Read, ...]) -> Known:
+    dims = len(m.dims)
+    places = _Places([variable(d) for d in range(dims)], dims, dims + len(m.ranges))
+    joint = Joint(m, [Source.of(k, read, m, k, places) for k, read in enumerate(reads)])
+    return _known_apart(joint._simplify_jointly())
+
+
+def _reads(m: OperandIndexing) -> tuple[Read, ...]:
+    return tuple([(v.map, v.output, v.out_of_bounds, v.bounds) for v in m.runtime_values])
+
+
+def _known_apart(joint: Joint) -> Known:
+    return joint, joint._without_unused().apart()
+
+
+def _of_instructions(known: Known, instructions: Sequence[Instruction]) -> tuple[IndexingMap, tuple[RuntimeValue, ...]]:
+    """The map and its values, now that the instructions are known whose elements are read: what they say is folded."""
+    from indexing.ops.fold import fold_known  # which follows values through laws of ops, and so needs this module
+
+    joint, (found, reads) = known
+    folded = fold_known(joint, instructions)
+    if folded is not joint:
+        found, reads = folded._without_unused().apart()
+    return found, tuple([RuntimeValue(instructions[number], *read) for number, read in reads])
 
 
 @dataclass(frozen=True)
@@ -118,21 +151,24 @@ class _Places:
 
 @dataclass(frozen=True)
 class Source:
-    """A runtime variable's value: an element of an instruction, its index over the variables of a joint map."""
+    """A runtime variable's value: an element of an instruction, its index over the variables of a joint map.
 
-    instruction: Instruction
+    Instructions are numbered here, so that joint maps which differ in them alone are computed once.
+    """
+
+    number: int
     index: tuple[SymbolicExpr, ...]
     output: int
     bounds: tuple[int, int]
     drops: bool
 
     @classmethod
-    def of(cls, value: RuntimeValue, owner: IndexingMap, which: int, places: _Places) -> Source:
+    def of(cls, number: int, read: Read, owner: IndexingMap, which: int, places: _Places) -> Source:
         """The value of the `which`-th runtime variable of `owner`, moved to `places`."""
+        value_map, output, out_of_bounds, bounds = read
         interval = owner.runtimes[which].interval
-        bounds = value.bounds or (interval.lower, interval.upper)
-        index = tuple(places.move(owner, value.map, e) for e in value.map.results)
-        return cls(value.instruction, index, value.output, bounds, value.out_of_bounds == "drop")
+        index = tuple(places.move(owner, value_map, e) for e in value_map.results)
+        return cls(number, index, output, bounds or (interval.lower, interval.upper), out_of_bounds == "drop")
 
     def decides(self, interval: Interval) -> bool:
         """Does it depend on the value whether it lies in the interval?"""
@@ -150,13 +186,6 @@ class Joint:
 
     map: IndexingMap
     sources: Sequence[Source]
-
-    def simplified(self) -> tuple[IndexingMap, tuple[RuntimeValue, ...]]:
-        """Simplify map and values together, fold what is known, drop unused symbols, and take them apart again."""
-        from indexing.ops.fold import fold_known  # which follows values through laws of ops, and so needs this module
-
-        joint = fold_known(self._simplify_jointly())
-        return joint._without_unused().apart()
 
     def _simplify_jointly(self) -> Joint:
         if self.map.is_known_empty:
@@ -218,16 +247,10 @@ class Joint:
             [self.sources[k].at([e.replace_variables(places) for e in self.sources[k].index]) for k in kept_runtimes],
         )
 
-    def apart(self) -> tuple[IndexingMap, tuple[RuntimeValue, ...]]:
-        """The map, and its values as maps of their own."""
+    def apart(self) -> tuple[IndexingMap, tuple[tuple[int, Read], ...]]:
+        """The map, and for each of its values the instruction's number and how it is read."""
         return self.map, tuple(
-            RuntimeValue(
-                s.instruction,
-                value_map(self.map, s.index),
-                s.output,
-                "drop" if s.drops else "clamp",
-                s.bounds,
-            )
+            (s.number, (value_map(self.map, s.index), s.output, "drop" if s.drops else "clamp", s.bounds))
             for s in self.sources
         )
 

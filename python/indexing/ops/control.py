@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -86,11 +87,13 @@ def _conditional_from_input(i: Instruction, operand: int) -> Indexing:
 def _weaker(m: OperandIndexing) -> OperandIndexing:
     if m.exactness == "unknown":
         return m
-    return replace(
-        m,
-        exactness="over-approximate",
-        reason="; ".join(dict.fromkeys((*m.reason.split("; "), _ONE_BRANCH))).lstrip("; "),
-    )
+    reason = _only_one_branch(m.reason)
+    return OperandIndexing(m.map, m.runtime_values, "over-approximate", reason, m.replica_map, m.leaf, m.pieces)
+
+
+@lru_cache(maxsize=1024)
+def _only_one_branch(reason: str) -> str:
+    return "; ".join(dict.fromkeys((*reason.split("; "), _ONE_BRANCH))).lstrip("; ")
 
 
 def _conditional(i: Instruction, operands: Sequence[HloValue]) -> HloValue:

@@ -23,11 +23,14 @@ _MOVES = frozenset({"broadcast", "reshape", "bitcast", "transpose", "slice", "re
 _FARTHEST = 64  # how many ops a value is followed through
 
 
-def fold_known(joint: Joint) -> Joint:
-    """The joint map with known runtime values substituted, simplified again where there were any."""
+def fold_known(joint: Joint, instructions: Sequence[Instruction]) -> Joint:
+    """The joint map with known runtime values substituted, simplified again; itself where none are known.
+
+    `instructions` are those that its sources number.
+    """
     if joint.map.is_known_empty:
         return joint
-    known = {k: e for k, s in enumerate(joint.sources) if (e := _known(s)) is not None}
+    known = {k: e for k, s in enumerate(joint.sources) if (e := _known(s, instructions[s.number])) is not None}
     if not known:
         return joint
     first = len(joint.map.dims) + len(joint.map.ranges)
@@ -55,10 +58,10 @@ def fold_known(joint: Joint) -> Joint:
     return Joint(substituted, sources)._simplify_jointly()
 
 
-def _known(source: Source) -> SymbolicExpr | None:
+def _known(source: Source, instruction: Instruction) -> SymbolicExpr | None:
     """The value, clamped to its bounds, as an expression of the joint map's variables; None where it isn't known."""
     lower, upper = source.bounds
-    value = known_value(source.instruction, source.index)
+    value = known_value(instruction, source.index)
     if value is None:
         return None
     if isinstance(value, int):

@@ -39,7 +39,7 @@ _TOO_MANY = (
 
 Found: TypeAlias = dict[OperandIndexing, None]  # different maps, in the order they were found
 Arrays: TypeAlias = "dict[Instruction, dict[int, Found]]"  # by instruction and number of its array
-Onward: TypeAlias = dict[int, list[tuple[int, OperandIndexing]]]  # by an operand's array: (output, map) pairs
+Onward: TypeAlias = dict[int, list[tuple[int, OperandIndexing, bool]]]  # by an operand's array: output, map, no change?
 Step: TypeAlias = tuple[int, int, OperandIndexing, bool]  # operand, its array, the map to it, whether that's no change
 
 
@@ -56,7 +56,7 @@ class Memo:
     steps: dict[tuple[Instruction | int, int], list[Step]] = field(default_factory=dict)
     through: dict[tuple[str, int], Indexing] = field(default_factory=dict)
     through_inverse: dict[tuple[str, int], Indexing] = field(default_factory=dict)
-    onward: dict[tuple[Instruction, int], Onward] = field(default_factory=dict)
+    onward: dict[tuple[Instruction | int, int], Onward] = field(default_factory=dict)
     heights: dict[str, int] = field(default_factory=dict)
 
 
@@ -242,24 +242,30 @@ def indexing_to(start: Instruction, leaf: int, order: Sequence[Instruction]) -> 
 
 def _carry_on(into: dict[int, Found], here: dict[int, Found], i: Instruction, operand: int) -> None:
     """Carry the maps found for an operand's arrays on to the arrays of the instruction."""
-    shapes = leaves(i.operands[operand].shape)
     onward = _onward(i, operand)
     for leaf, firsts in here.items():
-        for output, m in onward.get(leaf, ()):
-            same = _changes_nothing(m, shapes[leaf].dimensions)
-            _extend(into.setdefault(output, {}), firsts, m if m.leaf == 0 else replace(m, leaf=0), same)
+        for output, m, same in onward.get(leaf, ()):
+            into_output = into.get(output)
+            if into_output is None and same:
+                into[output] = firsts.copy()
+            else:
+                _extend(into.setdefault(output, {}), firsts, m, same)
 
 
 def _onward(i: Instruction, operand: int) -> Onward:
-    """The inverse law by the operand's array: which arrays of the instruction it reaches, and how."""
-    memo = i.module.attached(Memo).onward
-    key = (i, operand)
-    found = memo.get(key)
+    """The inverse law by the operand's array: which arrays of the instruction it reaches, and how, as from array 0."""
+    memo = i.module.attached(Memo)
+    found = memo.onward.get((i.signature, operand))
     if found is None:
-        found = memo[key] = {}
+        found = memo.onward.get((i, operand))
+    if found is None:
+        found = {}
+        shapes = i.operands[operand].shape.leaves
         for output, maps in enumerate(instruction_inverse(i, operand)):
             for m in maps:
-                found.setdefault(m.leaf, []).append((output, m))
+                same = _changes_nothing(m, shapes[m.leaf].dimensions)
+                found.setdefault(m.leaf, []).append((output, with_leaf(m, 0), same))
+        memo.onward[i.signature if (i.signature, operand) in memo.inverses else i, operand] = found
     return found
 
 
@@ -273,7 +279,9 @@ def _extend(into: Found, firsts: Found, second: OperandIndexing, same: bool) -> 
 
 def with_leaf(m: OperandIndexing, leaf: int) -> OperandIndexing:
     """The same map of another array of the operand."""
-    return m if m.leaf == leaf else replace(m, leaf=leaf)
+    if m.leaf == leaf:
+        return m
+    return OperandIndexing(m.map, m.runtime_values, m.exactness, m.reason, m.replica_map, leaf, m.pieces)
 
 
 def _changes_nothing(m: OperandIndexing, sizes: tuple[int, ...]) -> bool:
