@@ -1,6 +1,11 @@
 """Utilization: counts worked out from what the ops read."""
 
+import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from shape_programs import Chain
+from tagged import generic, reached
 
 import indexing as ix
 
@@ -34,10 +39,10 @@ def used(body: str) -> list[tuple[int, int, int]]:
             "p = f32[10] parameter(0)\nz = f32[] constant(0)\nROOT r = f32[3] reduce-window(p, z), window={size=3 stride=3}, to_apply=add",
             [(9, 10, 9), (1, 1, 3)],
         ),
-        # any start: all elements may be read
+        # four elements, whatever the start
         (
             "p = f32[10] parameter(0)\ni = s32[] parameter(1)\nROOT r = f32[4] dynamic-slice(p, i), dynamic_slice_sizes={4}",
-            [(10, 10, 28), (1, 1, 4)],
+            [(4, 10, 4), (1, 1, 4)],
         ),
     ],
 )
@@ -61,3 +66,63 @@ ENTRY e {
     assert (only.distinct, only.elements, only.reads, only.exactness) == (10, 10, 12, "exact")
     assert only.ratio == 1.0
     assert only.reuse == 1.2
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10**9))
+def test_elements_that_reach_the_output(seed: int) -> None:
+    """An element is read where changing it changes the output."""
+    root = ix.hlo.parse(Chain(seed).text).entry.root
+    if root.opcode != "fusion" or root.shape.element_count > 150:
+        return
+    rng = np.random.default_rng(seed)
+    operands = [generic(o.shape, rng) for o in root.operands]
+    for k, found in enumerate(ix.utilization(root)):
+        elements = {at for _, at in reached(root, operands, k, 0, 0, rng)}
+        assert found.exactness == "exact"
+        assert found.at_least == found.distinct == len(elements)
+        assert found.bytes == 4 * len(elements)
+
+
+def test_a_gather_is_bounded_from_both_sides() -> None:
+    body = (
+        "p = f32[20,3] parameter(0)\ni = s32[4,1] parameter(1)\nROOT r = f32[4,3] gather(p, i), offset_dims={1}, "
+        "collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,3}"
+    )
+    rows, indices = ix.utilization(ix.hlo.parse(f"ENTRY e {{\n{body}\n}}").entry.root)
+    assert (rows.at_least, rows.distinct, rows.reads, rows.exactness) == (3, 12, 12, "over-approximate")
+    assert "runtime values" in rows.reason
+    assert indices.distinct == 4
+
+
+def test_all_outputs_count_together() -> None:
+    text = """f {
+  p = f32[10] parameter(0)
+  a = f32[6] slice(p), slice={[0:6]}
+  b = f32[3] slice(p), slice={[5:8]}
+  ROOT s = (f32[6], f32[3]) tuple(a, b)
+}
+ENTRY e {
+  x = f32[10] parameter(0)
+  ROOT r = (f32[6], f32[3]) fusion(x), kind=kLoop, calls=f
+}"""
+    root = ix.hlo.parse(text).entry.root
+    assert [u.distinct for u in ix.utilization(root)] == [8]
+    assert [u.distinct for u in ix.utilization(root, 1)] == [3]
+
+
+def test_large_slices_that_lie_apart_are_counted_without_a_list() -> None:
+    text = """f {
+  p = f32[9000000] parameter(0)
+  a = f32[4000000] slice(p), slice={[0:4000000]}
+  b = f32[4000000] slice(p), slice={[4500000:8500000]}
+  ROOT s = f32[4000000] add(a, b)
+}
+ENTRY e {
+  x = f32[9000000] parameter(0)
+  ROOT r = f32[4000000] fusion(x), kind=kLoop, calls=f
+}"""
+    (only,) = ix.utilization(ix.hlo.parse(text).entry.root)
+    assert (only.distinct, only.exactness) == (8000000, "exact")
+    (overlapping,) = ix.utilization(ix.hlo.parse(text.replace("4500000:8500000", "3000000:7000000")).entry.root)
+    assert (overlapping.at_least, overlapping.distinct, overlapping.exactness) == (4000000, 8000000, "over-approximate")

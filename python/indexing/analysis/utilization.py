@@ -2,30 +2,37 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING
 
-from indexing._core import IndexingMap
+import numpy as np
+
+from indexing._core import IndexingMap, SymbolicMap, constant, variable
 from indexing.errors import Undecided
 from indexing.fusion import output_to_input
+from indexing.layout import bit_width
 from indexing.ops.block import leaves
 
 if TYPE_CHECKING:
     from indexing.hlo import Instruction
     from indexing.ops.block import OperandIndexing
 
-MOST_POINTS = 1_000_000  # that several maps into one operand are enumerated at
+__all__ = ["Utilization", "utilization"]
+
+MOST_POINTS = 1 << 21  # that maps are listed at where they can't be counted
+_VALUES = "runtime values decide how many different elements are read"
 
 
 @dataclass(frozen=True, slots=True)
 class Utilization:
     """How an operand (one array of it, `leaf`, where it is a tuple) is used over the whole output.
 
-    `distinct` elements are read of the `elements` it has, in `reads` reads: one for each map, output element and value
-    of the range variables. Runtime variables count with every value that they may have. `exactness` is "exact", or
-    "over-approximate" where the maps are or where the count is a bound; `reason` then says why.
+    Between `at_least` and `distinct` of its `elements` are read, in `reads` reads: one for each map, output element and
+    value of the range variables. `exactness` is "exact" where these bounds are one number and every read is one;
+    otherwise it is "over-approximate", and `reason` says why. `element_bits` are those of one element.
     """
 
     operand: Instruction
@@ -35,6 +42,8 @@ class Utilization:
     reads: int
     exactness: str = "exact"
     reason: str = ""
+    at_least: int = 0
+    element_bits: int = 8
 
     @property
     def ratio(self) -> float:
@@ -43,52 +52,113 @@ class Utilization:
 
     @property
     def reuse(self) -> float:
-        """Reads of each element that is read at all; 0 where none is."""
+        """Reads of each element that is read at all (the recomputation factor of a producer); 0 where none is."""
         return self.reads / self.distinct if self.distinct else 0.0
 
+    @property
+    def bytes(self) -> int:
+        """Bytes of the different elements that are read."""
+        return -(-self.distinct * self.element_bits // 8)
 
-def utilization(instruction: Instruction, output: int = 0) -> list[Utilization]:
+
+def utilization(instruction: Instruction, output: int | None = None) -> list[Utilization]:
     """One entry for each array that each operand of an instruction (a fusion, say) holds and that its maps reach.
 
-    An operand without maps is not read: its entry says 0.
+    For all outputs together, or for one. An operand without maps is not read: its entry says 0.
     """
+    outputs = range(len(leaves(instruction.shape))) if output is None else (output,)
+    by_output = [output_to_input(instruction, k) for k in outputs]
     found = []
-    for operand, indexings in zip(instruction.operands, output_to_input(instruction, output), strict=True):
+    for k, operand in enumerate(instruction.operands):
+        indexings = [indexing for one in by_output for indexing in one[k]]
         numbers = sorted({indexing.leaf for indexing in indexings}) or [0]
         found += [_of_leaf(operand, leaf, [i for i in indexings if i.leaf == leaf]) for leaf in numbers]
     return found
 
 
 def _of_leaf(operand: Instruction, leaf: int, indexings: Sequence[OperandIndexing]) -> Utilization:
-    shape = _leaf_shape(operand, leaf)
-    elements = prod(shape)
+    shapes = leaves(operand.shape)
+    if not shapes:
+        return Utilization(operand, leaf, 0, 0, 0)
+    shape = shapes[leaf]
+    elements, bits = prod(shape.dimensions), bit_width(shape.element_type)
     if any(indexing.map.is_undefined for indexing in indexings):
         reason = next(indexing.reason for indexing in indexings if indexing.map.is_undefined)
-        return Utilization(operand, leaf, elements, elements, elements, "over-approximate", reason)
-    maps = [indexing.map for indexing in indexings]
+        return Utilization(operand, leaf, elements, elements, elements, "over-approximate", reason, 0, bits)
     reason = next((indexing.reason for indexing in indexings if indexing.exactness != "exact"), "")
-    reads = sum(m.count() for m in maps)
-    distinct, bounded = _distinct(maps, elements)
-    reason = reason or bounded
-    return Utilization(operand, leaf, distinct, elements, reads, "over-approximate" if reason else "exact", reason)
+    pairs = [_fixed(indexing) for indexing in indexings if not indexing.map.is_known_empty]
+    reads = sum(_count(m) for m, _ in pairs)
+    low, high, why = _distinct([m for m, _ in pairs], shape.dimensions)
+    if any(varies for _, varies in pairs):
+        high, why = min(elements, reads), _VALUES
+    reason = reason or why
+    low = 0 if reason and not why else low
+    exactness = "over-approximate" if reason else "exact"
+    return Utilization(operand, leaf, high, elements, reads, exactness, reason, low, bits)
 
 
-def _leaf_shape(operand: Instruction, leaf: int) -> tuple[int, ...]:
-    return leaves(operand.shape)[leaf].dimensions
+def _fixed(indexing: OperandIndexing) -> tuple[IndexingMap, bool]:
+    """The map with its runtime variables at their least values; and whether other values may reach other numbers."""
+    m = indexing.map
+    if not m.runtimes:
+        return m, False
+    places = [*map(variable, range(m.num_dims + m.num_ranges)), *(constant(v.lower) for v in m.runtimes)]
+    results = [e.replace_variables(places) for e in m.results]
+    constraints = [(e.replace_variables(places), i) for e, i in m.constraints]
+    fixed = IndexingMap(SymbolicMap(m.num_dims, m.num_ranges, results), m.dims, m.ranges, [], constraints)
+    runtimes = {m.num_dims + m.num_ranges + k for k in range(m.num_runtimes)}
+    moved = [e - f for e, f in zip(m.results, results, strict=True)]
+    only_moved = all(set(e.used_variables()) <= runtimes for e in moved)
+    same_for_all = all(not e.used_variables() for value in indexing.runtime_values for e in value.map.results)
+    bounded = any(runtimes & set(e.used_variables()) for e, _ in m.constraints)
+    return fixed.simplify(), not (only_moved and same_for_all) or bounded
 
 
-def _distinct(maps: Sequence[IndexingMap], elements: int) -> tuple[int, str]:
-    """Elements in the union of the maps' images, and why it is a bound where it is one."""
-    different = list(dict.fromkeys(maps))
+def _count(m: IndexingMap) -> int:
     try:
-        if len(different) <= 1:
-            return sum(m.image_count() for m in different), ""
-        if sum(m.count() for m in different) <= MOST_POINTS:
-            return len({m.evaluate(*point) for m in different for point in m.points()}), ""
-        largest = max(m.image_count() for m in different)
-        if largest == elements:
-            return elements, ""
-        total = sum(m.image_count() for m in different)
+        return m.count()
+    except Undecided:
+        return prod(len(v.interval) for v in m.variables)
+
+
+def _distinct(maps: Sequence[IndexingMap], sizes: Sequence[int]) -> tuple[int, int, str]:
+    """Bounds of the number of elements in the union of the maps' images, and why they differ where they do."""
+    different = list(dict.fromkeys(maps))
+    elements = prod(sizes)
+    try:
+        counts = [m.image_count() for m in different]
     except Undecided as error:
-        return elements, f"the images can't be counted: {error}"
-    return min(total, elements), "several maps overlap, and are too large to enumerate"
+        listed = _listed(different, sizes)
+        return (*listed, "") if listed else (0, elements, f"the images can't be counted: {error}")
+    most, total = max(counts, default=0), sum(counts)
+    if len(counts) <= 1 or most == elements or _lie_apart(different):
+        union = min(total, elements) if most < elements else elements
+        return union, union, ""
+    listed = _listed(different, sizes)
+    if listed:
+        return (*listed, "")
+    return most, min(total, elements), "several maps overlap, and are too large to list"
+
+
+def _lie_apart(maps: Sequence[IndexingMap]) -> bool:
+    """Does some result keep each two maps apart?"""
+    boxes = [[m.range(e) for e in m.results] for m in maps]
+    pairs = itertools.combinations(boxes, 2)
+    return all(any(a.intersect(b).is_empty for a, b in zip(x, y, strict=True)) for x, y in pairs)
+
+
+def _listed(maps: Sequence[IndexingMap], sizes: Sequence[int]) -> tuple[int, int] | None:
+    """The number of elements in the union, counted one by one; None where there are too many points."""
+    if sum(prod(len(v.interval) for v in m.variables) for m in maps) > MOST_POINTS:
+        return None
+    seen = np.zeros(prod(sizes), bool)
+    for m in maps:
+        spans = [np.arange(v.lower, v.upper + 1) for v in m.variables]
+        grid = [g.reshape(-1) for g in np.meshgrid(*spans, indexing="ij")] if spans else []
+        points = prod(len(s) for s in spans)
+        inside = np.broadcast_to(m.contains(grid[: m.num_dims], grid[m.num_dims :]), (points,))
+        results = m.evaluate(grid[: m.num_dims], grid[m.num_dims :])
+        index = [np.broadcast_to(r, (points,))[inside] for r in results]
+        seen[np.ravel_multi_index(tuple(index), tuple(sizes)) if index else slice(0, int(inside.any()))] = True
+    count = int(seen.sum())
+    return count, count
