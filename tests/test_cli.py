@@ -226,12 +226,16 @@ def test_draw(capsys: pytest.CaptureFixture[str], write: Write) -> None:
     assert 'n0 -> n1 [label="(d0, d1) -> (d1, d0)"];' in graph
 
 
-def test_analyze(capsys: pytest.CaptureFixture[str], write: Write) -> None:
-    assert (
-        printed(capsys, "analyze", write(TRANSPOSE))
-        == "t = f32[3,2] transpose\n  p0: reads 6 of 6 elements, 6 reads in all\n"
-    )
-    (found,) = json.loads(printed(capsys, "analyze", "--json", write(FUSION)))
-    assert found["operands"] == [
-        {"operand": "p0", "distinct": 8, "elements": 8, "reads": 8, "ratio": 1.0, "exactness": "exact", "reason": ""}
-    ]
+def test_analyze(capsys: pytest.CaptureFixture[str], write: Write, tmp_path: Path) -> None:
+    lines = printed(capsys, "analyze", write(TRANSPOSE)).splitlines()
+    assert lines[0].split()[:4] == ["instruction", "array", "elements", "of"]
+    assert [line.split()[:5] for line in lines[1:3]] == [["t", "p0", "6", "6", "6"], ["t", "output", "6", "6", "6"]]
+    assert lines[3].startswith("total: 48 bytes must move, 64 bytes will move")
+    found = json.loads(printed(capsys, "analyze", "--json", write(FUSION)))
+    assert found["must_move"] == sum(row["must_move"] for row in found["rows"])
+    assert {row["kind"] for row in found["rows"]} == {"read", "write"}
+    page = tmp_path / "page.html"
+    printed(capsys, "analyze", "--html", str(page), write(TRANSPOSE))
+    text = page.read_text()
+    assert "<td>p0</td>" in text
+    assert "http" not in text

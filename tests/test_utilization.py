@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from shape_programs import Chain
-from tagged import generic, reached
 
 import indexing as ix
+from shape_programs import Chain
+from tagged import generic, reached
 
 
 def used(body: str) -> list[tuple[int, int, int]]:

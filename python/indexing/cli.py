@@ -11,7 +11,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Never, TypeAlias
 
@@ -19,6 +19,8 @@ import numpy as np
 
 import indexing as ix
 from indexing import draw as drawing
+from indexing.analysis import report as analysis
+from indexing.analysis.device import DEVICES
 from indexing.hlo import Computation, Instruction, Module
 from indexing.ops.block import HloValue, OperandIndexing
 from indexing.trial import difference, make_inputs
@@ -111,8 +113,10 @@ def parser() -> argparse.ArgumentParser:
     sub.add_argument("first", metavar="FIRST", help="the map applied first; - reads standard input")
     sub.add_argument("second", metavar="SECOND", help="the map applied to its results; - reads standard input")
 
-    sub = add_for_file("analyze", analyze, "print how much of its operands each fusion reads")
+    sub = add_for_file("analyze", analyze, "print how much of its operands each fusion reads, and what memory moves for it")
     sub.add_argument("--instruction", metavar="NAME", help="of this instruction only, wherever it is")
+    sub.add_argument("--device", choices=tuple(DEVICES), default="H100", help="whose memory (default: H100)")
+    sub.add_argument("--html", metavar="FILE", type=Path, help="write a page with a table to sort as well")
 
     sub = add_for_file("partition", partition, "split computations into functions, each emitted once")
     sub.add_argument("--computation", metavar="NAME", help="this one (default: those of the entry's fusions)")
@@ -292,34 +296,18 @@ def compose(options: argparse.Namespace) -> Answer:
 
 
 def analyze(options: argparse.Namespace) -> Answer:
-    """Print the utilization of each operand of the entry's fusions, or of its instructions where it has none."""
+    """Print what the entry's fusions (or its instructions, where it has none) must move, and what they will."""
     module = read_program(options.file)
     if options.instruction:
         chosen = [named_instruction(module, options.instruction)]
     else:
         chosen = fusions(module) or [i for i in module.entry.instructions.values() if i.operands]
-    data: list[Json] = []
-    lines: list[str] = []
-    for instruction in chosen:
-        lines.append(f"{plain(instruction.name)} = {instruction.shape} {instruction.opcode}")
-        operands: list[Json] = []
-        for used in ix.utilization(instruction):
-            bound = "" if used.exactness == "exact" else f" (a bound: {used.reason})"
-            counts = f"reads {used.distinct} of {used.elements} elements, {used.reads} reads in all"
-            lines.append(f"  {plain(used.operand.name)}: {counts}{bound}")
-            operands.append(
-                {
-                    "operand": used.operand.name,
-                    "distinct": used.distinct,
-                    "elements": used.elements,
-                    "reads": used.reads,
-                    "ratio": used.ratio,
-                    "exactness": used.exactness,
-                    "reason": used.reason,
-                }
-            )
-        data.append({"instruction": instruction.name, "operands": operands})
-    return Answer(data, lines)
+    found = analysis.report(module.name, chosen, DEVICES[options.device])
+    if options.html is not None:
+        written(options.html, found.html().encode())
+    rows: list[Json] = [asdict(row) for row in found.rows]
+    data: Json = {"device": found.device.name, "must_move": found.must_move, "will_move": found.will_move, "rows": rows}
+    return Answer(data, analysis.table(found))
 
 
 def partition(options: argparse.Namespace) -> Answer:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -32,7 +32,8 @@ class Utilization:
 
     Between `at_least` and `distinct` of its `elements` are read, in `reads` reads: one for each map, output element and
     value of the range variables. `exactness` is "exact" where these bounds are one number and every read is one;
-    otherwise it is "over-approximate", and `reason` says why. `element_bits` are those of one element.
+    otherwise it is "over-approximate", and `reason` says why. `element_bits` are those of one element, `number` that of the
+    operand.
     """
 
     operand: Instruction
@@ -44,6 +45,7 @@ class Utilization:
     reason: str = ""
     at_least: int = 0
     element_bits: int = 8
+    number: int = 0
 
     @property
     def ratio(self) -> float:
@@ -72,7 +74,8 @@ def utilization(instruction: Instruction, output: int | None = None) -> list[Uti
     for k, operand in enumerate(instruction.operands):
         indexings = [indexing for one in by_output for indexing in one[k]]
         numbers = sorted({indexing.leaf for indexing in indexings}) or [0]
-        found += [_of_leaf(operand, leaf, [i for i in indexings if i.leaf == leaf]) for leaf in numbers]
+        of_leaf = [_of_leaf(operand, leaf, [i for i in indexings if i.leaf == leaf]) for leaf in numbers]
+        found += [replace(used, number=k) for used in of_leaf]
     return found
 
 
