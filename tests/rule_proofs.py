@@ -72,7 +72,9 @@ class Writer:
             "q",
             x,
             m,
-            lambda q: z3.And(m != 0, z3.Implies(above, _between(x - q * m, m)), z3.Implies(m < 0, _below(x - q * m, m))),
+            lambda q: z3.And(
+                m != 0, z3.Implies(above, _between(x - q * m, m)), z3.Implies(m < 0, _below(x - q * m, m))
+            ),
         )
 
     def mod(self, x: Integer, m: Integer) -> Integer:
@@ -229,6 +231,8 @@ def quotient_thresholds(w: Writer) -> Iterator[Claim]:
     left = w.positive_div(a * x + c, m)
     here = z3.And(s + j * k <= x, x < s + (j + 1) * k)
     yield z3.And(here, left == q + j), left == w.positive_div(x - s, k) + q
+    # It reaches j where x reaches the rational (m * j - c) / a, rounded up.
+    yield True, (left >= j) == (x >= -w.positive_div(c - m * j, a))
 
 
 def quotient_of_multiple(w: Writer) -> Iterator[Claim]:
@@ -243,12 +247,12 @@ def remainder_of_multiple(w: Writer) -> Iterator[Claim]:
 
 def quotient_small(w: Writer) -> Iterator[Claim]:
     x, y = w.integers("x y")
-    yield z3.And(0 <= x, x < y), w.div(x, y) == 0
+    yield z3.And(x >= 0, x < y), w.div(x, y) == 0
 
 
 def remainder_small(w: Writer) -> Iterator[Claim]:
     x, y = w.integers("x y")
-    yield z3.And(0 <= x, x < y), w.mod(x, y) == x
+    yield z3.And(x >= 0, x < y), w.mod(x, y) == x
 
 
 def remainder_in_period(w: Writer) -> Iterator[Claim]:
@@ -345,7 +349,7 @@ def quotient_of_digit(w: Writer) -> Iterator[Claim]:
     digit, rest, whole = w.positive_mod(w.positive_div(x, a), b), w.positive_mod(x, a), w.positive_mod(x, a * b)
     yield True, whole == a * digit + rest
     d, r = w.integers("d r")
-    yield z3.And(0 <= r, r < a), w.positive_div(d + y, m) == w.positive_div(a * d + r + a * y, a * m)
+    yield z3.And(r >= 0, r < a), w.positive_div(d + y, m) == w.positive_div(a * d + r + a * y, a * m)
 
 
 def extremum_absorbs_terms(w: Writer) -> Iterator[Claim]:
@@ -430,7 +434,7 @@ def quotient_of_remainder(w: Writer) -> Iterator[Claim]:
     same = w.positive_div(x, c * k) == w.positive_div(inner, k)
     yield True, same
     q, d = w.integers("q d")  # of x by c * k, and of x by c
-    yield z3.And(0 <= x - c * d, x - c * d < c), w.positive_div(x - c * k * q, c) == d - k * q
+    yield z3.And(x - c * d >= 0, x - c * d < c), w.positive_div(x - c * k * q, c) == d - k * q
 
 
 def quotient_multiples_leave(w: Writer) -> Iterator[Claim]:
@@ -655,7 +659,7 @@ def constraint_congruence_normal(w: Writer) -> Iterator[Claim]:
 
 def constraint_congruences_join(w: Writer) -> Iterator[Claim]:
     # m = g * i and n = g * j, where a * i + b * j = 1, so that l = g * i * j.
-    x, s, a, b, p, q, t = w.integers("x s a b p q t")
+    a, b, p, q, t = w.integers("a b p q t")
     g, i, j = w.small("g i j")
     bezout = a * i + b * j == 1
     # x - s = g * i * p = g * j * q: then i * p = j * q, and it is g * i * j * (a * q + b * p).
@@ -677,7 +681,7 @@ def constraint_congruences_never(w: Writer) -> Iterator[Claim]:
 def tightened(w: Writer) -> Iterator[Claim]:
     x, r, a, b = w.integers("x r a b")
     (m,) = w.small("m")
-    inside = z3.And(w.positive_mod(x, m) == r, a <= x, x <= b, 0 <= r, r < m)
+    inside = z3.And(w.positive_mod(x, m) == r, a <= x, x <= b, r >= 0, r < m)
     yield inside, z3.And(a + w.positive_mod(r - a, m) <= x, x <= b - w.positive_mod(b - r, m))
 
 
@@ -761,13 +765,13 @@ def range_of_remainder(w: Writer) -> Iterator[Claim]:
     yield inside, z3.And(first <= q, q <= last)
     alike = z3.And(inside, first == q, q == last)
     yield alike, z3.And(u - m * first <= x - m * q, x - m * q <= v - m * last)
-    yield True, z3.And(0 <= x - m * q, x - m * q <= m - 1)
+    yield True, z3.And(x - m * q >= 0, x - m * q <= m - 1)
 
 
 def range_of_remainder_by_expression(w: Writer) -> Iterator[Claim]:
     x, y, p, q = w.integers("x y p q")
     r = w.mod(x, y)
-    yield z3.And(p <= y, y <= q, y != 0), z3.And(0 <= r, r <= high(-p, q) - 1)
+    yield z3.And(p <= y, y <= q, y != 0), z3.And(r >= 0, r <= high(-p, q) - 1)
     yield z3.And(y != 0, x >= 0), r <= x
 
 

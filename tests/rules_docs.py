@@ -1,0 +1,98 @@
+"""Write docs/rules.md from the tables of laws, proofs and examples: `python tests/rules_docs.py docs/rules.md`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import indexing as ix
+from indexing import _core
+from rule_examples import CONSTRUCTORS, DOMAINS, RANGES, RULES
+from rule_proofs import PROOFS
+
+_HEAD = """# The laws of the simplifier
+
+One line a law, from the tables in `rust/core/src/rules/mod.rs` and `rust/core/src/laws.rs` (this file is written by
+`make docs`). `/` is floordiv, `%` is mod; all integers are unbounded.
+
+- **Proof**: `z3` where an SMT solver proves the law under its precondition for all integers, in the steps that
+  `tests/rule_proofs.py` lists.
+- **Example**: one of those in `tests/rule_examples.py`, each checked at every point of its domain, together with cases
+  in which the precondition is broken and the law must not apply.
+
+There are {laws} laws: {rules} rules, {constructors} of constructors, {constraints} of constraints, {ranges} of ranges;
+{solver} are proved for all integers{small}.
+"""
+
+_GROUPS = (
+    (
+        "rule",
+        "Rules",
+        "Applied by the driver where the result is cheaper; `IndexingMap.explain` names them. Most need the bounds of the\n"
+        "variables or a constraint.",
+    ),
+    ("constructor", "Constructors", "Applied whenever a node is made: no expression breaks them."),
+    ("constraint", "Constraints", "Applied to the constraints of a map. `oo` is no bound."),
+    ("range", "Ranges", "By which bounds, and residues, of an expression are derived."),
+)
+
+
+def rules_table() -> str:
+    """The whole text of docs/rules.md."""
+    laws = _core.rules()
+    of = {group: [law for law in laws if law.group == group] for group, _, _ in _GROUPS}
+    small = [law.name for law in laws if PROOFS[law.name].values]
+    text = _HEAD.format(
+        laws=len(laws),
+        rules=len(of["rule"]),
+        constructors=len(of["constructor"]),
+        constraints=len(of["constraint"]),
+        ranges=len(of["range"]),
+        solver=len(laws) - len(small),
+        small="" if not small else f", {len(small)} for small parameters",
+    )
+    for group, title, words in _GROUPS:
+        text += f"\n## {title}\n\n{words}\n\n| law | of | | where | proof | example |\n|---|---|---|---|---|---|\n"
+        text += "".join(_row(law) for law in of[group])
+    return text
+
+
+def _row(law: _core.Law) -> str:
+    before, after = _example(law.name)
+    cells = (
+        f"`{law.name}`",
+        law.family,
+        f"`{law.law}`",
+        law.precondition,
+        PROOFS[law.name].manner,
+        f"`{before}` becomes `{after}`" if law.group != "range" else f"`{before}` lies in `{after}`",
+    )
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n"
+
+
+def _example(name: str) -> tuple[str, str]:
+    if name in RULES:
+        steps = ix.IndexingMap.parse(RULES[name].applies[0]).explain()
+        step = next(s for s in steps if s.rule == name)
+        domain = RULES[name].applies[0].partition(", domain: ")[2]
+        return f"{step.before}`, `{domain}", step.after
+    if name in CONSTRUCTORS:
+        return CONSTRUCTORS[name].applies[0]
+    if name in DOMAINS:
+        before, after = DOMAINS[name].applies[0]
+        return before.partition(", domain: ")[2], after.partition(", domain: ")[2] or after
+    text, domain, (lower, upper) = RANGES[name].applies[0]
+    return f"{text}`, `{domain}", f"[{lower}, {upper}]"
+
+
+def main(arguments: list[str]) -> int:
+    """Write the file named by the only argument."""
+    if len(arguments) != 1:
+        print("usage: python tests/rules_docs.py docs/rules.md", file=sys.stderr)
+        return 2
+    Path(arguments[0]).write_text(rules_table(), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

@@ -1,0 +1,202 @@
+"""Every law of the simplifier: named once, proved, shown to apply where it says, and not where its precondition breaks."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import z3
+
+import indexing as ix
+from exact_maps import Map, evaluate, read
+from indexing import _core
+from rule_examples import CONSTRUCTORS, DOMAINS, RANGES, RULES
+from rule_proofs import PROOFS, Proof, Refuted, Writer
+from rules_docs import rules_table
+
+LAWS = {law.name: law for law in _core.rules()}
+DOCUMENT = Path(__file__).parent.parent / "docs" / "rules.md"
+MADE_ON = range(-7, 8)  # values of d0, d1, .. for expressions without a domain
+
+
+def names(group: str) -> set[str]:
+    return {law.name for law in LAWS.values() if law.group == group}
+
+
+def test_names_are_different() -> None:
+    assert len(LAWS) == len(_core.rules())
+
+
+def test_every_law_is_proved() -> None:
+    assert set(PROOFS) == set(LAWS)
+
+
+@pytest.mark.parametrize(
+    ("group", "examples"),
+    [("rule", RULES), ("constructor", CONSTRUCTORS), ("constraint", DOMAINS), ("range", RANGES)],
+    ids=lambda x: x if isinstance(x, str) else "",
+)
+def test_every_law_has_examples(group: str, examples: dict[str, object]) -> None:
+    assert set(examples) == names(group)
+
+
+def test_every_law_with_a_precondition_has_an_example_without() -> None:
+    for name, example in {**RULES, **CONSTRUCTORS}.items():
+        assert example.idle, name
+    for name, example in {**DOMAINS, **RANGES}.items():
+        stands = LAWS[name].precondition.split(";")[0]
+        always = stands.startswith("none") or name in {
+            "range-of-sum",
+            "range-of-multiple",
+            "range-of-extremum",
+            "range-of-product",
+        }
+        assert always or example.idle, name
+
+
+@pytest.mark.parametrize("name", PROOFS)
+def test_law_holds(name: str) -> None:
+    try:
+        PROOFS[name].check()
+    except Refuted as refuted:
+        law = LAWS[name]
+        pytest.fail(f"{name}: {law.law} where {law.precondition}\n{refuted}", pytrace=False)
+
+
+@pytest.mark.parametrize("name", PROOFS)
+def test_proof_says_something(name: str) -> None:
+    PROOFS[name].check_hypotheses()
+
+
+def wrong_split(w: Writer) -> Iterator[tuple[z3.BoolRef, z3.BoolRef]]:
+    # A remainder as large as the granule.
+    t, r = w.integers("t r")
+    g, k = w.small("g k")
+    n = g * t + r
+    yield z3.And(r >= 0, r <= g), w.positive_div(n, g * k) == w.positive_div(n - r, g * k)
+
+
+def wrong_sign(w: Writer) -> Iterator[tuple[z3.BoolRef, z3.BoolRef]]:
+    # Rounded towards zero.
+    x, m = w.integers("x m")
+    yield m > 0, w.div(-x, m) == -w.div(x, m)
+
+
+@pytest.mark.parametrize("wrong", [wrong_split, wrong_sign])
+def test_wrong_laws_are_refuted(wrong: object) -> None:
+    with pytest.raises(Refuted, match="claim 0 with .*: \\["):
+        Proof(wrong).check()  # type: ignore[arg-type]
+
+
+# ---- examples
+
+
+def pairs(examples: dict[str, object], kind: str) -> list[object]:
+    found = []
+    for name, example in examples.items():
+        for k, case in enumerate(getattr(example, kind)):
+            found.append(pytest.param(name, case, id=f"{name}-{k}"))
+    return found
+
+
+def value(e: object, point: dict[str, int]) -> int | None:
+    try:
+        return evaluate(e, point)  # type: ignore[arg-type]
+    except ZeroDivisionError:
+        return None
+
+
+def same_values(before: Map, after_text: str) -> None:
+    """The simplified map has the values of the map as written at every point of its domain, and the same domain."""
+    inside = [point for point in before.box() if before.contains(point)]
+    if after_text == "KNOWN EMPTY":
+        assert not inside
+        return
+    after = read(after_text)
+    members = 0
+    for point in before.box():
+        assert after.contains(point) == before.contains(point), f"{point} is in one domain only"
+        if before.contains(point):
+            members += 1
+            assert after.at(point) == before.at(point), point
+    assert members == len(inside) > 0
+
+
+@pytest.mark.parametrize(("name", "text"), pairs(RULES, "applies"))
+def test_rule_applies(name: str, text: str) -> None:
+    steps = ix.IndexingMap.parse(text).explain()
+    assert name in [step.rule for step in steps]
+    for step in steps:
+        if step.rule == name:
+            assert (step.law, step.precondition) == (LAWS[name].law, LAWS[name].precondition)
+            assert step.before != step.after
+    same_values(read(text), str(ix.IndexingMap.parse(text).simplify()))
+
+
+@pytest.mark.parametrize(("name", "text"), pairs(RULES, "idle"))
+def test_rule_does_not_apply(name: str, text: str) -> None:
+    assert name not in [step.rule for step in ix.IndexingMap.parse(text).explain()]
+    same_values(read(text), str(ix.IndexingMap.parse(text).simplify()))
+
+
+def made(text: str) -> str:
+    return ix.SymbolicExpr.parse(text, num_dims=4).to_text(num_dims=4)
+
+
+@pytest.mark.parametrize(("name", "case"), pairs(CONSTRUCTORS, "applies"))
+def test_constructor_applies(name: str, case: tuple[str, str]) -> None:
+    before, after = case
+    assert made(before) == after != before
+    head = "(d0, d1, d2, d3) -> "
+    (written,), (built,) = (read(f"{head}({text})").results for text in case)
+    used = sorted({d for d in ("d0", "d1", "d2", "d3") if d in before})
+    for values in itertools.product(MADE_ON, repeat=len(used)):
+        point = dict(zip(used, values, strict=True))
+        expected = value(written, point)
+        assert expected is None or value(built, point) == expected, point
+
+
+@pytest.mark.parametrize(("name", "text"), pairs(CONSTRUCTORS, "idle"))
+def test_constructor_does_not_apply(name: str, text: str) -> None:
+    assert made(text) == text
+
+
+@pytest.mark.parametrize(("name", "case"), [*pairs(DOMAINS, "applies"), *pairs(DOMAINS, "idle")])
+def test_constraint(name: str, case: tuple[str, str]) -> None:
+    before, after = case
+    assert str(ix.IndexingMap.parse(before).simplify()) == after
+    same_values(read(before), after)
+
+
+@pytest.mark.parametrize(("name", "case"), [*pairs(RANGES, "applies"), *pairs(RANGES, "idle")])
+def test_range(name: str, case: tuple[str, str, tuple[int, int]]) -> None:
+    text, domain, expected = case
+    dims = ", ".join(d for d in ("d0", "d1") if d in domain)
+    whole = f"({dims}) -> ({text}), domain: {domain}"
+    m = ix.IndexingMap.parse(whole)
+    found = m.range(m.results[0])
+    assert (found.lower, found.upper) == expected
+    written = read(whole)
+    values = [written.at(point)[0] for point in written.box() if written.contains(point)]
+    assert expected[0] <= min(values) and max(values) <= expected[1]
+
+
+def test_a_step_names_the_facts_that_it_could_use() -> None:
+    text = (
+        "(d0, d1, d2) -> ((d0 + d1) floordiv 10), domain: d0 in [0, 9], d1 in [0, 9], d2 in [0, 5], d0 + d1 in [2, 9]"
+    )
+    (step,) = ix.IndexingMap.parse(text).explain()
+    assert step.rule == "single-value"
+    assert step.facts == ("d0 in [0, 9]", "d1 in [0, 9]", "d0 + d1 in [2, 9]")
+    assert str(step).startswith("(d0 + d1) floordiv 10 -> 0  [single-value: e = c where c <= e <= c; d0 in [0, 9], ")
+    (step,) = ix.IndexingMap.parse(RULES["halves-join"].applies[0]).explain()
+    assert step.facts == ()
+
+
+# ---- the document
+
+
+def test_document_is_current() -> None:
+    assert DOCUMENT.read_text() == rules_table(), "run make docs"
