@@ -6,9 +6,15 @@ import sys
 from pathlib import Path
 
 import indexing as ix
+import proofs_of_constructors
+import proofs_of_domains
+import proofs_of_rules
+from constructor_examples import CONSTRUCTORS
+from domain_examples import DOMAINS, RANGES
 from indexing import _core
-from rule_examples import CONSTRUCTORS, DOMAINS, RANGES, RULES
-from rule_proofs import PROOFS
+from rule_examples import RULES
+
+PROOFS = {**proofs_of_rules.PROOFS, **proofs_of_constructors.PROOFS, **proofs_of_domains.PROOFS}
 
 _HEAD = """# The laws of the simplifier
 
@@ -16,8 +22,8 @@ One line a law, from the tables in `rust/core/src/rules/mod.rs` and `rust/core/s
 `make docs`). `/` is floordiv, `%` is mod; all integers are unbounded.
 
 - **Proof**: `z3` where an SMT solver proves the law under its precondition for all integers, in the steps that
-  `tests/rule_proofs.py` lists.
-- **Example**: one of those in `tests/rule_examples.py`, each checked at every point of its domain, together with cases
+  `tests/proofs_of_*.py` list.
+- **Example**: one of those in `tests/*_examples.py`, each checked at every point of its domain, together with cases
   in which the precondition is broken and the law must not apply.
 
 There are {laws} laws: {rules} rules, {constructors} of constructors, {constraints} of constraints, {ranges} of ranges;

@@ -10,11 +10,13 @@ import pytest
 import z3
 
 import indexing as ix
+from constructor_examples import CONSTRUCTORS
+from domain_examples import DOMAINS, RANGES
 from exact_maps import Map, evaluate, read
 from indexing import _core
-from rule_examples import CONSTRUCTORS, DOMAINS, RANGES, RULES
-from rule_proofs import PROOFS, Proof, Refuted, Writer
-from rules_docs import rules_table
+from rule_examples import RULES
+from rules_docs import PROOFS, rules_table
+from solver import Proof, Refuted, Writer
 
 LAWS = {law.name: law for law in _core.rules()}
 DOCUMENT = Path(__file__).parent.parent / "docs" / "rules.md"
@@ -84,10 +86,16 @@ def wrong_sign(w: Writer) -> Iterator[tuple[z3.BoolRef, z3.BoolRef]]:
     yield m > 0, w.div(-x, m) == -w.div(x, m)
 
 
-@pytest.mark.parametrize("wrong", [wrong_split, wrong_sign])
-def test_wrong_laws_are_refuted(wrong: object) -> None:
-    with pytest.raises(Refuted, match="claim 0 with .*: \\["):
-        Proof(wrong).check()  # type: ignore[arg-type]
+@pytest.mark.parametrize("proof", [Proof(wrong_split), Proof(wrong_split, values=(1, 2, 3)), Proof(wrong_sign)])
+def test_wrong_laws_are_refuted(proof: Proof) -> None:
+    with pytest.raises(Refuted, match=r"claim 0 with .*: \["):
+        proof.check()
+
+
+def test_a_proof_may_take_small_parameters() -> None:
+    proof = Proof(PROOFS["quotient-split"].build, values=(1, 2, 3))
+    assert proof.manner == "z3 for each parameter in {1, 2, 3}"
+    proof.check()
 
 
 # ---- examples

@@ -1,0 +1,324 @@
+"""Examples of the laws of constraints: a domain as written, and once simplified; and of ranges."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class DomainExample:
+    """`(as written, as simplified)` for domains where a law applies, and where it does not."""
+
+    applies: tuple[tuple[str, str], ...]
+    idle: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class RangeExample:
+    """`(expression, domain, range)` where a law applies, and where it does not."""
+
+    applies: tuple[tuple[str, str, tuple[int, int]], ...]
+    idle: tuple[tuple[str, str, tuple[int, int]], ...]
+
+
+DOMAINS: dict[str, DomainExample] = {
+    "constraint-normal-form": DomainExample(
+        (
+            ("(d0) -> (d0), domain: d0 in [-9, 9], d0 * 4 - 3 in [2, 14]", "(d0) -> (d0), domain: d0 in [2, 4]"),
+            (
+                "(d0, d1) -> (d0, d1), domain: d0 in [-9, 9], d1 in [-9, 9], 4 - (d0 - d1) * 2 in [3, 9]",
+                "(d0, d1) -> (d0, d1), domain: d0 in [-9, 9], d1 in [-9, 9], d0 - d1 in [-2, 0]",
+            ),
+        ),
+        (
+            (
+                "(d0, d1) -> (d0, d1), domain: d0 in [-9, 9], d1 in [-9, 9], d0 - d1 in [-2, 0]",
+                "(d0, d1) -> (d0, d1), domain: d0 in [-9, 9], d1 in [-9, 9], d0 - d1 in [-2, 0]",
+            ),
+        ),
+    ),
+    "constraint-quotient-opened": DomainExample(
+        (
+            (
+                "(d0, d1) -> (d0, d1), domain: d0 in [-9, 9], d1 in [-9, 9], (d0 + d1) floordiv 4 in [-2, 1]",
+                "(d0, d1) -> (d0, d1), domain: d0 in [-9, 9], d1 in [-9, 9], d0 + d1 in [-8, 7]",
+            ),
+        ),
+        (
+            (
+                "(d0, d1) -> (d0, d1), domain: d0 in [-9, 9], d1 in [1, 4], d0 floordiv d1 in [-2, 1]",
+                "(d0, d1) -> (d0, d1), domain: d0 in [-9, 9], d1 in [1, 4], d0 floordiv d1 in [-2, 1]",
+            ),
+        ),
+    ),
+    "constraint-low-terms-leave": DomainExample(
+        (
+            (
+                "(d0, d1) -> (d0, d1), domain: d0 in [-9, 9], d1 in [0, 3], d0 * 4 + d1 in [0, 11]",
+                "(d0, d1) -> (d0, d1), domain: d0 in [0, 2], d1 in [0, 3]",
+            ),
+        ),
+        (
+            (
+                "(d0, d1) -> (d0, d1), domain: d0 in [-9, 9], d1 in [0, 4], d0 * 4 + d1 in [0, 11]",
+                "(d0, d1) -> (d0, d1), domain: d0 in [-1, 2], d1 in [0, 4], d0 * 4 + d1 in [0, 11]",
+            ),
+            (
+                "(d0, d1) -> (d0, d1), domain: d0 in [-9, 9], d1 in [0, 3], d0 * 4 + d1 in [0, 12]",
+                "(d0, d1) -> (d0, d1), domain: d0 in [0, 3], d1 in [0, 3], d0 * 4 + d1 in [0, 12]",
+            ),
+        ),
+    ),
+    "constraint-bounds-term": DomainExample(
+        (
+            (
+                "(d0, d1) -> (d0, d1), domain: d0 in [-9, 9], d1 in [0, 3], d0 + d1 in [2, 4]",
+                "(d0, d1) -> (d0, d1), domain: d0 in [-1, 4], d1 in [0, 3], d0 + d1 in [2, 4]",
+            ),
+        ),
+        (
+            (
+                "(d0, d1) -> (d0, d1), domain: d0 in [-1, 4], d1 in [0, 3], d0 + d1 in [2, 4]",
+                "(d0, d1) -> (d0, d1), domain: d0 in [-1, 4], d1 in [0, 3], d0 + d1 in [2, 4]",
+            ),
+        ),
+    ),
+    "constraint-extremum-opened": DomainExample(
+        (
+            (
+                "(d0, d1) -> (d0, d1), domain: d0 in [-9, 9], d1 in [-9, 9], min(d0, d1) in [2, 9]",
+                "(d0, d1) -> (d0, d1), domain: d0 in [2, 9], d1 in [2, 9]",
+            ),
+            (
+                "(d0, d1) -> (d0, d1), domain: d0 in [-9, 9], d1 in [-9, 9], max(d0, d1) in [-9, 2]",
+                "(d0, d1) -> (d0, d1), domain: d0 in [-9, 2], d1 in [-9, 2]",
+            ),
+        ),
+        (
+            (
+                "(d0, d1) -> (d0, d1), domain: d0 in [-9, 9], d1 in [-9, 9], min(d0, d1) in [-9, 2]",
+                "(d0, d1) -> (d0, d1), domain: d0 in [-9, 9], d1 in [-9, 9], min(d0, d1) in [-9, 2]",
+            ),
+        ),
+    ),
+    "constraint-congruence-normal": DomainExample(
+        (
+            (
+                "(d0, d1) -> (d0, d1), domain: d0 in [-9, 9], d1 in [-9, 9], (d0 * 3 + d1 + 1) mod 5 in [2, 2]",
+                "(d0, d1) -> (d0, d1), domain: d0 in [-9, 9], d1 in [-9, 9], (d0 + d1 * 2) mod 5 in [2, 2]",
+            ),
+        ),
+        (
+            (
+                "(d0, d1) -> (d0, d1), domain: d0 in [-9, 9], d1 in [-9, 9], (d0 * 3 + d1 * 4) mod 6 in [2, 2]",
+                "(d0, d1) -> (d0, d1), domain: d0 in [-9, 9], d1 in [-9, 9], (d0 * 3 - d1 * 2) mod 6 in [2, 2]",
+            ),
+        ),
+    ),
+    "constraint-congruences-join": DomainExample(
+        (
+            (
+                "(d0, d1) -> (d0, d1), domain: d0 in [-9, 9], d1 in [-9, 9], (d0 + d1) mod 4 in [1, 1], (d0 + d1) mod 6 in [3, 3]",
+                "(d0, d1) -> (d0, d1), domain: d0 in [-9, 9], d1 in [-9, 9], (d0 + d1) mod 12 in [9, 9]",
+            ),
+        ),
+        (
+            (
+                "(d0, d1) -> (d0, d1), domain: d0 in [-9, 9], d1 in [-9, 9], (d0 + d1) mod 4 in [1, 1], (d0 - d1) mod 6 in [3, 3]",
+                "(d0, d1) -> (d0, d1), domain: d0 in [-9, 9], d1 in [-9, 9], (d0 - d1) mod 6 in [3, 3], (d0 + d1) mod 4 in [1, 1]",
+            ),
+        ),
+    ),
+    "constraint-congruences-never": DomainExample(
+        (
+            (
+                "(d0, d1) -> (d0, d1), domain: d0 in [-9, 9], d1 in [-9, 9], (d0 + d1) mod 4 in [1, 1], (d0 + d1) mod 6 in [2, 2]",
+                "KNOWN EMPTY",
+            ),
+        ),
+        (
+            (
+                "(d0, d1) -> (d0, d1), domain: d0 in [-9, 9], d1 in [-9, 9], (d0 + d1) mod 4 in [1, 1], (d0 + d1) mod 7 in [2, 2]",
+                "(d0, d1) -> (d0, d1), domain: d0 in [-9, 9], d1 in [-9, 9], (d0 + d1) mod 28 in [9, 9]",
+            ),
+        ),
+    ),
+    "constraint-congruence-bounds": DomainExample(
+        (
+            (
+                "(d0) -> (d0), domain: d0 in [-9, 9], d0 mod 4 in [1, 1]",
+                "(d0) -> (d0), domain: d0 in [-7, 9], d0 mod 4 in [1, 1]",
+            ),
+        ),
+        (
+            (
+                "(d0) -> (d0), domain: d0 in [-7, 9], d0 mod 4 in [1, 1]",
+                "(d0) -> (d0), domain: d0 in [-7, 9], d0 mod 4 in [1, 1]",
+            ),
+        ),
+    ),
+    "constraints-meet": DomainExample(
+        (
+            (
+                "(d0, d1) -> (d0, d1), domain: d0 in [0, 9], d1 in [0, 9], d0 + d1 in [2, 9], d0 + d1 in [5, 12]",
+                "(d0, d1) -> (d0, d1), domain: d0 in [0, 9], d1 in [0, 9], d0 + d1 in [5, 9]",
+            ),
+            (
+                "(d0, d1) -> (d0, d1), domain: d0 in [0, 9], d1 in [0, 9], d0 - d1 in [-9, 0], d1 - d0 in [-9, 0]",
+                "(d0, d1) -> (d0, d0), domain: d0 in [0, 9], d1 in [0, 9], d0 - d1 in [0, 0]",
+            ),
+        ),
+        (
+            (
+                "(d0, d1) -> (d0, d1), domain: d0 in [0, 9], d1 in [0, 9], d0 + d1 in [2, 9], d0 - d1 in [2, 5]",
+                "(d0, d1) -> (d0, d1), domain: d0 in [2, 9], d1 in [0, 7], d0 - d1 in [2, 5], d0 + d1 in [2, 9]",
+            ),
+        ),
+    ),
+    "constraint-implied": DomainExample(
+        (
+            (
+                "(d0, d1) -> (d0, d1), domain: d0 in [0, 9], d1 in [0, 9], d0 + d1 in [0, 18]",
+                "(d0, d1) -> (d0, d1), domain: d0 in [0, 9], d1 in [0, 9]",
+            ),
+        ),
+        (
+            (
+                "(d0, d1) -> (d0, d1), domain: d0 in [0, 9], d1 in [0, 9], d0 + d1 in [0, 17]",
+                "(d0, d1) -> (d0, d1), domain: d0 in [0, 9], d1 in [0, 9], d0 + d1 in [0, 17]",
+            ),
+        ),
+    ),
+    "constraint-impossible": DomainExample(
+        (("(d0, d1) -> (d0, d1), domain: d0 in [0, 9], d1 in [0, 9], d0 + d1 in [19, 20]", "KNOWN EMPTY"),),
+        (
+            (
+                "(d0, d1) -> (d0, d1), domain: d0 in [0, 9], d1 in [0, 9], d0 + d1 in [18, 20]",
+                "(d0, d1) -> (9, 9), domain: d0 in [9, 9], d1 in [9, 9]",
+            ),
+        ),
+    ),
+    "constraint-equates": DomainExample(
+        (
+            (
+                "(d0, d1) -> (d0, d1), domain: d0 in [0, 9], d1 in [0, 9], d0 - d1 in [0, 0], (d0 + d1) mod 3 in [0, 1]",
+                "(d0, d1) -> (d0, d0), domain: d0 in [0, 9], d1 in [0, 9], (-d0) mod 3 in [0, 1], d0 - d1 in [0, 0]",
+            ),
+        ),
+        (
+            (
+                "(d0, d1) -> (d0, d1), domain: d0 in [0, 9], d1 in [0, 9], d0 - d1 in [0, 1], (d0 + d1) mod 3 in [0, 1]",
+                "(d0, d1) -> (d0, d1), domain: d0 in [0, 9], d1 in [0, 9], (d0 + d1) mod 3 in [0, 1], d0 - d1 in [0, 1]",
+            ),
+        ),
+    ),
+    "constraint-solved": DomainExample(
+        (
+            (
+                "(d0, d1) -> (d0, d1), domain: d0 in [0, 9], d1 in [0, 9], d0 + d1 in [9, 9], d0 * 2 + d1 * 2 + d1 mod 2 in [18, 19]",
+                "(d0, d1) -> (d0, d1), domain: d0 in [0, 9], d1 in [0, 9], d0 + d1 in [9, 9]",
+            ),
+            (
+                "(d0, d1, d2) -> (d0, d1, d2), domain: d0 in [0, 9], d1 in [0, 9], d2 in [0, 9], d0 + d1 - d2 in [0, 0], (d0 + d1) * 2 - d2 in [0, 9]",
+                "(d0, d1, d2) -> (d0, d1, d2), domain: d0 in [0, 9], d1 in [0, 9], d2 in [0, 9], d0 + d1 - d2 in [0, 0]",
+            ),
+        ),
+        (
+            (
+                "(d0, d1, d2) -> (d0, d1, d2), domain: d0 in [0, 9], d1 in [0, 9], d2 in [0, 9], d0 + d1 - d2 in [0, 1], (d0 + d1) * 2 - d2 in [0, 9]",
+                "(d0, d1, d2) -> (d0, d1, d2), domain: d0 in [0, 9], d1 in [0, 9], d2 in [0, 9], d0 + d1 - d2 in [0, 1], (d0 + d1) * 2 - d2 in [0, 9]",
+            ),
+        ),
+    ),
+}
+
+RANGES: dict[str, RangeExample] = {
+    "range-of-sum": RangeExample(
+        (("d0 + d1 - 3", "d0 in [-2, 5], d1 in [1, 4]", (-4, 6)),),
+        (),
+    ),
+    "range-of-multiple": RangeExample(
+        (("d0 * -4", "d0 in [-2, 5]", (-20, 8)),),
+        (),
+    ),
+    "range-of-digits": RangeExample(
+        (
+            ("d0 + (d0 floordiv 4) * 4", "d0 in [0, 7]", (0, 11)),
+            ("d0 - (d0 floordiv 4) * 3", "d0 in [-4, 7]", (-1, 4)),
+        ),
+        (("d0 - (d1 floordiv 4) * 3", "d0 in [-4, 7], d1 in [-4, 7]", (-7, 10)),),
+    ),
+    "range-by-lifting": RangeExample(
+        (("d0 floordiv 4 + d1", "d0 in [0, 9], d1 in [-9, 9], d0 + d1 * 4 in [0, 7]", (0, 1)),),
+        (("d0 floordiv 4 + d1", "d0 in [0, 9], d1 in [-9, 9], d0 + d1 * 3 in [0, 7]", (-3, 4)),),
+    ),
+    "range-of-quotient": RangeExample(
+        (("d0 floordiv 4", "d0 in [-5, 7]", (-2, 1)),),
+        (("d0 floordiv 4", "d0 in [-5, 8]", (-2, 2)),),
+    ),
+    "range-of-quotient-by-expression": RangeExample(
+        (("d0 floordiv d1", "d0 in [-5, 7], d1 in [2, 3]", (-3, 3)),),
+        (("d0 floordiv d1", "d0 in [-5, 7], d1 in [1, 3]", (-5, 7)),),
+    ),
+    "range-of-remainder": RangeExample(
+        (("d0 mod 8", "d0 in [-7, -2]", (1, 6)),),
+        (("d0 mod 8", "d0 in [-8, 0]", (0, 7)),),
+    ),
+    "range-of-remainder-by-expression": RangeExample(
+        (
+            ("d0 mod d1", "d0 in [0, 3], d1 in [2, 9]", (0, 3)),
+            ("d0 mod d1", "d0 in [-9, 9], d1 in [-6, -2]", (0, 5)),
+        ),
+        (("d0 mod d1", "d0 in [-1, 3], d1 in [2, 9]", (0, 8)),),
+    ),
+    "range-of-extremum": RangeExample(
+        (
+            ("min(d0, d1)", "d0 in [0, 9], d1 in [-3, 5]", (-3, 5)),
+            ("max(d0, d1)", "d0 in [0, 9], d1 in [-3, 5]", (0, 9)),
+        ),
+        (),
+    ),
+    "range-of-product": RangeExample(
+        (("d0 * d1", "d0 in [-2, 3], d1 in [-5, 4]", (-15, 12)),),
+        (),
+    ),
+    "range-of-square": RangeExample(
+        (("d0 * d0", "d0 in [-3, 2]", (0, 9)),),
+        (("d0 * d1", "d0 in [-3, 2], d1 in [-3, 2]", (-6, 9)),),
+    ),
+    "congruence-of-sum": RangeExample(
+        (("d0 * 4 + d1 * 6 + 1", "d0 in [-3, 3], d1 in [-3, 3], d0 * 4 + d1 * 6 + 1 in [0, 10]", (1, 9)),),
+        (("d0 * 4 + d1 * 5 + 1", "d0 in [-3, 3], d1 in [-3, 3], d0 * 4 + d1 * 5 + 1 in [0, 10]", (0, 10)),),
+    ),
+    "congruence-of-remainder": RangeExample(
+        (
+            ("(d0 * 6 + 1) mod 8", "d0 in [-9, 9]", (1, 7)),
+            ("(d0 * 6 + d1) mod 8", "d0 in [-9, 9], d1 in [1, 1]", (1, 7)),
+        ),
+        (("(d0 * 6 + d1) mod 7", "d0 in [-9, 9], d1 in [1, 1]", (0, 6)),),
+    ),
+    "congruence-of-extremum": RangeExample(
+        (
+            (
+                "min(d0 * 4 + 1, d1 * 6 + 3)",
+                "d0 in [-3, 3], d1 in [-3, 3], min(d0 * 4 + 1, d1 * 6 + 3) in [0, 10]",
+                (1, 9),
+            ),
+        ),
+        (
+            (
+                "min(d0 * 4 + 1, d1 * 6 + 4)",
+                "d0 in [-3, 3], d1 in [-3, 3], min(d0 * 4 + 1, d1 * 6 + 4) in [0, 10]",
+                (1, 10),
+            ),
+        ),
+    ),
+    "congruence-of-product": RangeExample(
+        (("(d0 * 2) * (d1 * 3)", "d0 in [-3, 3], d1 in [-3, 3], d0 * d1 * 6 in [-8, 8]", (-6, 6)),),
+        (("d0 * d1 * 5", "d0 in [-3, 3], d1 in [-3, 3], d0 * d1 * 5 in [-8, 8]", (-5, 5)),),
+    ),
+    "congruence-tightens": RangeExample(
+        (("d0", "d0 in [-3, 9], d0 mod 4 in [2, 2]", (-2, 6)),),
+        (("d0", "d0 in [-2, 6], d0 mod 4 in [0, 2]", (-2, 6)),),
+    ),
+}
