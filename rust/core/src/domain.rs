@@ -107,6 +107,13 @@ impl Problem {
             }
             let changed = pass.changed;
             self.constraints = pass.kept;
+            if self.constraints.is_empty() {
+                // Nothing is left to say; what was derived from the box holds on if the box is the same.
+                if changed {
+                    self.restate_facts(s, None);
+                }
+                return false;
+            }
             if !changed && !self.equate_variables(s) && !self.use_each_other(s) {
                 break;
             }
@@ -124,10 +131,12 @@ impl Problem {
             return false;
         }
         for k in 0..count {
-            s.ranges.reset(self.visible_bounds());
-            s.domain_changed();
-            self.state_facts(s, Some(k));
             let (e, interval) = self.constraints[k];
+            let beside = |j: usize| j != k && s.arena.may_share_variables(self.constraints[j].0, e);
+            if !(0..count).any(beside) {
+                continue;
+            }
+            self.restate_facts(s, Some(k));
             let new = s.simplify(e);
             let bounds = s.bounds(new);
             if interval.covers(bounds) || self.holds_by_substitution(s, k) {
