@@ -139,20 +139,25 @@ def _has_values(m: OperandIndexing) -> bool:
 def walk(found: Arrays, order: Iterable[Instruction]) -> None:
     """Carry the maps found so far on to the operands of each instruction of `order`, users before their operands."""
     for i in order:
-        arrays, operands = found.get(i), i.operands
-        if arrays is None or not operands:
-            continue
-        shapes, memo = i.shape.leaves, i.module.attached(Memo)
-        for leaf in sorted(arrays) if len(arrays) > 1 else arrays:
-            sizes = shapes[leaf].dimensions
-            arrays[leaf] = here = _bounded(arrays[leaf], sizes)
-            for operand, at, m, same in _steps(memo, i, leaf):
-                inputs = found.setdefault(operands[operand], {})
-                into = inputs.get(at)
-                if into is None and same:
-                    inputs[at] = here.copy()
-                else:
-                    _extend(inputs.setdefault(at, {}), here, m, same)
+        arrays = found.get(i)
+        if arrays is not None and i.operands:
+            _carry_back(found, i, arrays)
+
+
+def _carry_back(found: Arrays, i: Instruction, arrays: dict[int, Found]) -> None:
+    operands, shapes, memo = i.operands, i.shape.leaves, i.module.attached(Memo)
+    for leaf in sorted(arrays) if len(arrays) > 1 else arrays:
+        arrays[leaf] = here = _bounded(arrays[leaf], shapes[leaf].dimensions)
+        for operand, at, m, same in _steps(memo, i, leaf):
+            inputs = found.setdefault(operands[operand], {})
+            into = inputs.get(at)
+            if into is not None:
+                _extend(into, here, m, same)
+            elif same:
+                inputs[at] = here.copy()
+            else:
+                inputs[at] = into = {}
+                _extend(into, here, m, same)
 
 
 def _steps(memo: Memo, i: Instruction, output: int) -> list[Step]:
@@ -176,7 +181,10 @@ def _steps(memo: Memo, i: Instruction, output: int) -> list[Step]:
 def _from_root(computation: Computation, output: int) -> Indexing:
     root = computation.root
     found: Arrays = {root: {output: {identity(output_sizes(root, output)): None}}}
-    walk(found, reversed(computation.post_order()))
+    for i in reversed(computation.post_order()):
+        if i.operands and i in found:
+            _carry_back(found, i, found[i])
+            del found[i]  # all that is asked of the walk are the parameters, which have no operands
     return [
         [
             with_leaf(m, leaf)
