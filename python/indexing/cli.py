@@ -113,7 +113,9 @@ def parser() -> argparse.ArgumentParser:
     sub.add_argument("first", metavar="FIRST", help="the map applied first; - reads standard input")
     sub.add_argument("second", metavar="SECOND", help="the map applied to its results; - reads standard input")
 
-    sub = add_for_file("analyze", analyze, "print how much of its operands each fusion reads, and what memory moves for it")
+    sub = add_for_file(
+        "analyze", analyze, "print how much of its operands each fusion reads, and what memory moves for it"
+    )
     sub.add_argument("--instruction", metavar="NAME", help="of this instruction only, wherever it is")
     sub.add_argument("--device", choices=tuple(DEVICES), default="H100", help="whose memory (default: H100)")
     sub.add_argument("--html", metavar="FILE", type=Path, help="write a page with a table to sort as well")

@@ -19,7 +19,7 @@ from indexing.layout import bit_width
 from indexing.ops.block import leaves
 
 if TYPE_CHECKING:
-    from indexing.hlo import Instruction
+    from indexing.hlo import Computation, Instruction
 
 __all__ = ["Report", "Row", "report", "rows_of"]
 
@@ -37,6 +37,8 @@ COLUMNS = (
     "note",
 )
 _NOT_MOVING = frozenset({"parameter", "constant", "tuple", "get-tuple-element", "bitcast", "after-all"})
+# These move what the instructions of their computations move, each time that they run.
+_CONTROL = frozenset({"call", "while", "conditional", "async-start"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,9 +103,29 @@ class Report:
 
 
 def report(name: str, instructions: Sequence[Instruction], device: Device = H100) -> Report:
-    """Analyze instructions (fusions, or others one by one); those that move nothing are left out."""
-    rows = [row for i in instructions if i.opcode not in _NOT_MOVING for row in rows_of(i, device)]
+    """Analyze instructions (fusions, or others one by one); those that move nothing are left out.
+
+    A loop, a call or a conditional stands for the instructions of its computations, each counted once: how often they
+    run, shapes do not say.
+    """
+    rows = [row for i in moving(instructions) for row in rows_of(i, device)]
     return Report(name, device, tuple(sorted(rows, key=lambda r: -r.excess)))
+
+
+def moving(instructions: Sequence[Instruction]) -> list[Instruction]:
+    """The instructions that move data, those of the computations of loops, calls and conditionals among them."""
+    found: list[Instruction] = []
+    seen: set[Computation] = set()
+    waiting = list(reversed(instructions))
+    while waiting:
+        i = waiting.pop()
+        if i.opcode in _CONTROL:
+            new = [c for c in dict.fromkeys(i.called) if c not in seen]
+            seen.update(new)
+            waiting.extend(j for c in reversed(new) for j in reversed(list(c.instructions.values())))
+        elif i.opcode not in _NOT_MOVING:
+            found.append(i)
+    return found
 
 
 def rows_of(instruction: Instruction, device: Device = H100) -> list[Row]:

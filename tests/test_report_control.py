@@ -1,0 +1,42 @@
+"""Loops, calls and conditionals in a report stand for the instructions of their computations."""
+
+import indexing as ix
+from indexing.analysis.report import moving, report
+
+PROGRAM = """
+HloModule control
+body { s = (s32[], f32[64]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  one = s32[] constant(1)
+  next = s32[] add(i, one)
+  x = f32[64] get-tuple-element(s), index=1
+  y = f32[64] exponential(x)
+  ROOT t = (s32[], f32[64]) tuple(next, y) }
+condition { s = (s32[], f32[64]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  n = s32[] constant(10)
+  ROOT less = pred[] compare(i, n), direction=LT }
+twice { p = f32[64] parameter(0)
+  ROOT double = f32[64] add(p, p) }
+ENTRY main {
+  zero = s32[] constant(0)
+  a = f32[64] parameter(0)
+  first = f32[64] call(a), to_apply=twice
+  second = f32[64] call(first), to_apply=twice
+  start = (s32[], f32[64]) tuple(zero, second)
+  ROOT loop = (s32[], f32[64]) while(start), condition=condition, body=body }
+"""
+
+
+def test_computations_stand_for_what_calls_them_once_each():
+    module = ix.hlo.parse(PROGRAM)
+    names = [i.name for i in moving(list(module.entry.instructions.values()))]
+    assert names == ["double", "less", "next", "y"]
+
+
+def test_a_loop_moves_what_its_body_moves_in_one_pass():
+    module = ix.hlo.parse(PROGRAM)
+    rows = report("control", [module.entry.root]).rows
+    read = {(r.instruction, r.array): r.must_move for r in rows if r.kind == "read"}
+    assert read["y", "x"] == 64 * 4
+    assert {name for name, _ in read} == {"less", "next", "y"}
