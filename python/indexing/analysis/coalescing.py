@@ -69,25 +69,28 @@ class Access:
     exactness: Literal["exact", "estimate"] = "exact"
     reason: str = ""
 
+    def _mean(self, total: float) -> float:
+        return total / self.total.instructions if self.total.instructions else 0.0
+
     @property
     def bytes_asked(self) -> float:
         """Different bytes that a warp instruction asks for, on average."""
-        return self.total.asked / max(self.total.instructions, 1)
+        return self._mean(self.total.asked)
 
     @property
     def sectors(self) -> float:
         """Sectors that a warp instruction moves, on average."""
-        return self.total.sectors / max(self.total.instructions, 1)
+        return self._mean(self.total.sectors)
 
     @property
     def lines(self) -> float:
         """Cache lines that a warp instruction touches, on average."""
-        return self.total.lines / max(self.total.instructions, 1)
+        return self._mean(self.total.lines)
 
     @property
     def ideal(self) -> float:
         """Sectors that the bytes asked for would fill, on average."""
-        return self.total.ideal / max(self.total.instructions, 1)
+        return self._mean(self.total.ideal)
 
     @property
     def ratio(self) -> float:
@@ -97,7 +100,7 @@ class Access:
     @property
     def bytes_moved(self) -> int:
         """Bytes of the sectors that all warps move, those that one thread's vector shares counted once."""
-        return self.unrolled.sectors * self.sector_bytes
+        return round(self.unrolled.sectors * self.sector_bytes)
 
     @property
     def coalesced(self) -> bool:
@@ -188,15 +191,14 @@ def _of_loop(root: Instruction, device: Device, launch: Launch, storage: Storage
         for k, maps in enumerate(output_to_input(root, output)):
             arrays = leaves(root.operands[k].shape)
             for m in maps:
-                if m.map.is_undefined:
-                    unknown[k] = m.reason
+                if m.exactness != "exact":
+                    unknown[k] = m.reason  # a map that names more than is read would move too much
                 elif not m.map.is_known_empty and bit_width(arrays[m.leaf].element_type):
                     read = arrays[m.leaf]
                     argument = Argument("input", k, read.element_type, read.dimensions, read.layout)
                     found = compose(threads, m.map).simplify()
                     with_vectors = found.constraints == threads.constraints and found.dims == threads.dims
-                    for access in _accesses([found], argument, block, device, storage, with_vectors):
-                        reads.append(access if m.exactness == "exact" else _estimated(access, m.reason))
+                    reads += _accesses([found], argument, block, device, storage, with_vectors)
     return Coalescing(tuple(reads), tuple(writes), device, "loop", tuple(unknown.items()))
 
 

@@ -161,7 +161,7 @@ def _moved(accesses: Sequence[Access]) -> tuple[int | None, float | None, float 
     """Bytes, sectors a warp instruction, ratio and verdict of several accesses together."""
     if not accesses:
         return None, None, None, None
-    sectors, ideal = (sum(getattr(a.total, f) for a in accesses) for f in ("sectors", "ideal"))
+    sectors, ideal = sum(a.total.sectors for a in accesses), sum(a.total.ideal for a in accesses)
     instructions = sum(a.total.instructions for a in accesses)
     moved = sum(a.bytes_moved for a in accesses)
     return moved, sectors / instructions, sectors / ideal, all(a.coalesced for a in accesses)

@@ -36,34 +36,36 @@ class Tally:
     """Sums over warp instructions that have an active lane: how many there are, and what they ask for and move.
 
     `asked` are different bytes, `sectors` and `lines` those that hold them, `ideal` the least number of sectors that
-    could, `aligned` the sectors that would do if each contiguous run of bytes began where a sector does.
+    could, `aligned` the sectors that would do if each contiguous run of bytes began where a sector does. Whole numbers,
+    but for averages over runtime values and samples.
     """
 
-    instructions: int = 0
-    asked: int = 0
-    sectors: int = 0
-    lines: int = 0
-    ideal: int = 0
-    aligned: int = 0
+    instructions: float = 0
+    asked: float = 0
+    sectors: float = 0
+    lines: float = 0
+    ideal: float = 0
+    aligned: float = 0
 
     def __add__(self, other: Tally) -> Tally:
         return Tally(*(a + b for a, b in zip(self.numbers, other.numbers, strict=True)))
 
     @property
-    def numbers(self) -> tuple[int, int, int, int, int, int]:
+    def numbers(self) -> tuple[float, float, float, float, float, float]:
         """The six sums, in order."""
         return self.instructions, self.asked, self.sectors, self.lines, self.ideal, self.aligned
 
     def scaled(self, numerator: int, denominator: int) -> Tally:
         """What a sample says of the whole."""
-        return Tally(*(round(n * numerator / denominator) for n in self.numbers))
+        return Tally(*(n * numerator / denominator for n in self.numbers))
 
 
 @dataclass(frozen=True, slots=True)
 class WarpMap:
     """An address in bits over (lane, warp, bl_x, bl_y, bl_z, ranges, runtime variables), and when a lane is active.
 
-    `vector` is the variable that counts the elements of one thread's vector; None where there is none.
+    `vector` is the variable that counts the elements of one thread's vector; None where there is none. `repeats` is
+    how many values the runtime variables take together: only one of them happens.
     """
 
     address: SymbolicExpr
@@ -71,6 +73,7 @@ class WarpMap:
     bounds: tuple[Bound, ...]
     width: int
     vector: int | None
+    repeats: int = 1
 
     @property
     def lanes(self) -> int:
@@ -126,7 +129,8 @@ def warp_map(
     if vector is not None and vector not in used:  # the same element for all: loaded once
         box[vector] = (0, 0)
         vector = None
-    return WarpMap(found.results[0] * width, tuple(box), tuple(kept), width, vector)
+    repeats = prod(high - low + 1 for low, high in box[len(box) - thread_map.num_runtimes :])
+    return WarpMap(found.results[0] * width, tuple(box), tuple(kept), width, vector, repeats)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,8 +168,8 @@ def count(warps: WarpMap, device: Device, may_be_vector: bool) -> Counted:
             tallies[1] += _tally_rows(together, weights, warps.width, device)
     if warps.vector is None:
         tallies[1] = tallies[0]
-    if sampled is not None:
-        tallies = [t.scaled(all_weight, judged) for t in tallies]
+    if sampled is not None or warps.repeats > 1:
+        tallies = [t.scaled(all_weight, judged * warps.repeats) for t in tallies]
     return Counted(tallies[0], tallies[1], sampled)
 
 
