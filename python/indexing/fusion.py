@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from indexing._core import IndexingMap
 from indexing.errors import IndexingError, InvalidMap
 from indexing.layout import to_logical, to_physical
-from indexing.ops.block import Indexing, OperandIndexing, identity, leaves, output_sizes
+from indexing.ops.block import Indexing, OperandIndexing, leaves
 from indexing.ops.compose import follow
 from indexing.ops.through import (
     Arrays,
@@ -21,6 +21,7 @@ from indexing.ops.through import (
     instruction_inverse,
     merge,
     prepare_called,
+    starting,
     walk,
     with_leaf,
 )
@@ -82,7 +83,7 @@ def grouped_indexing(
             f"{target.name} is not in the cluster: give the cluster's instructions, {target.name} among them"
         )
     _check(output, len(leaves(target.shape)), f"{target.name} has", "outputs")
-    found: Arrays = {target: {output: {identity(output_sizes(target, output)): None}}}
+    found: Arrays = {target: {output: starting(target, output)}}
     outer = target.computation
     if target not in cluster:
         fusion = fusions[target.computation]
@@ -99,7 +100,7 @@ def grouped_indexing(
     grouped: dict[Instruction, list[OperandIndexing]] = {}
     for i, arrays in found.items():
         if i.opcode != "parameter" or i.computation not in fusions:
-            grouped[i] = [with_leaf(m, leaf) for leaf, maps in arrays.items() for m in maps]
+            grouped[i] = [with_leaf(m, leaf) for leaf, maps in arrays.items() for m in maps.values()]
     return grouped
 
 
@@ -116,7 +117,7 @@ def epilogue_indexing(hero: Instruction, root: Instruction) -> IndexingMap:
     if len(found) != 1:
         how_many = "no path leads" if not found else f"{len(found)} paths with different maps lead"
         raise InvalidMap(f"{how_many} from {hero.name} to {root.name}: an epilogue has one map")
-    return next(iter(found)).map
+    return next(iter(found.values())).map
 
 
 def _through_fusion(fusion: Instruction, found: Arrays) -> None:
@@ -127,7 +128,7 @@ def _through_fusion(fusion: Instruction, found: Arrays) -> None:
     for parameter, operand in zip(inside.parameters, fusion.operands, strict=True):
         for leaf, maps in sorted(found.get(parameter, {}).items()):
             into = found.setdefault(operand, {}).setdefault(leaf, {})
-            for m in maps:
+            for m in maps.values():
                 merge(into, m)
 
 

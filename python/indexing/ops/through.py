@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import TYPE_CHECKING, TypeAlias
 
 from indexing.ops.block import (
     Indexing,
     OperandIndexing,
+    RuntimeValue,
     identity,
     identity_map,
     leaves,
@@ -28,6 +30,7 @@ from indexing.ops.interpret import rule
 from indexing.ops.inverse import inverse_indexing
 
 if TYPE_CHECKING:
+    from indexing._core import IndexingMap
     from indexing.hlo import Computation, Instruction, Shape
 
 MOST_MAPS = 64
@@ -37,7 +40,8 @@ _TOO_MANY = (
     "it is named as a whole"
 )
 
-Found: TypeAlias = dict[OperandIndexing, None]  # different maps, in the order they were found
+Key: TypeAlias = "IndexingMap | tuple[IndexingMap, tuple[RuntimeValue, ...], IndexingMap | None]"
+Found: TypeAlias = dict[Key, OperandIndexing]  # different maps, by what tells them apart, in the order they were found
 Arrays: TypeAlias = "dict[Instruction, dict[int, Found]]"  # by instruction and number of its array
 Onward: TypeAlias = dict[int, list[tuple[int, OperandIndexing, bool]]]  # by an operand's array: output, map, no change?
 Step: TypeAlias = tuple[int, int, OperandIndexing, bool]  # operand, its array, the map to it, whether that's no change
@@ -180,7 +184,7 @@ def _steps(memo: Memo, i: Instruction, output: int) -> list[Step]:
 
 def _from_root(computation: Computation, output: int) -> Indexing:
     root = computation.root
-    found: Arrays = {root: {output: {identity(output_sizes(root, output)): None}}}
+    found: Arrays = {root: {output: starting(root, output)}}
     for i in reversed(computation.post_order()):
         if i.operands and i in found:
             _carry_back(found, i, found[i])
@@ -189,7 +193,7 @@ def _from_root(computation: Computation, output: int) -> Indexing:
         [
             with_leaf(m, leaf)
             for leaf, maps in sorted(found.get(p, {}).items())
-            for m in _bounded(maps, p.shape.leaves[leaf].dimensions)
+            for m in _bounded(maps, p.shape.leaves[leaf].dimensions).values()
         ]
         for p in computation.parameters
     ]
@@ -210,7 +214,7 @@ def _from_parameter(computation: Computation, parameter: int) -> Indexing:
         found = indexing_to(start, leaf, order)
         work += sum(len(maps) for arrays in found.values() for maps in arrays.values())
         for k, maps in enumerate(outputs):
-            maps += [with_leaf(m, leaf) for m in found.get(computation.root, {}).get(k, {})]
+            maps += [with_leaf(m, leaf) for m in found.get(computation.root, {}).get(k, {}).values()]
     return outputs
 
 
@@ -232,7 +236,7 @@ def indexing_to(start: Instruction, leaf: int, order: Sequence[Instruction]) -> 
 
     `order` lists operands before their users. The result has, for each instruction reached, its arrays by number.
     """
-    found: Arrays = {start: {leaf: {identity(output_sizes(start, leaf)): None}}}
+    found: Arrays = {start: {leaf: starting(start, leaf)}}
     candidates = set(start.users)
     for i in order:
         if i not in candidates:
@@ -279,7 +283,7 @@ def _onward(i: Instruction, operand: int) -> Onward:
 
 def _extend(into: Found, firsts: Found, second: OperandIndexing, same: bool) -> None:
     """Add each of `firsts` followed by `second` (of array 0), or as it is where that's the `same`."""
-    for first in firsts:
+    for first in firsts.values():
         if len(into) > MOST_MAPS and not same:
             return  # _bounded replaces them by one
         merge(into, first if same else follow(first, second))
@@ -299,19 +303,24 @@ def _changes_nothing(m: OperandIndexing, sizes: tuple[int, ...]) -> bool:
 
 def merge(into: Found, m: OperandIndexing) -> None:
     """Add a map to those found. Of equal maps the more exact one stays; of equal bounds, the pieces of both."""
-    if m in into:
+    key = _key(m)
+    other = into.setdefault(key, m)
+    if other is m or other.exactness == "exact":
         return
-    for other in into:
-        if other.map == m.map and other.runtime_values == m.runtime_values and other.replica_map == m.replica_map:
-            if "exact" in (m.exactness, other.exactness):
-                stays = m if m.exactness == "exact" else other
-            else:
-                stays = other if other.pieces == m.pieces else replace(other, pieces=_pieces_of_both(other, m))
-            if stays is not other:
-                del into[other]
-                into[stays] = None
-            return
-    into[m] = None
+    if m.exactness == "exact":
+        into[key] = m
+    elif other.pieces != m.pieces:
+        into[key] = replace(other, pieces=_pieces_of_both(other, m))
+
+
+def _key(m: OperandIndexing) -> Key:
+    return (m.map, m.runtime_values, m.replica_map) if m.runtime_values or m.replica_map is not None else m.map
+
+
+def starting(instruction: Instruction, output: int) -> Found:
+    """What is known where a walk starts: array `output` of the instruction is itself."""
+    itself = identity(output_sizes(instruction, output))
+    return {itself.map: itself}
 
 
 def _pieces_of_both(one: OperandIndexing, other: OperandIndexing) -> tuple[OperandIndexing, ...] | None:
@@ -325,25 +334,26 @@ def _bounded(found: Found, sizes: Sequence[int]) -> Found:
     """The maps without those known to be empty (unless all are), or one that bounds them where there are too many."""
     if len(found) == 1:
         return found
-    if _too_many(found) or any(m.reason and _names_all(m, sizes) for m in found):
-        return {_bound(found, sizes): None}
-    if not any(m.map.is_known_empty for m in found):
+    if _too_many(found) or any(m.reason and _names_all(m, sizes) for m in found.values()):
+        bound = _bound(found, sizes)
+        return {bound.map: bound}
+    if not any(m.map.is_known_empty for m in found.values()):
         return found
-    kept = {m: None for m in found if not m.map.is_known_empty}
-    return kept or dict.fromkeys(list(found)[:1])
+    kept = {key: m for key, m in found.items() if not m.map.is_known_empty}
+    return kept or dict(islice(found.items(), 1))
 
 
 def _too_many(found: Found) -> bool:
     if len(found) <= MOST_WITH_VALUES:
         return False
-    return len(found) > MOST_MAPS or sum(bool(m.runtime_values) for m in found) > MOST_WITH_VALUES
+    return len(found) > MOST_MAPS or sum(bool(m.runtime_values) for m in found.values()) > MOST_WITH_VALUES
 
 
 def _bound(found: Found, sizes: Sequence[int]) -> OperandIndexing:
-    for m in found:
+    for m in found.values():
         if m.exactness == "unknown":
             return unknown(m.reason)
-    dims = next(m.map.dims for m in found if not m.map.is_known_empty)
+    dims = next(m.map.dims for m in found.values() if not m.map.is_known_empty)
     return whole([v.interval.upper + 1 for v in dims], sizes, _TOO_MANY)
 
 
