@@ -13,9 +13,14 @@ from indexing._core import constant as constant
 from indexing._core import parse_all as parse_all
 from indexing._core import simplify_all as simplify_all
 from indexing._core import variable as variable
+from indexing.analysis import convert as convert
+from indexing.analysis.coalescing import Coalescing as Coalescing
+from indexing.analysis.coalescing import Launch as Launch
 from indexing.analysis.coalescing import coalescing as coalescing
+from indexing.analysis.device import Device as Device
 from indexing.analysis.tiling import Tile as Tile
 from indexing.analysis.tiling import propagate_tile as propagate_tile
+from indexing.analysis.tiling import propagate_tiles as propagate_tiles
 from indexing.analysis.tiling import valid_tilings as valid_tilings
 from indexing.analysis.utilization import Utilization as Utilization
 from indexing.analysis.utilization import utilization as utilization

@@ -1,0 +1,152 @@
+"""Conversions: round trips, values against numpy and isl, and refusals."""
+
+import itertools
+
+import islpy
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import indexing as ix
+from indexing.analysis import convert, polyhedral
+
+
+def parse(text: str) -> ix.IndexingMap:
+    return ix.IndexingMap.parse(text)
+
+
+def test_strides_are_those_of_numpy() -> None:
+    array = np.arange(60, dtype=np.int16).reshape(3, 4, 5)[::-1, :, 1::2]
+    offset = int(array[0, 0, 0])
+    strided = convert.Strided(array.shape, tuple(s // 2 for s in array.strides), offset)
+    m = convert.from_strides(strided)
+    assert all(m.evaluate(i)[0] == array[i] for i in np.ndindex(*array.shape))
+    assert convert.to_strides(m) == strided
+    assert strided.byte_strides(2) == array.strides
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("(4,8):(8,1)", lambda i, j: 8 * i + j),
+        ("((2,3),4):((1,8),2)", lambda i, j: i % 2 + i // 2 * 8 + 2 * j),
+        ("12:3", lambda i: 3 * i),
+        ("(2,(2,(3,2))):(100,(10,(1,50)))", lambda i, j: 100 * i + j % 2 * 10 + j // 2 % 3 + j // 6 * 50),
+        ("(3,4):(0,1)", lambda i, j: j),
+    ],
+)
+def test_cute_layouts(text: str, value: object) -> None:
+    m = convert.from_cute(text)
+    for dims, _ in m.points():
+        assert m.evaluate(dims) == (value(*dims),)  # type: ignore[operator]
+    assert convert.from_cute(convert.to_cute(m)).equivalent(m) is True
+
+
+@pytest.mark.parametrize("text", ["(4,8):(8,1)", "((2,3),4):((1,8),2)", "12:3", "(3,4):(0,1)", "(2,(2,6)):(40,(10,1))"])
+def test_cute_text_round_trips(text: str) -> None:
+    assert convert.to_cute(convert.from_cute(text)) == text
+
+
+def test_linear_layouts() -> None:
+    """A swizzle: rows of 8, the column xor the row."""
+    bases = {"row": [[9], [18], [36]], "column": [[1], [2], [4]]}
+    m = convert.from_linear_layout(bases)
+    for row, column in itertools.product(range(8), range(8)):
+        assert m.evaluate([row, column]) == (8 * row + (row ^ column),)
+    assert convert.to_linear_layout(m) == bases
+    blocked = parse(
+        "(lane, register) -> (lane floordiv 4, (lane mod 4) * 2 + register), domain: lane in [0, 31], register in [0, 1]"
+    )
+    assert convert.to_linear_layout(blocked) == {
+        "lane": [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]],
+        "register": [[0, 1]],
+    }
+
+
+MAPS = [
+    "(d0, d1)[s0] -> (d0 * 8 + s0, d1 floordiv 4), domain: d0 in [0, 3], d1 in [0, 7], s0 in [0, 7], d0 + s0 in [0, 9]",
+    "(d0) -> ((d0 * 3 + 1) mod 5 - d0, 7), domain: d0 in [-4, 9], (d0 + 1) mod 3 in [0, 1]",
+    "(d0, d1) -> (), domain: d0 in [2, 2], d1 in [0, 4]",
+    "()[s0] -> (s0 floordiv 2 + s0 mod 2), domain: s0 in [0, 9]",
+]
+
+
+@pytest.mark.parametrize("text", MAPS)
+def test_affine_maps_round_trip(text: str) -> None:
+    m = parse(text)
+    assert polyhedral.from_affine_map(polyhedral.to_affine_map(m), polyhedral.to_affine_set(m)).equivalent(m) is True
+
+
+def test_affine_text() -> None:
+    m = parse("(d0)[s0] -> (d0 floordiv 2 + s0), domain: d0 in [0, 9], s0 in [0, 3]")
+    assert polyhedral.to_affine_map(m) == "affine_map<(d0)[s0] -> (s0 + d0 floordiv 2)>"
+    assert polyhedral.to_affine_set(m) == "affine_set<(d0)[s0] : (d0 >= 0, 9 - d0 >= 0, s0 >= 0, 3 - s0 >= 0)>"
+
+
+@pytest.mark.parametrize("text", MAPS)
+def test_isl_agrees_and_round_trips(text: str) -> None:
+    m = parse(text)
+    relation = islpy.Map(polyhedral.to_isl(m))
+    pairs = {(d, m.evaluate(d, s)) for d, s in m.points()}
+    found = set()
+
+    def add(point: islpy.Point) -> None:
+        space = point.get_space()
+        numbers = [
+            point.get_coordinate_val(islpy.dim_type.set, k).to_python() for k in range(space.dim(islpy.dim_type.set))
+        ]
+        found.add((tuple(numbers[: m.num_dims]), tuple(numbers[m.num_dims :])))
+
+    relation.wrap().flatten().foreach_point(add)
+    assert found == pairs
+    assert polyhedral.from_isl(polyhedral.to_isl(m)).equivalent(m) is True
+
+
+def test_runtime_variables_are_parameters_of_isl() -> None:
+    m = parse("(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 3], rt0 in [0, 6]")
+    assert polyhedral.to_isl(m).startswith("[rt0] -> { [d0] -> [out0] : ")
+    assert polyhedral.from_isl(polyhedral.to_isl(m)).equivalent(m) is True
+    with pytest.raises(ix.InvalidMap, match="runtime"):
+        polyhedral.to_affine_map(m)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.tuples(st.integers(1, 5), st.integers(0, 40)), min_size=1, max_size=4), st.integers(0, 3))
+def test_any_cute_layout_survives(leaves: list[tuple[int, int]], split: int) -> None:
+    groups = [leaves[:split], leaves[split:]]
+    shape, stride = (",".join("(" + ",".join(str(leaf[k]) for leaf in g) + ")" for g in groups if g) for k in (0, 1))
+    m = convert.from_cute(f"({shape}):({stride})")
+    assert convert.from_cute(convert.to_cute(m)).equivalent(m) is True
+
+
+@pytest.mark.parametrize(
+    ("text", "convertor", "why"),
+    [
+        ("(d0) -> (d0 floordiv 2), domain: d0 in [0, 5]", convert.to_strides, "strides"),
+        ("(d0) -> (d0 + 1), domain: d0 in [0, 5]", convert.to_cute, "begins at 0"),
+        ("(d0) -> ((d0 * 2) mod 5), domain: d0 in [0, 5]", convert.to_cute, "digits"),
+        ("(d0, d1) -> ((d0 + d1) mod 4), domain: d0 in [0, 3], d1 in [0, 3]", convert.to_cute, "mixes"),
+        ("(d0) -> (d0), domain: d0 in [0, 5]", convert.to_linear_layout, "powers of two"),
+        ("(d0) -> (d0 * 3), domain: d0 in [0, 3]", convert.to_linear_layout, "linear"),
+        ("(d0)[s0] -> (d0), domain: d0 in [0, 3], s0 in [0, 3]", convert.to_strides, "range"),
+        ("(d0) -> (d0), domain: d0 in [0, 3], d0 mod 2 in [0, 0]", convert.to_strides, "box"),
+        ("(d0) -> (max(d0, 3)), domain: d0 in [0, 5]", polyhedral.to_affine_map, "max"),
+        ("(d0, d1) -> (d0 * d1), domain: d0 in [0, 3], d1 in [0, 3]", polyhedral.to_isl, "product"),
+    ],
+)
+def test_what_cannot_be_said_is_refused(text: str, convertor: object, why: str) -> None:
+    with pytest.raises(ix.InvalidMap, match=why):
+        convertor(parse(text))  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("text", ["", "4", "(4:1", "(4,):x", "4:1:2", "(a):(b)"])
+def test_text_that_is_no_layout(text: str) -> None:
+    with pytest.raises(ix.IndexingError):
+        convert.from_cute(text)
+
+
+@pytest.mark.parametrize("text", ["", "{ [d0] }", "{ [d0] -> [o] : o }", "{ [d0] -> [o] }"])
+def test_text_that_is_no_relation(text: str) -> None:
+    with pytest.raises(ix.IndexingError):
+        polyhedral.from_isl(text)
