@@ -164,3 +164,18 @@ def test_what_does_not_fit_is_refused() -> None:
         warp_map(m, [1], (32, 1, 1), 32, H100)
     with pytest.raises(ix.IndexingError, match="threads"):
         Launch(block=0)
+
+
+def test_parameters_behind_and_beside_a_hero_have_maps() -> None:
+    root = fusion(
+        "p = f32[64,96] parameter(0)\n q = f32[96,64] parameter(1)\n n = f32[64,96] negate(p)\n"
+        "t = f32[96,64] transpose(n), dimensions={1,0}\n ROOT r = f32[96,64] add(t, q)",
+        "p = f32[64,96] parameter(0)\n q = f32[96,64] parameter(1)\n"
+        "ROOT r = f32[96,64] fusion(p, q), kind=kLoop, calls=f",
+    )
+    kernel = ix.emit(root)
+    assert kernel.emitter == "transpose"
+    assert_as_simulated(kernel)
+    found = ix.coalescing(kernel)
+    assert found.unknown == ()
+    assert [(r.operand, r.total.asked, r.coalesced) for r in found.reads] == [(0, 24576, True), (1, 24576, True)]

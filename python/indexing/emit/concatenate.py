@@ -27,6 +27,7 @@ from indexing.emit.launch import (
     unravelled,
     write_position,
 )
+from indexing.emit.reads import reads_behind
 from indexing.emit.unit import Unit
 from indexing.errors import IndexingError, InvalidMap
 from indexing.layout import major_to_minor
@@ -147,7 +148,9 @@ def kernel(computation: Computation, plan: ConcatenatePlan, dialect: Dialect) ->
     _write_operands(body, found, tuple(map(body.scope.simplify, place)))
     to_hero = _to_hero(hero, plan)
     written = [compose(to_hero, m).simplify() for m in found.epilogue.root_indexing]
-    read = [[_to_operand(hero, plan, k) for k, o in enumerate(hero.operands) if o is p] for p in computation.parameters]
+    starts = [(o, 0, _to_operand(hero, plan, k)) for k, o in enumerate(hero.operands)]
+    starts += [(o.instruction, o.leaf, m) for o, m in zip(found.after, written, strict=True)]
+    read = reads_behind(computation, starts, (hero,))
     return assembled(unit, NAME, hero, body, found.after, (plan.grid, plan.block), 0, (written, read))
 
 

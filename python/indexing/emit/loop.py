@@ -120,7 +120,7 @@ def _input_maps(computation: Computation, maps: Sequence[IndexingMap]) -> list[l
     if len(computation.instructions) <= SMALL:
         for output, thread_map in enumerate(maps):
             for reads, accesses in zip(found, computation_indexing(computation, output), strict=True):
-                defined = (a.map for a in accesses if not (a.map.is_undefined or a.map.is_known_empty))
+                defined = (a.map for a in accesses if a.exactness == "exact" and not a.map.is_known_empty)
                 reads.update((compose(thread_map, m).simplify(), None) for m in defined)
     return [list(reads) for reads in found]
 

@@ -30,9 +30,11 @@ from indexing.emit.launch import (
     thread_index,
     thread_map,
 )
+from indexing.emit.reads import reads_behind
 from indexing.emit.unit import Unit
 from indexing.errors import IndexingError, InvalidMap
 from indexing.layout import delinearize, major_to_minor
+from indexing.ops.block import scalar
 from indexing.partition import Epilogue, partition
 
 if TYPE_CHECKING:
@@ -272,9 +274,14 @@ class _Writing:
         return [by_number[k] for k in sorted(by_number)]
 
     def input_maps(self, computation: Computation) -> list[list[IndexingMap]]:
-        """Of the reduced arrays that are parameters; others are read where the text needs them."""
-        arrays = {a for hero in self.found.heroes for a in arrays_of(hero)}
-        return [[self.to_operand()] if p in arrays else [] for p in computation.parameters]
+        """Of the parameters behind the reduced arrays and initial values, and those that outputs read beside the heroes."""
+        to_hero, to_operand = self.to_hero(), self.to_operand()
+        at_end = compose(to_hero, scalar(self.found.heroes[0].shape.leaves[0].dimensions).map)
+        by_number = sorted((*self.found.after, *self.found.side), key=lambda o: o.number)
+        starts = [(a, 0, to_operand) for hero in self.found.heroes for a in arrays_of(hero)]
+        starts += [(i, 0, at_end) for hero in self.found.heroes for i in hero.operands if i not in arrays_of(hero)]
+        starts += [(o.instruction, o.leaf, m) for o, m in zip(by_number, self.output_maps(), strict=True)]
+        return reads_behind(computation, starts, self.found.heroes)
 
     # ------------------------------------------------------------ code
 

@@ -31,6 +31,7 @@ from indexing.emit.launch import (
     thread_index,
     thread_map,
 )
+from indexing.emit.reads import reads_behind
 from indexing.emit.types import c_type, decoded, encoded
 from indexing.emit.unit import Unit
 from indexing.errors import IndexingError, InvalidMap
@@ -367,10 +368,14 @@ class _Writing:
         return [by_number[k] for k in sorted(by_number)]
 
     def input_maps(self, computation: Computation) -> list[list[IndexingMap]]:
-        """Of the heroes' operands that are parameters; others are read where the text needs them."""
+        """Of the parameters behind the heroes' operands, and those that outputs read beside the heroes."""
         _, to_operand = self._maps(self.reading)
-        heroes = {hero.operands[0] for hero in self.found.heroes}
-        return [[to_operand] if p in heroes else [] for p in computation.parameters]
+        by_number = sorted((*self.found.after, *self.found.side), key=lambda o: o.number)
+        written = zip(by_number, self.output_maps(), strict=True)
+        starts = [(hero.operands[0], 0, to_operand) for hero in self.found.heroes]
+        return reads_behind(
+            computation, [*starts, *((o.instruction, o.leaf, m) for o, m in written)], self.found.heroes
+        )
 
     # ------------------------------------------------------------ code
 

@@ -1,0 +1,40 @@
+"""Thread maps of what a kernel reads: from where its threads are in the heroes' operands and in the outputs, on to the
+parameters behind them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import TYPE_CHECKING, TypeAlias
+
+from indexing._core import IndexingMap, compose
+from indexing.ops.through import Arrays, prepare_called, starting, walk
+
+if TYPE_CHECKING:
+    from indexing.hlo import Computation, Instruction
+
+LARGE = 512  # instructions; the maps of a larger body are not computed
+Start: TypeAlias = "tuple[Instruction, int, IndexingMap]"  # array of an instruction, and the threads' map to its index
+
+
+def reads_behind(
+    computation: Computation, starts: Iterable[Start], heroes: Collection[Instruction]
+) -> list[list[IndexingMap]]:
+    """Of each parameter, the different maps from threads to elements that `starts` need, not through `heroes`.
+
+    Maps that only bound what is read are left out: a kernel reads less.
+    """
+    found: list[dict[IndexingMap, None]] = [{} for _ in computation.parameters]
+    if len(computation.instructions) > LARGE:
+        return [[] for _ in found]
+    prepare_called(computation)
+    order = [i for i in reversed(computation.post_order()) if i not in heroes]
+    for start, leaf, threads in starts:
+        reached: Arrays = {start: {leaf: starting(start, leaf)}}
+        walk(reached, order)
+        for parameter, maps in zip(computation.parameters, found, strict=True):
+            for arrays in reached.get(parameter, {}).values():
+                for m in arrays.values():
+                    if m.exactness == "exact" and not m.map.is_known_empty:
+                        maps[compose(threads, m.map).simplify()] = None
+    return [[m for m in maps if not m.is_known_empty] for maps in found]
