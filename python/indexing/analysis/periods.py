@@ -20,6 +20,9 @@ Bound: TypeAlias = tuple[SymbolicExpr, Interval]
 Growth: TypeAlias = tuple[int, int] | None  # (period, growth); None: no period is known
 
 
+SMALL = 8  # values that are looked at one by one sooner than split
+
+
 def growth(expression: SymbolicExpr, variable: int) -> Growth:
     """The least known period of `variable` in the expression, with the amount by which the expression then grows."""
     nodes = expression.nodes()
@@ -96,12 +99,12 @@ def classes(
             continue
         cut = _to_split(part, split, periods, growths, undecided)
         if cut is None or most <= 0:
-            exact = cut is None
-            pairs = [_representatives(*part[v], periods[v] if exact else None) for v in split]
+            grows = {v for v in split for k in undecided if (growths[k, v] or (1, 1))[1] != 0}
+            pairs = [_representatives(*part[v], None if v in grows else periods[v]) for v in split]
             yield Class(tuple(p[0] for p in pairs), tuple(p[1] for p in pairs))
             continue
         low, high = part[cut]
-        middle = (low + high) // 2
+        middle = _middle(part, cut, [(bounds[k], growths[k, cut]) for k in undecided])
         pending.append((*part[:cut], (middle + 1, high), *part[cut + 1 :]))
         pending.append((*part[:cut], (low, middle), *part[cut + 1 :]))
 
@@ -147,12 +150,31 @@ def _to_split(
             low, high = box[v]
             found = growths[k, v]
             period = periods[v]
-            if low == high or found is None or period is None or found[1] == 0 or high - low < period:
+            if found is None or period is None or found[1] == 0 or high - low < max(period, SMALL):
                 continue
             moved = abs(found[1]) * (high - low) // found[0]
             if moved >= most:
                 best, most = v, moved
     return best
+
+
+def _middle(box: Box, cut: int, undecided: Sequence[tuple[Bound, Growth]]) -> int:
+    """Where to end the lower part: where a bound begins or ends to hold for all other variables, else half way."""
+    low, high = box[cut]
+    intervals = [Interval(*b) for b in box]
+    for (expression, interval), found in undecided:
+        if found is None or found[1] == 0:
+            continue
+        values, (period, grown) = expression.range(intervals), found
+        above, below = values.upper - interval.upper, interval.lower - values.lower
+        if grown < 0:
+            above, below = below, above
+        for over, end in ((above, high), (below, low - 1)):
+            steps = -(-over * period // abs(grown)) if over > 0 else 0
+            middle = end - steps if end == high else end + steps
+            if steps and low <= middle < high:
+                return middle
+    return (low + high) // 2
 
 
 def _representatives(low: int, high: int, period: int | None) -> tuple[np.ndarray, np.ndarray]:

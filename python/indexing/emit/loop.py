@@ -18,6 +18,7 @@ from indexing.emit.hero import outputs
 from indexing.emit.index import INT32_MAX
 from indexing.emit.kernel import MAX_GRID, MAX_THREADS_PER_BLOCK, Dialect, Kernel
 from indexing.emit.launch import assembled
+from indexing.emit.reads import names_reads
 from indexing.emit.types import c_type, encoded
 from indexing.emit.unit import Unit
 from indexing.emit.vectors import VECTOR_BYTES, VectorLoads, VectorTypes
@@ -120,7 +121,7 @@ def _input_maps(computation: Computation, maps: Sequence[IndexingMap]) -> list[l
     if len(computation.instructions) <= SMALL:
         for output, thread_map in enumerate(maps):
             for reads, accesses in zip(found, computation_indexing(computation, output), strict=True):
-                defined = (a.map for a in accesses if a.exactness == "exact" and not a.map.is_known_empty)
+                defined = (a.map for a in accesses if names_reads(a))
                 reads.update((compose(thread_map, m).simplify(), None) for m in defined)
     return [list(reads) for reads in found]
 

@@ -12,6 +12,7 @@ from indexing.ops.through import Arrays, prepare_called, starting, walk
 
 if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction
+    from indexing.ops.block import OperandIndexing
 
 LARGE = 512  # instructions; the maps of a larger body are not computed
 Start: TypeAlias = "tuple[Instruction, int, IndexingMap]"  # array of an instruction, and the threads' map to its index
@@ -22,7 +23,7 @@ def reads_behind(
 ) -> list[list[IndexingMap]]:
     """Of each parameter, the different maps from threads to elements that `starts` need, not through `heroes`.
 
-    Maps that only bound what is read are left out: a kernel reads less.
+    Maps that only bound which of many elements are read are left out: a kernel reads less.
     """
     found: list[dict[IndexingMap, None]] = [{} for _ in computation.parameters]
     if len(computation.instructions) > LARGE:
@@ -35,6 +36,13 @@ def reads_behind(
         for parameter, maps in zip(computation.parameters, found, strict=True):
             for arrays in reached.get(parameter, {}).values():
                 for m in arrays.values():
-                    if m.exactness == "exact" and not m.map.is_known_empty:
+                    if names_reads(m):
                         maps[compose(threads, m.map).simplify()] = None
     return [[m for m in maps if not m.is_known_empty] for maps in found]
+
+
+def names_reads(m: OperandIndexing) -> bool:
+    """Does a map say what a thread reads? One element, if it is read at all, or exactly those of the range variables."""
+    if m.map.is_undefined or m.map.is_known_empty:
+        return False
+    return m.exactness == "exact" or not m.map.ranges
