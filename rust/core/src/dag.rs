@@ -38,50 +38,122 @@ impl Dag {
     }
 }
 
-impl Arena {
-    /// The value of `roots`.
-    pub fn export(&mut self, roots: &[Expr]) -> Dag {
-        let mut order = std::mem::take(&mut self.flat.order);
-        let mut position = std::mem::take(&mut self.flat.position);
-        let mut words = std::mem::take(&mut self.flat.words);
-        order.clear();
-        words.clear();
-        self.post_order_into(roots, &mut order);
-        // Each position is written before it is read.
-        if position.len() < self.records.len() {
-            position.resize(self.records.len(), 0);
+/// The position of a node that is not written yet.
+const ABSENT: u32 = u32::MAX;
+
+/// Writes nodes in depth-first post-order.
+struct Writer<'a> {
+    arena: &'a Arena,
+    position: &'a mut [u32],
+    words: &'a mut Vec<i64>,
+    nodes: u32,
+}
+
+impl Writer<'_> {
+    /// Write `root` and what is below it, as far as it is not there; `open` is empty before and after.
+    #[inline]
+    fn add(&mut self, root: Expr, open: &mut Vec<Expr>) {
+        if self.position[root.index()] != ABSENT || self.wrote_leaf(root) {
+            return;
         }
-        for (k, &e) in order.iter().enumerate() {
-            position[e.index()] = k as u32;
-            let at = |e: Expr| i64::from(position[e.index()]);
-            let tag = self.tag(e);
-            match self.node(e) {
-                Node::Variable(v) => words.push(header(tag, v)),
-                Node::Constant(c) => words.extend([header(tag, 0), c]),
-                Node::FloorDiv(a, b) | Node::Mod(a, b) => {
-                    words.extend([header(tag, 0), at(a) | (at(b) << 32)])
+        open.push(root);
+        while let Some(&e) = open.last() {
+            if self.position[e.index()] != ABSENT {
+                open.pop();
+                continue;
+            }
+            let first = open.len();
+            let arena = self.arena;
+            arena.for_each_operand(e, |o| {
+                // Leaves in front of all that has to wait are in their place now.
+                if self.position[o.index()] == ABSENT && (open.len() > first || !self.wrote_leaf(o)) {
+                    open.push(o);
                 }
-                Node::Product(args) | Node::Min(args) | Node::Max(args) => {
-                    words.push(header(tag, args.len() as u32));
-                    words.extend(args.iter().map(|a| at(*a)));
-                }
-                Node::Sum(constant, terms) => {
-                    words.extend([header(tag, terms.len() as u32), constant]);
-                    words.extend(terms.iter().flat_map(|t| [t.coeff, at(t.expr)]));
+            });
+            if open.len() == first {
+                open.pop();
+                self.write(e);
+            } else {
+                open[first..].reverse();
+            }
+        }
+    }
+
+    #[inline]
+    fn place(&mut self, e: Expr) {
+        self.position[e.index()] = self.nodes;
+        self.nodes += 1;
+    }
+
+    #[inline]
+    fn wrote_leaf(&mut self, e: Expr) -> bool {
+        match self.arena.node(e) {
+            Node::Variable(v) => self.words.push(header(Tag::Variable, v)),
+            Node::Constant(c) => self.words.extend_from_slice(&[header(Tag::Constant, 0), c]),
+            _ => return false,
+        }
+        self.place(e);
+        true
+    }
+
+    /// Write a node whose operands are written.
+    fn write(&mut self, e: Expr) {
+        if self.wrote_leaf(e) {
+            return;
+        }
+        let tag = self.arena.tag(e);
+        let (position, words) = (&*self.position, &mut *self.words);
+        let at = |e: &Expr| i64::from(position[e.index()]);
+        match self.arena.node(e) {
+            Node::Variable(_) | Node::Constant(_) => {}
+            Node::FloorDiv(a, b) | Node::Mod(a, b) => {
+                words.extend_from_slice(&[header(tag, 0), at(&a) | (at(&b) << 32)]);
+            }
+            Node::Product(args) | Node::Min(args) | Node::Max(args) => {
+                words.push(header(tag, args.len() as u32));
+                words.extend(args.iter().map(at));
+            }
+            Node::Sum(constant, terms) => {
+                words.reserve(2 + 2 * terms.len());
+                words.extend_from_slice(&[header(tag, terms.len() as u32), constant]);
+                for t in terms {
+                    words.extend_from_slice(&[t.coeff, at(&t.expr)]);
                 }
             }
         }
-        words.extend(roots.iter().map(|r| i64::from(position[r.index()])));
-        let dag =
-            Dag { words: words.as_slice().into(), roots: roots.len() as u32, nodes: order.len() as u32 };
-        self.flat.order = order;
-        self.flat.position = position;
-        self.flat.words = words;
+        self.place(e);
+    }
+}
+
+impl Arena {
+    /// The value of `roots`.
+    pub fn export(&mut self, roots: &[Expr]) -> Dag {
+        let mut flat = std::mem::take(&mut self.flat);
+        flat.words.clear();
+        flat.position.clear();
+        flat.position.resize(self.records.len(), ABSENT);
+        let mut writer =
+            Writer { arena: self, position: &mut flat.position, words: &mut flat.words, nodes: 0 };
+        for &root in roots {
+            writer.add(root, &mut flat.open);
+        }
+        let nodes = writer.nodes;
+        let position = &flat.position;
+        flat.words.extend(roots.iter().map(|r| i64::from(position[r.index()])));
+        let dag = Dag { words: flat.words.as_slice().into(), roots: roots.len() as u32, nodes };
+        self.flat = flat;
         dag
     }
 
     /// The roots of a value, as nodes of this arena.
     pub fn import(&mut self, dag: &Dag) -> Vec<Expr> {
+        let mut roots = Vec::with_capacity(dag.root_count());
+        self.import_into(dag, &mut roots);
+        roots
+    }
+
+    /// As [`Arena::import`], to the end of `out`.
+    pub(crate) fn import_into(&mut self, dag: &Dag, out: &mut Vec<Expr>) {
         let words = &dag.words;
         let mut nodes = std::mem::take(&mut self.flat.nodes);
         nodes.clear();
@@ -121,10 +193,9 @@ impl Arena {
             };
             nodes.push(e);
         }
-        let roots = words[end..].iter().map(|r| nodes[*r as usize]).collect();
+        out.extend(words[end..].iter().map(|r| nodes[*r as usize]));
         self.flat.nodes = nodes;
         self.give_terms(terms);
         self.give_args(args);
-        roots
     }
 }

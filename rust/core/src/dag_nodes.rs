@@ -86,6 +86,18 @@ impl Arena {
     ///
     /// Errors: a coefficient or constant that leaves int64, a divisor that becomes 0.
     pub fn import_substituted(&mut self, dag: &Dag, variables: &[Expr]) -> Result<Vec<Expr>> {
+        let mut roots = Vec::with_capacity(dag.root_count());
+        self.import_substituted_into(dag, variables, &mut roots)?;
+        Ok(roots)
+    }
+
+    /// As [`Arena::import_substituted`], to the end of `out`.
+    pub(crate) fn import_substituted_into(
+        &mut self,
+        dag: &Dag,
+        variables: &[Expr],
+        out: &mut Vec<Expr>,
+    ) -> Result<()> {
         let mut nodes = std::mem::take(&mut self.flat.nodes);
         nodes.clear();
         let mut buffers = Buffers { terms: self.take_terms(), args: self.take_args() };
@@ -99,11 +111,11 @@ impl Arena {
             };
             nodes.push(e);
         }
-        let roots = dag.root_positions().iter().map(|r| nodes[*r as usize]).collect();
+        out.extend(dag.root_positions().iter().map(|r| nodes[*r as usize]));
         self.flat.nodes = nodes;
         self.give_terms(buffers.terms);
         self.give_args(buffers.args);
-        Ok(roots)
+        Ok(())
     }
 
     /// The roots of `dag` with each expression that stands left in a pair replaced by the one right of it; a constant

@@ -102,7 +102,7 @@ pub struct Arena {
 /// Memory for bringing values in and out.
 #[derive(Default, Debug)]
 pub(crate) struct FlatBuffers {
-    pub(crate) order: Vec<Expr>,
+    pub(crate) open: Vec<Expr>,
     pub(crate) stack: Vec<(Expr, bool)>,
     pub(crate) position: Vec<u32>,
     pub(crate) words: Vec<i64>,

@@ -38,7 +38,7 @@ pub fn compose_open(
     }
     let (dims, ranges) = (first.num_dims(), first.num_ranges());
     let (ranges2, runtimes2) = (second.num_ranges(), second.num_runtimes());
-    let mut map = first.open(arena);
+    let (mut all, mut inner) = (arena.take_args(), arena.take_args());
     if ranges2 + runtimes2 > 0 {
         let place = |v: usize| {
             let shift = if v < dims {
@@ -50,31 +50,43 @@ pub fn compose_open(
             };
             (v + shift) as u32
         };
-        let moved: Vec<Expr> = (0..map.variables.len()).map(|v| arena.variable(place(v))).collect();
-        map.substitute(arena, &moved)?;
+        let moved: Vec<Expr> = (0..first.variables().len()).map(|v| arena.variable(place(v))).collect();
+        arena.import_substituted_into(first.dag(), &moved, &mut all)?;
+    } else {
+        arena.import_into(first.dag(), &mut all);
     }
-    let mut inner = map.results.clone();
+    let (results, constraints) = all.split_at(first.num_results());
+    inner.extend_from_slice(results);
     inner.extend((0..ranges2).map(|j| arena.variable((dims + j) as u32)));
     inner.extend((0..runtimes2).map(|j| arena.variable((dims + ranges2 + ranges + j) as u32)));
-    let outer = arena.import_substituted(second.dag(), &inner)?;
+    let mut outer = arena.import_substituted(second.dag(), &inner)?;
     let (kept, after) = second.variables()[second.num_dims()..].split_at(ranges2);
-    let mut variables = Vec::with_capacity(map.variables.len() + ranges2 + runtimes2);
-    variables.extend_from_slice(&map.variables[..dims]);
+    let own = first.variables();
+    let mut variables = Vec::with_capacity(own.len() + ranges2 + runtimes2);
+    variables.extend_from_slice(&own[..dims]);
     variables.extend_from_slice(kept);
-    variables.extend_from_slice(&map.variables[dims..dims + ranges]);
+    variables.extend_from_slice(&own[dims..dims + ranges]);
     variables.extend_from_slice(after);
-    variables.extend_from_slice(&map.variables[dims + ranges..]);
-    map.variables = variables;
-    map.num_ranges = ranges + ranges2;
+    variables.extend_from_slice(&own[dims + ranges..]);
+    let mut map = OpenMap {
+        variables,
+        num_dims: dims,
+        num_ranges: ranges + ranges2,
+        results: Vec::new(),
+        constraints: constraints.iter().copied().zip(first.constraint_bounds().iter().copied()).collect(),
+        known_empty: false,
+    };
     for (expr, v) in inner.iter().zip(&second.variables()[..second.num_dims()]) {
         map.add_constraint(arena, *expr, v.interval);
     }
     for (expr, interval) in outer[second.num_results()..].iter().zip(second.constraint_bounds()) {
         map.add_constraint(arena, *expr, *interval);
     }
-    map.results.clear();
-    map.results.extend_from_slice(&outer[..second.num_results()]);
+    outer.truncate(second.num_results());
+    map.results = outer;
     map.settle_names();
+    arena.give_args(all);
+    arena.give_args(inner);
     Ok(Ok(map))
 }
 

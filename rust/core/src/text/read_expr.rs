@@ -185,8 +185,10 @@ pub(crate) fn expr<N: VariableNames>(
     reading.args.clear();
     scanner.skip_space();
     let start = scanner.at;
-    if let Some(e) = alone(scanner, arena, names)? {
-        return Ok(e);
+    let mut first = first_operand(scanner, arena, names)?;
+    let after_first = scanner.at;
+    if let (Some(value), b',' | b')') = (first, scanner.peek()) {
+        return node(arena, value);
     }
     if let Some((end, e)) = reading.seen.find(scanner.bytes, start, Part::Whole) {
         // The same text is the same expression where it also ends here.
@@ -194,11 +196,17 @@ pub(crate) fn expr<N: VariableNames>(
         if matches!(scanner.peek(), b',' | b')') || scanner.bytes[scanner.at..].starts_with(b"in ") {
             return Ok(e);
         }
-        scanner.at = start;
     }
+    scanner.at = after_first;
     reading.open(Bracket::Whole, start);
     loop {
-        let Some(mut value) = reading.operand(scanner, arena, names)? else { continue };
+        let mut value = match first.take() {
+            Some(value) => value,
+            None => match reading.operand(scanner, arena, names)? {
+                Some(value) => value,
+                None => continue,
+            },
+        };
         // After an operand: operators begin another one, brackets that close make an operand of what they hold.
         loop {
             let place = scanner.at;
@@ -220,8 +228,8 @@ pub(crate) fn expr<N: VariableNames>(
                 }
                 _ => {}
             }
-            let frame = *reading.top();
-            match (frame.bracket, next) {
+            let Frame { bracket, at, .. } = *reading.top();
+            match (bracket, next) {
                 (Bracket::Parenthesis | Bracket::Min | Bracket::Max, b')') => scanner.at += 1,
                 (Bracket::Min | Bracket::Max, b',') => {
                     scanner.at += 1;
@@ -234,7 +242,7 @@ pub(crate) fn expr<N: VariableNames>(
                     reading.seen.keep(scanner.bytes, start, before, Part::Whole, e);
                     return Ok(e);
                 }
-                (bracket, _) => return Err(unclosed(scanner, bracket, frame.at)),
+                (bracket, _) => return Err(unclosed(scanner, bracket, at)),
             }
             let e = reading.end_sum(arena).map_err(|e| e.at(before))?;
             if reading.joins_outer(scanner.peek()) {
@@ -251,30 +259,34 @@ pub(crate) fn expr<N: VariableNames>(
                 continue;
             }
             let closed = reading.close(arena, e).map_err(|e| e.at(before))?;
-            if frame.bracket == Bracket::Parenthesis {
-                reading.seen.keep(scanner.bytes, frame.at, scanner.at, Part::Bracket, closed);
+            if bracket == Bracket::Parenthesis {
+                reading.seen.keep(scanner.bytes, at, scanner.at, Part::Bracket, closed);
             }
             value = Value { coeff: 1, expr: Some(closed) };
         }
     }
 }
 
-/// A variable or a number that stands alone, which most results are.
+/// The variable or the number that an expression begins with; nothing is taken where it begins otherwise.
 #[inline]
-fn alone<N: VariableNames>(scanner: &mut Scanner<'_>, arena: &mut Arena, names: &N) -> Result<Option<Expr>> {
+fn first_operand<N: VariableNames>(
+    scanner: &mut Scanner<'_>,
+    arena: &mut Arena,
+    names: &N,
+) -> Result<Option<Value>> {
     let start = scanner.at;
-    let value = match scanner.here() {
-        b'0'..=b'9' => Some(Err(scanner.digits()?)),
-        b'(' | b'-' => None,
-        _ => scanner.name().and_then(|(from, to)| names.index_of(&scanner.text[from..to])).map(Ok),
-    };
-    if let (Some(value), b',' | b')') = (value, scanner.peek()) {
-        let e = match value {
-            Ok(variable) => Some(arena.variable(variable)),
-            Err(magnitude) => signed(magnitude, false).map(|c| arena.constant(c)),
-        };
-        if e.is_some() {
-            return Ok(e);
+    match scanner.here() {
+        b'0'..=b'9' => {
+            if let Some(coeff) = signed(scanner.digits()?, false) {
+                return Ok(Some(Value { coeff, expr: None }));
+            }
+        }
+        b'(' | b'-' => {}
+        _ => {
+            let name = scanner.name().map(|(from, to)| &scanner.text[from..to]);
+            if let Some(v) = name.and_then(|name| names.index_of(name)) {
+                return Ok(Some(Value { coeff: 1, expr: Some(arena.variable(v)) }));
+            }
         }
     }
     scanner.at = start;
@@ -466,6 +478,7 @@ impl Reading {
         let constant = i64::try_from(constant).map_err(|_| Error::overflow("a constant"))?;
         let e = match &self.terms[first..] {
             [] => arena.constant(constant),
+            [t] if t.coeff == 1 && constant == 0 => t.expr,
             [t] => arena.affine(t.expr, t.coeff, constant)?,
             terms => arena.sum(constant, terms)?,
         };

@@ -13,9 +13,9 @@ use std::sync::Arc;
 /// The names of the variables in front of an arrow.
 #[derive(Default)]
 struct Header<'t> {
+    /// In the order of the variables.
     custom: Vec<Custom<'t>>,
-    /// By variable: has it its default name?
-    default: Vec<bool>,
+    num_variables: usize,
     num_dims: usize,
     num_ranges: usize,
     /// Filled where many names are no default names.
@@ -50,6 +50,8 @@ fn place_in(name: &str, prefix: usize) -> Option<usize> {
 #[inline]
 fn default_place(name: &str) -> Option<(VariableKind, usize)> {
     let (kind, prefix) = match name.as_bytes() {
+        [b'd', digit @ b'0'..=b'9'] => return Some((VariableKind::Dimension, usize::from(digit - b'0'))),
+        [b's', digit @ b'0'..=b'9'] => return Some((VariableKind::Range, usize::from(digit - b'0'))),
         [b'd', ..] => (VariableKind::Dimension, 1),
         [b's', ..] => (VariableKind::Range, 1),
         [b'r', b't', ..] => (VariableKind::Runtime, 2),
@@ -66,20 +68,25 @@ impl<'t> Header<'t> {
         let (first, end) = match kind {
             VariableKind::Dimension => (0, self.num_dims),
             VariableKind::Range => (self.num_dims, self.num_dims + self.num_ranges),
-            VariableKind::Runtime => (self.num_dims + self.num_ranges, self.default.len()),
+            VariableKind::Runtime => (self.num_dims + self.num_ranges, self.num_variables),
         };
         let index = first + place;
-        (index < end && self.default[index]).then_some(index)
+        (index < end && self.has_default(index)).then_some(index)
+    }
+
+    /// Has the variable the default name of its place?
+    #[inline]
+    fn has_default(&self, index: usize) -> bool {
+        self.custom.is_empty() || self.custom.binary_search_by_key(&index, |c| c.index as usize).is_err()
     }
 
     fn add(&mut self, kind: VariableKind, first: usize, name: &'t str) {
-        let place = self.default.len() - first;
-        let default = default_place(name) == Some((kind, place));
-        if !default {
-            let index = self.default.len() as u32;
+        let place = self.num_variables - first;
+        if default_place(name) != Some((kind, place)) {
+            let index = self.num_variables as u32;
             self.custom.push(Custom { key: name_key(name.as_bytes()), name, index });
         }
-        self.default.push(default);
+        self.num_variables += 1;
     }
 
     /// Index the names, and find one that stands twice.
@@ -104,8 +111,8 @@ impl<'t> Header<'t> {
 
     fn variables(&self, reading: &mut Reading) -> Vec<Variable> {
         let unknown = Interval::EMPTY;
-        let mut variables = Vec::with_capacity(self.default.len());
-        variables.resize(self.default.len(), Variable::new(unknown));
+        let mut variables = Vec::with_capacity(self.num_variables);
+        variables.extend((0..self.num_variables).map(|_| Variable::new(unknown)));
         for c in &self.custom {
             variables[c.index as usize].name = Some(kept_name(reading, c.name));
         }
@@ -143,7 +150,7 @@ impl VariableNames for Header<'_> {
     }
 
     fn expected(&self) -> String {
-        if self.default.is_empty() {
+        if self.num_variables == 0 {
             "an expression without variables, for the map has none".to_owned()
         } else {
             "a variable that stands in front of the arrow".to_owned()
@@ -158,10 +165,21 @@ fn names<'t>(
     close: u8,
     what: &str,
 ) -> Result<usize> {
-    let first = header.default.len();
+    let first = header.num_variables;
+    // The default names come in this order; most names are default names.
+    for digit in 0..10 {
+        if !scanner.take_short(kind.prefix().as_bytes(), digit) {
+            break;
+        }
+        header.num_variables += 1;
+        if !scanner.take(b',') {
+            scanner.need(close, what)?;
+            return Ok(header.num_variables - first);
+        }
+    }
     loop {
         if scanner.take(close) {
-            return Ok(header.default.len() - first);
+            return Ok(header.num_variables - first);
         }
         let Some((start, end)) = scanner.name() else { return Err(scanner.expected(what)) };
         let name = &scanner.text[start..end];
@@ -172,7 +190,7 @@ fn names<'t>(
         header.add(kind, first, name);
         if !scanner.take(b',') {
             scanner.need(close, what)?;
-            return Ok(header.default.len() - first);
+            return Ok(header.num_variables - first);
         }
     }
 }
@@ -181,7 +199,6 @@ fn header<'t>(scanner: &mut Scanner<'t>) -> Result<Header<'t>> {
     let mut header = Header::default();
     let start = scanner.at;
     scanner.need(b'(', "'(' and the dimensions, as in `(d0, d1) -> (d0)`")?;
-    header.default.reserve(12);
     let dims = names(scanner, &mut header, VariableKind::Dimension, b')', "a dimension, ',' or ')'")?;
     header.num_dims = dims;
     if scanner.take(b'[') {
@@ -208,7 +225,7 @@ fn results(
     header: &Header<'_>,
 ) -> Result<Vec<Expr>> {
     scanner.need(b'(', "'(' and the results")?;
-    let mut results = Vec::with_capacity(header.default.len());
+    let mut results = Vec::with_capacity(header.num_variables);
     loop {
         if scanner.take(b')') {
             return Ok(results);
@@ -221,6 +238,7 @@ fn results(
     }
 }
 
+#[inline]
 fn interval(scanner: &mut Scanner<'_>) -> Result<Interval> {
     scanner.need(b'[', "'[' and two bounds, as in `in [0, 9]`")?;
     let lower = scanner.integer("the lower bound, an integer")?;
@@ -334,7 +352,7 @@ pub fn read_symbolic_map(text: &str, arena: &mut Arena, reading: &mut Reading) -
     let results = results(&mut scanner, arena, reading, &header)?;
     scanner.take(b',');
     end(&mut scanner)?;
-    SymbolicMap::new(arena, header.num_dims, header.default.len() - header.num_dims, &results)
+    SymbolicMap::new(arena, header.num_dims, header.num_variables - header.num_dims, &results)
 }
 
 fn end(scanner: &mut Scanner<'_>) -> Result<()> {

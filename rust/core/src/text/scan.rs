@@ -47,10 +47,25 @@ impl<'t> Scanner<'t> {
     #[inline]
     pub(crate) fn skip_space(&mut self) {
         let mut at = self.at;
-        while self.bytes.get(at).is_some_and(|b| is(*b, SPACE)) {
+        // Most bytes are told apart from white space without the table.
+        while self.bytes.get(at).is_some_and(|b| *b <= b' ' && is(*b, SPACE)) {
             at += 1;
         }
         self.at = at;
+    }
+
+    /// Take the name `prefix` and one digit if it is next.
+    #[inline]
+    pub(crate) fn take_short(&mut self, prefix: &[u8], digit: u8) -> bool {
+        self.skip_space();
+        let end = self.at + prefix.len();
+        let found = self.bytes.get(end) == Some(&(b'0' + digit))
+            && self.bytes[self.at..end] == *prefix
+            && !self.bytes.get(end + 1).is_some_and(|b| is(*b, NAME));
+        if found {
+            self.at = end + 1;
+        }
+        found
     }
 
     /// The next byte that is no white space; 0 at the end.
@@ -88,11 +103,12 @@ impl<'t> Scanner<'t> {
     }
 
     /// Take the word `word` if it is next.
+    #[inline]
     pub(crate) fn take_word(&mut self, word: &str) -> bool {
         self.skip_space();
         let end = self.at + word.len();
         let found = self.bytes.get(self.at..end) == Some(word.as_bytes())
-            && !self.bytes.get(end).is_some_and(|b| continues_name(*b));
+            && !self.bytes.get(end).is_some_and(|b| is(*b, NAME));
         if found {
             self.at = end;
         }
@@ -138,7 +154,36 @@ impl<'t> Scanner<'t> {
     }
 
     /// Take an integer with an optional sign.
+    #[inline]
     pub(crate) fn integer(&mut self, what: &str) -> Result<i64> {
+        self.skip_space();
+        match self.short_number() {
+            Some(value) => Ok(value),
+            None => self.any_integer(what),
+        }
+    }
+
+    /// Take a number of at most 18 digits if it is here.
+    #[inline]
+    fn short_number(&mut self) -> Option<i64> {
+        let mut value = 0i64;
+        let mut length = 0;
+        for b in self.bytes.get(self.at..)? {
+            let digit = b.wrapping_sub(b'0');
+            if digit > 9 {
+                break;
+            }
+            value = value.wrapping_mul(10).wrapping_add(i64::from(digit));
+            length += 1;
+        }
+        if length == 0 || length > 18 {
+            return None;
+        }
+        self.at += length;
+        Some(value)
+    }
+
+    fn any_integer(&mut self, what: &str) -> Result<i64> {
         let start = self.at;
         let negative = self.take(b'-');
         if !self.peek().is_ascii_digit() {
