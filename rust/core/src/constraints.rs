@@ -59,6 +59,9 @@ impl Pass<'_> {
                 let Some((form, factor, offset)) = normal_form(s.arena, e) else { return };
                 if form != e {
                     if let Some(inner) = shifted_back(interval, offset) {
+                        // Without its constant the sum may be spelled otherwise.
+                        let simple = s.simplify(form);
+                        let form = if s.cost(simple) < s.cost(form) { simple } else { form };
                         return push(work, form, inner.quotient_by(factor), implied);
                     }
                 }
@@ -274,20 +277,24 @@ fn periods(interval: Interval, low: Interval, g: i64) -> Option<Interval> {
 
 /// The `x` with `x + offset in interval`; `None` where an end leaves int64, for it would then say nothing.
 fn shifted_back(interval: Interval, offset: i64) -> Option<Interval> {
-    let Interval { lower, upper } = interval;
-    let lower =
-        if lower == i64::MIN { lower } else { lower.checked_sub(offset).filter(|x| *x != i64::MAX)? };
-    let upper =
-        if upper == i64::MAX { upper } else { upper.checked_sub(offset).filter(|x| *x != i64::MIN)? };
-    Some(Interval::new(lower, upper))
+    ends(interval, |lower| lower.checked_sub(offset), |upper| upper.checked_sub(offset))
 }
 
 /// The `x` with `x floordiv m in interval`; `None` as above.
 fn dividends(interval: Interval, m: i64) -> Option<Interval> {
-    let Interval { lower, upper } = interval;
-    let lower = if lower == i64::MIN { lower } else { lower.checked_mul(m)? };
-    let upper = if upper == i64::MAX { upper } else { upper.checked_mul(m)?.checked_add(m - 1)? };
-    Some(Interval::new(lower, upper))
+    ends(interval, |lower| lower.checked_mul(m), |upper| upper.checked_mul(m)?.checked_add(m - 1))
+}
+
+/// An interval of moved ends; `None` where one leaves the numbers that don't stand for "unbounded".
+fn ends(
+    interval: Interval,
+    lower: impl Fn(i64) -> Option<i64>,
+    upper: impl Fn(i64) -> Option<i64>,
+) -> Option<Interval> {
+    let stated = |x: &i64| *x != i64::MIN && *x != i64::MAX;
+    let low = if interval.lower == i64::MIN { i64::MIN } else { lower(interval.lower).filter(stated)? };
+    let high = if interval.upper == i64::MAX { i64::MAX } else { upper(interval.upper).filter(stated)? };
+    Some(Interval::new(low, high))
 }
 
 enum Joined {

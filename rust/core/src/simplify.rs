@@ -161,6 +161,11 @@ impl<'a> Simplifier<'a> {
 
     /// Note the application of a rule.
     pub(crate) fn applied(&mut self, rule: RuleId, before: Expr, after: Expr) -> Expr {
+        debug_assert!(
+            rules::progress::is_made(self, rule, before, after),
+            "{} made nothing smaller",
+            rule.rule().name
+        );
         if self.trace.is_some() {
             let facts = if rule.needs_domain() { self.facts_about(before) } else { Vec::new() };
             self.trace.get_or_insert_default().push(Step { rule, before, after, facts });

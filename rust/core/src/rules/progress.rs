@@ -1,0 +1,88 @@
+//! What each application of a rule makes smaller; asserted where debug assertions are on.
+//!
+//! The first of these that changes must become smaller:
+//!
+//! 1. the cost ([`Simplifier::cost`]);
+//! 2. the divisors and moduli, all nodes together;
+//! 3. the terms of dividends, all nodes together;
+//! 4. the occurrences of variables, written out as a tree;
+//! 5. the structural order.
+//!
+//! Where this does not hold:
+//!
+//! - A split ([`RuleId::QuotientSplit`], [`RuleId::RemainderSplit`]) may keep the first three, where more is known to
+//!   divide the dividend afterwards, and, for bounds near the ends of int64 only, where no less is. The remainder may
+//!   add a constant or a coefficient to the cost, in exchange for 2 or 3: that of `x + 2 * y` by 4 becomes
+//!   `x + 2 * (y % 2) + 12` for x in `[-12, -11]`. So splits are not proved to end by a measure, but by the budget.
+//! - [`RuleId::EqualityUsed`], where it writes one variable for another in a result, leaves fewer or earlier variables.
+
+use super::RuleId;
+use crate::expr::{Expr, Node, Tag};
+use crate::int::gcd_i64;
+use crate::simplify::Simplifier;
+use std::cmp::Ordering;
+use std::collections::HashMap;
+
+/// Is `after` smaller than `before`?
+pub(crate) fn is_made(s: &mut Simplifier<'_>, rule: RuleId, before: Expr, after: Expr) -> bool {
+    let cost = s.cost(after).cmp(&s.cost(before));
+    // Beyond what a cost can tell.
+    if cost == Ordering::Less || s.cost(before) == u32::MAX - 1 {
+        return true;
+    }
+    let sizes = dividends(s, after).cmp(&dividends(s, before));
+    match rule {
+        RuleId::RemainderSplit | RuleId::QuotientSplit if sizes.is_lt() => true,
+        RuleId::RemainderSplit | RuleId::QuotientSplit => known_divisor(s, after) >= known_divisor(s, before),
+        RuleId::EqualityUsed if variables(s, after) < variables(s, before) => true,
+        _ => {
+            let occurrences = occurrences(s, after).cmp(&occurrences(s, before));
+            cost.then(sizes).then(occurrences).then_with(|| s.arena.compare(after, before)).is_lt()
+        }
+    }
+}
+
+/// The divisors of all nodes, and the terms of what they divide.
+fn dividends(s: &mut Simplifier<'_>, e: Expr) -> (u128, usize) {
+    let (mut divisors, mut count) = (0, 0);
+    for x in s.arena.reachable(&[e]) {
+        let (Node::FloorDiv(n, d) | Node::Mod(n, d)) = s.arena.node(x) else { continue };
+        divisors += u128::from(s.arena.as_constant(d).unwrap_or(1).unsigned_abs());
+        count += match s.arena.node(n) {
+            Node::Sum(_, terms) => terms.len(),
+            _ => 1,
+        };
+    }
+    (divisors, count)
+}
+
+/// The greatest divisor of a modulus that is known to divide its dividend, for `e` or one of its terms.
+fn known_divisor(s: &mut Simplifier<'_>, e: Expr) -> i64 {
+    let atoms: Vec<Expr> = match s.arena.node(e) {
+        Node::Sum(_, terms) => terms.iter().map(|t| t.expr).collect(),
+        _ => vec![e],
+    };
+    let found = atoms.into_iter().filter_map(|x| {
+        let (n, m) = s.arena.as_floordiv(x).or_else(|| s.arena.as_mod(x))?;
+        let info = s.info(n);
+        Some(gcd_i64(m, gcd_i64(info.modulus, info.residue)))
+    });
+    found.max().unwrap_or(0)
+}
+
+/// How many variables, and the sum of their indices.
+fn variables(s: &mut Simplifier<'_>, e: Expr) -> (usize, u64) {
+    let mut used = s.arena.reachable(&[e]);
+    used.retain(|x| s.arena.tag(*x) == Tag::Variable);
+    (used.len(), used.iter().filter_map(|x| s.arena.as_variable(*x)).map(u64::from).sum())
+}
+
+fn occurrences(s: &mut Simplifier<'_>, e: Expr) -> u64 {
+    let mut count: HashMap<Expr, u64> = HashMap::new();
+    for x in s.arena.reachable(&[e]) {
+        let mut own = u64::from(s.arena.tag(x) == Tag::Variable);
+        s.arena.for_each_operand(x, |o| own = own.saturating_add(count.get(&o).copied().unwrap_or(0)));
+        count.insert(x, own);
+    }
+    count.get(&e).copied().unwrap_or(0)
+}
