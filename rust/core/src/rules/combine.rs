@@ -1,5 +1,6 @@
 //! Laws of sums that move terms into quotients, or take common factors out; each is taken where it is cheaper.
 
+use super::sum::with_terms;
 use super::RuleId;
 use crate::error::Result;
 use crate::expr::{Expr, Node, Tag, Term};
@@ -34,26 +35,6 @@ pub fn apply(s: &mut Simplifier<'_>, e: Expr) -> Result<Option<Expr>> {
     Ok(None)
 }
 
-/// `e` without the terms at `gone` and with `new`; `None` where that is not cheaper.
-fn with_terms(
-    s: &mut Simplifier<'_>,
-    e: Expr,
-    terms: &[Term],
-    gone: &[usize],
-    constant: i64,
-    new: &[Term],
-) -> Result<Option<Expr>> {
-    let Some(constant) = s.arena.constant_part(e).checked_add(constant) else { return Ok(None) };
-    let mut all: Vec<Term> =
-        terms.iter().enumerate().filter(|(k, _)| !gone.contains(k)).map(|(_, t)| *t).collect();
-    all.extend_from_slice(new);
-    let raw = s.arena.sum(constant, &all)?;
-    if s.cost(raw) >= s.cost(e) {
-        return Ok(None);
-    }
-    Ok(Some(s.simplify(raw)))
-}
-
 /// `a / m - b / m = (b % m + a - b) / m`.
 fn quotients_differ(s: &mut Simplifier<'_>, e: Expr, terms: &[Term]) -> Result<Option<Expr>> {
     for (i, x) in terms.iter().enumerate() {
@@ -67,7 +48,7 @@ fn quotients_differ(s: &mut Simplifier<'_>, e: Expr, terms: &[Term]) -> Result<O
             let rest = s.modulo_constant(b, m)?;
             let sum = s.combine(rest, 1, gap, 1)?;
             let quotient = s.floordiv_constant(sum, m)?;
-            if let Some(out) = with_terms(s, e, terms, &[i, j], 0, &[Term::new(x.coeff, quotient)])? {
+            if let Some(out) = with_terms(s, e, terms, &[i, j], &[Term::new(x.coeff, quotient)])? {
                 return Ok(Some(s.applied(RuleId::QuotientsDiffer, e, out)));
             }
         }
@@ -86,9 +67,11 @@ fn remainder_mirrored(s: &mut Simplifier<'_>, e: Expr, terms: &[Term]) -> Result
         if !inside && !outside {
             continue;
         }
+        let one = s.arena.constant(1);
         let mirrored = s.arena.affine(x, -1, m - 1)?;
         let mirrored = s.arena.modulo_constant(mirrored, m)?;
-        if let Some(out) = with_terms(s, e, terms, &[k], top, &[Term::new(minus, mirrored)])? {
+        if let Some(out) = with_terms(s, e, terms, &[k], &[Term::new(top, one), Term::new(minus, mirrored)])?
+        {
             return Ok(Some(s.applied(RuleId::RemainderMirrored, e, out)));
         }
     }
@@ -113,7 +96,7 @@ fn products_factored(s: &mut Simplifier<'_>, e: Expr, terms: &[Term]) -> Result<
             }
             let inner = s.arena.sum(0, &inner)?;
             let product = s.arena.mul(inner, f)?;
-            if let Some(out) = with_terms(s, e, terms, &gone, 0, &[Term::new(1, product)])? {
+            if let Some(out) = with_terms(s, e, terms, &gone, &[Term::new(1, product)])? {
                 return Ok(Some(s.applied(RuleId::ProductsFactored, e, out)));
             }
         }

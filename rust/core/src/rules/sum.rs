@@ -87,7 +87,7 @@ fn cheaper(
 }
 
 /// The same, simplified.
-fn with_terms(
+pub(super) fn with_terms(
     s: &mut Simplifier<'_>,
     e: Expr,
     terms: &[Term],
