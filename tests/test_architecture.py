@@ -52,7 +52,9 @@ CORE_LAYERS = (
     "indexing_map",
     "map_variables points join",
     "map_simplify",
-    "count inverse image relate tile",
+    "count inverse image relate",
+    "period",
+    "warps traffic",
     "text",
 )
 LONGEST_FILE = 620  # lines

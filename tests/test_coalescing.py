@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 import indexing as ix
 from indexing.analysis.coalescing import Access, Launch
 from indexing.analysis.device import H100, Device
-from indexing.analysis.warps import VECTOR, count, warp_map
+from indexing.analysis.traffic import VECTOR, count
 from indexing.emit.kernel import Argument, Kernel
 from memory_simulator import simulate, strides
 
@@ -108,10 +108,9 @@ def maps_of_threads() -> st.SearchStrategy[str]:
 def test_any_thread_map_moves_what_the_simulator_counts(text: str, bits: int) -> None:
     m = ix.IndexingMap.parse(text).simplify()
     block = (40, 2, 1)
-    warps = warp_map(m, [1], block, bits, H100)
-    want = simulate(m, [1], block, bits).numbers
-    got = (0,) * 5 if warps is None else count(warps, H100, False).each.numbers[:5]
-    assert got == want
+    found = count(m, [1], block, bits, H100, False)
+    got = (0,) * 5 if found is None else found.each.numbers[:5]
+    assert got == simulate(m, [1], block, bits).numbers
 
 
 def test_a_large_launch_is_counted_by_its_period() -> None:
@@ -161,7 +160,7 @@ def test_a_device_is_a_value() -> None:
 def test_what_does_not_fit_is_refused() -> None:
     m = ix.IndexingMap.parse("(d0) -> (d0), domain: d0 in [0, 3]")
     with pytest.raises(ix.InvalidMap, match="th_x"):
-        warp_map(m, [1], (32, 1, 1), 32, H100)
+        count(m, [1], (32, 1, 1), 32, H100, False)
     with pytest.raises(ix.IndexingError, match="threads"):
         Launch(block=0)
 

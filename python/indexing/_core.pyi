@@ -20,9 +20,11 @@ __all__ = [
     "compose",
     "compose_all",
     "constant",
+    "global_traffic",
     "parse_all",
     "parse_hlo",
     "rules",
+    "shared_traffic",
     "simplify_all",
     "variable",
 ]
@@ -560,3 +562,37 @@ class HloModule:
         """An instruction as one line of text."""
     def shape_text(self, shape: int) -> str:
         """A shape as text."""
+
+#: _Traffic: sums over the warp instructions of an access, and over those of one thread's vector together; what they are
+#: to be multiplied with and divided by, for one runtime value of several and for samples; how many instructions were
+#: judged, where that are not all.
+_Traffic: TypeAlias = tuple[list[int], list[int], int, int, int | None]
+
+def global_traffic(
+    map: IndexingMap,
+    strides: Sequence[int],
+    width: int,
+    block: Sequence[int],
+    warp_size: int,
+    sector: int,
+    line: int,
+    vector: int | None = None,
+    widest: int = 0,
+) -> _Traffic | None:
+    """What the warps of a thread map move in global memory; None where no thread reaches anything. Sizes are in bits.
+
+    `map` goes from `(th_x, th_y, th_z, bl_x, bl_y, bl_z)[ranges]{runtime variables}` to an index with these `strides`
+    in elements of `width`. `vector` is the place, among all variables, of the range variable that counts a thread's
+    vector, `widest` what a thread moves with one instruction, 0 where that is one element. The sums are those of
+    instructions, bytes asked for, sectors, lines, the least number of sectors that could hold the bytes, and sectors if
+    each contiguous run of bytes began with one. Raises InvalidMap for a map of other dimensions, and Overflow.
+    """
+
+def shared_traffic(
+    map: IndexingMap, width: int, block: Sequence[int], warp_size: int, banks: int, word: int
+) -> _Traffic | None:
+    """What the warps of a thread map do in shared memory; None where no thread reaches anything. Sizes are in bits.
+
+    `map` goes to one cell of `width`; each of the `banks` serves one `word` in a pass. The sums are those of
+    instructions, bytes asked for, passes, the least number of passes, and zeros. Raises as `global_traffic`.
+    """

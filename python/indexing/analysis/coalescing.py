@@ -2,7 +2,7 @@
 
 For each global access, loads and stores, over all warps of the launch: the different bytes that a warp instruction asks
 for, the 32-byte sectors and 128-byte lines that hold them, and the least number of sectors that could. Exact, predicates
-and partial warps included; warps that differ by whole lines are counted once (see `warps`).
+and partial warps included; warps that differ by whole lines are counted once (see `traffic`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 
 from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, compose, variable
 from indexing.analysis.device import H100, Device
-from indexing.analysis.warps import VECTOR, Dim3, Tally, count, warp_map
+from indexing.analysis.traffic import VECTOR, Dim3, Tally, count
 from indexing.emit import emit
 from indexing.emit.kernel import MAX_THREADS_PER_BLOCK, Argument, Kernel
 from indexing.emit.loop import delinearized
@@ -230,9 +230,8 @@ def _accesses(
     width = bits if storage == "packed" and bits < 8 else c_type(argument.element_type).size * 8
     is_read = argument.kind == "input"
     for m in maps:
-        warps = warp_map(m, _strides(argument), block, width, device)
-        found = None if warps is None else count(warps, device, may_be_vector)
-        if found is None or not found.each.instructions:
+        found = count(m, _strides(argument), block, width, device, may_be_vector)
+        if found is None:
             continue
         access = Access(
             "read" if is_read else "write",

@@ -23,6 +23,7 @@ pub mod laws;
 pub mod map;
 pub mod map_simplify;
 pub mod map_variables;
+pub mod period;
 pub mod points;
 pub mod quotient;
 pub mod range;
@@ -30,7 +31,9 @@ pub mod relate;
 pub mod rules;
 pub mod simplify;
 pub mod text;
+pub mod traffic;
 pub mod traversal;
+pub mod warps;
 
 pub use dag::Dag;
 pub use error::{Error, ErrorKind, Result};

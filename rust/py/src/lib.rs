@@ -12,6 +12,7 @@ mod map;
 mod parts;
 mod points;
 mod step;
+mod traffic;
 mod vector;
 mod workspace;
 
@@ -39,5 +40,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(indexing_map::compose_maps, module)?)?;
     module.add_function(wrap_pyfunction!(batch::parse_all, module)?)?;
     module.add_function(wrap_pyfunction!(batch::simplify_all, module)?)?;
-    module.add_function(wrap_pyfunction!(batch::compose_all, module)?)
+    module.add_function(wrap_pyfunction!(batch::compose_all, module)?)?;
+    module.add_function(wrap_pyfunction!(traffic::global_traffic, module)?)?;
+    module.add_function(wrap_pyfunction!(traffic::shared_traffic, module)?)
 }

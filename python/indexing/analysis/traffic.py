@@ -1,0 +1,112 @@
+"""What the warps of one access of a kernel move, from its thread map: sums over all warp instructions of the launch.
+
+A warp instruction is one warp at one value of every range variable: what one load or store of the kernel does at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from indexing._core import IndexingMap, global_traffic, shared_traffic
+from indexing.analysis.device import Device
+
+Dim3: TypeAlias = tuple[int, int, int]
+VECTOR = "vector_index"
+VECTOR_BITS = 128  # what one thread loads or stores at most with one instruction
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """Sums over warp instructions that have an active lane: how many there are, and what they ask for and move.
+
+    `asked` are different bytes, `sectors` and `lines` those that hold them, `ideal` the least number of sectors that
+    could, `aligned` the sectors that would do if each contiguous run of bytes began where a sector does. Whole numbers,
+    but for averages over runtime values and samples.
+    """
+
+    instructions: float = 0
+    asked: float = 0
+    sectors: float = 0
+    lines: float = 0
+    ideal: float = 0
+    aligned: float = 0
+
+    @property
+    def numbers(self) -> tuple[float, float, float, float, float, float]:
+        """The six sums, in order."""
+        return self.instructions, self.asked, self.sectors, self.lines, self.ideal, self.aligned
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """What a thread map's warps do in global memory.
+
+    `each` counts every load or store by itself; `unrolled` those of one thread's vector together, for what one of them
+    brings the next ones find. `sampled` says of how many warp instructions all were judged; None: of each.
+    """
+
+    each: Tally
+    unrolled: Tally
+    sampled: int | None = None
+
+
+def count(
+    thread_map: IndexingMap, strides: Sequence[int], block: Dim3, width: int, device: Device, may_be_vector: bool
+) -> Counted | None:
+    """Count the sectors of all warps of a thread map `(th_x, .., bl_z)[ranges]{runtime} -> index`; None where no thread
+    reaches anything.
+
+    `strides` are those of the index, in elements, `width` an element's bits; `may_be_vector`: aligned neighbours of one
+    thread move with one instruction. Raises InvalidMap for a map of other dimensions or of another rank.
+    """
+    names = [v.name for v in thread_map.ranges]
+    vector = 6 + names.index(VECTOR) if VECTOR in names else None
+    found = global_traffic(
+        *(thread_map, strides, width, block, device.warp_size, device.sector_bytes * 8, device.line_bytes * 8),
+        vector=vector,
+        widest=VECTOR_BITS if may_be_vector else 0,
+    )
+    if found is None:
+        return None
+    each, unrolled, scale, judged, sampled = found
+    return Counted(Tally(*_scaled(each, scale, judged)), Tally(*_scaled(unrolled, scale, judged)), sampled)
+
+
+@dataclass(frozen=True, slots=True)
+class BankTally:
+    """Sums over the warp instructions of an access to shared memory.
+
+    `asked` are different bytes, `passes` how often the banks are read or written, `ideal` the least number of passes
+    that these bytes need: what is above it are bank conflicts.
+    """
+
+    instructions: float = 0
+    asked: float = 0
+    passes: float = 0
+    ideal: float = 0
+
+    @property
+    def numbers(self) -> tuple[float, float, float, float]:
+        """The four sums, in order."""
+        return self.instructions, self.asked, self.passes, self.ideal
+
+
+def count_banks(
+    thread_map: IndexingMap, block: Dim3, width: int, device: Device
+) -> tuple[BankTally, int | None] | None:
+    """Count the passes of all warps over the banks of shared memory; as `count`, of a map to one cell of `width` bits.
+
+    The number beside it is that of the warp instructions judged, where that are not all.
+    """
+    found = shared_traffic(thread_map, width, block, device.warp_size, device.banks, device.bank_bytes * 8)
+    if found is None:
+        return None
+    each, _, scale, judged, sampled = found
+    return BankTally(*_scaled(each, scale, judged)[:4]), sampled
+
+
+def _scaled(sums: Sequence[int], numerator: int, denominator: int) -> Sequence[float]:
+    """What a sample, or all runtime values together, say of the launch."""
+    return sums if numerator == denominator else [n * numerator / denominator for n in sums]

@@ -1,0 +1,55 @@
+//! What the warps of an access move.
+
+use crate::error::Raise;
+use crate::indexing_map::PyIndexingMap;
+use crate::workspace;
+use indexing_core::traffic::{counted, Memory, Sums};
+use indexing_core::warps::Access;
+use pyo3::prelude::*;
+
+/// Sums of each instruction, and of those of one vector together; what they are to be multiplied with and divided by;
+/// how many instructions were judged, where that are not all.
+type Traffic = (Sums, Sums, u128, u128, Option<u64>);
+
+fn traffic(py: Python<'_>, access: &Access<'_>, memory: Memory) -> PyResult<Option<Traffic>> {
+    let found = workspace::with(|w| counted(&mut w.arena, &mut w.scratch, access, memory)).raise(py)?;
+    Ok(found.map(|f| (f.each, f.together, f.all, f.judged.saturating_mul(f.repeats), f.sampled)))
+}
+
+/// Sectors and lines of global memory.
+#[pyfunction]
+#[pyo3(signature = (map, strides, width, block, warp_size, sector, line, vector = None, widest = 0))]
+#[expect(
+    clippy::too_many_arguments,
+    reason = "each is a fact of its own, and a struct would be made for this call"
+)]
+pub fn global_traffic(
+    py: Python<'_>,
+    map: &PyIndexingMap,
+    strides: Vec<i64>,
+    width: i64,
+    block: [i64; 3],
+    warp_size: i64,
+    sector: i64,
+    line: i64,
+    vector: Option<usize>,
+    widest: i64,
+) -> PyResult<Option<Traffic>> {
+    let access = Access { map: &map.0, strides: &strides, width, block, warp_size, vector };
+    traffic(py, &access, Memory::Global { sector, line, vector: widest })
+}
+
+/// Passes over the banks of shared memory.
+#[pyfunction]
+pub fn shared_traffic(
+    py: Python<'_>,
+    map: &PyIndexingMap,
+    width: i64,
+    block: [i64; 3],
+    warp_size: i64,
+    banks: i64,
+    word: i64,
+) -> PyResult<Option<Traffic>> {
+    let access = Access { map: &map.0, strides: &[1], width, block, warp_size, vector: None };
+    traffic(py, &access, Memory::Shared { banks, word })
+}
