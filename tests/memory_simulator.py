@@ -107,3 +107,30 @@ def add(moved: Moved, addresses: set[int], bits: int) -> None:
     moved.sectors += len({a // 256 for a in addresses})
     moved.lines += len({a // 1024 for a in addresses})
     moved.ideal += -(-asked // 32)
+
+
+def simulate_banks(
+    m: ix.IndexingMap, block: tuple[int, int, int], cell_bytes: int, banks: int = 32, bank_bytes: int = 4
+) -> tuple[int, int, int, int]:
+    """Instructions, bytes, passes and least passes of all warps over the banks of shared memory, word by word."""
+    found = [0, 0, 0, 0]
+    together = max(banks * bank_bytes // cell_bytes, 1)  # lanes whose cells fill all banks once
+    for lanes in warp_lanes(m, block):
+        for symbols in itertools.product(*spans(m.ranges)):
+            cells = [reached(m, [1], lane, symbols, 1) for lane in lanes]
+            if not any(cells):
+                continue
+            found[0] += 1
+            found[1] += cell_bytes * len({c for cell in cells for c in cell})
+            for first in range(0, len(cells), together):
+                passes, least = bank_passes(cells[first : first + together], cell_bytes, banks, bank_bytes)
+                found[2] += passes
+                found[3] += least
+    return found[0], found[1], found[2], found[3]
+
+
+def bank_passes(cells: list[list[int]], cell_bytes: int, banks: int, bank_bytes: int) -> tuple[int, int]:
+    bytes_wanted = {c * cell_bytes + b for cell in cells for c in cell for b in range(cell_bytes)}
+    words = {b // bank_bytes for b in bytes_wanted}
+    by_bank = [sum(1 for w in words if w % banks == bank) for bank in range(banks)]
+    return max(by_bank), -(-len(words) // banks)

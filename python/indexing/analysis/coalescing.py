@@ -13,6 +13,7 @@ from math import prod
 from typing import TYPE_CHECKING, Literal
 
 from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, compose, variable
+from indexing.analysis.banks import BankAccess, bank_accesses
 from indexing.analysis.device import H100, Device
 from indexing.analysis.traffic import VECTOR, Dim3, Tally, count
 from indexing.emit import emit
@@ -113,17 +114,21 @@ class Access:
 
 @dataclass(frozen=True, slots=True)
 class Coalescing:
-    """All accesses of a kernel to global memory. `unknown` lists operands whose reads no map tells, each with the reason."""
+    """All accesses of a kernel to global memory, and to `shared` memory.
+
+    `unknown` lists operands whose reads no map tells, each with the reason.
+    """
 
     reads: tuple[Access, ...]
     writes: tuple[Access, ...]
     device: Device
     emitter: str
     unknown: tuple[tuple[int, str], ...] = ()
+    shared: tuple[BankAccess, ...] = ()
 
     @property
     def accesses(self) -> tuple[Access, ...]:
-        """Loads, then stores."""
+        """Loads, then stores, of global memory."""
         return self.reads + self.writes
 
 
@@ -169,7 +174,8 @@ def _of_kernel(kernel: Kernel, device: Device, storage: Storage) -> Coalescing:
             unknown.append((argument.number, f"the {kernel.emitter} emitter states no map for it"))
         for m in maps:
             reads += _accesses([m], argument, kernel.block, device, storage, _reads_vectors(m, kernel))
-    return Coalescing(tuple(reads), tuple(writes), device, kernel.emitter, tuple(unknown))
+    shared = tuple(bank_accesses(kernel, device))
+    return Coalescing(tuple(reads), tuple(writes), device, kernel.emitter, tuple(unknown), shared)
 
 
 def _reads_vectors(m: IndexingMap, kernel: Kernel) -> bool:

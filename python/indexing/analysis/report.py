@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from indexing.analysis.banks import BankAccess
 from indexing.analysis.coalescing import Access, Coalescing, coalescing
 from indexing.analysis.device import H100, Device
 from indexing.analysis.utilization import Utilization, utilization
@@ -140,13 +141,15 @@ def rows_of(instruction: Instruction, device: Device = H100) -> list[Row]:
         accesses = [a for a in moved.reads if a.operand == used.number] if moved is not None else []
         name = used.operand.name + (f"[{used.leaf}]" if used.operand.shape.is_tuple else "")
         rows.append(_read_row(instruction.name, name, used, accesses, problem))
+    conflicts = "" if moved is None else _conflicts(moved.shared)
     for k, shape in enumerate(leaves(instruction.shape)):
         accesses = [a for a in moved.writes if a.output == k] if moved is not None else []
         size = -(-shape.element_count * bit_width(shape.element_type) // 8)
         name = "output" if len(leaves(instruction.shape)) == 1 else f"output {k}"
         count = shape.element_count
         numbers = (count, count, count, size)
-        rows.append(Row(instruction.name, name, "write", *numbers, *_moved(accesses), _notes(accesses, problem)))
+        note = "; ".join(filter(None, (_notes(accesses, problem), conflicts)))
+        rows.append(Row(instruction.name, name, "write", *numbers, *_moved(accesses), note))
     return rows
 
 
@@ -169,6 +172,12 @@ def _moved(accesses: Sequence[Access]) -> tuple[int | None, float | None, float 
 
 def _notes(accesses: Sequence[Access], problem: str) -> str:
     return "; ".join(dict.fromkeys(filter(None, (*(a.reason for a in accesses), problem))))
+
+
+def _conflicts(accesses: Sequence[BankAccess]) -> str:
+    """The accesses of shared memory that wait for banks."""
+    slow = [f"{a.kind} of {a.array} {a.passes:.2f} passes, not {a.ideal:.2f}" for a in accesses if a.conflicts]
+    return f"bank conflicts: {', '.join(dict.fromkeys(slow))}" if slow else ""
 
 
 def table(found: Report) -> Iterator[str]:

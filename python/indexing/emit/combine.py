@@ -5,18 +5,21 @@ CUDA combines within a warp by shuffles, and across warps through shared memory;
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
 from indexing.emit.constants import literal
+from indexing.emit.kernel import Dim3, SharedAccess
+from indexing.emit.launch import Bounds, thread_id, thread_map
 from indexing.emit.types import c_type
 from indexing.ops.block import leaves
 from indexing.ops.element import Value
 from indexing.ops.element_types import element_type
 
 if TYPE_CHECKING:
+    from indexing._core import SymbolicExpr
     from indexing.emit.elemental import FunctionWriter
     from indexing.hlo import Instruction
 
@@ -101,6 +104,47 @@ def shared_bytes(accumulators: Accumulators, body: FunctionWriter, threads: int,
     if body.unit.dialect == "cuda" and distance == 1:
         return 0 if threads <= WARP else size * block // WARP
     return size * block
+
+
+def shared_accesses(
+    accumulators: Accumulators,
+    body: FunctionWriter,
+    part: SymbolicExpr,
+    threads: int,
+    distance: int,
+    launch: tuple[Dim3, Dim3],
+) -> Iterator[SharedAccess]:
+    """The loads and stores of `combine_in_block`; `launch` are grid and block."""
+    if threads == 1:
+        return
+    by_shuffles = body.unit.dialect == "cuda" and distance == 1
+    cells = _cells_of_shuffles(part, threads) if by_shuffles else _cells_of_halves(part, threads, distance)
+    for kind, cell, bounds in cells:
+        m = thread_map(*launch, [cell], (), bounds)
+        for k, accumulated in enumerate(accumulators.kinds):
+            yield SharedAccess(kind, f"part{k}", c_type(_computed(accumulated)).size, m)
+
+
+_Cell: TypeAlias = "tuple[Literal['load', 'store'], SymbolicExpr, list[tuple[SymbolicExpr, Bounds]]]"
+
+
+def _cells_of_shuffles(part: SymbolicExpr, threads: int) -> Iterator[_Cell]:
+    """As `_combine_by_shuffles` writes them."""
+    if threads > WARP:
+        th_x, warps = thread_id("th_x"), threads // WARP
+        yield "store", th_x // WARP, [(th_x % WARP, (0, 0))]
+        yield "load", th_x // threads * warps + part % warps, []
+
+
+def _cells_of_halves(part: SymbolicExpr, threads: int, distance: int) -> Iterator[_Cell]:
+    """As `_combine_by_halves` writes them."""
+    th_x, half = thread_id("th_x"), threads // 2
+    yield "store", th_x, []
+    while half:
+        yield "load", th_x + half * distance, [(part, (0, half - 1))]
+        if half > 1:
+            yield "store", th_x, [(part, (0, half - 1))]
+        half //= 2
 
 
 def _computed(kind: str) -> str:

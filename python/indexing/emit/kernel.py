@@ -54,6 +54,16 @@ class Argument:
 
 
 @dataclass(frozen=True, slots=True)
+class SharedAccess:
+    """One load or store of shared memory: from thread and block ids, and range variables, to a cell of `array`."""
+
+    kind: Literal["load", "store"]
+    array: str
+    cell_bytes: int
+    map: IndexingMap
+
+
+@dataclass(frozen=True, slots=True)
 class Kernel:
     """What an emitter makes of a fusion.
 
@@ -63,6 +73,7 @@ class Kernel:
 
     `output_maps` has one map an output, `input_maps` one tuple a parameter with one map an access: from
     `(th_x, th_y, th_z, bl_x, bl_y, bl_z)[range variables]` to the logical index of the element.
+    `shared_accesses` are the loads and stores of shared memory.
     """
 
     name: str
@@ -75,6 +86,7 @@ class Kernel:
     arguments: tuple[Argument, ...]
     output_maps: tuple[IndexingMap, ...] = ()
     input_maps: tuple[tuple[IndexingMap, ...], ...] = ()
+    shared_accesses: tuple[SharedAccess, ...] = ()
 
     @property
     def inputs(self) -> tuple[Argument, ...]:

@@ -9,14 +9,14 @@ the block is as narrow as they are. The initial value enters once, at the end.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import TYPE_CHECKING, Literal
 
 from indexing._core import IndexingMap, SymbolicExpr, compose, constant
-from indexing.emit.combine import Accumulators, combine_in_block, shared_bytes
+from indexing.emit.combine import Accumulators, combine_in_block, shared_accesses, shared_bytes
 from indexing.emit.hero import Output, find_hero, outputs
-from indexing.emit.kernel import MAX_THREADS_PER_BLOCK, Dialect, Dim3, Kernel
+from indexing.emit.kernel import MAX_THREADS_PER_BLOCK, Dialect, Dim3, Kernel, SharedAccess
 from indexing.emit.launch import (
     Bounds,
     assembled,
@@ -82,6 +82,11 @@ class ReductionPlan:
     def block(self) -> Dim3:
         """Threads of a block in one dimension."""
         return (self.threads * self.across, 1, 1)
+
+    @property
+    def distance(self) -> int:
+        """From one thread of a row or column to the next."""
+        return 1 if self.dimensions.kind == "row" else self.across
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,6 +288,16 @@ class _Writing:
         starts += [(o.instruction, o.leaf, m) for o, m in zip(by_number, self.output_maps(), strict=True)]
         return reads_behind(computation, starts, self.found.heroes)
 
+    def shared_accesses(self) -> tuple[SharedAccess, ...]:
+        """Of the accumulators, as the block combines them."""
+        plan, part = self.plan, self.walk.part
+        launch = (plan.grid, plan.block)
+        return tuple(
+            access
+            for a in self.accumulators
+            for access in shared_accesses(a, self.body, part, plan.threads, plan.distance, launch)
+        )
+
     # ------------------------------------------------------------ code
 
     def write(self) -> int:
@@ -291,8 +306,7 @@ class _Writing:
         for accumulators in self.accumulators:
             accumulators.declare(self.body)
         self._accumulate()
-        threads, block = self.plan.threads, prod(self.plan.block)
-        distance = 1 if self.plan.dimensions.kind == "row" else self.plan.across
+        threads, block, distance = self.plan.threads, prod(self.plan.block), self.plan.distance
         part = self._text(self.walk.part)
         for accumulators in self.accumulators:
             combine_in_block(self.body, accumulators, part, threads, distance, block, declared_at)
@@ -344,4 +358,5 @@ def kernel(computation: Computation, plan: ReductionPlan, dialect: Dialect) -> K
     shared = writing.write()
     maps = (writing.output_maps(), writing.input_maps(computation))
     launch = (plan.grid, plan.block)
-    return assembled(unit, NAME, found.heroes[0], body, outputs(computation), launch, shared, maps)
+    made = assembled(unit, NAME, found.heroes[0], body, outputs(computation), launch, shared, maps)
+    return replace(made, shared_accesses=writing.shared_accesses())

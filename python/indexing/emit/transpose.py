@@ -10,14 +10,14 @@ turns a square of four bytes by as many rows in registers, and the tile holds wo
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import prod
 from typing import TYPE_CHECKING
 
 from indexing._core import IndexingMap, SymbolicExpr, compose, constant
 from indexing.emit.hero import Output, find_hero, outputs
-from indexing.emit.kernel import Dialect, Dim3, Kernel
+from indexing.emit.kernel import Dialect, Dim3, Kernel, SharedAccess
 from indexing.emit.launch import (
     Bounds,
     assembled,
@@ -325,7 +325,8 @@ def kernel(computation: Computation, plan: TransposePlan, dialect: Dialect) -> K
     size = plan.row * plan.tile
     shared = sum(size * writing.cell_bytes(hero) for hero in found.heroes)
     maps = (writing.output_maps(), writing.input_maps(computation))
-    return assembled(unit, NAME, found.heroes[0], body, outputs(computation), (plan.grid, plan.block), shared, maps)
+    made = assembled(unit, NAME, found.heroes[0], body, outputs(computation), (plan.grid, plan.block), shared, maps)
+    return replace(made, shared_accesses=writing.shared_accesses())
 
 
 class _Writing:
@@ -377,6 +378,35 @@ class _Writing:
             computation, [*starts, *((o.instruction, o.leaf, m) for o, m in written)], self.found.heroes
         )
 
+    def shared_accesses(self) -> tuple[SharedAccess, ...]:
+        """Of the tiles: an element, or a word where elements are packed, at each step of the two walks."""
+        reading, storing = (self._cells(walk) for walk in (self.reading, self.storing))
+        return tuple(
+            access
+            for k, hero in enumerate(self.found.heroes)
+            for access in (
+                SharedAccess("store", f"tile{k}", self.cell_bytes(hero), reading),
+                SharedAccess("load", f"tile{k}", self.cell_bytes(hero), storing),
+            )
+        )
+
+    def _cells(self, walk: _Walk) -> IndexingMap:
+        """From threads to the cell that they store while reading, or load while writing."""
+        plan = self.plan
+        place = _place(plan, walk.x, walk.y, walk.run)
+        if plan.packed == 1:
+            return _map(plan, walk, [self._cell_of(walk)], place)
+        # Of a word's elements the first stands for all; squares are stored whole, beyond the edges too.
+        ranges = tuple((name, 1 if name in ("row", "part") else count) for name, count in walk.ranges)
+        bounds = place.bounds if walk is self.storing else ()
+        return _map(plan, replace(walk, ranges=ranges), [self._cell_of(walk)], replace(place, bounds=bounds))
+
+    def _cell_of(self, walk: _Walk) -> SymbolicExpr:
+        """The cell of a tile's (x, y, run), row by row as they are stored."""
+        if self.plan.packed > 1:
+            return walk.x * self.plan.row + walk.y // self.plan.packed
+        return walk.y * self.plan.row + self._along(walk.x, walk.run)
+
     # ------------------------------------------------------------ code
 
     def _index_at(self, m: IndexingMap, ranges: Index) -> tuple[Index, tuple[str, ...]]:
@@ -393,7 +423,7 @@ class _Writing:
             index, conditions = self._index_at(to_operand, (step,))
             with guarded(self.body, conditions):
                 index = self.body.inside(index, self.found.heroes[0].operands[0].shape.dimensions)
-                cell = self._at(self.reading.y * self.plan.row + self._along(self.reading.x, self.reading.run), (step,))
+                cell = self._at(self._cell_of(self.reading), (step,))
                 for k, hero in enumerate(self.found.heroes):
                     value = self.body.read(hero.operands[0], index)
                     text = encoded(hero.shape.element_type, value.text)
@@ -426,9 +456,7 @@ class _Writing:
                         self._read_cell(to_operand, (step, row, column), shift)
                 w.line("#pragma unroll")
                 with self.body.loop(packed) as column:
-                    cell = self._at(
-                        self.reading.x * self.plan.row + self.reading.y // packed, (step, self.body.constant(0), column)
-                    )
+                    cell = self._at(self._cell_of(self.reading), (step, self.body.constant(0), column))
                     for k in range(len(kinds)):
                         w.line(f"tile{k}[{cell}] = square{k}[{self.body.integer(column)}];")
 
@@ -481,10 +509,10 @@ class _Writing:
     def _cell(self, k: int, hero: Instruction, ranges: Index) -> str:
         walk = self.storing
         if self.plan.packed == 1:
-            cell = self._at(walk.y * self.plan.row + self._along(walk.x, walk.run), ranges)
+            cell = self._at(self._cell_of(walk), ranges)
             return f"tile{k}[{cell}]"
         step, part = ranges
-        cell = self._at(walk.x * self.plan.row + walk.y // self.plan.packed, (step, self.body.constant(0)))
+        cell = self._at(self._cell_of(walk), (step, self.body.constant(0)))
         shift = 8 * WORD_BYTES // self.plan.packed
         storage = c_type(hero.shape.element_type).storage
         return f"({storage})(tile{k}[{cell}] >> ({self.body.integer(part)} * {shift}))"

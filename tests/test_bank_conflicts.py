@@ -1,0 +1,130 @@
+"""Bank conflicts against a simulator that looks at every word of every warp, and against the text of the kernels."""
+
+import itertools
+import re
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import indexing as ix
+from indexing.analysis.device import H100
+from indexing.analysis.traffic import count_banks
+from indexing.emit.kernel import Dialect, Kernel
+from memory_simulator import simulate_banks
+
+ADD = "add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] add(a, b) }\n"
+MAX_INDEX = (
+    "pick { v = f32[] parameter(0) i = s32[] parameter(1) w = f32[] parameter(2) j = s32[] parameter(3) "
+    "g = pred[] compare(v, w), direction=GE m = f32[] select(g, v, w) k = s32[] select(g, i, j) "
+    "ROOT t = (f32[], s32[]) tuple(m, k) }\n"
+)
+
+
+def transposed(kind: str, rows: int, columns: int) -> str:
+    return (
+        f"ENTRY e {{ p = {kind}[{rows},{columns}] parameter(0) "
+        f"ROOT t = {kind}[{columns},{rows}] transpose(p), dimensions={{1,0}} }}"
+    )
+
+
+def summed(kind: str, rows: int, columns: int, dim: int) -> str:
+    kept = (rows, columns)[1 - dim]
+    reducer = ADD.replace("f32", kind)
+    return (
+        f"{reducer}ENTRY e {{ p = {kind}[{rows},{columns}] parameter(0) z = {kind}[] constant(0) "
+        f"ROOT s = {kind}[{kept}] reduce(p, z), dimensions={{{dim}}}, to_apply=add }}"
+    )
+
+
+PROGRAMS = {
+    "f32": transposed("f32", 40, 70),
+    "f64": transposed("f64", 40, 70),
+    "c128": transposed("c128", 20, 35),
+    "bf16": transposed("bf16", 64, 130),
+    "s8": transposed("s8", 70, 150),
+    "runs": "ENTRY e { p = s8[40,50,3] parameter(0) ROOT t = s8[50,40,3] transpose(p), dimensions={1,0,2} }",
+    "rows": summed("f32", 5, 3000, 1),
+    "wide rows": summed("f64", 5, 3000, 1),
+    "columns": summed("f32", 200, 70, 0),
+    "few columns": summed("f64", 500, 6, 0),
+    "two arrays": MAX_INDEX
+    + "ENTRY e { p = f32[3,2000] parameter(0) q = s32[3,2000] parameter(1) z = f32[] constant(0) n = s32[] constant(0) "
+    "ROOT r = (f32[3], s32[3]) reduce(p, q, z, n), dimensions={1}, to_apply=pick }",
+}
+
+
+@pytest.mark.parametrize("dialect", ["cuda", "opencl"])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_kernels_take_as_many_passes_as_the_simulator_counts(name: str, dialect: Dialect) -> None:
+    kernel = ix.emit(ix.hlo.parse(PROGRAMS[name]).entry, dialect=dialect)
+    found = ix.coalescing(kernel).shared
+    assert found
+    for access in found:
+        assert access.exactness == "exact"
+        assert access.total.numbers == simulate_banks(access.map, kernel.block, access.cell_bytes), access.map
+
+
+@settings(max_examples=30, deadline=None)
+@given(*[st.integers(0, 40)] * 3, st.integers(1, 7), st.integers(1, 70), st.sampled_from([1, 2, 4, 8, 16]))
+def test_any_map_takes_as_many_passes_as_the_simulator_counts(
+    a: int, b: int, c: int, d: int, m: int, cell_bytes: int
+) -> None:
+    text = (
+        f"(th_x, th_y, th_z, bl_x, bl_y, bl_z)[step] -> (((th_x * {a} + th_y * {b} + step * {c}) floordiv {d}) mod {m} "
+        f"+ th_x), domain: th_x in [0, 47], th_y in [0, 1], th_z in [0, 0], bl_x in [0, 2], bl_y in [0, 0], "
+        f"bl_z in [0, 0], step in [0, 3], th_x + bl_x * 7 + step in [2, 60]"
+    )
+    map_ = ix.IndexingMap.parse(text)
+    found = count_banks(map_, (48, 2, 1), cell_bytes * 8, H100)
+    assert found is not None
+    assert found[0].numbers == simulate_banks(map_, (48, 2, 1), cell_bytes)
+
+
+def test_conflicts_worked_out_by_hand() -> None:
+    def conflicts(stride: int, cell_bytes: int = 4) -> float:
+        text = (
+            f"(th_x, th_y, th_z, bl_x, bl_y, bl_z) -> (th_x * {stride}), domain: th_x in [0, 31], th_y in [0, 0], "
+            "th_z in [0, 0], bl_x in [0, 9], bl_y in [0, 0], bl_z in [0, 0]"
+        )
+        found = count_banks(ix.IndexingMap.parse(text), (32, 1, 1), cell_bytes * 8, H100)
+        assert found is not None
+        return (found[0].passes - found[0].ideal) / found[0].instructions
+
+    # a column of a tile of 32 words a row: all lanes in one bank; a row padded by one word: none
+    assert [conflicts(s) for s in (0, 1, 2, 4, 32, 33)] == [0, 0, 1, 3, 31, 0]
+    # two lanes share a word of 4 bytes where they are neighbours
+    assert [conflicts(s, 2) for s in (1, 2, 64, 66)] == [0, 0, 31, 0]
+    # halves of 16 lanes, each 2 words wide
+    assert [conflicts(s, 8) for s in (1, 2, 16, 17)] == [0, 2, 30, 0]
+
+
+def test_the_tile_of_a_transpose_has_no_conflicts() -> None:
+    for kind in ("f32", "f64", "bf16", "s8"):
+        found = ix.coalescing(ix.emit(ix.hlo.parse(transposed(kind, 512, 512)).entry))
+        assert [(a.kind, a.conflicts) for a in found.shared] == [("store", 0), ("load", 0)], kind
+
+
+def cells_of_source(kernel: Kernel, pattern: str) -> Iterator[tuple[int, ...]]:
+    """The cells that the first warp reaches, at each value of the loops: the index in the source, evaluated."""
+    found = re.search(pattern, kernel.source)
+    assert found is not None
+    index = found[1]
+    loops = dict(re.findall(r"for \(s32 (r\d+) = 0; r\d+ < (\d+)", kernel.source))
+    used = [name for name in loops if re.search(rf"\b{name}\b", index)]
+    for values in itertools.product(*(range(int(loops[name])) for name in used)):
+        names = dict(zip(used, values, strict=True)) | {"bl_x": 0}
+        yield tuple(eval(index.replace("/", "//"), names | {"th_x": lane}) for lane in range(32))
+
+
+@pytest.mark.parametrize("kind", ["f32", "bf16", "s8"])
+def test_the_maps_are_what_the_source_does(kind: str) -> None:
+    kernel = ix.emit(ix.hlo.parse(transposed(kind, 256, 512)).entry)
+    for access, pattern in zip(kernel.shared_accesses, (r"tile0\[([^]]*)\] = ", r"= .*tile0\[([^]]*)\]"), strict=True):
+        symbols = [range(v.upper + 1) for v in access.map.ranges]
+        stated = [
+            tuple(access.map.evaluate([lane, 0, 0, 0, 0, 0], s)[0] for lane in range(32))
+            for s in itertools.product(*symbols)
+        ]
+        assert sorted(stated) == sorted(cells_of_source(kernel, pattern)), access.kind
