@@ -114,10 +114,6 @@ CONSTRUCTORS: dict[str, MadeExample] = {
         (("((d0 mod 6) * 2 + d1) mod 4", "(d0 * 2 + d1) mod 4"),),
         ("(d1 + (d0 mod 7) * 2) mod 5",),
     ),
-    "remainder-quotient-residue": MadeExample(
-        (("((d0 + d1 * 13) floordiv 3) mod 4", "((d0 + d1) floordiv 3) mod 4"),),
-        ("((d0 + d1 * 5) floordiv 3) mod 4",),
-    ),
     "remainder-common-factor": MadeExample(
         (("(d0 * 2 + 3) mod 8", "((d0 + 1) mod 4) * 2 + 1"),),
         ("(d0 * 2 + 3) mod 7",),

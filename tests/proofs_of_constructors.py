@@ -138,15 +138,6 @@ def remainder_inner_opened(w: Writer) -> Iterator[Claim]:
     yield from shifted(w, m)
 
 
-def remainder_quotient_residue(w: Writer) -> Iterator[Claim]:
-    x, y, z, k, q = w.integers("x y z k q")
-    m, d, c, p = w.small("m d c p")
-    t = w.integers("t")[0]
-    yield True, w.positive_div(x + d * t, d) == w.positive_div(x, d) + t  # t = p * y
-    yield c * p == k * m, c * (q + p * y) + z == c * q + z + m * (k * y)
-    yield from shifted(w, m)
-
-
 def remainder_common_factor(w: Writer) -> Iterator[Claim]:
     x, r = w.integers("x r")
     g, k = w.small("g k")
@@ -254,7 +245,6 @@ PROOFS: dict[str, Proof] = {
     "remainder-of-finer": Proof(remainder_of_finer),
     "remainder-coefficient-residue": Proof(remainder_coefficient_residue),
     "remainder-inner-opened": Proof(remainder_inner_opened),
-    "remainder-quotient-residue": Proof(remainder_quotient_residue),
     "remainder-common-factor": Proof(remainder_common_factor),
     "remainder-parity": Proof(remainder_parity),
     "remainder-of-itself": Proof(remainder_of_itself),

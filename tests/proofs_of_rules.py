@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import z3
 
-from solver import Claim, Proof, Writer, high, low
+from solver import Claim, Proof, Writer, high, low, shifted
 
 
 def single_value(w: Writer) -> Iterator[Claim]:
@@ -97,6 +97,15 @@ def remainder_opened(w: Writer) -> Iterator[Claim]:
     u, m = w.small("u m")
     opened = y + c * x - c * u * w.positive_div(x, u)
     yield True, w.positive_mod(y + c * w.positive_mod(x, u), m) == w.positive_mod(opened, m)
+
+
+def remainder_of_quotient(w: Writer) -> Iterator[Claim]:
+    x, y, z, k, q = w.integers("x y z k q")
+    m, d, c, p = w.small("m d c p")
+    t = w.integers("t")[0]
+    yield True, w.positive_div(x + d * t, d) == w.positive_div(x, d) + t  # t = p * y
+    yield c * p == k * m, c * (q + p * y) + z == c * q + z + m * (k * y)
+    yield from shifted(w, m)
 
 
 def remainder_joins(w: Writer) -> Iterator[Claim]:
@@ -222,6 +231,7 @@ PROOFS: dict[str, Proof] = {
     "remainder-in-period": Proof(remainder_in_period),
     "remainder-opened": Proof(remainder_opened),
     "remainder-carried": Proof(remainder_carried),
+    "remainder-of-quotient": Proof(remainder_of_quotient),
     "remainder-small": Proof(remainder_small),
     "remainder-of-multiple": Proof(remainder_of_multiple),
     "remainder-joins": Proof(remainder_joins),

@@ -90,7 +90,6 @@ laws! {
     Constructor, "remainder-of-finer", "mod", "x % m % (k * m) = x % m", "k > 0, m > 0";
     Constructor, "remainder-coefficient-residue", "mod", "((a + k * m) * x + y) % m = (a * x + y) % m", "m > 0";
     Constructor, "remainder-inner-opened", "mod", "(c * (x % n) + y) % m = (c * x + y) % m", "m > 0, n > 0, m divides c * n";
-    Constructor, "remainder-quotient-residue", "mod", "(c * ((x + d * p * y) / d) + z) % m = (c * (x / d) + z) % m", "m > 0, d > 0, m divides c * p";
     Constructor, "remainder-common-factor", "mod", "(g * x + r) % (g * k) = g * ((x + r / g) % k) + r % g", "g > 0, k > 0";
     Constructor, "remainder-parity", "mod", "(x + 1) % 2 = 1 - x % 2", "none";
     Constructor, "remainder-of-itself", "mod", "y % y = 0, 0 % y = 0", "y != 0";

@@ -174,33 +174,8 @@ impl Arena {
                 Ok(self.constant(r))
             }
             Node::Sum(..) => self.modulo_of_sum(a, m),
-            Node::FloorDiv(..) => {
-                let reduced = self.quotient_modulo(a, m)?;
-                if reduced == a {
-                    self.remainder_node(a, m)
-                } else {
-                    self.modulo_positive(reduced, m)
-                }
-            }
             _ => self.remainder_node(a, m),
         }
-    }
-
-    /// A quotient that is congruent to `x floordiv d` modulo `m`: the coefficients of `x` are residues modulo `d * m`.
-    fn quotient_modulo(&mut self, quotient: Expr, m: i64) -> Result<Expr> {
-        let Some((x, d)) = self.as_floordiv(quotient) else { return Ok(quotient) };
-        let Some(period) = d.checked_mul(m) else { return Ok(quotient) };
-        let Node::Sum(constant, terms) = self.node(x) else { return Ok(quotient) };
-        if terms.iter().all(|t| signed_residue(t.coeff, period) == t.coeff) {
-            return Ok(quotient);
-        }
-        let reduced: Vec<Term> = terms
-            .iter()
-            .map(|t| Term::new(signed_residue(t.coeff, period), t.expr))
-            .filter(|t| t.coeff != 0)
-            .collect();
-        let x = self.sum(constant, &reduced)?;
-        self.floordiv_constant(x, d)
     }
 
     fn remainder_node(&mut self, a: Expr, m: i64) -> Result<Expr> {
@@ -226,21 +201,10 @@ impl Arena {
                 _ => kept.push(Term::new(coeff, t.expr)),
             }
         }
-        for t in &mut kept {
-            if self.tag(t.expr) == Tag::FloorDiv {
-                let period = m / gcd_with(m as u64, t.coeff) as i64;
-                let reduced = self.quotient_modulo(t.expr, period)?;
-                if reduced != t.expr {
-                    inner.push(Term::new(t.coeff, reduced));
-                    t.coeff = 0;
-                }
-            }
-        }
         let out = if inner.is_empty() {
             self.modulo_of_residues(constant, &kept, m)
         } else {
             kept.extend_from_slice(&inner);
-            kept.retain(|t| t.coeff != 0);
             let opened = self.sum(constant, &kept)?;
             self.modulo_positive(opened, m)
         };

@@ -82,6 +82,7 @@ rules! {
     RemainderInPeriod, "remainder-in-period", "mod", "x % m = x - m * k", "m > 0, m * k <= x < m * (k + 1)";
     RemainderOpened, "remainder-opened", "mod", "(y + c * (x % u)) % m = (y + c * x - c * u * (x / u)) % m", "u > 0";
     RemainderCarried, "remainder-carried", "mod", "(g * h + l) % m = g * ((h + l / g) % (m / g)) + l % g", "g > 0, g divides m";
+    RemainderOfQuotient, "remainder-of-quotient", "mod", "(c * ((x + d * p * y) / d) + z) % m = (c * (x / d) + z) % m", "m > 0, d > 0, m divides c * p";
     RemainderSmall, "remainder-small", "mod", "x % y = x", "0 <= x < y";
     RemainderOfMultiple, "remainder-of-multiple", "mod", "(x * y + z) % y = z % y", "y != 0";
     RemainderJoins, "remainder-joins", "sum", "x % m = z - m * (z / m), y % m = m - 1 - z + m * (z / m)", "m > 0, x % m = z % m, y % m = (-1 - z) % m";

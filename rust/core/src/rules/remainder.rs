@@ -2,9 +2,10 @@
 
 use super::division::{multiples_of, shared_granules};
 use super::RuleId;
+use crate::canonical::signed_residue;
 use crate::error::Result;
-use crate::expr::{Expr, Node, Tag, Term};
-use crate::int::div_mod_positive;
+use crate::expr::{Arena, Expr, Node, Tag, Term};
+use crate::int::{div_mod_positive, gcd_i64};
 use crate::simplify::Simplifier;
 
 /// Simplify a canonical remainder of simplified operands.
@@ -12,6 +13,9 @@ pub fn apply(s: &mut Simplifier<'_>, e: Expr) -> Result<Expr> {
     match s.arena.as_mod(e) {
         Some((n, m)) => {
             if let Some(out) = in_period(s, e, n, m)? {
+                return Ok(out);
+            }
+            if let Some(out) = of_quotient(s, e)? {
                 return Ok(out);
             }
             if let Some(out) = quotient_known(s, e, n, m)? {
@@ -41,6 +45,65 @@ fn in_period(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<
     };
     let out = s.affine(n, 1, back)?;
     Ok(Some(s.applied(RuleId::RemainderInPeriod, e, out)))
+}
+
+/// `(c * ((x + d * p * y) / d) + z) % m = (c * (x / d) + z) % m` where `m` divides `c * p`, where that is cheaper.
+fn of_quotient(s: &mut Simplifier<'_>, e: Expr) -> Result<Option<Expr>> {
+    let raw = least_residues(s.arena, e)?;
+    if raw == e || s.cost(raw) >= s.cost(e) {
+        return Ok(None);
+    }
+    let out = s.simplify(raw);
+    Ok(Some(s.applied(RuleId::RemainderOfQuotient, e, out)))
+}
+
+/// Are the remainders the same but for the coefficients in their quotients?
+pub(super) fn are_congruent(s: &mut Simplifier<'_>, a: Expr, b: Expr) -> Result<bool> {
+    if a == b {
+        return Ok(true);
+    }
+    let modulus = |e: Expr| s.arena.as_mod(e).map(|(_, m)| m);
+    let comparable = modulus(a).is_some() && modulus(a) == modulus(b);
+    Ok(comparable && least_residues(s.arena, a)? == least_residues(s.arena, b)?)
+}
+
+/// Quotients in one dividend that are looked at.
+const QUOTIENTS_REDUCED: usize = 8;
+
+/// A remainder with the coefficients in the quotients of its dividend as residues of least absolute value.
+///
+/// This isn't a law of the constructor: the digits of one dividend must stay alike until they have met in a sum.
+fn least_residues(arena: &mut Arena, e: Expr) -> Result<Expr> {
+    let mut out = e;
+    for _ in 0..QUOTIENTS_REDUCED {
+        let Some((n, m)) = arena.as_mod(out) else { break };
+        let one = [Term::new(1, n)];
+        let (constant, terms) = match arena.node(n) {
+            Node::Sum(constant, terms) => (constant, terms),
+            _ => (0, one.as_slice()),
+        };
+        let found = terms.iter().enumerate().find_map(|(k, t)| Some((k, residues(arena, *t, m)?)));
+        let Some((at, (d, inner, parts))) = found else { break };
+        let mut terms = terms.to_vec();
+        let x = arena.sum(inner, &parts)?;
+        terms[at].expr = arena.floordiv_constant(x, d)?;
+        let sum = arena.sum(constant, &terms)?;
+        out = arena.modulo_constant(sum, m)?;
+    }
+    Ok(out)
+}
+
+/// The divisor of the quotient `t`, the constant and the terms of its dividend, where a coefficient is no residue.
+fn residues(arena: &Arena, t: Term, m: i64) -> Option<(i64, i64, Vec<Term>)> {
+    let (x, d) = arena.as_floordiv(t.expr)?;
+    let Node::Sum(constant, parts) = arena.node(x) else { return None };
+    let period = d.checked_mul(m / gcd_i64(m, t.coeff))?;
+    let half = period / 2;
+    if parts.iter().all(|p| half - period < p.coeff && p.coeff <= half) {
+        return None;
+    }
+    let reduced = parts.iter().map(|p| Term::new(signed_residue(p.coeff, period), p.expr));
+    Some((d, constant, reduced.filter(|p| p.coeff != 0).collect()))
 }
 
 /// `n % m = n - m * (n / m)` where the facts know the quotient.

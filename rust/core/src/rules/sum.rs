@@ -1,5 +1,6 @@
 //! Laws of sums on a domain: quotients and remainders of one dividend join, and so do digits.
 
+use super::remainder::are_congruent;
 use super::RuleId;
 use crate::error::Result;
 use crate::expr::{Expr, Node, Tag, Term};
@@ -132,21 +133,20 @@ fn remainder_joins(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], k: usize) ->
     let Some(step) = terms[k].coeff.checked_mul(m) else { return Ok(None) };
     let Some(minus) = step.checked_neg() else { return Ok(None) };
     for i in 0..terms.len() {
-        let exact = terms[i].coeff == step || terms[i].coeff == minus;
-        if !exact {
+        if terms[i].coeff != step && terms[i].coeff != minus {
             continue;
         }
         let Some((z, side)) = congruent_dividend(s, terms[i].expr, terms[k].expr, m)? else { continue };
         let c = terms[k].coeff;
         let new = match (side, c.checked_neg(), c.checked_mul(m - 1)) {
-            (Side::Same, ..) => vec![Term::new(c, z), Term::new(minus, terms[i].expr)],
-            (Side::Mirrored, Some(negative), Some(top)) => {
+            (Side::Same, ..) if terms[i].coeff == step => vec![Term::new(c, z)],
+            (Side::Mirrored, Some(negative), Some(top)) if terms[i].coeff == minus => {
                 let one = s.arena.constant(1);
-                vec![Term::new(top, one), Term::new(negative, z), Term::new(step, terms[i].expr)]
+                vec![Term::new(top, one), Term::new(negative, z)]
             }
             _ => continue,
         };
-        if let Some(out) = with_term(s, e, terms, &[k], &new)? {
+        if let Some(out) = with_terms(s, e, terms, &[i, k], &new)? {
             return Ok(Some(s.applied(RuleId::RemainderJoins, e, out)));
         }
     }
@@ -207,11 +207,13 @@ fn congruent_dividend(
     }
     // z / (b * m) is (z / b) / m.
     let z = if divisor == m { z } else { s.floordiv_constant(z, divisor / m)? };
-    if s.modulo_constant(z, m)? == remainder {
+    let own = s.modulo_constant(z, m)?;
+    if are_congruent(s, own, remainder)? {
         return Ok(Some((z, Side::Same)));
     }
     let mirrored = s.affine(z, -1, -1)?;
-    Ok((s.modulo_constant(mirrored, m)? == remainder).then_some((z, Side::Mirrored)))
+    let own = s.modulo_constant(mirrored, m)?;
+    Ok(are_congruent(s, own, remainder)?.then_some((z, Side::Mirrored)))
 }
 
 /// `c * (x / 2) + c * (x % 2)` is `c * ((x + 1) / 2)`.
