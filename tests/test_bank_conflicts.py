@@ -106,6 +106,17 @@ def test_the_tile_of_a_transpose_has_no_conflicts() -> None:
         assert [(a.kind, a.conflicts) for a in found.shared] == [("store", 0), ("load", 0)], kind
 
 
+@pytest.mark.parametrize("kind", ["s8", "bf16", "f32", "f64"])
+@pytest.mark.parametrize("run", [2, 3, 4])
+def test_runs_in_a_tile_have_no_conflicts(kind: str, run: int) -> None:
+    """But for those that a run beginning within a word brings."""
+    text = f"ENTRY e {{ p = {kind}[512,512,{run}] parameter(0) ROOT t = {kind}[512,512,{run}] transpose(p), dimensions={{1,0,2}} }}"
+    kernel = ix.emit(ix.hlo.parse(text).entry)
+    assert kernel.emitter in ("transpose", "loop")
+    for access in ix.coalescing(kernel).shared:
+        assert access.conflicts <= (0 if run * access.cell_bytes % 4 == 0 else 1), access
+
+
 def cells_of_source(kernel: Kernel, pattern: str) -> Iterator[tuple[int, ...]]:
     """The cells that the first warp reaches, at each value of the loops: the index in the source, evaluated."""
     found = re.search(pattern, kernel.source)

@@ -92,7 +92,7 @@ class TransposePlan:
     @property
     def row(self) -> int:
         """Elements (or words, where packed) from one row of the shared tile to the next, padding included."""
-        return self.tile // self.packed + 1 if self.packed > 1 else self.tile * self.run + 1
+        return self.tile // self.packed + 1 if self.packed > 1 else (self.tile + 1) * self.run
 
 
 @dataclass(frozen=True, slots=True)
