@@ -42,6 +42,8 @@ def launch(kernel: Kernel, arrays: list[np.ndarray], shapes: list[ix.hlo.Shape])
             array = arrays[argument.number]
             order = argument.layout[::-1] if argument.layout is not None else range(array.ndim)
             buffers.append(device.upload(np.ascontiguousarray(array.transpose(tuple(order)))))
+        elif argument.kind == "scratch":
+            buffers.append(device.upload(argument.zeros()))
         else:
             shape = shapes[argument.number]
             buffers.append(device.upload(np.full(shape.element_count * shape.dtype.itemsize, 0xA5, np.uint8)))

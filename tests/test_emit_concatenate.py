@@ -88,3 +88,37 @@ def test_knobs_out_of_range_are_refused() -> None:
 @pytest.mark.parametrize("arch", ["sm_80", "sm_90", "sm_100"])
 def test_cuda_compiles(arch: str) -> None:
     assert ix.emit(ix.hlo.parse(joined("bf16", [(6, 5), (6, 9)], 1)).entry).cubin(arch)
+
+
+@pytest.mark.parametrize("kind", ["f32", "bf16", "s8", "c64"])
+@pytest.mark.parametrize(
+    ("sizes", "dim", "layout"),
+    [
+        ([(3, 40), (3, 8), (3, 16)], 1, ""),
+        ([(3, 40), (5, 40)], 0, ""),
+        ([(64,), (200,)], 0, ""),
+        ([(40, 3), (8, 3)], 0, "{0,1}"),
+        ([(16, 3), (16, 5)], 1, "{0,1}"),
+    ],
+)
+def test_vectors(kind: str, sizes: list[tuple[int, ...]], dim: int, layout: str) -> None:
+    text = joined(kind, sizes, dim, layout)
+    kernel = check(text, "concatenate", vector_width=4)
+    assert_written_once(kernel, [ix.hlo.parse(text).entry.root.shape])
+    for k, size in enumerate(sizes):
+        assert (visits(kernel.thread_to_input(k), size) == 1).all()
+    assert "x4 *)o0)" in kernel.source
+    assert "x4 *)p1)" in kernel.source
+
+
+@pytest.mark.parametrize("width", [0, 3, 8])
+def test_vectors_that_do_not_divide_all_operands_are_refused(width: int) -> None:
+    with pytest.raises(ix.IndexingError, match="divides 4 here"):
+        ix.emit(ix.hlo.parse(joined("f32", [(3, 40), (3, 12), (3, 8)], 1)).entry, vector_width=width)
+
+
+def test_large_operands_move_as_vectors() -> None:
+    for kind, width in (("f32", 4), ("bf16", 8), ("s8", 8)):
+        kernel = ix.emit(ix.hlo.parse(joined(kind, [(1 << 10, 256), (1 << 10, 512)], 1)).entry)
+        assert f"x{width} *)o0)" in kernel.source
+        assert all(a.ratio == 1 for a in ix.coalescing(kernel).accesses)

@@ -1,8 +1,10 @@
 """The reduction emitter: rows, several rows, columns, few columns; reducers, epilogues, side outputs; thread maps."""
 
+import numpy as np
 import pytest
 
 import indexing as ix
+from indexing.emit.kernel import Kernel
 from indexing.ops.block import leaves
 from kernels import assert_written_once, check, visits
 
@@ -153,6 +155,37 @@ def test_several_heroes_epilogues_and_side_outputs() -> None:
     assert_written_once(kernel, list(leaves(ix.hlo.parse(text).entry.root.shape)))
 
 
+def test_an_output_may_follow_several_heroes() -> None:
+    text = f"""{reducer("add", "f32")}
+    ENTRY fused {{
+      p = f32[12,80] parameter(0)
+      z = f32[] constant(0)
+      q = f32[12,80] multiply(p, p)
+      s = f32[12] reduce(p, z), dimensions={{1}}, to_apply=red
+      t = f32[12] reduce(q, z), dimensions={{1}}, to_apply=red
+      m = f32[12] multiply(s, s)
+      d = f32[12] subtract(t, m)
+      ROOT r = f32[3,4] bitcast(d)
+    }}"""
+    kernel = check(text, "reduction", tolerance=1e-3)
+    assert "fn0_reduce" not in kernel.source
+    assert_written_once(kernel, [ix.hlo.parse(text).entry.root.shape])
+
+
+def test_a_hero_that_an_output_reads_elsewhere_is_computed_there() -> None:
+    text = f"""{reducer("add", "f32")}
+    ENTRY fused {{
+      p = f32[12,80] parameter(0)
+      z = f32[] constant(0)
+      s = f32[12] reduce(p, z), dimensions={{1}}, to_apply=red
+      q = f32[12,80] multiply(p, p)
+      t = f32[12] reduce(q, z), dimensions={{1}}, to_apply=red
+      v = f32[12] reverse(t), dimensions={{0}}
+      ROOT d = f32[12] subtract(s, v)
+    }}"""
+    check(text, "reduction", tolerance=1e-3)
+
+
 def test_initial_values_enter_once() -> None:
     text = f"""{reducer("add", "s32")}
     ENTRY fused {{
@@ -193,4 +226,123 @@ def test_cuda_compiles(arch: str) -> None:
     for kind in ("f32", "bf16", "s8", "pred", "c128"):
         for dims in ((0,), (1,)):
             op = "or" if kind == "pred" else "add"
-            assert ix.emit(ix.hlo.parse(reduced(kind, (40, 100), dims, op)).entry).cubin(arch)
+            computation = ix.hlo.parse(reduced(kind, (40, 100), dims, op)).entry
+            assert ix.emit(computation).cubin(arch)
+            assert ix.emit(computation, vector_width=4, threads=4, splits=3).cubin(arch)
+
+
+# ------------------------------------------------------------ vectors, and rows that blocks share
+
+
+def fully_checked(text: str, sizes: tuple[int, ...], **knobs: int) -> Kernel:
+    """Agrees with the reference; writes each element once, and reads each once."""
+    kernel = check(text, "reduction", tolerance=1e-3, **knobs)
+    assert_written_once(kernel, list(leaves(ix.hlo.parse(text).entry.root.shape)))
+    assert (visits(kernel.thread_to_input(0), sizes) == 1).all()
+    return kernel
+
+
+@pytest.mark.parametrize("kind", ["f32", "bf16", "s8", "f64", "pred"])
+@pytest.mark.parametrize(
+    ("sizes", "dims", "width"),
+    [((6, 64), (1,), 4), ((40, 24), (0,), 8), ((3, 20, 16), (0, 2), 2), ((2, 10, 64), (1,), 4), ((1037,), (0,), 4)],
+)
+def test_vectors(kind: str, sizes: tuple[int, ...], dims: tuple[int, ...], width: int) -> None:
+    text = reduced(kind, sizes, dims, "or" if kind == "pred" else "max")
+    kernel = fully_checked(text, sizes, vector_width=width)
+    storage = {"f32": "f32", "bf16": "u16", "s8": "s8", "f64": "f64", "pred": "u8"}[kind]
+    assert f"{storage}x{width} " in kernel.source
+
+
+@pytest.mark.parametrize("width", [0, 3, 8, 32])
+def test_vectors_that_do_not_divide_a_row_are_refused(width: int) -> None:
+    with pytest.raises(ix.IndexingError, match="vector_width is 1, 2, 4, 8 or 16"):
+        ix.emit(ix.hlo.parse(reduced("f32", (8, 36), (1,))).entry, vector_width=width)
+
+
+@pytest.mark.parametrize("op", ["add", "max", "mul"])
+@pytest.mark.parametrize(
+    ("sizes", "dims", "knobs"),
+    [
+        ((3000,), (0,), {"threads": 32, "splits": 8}),
+        ((3001,), (0,), {"threads": 64, "splits": 5, "vector_width": 4}),
+        ((3000,), (0,), {"threads": 1, "splits": 16}),
+        ((5, 700), (1,), {"threads": 32, "splits": 7}),
+        ((300, 7), (0,), {"threads": 4, "splits": 9}),
+        ((300, 40), (0,), {"threads": 2, "splits": 3, "vector_width": 4}),
+        ((20, 3, 16), (0, 2), {"threads": 4, "splits": 4}),
+        ((4, 3, 4000), (0, 2), {"threads": 128, "splits": 2}),
+        ((2, 500, 3, 4), (1,), {"threads": 8, "splits": 60}),
+    ],
+)
+def test_blocks_share_rows(op: str, sizes: tuple[int, ...], dims: tuple[int, ...], knobs: dict[str, int]) -> None:
+    kernel = fully_checked(reduced("f32", sizes, dims, op), sizes, **knobs)
+    assert kernel.grid[0] % knobs["splits"] == 0
+    assert [a.element_type for a in kernel.scratch] == ["f32", "u32"]
+
+
+@pytest.mark.parametrize("kind", ["f64", "f16", "bf16", "s8", "s64", "c64", "c128", "s4", "pred"])
+@pytest.mark.parametrize("dims", [(0,), (1,)])
+def test_types_of_shared_rows(kind: str, dims: tuple[int, ...]) -> None:
+    op = "or" if kind == "pred" else "add"
+    tolerance = 2e-2 if kind in ("f16", "bf16") else 1e-5
+    check(reduced(kind, (64, 96), dims, op), "reduction", tolerance=tolerance, threads=4, splits=4)
+
+
+@pytest.mark.parametrize("dim", [0, 1])
+@pytest.mark.parametrize("width", [1, 2])
+def test_shared_rows_without_a_neutral_element(dim: int, width: int) -> None:
+    text = f"""{ARGMAX}
+    ENTRY fused {{
+      p = f32[60,90] parameter(0)
+      i = s32[60,90] iota(), iota_dimension={dim}
+      low = f32[] constant(-inf)
+      big = s32[] constant(2147483647)
+      ROOT r = (f32[{(90, 60)[dim]}], s32[{(90, 60)[dim]}]) reduce(p, i, low, big), dimensions={{{dim}}}, to_apply=arg
+    }}"""
+    fully_checked(text, (60, 90), splits=5, threads=4, vector_width=width)
+
+
+def test_shared_rows_with_several_heroes_and_side_outputs() -> None:
+    text = f"""{reducer("add", "f32")}
+    low {{
+      a = f32[] parameter(0)
+      b = f32[] parameter(1)
+      ROOT c = f32[] minimum(a, b)
+    }}
+    ENTRY fused {{
+      p = f32[8,640] parameter(0)
+      z = f32[] constant(0)
+      big = f32[] constant(inf)
+      e = f32[8,640] exponential(p)
+      s = f32[8] reduce(e, z), dimensions={{1}}, to_apply=red
+      m = f32[8] reduce(p, big), dimensions={{1}}, to_apply=low
+      w = f32[8] multiply(m, s)
+      ROOT r = (f32[8], f32[8,640], f32[8]) tuple(w, e, m)
+    }}"""
+    kernel = fully_checked(text, (8, 640), splits=4, threads=8, vector_width=4)
+    assert "f32x4 *)o1)" in kernel.source  # the side output's store
+    assert len(kernel.scratch) == 3
+
+
+@pytest.mark.parametrize("splits", [0, 18, 2000])
+def test_splits_out_of_range_are_refused(splits: int) -> None:
+    with pytest.raises(ix.IndexingError, match=r"splits lies in \[1, 17\]"):
+        ix.emit(ix.hlo.parse(reduced("f32", (9, 70), (1,))).entry, threads=4, splits=splits)
+
+
+@pytest.mark.parametrize(("sizes", "dims"), [((1 << 24,), (0,)), ((8, 1 << 18), (1,)), ((1 << 20, 8), (0,))])
+def test_few_results_keep_many_blocks_busy(sizes: tuple[int, ...], dims: tuple[int, ...]) -> None:
+    kernel = ix.emit(ix.hlo.parse(reduced("f32", sizes, dims)).entry)
+    assert kernel.grid[0] * kernel.block[0] >= 1 << 16
+
+
+def test_the_counters_are_left_as_they_were_found() -> None:
+    """A second launch on the same scratch memory gives the same bits."""
+    text = reduced("f32", (1 << 18,), (0,))
+    executable = ix.compile(text, "cpu")
+    assert executable.kernels[0].grid[0] > 1
+    x = np.random.default_rng(0).normal(size=1 << 18).astype(np.float32)
+    first = executable(x, np.float32(0))
+    assert abs(float(first) - float(x.sum(dtype=np.float64))) < 1e-2
+    assert all(executable(x, np.float32(0)) == first for _ in range(5))

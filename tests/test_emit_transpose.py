@@ -4,6 +4,7 @@ import pytest
 
 import indexing as ix
 from indexing.emit import transpose
+from indexing.emit.transpose_plan import reading, storing
 from indexing.ops.block import leaves
 from kernels import assert_written_once, check, visits
 
@@ -120,20 +121,63 @@ def test_a_transpose_that_moves_nothing_in_memory_is_a_loop() -> None:
     )
 
 
-@pytest.mark.parametrize(("kind", "sizes"), [("f32", (64, 64)), ("s16", (128, 128)), ("s8", (512, 512))])
+@pytest.mark.parametrize(
+    ("kind", "sizes"),
+    [
+        ("f32", (64, 64)),
+        ("s16", (128, 128)),
+        ("s8", (512, 512)),
+        ("f32", (999, 3)),
+        ("f32", (3, 999)),
+    ],
+)
 def test_a_warp_meets_no_bank_twice(kind: str, sizes: tuple[int, int]) -> None:
     """Words of shared memory that the 32 threads of a warp touch together lie in different banks."""
     computation = ix.hlo.parse(moved(kind, sizes, (1, 0))).entry
     plan = transpose.plan(computation)
-    for walk, is_reading in zip(transpose._walks(plan), (True, False), strict=True):
-        slow, along = (walk.x, walk.y // plan.packed) if plan.packed > 1 else (walk.y, walk.x)
-        cell = slow * plan.row + along
+    for walk in (reading(plan), storing(plan)):
         for warp in range(plan.block_size // 32):
-            words = set()
-            for lane in range(32):
-                point = [warp * 32 + lane, 0, 0, 0, 0, 0, *[0] * len(walk.ranges)]
-                words.add(int(cell.evaluate(point)))
-            assert len({w % 32 for w in words}) == len(words), (is_reading, warp)
+            words = {int(walk.cell.evaluate([warp * 32 + lane, *[0] * 8])) for lane in range(32)}
+            assert len({w % 32 for w in words}) == len(words), (walk, warp)
+
+
+SHORT = [
+    *[("f32", (700, 3), (1, 0)), ("u8", (700, 3), (1, 0)), ("u8", (701, 3), (1, 0)), ("bf16", (600, 7), (1, 0))],
+    *[("f32", (3, 700), (1, 0)), ("s8", (4, 700), (1, 0)), ("s8", (5, 701), (1, 0)), ("f64", (2, 5, 300), (0, 2, 1))],
+    *[("f32", (2, 300, 3, 2), (0, 2, 1, 3)), ("f16", (2, 3, 10, 100), (0, 3, 2, 1)), ("c128", (300, 2), (1, 0))],
+    *[("s8", (100, 6, 5), (1, 0, 2)), ("f32", (40, 20, 15), (1, 0, 2)), ("s8", (60, 33, 20), (1, 0, 2))],
+]
+
+
+@pytest.mark.parametrize(("kind", "sizes", "permutation"), SHORT)
+def test_short_sides_and_runs(kind, sizes, permutation) -> None:
+    text = moved(kind, sizes, permutation)
+    kernel = check(text, "transpose")
+    assert_written_once(kernel, [ix.hlo.parse(text).entry.root.shape])
+    assert (visits(kernel.thread_to_input(0), sizes) == 1).all()
+
+
+@pytest.mark.parametrize("kind", ["f32", "bf16", "s8"])
+@pytest.mark.parametrize("sizes", [(1 << 16, 3), (3, 1 << 16), (1 << 16, 4), (4, 1 << 16), (1 << 16, 7), (512, 512)])
+def test_each_request_asks_for_whole_sectors(kind: str, sizes: tuple[int, int]) -> None:
+    """Loads and stores of 4 bytes a thread at least, no sector more than these fill."""
+    found = ix.coalescing(ix.hlo.parse(moved(kind, sizes, (1, 0))).entry)
+    for access in found.accesses:
+        assert access.bytes_asked >= 128
+        assert access.ratio < 1.01
+
+
+def test_a_loop_is_as_good_where_vectors_hold_the_short_side() -> None:
+    assert ix.emit(ix.hlo.parse(moved("f32", (4, 1 << 16), (1, 0))).entry).emitter == "loop"
+    assert ix.emit(ix.hlo.parse(moved("s8", (4, 1 << 16), (1, 0))).entry).emitter == "transpose"
+
+
+@pytest.mark.parametrize(("kind", "size"), [("bf16", 128), ("s8", 256)])
+def test_narrow_elements_move_as_words(kind: str, size: int) -> None:
+    source = ix.emit(ix.hlo.parse(moved(kind, (size, size), (1, 0))).entry).source
+    vector = {"bf16": "u16x2", "s8": "s8x4"}[kind]
+    assert f"(const {vector} *)p0" in source
+    assert f"({vector} *)o0" in source
 
 
 @pytest.mark.parametrize("arch", ["sm_80", "sm_90", "sm_100"])

@@ -74,13 +74,15 @@ class Epilogue:
     root_indexing: tuple[IndexingMap, ...]
 
     @staticmethod
-    def from_paths(paths: Sequence[tuple[Instruction, Instruction]]) -> Epilogue:
+    def from_paths(paths: Sequence[tuple[Instruction, Instruction]], others: Sequence[Instruction] = ()) -> Epilogue:
         """The epilogue of (hero, root) pairs; heroes have one shape, and each root its map from the hero it is paired with.
+
+        `others` are heroes too, that roots may read besides.
 
         Raises IndexingError where there are no pairs, or heroes differ in sizes; InvalidMap where several maps lead
         from a hero to its root.
         """
-        heroes = tuple(dict.fromkeys(hero for hero, _ in paths))
+        heroes = tuple(dict.fromkeys([*(hero for hero, _ in paths), *others]))
         sizes = {_first_leaf(hero.shape).dimensions for hero in heroes}
         if len(sizes) != 1:
             raise IndexingError(f"the heroes of an epilogue have one shape; got {sorted(sizes)}")

@@ -18,8 +18,8 @@ static f32 round_bf16(f32 x) { return decode_bf16(encode_bf16(x)); }
 
 __attribute__((reqd_work_group_size(128, 1, 1))) __kernel void loop_convert(__global const u16 *restrict p0, __global u16 *restrict o0) {
   const s32 i = get_group_id(0) * 128 + get_local_id(0);
-  const u16x8 x1 = ((__global const u16x8 *)p0)[i];
   u16x8 y0;
+  const u16x8 x1 = ((__global const u16x8 *)p0)[i];
   #pragma unroll
   for (s32 r0 = 0; r0 < 8; ++r0) {
     const f32 v2 = decode_bf16(x1.v[r0]);

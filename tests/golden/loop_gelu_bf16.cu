@@ -18,8 +18,8 @@ static __device__ f32 round_bf16(f32 x) { return decode_bf16(encode_bf16(x)); }
 
 extern "C" __global__ void __launch_bounds__(128) loop_convert(const u16 *__restrict__ p0, u16 *__restrict__ o0) {
   const s32 i = blockIdx.x * 128 + threadIdx.x;
-  const u16x8 x1 = ((const u16x8 *)p0)[i];
   u16x8 y0;
+  const u16x8 x1 = ((const u16x8 *)p0)[i];
   #pragma unroll
   for (s32 r0 = 0; r0 < 8; ++r0) {
     const f32 v2 = decode_bf16(x1.v[r0]);

@@ -16,7 +16,7 @@ __attribute__((reqd_work_group_size(256, 1, 1))) __kernel void reduction_reduce(
       const s32 j3 = th_x + r2 * 256;
       const f32 v4 = p0[bl_x * 300 + j3];
       const s32 v5 = (s32)(j3);
-      if (0 == 0 && r2 == 0) {
+      if (r2 == 0) {
         const f32 v6 = v4;
         const s32 v7 = v5;
         v0 = v6;
@@ -145,7 +145,7 @@ __attribute__((reqd_work_group_size(256, 1, 1))) __kernel void reduction_reduce(
     v0 = v69;
     v1 = v70;
   }
-  if (th_x <= 0) {
+  if (th_x == 0) {
     const bool v71 = (-INFINITY) > v0;
     const f32 v72 = v71 ? (-INFINITY) : v0;
     const s32 v73 = v71 ? (-1) : v1;

@@ -15,7 +15,7 @@ extern "C" __global__ void __launch_bounds__(256) reduction_reduce(const f32 *__
       const s32 j3 = th_x + r2 * 256;
       const f32 v4 = p0[bl_x * 300 + j3];
       const s32 v5 = (s32)(j3);
-      if (0 == 0 && r2 == 0) {
+      if (r2 == 0) {
         const f32 v6 = v4;
         const s32 v7 = v5;
         v0 = v6;
@@ -111,7 +111,7 @@ extern "C" __global__ void __launch_bounds__(256) reduction_reduce(const f32 *__
   const s32 v70 = v68;
   v0 = v69;
   v1 = v70;
-  if (th_x <= 0) {
+  if (th_x == 0) {
     const bool v71 = (-(1.0f / 0.0f)) > v0;
     const f32 v72 = v71 ? (-(1.0f / 0.0f)) : v0;
     const s32 v73 = v71 ? (-1) : v1;

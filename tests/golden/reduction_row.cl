@@ -86,7 +86,7 @@ __attribute__((reqd_work_group_size(1024, 1, 1))) __kernel void reduction_reduce
     const f32 v25 = v0 + v24;
     v0 = v25;
   }
-  if (th_x <= 0) {
+  if (th_x == 0) {
     const f32 v26 = p1[0];
     const f32 v27 = v26 + v0;
     const f32 v28 = v27;

@@ -50,7 +50,7 @@ extern "C" __global__ void __launch_bounds__(1024) reduction_reduce(const f32 *_
   const f32 v24 = __shfl_down_sync(0xffffffffu, v0, 1);
   const f32 v25 = v0 + v24;
   v0 = v25;
-  if (th_x <= 0) {
+  if (th_x == 0) {
     const f32 v26 = p1[0];
     const f32 v27 = v26 + v0;
     const f32 v28 = v27;

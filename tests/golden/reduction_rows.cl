@@ -9,13 +9,15 @@ __attribute__((reqd_work_group_size(256, 1, 1))) __kernel void reduction_reduce(
   const s32 bl_x = get_group_id(0);
   __local f32 part6[256];
   f32 v0 = (-0.0f);
-  for (s32 r1 = 0; r1 < 2; ++r1) {
-    if ((bl_x * 16 + (th_x >> 4)) <= 999 && (r1 * 16 + (th_x & 15)) <= 23) {
-      const s32 j2 = bl_x * 16 + (th_x >> 4);
-      const s32 j3 = r1 * 16 + (th_x & 15);
-      const f32 v4 = p0[j2 * 24 + j3];
-      const f32 v5 = v0 + v4;
-      v0 = v5;
+  if ((bl_x * 16 + (th_x >> 4)) <= 999) {
+    const s32 j1 = bl_x * 16 + (th_x >> 4);
+    for (s32 r2 = 0; r2 < 2; ++r2) {
+      if ((r2 * 16 + (th_x & 15)) <= 23) {
+        const s32 j3 = r2 * 16 + (th_x & 15);
+        const f32 v4 = p0[j1 * 24 + j3];
+        const f32 v5 = v0 + v4;
+        v0 = v5;
+      }
     }
   }
   part6[get_local_id(0)] = v0;
@@ -46,7 +48,7 @@ __attribute__((reqd_work_group_size(256, 1, 1))) __kernel void reduction_reduce(
     const f32 v14 = v0 + v13;
     v0 = v14;
   }
-  if (th_x <= 240 && (th_x & 15) <= 0 && (bl_x * 16 + (th_x >> 4)) <= 999) {
+  if ((th_x & 15) == 0 && (bl_x * 16 + (th_x >> 4)) <= 999) {
     const s32 j15 = bl_x * 16 + (th_x >> 4);
     const f32 v16 = 0.0f + v0;
     const f32 v17 = v16;

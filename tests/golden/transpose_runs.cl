@@ -3,8 +3,8 @@
 #pragma OPENCL FP_CONTRACT OFF
 typedef char s8;
 typedef int s32;
-
-static s32 floor_div_s32(s32 a, s32 b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
+typedef struct __attribute__((aligned(2))) { s8 v[2]; } s8x2;
+typedef struct __attribute__((aligned(4))) { s8 v[4]; } s8x4;
 
 static s32 floor_mod_s32(s32 a, s32 b) {
   s32 m = b < 0 ? -b : b, r = a % m;
@@ -15,19 +15,28 @@ __attribute__((reqd_work_group_size(256, 1, 1))) __kernel void transpose_transpo
   const s32 th_x = get_local_id(0);
   const s32 bl_x = get_group_id(0);
   __local s8 tile0[3168];
-  for (s32 r0 = 0; r0 < 12; ++r0) {
-    if (((bl_x % 6) * 32 + (floor_div_s32(th_x - r0 * 32, 3) & 31)) <= 169) {
-      const s32 j1 = (bl_x % 6) * 32 + (floor_div_s32(th_x - r0 * 32, 3) & 31);
-      const s8 v2 = p0[j1 * 3 + (bl_x / 6) * 16320 + ((th_x + r0 * 256) / 96) * 510 + (th_x + r0) % 3];
-      tile0[th_x + r0 * 256 + ((th_x + r0 * 256) / 96) * 3] = v2;
+  for (s32 r0 = 0; r0 < 6; ++r0) {
+    if (((bl_x % 6) * 48 + (th_x + r0 * 16) % 48) <= 254) {
+      const s32 j1 = (bl_x % 6) * 48 + (th_x + r0 * 16) % 48;
+      const s8x2 x3 = ((__global const s8x2 *)p0)[j1 + (bl_x / 6) * 8160 + ((th_x + r0 * 256) / 48) * 255];
+      #pragma unroll
+      for (s32 r2 = 0; r2 < 2; ++r2) {
+        const s8 v4 = x3.v[r2];
+        tile0[th_x * 2 + r0 * 512 + r2 + ((th_x + r0 * 256) / 48) * 3] = v4;
+      }
     }
   }
   barrier(CLK_LOCAL_MEM_FENCE);
-  for (s32 r3 = 0; r3 < 12; ++r3) {
-    if (((th_x + r3 * 256) / 96 + (bl_x % 6) * 32) <= 169) {
-      const s32 j4 = (th_x + r3 * 256) / 96 + (bl_x % 6) * 32;
-      const s8 v5 = tile0[th_x + r3 * 8416 + ((th_x + r3) / 3) * 96 - ((th_x + r3 * 256) / 96) * 3165];
-      o0[j4 * 480 + (bl_x / 6) * 96 + floor_mod_s32(th_x - r3 * 32, 96)] = v5;
+  for (s32 r5 = 0; r5 < 3; ++r5) {
+    if (((th_x + r5 * 256) / 24 + (bl_x % 6) * 32) <= 169) {
+      const s32 j6 = (th_x + r5 * 256) / 24 + (bl_x % 6) * 32;
+      s8x4 y9;
+      #pragma unroll
+      for (s32 r7 = 0; r7 < 4; ++r7) {
+        const s8 v8 = tile0[th_x * 100 + r5 * 33760 + r7 + ((th_x + r5 + r7) / 3) * 96 - ((th_x + r5 * 256) / 24) * 3165];
+        y9.v[r7] = v8;
+      }
+      ((__global s8x4 *)o0)[j6 * 120 + (bl_x / 6) * 24 + floor_mod_s32(th_x - r5 * 8, 24)] = y9;
     }
   }
 }

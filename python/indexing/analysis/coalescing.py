@@ -164,7 +164,7 @@ def _of_kernel(kernel: Kernel, device: Device, storage: Storage) -> Coalescing:
     reads: list[Access] = []
     writes: list[Access] = []
     unknown: list[tuple[int, str]] = []
-    for argument in kernel.arguments:
+    for argument in (*kernel.inputs, *kernel.outputs):
         if argument.kind == "output":
             found = kernel.output_maps[argument.number : argument.number + 1]
             writes += _accesses(found, argument, kernel.block, device, storage, True)
@@ -179,8 +179,10 @@ def _of_kernel(kernel: Kernel, device: Device, storage: Storage) -> Coalescing:
 
 
 def _reads_vectors(m: IndexingMap, kernel: Kernel) -> bool:
-    """Vectors are loaded where every thread that writes also reads: not behind a predicate of its own."""
-    return any(m.constraints == o.constraints and m.dims == o.dims for o in kernel.output_maps)
+    """A loop loads vectors where every thread that writes also reads: not behind a predicate of its own."""
+    return kernel.emitter != "loop" or any(
+        m.constraints == o.constraints and m.dims == o.dims for o in kernel.output_maps
+    )
 
 
 def _of_loop(root: Instruction, device: Device, launch: Launch, storage: Storage) -> Coalescing:

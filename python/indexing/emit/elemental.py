@@ -30,6 +30,7 @@ from indexing.ops.tuple_ import leaf_before
 
 if TYPE_CHECKING:
     from indexing.emit.unit import Unit
+    from indexing.emit.vectors import Lanes
     from indexing.hlo import Computation, Instruction
     from indexing.partition import Subgraph
 
@@ -53,7 +54,7 @@ class FunctionWriter:
         self.pointers: set[int] = set()
         self.callees: dict[str, None] = {}
         self.rounds = True
-        self.load_hook: Callable[[FunctionWriter, Instruction, SymbolicExpr], str | None] | None = None
+        self.lanes: Lanes | None = None  # the loop over a vector's lanes that is being written
         self._memo: list[dict[_Key, Value]] = [{}]
         self._named_here: list[dict[tuple[SymbolicExpr, int, int], SymbolicExpr]] = [{}]
         self._frames: list[tuple[int, Binding]] = [(0, {})]
@@ -233,7 +234,7 @@ class FunctionWriter:
         kind = parameter.shape.element_type
         self.pointers.add(number)
         offset = self.offset(parameter.shape.dimensions, major_to_minor(parameter.shape), index)
-        text = self.load_hook(self, parameter, offset) if self.load_hook else None
+        text = self.lanes.load(parameter, offset) if self.lanes else None
         if text is None:
             text = f"{self.unit.pointer(number)}[{self.integer(offset)}]"
         return self.let(kind, decoded(kind, text), rounds=False)

@@ -6,6 +6,7 @@ and what only renames indices. These become the epilogue.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -52,19 +53,21 @@ def _source(instruction: Instruction, leaf: int) -> tuple[Instruction, int]:
     return instruction, leaf
 
 
-def find_hero(root: Instruction, is_hero: Callable[[Instruction], bool]) -> Instruction | None:
-    """The first hero that leads to `root` element by element; None where there is none."""
-    pending = [root]
+def find_heroes(root: Instruction, is_hero: Callable[[Instruction], bool]) -> tuple[Instruction, ...]:
+    """The heroes that lead to `root` element by element, the nearest first."""
+    pending = deque([root])
     seen = {root}
+    found = []
     while pending:
-        instruction = pending.pop(0)
+        instruction = pending.popleft()
         if is_hero(instruction):
-            return instruction
+            found.append(instruction)
+            continue
         for operand in _followed(instruction):
             if operand not in seen:
                 seen.add(operand)
                 pending.append(operand)
-    return None
+    return tuple(found)
 
 
 def _followed(instruction: Instruction) -> list[Instruction]:

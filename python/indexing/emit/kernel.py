@@ -8,11 +8,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+import numpy as np
+
+from indexing.ops.element_types import element_type
+
 if TYPE_CHECKING:
     from indexing import IndexingMap
 
 Dialect = Literal["cuda", "opencl"]
-ArgumentKind = Literal["input", "output"]
+ArgumentKind = Literal["input", "output", "scratch"]
 Dim3 = tuple[int, int, int]
 
 DIALECTS: tuple[Dialect, ...] = ("cuda", "opencl")
@@ -27,6 +31,9 @@ class Argument:
 
     `number` is the parameter's number for an input, the output's for an output. Elements are packed row-major in the
     physical order that `layout` (minor to major; None: row-major) gives. Elements narrower than a byte take one byte.
+
+    A `scratch` buffer belongs to one kernel on one stream: it holds zeros before the first launch, and what a launch
+    leaves there is for the next one.
 
     `alias_of` is the position, in `Kernel.arguments`, of an earlier argument that lives in the same buffer. Such an
     argument is not passed again: the kernel finds in that one buffer the input's elements, and leaves the output's.
@@ -46,6 +53,10 @@ class Argument:
         for size in self.dimensions:
             count *= size
         return count
+
+    def zeros(self) -> np.ndarray:
+        """What a scratch buffer holds before the first launch."""
+        return np.zeros(self.dimensions, element_type(self.element_type).dtype)
 
     def __str__(self) -> str:
         """As error messages name it: `input 0: f32[8,16]`."""
@@ -92,6 +103,11 @@ class Kernel:
     def inputs(self) -> tuple[Argument, ...]:
         """The arguments that are inputs, in the order of the signature."""
         return tuple(a for a in self.arguments if a.kind == "input")
+
+    @property
+    def scratch(self) -> tuple[Argument, ...]:
+        """The arguments that are memory to work in, in the order of the signature."""
+        return tuple(a for a in self.arguments if a.kind == "scratch")
 
     @property
     def outputs(self) -> tuple[Argument, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import prod
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -119,6 +119,31 @@ def guarded(body: FunctionWriter, conditions: Sequence[str]) -> Iterator[None]:
         yield
 
 
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A coordinate of a thread's place, over thread ids and range variables, which must be less than `count`."""
+
+    expression: SymbolicExpr
+    count: int
+
+
+def bound(part: Part) -> tuple[SymbolicExpr, Bounds]:
+    """The constraint of a thread map that a part stands for."""
+    return part.expression, (0, part.count - 1)
+
+
+@contextmanager
+def placed(
+    body: FunctionWriter, parts: Sequence[Part], ranges: Index = (), conditions: Sequence[str] = ()
+) -> Iterator[Index]:
+    """Run what is written inside where all `parts` are less than their counts; those that might not be get a name."""
+    at = tuple(body.scope.simplify(p.expression.replace_variables([*thread_index(), *ranges])) for p in parts)
+    sizes = [p.count for p in parts]
+    mapped = body.mapped(IndexingMap.identity(sizes), at)
+    with guarded(body, [*conditions, *mapped.conditions]):
+        yield body.inside(mapped.index, sizes)
+
+
 def check_knob(knob: str, value: int, low: int, high: int) -> None:
     """IndexingError where a knob lies outside of its legal range."""
     if not low <= value <= high:
@@ -156,9 +181,12 @@ def offset(body: FunctionWriter, shape: Shape, index: Index) -> str:
 
 
 def store(body: FunctionWriter, output: Output, index: Index, value: Value) -> None:
-    """Write one element of an output."""
-    text = encoded(output.shape.element_type, value.text)
-    body.writer.line(f"o{output.number}[{offset(body, output.shape, index)}] = {text};")
+    """Write one element of an output, or one lane of a vector of them."""
+    kind = output.shape.element_type
+    text = encoded(kind, value.text)
+    place = body.offset(output.shape.dimensions, major_to_minor(output.shape), index)
+    if body.lanes is None or not body.lanes.store(output.number, kind, place, text):
+        body.writer.line(f"o{output.number}[{body.integer(place)}] = {text};")
 
 
 def assembled(
@@ -172,6 +200,7 @@ def assembled(
     maps: tuple[Sequence[IndexingMap], Sequence[Sequence[IndexingMap]]],
     types: Sequence[str] = (),
     aliases: dict[int, int] | None = None,
+    scratch: Sequence[Argument] = (),
 ) -> Kernel:
     """The kernel: the entry's head in front of `body`, its arguments, its thread maps.
 
@@ -197,6 +226,8 @@ def assembled(
         arguments.append(Argument("output", o.number, o.shape.element_type, o.shape.dimensions, o.shape.layout, alias))
         if alias is None:
             parameters.append(f"@global {c_type(o.shape.element_type).storage} *@restrict o{o.number}")
+    parameters += [f"@global {c_type(a.element_type).storage} *w{a.number}" for a in scratch]
+    arguments += scratch
     name = f"{identifier(emitter)}_{identifier(hero.opcode)}"
     bounds = launch_bounds(unit.dialect, block)
     words = ("@kernel", bounds) if unit.dialect == "cuda" else (bounds, "@kernel")

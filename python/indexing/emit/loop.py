@@ -17,11 +17,11 @@ from indexing.emit.elemental import FunctionWriter
 from indexing.emit.hero import outputs
 from indexing.emit.index import INT32_MAX
 from indexing.emit.kernel import MAX_GRID, MAX_THREADS_PER_BLOCK, Dialect, Kernel
-from indexing.emit.launch import assembled
+from indexing.emit.launch import assembled, check_knob
 from indexing.emit.reads import names_reads
 from indexing.emit.types import c_type, encoded
 from indexing.emit.unit import Unit
-from indexing.emit.vectors import VECTOR_BYTES, VectorLoads, VectorTypes
+from indexing.emit.vectors import WIDTHS, VectorTypes, is_light, lanes, widest
 from indexing.errors import IndexingError
 from indexing.layout import major_to_minor, physical_sizes
 from indexing.ops.block import leaves
@@ -32,10 +32,7 @@ if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction, Shape
 
 NAME = "loop"
-MIN_THREADS = 1 << 14  # below so many threads, more of them are better than wider ones
-LARGE = 512  # instructions; a larger body is not unrolled, a body up to SMALL may be written twice
-SMALL = 64
-MANY_READS = frozenset({"convolution", "dot", "reduce", "reduce-window", "scatter", "select-and-scatter"})
+SMALL = 64  # instructions; the body may be written twice
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +64,13 @@ def plan(
     Knobs: `block_size` 1 to 1024 threads; `vector_width` 1, 2, 4, 8 or 16 elements a thread (by default as many as 16
     bytes hold while enough threads remain); `max_blocks` from 1: more work than that many blocks take is done in chunks.
     """
-    _check("block_size", block_size, 1, MAX_THREADS_PER_BLOCK)
-    _check("max_blocks", max_blocks, 1, MAX_GRID[0])
+    check_knob("block_size", block_size, 1, MAX_THREADS_PER_BLOCK)
+    check_knob("max_blocks", max_blocks, 1, MAX_GRID[0])
     shapes = leaves(computation.root.shape)
     count = max(prod(s.dimensions) for s in shapes)
     if vector_width is None:
         vector_width = _vector_width(computation, shapes, count)
-    elif vector_width not in (1, 2, 4, 8, 16):
+    elif vector_width not in WIDTHS:
         raise IndexingError(f"vector_width is 1, 2, 4, 8 or 16; got {vector_width}")
     if len({prod(s.dimensions) for s in shapes}) > 1 and any(prod(s.dimensions) % vector_width for s in shapes):
         vector_width = 1
@@ -83,22 +80,14 @@ def plan(
     return LoopPlan(count, vector_width, block_size, -(-blocks // chunks), chunks)
 
 
-def _check(knob: str, value: int, low: int, high: int) -> None:
-    if not low <= value <= high:
-        raise IndexingError(f"{knob} lies in [{low}, {high}]; got {value}")
-
-
 def _vector_width(computation: Computation, shapes: Sequence[Shape], count: int) -> int:
     """As many elements as 16 bytes hold of the widest output, halved while threads are few; 1 for heavy bodies."""
     order = computation.post_order()
-    if len(order) > LARGE or any(i.opcode in MANY_READS for i in order):
+    if not is_light(order):
         return 1
     counts = {prod(s.dimensions) for s in shapes}
     with_tail = len(counts) == 1 and len(order) <= SMALL  # the tail is written a second time
-    width = min(8, VECTOR_BYTES // max(c_type(s.element_type).size for s in shapes))
-    while width > 1 and (count // width < MIN_THREADS or not (with_tail or all(n % width == 0 for n in counts))):
-        width //= 2
-    return max(width, 1)
+    return widest(8, max(c_type(s.element_type).size for s in shapes), count, () if with_tail else counts)
 
 
 def kernel(computation: Computation, plan: LoopPlan, dialect: Dialect) -> Kernel:
@@ -201,17 +190,13 @@ class _Writing:
         self._each_output(position, lambda k, at: f"o{k}[{self.body.integer(at)}]")
 
     def _vector(self, group: SymbolicExpr) -> None:
-        """Vectors of inputs first, then an unrolled loop over lanes, then vectors of outputs."""
+        """A loop over lanes with vectors of inputs in front of it, and vectors of outputs behind it."""
         body, width = self.body, self.plan.vector_width
-        loads = VectorLoads(self.types, body, group)
         vectors = [self.types.name(c_type(s.element_type).storage) for s in self.shapes]
         for k, vector in enumerate(vectors):
             body.writer.line(f"{vector} y{k};")
-        body.writer.line("#pragma unroll")
-        with body.loop(width) as lane, body.base_scope():
-            loads.lane, body.load_hook = lane, loads.load
+        with lanes(body, self.types) as lane:
             self._each_output(body.scope.simplify(group * width + lane), lambda k, at: f"y{k}.v[{body.integer(lane)}]")
-            body.load_hook = None
         for k, vector in enumerate(vectors):
             store = f"((@global {vector} *)o{k})[{body.integer(group)}] = y{k};"
             groups = prod(self.shapes[k].dimensions) // width

@@ -1,102 +1,42 @@
-"""The reduction emitter: threads reduce strided parts of a row or of a column, then combine them in the block.
+"""The reduction emitter: row reductions, several short rows a block, and column reductions.
 
-A *row* reduction reduces the fastest dimension: a power of two of neighbouring threads serves one row, and one block
-several rows where these are short. A *column* reduction keeps the fastest dimension: neighbouring threads serve
-neighbouring columns, and the rows of a block of threads are combined through shared memory; where there are few columns,
-the block is as narrow as they are. The initial value enters once, at the end.
+Every thread first reduces elements of its own, the threads of a row or column then combine their results. Dimensions are
+merged as memory holds them: a *row* reduction's fastest dimension is reduced, a *column* reduction's is kept.
+
+A thread takes `vector_width` neighbouring elements at once: of its row, or of as many columns. Where there are too few
+rows or columns to keep a GPU busy, several blocks share each, and the last of them to come combines their results.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
-from indexing._core import IndexingMap, SymbolicExpr, compose, constant
-from indexing.emit.combine import Accumulators, combine_in_block, shared_accesses, shared_bytes
-from indexing.emit.hero import Output, find_hero, outputs
-from indexing.emit.kernel import MAX_THREADS_PER_BLOCK, Dialect, Dim3, Kernel, SharedAccess
-from indexing.emit.launch import (
-    Bounds,
-    assembled,
-    each,
-    entry_writer,
-    guarded,
-    range_variable,
-    same_memory,
-    store,
-    thread_id,
-    thread_index,
-    thread_map,
-)
-from indexing.emit.reads import reads_behind
-from indexing.emit.unit import Unit
-from indexing.errors import IndexingError, InvalidMap
-from indexing.layout import delinearize, major_to_minor
-from indexing.ops.block import scalar
-from indexing.partition import Epilogue, partition
+from indexing.emit.combine import WARP
+from indexing.emit.epilogue import Heroes, heroes_of
+from indexing.emit.hero import outputs
+from indexing.emit.kernel import MAX_THREADS_PER_BLOCK, Dialect, Kernel
+from indexing.emit.launch import assembled, check_knob, entry_writer
+from indexing.emit.reduction_code import Writing, arrays_of
+from indexing.emit.reduction_plan import Dimensions, ReductionPlan, ceil_div, splits_outer
+from indexing.emit.types import c_type
+from indexing.emit.vectors import WIDTHS, VectorTypes, is_light, widest
+from indexing.errors import IndexingError
+from indexing.layout import major_to_minor
 
 if TYPE_CHECKING:
-    from indexing.emit.elemental import FunctionWriter
     from indexing.hlo import Computation, Instruction
-    from indexing.ops.element import Index
 
 NAME = "reduction"
-COLUMNS = 32  # neighbouring columns of one block
-ROW_THREADS = 256
+COLUMNS = 32  # neighbouring vectors of columns of one block
+BLOCK = 256  # threads
 MIN_REDUCED = 4  # elements; fewer are better reduced by one thread
-
-
-@dataclass(frozen=True, slots=True)
-class Dimensions:
-    """The operand's dimensions, slowest first, those of size 1 left out, split into kept and reduced ones.
-
-    In a row reduction `fast` are the reduced dimensions that end the order, in a column reduction the kept ones.
-    """
-
-    kind: Literal["row", "column"]
-    kept: tuple[int, ...]
-    reduced: tuple[int, ...]
-    fast: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ReductionPlan:
-    """Knobs and launch dimensions.
-
-    `threads` reduce one row (a power of two) or one column; `across` rows (or columns) share a block.
-    """
-
-    dimensions: Dimensions
-    threads: int
-    across: int
-    blocks: int
-
-    @property
-    def grid(self) -> Dim3:
-        """Blocks in one dimension."""
-        return (self.blocks, 1, 1)
-
-    @property
-    def block(self) -> Dim3:
-        """Threads of a block in one dimension."""
-        return (self.threads * self.across, 1, 1)
-
-    @property
-    def distance(self) -> int:
-        """From one thread of a row or column to the next."""
-        return 1 if self.dimensions.kind == "row" else self.across
-
-
-@dataclass(frozen=True, slots=True)
-class Match:
-    """The reductions of a fusion, all over one space, the outputs after them, and those at the operands' index."""
-
-    heroes: tuple[Instruction, ...]
-    after: tuple[Output, ...]
-    side: tuple[Output, ...]
-    epilogue: Epilogue
+LOADS = 4  # of a thread at least, before more threads, or more blocks, share the work
+WANTED_THREADS = 1 << 17  # half of what a large GPU holds: enough to keep its memory busy
+MAX_SPLITS = 1024
+WORTH_SPLITTING = 1 << 16  # elements
+SMALL = 64  # instructions; the body may be written twice
 
 
 def matches(computation: Computation) -> bool:
@@ -104,28 +44,9 @@ def matches(computation: Computation) -> bool:
     return match(computation) is not None
 
 
-def match(computation: Computation) -> Match | None:
+def match(computation: Computation) -> Heroes | None:
     """The heroes: every output follows a reduction of one space, or has as many elements as that space."""
-    after, side = [], []
-    paths: list[tuple[Instruction, Instruction]] = []
-    for output in outputs(computation):
-        hero = find_hero(output.instruction, _is_hero)
-        if hero is None:
-            side.append(output)
-        else:
-            after.append(output)
-            paths.append((hero, output.instruction))
-    heroes = list(dict.fromkeys(hero for hero, _ in paths))
-    if not heroes or len({_space(hero) for hero in heroes}) != 1:
-        return None
-    first = heroes[0]
-    if any(o.shape.element_count != first.operands[0].shape.element_count for o in side):
-        return None
-    try:
-        epilogue = Epilogue.from_paths(paths)
-    except InvalidMap:  # some output reads a hero at two places
-        return None
-    return Match(tuple(heroes), tuple(after), tuple(side), epilogue)
+    return heroes_of(computation, _is_hero, _space)
 
 
 def _is_hero(instruction: Instruction) -> bool:
@@ -136,11 +57,6 @@ def _is_hero(instruction: Instruction) -> bool:
     return (
         len(layouts) == 1 and 0 not in sizes and prod(sizes[d] for d in instruction.ints("dimensions")) >= MIN_REDUCED
     )
-
-
-def arrays_of(reduce: Instruction) -> tuple[Instruction, ...]:
-    """The arrays that a reduction reduces; its other operands are the initial values."""
-    return reduce.operands[: len(reduce.operands) // 2]
 
 
 def _space(reduce: Instruction) -> tuple[object, ...]:
@@ -155,208 +71,134 @@ def _dimensions(reduce: Instruction) -> Dimensions:
     kept = tuple(d for d in order if d not in gone)
     reduced = tuple(d for d in order if d in gone)
     is_row = order[-1] in gone
-    fast: list[int] = []
+    fast = 1
     for d in reversed(order):
         if (d in gone) != is_row:
             break
-        fast.insert(0, d)
-    return Dimensions("row" if is_row else "column", kept, reduced, tuple(fast))
+        fast *= shape.dimensions[d]
+    return Dimensions("row" if is_row else "column", shape.dimensions, kept, reduced, fast)
 
 
-def plan(computation: Computation, *, threads: int | None = None) -> ReductionPlan:
+def plan(
+    computation: Computation,
+    *,
+    threads: int | None = None,
+    vector_width: int | None = None,
+    splits: int | None = None,
+) -> ReductionPlan:
     """Launch dimensions.
 
-    Knob: `threads`, a power of two up to 1024, at most as many as elements are reduced along the fastest reduced
-    dimensions (row) or altogether (column): the threads that reduce one row, or one column.
+    Knobs: `threads`, a power of two up to 1024, at most as many as vectors of elements are reduced along the fastest
+    reduced dimensions (row) or elements altogether (column): the threads of a block that reduce one row, or one column.
+    `vector_width` 1, 2, 4, 8 or 16 elements a load, which divide the fastest dimensions (a single row may have a rest).
+    `splits`, 1 to 1024: blocks that share a row or column, at most one for each step that its threads would take.
     """
     found = match(computation)
     if found is None:
         raise IndexingError(f"{computation.name} has no reduction that decides its layout; the loop emitter takes it")
-    sizes = found.heroes[0].operands[0].shape.dimensions
-    dimensions = _dimensions(found.heroes[0])
-    kept, reduced, fast = (prod(sizes[d] for d in g) for g in (dimensions.kept, dimensions.reduced, dimensions.fast))
-    if dimensions.kind == "row":
-        most = min(_power_of_two(fast), MAX_THREADS_PER_BLOCK)
-        chosen = _chosen(threads, most, min(most, ROW_THREADS if kept > 64 else MAX_THREADS_PER_BLOCK))
-        across = min(max(ROW_THREADS // chosen, 1), _power_of_two(kept))
-        return ReductionPlan(dimensions, chosen, across, -(-kept // across))
-    across = min(COLUMNS, fast)
-    most = min(_power_of_two(reduced), _power_of_two(MAX_THREADS_PER_BLOCK // across))
-    chosen = _chosen(threads, most, min(most, 32 if across >= COLUMNS else most))
-    return ReductionPlan(dimensions, chosen, across, kept // fast * -(-fast // across))
+    d = _dimensions(found.first)
+    width = _vector_width(computation, found, d) if vector_width is None else _checked_width(d, vector_width)
+    shape = _row_plan if d.kind == "row" else _column_plan
+    threads, across = shape(d, width, threads)
+    unsplit = ReductionPlan(d, threads, across, width, 1)
+    most = min(_steps(unsplit), MAX_SPLITS)
+    if splits is None:
+        launched = unsplit.tiles * threads * across
+        loads = _steps(unsplit) * (1 if splits_outer(d, threads, width) or d.kind == "column" else d.outer)
+        wanted = WANTED_THREADS // launched if _is_worth_splitting(d) else 1
+        splits = _power_of_two(min(wanted, loads // LOADS, most))
+    check_knob("splits", splits, 1, most)
+    return ReductionPlan(d, threads, across, width, splits)
+
+
+def _is_worth_splitting(d: Dimensions) -> bool:
+    return d.rows * d.reduced >= WORTH_SPLITTING
+
+
+def _steps(plan: ReductionPlan) -> int:
+    """Steps of the loop that blocks divide among them."""
+    d = plan.dimensions
+    if d.kind == "row" and splits_outer(d, plan.threads, plan.vector_width):
+        return d.outer
+    length = ceil_div(d.fast, plan.vector_width) if d.kind == "row" else d.reduced
+    return length // plan.threads
+
+
+def _vector_width(computation: Computation, found: Heroes, d: Dimensions) -> int:
+    """What the narrowest input of the operands' size fills 16 bytes with."""
+    order = computation.post_order()
+    if not is_light(order, found.heroes):
+        return 1
+    count = d.rows * d.reduced
+    read = [p.shape for p in computation.parameters if not p.shape.is_tuple and p.shape.element_count == count]
+    sizes = [c_type(s.element_type).size for s in read] or [4]
+    is_one_row = d.kind == "row" and d.fast == count and len(order) <= SMALL
+    limit = 8 if d.kind == "column" else 16
+    return widest(limit, min(sizes), count, () if is_one_row else (d.fast,))
+
+
+def _checked_width(d: Dimensions, width: int) -> int:
+    if width not in WIDTHS or (d.fast % width and not (d.kind == "row" and d.fast == d.rows * d.reduced > width)):
+        raise IndexingError(
+            f"vector_width is 1, 2, 4, 8 or 16, and divides the {d.fast} elements of the fastest dimensions; got {width}"
+        )
+    return width
+
+
+def _row_plan(d: Dimensions, width: int, threads: int | None) -> tuple[int, int]:
+    """The threads of a row, and the rows of a block."""
+    groups = ceil_div(d.fast, width)
+    most = min(_power_of_two(groups), MAX_THREADS_PER_BLOCK)
+    if threads is None:
+        threads = min(max(_power_of_two(groups // LOADS), min(WARP, most)), BLOCK)
+        limit = min(most, BLOCK) if _is_worth_splitting(d) else most
+        while threads < limit and d.rows * threads < WANTED_THREADS // 2:
+            threads *= 2
+    chosen = _checked_threads(threads, most)
+    return chosen, min(max(BLOCK // chosen, 1), _power_of_two(d.rows))
+
+
+def _column_plan(d: Dimensions, width: int, threads: int | None) -> tuple[int, int]:
+    """The threads of a column, and the vectors of columns of a block."""
+    groups = d.fast // width
+    across = min(COLUMNS, groups)
+    if groups > COLUMNS:  # spread evenly over the blocks, whole sectors each
+        even = ceil_div(groups, ceil_div(groups, COLUMNS))
+        across = min(ceil_div(even, 8) * 8, COLUMNS)
+    tiles = d.rows // d.fast * ceil_div(groups, across)
+    most = min(_power_of_two(d.reduced), _power_of_two(MAX_THREADS_PER_BLOCK // across))
+    if threads is None:
+        threads = min(most, _power_of_two(max(BLOCK // across, 1)))
+        while threads < most and tiles * across * threads < WANTED_THREADS // 2 and not _is_worth_splitting(d):
+            threads *= 2
+    return _checked_threads(threads, most), across
 
 
 def _power_of_two(limit: int) -> int:
-    """The largest power of two up to `limit`."""
+    """The largest power of two up to `limit`; 1 below."""
     return 1 << (max(limit, 1).bit_length() - 1)
 
 
-def _chosen(threads: int | None, most: int, default: int) -> int:
-    if threads is None:
-        return default
+def _checked_threads(threads: int, most: int) -> int:
     if threads < 1 or threads & (threads - 1) or threads > most:
         raise IndexingError(f"threads is a power of two up to {most} here; got {threads}")
     return threads
-
-
-@dataclass(frozen=True, slots=True)
-class _Walk:
-    """How a block's threads walk the space; `part` is a thread's number among those of its row or column."""
-
-    ranges: tuple[tuple[str, int], ...]
-    kept: SymbolicExpr
-    reduced: SymbolicExpr
-    part: SymbolicExpr
-    kept_bounds: tuple[tuple[SymbolicExpr, Bounds], ...]
-    step_bounds: tuple[tuple[SymbolicExpr, Bounds], ...]
-
-
-def _walk(plan: ReductionPlan, sizes: Sequence[int]) -> _Walk:
-    kept, reduced, fast = (
-        prod(sizes[d] for d in g) for g in (plan.dimensions.kept, plan.dimensions.reduced, plan.dimensions.fast)
-    )
-    th_x, bl_x = thread_id("th_x"), thread_id("bl_x")
-    outer, step = range_variable(0), range_variable(1)
-    if plan.dimensions.kind == "row":
-        part, row = th_x % plan.threads, bl_x * plan.across + th_x // plan.threads
-        steps, position = -(-fast // plan.threads), step * plan.threads + part
-        kept_bounds = () if kept % plan.across == 0 else ((row, (0, kept - 1)),)
-        step_bounds = () if fast % plan.threads == 0 else ((position, (0, fast - 1)),)
-        ranges = (("outer", reduced // fast), ("step", steps))
-        return _Walk(ranges, row, outer * fast + position, part, kept_bounds, step_bounds)
-    part, lane = th_x // plan.across, th_x % plan.across
-    tiles = -(-fast // plan.across)
-    column = bl_x % tiles * plan.across + lane
-    steps, position = -(-reduced // plan.threads), step * plan.threads + part
-    kept_bounds = () if fast % plan.across == 0 else ((column, (0, fast - 1)),)
-    step_bounds = () if reduced % plan.threads == 0 else ((position, (0, reduced - 1)),)
-    return _Walk(
-        (("outer", 1), ("step", steps)), bl_x // tiles * fast + column, position, part, kept_bounds, step_bounds
-    )
-
-
-class _Writing:
-    """Writes the kernel's body."""
-
-    def __init__(self, found: Match, plan: ReductionPlan, body: FunctionWriter) -> None:
-        self.found = found
-        self.plan = plan
-        self.body = body
-        self.operand = found.heroes[0].operands[0].shape
-        self.walk = _walk(plan, self.operand.dimensions)
-        self.accumulators = [Accumulators(hero) for hero in found.heroes]
-
-    # ------------------------------------------------------------ maps
-
-    def to_operand(self) -> IndexingMap:
-        """From threads to the operands' index."""
-        sizes, d = self.operand.dimensions, self.plan.dimensions
-        index = [constant(0)] * len(sizes)
-        for group, position in ((d.kept, self.walk.kept), (d.reduced, self.walk.reduced)):
-            for dimension, part in zip(group, delinearize(position, [sizes[g] for g in group]), strict=True):
-                index[dimension] = part
-        bounds = [*self.walk.kept_bounds, *self.walk.step_bounds]
-        return thread_map(self.plan.grid, self.plan.block, index, self.walk.ranges, bounds)
-
-    def to_hero(self) -> IndexingMap:
-        """From the first thread of each row or column to the heroes' index."""
-        sizes, d = self.operand.dimensions, self.plan.dimensions
-        parts = dict(zip(d.kept, delinearize(self.walk.kept, [sizes[g] for g in d.kept]), strict=True))
-        gone = set(self.found.heroes[0].ints("dimensions"))
-        index = [parts.get(k, constant(0)) for k in range(len(sizes)) if k not in gone]
-        bounds = [*self.walk.kept_bounds, (self.walk.part, (0, 0))]
-        return thread_map(self.plan.grid, self.plan.block, index, (), bounds)
-
-    def output_maps(self) -> list[IndexingMap]:
-        """Of all outputs, in order."""
-        to_hero, to_operand = self.to_hero(), self.to_operand()
-        by_number = {
-            o.number: compose(to_hero, m).simplify()
-            for o, m in zip(self.found.after, self.found.epilogue.root_indexing, strict=True)
-        }
-        for o in self.found.side:
-            by_number[o.number] = compose(to_operand, same_memory(self.operand, o.shape)).simplify()
-        return [by_number[k] for k in sorted(by_number)]
-
-    def input_maps(self, computation: Computation) -> list[list[IndexingMap]]:
-        """Of the parameters behind the reduced arrays and initial values, and those that outputs read beside the heroes."""
-        to_hero, to_operand = self.to_hero(), self.to_operand()
-        at_end = compose(to_hero, scalar(self.found.heroes[0].shape.leaves[0].dimensions).map)
-        by_number = sorted((*self.found.after, *self.found.side), key=lambda o: o.number)
-        starts = [(a, 0, to_operand) for hero in self.found.heroes for a in arrays_of(hero)]
-        starts += [(i, 0, at_end) for hero in self.found.heroes for i in hero.operands if i not in arrays_of(hero)]
-        starts += [(o.instruction, o.leaf, m) for o, m in zip(by_number, self.output_maps(), strict=True)]
-        return reads_behind(computation, starts, self.found.heroes)
-
-    def shared_accesses(self) -> tuple[SharedAccess, ...]:
-        """Of the accumulators, as the block combines them."""
-        plan, part = self.plan, self.walk.part
-        launch = (plan.grid, plan.block)
-        return tuple(
-            access
-            for a in self.accumulators
-            for access in shared_accesses(a, self.body, part, plan.threads, plan.distance, launch)
-        )
-
-    # ------------------------------------------------------------ code
-
-    def write(self) -> int:
-        """The body; returns the bytes of shared memory that it declares."""
-        declared_at = len(self.body.writer.lines)
-        for accumulators in self.accumulators:
-            accumulators.declare(self.body)
-        self._accumulate()
-        threads, block, distance = self.plan.threads, prod(self.plan.block), self.plan.distance
-        part = self._text(self.walk.part)
-        for accumulators in self.accumulators:
-            combine_in_block(self.body, accumulators, part, threads, distance, block, declared_at)
-        self._finish()
-        return sum(shared_bytes(a, self.body, threads, distance, block) for a in self.accumulators)
-
-    def _text(self, expression: SymbolicExpr, ranges: Index = ()) -> str:
-        return self.body.integer(expression.replace_variables([*thread_index(), *ranges]))
-
-    def _accumulate(self) -> None:
-        to_operand = self.to_operand()
-        (_, outer_count), (_, step_count) = self.walk.ranges
-        with each(self.body, outer_count) as outer, each(self.body, step_count) as step:
-            mapped = self.body.mapped(to_operand, thread_index(), (outer, step))
-            with guarded(self.body, mapped.conditions):
-                index = self.body.inside(mapped.index, self.operand.dimensions)
-                is_first = f"{self.body.integer(outer)} == 0 && {self.body.integer(step)} == 0"
-                for hero, accumulators in zip(self.found.heroes, self.accumulators, strict=True):
-                    values = [self.body.read(array, index) for array in arrays_of(hero)]
-                    accumulators.add(self.body, values, is_first)
-                for output in self.found.side:
-                    at = self.body.mapped(same_memory(self.operand, output.shape), index).index
-                    store(self.body, output, at, self.body.read(output.instruction, at, output.leaf))
-
-    def _finish(self) -> None:
-        """The initial values, the epilogue and the stores, by the first thread of each row or column."""
-        mapped = self.body.mapped(self.to_hero(), thread_index())
-        with guarded(self.body, mapped.conditions):
-            sizes = self.found.epilogue.index_sizes
-            index = self.body.inside(mapped.index, sizes)
-            for hero, accumulators in zip(self.found.heroes, self.accumulators, strict=True):
-                initial = [self.body.read(o, ()) for o in hero.operands[len(arrays_of(hero)) :]]
-                self.body.inject(hero, index, accumulators.finished(self.body, initial))
-            for output, m in zip(self.found.after, self.found.epilogue.root_indexing, strict=True):
-                at = self.body.mapped(m, index).index
-                with self.body.within(self.body.unit.partition.epilogues[0]):
-                    value = self.body.value(output.instruction, at, output.leaf)
-                store(self.body, output, at, value)
 
 
 def kernel(computation: Computation, plan: ReductionPlan, dialect: Dialect) -> Kernel:
     """The kernel: source, arguments, launch dimensions and thread maps."""
     found = match(computation)
     assert found is not None
-    parts = partition(computation, [o.instruction for o in found.side], epilogues=[found.epilogue])
-    unit = Unit(dialect, computation, parts)
+    unit = found.unit(dialect, computation)
     body = entry_writer(unit, plan.grid, plan.block)
-    writing = _Writing(found, plan, body)
+    types = VectorTypes(plan.vector_width)
+    writing = Writing(found, plan, body, types)
     shared = writing.write()
     maps = (writing.output_maps(), writing.input_maps(computation))
     launch = (plan.grid, plan.block)
-    made = assembled(unit, NAME, found.heroes[0], body, outputs(computation), launch, shared, maps)
+    declared = list(types.declarations.values())
+    scratch = writing.splits.scratch
+    made = assembled(
+        unit, NAME, found.first, body, outputs(computation), launch, shared, maps, declared, scratch=scratch
+    )
     return replace(made, shared_accesses=writing.shared_accesses())

@@ -1,7 +1,13 @@
-"""Vectors of neighbouring elements: their C types, and loads that fill one ahead of a loop over its lanes."""
+"""Vectors of neighbouring elements: their C types, and the loop over the lanes of one thread's vector.
+
+What the loop loads at neighbouring, aligned places is loaded as one vector in front of it; what it stores at such places
+is stored as one behind it. Everything else is loaded and stored lane by lane.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from indexing._core import SymbolicExpr, constant
@@ -12,7 +18,27 @@ if TYPE_CHECKING:
     from indexing.hlo import Instruction
 
 VECTOR_BYTES = 16
-MAX_LOADED_BYTES = 4 * VECTOR_BYTES  # wider vectors would need too many registers
+WIDTHS = (1, 2, 4, 8, 16)
+MAX_MOVED_BYTES = 4 * VECTOR_BYTES  # wider vectors would need too many registers
+MIN_THREADS = 1 << 14  # below so many threads, more of them are better than wider ones
+LARGE = 512  # instructions; a larger body is not unrolled
+MANY_READS = frozenset({"convolution", "dot", "reduce", "reduce-window", "scatter", "select-and-scatter"})
+
+
+def is_light(order: Collection[Instruction], heroes: Collection[Instruction] = ()) -> bool:
+    """Whether a body, the heroes aside, is worth writing once a lane."""
+    return len(order) <= LARGE and not any(i.opcode in MANY_READS for i in order if i not in heroes)
+
+
+def widest(limit: int, size: int, count: int, divides: Iterable[int]) -> int:
+    """Lanes of a vector: as many elements of `size` bytes as 16 bytes hold, up to `limit`, that divide all of
+    `divides`; fewer where `count` elements would leave few threads.
+    """
+    width = min(limit, VECTOR_BYTES // size)
+    sizes = list(divides)
+    while width > 1 and (count // width < MIN_THREADS or any(n % width for n in sizes)):
+        width //= 2
+    return max(width, 1)
 
 
 class VectorTypes:
@@ -31,42 +57,97 @@ class VectorTypes:
         return name
 
 
-class VectorLoads:
-    """Turns loads at neighbouring, aligned places into one load of a vector in front of the loop over lanes.
+class Lanes:
+    """The loop over the lanes of a vector, as it is written.
 
-    `group` is the number of the vector of outputs that a thread computes, `lane` the loop's variable. A load is
-    recognized where its offset is `width * block + lane` with a `block` that does not depend on the lane.
+    A place is a lane of an aligned vector where it is `width * block + lane` with a `block` that depends on neither the
+    lane nor anything that the loop computes.
     """
 
-    def __init__(self, types: VectorTypes, body: FunctionWriter, group: SymbolicExpr) -> None:
-        """Vectors are loaded at the place where `body` stands now."""
-        self.types, self.group, self.lane = types, group, group
+    def __init__(self, types: VectorTypes, body: FunctionWriter) -> None:
+        """The loop begins at the place where `body` stands now."""
+        self.types, self.body = types, body
+        self.lane = constant(0)
         self._at, self._depth = len(body.writer.lines), body.writer.depth
+        self._known = len(body.scope.names)
         self._loaded: dict[tuple[int, SymbolicExpr], str] = {}
+        self._stored: dict[int, tuple[SymbolicExpr, str, str]] = {}
 
-    def load(self, body: FunctionWriter, parameter: Instruction, offset: SymbolicExpr) -> str | None:
+    def load(self, parameter: Instruction, offset: SymbolicExpr) -> str | None:
         """C text of the element at `offset`, taken from a vector; None where it is no lane of an aligned one."""
         storage = c_type(parameter.shape.element_type).storage
-        block = self._block(body, offset)
-        if block is None or bytes_of(storage) * self.types.width > MAX_LOADED_BYTES:
+        block = self._block(storage, offset)
+        if block is None:
             return None
         number = parameter.parameter_number
         name = self._loaded.get((number, block))
         if name is None:
-            name = self._loaded[number, block] = body.fresh("x")
+            name = self._loaded[number, block] = self.body.fresh("x")
             vector = self.types.name(storage)
-            pointer = f"(@global const {vector} *){body.unit.pointer(number)}"
-            body.writer.insert(self._at, f"const {vector} {name} = ({pointer})[{body.integer(block)}];", self._depth)
-            self._at += 1
-        return f"{name}.v[{body.integer(self.lane)}]"
+            pointer = f"(@global const {vector} *){self.body.unit.pointer(number)}"
+            self._in_front(f"const {vector} {name} = ({pointer})[{self.body.integer(block)}];")
+        return self._lane_of(name)
 
-    def _block(self, body: FunctionWriter, offset: SymbolicExpr) -> SymbolicExpr | None:
-        scope, width = body.scope, self.types.width
+    def store(self, output: int, element_type: str, offset: SymbolicExpr, text: str) -> bool:
+        """Keep `text` for the store behind the loop; False where it is no lane of an aligned vector, or not of all."""
+        storage = c_type(element_type).storage
+        block = self._block(storage, offset)
+        if block is None or output in self._stored or self.body.writer.depth != self._depth + 1:
+            return False
+        name, vector = self.body.fresh("y"), self.types.name(storage)
+        self._in_front(f"{vector} {name};")
+        self.body.writer.line(f"{self._lane_of(name)} = {text};")
+        self._stored[output] = (block, name, vector)
+        return True
+
+    def finish(self) -> None:
+        """Behind the loop: the stores."""
+        for output, (block, name, vector) in self._stored.items():
+            self.body.writer.line(f"((@global {vector} *)o{output})[{self.body.integer(block)}] = {name};")
+
+    def _lane_of(self, name: str) -> str:
+        return f"{name}.v[{self.body.integer(self.lane)}]"
+
+    def _in_front(self, line: str) -> None:
+        self.body.writer.insert(self._at, line, self._depth)
+        self._at += 1
+
+    def _block(self, storage: str, offset: SymbolicExpr) -> SymbolicExpr | None:
+        scope, width = self.body.scope, self.types.width
+        if bytes_of(storage) * width > MAX_MOVED_BYTES:
+            return None
         start = scope.simplify(offset - self.lane)
-        if not set(start.used_variables()) <= set(self.group.used_variables()):
+        if any(v >= self._known for v in start.used_variables()):
             return None
         block = scope.simplify(start // width)
         return block if scope.simplify(block * width - start) == constant(0) else None
+
+
+@contextmanager
+def lanes(body: FunctionWriter, types: VectorTypes) -> Iterator[SymbolicExpr]:
+    """Run what is written inside for each lane of a vector, in an unrolled loop; without a loop where there is one."""
+    if types.width == 1:
+        yield constant(0)
+        return
+    loop = Lanes(types, body)
+    with unrolled(body, types.width) as lane, body.base_scope():
+        loop.lane, body.lanes = lane, loop
+        try:
+            yield lane
+        finally:
+            body.lanes = None
+    loop.finish()
+
+
+@contextmanager
+def unrolled(body: FunctionWriter, count: int) -> Iterator[SymbolicExpr]:
+    """Run what is written inside for each number below `count`, in an unrolled loop; without one where that is one."""
+    if count == 1:
+        yield constant(0)
+        return
+    body.writer.line("#pragma unroll")
+    with body.loop(count) as lane:
+        yield lane
 
 
 def bytes_of(storage: str) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
@@ -14,7 +14,7 @@ from indexing.ops.block import leaves
 from indexing.ops.interpret import evaluate_instruction
 
 if TYPE_CHECKING:
-    from indexing.emit.kernel import Kernel
+    from indexing.emit.kernel import Argument, Kernel
     from indexing.hlo import Instruction, Shape
     from indexing.ops.block import HloValue
     from indexing.runtime.device import Buffer, Launch
@@ -49,6 +49,7 @@ class KernelStep:
     outputs: tuple[int, ...]
     output_shapes: tuple[Shape, ...]
     last_use: frozenset[int] = frozenset()
+    scratch: dict[int, Buffer] = field(default_factory=dict)  # by argument, from the first launch on
 
     def reads(self) -> tuple[int, ...]:
         """The slots that the step reads."""
@@ -63,7 +64,9 @@ class KernelStep:
             if argument.alias_of is not None:
                 buffers.append(buffers[argument.alias_of])
                 continue
-            if argument.kind == "output":
+            if argument.kind == "scratch":
+                buffer = self._scratch(environment, argument)
+            elif argument.kind == "output":
                 buffer = environment.pool.take(byte_count(self.output_shapes[argument.number]))
             elif position in overwritten:
                 buffer = self._to_overwrite(environment, argument.number)
@@ -76,6 +79,11 @@ class KernelStep:
             if argument.kind == "output":
                 shape = self.output_shapes[argument.number]
                 environment.put(self.outputs[argument.number], Held(shape, environment.pool, buffers[position]))
+
+    def _scratch(self, environment: Environment, argument: Argument) -> Buffer:
+        if argument.number not in self.scratch:
+            self.scratch[argument.number] = environment.pool.device.upload(argument.zeros())
+        return self.scratch[argument.number]
 
     def _operand(self, environment: Environment, operand: int) -> Held:
         slot = self.operands[operand]
