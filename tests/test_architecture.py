@@ -54,7 +54,8 @@ CORE_LAYERS = (
     "map_simplify",
     "count inverse image relate",
     "period",
-    "warps traffic",
+    "warps tally",
+    "traffic",
     "text",
 )
 LONGEST_FILE = 620  # lines

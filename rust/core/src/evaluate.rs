@@ -78,8 +78,23 @@ impl Dag {
         variables: &[i64],
         scratch: &mut Vec<i64>,
     ) -> Result<Vec<i64>> {
+        let mut roots = Vec::with_capacity(count);
+        self.evaluate_into(count, variables, scratch, &mut roots)?;
+        Ok(roots)
+    }
+
+    /// As [`Dag::evaluate_first`], to `roots`, what was there forgotten.
+    pub(crate) fn evaluate_into(
+        &self,
+        count: usize,
+        variables: &[i64],
+        scratch: &mut Vec<i64>,
+        roots: &mut Vec<i64>,
+    ) -> Result<()> {
         self.values_into(self.nodes_for(count), |v| variables.get(v as usize).copied(), scratch)?;
-        Ok(self.root_positions()[..count].iter().map(|r| scratch[*r as usize]).collect())
+        roots.clear();
+        roots.extend(self.root_positions()[..count].iter().map(|r| scratch[*r as usize]));
+        Ok(())
     }
 
     /// The values of the first roots, as many as `out` has, at many points: variable `i` has the values

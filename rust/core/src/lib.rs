@@ -30,6 +30,7 @@ pub mod range;
 pub mod relate;
 pub mod rules;
 pub mod simplify;
+pub mod tally;
 pub mod text;
 pub mod traffic;
 pub mod traversal;

@@ -122,6 +122,8 @@ pub struct Question<'a> {
 
 /// Values of a variable that are looked at one by one sooner than split.
 const SMALL: i64 = 8;
+/// Rows of a class that are worth another part.
+const MANY: u64 = 64;
 
 /// Boxes that cover `whole` without those where a bound fails everywhere, each as samples of its variables (of a free
 /// variable, its first value).
@@ -133,8 +135,7 @@ pub fn classes(question: &Question<'_>, whole: Vec<Interval>, most: usize) -> Ve
     let growth: Vec<Vec<Option<Growth>>> = (0..whole.len())
         .map(|v| if question.free.contains(&v) { Vec::new() } else { growths(question.dag, v as u32) })
         .collect();
-    let periods: Vec<Option<i64>> = growth.iter().map(|g| period(g, question.cycle)).collect();
-    let split = Splitting { question, growth, periods };
+    let split = Splitting { question, growth };
     let (mut pending, mut found, mut ranges, mut looked) = (vec![whole], Vec::new(), Vec::new(), 0);
     while let Some(part) = pending.pop() {
         looked += 1;
@@ -147,12 +148,13 @@ pub fn classes(question: &Question<'_>, whole: Vec<Interval>, most: usize) -> Ve
         }
         let open: Vec<usize> =
             (0..values.len()).filter(|k| !certain || !question.bounds[*k].covers(values[*k])).collect();
-        let cut = split.variable(&part, &open).filter(|_| looked < most);
-        let Some(v) = cut else {
-            found.push(split.samples(&part, &open));
+        let class = split.samples(&part, &open);
+        let cut = split.variable(&part, &open).map(|v| (v, split.middle(&part[v], v, &open, &values)));
+        let cut = cut.or_else(|| split.even_part(&class, &open)).filter(|_| looked < most);
+        let Some((v, middle)) = cut else {
+            found.push(class);
             continue;
         };
-        let middle = split.middle(&part[v], v, &open, &values);
         let (mut low, mut high) = (part.clone(), part);
         low[v].upper = middle;
         high[v].lower = middle + 1;
@@ -161,25 +163,9 @@ pub fn classes(question: &Question<'_>, whole: Vec<Interval>, most: usize) -> Ve
     found
 }
 
-/// The period of the first root modulo `cycle`, and of those bounds that do not grow; `None` where there is none.
-fn period(growth: &[Option<Growth>], cycle: i64) -> Option<i64> {
-    let (first, bounds) = growth.split_first()?;
-    let first = (*first)?;
-    let times = cycle / gcd_i64(first.growth, cycle).max(1);
-    bounds.iter().try_fold(first.period.checked_mul(times)?, |all, bound| {
-        let bound = (*bound)?;
-        if bound.growth == 0 {
-            lcm(all, bound.period)
-        } else {
-            Some(all)
-        }
-    })
-}
-
 struct Splitting<'a> {
     question: &'a Question<'a>,
     growth: Vec<Vec<Option<Growth>>>,
-    periods: Vec<Option<i64>>,
 }
 
 impl Splitting<'_> {
@@ -192,9 +178,9 @@ impl Splitting<'_> {
         let mut best = None;
         for &k in open {
             for (v, values) in part.iter().enumerate() {
-                let (Some(g), Some(period)) = (self.of_bound(v, k), self.periods[v]) else { continue };
+                let Some(g) = self.of_bound(v, k).filter(|g| g.growth != 0) else { continue };
                 let steps = values.upper.saturating_sub(values.lower);
-                if g.growth == 0 || steps < period.max(SMALL) {
+                if self.period(v, open, self.question.cycle).is_none_or(|p| steps < p.max(SMALL)) {
                     continue;
                 }
                 let moved = i128::from(g.growth).abs() * i128::from(steps) / i128::from(g.period);
@@ -234,16 +220,50 @@ impl Splitting<'_> {
     }
 
     fn samples(&self, part: &[Interval], open: &[usize]) -> Vec<Sample> {
-        let sample = |(v, values): (usize, &Interval)| {
-            let count = u64::try_from(values.count()).unwrap_or(u64::MAX);
-            if self.growth[v].is_empty() {
-                return Sample { first: values.lower, shown: 1, count: 1 };
-            }
+        let one = |values: &Interval| Sample { first: values.lower, shown: 1, count: 1 };
+        let mut found: Vec<Sample> = part.iter().map(one).collect();
+        let mut cycle = self.question.cycle;
+        let (even, others): (Vec<usize>, Vec<usize>) =
+            (0..part.len()).filter(|v| !self.growth[*v].is_empty()).partition(|v| self.only_moves(*v, open));
+        for &v in even.iter().chain(&others) {
+            let count = u64::try_from(part[v].count()).unwrap_or(u64::MAX);
             let grows = open.iter().any(|k| self.of_bound(v, *k).is_none_or(|g| g.growth != 0));
-            let period = self.periods[v].filter(|_| !grows).map_or(u64::MAX, |p| p as u64);
-            Sample { first: values.lower, shown: count.min(period), count }
-        };
-        part.iter().enumerate().map(sample).collect()
+            let period = self.period(v, open, cycle).filter(|_| !grows).map_or(u64::MAX, |p| p as u64);
+            found[v] = Sample { first: part[v].lower, shown: count.min(period), count };
+            if count % period == 0 && self.only_moves(v, open) {
+                // Its values take each multiple of some number equally often: what others add matters up to these.
+                cycle /= period as i64;
+            }
+        }
+        found
+    }
+
+    /// Does the variable do nothing but add multiples to the first root?
+    fn only_moves(&self, v: usize, open: &[usize]) -> bool {
+        let is_linear = self.growth[v].first().is_some_and(|g| g.is_some_and(|g| g.period == 1));
+        is_linear && open.iter().all(|k| self.of_bound(v, *k) == Some(STILL))
+    }
+
+    /// The period of the first root modulo `cycle`, and of the open bounds that do not grow; `None` where there is none.
+    fn period(&self, v: usize, open: &[usize], cycle: i64) -> Option<i64> {
+        let first = (*self.growth[v].first()?)?;
+        let times = cycle / gcd_i64(first.growth, cycle).max(1);
+        open.iter().try_fold(first.period.checked_mul(times)?, |all, k| {
+            let bound = self.of_bound(v, *k)?;
+            if bound.growth == 0 {
+                lcm(all, bound.period)
+            } else {
+                Some(all)
+            }
+        })
+    }
+
+    /// Where to end a part of a large class, so that a variable of it takes all multiples equally often.
+    fn even_part(&self, class: &[Sample], open: &[usize]) -> Option<(usize, i64)> {
+        let rows = class.iter().fold(1u64, |n, s| n.saturating_mul(s.shown));
+        let is_uneven = |(v, s): &(usize, &Sample)| s.count % s.shown != 0 && self.only_moves(*v, open);
+        let (v, s) = class.iter().enumerate().filter(|_| rows > MANY).find(is_uneven)?;
+        Some((v, s.first + (s.count - s.count % s.shown) as i64 - 1))
     }
 }
 
@@ -311,6 +331,31 @@ mod tests {
             }
             assert_eq!(told, all, "with {most} boxes");
         }
+    }
+
+    #[test]
+    fn variables_that_take_all_multiples_spare_the_others_theirs() {
+        let dag = dag(&["v0 * 4 + v1 * 6 + (v1 floordiv 3) * 5 + v2"]);
+        let whole = vec![Interval::new(0, 25), Interval::new(2, 90), Interval::new(0, 1)];
+        let question = Question { dag: &dag, cycle: 24, bounds: &[], free: &[2] };
+        let (mut told, mut all, mut rows) = (vec![0u64; 24], vec![0u64; 24], 0);
+        for class in classes(&question, whole, 1000) {
+            for a in 0..class[0].shown {
+                for b in 0..class[1].shown {
+                    rows += 1;
+                    let point = [class[0].first + a as i64, class[1].first + b as i64, 0];
+                    let value = dag.evaluate(&point, &mut Vec::new()).unwrap()[0];
+                    told[value.rem_euclid(24) as usize] += class[0].weight(a) * class[1].weight(b);
+                }
+            }
+        }
+        for v0 in 0..26 {
+            for v1 in 2i64..91 {
+                all[(v0 * 4 + v1 * 6 + v1.div_euclid(3) * 5).rem_euclid(24) as usize] += 1;
+            }
+        }
+        assert_eq!(told, all);
+        assert!(rows < 300, "{rows} rows for 26 * 89 points");
     }
 
     fn count(dag: &Dag, bounds: &[Interval], point: [i64; 3], weight: u64, into: &mut [u64]) {

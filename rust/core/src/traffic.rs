@@ -5,37 +5,14 @@
 
 use crate::error::{Error, Result};
 use crate::expr::Arena;
-use crate::int::{floor_mod, gcd_i64};
+use crate::int::floor_mod;
 use crate::interval::Interval;
 use crate::period::{classes, Question, Sample};
 use crate::simplify::Scratch;
+use crate::tally::{add, Form, Pattern};
+pub use crate::tally::{Memory, Sums};
 use crate::warps::{Access, Warps, LANE};
 use std::collections::HashMap;
-
-/// Where an access goes, and what that memory moves at once; sizes in bits.
-#[derive(Clone, Copy, Debug)]
-pub enum Memory {
-    /// Sectors, tagged in lines of whole sectors; a thread moves up to `vector` bits with one instruction, 0 where it
-    /// doesn't.
-    Global {
-        /// A sector.
-        sector: i64,
-        /// A line.
-        line: i64,
-        /// The widest vector.
-        vector: i64,
-    },
-    /// Banks, each of which serves one word in a pass; a warp whose elements are wider goes in parts that fill all banks.
-    Shared {
-        /// How many.
-        banks: i64,
-        /// A word.
-        word: i64,
-    },
-}
-
-/// Sums over warp instructions: see [`counted`] for their order.
-pub type Sums = [u128; 6];
 
 /// What is known of an access's warps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -73,67 +50,57 @@ pub fn counted(
     memory.check()?;
     let Some(warps) = access.warps(arena, scratch)? else { return Ok(None) };
     let free: Vec<usize> = [Some(LANE), warps.vector].into_iter().flatten().collect();
-    let cycle = memory.cycle()?;
-    let question = Question { dag: &warps.whole, cycle, bounds: &warps.bounds, free: &free };
+    let question = Question { dag: &warps.whole, cycle: memory.cycle()?, bounds: &warps.bounds, free: &free };
     let parts = classes(&question, warps.values.clone(), MOST_BOXES);
-    let mut counter = Counter::new(&warps, access, memory, cycle)?;
+    let mut counter = Counter::new(&warps, access, memory)?;
     let mut found = counter.run(&parts)?;
     if found.is_none() {
-        counter.merges = false;
-        counter.known.clear();
+        counter = Counter::new(&warps, access, memory)?;
+        counter.form.merges = false;
         found = counter.run(&parts)?;
     }
     Ok(found.filter(|f| f.each[0] > 0))
 }
 
-impl Memory {
-    fn check(self) -> Result<()> {
-        let (sizes, whole) = match self {
-            Memory::Global { sector, line, .. } => ([sector, line], line % sector.max(1) == 0),
-            Memory::Shared { banks, word } => ([banks, word], true),
-        };
-        if !whole || sizes.iter().any(|n| !(1..=1 << 20).contains(n)) {
-            return Err(Error::invalid_map("memory has positive sizes, and a line is whole sectors"));
-        }
-        Ok(())
-    }
-
-    /// Addresses that differ by multiples of this move alike.
-    fn cycle(self) -> Result<i64> {
-        match self {
-            Memory::Global { line, vector, .. } => {
-                let factor = vector.max(1) / gcd_i64(vector.max(1), line);
-                line.checked_mul(factor).ok_or_else(|| Error::overflow("a line"))
-            }
-            Memory::Shared { banks, word } => Ok(banks * word),
-        }
-    }
-}
-
 /// Rows of a class: one value for each variable, the last one fastest.
-struct Rows<'a> {
-    class: &'a [Sample],
+struct Rows {
+    /// The first value of each variable.
+    first: Vec<i64>,
+    /// The variables with several values: how many, for how many points each stands, and how many for one more.
+    turning: Vec<(usize, u64, u64, u64)>,
+    /// For how many points a row stands by the other variables.
+    weight: u128,
+    /// How many rows.
     count: u64,
+    /// How many points.
+    points: u128,
 }
 
-impl<'a> Rows<'a> {
-    fn new(class: &'a [Sample]) -> Self {
-        Rows { class, count: class.iter().fold(1u64, |n, s| n.saturating_mul(s.shown)) }
+impl Rows {
+    fn new(class: &[Sample]) -> Result<Rows> {
+        let product = |wanted: &dyn Fn(&&Sample) -> bool| {
+            let mut counts = class.iter().filter(wanted).map(|s| u128::from(s.count));
+            let product = counts.try_fold(1u128, |n, c| n.checked_mul(c));
+            product.ok_or_else(|| Error::overflow("the number of warp instructions"))
+        };
+        let turning = class.iter().enumerate().filter(|(_, s)| s.shown > 1);
+        Ok(Rows {
+            first: class.iter().map(|s| s.first).collect(),
+            turning: turning.map(|(v, s)| (v, s.shown, s.count / s.shown, s.count % s.shown)).collect(),
+            weight: product(&|s| s.shown == 1)?,
+            count: class.iter().fold(1u64, |n, s| n.saturating_mul(s.shown)),
+            points: product(&|_| true)?,
+        })
     }
 
-    /// How many points the class has.
-    fn points(&self) -> Option<u128> {
-        self.class.iter().try_fold(1u128, |n, s| n.checked_mul(u128::from(s.count)))
-    }
-
-    /// The values of row `k`, and for how many it stands.
+    /// The values of row `k`, and for how many points it stands.
     fn read(&self, mut k: u64, values: &mut [i64]) -> u128 {
-        let mut weight = 1u128;
-        for (value, sample) in values.iter_mut().zip(self.class).rev() {
-            let at = k % sample.shown;
-            k /= sample.shown;
-            *value = sample.first + at as i64;
-            weight = weight.saturating_mul(u128::from(sample.weight(at)));
+        let mut weight = self.weight;
+        for (v, shown, each, more) in self.turning.iter().rev() {
+            let at = k % shown;
+            k /= shown;
+            values[*v] = self.first[*v] + at as i64;
+            weight *= u128::from(each + u64::from(at < *more)); // at most the number of points
         }
         weight
     }
@@ -141,31 +108,29 @@ impl<'a> Rows<'a> {
 
 struct Counter<'a> {
     warps: &'a Warps,
-    memory: Memory,
+    form: Form,
     cycle: i64,
-    width: i64,
-    lanes: usize,
-    /// Elements of a thread's vector.
-    elements: usize,
-    /// Does a thread move neighbours of its vector with one instruction?
-    merges: bool,
+    /// Elements that all lanes reach.
+    count: usize,
     /// The values of lane and vector, lane by lane, and of the parameters.
     points: Vec<Vec<i64>>,
     /// The parameters at which `within` was evaluated: the part of each root that lane, vector and they decide.
     at: Vec<i64>,
     within: Vec<Vec<i64>>,
-    /// The values of the bounds' parts.
-    spans: Vec<Interval>,
-    /// Active lanes, a bit for each element.
-    active: Vec<u64>,
-    /// What is known by start, parameters and active lanes.
-    known: HashMap<Vec<i64>, (Sums, Sums)>,
+    /// Of the bounds' parts: all their values lie in an interval, and they may be sorted.
+    spans: Vec<(Interval, bool)>,
+    /// Patterns by parameters and active lanes (a bit for each element); `key` are those of the pattern `last`.
+    patterns: Vec<Pattern>,
+    places: HashMap<Vec<i64>, usize>,
     key: Vec<i64>,
+    last: usize,
+    next: Vec<i64>,
+    offsets: Vec<i64>,
     scratch: Vec<i64>,
 }
 
 impl<'a> Counter<'a> {
-    fn new(warps: &'a Warps, access: &Access<'_>, memory: Memory, cycle: i64) -> Result<Self> {
+    fn new(warps: &'a Warps, access: &Access<'_>, memory: Memory) -> Result<Self> {
         let lanes = access.warp_size as usize;
         let span = warps.vector.map(|v| warps.values[v]).unwrap_or(Interval::point(0));
         let elements = usize::try_from(span.count()).ok().filter(|n| *n <= 1 << 12);
@@ -181,235 +146,130 @@ impl<'a> Counter<'a> {
             && elements.is_power_of_two();
         Ok(Counter {
             warps,
-            memory,
-            cycle,
-            width: access.width,
-            lanes,
-            elements,
-            merges,
+            form: Form { memory, width: access.width, elements, merges },
+            cycle: memory.cycle()?,
+            count: lanes * elements,
             points,
             at: Vec::new(),
             within: Vec::new(),
             spans: Vec::new(),
-            active: vec![0; (lanes * elements).div_ceil(64)],
-            known: HashMap::new(),
+            patterns: Vec::new(),
+            places: HashMap::new(),
             key: Vec::new(),
+            last: 0,
+            next: Vec::new(),
+            offsets: Vec::new(),
             scratch: Vec::new(),
         })
     }
 
     /// `None`: vectors were to be merged, and some are not in one aligned piece.
     fn run(&mut self, classes: &[Vec<Sample>]) -> Result<Option<Counted>> {
-        let rows: Vec<Rows<'_>> = classes.iter().map(|c| Rows::new(c)).collect();
+        let rows = classes.iter().map(|c| Rows::new(c)).collect::<Result<Vec<_>>>()?;
         let total = rows.iter().fold(0u64, |n, r| n.saturating_add(r.count));
-        let most = MOST_ROWS / self.elements as u64 + 1;
+        let most = MOST_ROWS / self.form.elements as u64 + 1;
         let sampled = (total > most).then_some(most);
         let too_many = || Error::overflow("the number of warp instructions");
         let mut found = Counted { sampled, repeats: self.warps.repeats, ..Counted::default() };
-        let mut values = vec![0i64; self.warps.values.len()];
         for part in &rows {
-            found.all = part.points().and_then(|n| found.all.checked_add(n)).ok_or_else(too_many)?;
-            let share = if sampled.is_some() {
-                (u128::from(most) * u128::from(part.count) / u128::from(total)).max(1) as u64
-            } else {
-                part.count
-            };
-            for k in 0..share {
-                let at = match share {
-                    1 => 0,
-                    _ => (u128::from(k) * u128::from(part.count - 1) / u128::from(share - 1)) as u64,
-                };
+            found.all = found.all.checked_add(part.points).ok_or_else(too_many)?;
+            let mut values = part.first.clone();
+            for at in chosen(part.count, total, sampled) {
                 let weight = part.read(at, &mut values);
-                let Some((each, together)) = self.row(&values)? else { return Ok(None) };
+                if !self.row(&values, weight)? {
+                    return Ok(None);
+                }
                 found.judged = found.judged.checked_add(weight).ok_or_else(too_many)?;
-                add(&mut found.each, &each, weight)?;
-                add(&mut found.together, &together, weight)?;
             }
+        }
+        for pattern in &self.patterns {
+            let (each, together) = pattern.total()?;
+            add(&mut found.each, &each, 1)?;
+            add(&mut found.together, &together, 1)?;
         }
         Ok(Some(found))
     }
 
-    /// The warp instructions at one point of the variables that are not free.
-    fn row(&mut self, values: &[i64]) -> Result<Option<(Sums, Sums)>> {
-        let offsets = self.warps.beside.evaluate(values, &mut self.scratch)?;
-        let (moved, parameters) = offsets.split_at(1 + self.warps.bounds.len());
-        let start = floor_mod(moved[0], self.cycle).unwrap_or(0);
-        if self.at != parameters || self.within.is_empty() {
-            self.turn_to(parameters)?;
+    /// Count the warp at one point of the variables that are not free, `weight` times; false as [`Pattern::add`].
+    fn row(&mut self, values: &[i64], weight: u128) -> Result<bool> {
+        let beside = &self.warps.beside;
+        beside.evaluate_into(beside.root_count(), values, &mut self.scratch, &mut self.offsets)?;
+        let roots = 1 + self.warps.bounds.len();
+        if self.within.is_empty() || self.at != self.offsets[roots..] {
+            self.turn_to_parameters()?;
         }
-        self.key.clear();
-        self.key.push(start);
-        self.key.extend_from_slice(parameters);
-        self.active.fill(u64::MAX);
-        for (k, (interval, offset)) in self.warps.bounds.iter().zip(&moved[1..]).enumerate() {
+        self.next.clear();
+        self.next.resize(self.count.div_ceil(64), -1);
+        for (k, (interval, offset)) in self.warps.bounds.iter().zip(&self.offsets[1..]).enumerate() {
             let wanted = interval.minus(Interval::point(*offset));
-            if wanted.covers(self.spans[k]) {
-                continue;
-            }
-            for (word, lanes) in self.active.iter_mut().zip(self.within[1 + k].chunks(64)) {
-                let inside = |x: &i64| u64::from(wanted.contains(*x));
-                *word &= lanes.iter().enumerate().fold(0, |bits, (k, x)| bits | (inside(x) << k));
+            if !wanted.covers(self.spans[k].0) {
+                let (within, sorted) = (&self.within[1 + k], self.spans[k].1);
+                restrict(&mut self.next, within, sorted, wanted);
             }
         }
-        self.key.extend(self.active.iter().map(|w| *w as i64));
-        if let Some(known) = self.known.get(&self.key) {
-            return Ok(Some(*known));
+        self.next.extend_from_slice(&self.offsets[roots..]);
+        if self.next != self.key || self.patterns.is_empty() {
+            std::mem::swap(&mut self.next, &mut self.key);
+            self.last = match self.places.get(&self.key) {
+                Some(place) => *place,
+                None => {
+                    let Some(pattern) = self.pattern(&self.key) else { return Ok(false) };
+                    self.patterns.push(pattern);
+                    self.places.insert(self.key.clone(), self.patterns.len() - 1);
+                    self.patterns.len() - 1
+                }
+            };
         }
-        let mut addresses = vec![None; self.lanes * self.elements];
-        for (k, address) in addresses.iter_mut().enumerate() {
-            if self.active[k / 64] >> (k % 64) & 1 == 1 {
-                let sum = self.within[0][k].checked_add(start);
-                *address = Some(sum.ok_or_else(|| Error::overflow("an address"))?);
-            }
-        }
-        let found = self.tallied(&addresses);
-        if let Some(sums) = found {
-            self.known.insert(self.key.clone(), sums);
-        }
-        Ok(found)
+        Ok(self.patterns[self.last].add(floor_mod(self.offsets[0], self.cycle).unwrap_or(0), weight))
     }
 
-    /// Bring `within` to these values of the parameters.
-    fn turn_to(&mut self, parameters: &[i64]) -> Result<()> {
+    /// The addresses of the lanes whose bits `key` has.
+    fn pattern(&self, key: &[i64]) -> Option<Pattern> {
+        let is_active = |k: usize| key[k / 64] >> (k % 64) & 1 == 1;
+        let addresses = self.within[0].iter().enumerate().map(|(k, a)| is_active(k).then_some(*a));
+        Pattern::new(self.form, addresses.collect())
+    }
+
+    /// Bring `within` to the values of the parameters.
+    fn turn_to_parameters(&mut self) -> Result<()> {
+        let parameters = &self.offsets[1 + self.warps.bounds.len()..];
         let first = self.points.len() - parameters.len();
         for (column, value) in self.points[first..].iter_mut().zip(parameters) {
             column.fill(*value);
         }
-        self.within.resize(self.warps.within.root_count(), vec![0; self.lanes * self.elements]);
         self.at = parameters.to_vec();
-        evaluate(&self.warps.within, &self.points, &mut self.within)?;
+        self.within.resize(self.warps.within.root_count(), vec![0; self.count]);
+        let points: Vec<&[i64]> = self.points.iter().map(Vec::as_slice).collect();
+        let mut out: Vec<&mut [i64]> = self.within.iter_mut().map(Vec::as_mut_slice).collect();
+        self.warps.within.evaluate_block(&points, &mut out)?;
         let span = |x: &Vec<i64>| x.iter().fold(Interval::EMPTY, |all, x| all.union(Interval::point(*x)));
-        self.spans = self.within[1..].iter().map(span).collect();
+        self.spans = self.within[1..].iter().map(|x| (span(x), x.is_sorted())).collect();
         Ok(())
     }
+}
 
-    /// What the lanes move; `None` where vectors are to be merged and one isn't in one aligned piece.
-    fn tallied(&self, addresses: &[Option<i64>]) -> Option<(Sums, Sums)> {
-        let (sector, line, widest) = match self.memory {
-            Memory::Shared { banks, word } => return Some((self.passes(addresses, banks, word), [0; 6])),
-            Memory::Global { sector, line, vector } => (sector, line, vector),
-        };
-        let mut each = [0; 6];
-        let mut gathered = Vec::with_capacity(addresses.len());
-        let tally = |gathered: &mut Vec<i64>| self.sectors(gathered, sector, line);
-        if self.merges {
-            let (full, rest): (Vec<_>, Vec<_>) =
-                addresses.chunks(self.elements).partition(|lane| lane.iter().all(Option::is_some));
-            if !full.iter().all(|lane| self.is_vector(lane, widest)) {
-                return None;
-            }
-            let piece = (widest / self.width).clamp(1, self.elements as i64) as usize;
-            for first in (0..self.elements).step_by(piece) {
-                gathered.clear();
-                gathered.extend(full.iter().flat_map(|lane| lane[first..first + piece].iter().flatten()));
-                plus(&mut each, tally(&mut gathered));
-            }
-            for k in 0..if rest.is_empty() { 0 } else { self.elements } {
-                gathered.clear();
-                gathered.extend(rest.iter().filter_map(|lane| lane[k]));
-                plus(&mut each, tally(&mut gathered));
-            }
-        } else {
-            for k in 0..self.elements {
-                gathered.clear();
-                gathered.extend(addresses.iter().skip(k).step_by(self.elements).flatten());
-                plus(&mut each, tally(&mut gathered));
-            }
-        }
-        if self.warps.vector.is_none() {
-            return Some((each, each));
-        }
-        gathered.clear();
-        gathered.extend(addresses.iter().flatten());
-        Some((each, tally(&mut gathered)))
+/// Clear the bits of elements whose value is not `wanted`.
+fn restrict(bits: &mut [i64], values: &[i64], sorted: bool, wanted: Interval) {
+    if sorted && values.len() <= 64 {
+        let from = values.partition_point(|x| *x < wanted.lower);
+        let to = values.partition_point(|x| *x <= wanted.upper);
+        let below = |n: usize| if n < 64 { (1u64 << n) - 1 } else { u64::MAX };
+        bits[0] &= (below(to) & !below(from)) as i64;
+        return;
     }
-
-    /// Are the elements of a thread's vector in one aligned piece?
-    fn is_vector(&self, lane: &[Option<i64>], widest: i64) -> bool {
-        let Some(first) = lane[0] else { return false };
-        let size = (self.elements as i64 * self.width).min(widest);
-        let in_order = |(k, a): (usize, &Option<i64>)| *a == first.checked_add(k as i64 * self.width);
-        floor_mod(first, size) == Some(0) && lane.iter().enumerate().all(in_order)
-    }
-
-    /// One instruction of global memory.
-    fn sectors(&self, addresses: &mut Vec<i64>, sector: i64, line: i64) -> Sums {
-        if addresses.is_empty() {
-            return [0; 6];
-        }
-        if !addresses.is_sorted() {
-            addresses.sort_unstable();
-        }
-        addresses.dedup();
-        let (sectors, lines) = (self.pieces(addresses, sector), self.pieces(addresses, line));
-        let asked = (addresses.len() as i64 * self.width + 7) / 8;
-        let runs = addresses.chunk_by(|a, b| a.saturating_add(self.width) == *b);
-        let aligned: i64 = runs.map(|run| (run.len() as i64 * self.width + sector - 1) / sector).sum();
-        let ideal = (asked * 8 + sector - 1) / sector;
-        [1, asked, sectors, lines, ideal, aligned.min(sectors)].map(|n| n as u128)
-    }
-
-    /// The last bit of the element at `address`.
-    fn end(&self, address: i64) -> i64 {
-        address.saturating_add(self.width - 1)
-    }
-
-    /// How many pieces of `size` bits hold elements, in order, at these addresses.
-    fn pieces(&self, addresses: &[i64], size: i64) -> i64 {
-        let (mut count, mut last) = (0, i64::MIN);
-        for a in addresses {
-            let (first, to) = (a.div_euclid(size), self.end(*a).div_euclid(size));
-            let from = first.max(last.saturating_add(1));
-            count += (to - from + 1).max(0);
-            last = last.max(to);
-        }
-        count
-    }
-
-    /// One instruction of shared memory.
-    fn passes(&self, addresses: &[Option<i64>], banks: i64, word: i64) -> Sums {
-        let at_once = (banks * word / self.width).clamp(1, self.lanes as i64) as usize;
-        let mut different: Vec<i64> = addresses.iter().flatten().copied().collect();
-        if different.is_empty() {
-            return [0; 6];
-        }
-        different.sort_unstable();
-        different.dedup();
-        let asked = (different.len() as i64 * self.width + 7) / 8;
-        let (mut passes, mut ideal) = (0, 0);
-        let mut words = Vec::new();
-        for part in addresses.chunks(at_once) {
-            words.clear();
-            for a in part.iter().flatten() {
-                words.extend(a.div_euclid(word)..=self.end(*a).div_euclid(word));
-            }
-            words.sort_unstable();
-            words.dedup();
-            let mut loads = vec![0i64; banks as usize];
-            words.iter().for_each(|w| loads[w.rem_euclid(banks) as usize] += 1);
-            passes += loads.iter().max().copied().unwrap_or(0);
-            ideal += (words.len() as i64 + banks - 1) / banks;
-        }
-        [1, asked, passes, ideal, 0, 0].map(|n: i64| n as u128)
+    for (word, lanes) in bits.iter_mut().zip(values.chunks(64)) {
+        let inside = |x: &i64| i64::from(wanted.contains(*x));
+        *word &= lanes.iter().enumerate().fold(0, |bits, (k, x)| bits | (inside(x) << k));
     }
 }
 
-fn evaluate(dag: &crate::dag::Dag, points: &[Vec<i64>], out: &mut [Vec<i64>]) -> Result<()> {
-    let points: Vec<&[i64]> = points.iter().map(Vec::as_slice).collect();
-    let mut out: Vec<&mut [i64]> = out.iter_mut().map(Vec::as_mut_slice).collect();
-    dag.evaluate_block(&points, &mut out)
-}
-
-fn plus(sums: &mut Sums, more: Sums) {
-    sums.iter_mut().zip(more).for_each(|(s, m)| *s += m);
-}
-
-fn add(sums: &mut Sums, more: &Sums, weight: u128) -> Result<()> {
-    for (sum, n) in sums.iter_mut().zip(more) {
-        let grown = n.checked_mul(weight).and_then(|n| sum.checked_add(n));
-        *sum = grown.ok_or_else(|| Error::overflow("the bytes that all warps move"))?;
-    }
-    Ok(())
+/// The rows of a class that are judged: all, or as many as its share of a sample, spread evenly.
+fn chosen(count: u64, total: u64, sampled: Option<u64>) -> impl Iterator<Item = u64> {
+    let share = sampled
+        .map_or(count, |most| (u128::from(most) * u128::from(count) / u128::from(total)).max(1) as u64);
+    let spread =
+        move |k: u64| (u128::from(k) * u128::from(count - 1) / u128::from((share - 1).max(1))) as u64;
+    (0..share).map(move |k| if share == count { k } else { spread(k) })
 }
 
 #[cfg(test)]
