@@ -134,10 +134,11 @@ CONSTRUCTORS: dict[str, MadeExample] = {
         (("min(d0, min(d1, 3))", "min(d0, d1, 3)"),),
         ("min(d0, max(d1, 3))",),
     ),
-    "extremum-shifted-flat": MadeExample(
+    "extremum-scaled-flat": MadeExample(
         (
             ("min(d0, min(d1, d2) + 2)", "min(d0, d1 + 2, d2 + 2)"),
             ("min(d0, 2 - max(d1, d2))", "min(d0, 2 - d1, 2 - d2)"),
+            ("max(d0, d1 + max(d2, 0) * 3)", "max(d0, d1, d1 + d2 * 3)"),
         ),
         ("min(d0, max(d1, d2) + 2)",),
     ),
@@ -150,7 +151,7 @@ CONSTRUCTORS: dict[str, MadeExample] = {
         ("min(d0, max(d1, d2))",),
     ),
     "extremum-absorbs-constant": MadeExample(
-        (("min(3, max(4, d0))", "3"),),
+        (("min(3, max(4, d0))", "3"), ("min(d1, max(d1 + 1, d0))", "d1")),
         ("min(max(d0, 4), 5)",),
     ),
     "extremum-inner-idle": MadeExample(

@@ -167,12 +167,13 @@ def extremum_flat(w: Writer) -> Iterator[Claim]:
     yield True, high(a, high(b, c)) == high(a, b, c)
 
 
-def extremum_shifted_flat(w: Writer) -> Iterator[Claim]:
-    a, b, c, k = w.integers("a b c k")
-    yield True, low(a, k + low(b, c)) == low(a, k + b, k + c)
-    yield True, low(a, k - high(b, c)) == low(a, k - b, k - c)
-    yield True, high(a, k + high(b, c)) == high(a, k + b, k + c)
-    yield True, high(a, k - low(b, c)) == high(a, k - b, k - c)
+def extremum_scaled_flat(w: Writer) -> Iterator[Claim]:
+    a, x, y, t = w.integers("a x y t")
+    (c,) = w.small("c")
+    yield True, low(a, t + c * low(x, y)) == low(a, t + c * x, t + c * y)
+    yield True, low(a, t - c * high(x, y)) == low(a, t - c * x, t - c * y)
+    yield True, high(a, t + c * high(x, y)) == high(a, t + c * x, t + c * y)
+    yield True, high(a, t - c * low(x, y)) == high(a, t - c * x, t - c * y)
 
 
 def extremum_constant_decides(w: Writer) -> Iterator[Claim]:
@@ -188,9 +189,9 @@ def extremum_absorbs(w: Writer) -> Iterator[Claim]:
 
 
 def extremum_absorbs_constant(w: Writer) -> Iterator[Claim]:
-    p, q, y = w.integers("p q y")
-    yield p <= q, low(p, high(q, y)) == p
-    yield p >= q, high(p, low(q, y)) == p
+    a, p, q, y = w.integers("a p q y")
+    yield p <= q, low(a + p, high(a + q, y)) == a + p
+    yield p >= q, high(a + p, low(a + q, y)) == a + p
 
 
 def extremum_inner_idle(w: Writer) -> Iterator[Claim]:
@@ -250,7 +251,7 @@ PROOFS: dict[str, Proof] = {
     "remainder-of-itself": Proof(remainder_of_itself),
     "product-content-outside": Proof(product_content_outside),
     "extremum-flat": Proof(extremum_flat),
-    "extremum-shifted-flat": Proof(extremum_shifted_flat),
+    "extremum-scaled-flat": Proof(extremum_scaled_flat),
     "extremum-constant-decides": Proof(extremum_constant_decides),
     "extremum-absorbs": Proof(extremum_absorbs),
     "extremum-absorbs-constant": Proof(extremum_absorbs_constant),

@@ -175,12 +175,10 @@ def extremum_of_quotients(w: Writer) -> Iterator[Claim]:
     yield True, k - p == w.positive_div(m - 1 - a + k * m, m)
 
 
-def extremum_flattened(w: Writer) -> Iterator[Claim]:
-    a, x, y, k = w.integers("a x y k")
-    (c,) = w.small("c")
-    yield True, low(a, c * low(x, y) + k) == low(a, c * x + k, c * y + k)
-    yield True, high(a, c * high(x, y) + k) == high(a, c * x + k, c * y + k)
-    yield True, low(a, -c * high(x, y) + k) == low(a, -c * x + k, -c * y + k)
+def extremum_term_leaves(w: Writer) -> Iterator[Claim]:
+    a, b, t = w.integers("a b t")
+    yield True, low(a + t, b) == low(a, b - t) + t
+    yield True, high(a + t, b) == high(a, b - t) + t
 
 
 def quotient_of_digit(w: Writer) -> Iterator[Claim]:
@@ -243,7 +241,7 @@ PROOFS: dict[str, Proof] = {
     "products-factored": Proof(products_factored),
     "extremes-multiply": Proof(extremes_multiply),
     "extremum-of-quotients": Proof(extremum_of_quotients),
-    "extremum-flattened": Proof(extremum_flattened),
+    "extremum-term-leaves": Proof(extremum_term_leaves),
     "quotient-of-digit": Proof(quotient_of_digit),
     "extremes-join": Proof(extremes_join),
     "extremum-absorbs-terms": Proof(extremum_absorbs_terms),

@@ -157,9 +157,9 @@ RULES: dict[str, RuleExample] = {
         ("(d0, d1) -> (max(d0 floordiv 6, d1 floordiv 6)), domain: d0 in [-9, 9], d1 in [-9, 9]",),
         ("(d0, d1) -> (max(d0 floordiv 6, d1 floordiv 5)), domain: d0 in [-9, 9], d1 in [-9, 9]",),
     ),
-    "extremum-flattened": RuleExample(
-        ("(d0, d1) -> (min(d0 + d1, min(d1, 4) * 8)), domain: d0 in [0, 0], d1 in [0, 7]",),
-        ("(d0, d1) -> (min(d0 + d1, max(d1, 4) * 8)), domain: d0 in [0, 0], d1 in [0, 70]",),
+    "extremum-term-leaves": RuleExample(
+        ("(d0, d1) -> (max(d0 + d1, d1 * 2)), domain: d0 in [0, 7], d1 in [0, 3]",),
+        ("(d0, d1) -> (max(d0 + d1, d0 * 2 - d1 * 2)), domain: d0 in [0, 7], d1 in [0, 3]",),
     ),
     "quotient-of-digit": RuleExample(
         ("(d0) -> (((d0 floordiv 2) mod 3) floordiv 2), domain: d0 in [-9, 9]",),

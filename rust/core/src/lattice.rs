@@ -1,10 +1,12 @@
 //! The constructors of `min` and `max`: the laws of a distributive lattice and of an ordered group.
 //!
 //! Written for `min`; `max` is the same with the order turned round. Arguments are flat, sorted, different, at least
-//! two, in the structural order of their terms, so that a common shift does not change it; a constant is last. Terms that all arguments share stand outside, as do common factors; an argument that
-//! another one makes idle is dropped; shared arguments of nested `max` are taken out.
+//! two, in the structural order of their terms, so that a common shift does not change it; a constant is last. Flat
+//! means that no argument is a minimum itself, with terms beside it or not, so that the order in which minima were
+//! joined leaves no trace. Terms that all arguments share stand outside, as do common factors; an argument that another
+//! one makes idle is dropped; shared arguments of nested `max` are taken out.
 
-use crate::canonical::gcd_with;
+use crate::canonical::{coefficient, gcd_with};
 use crate::error::{Error, Result};
 use crate::expr::{Arena, Expr, Node, Tag, Term};
 
@@ -26,6 +28,9 @@ fn wins(tag: Tag, a: i64, b: i64) -> bool {
         a >= b
     }
 }
+
+/// How deep minima in maxima are searched for idle arguments.
+const DEEPEST: u32 = 3;
 
 impl Arena {
     /// The smaller of `a` and `b`.
@@ -63,24 +68,35 @@ impl Arena {
         out
     }
 
-    /// Append the arguments of a nested one: of `min(p, q)`, of `k + min(p, q)`, of `k - max(p, q)`.
+    /// Append the arguments of a nested one: of `t + c * min(p, q)`, of `t - c * max(p, q)`, for `c > 0`.
     fn flatten(&mut self, tag: Tag, e: Expr, out: &mut Vec<Expr>) -> Result<()> {
-        let (constant, coeff, inner) = match self.node(e) {
-            Node::Sum(constant, [t]) if t.coeff == 1 || t.coeff == -1 => (constant, t.coeff, t.expr),
-            _ => (0, 1, e),
-        };
-        let inner_tag = if coeff == 1 { tag } else { opposite(tag) };
-        match self.args_with_tag(inner, inner_tag) {
-            Some(args) if inner == e => out.extend_from_slice(args),
-            Some(args) => {
-                let args = args.to_vec();
-                for a in args {
-                    out.push(self.affine(a, coeff, constant)?);
-                }
-            }
+        match self.spread(tag, e)? {
+            Some(args) => out.extend(args),
             None => out.push(e),
         }
         Ok(())
+    }
+
+    /// The only minimum or maximum in `e`, with its coefficient, where `e` is an extremum of this kind by it.
+    fn extremum_term(&self, tag: Tag, e: Expr) -> Option<Term> {
+        let one = [Term::new(1, e)];
+        let mut found =
+            self.terms_or(e, &one).iter().filter(|t| matches!(self.tag(t.expr), Tag::Min | Tag::Max));
+        let (Some(&t), None) = (found.next(), found.next()) else { return None };
+        let inner = if t.coeff > 0 { tag } else { opposite(tag) };
+        (self.tag(t.expr) == inner).then_some(t)
+    }
+
+    /// The arguments of `e`, where it is an extremum of this kind, scaled and with terms beside it or not.
+    fn spread(&mut self, tag: Tag, e: Expr) -> Result<Option<Vec<Expr>>> {
+        let Some(t) = self.extremum_term(tag, e) else { return Ok(None) };
+        let (Node::Min(args) | Node::Max(args)) = self.node(t.expr) else { return Ok(None) };
+        let args = args.to_vec();
+        if t.expr == e {
+            return Ok(Some(args));
+        }
+        let rest = self.combine(e, 1, t.expr, coefficient(t.coeff.checked_neg())?)?;
+        args.into_iter().map(|a| self.combine(rest, 1, a, t.coeff)).collect::<Result<Vec<_>>>().map(Some)
     }
 
     /// Sort, drop equal arguments, and of arguments that differ by a constant keep the one that counts.
@@ -101,87 +117,100 @@ impl Arena {
         args.truncate(kept);
     }
 
-    fn args_with_tag(&self, e: Expr, tag: Tag) -> Option<&[Expr]> {
-        match self.node(e) {
-            Node::Min(args) if tag == Tag::Min => Some(args),
-            Node::Max(args) if tag == Tag::Max => Some(args),
-            _ => None,
-        }
-    }
-
     /// `min(x, max(x, y)) = x`; `min(x, max(y, min(x, z))) = min(x, max(y, z))`;
     /// `min(max(x, y), max(x, z)) = max(x, min(y, z))`.
     fn absorb(&mut self, tag: Tag, args: &mut Vec<Expr>) -> Result<()> {
         let inner = opposite(tag);
-        let nested = |a: &&Expr| match self.node(**a) {
-            Node::Sum(_, [t]) => t.coeff == 1 && self.tag(t.expr) == inner,
-            _ => self.tag(**a) == inner,
-        };
-        if args.iter().filter(nested).count() == 0 {
+        if !args.iter().any(|a| self.extremum_term(inner, *a).is_some()) {
             return Ok(());
         }
         loop {
-            let dropped = args.iter().position(|a| {
-                let Some(parts) = self.args_with_tag(*a, inner) else { return false };
-                parts.iter().any(|p| args.iter().any(|o| o != a && self.is_idle_beside(tag, *p, *o)))
-            });
-            if let Some(k) = dropped {
+            if let Some(k) = self.idle_nested(tag, args)? {
                 args.remove(k);
                 continue;
             }
             if let Some((k, new)) = self.prune_nested(tag, args)? {
-                self.put(tag, args, &[k], new);
+                self.put(tag, args, &[k], new)?;
                 continue;
             }
             if let Some((i, j, new)) = self.factor_pair(tag, args)? {
-                self.put(tag, args, &[i, j], new);
+                self.put(tag, args, &[i, j], new)?;
                 continue;
             }
             return Ok(());
         }
     }
 
+    /// The place of an argument that is idle beside the others for what is nested in it.
+    fn idle_nested(&mut self, tag: Tag, args: &[Expr]) -> Result<Option<usize>> {
+        for (k, &a) in args.iter().enumerate() {
+            if self.extremum_term(opposite(tag), a).is_some() && self.is_idle(tag, a, (args, a), DEEPEST)? {
+                return Ok(Some(k));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Does `e` never count under `tag` beside the arguments other than `own`? `max(x, y)` doesn't in a minimum if
+    /// `x` doesn't, `min(x, y)` if neither does.
+    fn is_idle(&mut self, tag: Tag, e: Expr, beside: (&[Expr], Expr), depth: u32) -> Result<bool> {
+        let (args, own) = beside;
+        if args.iter().any(|o| *o != own && self.is_idle_beside(tag, e, *o)) {
+            return Ok(true);
+        }
+        let Some(depth) = depth.checked_sub(1) else { return Ok(false) };
+        for (inner, all) in [(opposite(tag), false), (tag, true)] {
+            let Some(parts) = self.spread(inner, e)? else { continue };
+            let mut holds = all;
+            for p in parts {
+                if self.is_idle(tag, p, beside, depth)? != all {
+                    holds = !all;
+                    break;
+                }
+            }
+            if holds {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// Replace the arguments at `places` by `new`, keeping the list flat and sorted.
-    fn put(&mut self, tag: Tag, args: &mut Vec<Expr>, places: &[usize], new: Expr) {
+    fn put(&mut self, tag: Tag, args: &mut Vec<Expr>, places: &[usize], new: Expr) -> Result<()> {
         let mut at = 0;
         args.retain(|_| {
             at += 1;
             !places.contains(&(at - 1))
         });
-        match self.args_with_tag(new, tag) {
-            Some(parts) => args.extend_from_slice(parts),
-            None => args.push(new),
-        }
+        self.flatten(tag, new, args)?;
         self.sort_args(tag, args);
+        Ok(())
     }
 
-    /// Does `part` never count beside `outer` under `tag`: is it the same, or a constant that is no stronger?
+    /// Does `part` never count beside `outer` under `tag`: is it the same, or no stronger by a constant?
     fn is_idle_beside(&self, tag: Tag, part: Expr, outer: Expr) -> bool {
         part == outer
-            || match (self.as_constant(part), self.as_constant(outer)) {
-                (Some(p), Some(o)) => wins(tag, o, p),
-                _ => false,
-            }
+            || (self.compare_terms(part, outer).is_eq()
+                && wins(tag, self.constant_part(outer), self.constant_part(part)))
     }
 
     /// In `min(x, max(y, min(x, z)))` the inner `x` is idle.
     fn prune_nested(&mut self, tag: Tag, args: &[Expr]) -> Result<Option<(usize, Expr)>> {
         for (k, &a) in args.iter().enumerate() {
-            let Some(parts) = self.args_with_tag(a, opposite(tag)) else { continue };
-            let found = parts.iter().enumerate().find_map(|(i, p)| {
-                let leaves = self.args_with_tag(*p, tag)?;
-                let idle = |l: &Expr| args.iter().any(|o| *o != a && self.is_idle_beside(tag, *l, *o));
-                let kept: Vec<Expr> = leaves.iter().copied().filter(|l| !idle(l)).collect();
-                (kept.len() < leaves.len()).then_some((i, kept))
-            });
-            let Some((i, kept)) = found else { continue };
-            let mut new = parts.to_vec();
-            if kept.is_empty() {
-                // min(x, max(y, min(x, x'))) with x' idle as well: the inner minimum is at least the outer one.
-                return Ok(None);
+            let Some(mut parts) = self.spread(opposite(tag), a)? else { continue };
+            for i in 0..parts.len() {
+                let Some(leaves) = self.spread(tag, parts[i])? else { continue };
+                let mut kept = Vec::with_capacity(leaves.len());
+                for l in &leaves {
+                    if !self.is_idle(tag, *l, (args, a), DEEPEST)? {
+                        kept.push(*l);
+                    }
+                }
+                if !kept.is_empty() && kept.len() < leaves.len() {
+                    parts[i] = self.extremum(tag, &kept)?;
+                    return Ok(Some((k, self.extremum(opposite(tag), &parts)?)));
+                }
             }
-            new[i] = self.extremum(tag, &kept)?;
-            return Ok(Some((k, self.extremum(opposite(tag), &new)?)));
         }
         Ok(None)
     }
@@ -191,9 +220,7 @@ impl Arena {
         let inner = opposite(tag);
         for i in 0..args.len() {
             for j in i + 1..args.len() {
-                let (Some(p), Some(q)) =
-                    (self.shifted_args(args[i], inner)?, self.shifted_args(args[j], inner)?)
-                else {
+                let (Some(p), Some(q)) = (self.spread(inner, args[i])?, self.spread(inner, args[j])?) else {
                     continue;
                 };
                 let mut shared: Vec<Expr> = p.iter().copied().filter(|x| q.contains(x)).collect();
@@ -210,16 +237,6 @@ impl Arena {
             }
         }
         Ok(None)
-    }
-
-    /// The arguments of `k + max(x, y)`, shifted by `k`.
-    fn shifted_args(&mut self, e: Expr, tag: Tag) -> Result<Option<Vec<Expr>>> {
-        let (constant, inner) = match self.node(e) {
-            Node::Sum(constant, [t]) if t.coeff == 1 => (constant, t.expr),
-            _ => (0, e),
-        };
-        let Some(args) = self.args_with_tag(inner, tag).map(<[Expr]>::to_vec) else { return Ok(None) };
-        args.into_iter().map(|a| self.offset(a, constant)).collect::<Result<Vec<_>>>().map(Some)
     }
 
     /// Take what all arguments share out: terms, the constant of the first, a factor, the sign.

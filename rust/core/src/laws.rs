@@ -95,10 +95,10 @@ laws! {
     Constructor, "remainder-of-itself", "mod", "y % y = 0, 0 % y = 0", "y != 0";
     Constructor, "product-content-outside", "product", "(g * x) * (h * y) = g * h * (x * y)", "none";
     Constructor, "extremum-flat", "min, max", "min(a, min(b, c)) = min(a, b, c)", "none (max alike)";
-    Constructor, "extremum-shifted-flat", "min, max", "min(a, k + min(b, c)) = min(a, k + b, k + c), min(a, k - max(b, c)) = min(a, k - b, k - c)", "none (max alike)";
+    Constructor, "extremum-scaled-flat", "min, max", "min(a, t + c * min(x, y)) = min(a, t + c * x, t + c * y), min(a, t - c * max(x, y)) = min(a, t - c * x, t - c * y)", "c > 0 (max alike)";
     Constructor, "extremum-constant-decides", "min, max", "min(a + p, a + q) = a + p", "p <= q (max alike)";
     Constructor, "extremum-absorbs", "min, max", "min(x, max(x, y)) = x", "none (max alike)";
-    Constructor, "extremum-absorbs-constant", "min, max", "min(p, max(q, y)) = p", "p <= q (max alike)";
+    Constructor, "extremum-absorbs-constant", "min, max", "min(a + p, max(a + q, y)) = a + p", "p <= q (max alike)";
     Constructor, "extremum-inner-idle", "min, max", "min(x, max(y, min(x, z))) = min(x, max(y, z))", "none (max alike)";
     Constructor, "extremum-distributes", "min, max", "min(max(x, y), max(x, z)) = max(x, min(y, z))", "none (max alike)";
     Constructor, "extremum-terms-outside", "min, max", "min(a + c, b + c) = min(a, b) + c", "none (max alike)";

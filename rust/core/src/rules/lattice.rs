@@ -2,11 +2,13 @@
 
 use super::RuleId;
 use crate::error::Result;
-use crate::expr::{Expr, Node, Tag};
+use crate::expr::{Expr, Node, Tag, Term};
 use crate::simplify::Simplifier;
 
 /// With more arguments than this, differences are not looked at pair by pair.
 const PAIRS_COMPARED: usize = 24;
+/// Terms that are tried outside of a minimum or maximum.
+const TERMS_MOVED: usize = 8;
 
 /// Simplify a canonical minimum or maximum of simplified arguments.
 pub fn apply(s: &mut Simplifier<'_>, e: Expr) -> Result<Expr> {
@@ -23,7 +25,7 @@ pub fn apply(s: &mut Simplifier<'_>, e: Expr) -> Result<Expr> {
     if let Some(out) = of_quotients(s, tag, e, &args)? {
         return Ok(out);
     }
-    Ok(flattened(s, tag, e, &args)?.unwrap_or(e))
+    Ok(term_leaves(s, tag, e, &args)?.unwrap_or(e))
 }
 
 /// `(x, m)` with `e = x / m`, for `k + n / m` and `k - n / m`.
@@ -64,39 +66,30 @@ fn of_quotients(s: &mut Simplifier<'_>, tag: Tag, e: Expr, args: &[Expr]) -> Res
     Ok(Some(s.applied(RuleId::ExtremumOfQuotients, e, out)))
 }
 
-/// `min(a, c * min(x, y) + k) = min(a, c * x + k, c * y + k)`, where one of them is idle then.
-fn flattened(s: &mut Simplifier<'_>, tag: Tag, e: Expr, args: &[Expr]) -> Result<Option<Expr>> {
-    let mut flat: Vec<Expr> = Vec::new();
-    for a in args {
-        let (constant, t) = match s.arena.node(*a) {
-            Node::Sum(constant, &[t]) => (constant, t),
-            _ => (0, crate::expr::Term::new(1, *a)),
-        };
-        let inner = match s.arena.node(t.expr) {
-            Node::Min(inner) if (tag == Tag::Min) == (t.coeff > 0) => inner.to_vec(),
-            Node::Max(inner) if (tag == Tag::Max) == (t.coeff > 0) => inner.to_vec(),
-            _ => {
-                flat.push(*a);
-                continue;
+/// `min(a + t, b + k * t, c) = min(a, b + (k - 1) * t, c - t) + t`, where that is cheaper.
+fn term_leaves(s: &mut Simplifier<'_>, tag: Tag, e: Expr, args: &[Expr]) -> Result<Option<Expr>> {
+    let terms = |k: usize| match s.arena.node(args[k]) {
+        Node::Sum(_, terms) => terms,
+        _ => &[],
+    };
+    let holds = |x: Expr, k: usize| x == args[k] || terms(k).iter().any(|t| t.expr == x);
+    let shared = |k: usize, t: &Term| (0..args.len()).any(|j| j != k && holds(t.expr, j));
+    let candidates: Vec<Term> =
+        (0..args.len()).flat_map(|k| terms(k).iter().filter(move |t| shared(k, t))).copied().collect();
+    for t in candidates.iter().take(TERMS_MOVED) {
+        for coeff in [t.coeff, t.coeff.signum()] {
+            let Some(minus) = coeff.checked_neg().filter(|_| s.spend(1)) else { break };
+            let rest =
+                args.iter().map(|a| s.arena.combine(*a, 1, t.expr, minus)).collect::<Result<Vec<_>>>()?;
+            let rest = s.arena.extremum(tag, &rest)?;
+            let raw = s.arena.combine(rest, 1, t.expr, coeff)?;
+            if s.cost(raw) < s.cost(e) {
+                let out = s.simplify(raw);
+                return Ok(Some(s.applied(RuleId::ExtremumTermLeaves, e, out)));
             }
-        };
-        for x in inner {
-            flat.push(s.affine(x, t.coeff, constant)?);
         }
     }
-    if flat.len() == args.len() {
-        return Ok(None);
-    }
-    let kept = undominated(s, tag, &flat)?;
-    if kept.len() == flat.len() {
-        return Ok(None);
-    }
-    let raw = s.arena.extremum(tag, &kept)?;
-    if s.cost(raw) >= s.cost(e) {
-        return Ok(None);
-    }
-    let out = s.simplify(raw);
-    Ok(Some(s.applied(RuleId::ExtremumFlattened, e, out)))
+    Ok(None)
 }
 
 /// The arguments without those that another one, still kept, is never worse than.

@@ -62,7 +62,6 @@ impl RuleId {
                 | RemainderInPeriod
                 | RemainderSmall
                 | RemainderOfMultiple
-                | ExtremumFlattened
                 | EqualityUsed
                 | ArgumentIdle
         )
@@ -94,7 +93,7 @@ rules! {
     ProductsFactored, "products-factored", "sum", "x * f + y * f = (x + y) * f", "none";
     ExtremesMultiply, "extremes-multiply", "product", "min(a, b) * max(a, b) = a * b", "none";
     ExtremumOfQuotients, "extremum-of-quotients", "min, max", "min(a / m, b / m) = min(a, b) / m", "m > 0 (max alike)";
-    ExtremumFlattened, "extremum-flattened", "min, max", "min(a, c * min(x, y) + k) = min(a, c * x + k, c * y + k)", "c > 0 (max alike)";
+    ExtremumTermLeaves, "extremum-term-leaves", "min, max", "min(a + t, b) = min(a, b - t) + t", "none (max alike)";
     QuotientOfDigit, "quotient-of-digit", "floordiv", "(x / a % b + y) / m = (x % (a * b) + a * y) / (a * m)", "a > 0, b > 0, m > 0";
     ExtremesJoin, "extremes-join", "sum", "min(a, b) + max(a, b) = a + b", "none";
     ExtremumAbsorbsTerms, "extremum-absorbs-terms", "sum", "min(a, b) + t = min(a + t, b + t)", "none (max alike)";
