@@ -1,10 +1,12 @@
 """Element code of ops that are not elementwise: a kernel of each on the CPU against the numpy reference."""
 
+import re
+
 import numpy as np
 import pytest
 
 import indexing as ix
-from kernels import close, random_array
+from kernels import check, close, random_array
 
 ADD = "add {\n  x = KIND[] parameter(0)\n  y = KIND[] parameter(1)\n  ROOT s = KIND[] add(x, y)\n}\n"
 LARGER = """larger {
@@ -146,3 +148,36 @@ f {
     kernel = ix.emit(ix.hlo.parse(text).entry, "opencl")
     assert kernel.source.count("@") == 0
     assert np.array_equal(ix.compile(text, device="cpu")(a, q), a.T - 2 * q)
+
+
+BITCASTS = [
+    *[("u32[3,5]", "u8[3,20]"), ("u8[3,20]", "u32[15]"), ("f32[6]", "bf16[3,4]"), ("bf16[2,8]", "f32[8]")],
+    *[("s64[3]", "f16[12]"), ("s8[4,8]{0,1}", "s16[2,8]{0,1}"), ("f64[4]", "u16[4,4]{0,1}"), ("u8[8]", "f64[]")],
+    *[("s8[6]", "s4[12]"), ("s4[2,8]", "s16[4]"), ("u32[3]", "u2[48]"), ("u2[8]", "s4[4]"), ("s4[6]", "u4[6]")],
+]
+
+
+@pytest.mark.parametrize(("source", "target"), BITCASTS)
+def test_bitcast_to_another_width(source: str, target: str) -> None:
+    """Kernel and reference give the bits that memory holds, low bits first."""
+    text = f"f {{ a = {source} parameter(0)\nROOT r = {target} bitcast(a) }}"
+    check(text)
+    computation = ix.hlo.parse(text).entry
+    array = random_array(computation.parameters[0].shape, np.random.default_rng(1))
+    got = np.asarray(ix.evaluate(computation.module, array))
+    assert memory_bits(got, computation.root.shape) == memory_bits(array, computation.parameters[0].shape)
+
+
+def memory_bits(array: np.ndarray, shape: ix.hlo.Shape) -> int:
+    """All of an array's memory as one number, sub-byte elements packed."""
+    bits = int(re.sub(r"\D", "", shape.element_type.removeprefix("bf")))
+    physical = np.ascontiguousarray(array.transpose(tuple(reversed(shape.minor_to_major)))).reshape(-1)
+    size = physical.dtype.itemsize
+    raw = [int.from_bytes(physical[k : k + 1].tobytes(), "little") % 2**bits for k in range(physical.size)]
+    assert size * 8 >= bits
+    return sum(value << (bits * k) for k, value in enumerate(raw))
+
+
+def test_complex_elements_stay_whole() -> None:
+    with pytest.raises(ix.UnsupportedOp, match="r: a kernel cannot read c64 memory as f32"):
+        ix.emit(ix.hlo.parse("f { a = c64[4] parameter(0)\nROOT r = f32[8] bitcast(a) }").entry)

@@ -300,3 +300,52 @@ def test_deep_calls_do_not_recurse() -> None:
     text += ["ENTRY main { x = f32[2] parameter(0) ROOT r = f32[2] call(x), to_apply=c98 }"]
     graph = flatten(ix.hlo.parse("\n".join(text)).entry)
     assert [n.opcode for n in graph.nodes] == ["parameter", "negate"]
+
+
+CALLS = {
+    "entry": """ENTRY e { p = f32[4] parameter(0)
+      n = f32[4] negate(p)
+      ROOT c = f32[4] custom-call(n), custom_call_target="solve" }""",
+    "fusion": """f { p = f32[4] parameter(0)
+      n = f32[4] negate(p)
+      ROOT c = f32[4] custom-call(n), custom_call_target="solve" }
+    ENTRY e { p = f32[4] parameter(0)
+      ROOT r = f32[4] fusion(p), kind=kLoop, calls=f }""",
+    "branch": """yes { p = f32[4] parameter(0)
+      ROOT c = f32[4] custom-call(p), custom_call_target="solve" }
+    no { p = f32[4] parameter(0)
+      ROOT n = f32[4] negate(p) }
+    ENTRY e { p = f32[4] parameter(0)
+      b = pred[] parameter(1)
+      ROOT r = f32[4] conditional(b, p, p), true_computation=yes, false_computation=no }""",
+}
+
+
+@pytest.mark.parametrize("device", ["cpu", "reference"])
+@pytest.mark.parametrize("where", CALLS)
+def test_an_unknown_custom_call_is_refused_before_anything_runs(where: str, device: str) -> None:
+    with pytest.raises(ix.UnsupportedOp, match=r"^c: what custom-call 'solve' computes .* pass what it gives"):
+        ix.compile(CALLS[where], device)
+
+
+def test_an_annotation_is_no_unknown_custom_call() -> None:
+    text = 'ENTRY e { p = f32[4] parameter(0)\nROOT c = f32[4] custom-call(p), custom_call_target="Sharding" }'
+    x = np.arange(4, dtype=np.float32)
+    for device in ("cpu", "reference"):
+        assert np.array_equal(np.asarray(ix.compile(text, device)(x)), x)
+
+
+def test_a_fusion_that_would_repeat_itself_without_end_becomes_several_kernels() -> None:
+    """Each stage reads the one before at two indices: 2**48 evaluations of the first, for each element."""
+    lines = ["s0 = f32[8,8] parameter(0)"]
+    for k in range(48):
+        lines += [f"l{k} = f32[8,8] cosine(s{k})", f"t{k} = f32[8,8] transpose(l{k}), dimensions={{1,0}}"]
+        lines += [f"a{k} = f32[8,8] add(l{k}, t{k})", f"{'ROOT ' if k == 47 else ''}s{k + 1} = f32[8,8] tanh(a{k})"]
+    body = "\n".join(lines)
+    text = (
+        f"f {{\n{body}\n}}\nENTRY e {{ p = f32[8,8] parameter(0)\nROOT r = f32[8,8] fusion(p), kind=kLoop, calls=f }}"
+    )
+    x = np.random.default_rng(0).uniform(2, 3, (8, 8)).astype(np.float32)
+    executable = ix.compile(text, "cpu")
+    assert len(executable.kernels) < 64
+    np.testing.assert_allclose(np.asarray(executable(x)), np.asarray(ix.evaluate(text, x)), rtol=1e-3)

@@ -84,7 +84,8 @@ class Kernel:
 
     `output_maps` has one map an output, `input_maps` one tuple a parameter with one map an access: from
     `(th_x, th_y, th_z, bl_x, bl_y, bl_z)[range variables]` to the logical index of the element.
-    `shared_accesses` are the loads and stores of shared memory.
+    `shared_accesses` are the loads and stores of shared memory. `work` are the lines that a thread runs at most, those of
+    a function as often as it is called, those of a loop once.
     """
 
     name: str
@@ -98,6 +99,7 @@ class Kernel:
     output_maps: tuple[IndexingMap, ...] = ()
     input_maps: tuple[tuple[IndexingMap, ...], ...] = ()
     shared_accesses: tuple[SharedAccess, ...] = ()
+    work: int = 0
 
     @property
     def inputs(self) -> tuple[Argument, ...]:

@@ -246,4 +246,5 @@ def assembled(
         tuple(arguments),
         tuple(output_maps),
         tuple(tuple(m) for m in input_maps),
+        work=unit.work(body),
     )

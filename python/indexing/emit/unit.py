@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -147,6 +147,13 @@ class Unit:
         self.write_functions()
         return tuple(sorted(body.pointers.union(*(f.writer.pointers for f in self._callees_first(body)))))
 
+    def work(self, body: FunctionWriter) -> int:
+        """Lines that a thread runs at most: a function's as often as it is called, a loop's once."""
+        sizes: dict[str, int] = {}
+        for function in self._callees_first(body):
+            sizes[function.name] = _work(function.writer, sizes)
+        return _work(body, sizes)
+
     def _callees_first(self, body: FunctionWriter) -> list[Function]:
         by_name = {f.name: f for f in self._functions.values()}
         order: dict[str, Function] = {}
@@ -170,8 +177,7 @@ class Unit:
         sizes: dict[str, int] = {}
         apart = set()
         for function in order:
-            lines = function.writer.writer.lines
-            size = len(lines) + sum(sizes[name] for line in lines for name, _ in _CALL.findall(line))
+            size = _work(function.writer, sizes)
             if size > MAX_INLINED:
                 apart.add(function.name)
                 size = 1
@@ -197,3 +203,9 @@ class Unit:
             return text + (", " if text and match[2] != ")" else "") + match[2]
 
         return [_CALL.sub(pointers, line) if "\x01" in line else line for line in lines]
+
+
+def _work(writer: FunctionWriter, sizes: Mapping[str, int]) -> int:
+    """Lines of a function, with those of the functions that it calls, whose `sizes` are known."""
+    lines = writer.writer.lines
+    return len(lines) + sum(sizes[name] for line in lines for name, _ in _CALL.findall(line))

@@ -13,6 +13,7 @@ from indexing.executable.memory import Held, Pool
 from indexing.executable.plan import Planner
 from indexing.hlo import Module, Shape, parse
 from indexing.ops.block import HloValue, leaves
+from indexing.ops.interpret import check_has_value
 from indexing.reference import evaluate
 
 if TYPE_CHECKING:
@@ -81,6 +82,8 @@ class ReferenceExecutable(Executable):
         self.device = "reference"
         self.kernels = ()
         self.reference_steps = tuple(module.entry.post_order())
+        for instruction in self.reference_steps:
+            check_has_value(instruction)
 
     def __call__(self, *arrays: object) -> HloValue:
         """Evaluate the entry computation."""

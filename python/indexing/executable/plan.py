@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from indexing.emit import emit
-from indexing.errors import UnsupportedOp
 from indexing.executable.cluster import Cluster, KernelSupport, clusters
 from indexing.executable.graph import Graph, Node, Ref, Tree, flatten, tree_refs
 from indexing.executable.kernel_text import module_text
@@ -23,14 +22,16 @@ from indexing.executable.steps import (
     WhileStep,
 )
 from indexing.hlo import parse
-from indexing.ops import REGISTRY
 from indexing.ops.block import leaves, only_array
+from indexing.ops.interpret import check_has_value
 
 if TYPE_CHECKING:
     from indexing.emit.kernel import Kernel
     from indexing.hlo import Computation, Instruction, Shape
     from indexing.runtime.device import Device, Launch
 
+SHORT = 32  # instructions; chains of so few end soon
+MAX_WORK = 1 << 15  # lines of a kernel that a thread runs
 CALLERS = frozenset({"call", "conditional", "while"})
 
 
@@ -47,6 +48,7 @@ class Planner:
         self._plans: dict[Computation, Plan] = {}
         self._by_text: dict[str, tuple[Kernel, Launch]] = {}
         self._by_fusion: dict[Computation, tuple[Kernel, Launch]] = {}
+        self._emitted: dict[Computation, Kernel] = {}
 
     def plan(self, entry: Computation) -> Plan:
         """The plan of a computation; those that its control flow runs are planned before it."""
@@ -69,13 +71,26 @@ class Planner:
         return self._plans[entry]
 
     def _taken_apart(self, entry: Computation) -> frozenset[Instruction]:
-        """Fusions that no kernel can compute whole; their parts are clustered anew."""
+        """Fusions that no kernel can compute whole, or only by doing the same again and again; they are clustered anew."""
         fusions = (
             i for c in entry.module.computations.values() for i in c.instructions.values() if i.opcode == "fusion"
         )
         return frozenset(
-            i for i in fusions if any(o.shape.is_tuple for o in i.operands) or not self.support.computation(i.called[0])
+            i
+            for i in fusions
+            if any(o.shape.is_tuple for o in i.operands)
+            or not self.support.computation(i.called[0])
+            or self._repeats_itself(i.called[0])
         )
+
+    def _repeats_itself(self, body: Computation) -> bool:
+        """Whether a chain of functions that each call the one before several times makes the kernel endless."""
+        return len(body.instructions) > SHORT and self._kernel_of(body).work > MAX_WORK
+
+    def _kernel_of(self, body: Computation) -> Kernel:
+        if body not in self._emitted:
+            self._emitted[body] = emit(body, dialect=self.device.dialect)
+        return self._emitted[body]
 
     def plan_of(self, computation: Computation) -> Plan:
         """The plan of a computation that control flow runs."""
@@ -85,7 +100,7 @@ class Planner:
         """The kernel of a fusion of the program."""
         body = fusion.called[0]
         if body not in self._by_fusion:
-            self._by_fusion[body] = self._load(emit(body, dialect=self.device.dialect))
+            self._by_fusion[body] = self._load(self._kernel_of(body))
         return self._by_fusion[body]
 
     def cluster_kernel(self, text: str) -> tuple[Kernel, Launch]:
@@ -184,11 +199,7 @@ class _Scheduler:
         return ConditionalStep(self.slots.of(selector), branches, slots, *self._outputs(node))
 
     def _reference_step(self, node: Node) -> ReferenceStep:
-        op = REGISTRY.get(node.opcode)
-        if op is None or op.reference is None:
-            raise UnsupportedOp(
-                f"{node.instruction.name}: {node.opcode} can't be run: it has neither element code nor a reference"
-            )
+        check_has_value(node.instruction)
         self.planner.reference_steps.append(node.instruction)
         outputs = tuple(self.slots.of(Ref(node, k)) for k in range(len(leaves(node.instruction.shape))))
         return ReferenceStep(node.instruction, tuple(self.slots.tree(o) for o in node.operands), outputs)

@@ -81,7 +81,8 @@ class Op:
     `law` states the element in one line (docs/ops.md prints it). `reference` is None only where an opcode has no data
     semantics, `input_to_output` None where the generic inverse of `output_to_input` serves, `element` None where a
     kernel refuses the opcode by name. `across_replicas` is the reference of a collective: all replicas' operands to all
-    replicas' results. `settled` laws give maps that are simplified already, since they are composed. `exactness` says in
+    replicas' results. `refusal` says why an instruction has no value whatever its operands are, where its reference would
+    only refuse it. `settled` laws give maps that are simplified already, since they are composed. `exactness` says in
     words how exact the maps are (docs/ops.md prints it); each map says it for itself.
     """
 
@@ -92,6 +93,7 @@ class Op:
     input_to_output: Law | None = None
     element: Callable[[ElementContext, Instruction, int, Index], Value] | None = None
     across_replicas: Across | None = None
+    refusal: Callable[[Instruction], str | None] | None = None
     settled: bool = False
     exactness: str = "exact"
 

@@ -264,10 +264,14 @@ def _custom_call_from_input(i: Instruction, operand: int) -> Indexing:
 def _custom_call(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
     if _marks(i):
         return operands[0]
-    raise UnsupportedOp(
-        f"{i.name}: what custom-call {custom_call_target(i)!r} computes is known to its library only; "
-        "replace it by HLO to evaluate the program"
-    )
+    raise UnsupportedOp(_unknown_call(i) or "")
+
+
+def _unknown_call(i: Instruction) -> str | None:
+    if _marks(i):
+        return None
+    what = f"{i.name}: what custom-call {custom_call_target(i)!r} computes is known to its library only"
+    return f"{what}; replace it by HLO, or end the program there and pass what it gives as a parameter to another one"
 
 
 def _from_outside(what: str) -> Callable[[Instruction, int], Indexing]:
@@ -311,7 +315,11 @@ def _send(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
 
 
 def _received(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
-    raise UnsupportedOp(f"{i.name}: {i.opcode} reads data from outside of the program")
+    raise UnsupportedOp(_not_here(i))
+
+
+def _not_here(i: Instruction) -> str:
+    return f"{i.name}: {i.opcode} reads data from outside of the program; make it a parameter"
 
 
 def _recv_done(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
@@ -388,6 +396,7 @@ OPS: tuple[Op, ...] = (
         _custom_call_from_output,
         _custom_call,
         _custom_call_from_input,
+        refusal=_unknown_call,
         exactness="unknown; exact for annotations",
     ),
     Op(
@@ -396,6 +405,7 @@ OPS: tuple[Op, ...] = (
         _from_outside(_FEED),
         _received,
         _from_outside_inverse(_FEED),
+        refusal=_not_here,
         exactness="unknown",
     ),
     Op("outfeed", "a token; all of in leaves the program", _outfeed_from_output, _outfeed, _nothing_reaches),
@@ -407,6 +417,7 @@ OPS: tuple[Op, ...] = (
         _from_outside(_PEER),
         _received,
         _from_outside_inverse(_PEER),
+        refusal=_not_here,
         exactness="unknown",
     ),
     Op("recv-done", "out.0[i] = in.0[i], a token", _recv_done_from_output, _recv_done, _recv_done_from_input),

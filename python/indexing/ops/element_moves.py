@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from indexing.errors import UnsupportedOp
-from indexing.layout import bit_width
-from indexing.ops.element_types import element_type
+from indexing.layout import bit_width, linearize, major_to_minor
+from indexing.ops.element_types import ElementType, element_type
+from indexing.ops.elementwise_bitcast import bits_of, joined_bits
 
 if TYPE_CHECKING:
     from indexing.hlo import Instruction
@@ -20,14 +21,36 @@ def move(ctx: ElementContext, instruction: Instruction, output: int, index: Inde
 
 
 def bitcast(ctx: ElementContext, instruction: Instruction, output: int, index: Index) -> Value:
-    """The same memory; a change of type keeps the bits of each element."""
-    source, target = instruction.operands[0].shape.element_type, instruction.shape.element_type
-    if bit_width(source) != bit_width(target):
-        raise UnsupportedOp(f"{instruction.name}: a kernel cannot read {source} memory as {target}; widths differ")
+    """The same memory; a change of type keeps the bits of each element, one of width splits or joins elements."""
+    source = element_type(instruction.operands[0].shape.element_type)
+    target = element_type(instruction.shape.element_type)
+    if bit_width(source.name) != bit_width(target.name):
+        return _of_another_width(ctx, instruction, output, index, source, target)
     value = move(ctx, instruction, output, index)
-    if source == target:
+    if source is target:
         return value
-    return ctx.let(target, f"@decode_{target}(@encode_{source}({value}))", rounds=False)
+    return ctx.let(target.name, f"@decode_{target.name}(@encode_{source.name}({value}))", rounds=False)
+
+
+def _of_another_width(
+    ctx: ElementContext, instruction: Instruction, output: int, index: Index, source: ElementType, target: ElementType
+) -> Value:
+    """The parts that memory holds one after another, the lowest bits first; or one part of a wider element."""
+    if "complex" in (source.kind, target.kind):
+        what = f"a kernel cannot read {source.name} memory as {target.name}"
+        raise UnsupportedOp(f"{instruction.name}: {what}: complex elements stay whole; bitcast their real type")
+    found = ctx.indexing(instruction, output)[0][0].map
+    wide, narrow = bit_width(target.name), bit_width(source.name)
+    if wide > narrow:
+        places = [ctx.mapped(found, index, (ctx.constant(k),)).index for k in range(wide // narrow)]
+        bits = joined_bits([ctx.operand(instruction, 0, at) for at in places], source, target)
+    else:
+        order = major_to_minor(instruction.shape)
+        sizes = instruction.shape.dimensions
+        part = linearize([index[d] for d in order], [sizes[d] for d in order]) % (narrow // wide)
+        whole = ctx.operand(instruction, 0, ctx.mapped(found, index).index)
+        bits = f"{bits_of(source, whole)} >> ({ctx.integer(part * wide)})"
+    return ctx.let(target.name, f"@decode_{target.name}({bits})", rounds=False)
 
 
 def constant(ctx: ElementContext, instruction: Instruction, output: int, index: Index) -> Value:

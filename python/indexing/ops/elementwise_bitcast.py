@@ -108,19 +108,27 @@ def _element(ctx: ElementContext, instruction: Instruction, output: int, index: 
         shift = ctx.integer(index[-1] * _width(target))
         bits = f"{bits_of(source, whole)} >> ({shift})"
     else:
-        bits = _joined(ctx, instruction, index, source, target)
+        count = instruction.operands[0].shape.dimensions[-1]
+        parts = [ctx.operand(instruction, 0, (*index, ctx.constant(k))) for k in range(count)]
+        bits = joined_bits(parts, source, target)
     return ctx.let(target.name, f"@decode_{target.name}({bits})", rounds=False)
 
 
-def _joined(
-    ctx: ElementContext, instruction: Instruction, index: Index, source: ElementType, target: ElementType
-) -> str:
+def joined_bits(parts: Sequence[Value], source: ElementType, target: ElementType) -> str:
+    """C text of the bits of a value of `target`, given those of `source` that make it up, the lowest first."""
     wide = "u64" if _width(target) > 32 else "u32"
-    parts = []
-    for k in range(instruction.operands[0].shape.dimensions[-1]):
-        part = ctx.operand(instruction, 0, (*index, ctx.constant(k)))
-        parts.append(f"(({wide}){bits_of(source, part)} << {k * _width(source)})")
-    return " | ".join(parts)
+    texts = [f"(({wide}){bits_of(source, part)} << {k * _width(source)})" for k, part in enumerate(parts)]
+    return " | ".join(texts)
+
+
+def resized(memory: Array, source: ElementType, target: ElementType) -> Array:
+    """The bits of a row of elements as elements of another width, the lowest bits first."""
+    narrow, wide = sorted((_width(source), _width(target)))
+    bits, mask = _to_bits(memory, source), np.uint64((1 << narrow) - 1)
+    shifts = np.arange(wide // narrow, dtype=np.uint64) * np.uint64(narrow)
+    if narrow == _width(target):
+        return _from_bits(((bits[:, None] >> shifts) & mask).reshape(-1), target)
+    return _from_bits(np.bitwise_or.reduce(bits.reshape(-1, len(shifts)) << shifts, axis=1), target)
 
 
 OPS: tuple[Op, ...] = (

@@ -61,6 +61,24 @@ def evaluate_instruction(
     return conform(reference(instruction, operands), instruction.shape, instruction)
 
 
+def check_has_value(instruction: Instruction) -> None:
+    """UnsupportedOp where it has no value here, whatever its operands are, or calls what has none."""
+    seen: set[Computation] = set()
+    pending = [instruction]
+    while pending:
+        instruction = pending.pop()
+        op = rule(instruction)
+        refusal = op.refusal(instruction) if op.refusal else None
+        if op.reference is None:
+            refusal = f"{instruction.name}: {instruction.opcode} has no value that can be computed here"
+        if refusal:
+            raise UnsupportedOp(refusal)
+        for computation in instruction.called:
+            if computation not in seen:
+                seen.add(computation)
+                pending.extend(_needed(computation))
+
+
 def apply(computation: Computation, *arrays: HloValue) -> HloValue:
     """A computation of scalars applied element by element to arrays that broadcast against each other.
 

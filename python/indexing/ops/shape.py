@@ -23,6 +23,8 @@ from indexing.ops.block import (
     whole,
 )
 from indexing.ops.element_moves import bitcast, move
+from indexing.ops.element_types import element_type
+from indexing.ops.elementwise_bitcast import resized
 
 if TYPE_CHECKING:
     from indexing.hlo import Instruction
@@ -109,26 +111,11 @@ def _bitcast(i: Instruction, operands: Sequence[HloValue]) -> Array:
     """The operand's memory in its layout, read in the output's type, shape and layout."""
     source, target = i.operands[0].shape, i.shape
     memory = np.ascontiguousarray(np.transpose(only_array(operands[0]), major_to_minor(source))).reshape(-1)
-    if bit_width(source.element_type) != bit_width(target.element_type):
-        memory = _reinterpret(memory, source.element_type, target.element_type, target.dtype)
+    if min(bit_width(source.element_type), bit_width(target.element_type)) < 8:
+        memory = resized(memory, element_type(source.element_type), element_type(target.element_type))
     else:
         memory = memory.view(target.dtype)
     return np.transpose(memory.reshape(physical_sizes(target)), np.argsort(major_to_minor(target)))
-
-
-def _reinterpret(memory: Array, source: str, target: str, dtype: np.dtype) -> Array:
-    """The same bits in elements of another width; 4-bit elements are one nibble each, the low one first."""
-    packed = _pack(memory) if bit_width(source) < 8 else memory.view(np.uint8)
-    return _unpack(packed).astype(np.int8).view(np.int8).astype(dtype) if bit_width(target) < 8 else packed.view(dtype)
-
-
-def _pack(nibbles: Array) -> Array:
-    bits = nibbles.astype(np.int8).view(np.uint8) & 15
-    return bits[0::2] | bits[1::2] << 4
-
-
-def _unpack(packed: Array) -> Array:
-    return np.stack([packed & 15, packed >> 4], axis=-1).reshape(-1)
 
 
 def _copy_from_output(i: Instruction, output: int) -> Indexing:
