@@ -221,6 +221,16 @@ impl Arena {
         }
     }
 
+    /// An expression read as a sum: its constant and its terms, which are `one` where it is no sum and no constant.
+    #[inline]
+    pub(crate) fn as_sum<'a>(&'a self, e: Expr, one: &'a [Term; 1]) -> (i64, &'a [Term]) {
+        match self.node(e) {
+            Node::Sum(constant, terms) => (constant, terms),
+            Node::Constant(c) => (c, &[]),
+            _ => (0, one),
+        }
+    }
+
     /// Append the terms of `factor * e`, read as a sum, to `out`, and return the constant `factor * constant`.
     pub fn push_terms(&self, e: Expr, factor: i64, out: &mut Vec<Term>) -> Result<i64> {
         match self.node(e) {

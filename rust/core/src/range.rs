@@ -7,6 +7,7 @@ use crate::expr::{Arena, Expr, Node, Term};
 use crate::int::{div_mod_positive, gcd_i64};
 use crate::interval::Interval;
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 
 /// Bounds of an expression, and `expr = modulus * k + residue`; modulus 0: a constant; modulus 1: nothing known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -83,22 +84,51 @@ fn lowered(upper: i64, gap: i64) -> i64 {
     upper.checked_sub(gap).unwrap_or(i64::MIN).max(upper.min(i64::MIN + 1))
 }
 
+/// Hashes the ids of nodes, which are small numbers in a row.
+#[derive(Default)]
+pub(crate) struct IdHasher(u64);
+
+impl Hasher for IdHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|b| self.write_u32(u32::from(*b)));
+    }
+
+    fn write_u32(&mut self, id: u32) {
+        self.0 = (self.0 ^ u64::from(id)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+type ByNode<V> = HashMap<Expr, V, BuildHasherDefault<IdHasher>>;
+
 /// Facts that hold beside the box.
 #[derive(Default, Debug)]
 pub struct Facts {
     /// Bounds of normalized forms.
-    pub(crate) ranges: HashMap<Expr, Interval>,
+    pub(crate) ranges: ByNode<Interval>,
     /// `form mod m = r`.
-    pub(crate) congruences: HashMap<Expr, (i64, i64)>,
+    pub(crate) congruences: ByNode<(i64, i64)>,
     /// The forms of `ranges` that are sums, in the order in which they were stated.
     pub(crate) linear: Vec<(Expr, Interval)>,
     /// Quotients, remainders and so on that equal something cheaper.
-    pub(crate) equal: HashMap<Expr, Expr>,
+    pub(crate) equal: ByNode<Expr>,
 }
 
 impl Facts {
     pub(crate) fn is_empty(&self) -> bool {
         self.ranges.is_empty() && self.congruences.is_empty()
+    }
+
+    /// May a fact say more about a sum of some of the terms of which `has` is true than is known of each of them?
+    pub(crate) fn may_join(&self, arena: &Arena, has: impl Fn(Expr) -> bool) -> bool {
+        let within = |form: &Expr| match arena.node(*form) {
+            Node::Sum(_, parts) => parts.iter().all(|p| has(p.expr)),
+            _ => false,
+        };
+        self.linear.iter().any(|f| within(&f.0)) || self.congruences.keys().any(within)
     }
 
     pub(crate) fn clear(&mut self) {
@@ -357,8 +387,32 @@ impl Ranges {
     // ------------------------------------------------------------------ facts
 
     fn with_facts(&self, arena: &mut Arena, e: Expr, info: Info) -> Info {
-        let Some((form, factor, offset)) = normal_form(arena, e) else { return info };
+        if arena.as_constant(e).is_some() {
+            return info;
+        }
+        let Node::Sum(_, terms) = arena.node(e) else { return self.with_stated(e, 1, 0, info) };
+        // What is stated of the only term is known of the sum already.
+        if terms.len() < 2 || (self.facts.linear.is_empty() && self.facts.congruences.is_empty()) {
+            return info;
+        }
         let mut info = info;
+        let compared = self.facts.linear.len() <= FACTS_COMPARED;
+        if !compared || !self.facts.congruences.is_empty() {
+            if let Some((form, factor, offset)) = normal_form(arena, e) {
+                info = self.with_stated(form, factor, offset, info);
+            }
+        }
+        if let Some(bounds) = self.by_lifting(arena, e) {
+            info = info.and(Info { bounds, modulus: 1, residue: 0 });
+        }
+        if compared {
+            info = self.with_linear_facts(arena, e, info);
+        }
+        info
+    }
+
+    /// What is stated of `form`, for `factor * form + offset`.
+    fn with_stated(&self, form: Expr, factor: i64, offset: i64, mut info: Info) -> Info {
         if let Some(bounds) = self.facts.ranges.get(&form) {
             let stated = bounds.scaled(factor).plus(Interval::point(offset));
             info = info.and(Info { bounds: stated, modulus: 1, residue: 0 });
@@ -370,12 +424,6 @@ impl Ranges {
                 let residue = div_mod_positive(r, m).1;
                 info = info.and(Info { bounds: Interval::ALL, modulus: m, residue });
             }
-        }
-        if let Some(bounds) = self.by_lifting(arena, e) {
-            info = info.and(Info { bounds, modulus: 1, residue: 0 });
-        }
-        if self.facts.linear.len() <= FACTS_COMPARED {
-            info = self.with_linear_facts(arena, e, info);
         }
         info
     }
@@ -396,9 +444,6 @@ impl Ranges {
     fn with_linear_facts(&self, arena: &mut Arena, e: Expr, info: Info) -> Info {
         let mut info = info;
         let Node::Sum(constant, terms) = arena.node(e) else { return info };
-        if terms.len() < 2 {
-            return info;
-        }
         for (form, bounds) in &self.facts.linear {
             if !arena.may_share_variables(*form, e) {
                 continue;

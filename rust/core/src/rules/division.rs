@@ -98,6 +98,12 @@ pub(super) fn shared_granules(terms: &[Term], m: i64) -> Vec<i64> {
     found
 }
 
+/// May the quotient of a low part be simpler than the low part? Of variables alone a split would have told.
+pub(super) fn may_carry(s: &Simplifier<'_>, low: &[Term]) -> bool {
+    low.iter().any(|t| s.arena.tag(t.expr) != Tag::Variable)
+        || (!low.is_empty() && !s.ranges.facts.is_empty())
+}
+
 /// `(g * h + l) / m = (h + l / g) / (m / g)` where `g` divides `m`, where that is cheaper.
 fn carried(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {
     let Node::Sum(constant, terms) = s.arena.node(n) else { return Ok(None) };
@@ -107,7 +113,7 @@ fn carried(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Ex
             break;
         }
         let (high, low): (Vec<Term>, Vec<Term>) = terms.iter().partition(|t| t.coeff % g == 0);
-        if low.is_empty() {
+        if !may_carry(s, &low) {
             continue;
         }
         let low = s.sum(constant, &low)?;

@@ -24,8 +24,7 @@ pub fn apply(s: &mut Simplifier<'_>, e: Expr) -> Result<Expr> {
     let mut best = e;
     for _ in 0..MOVES {
         let Node::Sum(_, terms) = s.arena.node(best) else { break };
-        let digits = |t: &Term| matches!(s.arena.tag(t.expr), Tag::FloorDiv | Tag::Mod);
-        if terms.len() > TERMS_SEARCHED || !terms.iter().any(digits) {
+        if terms.len() > TERMS_SEARCHED || !is_related(s, terms) {
             break;
         }
         let terms = terms.to_vec();
@@ -43,6 +42,19 @@ pub fn apply(s: &mut Simplifier<'_>, e: Expr) -> Result<Expr> {
         }
     }
     Ok(if best == e { e } else { s.applied(RuleId::Refit, e, best) })
+}
+
+/// Does a quotient or remainder have a variable in common with another term, or may a fact know its quotient?
+/// Otherwise nothing cancels.
+fn is_related(s: &Simplifier<'_>, terms: &[Term]) -> bool {
+    !s.ranges.facts.is_empty()
+        || terms.iter().enumerate().any(|(k, t)| {
+            matches!(s.arena.tag(t.expr), Tag::FloorDiv | Tag::Mod)
+                && terms
+                    .iter()
+                    .enumerate()
+                    .any(|(i, o)| i != k && s.arena.may_share_variables(o.expr, t.expr))
+        })
 }
 
 /// Append `c * x - c * m * (x / m)` for `c * (x % m)`; false where the term is no remainder.

@@ -1,6 +1,6 @@
 //! Laws of `mod` on a domain.
 
-use super::division::{multiples_of, shared_granules};
+use super::division::{may_carry, multiples_of, shared_granules};
 use super::RuleId;
 use crate::canonical::signed_residue;
 use crate::error::Result;
@@ -141,7 +141,10 @@ fn opened(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Exp
     let terms = terms.to_vec();
     for t in &terms {
         let Some((x, u)) = s.arena.as_mod(t.expr) else { continue };
-        if !terms.iter().any(|o| o != t && s.arena.tag(o.expr) == Tag::FloorDiv) || !s.spend(1) {
+        let beside = |o: &Term| {
+            o != t && s.arena.tag(o.expr) == Tag::FloorDiv && s.arena.may_share_variables(o.expr, x)
+        };
+        if !terms.iter().any(beside) || !s.spend(1) {
             continue;
         }
         let q = s.floordiv_constant(x, u)?;
@@ -168,7 +171,7 @@ fn carried(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Ex
             break;
         }
         let (high, low): (Vec<Term>, Vec<Term>) = terms.iter().partition(|t| t.coeff % g == 0);
-        if low.is_empty() {
+        if !may_carry(s, &low) {
             continue;
         }
         let low = s.sum(constant, &low)?;

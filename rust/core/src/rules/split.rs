@@ -5,7 +5,7 @@
 //! all nonnegative), and the range of what is left must lie within one period of `g`: linear in the number of terms.
 
 use crate::error::Result;
-use crate::expr::{Expr, Node, Tag, Term};
+use crate::expr::{Expr, Node, Term};
 use crate::int::{div_mod_positive, gcd_i64};
 use crate::interval::Interval;
 use crate::range::Info;
@@ -51,9 +51,7 @@ impl Simplifier<'_> {
         mut accept: impl FnMut(&mut Self, Split) -> Result<Option<T>>,
     ) -> Result<Option<T>> {
         let (constant, parts) = self.parts(n);
-        // Terms that depend on each other may be bounded better together than one by one.
-        let digit = |p: &Part| matches!(self.arena.tag(p.term.expr), Tag::FloorDiv | Tag::Mod);
-        let related = !self.ranges.facts.is_empty() || (parts.len() > 1 && parts.iter().any(digit));
+        let related = self.are_related(&parts);
         for g in granules(&parts, m) {
             if !self.spend(parts.len() as u64) {
                 return Ok(None);
@@ -73,6 +71,29 @@ impl Simplifier<'_> {
             }
         }
         Ok(None)
+    }
+
+    /// May terms that depend on each other be bounded better together than one by one? Where no fact is about terms
+    /// of the dividend alone, and no quotient or remainder stands beside its dividend or its twin, they may not.
+    fn are_related(&self, parts: &[Part]) -> bool {
+        if parts.len() < 2 {
+            return false;
+        }
+        let has = |e: Expr| parts.iter().any(|p| p.term.expr == e);
+        // `x / b + y` is known where `x + b * y` is.
+        let lifted = |e: Expr| {
+            let inside =
+                |p: &Part| self.arena.as_floordiv(p.term.expr).is_some_and(|(x, _)| self.holds(x, e));
+            has(e) || parts.iter().any(inside)
+        };
+        let digits = parts.iter().any(|p| {
+            let digit = |e: Expr| self.arena.as_floordiv(e).or_else(|| self.arena.as_mod(e));
+            let own = digit(p.term.expr);
+            own.is_some_and(|(x, _)| {
+                has(x) || parts.iter().any(|o| o.term.expr != p.term.expr && digit(o.term.expr) == own)
+            })
+        });
+        digits || self.ranges.facts.may_join(self.arena, lifted)
     }
 
     fn parts(&mut self, n: Expr) -> (i64, Vec<Part>) {

@@ -205,15 +205,49 @@ fn congruent_dividend(
     if divisor % m != 0 || !s.spend(1) {
         return Ok(None);
     }
+    let Some((x, _)) = s.arena.as_mod(remainder) else { return Ok(None) };
+    if !s.arena.may_share_variables(z, x) {
+        return Ok(None);
+    }
     // z / (b * m) is (z / b) / m.
     let z = if divisor == m { z } else { s.floordiv_constant(z, divisor / m)? };
-    let own = s.modulo_constant(z, m)?;
-    if are_congruent(s, own, remainder)? {
+    let rest = s.arena.modulo_constant(z, m)?;
+    if rest == remainder {
         return Ok(Some((z, Side::Same)));
     }
-    let mirrored = s.affine(z, -1, -1)?;
-    let own = s.modulo_constant(mirrored, m)?;
-    Ok(are_congruent(s, own, remainder)?.then_some((z, Side::Mirrored)))
+    let reduced = s.arena.as_mod(rest).filter(|r| r.1 == m).map_or(z, |r| r.0);
+    Ok(if agree(s, reduced, x, (1, 0), m) {
+        Some((z, Side::Same))
+    } else if agree(s, reduced, x, (-1, -1), m) {
+        Some((z, Side::Mirrored))
+    } else if s.arena.as_sum(x, &[Term::new(1, x)]).1.iter().any(|t| s.arena.tag(t.expr) == Tag::FloorDiv) {
+        // The quotients in both may differ in their coefficients alone.
+        let mirrored = s.arena.affine(z, -1, -1)?;
+        let mirrored = s.arena.modulo_constant(mirrored, m)?;
+        if are_congruent(s, rest, remainder)? {
+            Some((z, Side::Same))
+        } else {
+            are_congruent(s, mirrored, remainder)?.then_some((z, Side::Mirrored))
+        }
+    } else {
+        None
+    })
+}
+
+/// Is `factor * z + offset`, term by term, congruent to `x` modulo `m`?
+fn agree(s: &Simplifier<'_>, z: Expr, x: Expr, (factor, offset): (i64, i64), m: i64) -> bool {
+    let (one, other) = ([Term::new(1, z)], [Term::new(1, x)]);
+    let (a, left) = s.arena.as_sum(z, &one);
+    let (b, right) = s.arena.as_sum(x, &other);
+    let apart = |p: i64, q: i64, offset: i64| {
+        (i128::from(factor) * i128::from(p) + i128::from(offset) - i128::from(q)) % i128::from(m) != 0
+    };
+    if apart(a, b, offset) {
+        return false;
+    }
+    let coeff = |terms: &[Term], e: Expr| terms.iter().find(|t| t.expr == e).map_or(0, |t| t.coeff);
+    left.iter().all(|t| !apart(t.coeff, coeff(right, t.expr), 0))
+        && right.iter().all(|t| t.coeff % m == 0 || left.iter().any(|o| o.expr == t.expr))
 }
 
 /// `c * (x / 2) + c * (x % 2)` is `c * ((x + 1) / 2)`.
