@@ -9,7 +9,7 @@
 //! - A product has no constant factor; the content of a factor that is a sum is taken out.
 
 use crate::error::{Error, Result};
-use crate::expr::{Arena, Expr, Node, Tag, Term};
+use crate::expr::{Arena, Expr, Exprs, Node, Tag, Term, Terms};
 use crate::int::div_mod_positive;
 
 pub(crate) fn coefficient(value: Option<i64>) -> Result<i64> {
@@ -303,7 +303,7 @@ impl Arena {
                     return Ok(e);
                 }
                 let tag = self.tag(e);
-                let new: Vec<Expr> = args.iter().map(|a| at(*a)).collect();
+                let new: Exprs = args.iter().map(|a| at(*a)).collect();
                 match tag {
                     Tag::Product => self.product(&new),
                     Tag::Min => self.minimum(&new),
@@ -314,7 +314,7 @@ impl Arena {
                 if terms.iter().all(|t| at(t.expr) == t.expr) {
                     return Ok(e);
                 }
-                let new: Vec<Term> = terms.iter().map(|t| Term::new(t.coeff, at(t.expr))).collect();
+                let new: Terms = terms.iter().map(|t| Term::new(t.coeff, at(t.expr))).collect();
                 self.sum(constant, &new)
             }
         }

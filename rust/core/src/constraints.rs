@@ -1,11 +1,12 @@
 //! Constraints into a domain: each in its normal form, turned into bounds of variables where it is one, dropped where
 //! the box implies it; what it implies for variables tightens their bounds.
 
-use crate::expr::{Expr, Node, Tag, Term};
+use crate::expr::{Expr, Node, Tag, Term, Terms};
 use crate::int::{ceil_div, div_mod_positive, floor_div, floor_mod, gcd_i64, inverse_mod};
 use crate::interval::Interval;
 use crate::range::normal_form;
 use crate::simplify::Simplifier;
+use smallvec::{smallvec, SmallVec};
 
 /// One pass over the constraints.
 pub(crate) struct Pass<'a> {
@@ -138,9 +139,9 @@ impl Pass<'_> {
         interval: Interval,
     ) -> Option<(Expr, Interval)> {
         let Node::Sum(0, terms) = s.arena.node(e) else { return None };
-        let mut terms: Vec<Term> = terms.to_vec();
+        let mut terms: Terms = Terms::from_slice(terms);
         terms.sort_by_key(|t| std::cmp::Reverse(t.coeff.unsigned_abs()));
-        let mut low: Vec<Interval> = vec![Interval::point(0)];
+        let mut low: SmallVec<[Interval; 8]> = smallvec![Interval::point(0)];
         for t in terms[1..].iter().rev() {
             let sum = low[low.len() - 1].plus(s.bounds(t.expr).scaled(t.coeff));
             low.push(sum);
@@ -153,7 +154,7 @@ impl Pass<'_> {
                 continue;
             }
             let Some(inner) = periods(interval, rest, g) else { continue };
-            let high: Vec<Term> = terms[..kept].iter().map(|t| Term::new(t.coeff / g, t.expr)).collect();
+            let high: Terms = terms[..kept].iter().map(|t| Term::new(t.coeff / g, t.expr)).collect();
             return s.arena.sum(0, &high).ok().map(|h| (h, inner));
         }
         None
@@ -168,8 +169,8 @@ impl Pass<'_> {
         work: &mut Vec<Assumption>,
     ) {
         let Node::Sum(constant, terms) = s.arena.node(e) else { return };
-        let terms: Vec<Term> = terms.to_vec();
-        let parts: Vec<Interval> = terms.iter().map(|t| s.bounds(t.expr).scaled(t.coeff)).collect();
+        let terms: Terms = Terms::from_slice(terms);
+        let parts: SmallVec<[Interval; 8]> = terms.iter().map(|t| s.bounds(t.expr).scaled(t.coeff)).collect();
         let total = parts.iter().fold(Interval::point(constant), |sum, p| sum.plus(*p));
         for (t, part) in terms.iter().zip(&parts) {
             let without = |whole: i64, own: i64| whole.checked_sub(own).filter(|_| total.is_bounded());
@@ -198,7 +199,7 @@ impl Pass<'_> {
         let lead = floor_mod(terms[0].coeff, m)?;
         let (g, inverse) = inverse_mod(lead, m);
         let factor = if g == 1 { inverse } else { 1 };
-        let scaled: Option<Vec<Term>> = terms
+        let scaled: Option<Terms> = terms
             .iter()
             .map(|t| {
                 let coeff = (i128::from(t.coeff) * i128::from(factor)).rem_euclid(i128::from(m));

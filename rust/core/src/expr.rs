@@ -36,6 +36,11 @@ impl Term {
     }
 }
 
+/// A few terms, without an allocation.
+pub(crate) type Terms = smallvec::SmallVec<[Term; 8]>;
+/// A few nodes, without an allocation.
+pub(crate) type Exprs = smallvec::SmallVec<[Expr; 8]>;
+
 /// A node as it is read.
 #[derive(Clone, Copy, Debug)]
 pub enum Node<'a> {

@@ -10,7 +10,8 @@
 //! coefficient 17 before anything saw the pair.
 
 use crate::error::Result;
-use crate::expr::{Arena, Expr, Node, Tag, Term};
+use crate::expr::{Arena, Expr, Node, Tag, Term, Terms};
+use smallvec::smallvec;
 
 /// Sums with more terms than this are not searched for pairs.
 const TERMS_SEARCHED: usize = 64;
@@ -19,7 +20,7 @@ impl Arena {
     /// The sum of sorted, different terms, with pairs joined.
     pub(crate) fn joined_sum(&mut self, constant: i64, terms: &[Term]) -> Result<Expr> {
         if let Some((gone, new)) = self.find_pair(terms)? {
-            let mut rest: Vec<Term> = Vec::with_capacity(terms.len());
+            let mut rest: Terms = Terms::new();
             rest.extend(terms.iter().enumerate().filter(|(k, _)| !gone.contains(k)).map(|(_, t)| *t));
             rest.push(new);
             return self.sum(constant, &rest);
@@ -54,7 +55,7 @@ impl Arena {
             if !whole {
                 continue;
             }
-            let mut rest: Vec<Term> = terms.to_vec();
+            let mut rest: Terms = Terms::from_slice(terms);
             let Some(minus) = factor.checked_neg() else { continue };
             rest.push(Term::new(minus, x));
             if self.tag(t.expr) == Tag::Mod {
@@ -111,8 +112,8 @@ impl Arena {
         let (Some((_, u)), Some((y, v))) = (self.as_mod(low), self.as_mod(high)) else { return Ok(None) };
         let Some(modulus) = u.checked_mul(v) else { return Ok(None) };
         let parts = match self.node(y) {
-            Node::Sum(_, parts) => parts.to_vec(),
-            _ => vec![Term::new(1, y)],
+            Node::Sum(_, parts) => Terms::from_slice(parts),
+            _ => smallvec![Term::new(1, y)],
         };
         for p in parts.iter().filter(|p| p.coeff == 1) {
             let Some(z) = self.dividend_of(p.expr, low, u)? else { continue };

@@ -40,6 +40,7 @@ pub struct Scratch {
     pub(crate) ranges: Ranges,
     memo: Vec<Expr>,
     costs: Vec<u32>,
+    stack: Vec<(Expr, bool)>,
 }
 
 /// Work units a call may spend: so many rule attempts for each node of the input, and a floor.
@@ -58,6 +59,7 @@ pub struct Simplifier<'a> {
     pub ranges: &'a mut Ranges,
     memo: &'a mut Vec<Expr>,
     costs: &'a mut Vec<u32>,
+    stack: &'a mut Vec<(Expr, bool)>,
     budget: u64,
     depth: u32,
     trace: Option<Vec<Step>>,
@@ -68,12 +70,14 @@ impl<'a> Simplifier<'a> {
     pub fn new(arena: &'a mut Arena, scratch: &'a mut Scratch) -> Self {
         scratch.memo.clear();
         scratch.costs.clear();
+        scratch.stack.clear();
         let budget = SMALLEST_BUDGET.max(BUDGET_PER_NODE * arena.len() as u64);
         Simplifier {
             arena,
             ranges: &mut scratch.ranges,
             memo: &mut scratch.memo,
             costs: &mut scratch.costs,
+            stack: &mut scratch.stack,
             budget,
             depth: 0,
             trace: None,
@@ -205,8 +209,11 @@ impl<'a> Simplifier<'a> {
         if self.operands_are_done(e) {
             return self.visit(e);
         }
-        let mut stack = vec![(e, false)];
-        while let Some((node, expanded)) = stack.pop() {
+        // Rules call this again: what lies below belongs to the calls outside.
+        let below = self.stack.len();
+        self.stack.push((e, false));
+        while self.stack.len() > below {
+            let Some((node, expanded)) = self.stack.pop() else { break };
             if self.memoised(node).is_some() {
                 continue;
             }
@@ -214,8 +221,8 @@ impl<'a> Simplifier<'a> {
                 self.visit(node);
                 continue;
             }
+            let (memo, stack) = (&self.memo, &mut self.stack);
             stack.push((node, true));
-            let memo = &self.memo;
             self.arena.for_each_operand(node, |o| {
                 if memo.get(o.index()).is_none_or(|m| *m == NONE) {
                     stack.push((o, false));

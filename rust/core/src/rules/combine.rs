@@ -3,7 +3,7 @@
 use super::sum::with_terms;
 use super::RuleId;
 use crate::error::Result;
-use crate::expr::{Expr, Node, Tag, Term};
+use crate::expr::{Expr, Node, Tag, Term, Terms};
 use crate::simplify::Simplifier;
 
 type SumRule = fn(&mut Simplifier<'_>, Expr, &[Term]) -> Result<Option<Expr>>;
@@ -19,7 +19,7 @@ pub fn apply(s: &mut Simplifier<'_>, e: Expr) -> Result<Option<Expr>> {
     }
     let has = |tag: Tag| terms.iter().any(|t| s.arena.tag(t.expr) == tag);
     let (quotients, remainders, products) = (has(Tag::FloorDiv), has(Tag::Mod), has(Tag::Product));
-    let terms = terms.to_vec();
+    let terms = Terms::from_slice(terms);
     let rules: [(bool, SumRule); 3] = [
         (quotients && terms.len() > 1, quotients_differ),
         (remainders, remainder_mirrored),

@@ -2,9 +2,10 @@
 
 use super::RuleId;
 use crate::error::Result;
-use crate::expr::{Expr, Node, Tag, Term};
+use crate::expr::{Expr, Node, Tag, Term, Terms};
 use crate::int::{ceil_div, div_mod_positive, gcd_i64};
 use crate::simplify::Simplifier;
+use smallvec::{smallvec, SmallVec};
 
 /// Simplify a canonical quotient of simplified operands.
 pub fn apply(s: &mut Simplifier<'_>, e: Expr) -> Result<Expr> {
@@ -47,7 +48,7 @@ fn nested(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Exp
     };
     let Some((x, b)) = s.arena.as_floordiv(terms[at].expr) else { return Ok(None) };
     let Some(divisor) = b.checked_mul(m) else { return Ok(None) };
-    let mut inner: Vec<Term> = Vec::with_capacity(terms.len());
+    let mut inner: Terms = Terms::new();
     for (k, t) in terms.iter().enumerate() {
         match t.coeff.checked_mul(b) {
             _ if k == at => inner.push(Term::new(1, x)),
@@ -86,8 +87,8 @@ fn extremum(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<E
 const GRANULES_TRIED: usize = 6;
 
 /// The common divisors of `m` with single coefficients, each once, the largest first; neither 1 nor `m`.
-pub(super) fn shared_granules(terms: &[Term], m: i64) -> Vec<i64> {
-    let mut found: Vec<i64> = Vec::new();
+pub(super) fn shared_granules(terms: &[Term], m: i64) -> SmallVec<[i64; 8]> {
+    let mut found = SmallVec::new();
     for t in terms {
         let g = gcd_i64(m, t.coeff);
         if g > 1 && g < m && !found.contains(&g) && found.len() < GRANULES_TRIED {
@@ -107,12 +108,12 @@ pub(super) fn may_carry(s: &Simplifier<'_>, low: &[Term]) -> bool {
 /// `(g * h + l) / m = (h + l / g) / (m / g)` where `g` divides `m`, where that is cheaper.
 fn carried(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {
     let Node::Sum(constant, terms) = s.arena.node(n) else { return Ok(None) };
-    let terms = terms.to_vec();
+    let terms = Terms::from_slice(terms);
     for g in shared_granules(&terms, m) {
         if !s.spend(terms.len() as u64) {
             break;
         }
-        let (high, low): (Vec<Term>, Vec<Term>) = terms.iter().partition(|t| t.coeff % g == 0);
+        let (high, low): (Terms, Terms) = terms.iter().copied().partition(|t| t.coeff % g == 0);
         if !may_carry(s, &low) {
             continue;
         }
@@ -121,7 +122,7 @@ fn carried(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Ex
         if s.cost(carry) >= s.cost(low) + 4 {
             continue;
         }
-        let mut inner: Vec<Term> = high.iter().map(|t| Term::new(t.coeff / g, t.expr)).collect();
+        let mut inner: Terms = high.iter().map(|t| Term::new(t.coeff / g, t.expr)).collect();
         inner.push(Term::new(1, carry));
         let inner = s.sum(0, &inner)?;
         let Some(q) = s.other_quotient(e, inner, m / g)? else { continue };
@@ -189,8 +190,8 @@ fn carried_or_digit(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<
 /// `(x / a % b + y) / m = (x % (a * b) + a * y) / (a * m)`, where that is cheaper.
 fn digit(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {
     let terms = match s.arena.node(n) {
-        Node::Sum(_, terms) => terms.to_vec(),
-        _ => vec![Term::new(1, n)],
+        Node::Sum(_, terms) => Terms::from_slice(terms),
+        _ => smallvec![Term::new(1, n)],
     };
     for t in terms.iter().filter(|t| t.coeff == 1) {
         let Some((inner, b)) = s.arena.as_mod(t.expr) else { continue };
@@ -231,8 +232,8 @@ fn by_expression(s: &mut Simplifier<'_>, e: Expr) -> Result<Expr> {
 pub(super) fn multiples_of(s: &mut Simplifier<'_>, n: Expr, d: Expr) -> Result<Option<(Expr, Expr)>> {
     let one = [Term::new(1, n)];
     let (constant, terms) = match s.arena.node(n) {
-        Node::Sum(constant, terms) => (constant, terms.to_vec()),
-        _ => (0, one.to_vec()),
+        Node::Sum(constant, terms) => (constant, Terms::from_slice(terms)),
+        _ => (0, Terms::from_slice(&one)),
     };
     let (mut multiples, mut rest) = (Vec::new(), Vec::new());
     for t in terms {
@@ -260,8 +261,8 @@ impl Simplifier<'_> {
     pub(super) fn spread_extremum(&mut self, n: Expr) -> Result<Option<(Tag, Vec<Expr>)>> {
         let one = [Term::new(1, n)];
         let (constant, terms) = match self.arena.node(n) {
-            Node::Sum(constant, terms) => (constant, terms.to_vec()),
-            _ => (0, one.to_vec()),
+            Node::Sum(constant, terms) => (constant, Terms::from_slice(terms)),
+            _ => (0, Terms::from_slice(&one)),
         };
         let mut found =
             terms.iter().enumerate().filter(|(_, t)| matches!(self.arena.tag(t.expr), Tag::Min | Tag::Max));

@@ -6,8 +6,9 @@
 use super::RuleId;
 use crate::canonical::signed_residue;
 use crate::error::Result;
-use crate::expr::{Expr, Node, Tag, Term};
+use crate::expr::{Expr, Node, Tag, Term, Terms};
 use crate::simplify::Simplifier;
+use smallvec::smallvec;
 
 /// Sums with more terms than this are left as they are.
 const TERMS_SEARCHED: usize = 24;
@@ -27,7 +28,7 @@ pub fn apply(s: &mut Simplifier<'_>, e: Expr) -> Result<Expr> {
         if terms.len() > TERMS_SEARCHED || !is_related(s, terms) {
             break;
         }
-        let terms = terms.to_vec();
+        let terms = Terms::from_slice(terms);
         let mut found = Vec::new();
         for propose in ALL {
             if !s.spend(terms.len() as u64) {
@@ -58,7 +59,7 @@ fn is_related(s: &Simplifier<'_>, terms: &[Term]) -> bool {
 }
 
 /// Append `c * x - c * m * (x / m)` for `c * (x % m)`; false where the term is no remainder.
-fn open(s: &mut Simplifier<'_>, t: Term, out: &mut Vec<Term>) -> Result<bool> {
+fn open(s: &mut Simplifier<'_>, t: Term, out: &mut Terms) -> Result<bool> {
     let Some((x, m)) = s.arena.as_mod(t.expr) else { return Ok(false) };
     let Some(step) = t.coeff.checked_mul(m).and_then(i64::checked_neg) else { return Ok(false) };
     let q = s.floordiv_constant(x, m)?;
@@ -70,7 +71,7 @@ fn open(s: &mut Simplifier<'_>, t: Term, out: &mut Vec<Term>) -> Result<bool> {
 fn open_one(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], found: &mut Vec<Expr>) -> Result<()> {
     let constant = s.arena.constant_part(e);
     for k in 0..terms.len() {
-        let mut new = terms.to_vec();
+        let mut new = Terms::from_slice(terms);
         if open(s, terms[k], &mut new)? {
             new.remove(k);
             found.push(s.arena.sum(constant, &new)?);
@@ -83,7 +84,7 @@ fn open_one(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], found: &mut Vec<Exp
             let Some((z, n)) = s.arena.as_floordiv(q.expr) else { continue };
             let Some(step) = t.coeff.checked_mul(m).and_then(i64::checked_neg) else { continue };
             if n == m && s.modulo_constant(z, m)? == t.expr {
-                let mut new = terms.to_vec();
+                let mut new = Terms::from_slice(terms);
                 new[k] = Term::new(t.coeff, z);
                 new.push(Term::new(step, q.expr));
                 found.push(s.arena.sum(constant, &new)?);
@@ -95,7 +96,7 @@ fn open_one(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], found: &mut Vec<Exp
 
 fn open_all(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], found: &mut Vec<Expr>) -> Result<()> {
     let constant = s.arena.constant_part(e);
-    let mut new = Vec::with_capacity(terms.len() + 4);
+    let mut new = Terms::new();
     let mut count = 0;
     for t in terms {
         if open(s, *t, &mut new)? {
@@ -111,7 +112,7 @@ fn open_all(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], found: &mut Vec<Exp
     found.push(opened);
     // From there, close what pays.
     if let Node::Sum(_, terms) = s.arena.node(opened) {
-        let terms = terms.to_vec();
+        let terms = Terms::from_slice(terms);
         let mut closed = Vec::new();
         close_one(s, opened, &terms, &mut closed)?;
         found.extend(closed);
@@ -128,7 +129,7 @@ fn close_one(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], found: &mut Vec<Ex
             continue;
         }
         let rest = s.modulo_constant(x, m)?;
-        let mut new = terms.to_vec();
+        let mut new = Terms::from_slice(terms);
         new[k] = Term::new(terms[k].coeff / m, x);
         new.push(Term::new(-(terms[k].coeff / m), rest));
         found.push(s.arena.sum(constant, &new)?);
@@ -142,10 +143,10 @@ fn shed(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], found: &mut Vec<Expr>) 
     for k in 0..terms.len() {
         let Some((x, m)) = s.arena.as_floordiv(terms[k].expr) else { continue };
         let Node::Sum(inner, parts) = s.arena.node(x) else { continue };
-        let parts = parts.to_vec();
+        let parts = Terms::from_slice(parts);
         let outside = |p: &Term| terms.iter().any(|t| t.expr == p.expr);
-        let mut new = terms.to_vec();
-        let mut low = Vec::new();
+        let mut new = Terms::from_slice(terms);
+        let mut low = Terms::new();
         for p in &parts {
             let residue = if outside(p) { signed_residue(p.coeff, m) } else { p.coeff };
             low.push(Term::new(residue, p.expr));
@@ -170,10 +171,10 @@ fn absorb(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], found: &mut Vec<Expr>
     for (k, q) in terms.iter().enumerate() {
         let Some((n, m)) = s.arena.as_floordiv(q.expr) else { continue };
         let parts = match s.arena.node(n) {
-            Node::Sum(_, parts) => parts.to_vec(),
-            _ => vec![Term::new(1, n)],
+            Node::Sum(_, parts) => Terms::from_slice(parts),
+            _ => smallvec![Term::new(1, n)],
         };
-        let (mut new, mut moved) = (Vec::new(), Vec::new());
+        let (mut new, mut moved) = (Terms::new(), Terms::new());
         for (i, t) in terms.iter().enumerate() {
             let inside = i != k
                 && t.coeff.checked_rem(q.coeff) == Some(0)

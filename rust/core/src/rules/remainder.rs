@@ -4,7 +4,7 @@ use super::division::{may_carry, multiples_of, shared_granules};
 use super::RuleId;
 use crate::canonical::signed_residue;
 use crate::error::Result;
-use crate::expr::{Arena, Expr, Node, Tag, Term};
+use crate::expr::{Arena, Expr, Node, Tag, Term, Terms};
 use crate::int::{div_mod_positive, gcd_i64};
 use crate::simplify::Simplifier;
 
@@ -84,7 +84,7 @@ fn least_residues(arena: &mut Arena, e: Expr) -> Result<Expr> {
         };
         let found = terms.iter().enumerate().find_map(|(k, t)| Some((k, residues(arena, *t, m)?)));
         let Some((at, (d, inner, parts))) = found else { break };
-        let mut terms = terms.to_vec();
+        let mut terms = Terms::from_slice(terms);
         let x = arena.sum(inner, &parts)?;
         terms[at].expr = arena.floordiv_constant(x, d)?;
         let sum = arena.sum(constant, &terms)?;
@@ -94,7 +94,7 @@ fn least_residues(arena: &mut Arena, e: Expr) -> Result<Expr> {
 }
 
 /// The divisor of the quotient `t`, the constant and the terms of its dividend, where a coefficient is no residue.
-fn residues(arena: &Arena, t: Term, m: i64) -> Option<(i64, i64, Vec<Term>)> {
+fn residues(arena: &Arena, t: Term, m: i64) -> Option<(i64, i64, Terms)> {
     let (x, d) = arena.as_floordiv(t.expr)?;
     let Node::Sum(constant, parts) = arena.node(x) else { return None };
     let period = d.checked_mul(m / gcd_i64(m, t.coeff))?;
@@ -138,7 +138,7 @@ fn split(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr
 /// A remainder inside is opened, where its quotient merges with what is there.
 fn opened(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {
     let Node::Sum(constant, terms) = s.arena.node(n) else { return Ok(None) };
-    let terms = terms.to_vec();
+    let terms = Terms::from_slice(terms);
     for t in &terms {
         let Some((x, u)) = s.arena.as_mod(t.expr) else { continue };
         let beside = |o: &Term| {
@@ -150,7 +150,7 @@ fn opened(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Exp
         let q = s.floordiv_constant(x, u)?;
         // c * (x % u) = c * x - c * u * (x / u), all in one sum: alone the two would join again.
         let Some(step) = t.coeff.checked_mul(u).and_then(i64::checked_neg) else { continue };
-        let mut all: Vec<Term> = terms.iter().copied().filter(|o| o != t).collect();
+        let mut all: Terms = terms.iter().copied().filter(|o| o != t).collect();
         all.extend([Term::new(t.coeff, x), Term::new(step, q)]);
         let new = s.arena.sum(constant, &all)?;
         let raw = s.arena.modulo_constant(new, m)?;
@@ -165,12 +165,12 @@ fn opened(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Exp
 /// `(g * h + l) % m = g * ((h + l / g) % (m / g)) + l % g` where `g` divides `m`, where that is cheaper.
 fn carried(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {
     let Node::Sum(constant, terms) = s.arena.node(n) else { return Ok(None) };
-    let terms = terms.to_vec();
+    let terms = Terms::from_slice(terms);
     for g in shared_granules(&terms, m) {
         if !s.spend(terms.len() as u64) {
             break;
         }
-        let (high, low): (Vec<Term>, Vec<Term>) = terms.iter().partition(|t| t.coeff % g == 0);
+        let (high, low): (Terms, Terms) = terms.iter().copied().partition(|t| t.coeff % g == 0);
         if !may_carry(s, &low) {
             continue;
         }
@@ -179,7 +179,7 @@ fn carried(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Ex
         if s.cost(carry) + s.cost(rest) >= s.cost(low) + 8 {
             continue;
         }
-        let mut inner: Vec<Term> = high.iter().map(|t| Term::new(t.coeff / g, t.expr)).collect();
+        let mut inner: Terms = high.iter().map(|t| Term::new(t.coeff / g, t.expr)).collect();
         inner.push(Term::new(1, carry));
         let inner = s.sum(0, &inner)?;
         let Some(digit) = s.other_remainder(e, inner, m / g)? else { continue };

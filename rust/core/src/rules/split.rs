@@ -5,11 +5,12 @@
 //! all nonnegative), and the range of what is left must lie within one period of `g`: linear in the number of terms.
 
 use crate::error::Result;
-use crate::expr::{Expr, Node, Term};
+use crate::expr::{Expr, Node, Term, Terms};
 use crate::int::{div_mod_positive, gcd_i64};
 use crate::interval::Interval;
 use crate::range::Info;
 use crate::simplify::Simplifier;
+use smallvec::{smallvec, SmallVec};
 
 /// `n = high + low`.
 pub struct Split {
@@ -30,6 +31,9 @@ struct Part {
     /// All values of the term are congruent modulo this (0: a constant).
     step: i64,
 }
+
+type Granules = SmallVec<[i64; 16]>;
+type Parts = SmallVec<[Part; 8]>;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Residues {
@@ -96,11 +100,11 @@ impl Simplifier<'_> {
         digits || self.ranges.facts.may_join(self.arena, lifted)
     }
 
-    fn parts(&mut self, n: Expr) -> (i64, Vec<Part>) {
+    fn parts(&mut self, n: Expr) -> (i64, Parts) {
         let (constant, terms) = match self.arena.node(n) {
-            Node::Sum(constant, terms) => (constant, terms.to_vec()),
-            Node::Constant(c) => (c, Vec::new()),
-            _ => (0, vec![Term::new(1, n)]),
+            Node::Sum(constant, terms) => (constant, Terms::from_slice(terms)),
+            Node::Constant(c) => (c, Terms::new()),
+            _ => (0, smallvec![Term::new(1, n)]),
         };
         let parts = terms.into_iter().map(|term| {
             let info = self.info(term.expr);
@@ -153,8 +157,8 @@ impl Simplifier<'_> {
         if !lows && base == 0 {
             return Ok(None);
         }
-        let mut low: Vec<Term> = Vec::new();
-        let mut high: Vec<Term> = Vec::new();
+        let mut low: Terms = Terms::new();
+        let mut high: Terms = Terms::new();
         for p in parts {
             let residue = residue_of(p, g, residues).unwrap_or(0);
             let rest = p.term.coeff - residue;
@@ -172,7 +176,7 @@ impl Simplifier<'_> {
     }
     /// The bounds of the low part as the facts know them.
     fn low_by_facts(&mut self, shift: i64, parts: &[Part], g: i64, residues: Residues) -> Result<Interval> {
-        let low: Vec<Term> = parts
+        let low: Terms = parts
             .iter()
             .filter_map(|p| residue_of(p, g, residues).map(|r| Term::new(r, p.term.expr)))
             .collect();
@@ -223,10 +227,10 @@ fn residue_of(p: &Part, g: i64, residues: Residues) -> Option<i64> {
 }
 
 /// `m`, and the common divisors of `m` with the steps of the terms, one by one and joined from the largest on.
-fn granules(parts: &[Part], m: i64) -> Vec<i64> {
-    let mut found: Vec<i64> = Vec::with_capacity(parts.len() * 2 + 1);
+fn granules(parts: &[Part], m: i64) -> Granules {
+    let mut found = Granules::new();
     found.push(m);
-    let mut single: Vec<i64> = parts.iter().map(|p| gcd_i64(m, p.step)).collect();
+    let mut single: Granules = parts.iter().map(|p| gcd_i64(m, p.step)).collect();
     single.sort_unstable_by(|a, b| b.cmp(a));
     let mut joined = 0;
     for g in single {

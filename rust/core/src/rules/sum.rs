@@ -3,9 +3,10 @@
 use super::remainder::are_congruent;
 use super::RuleId;
 use crate::error::Result;
-use crate::expr::{Expr, Node, Tag, Term};
+use crate::expr::{Expr, Node, Tag, Term, Terms};
 use crate::int::gcd_i64;
 use crate::simplify::Simplifier;
+use smallvec::smallvec;
 
 /// Sums with more terms than this are not searched for pairs term by term.
 const PAIRS_SEARCHED: usize = 64;
@@ -60,7 +61,7 @@ type TermRule = fn(&mut Simplifier<'_>, Expr, &[Term], usize) -> Result<Option<E
 
 fn each_term(s: &mut Simplifier<'_>, e: Expr, tag: Tag, rule: TermRule) -> Result<Option<Expr>> {
     let Node::Sum(_, terms) = s.arena.node(e) else { return Ok(None) };
-    let terms = terms.to_vec();
+    let terms = Terms::from_slice(terms);
     for k in 0..terms.len() {
         if s.arena.tag(terms[k].expr) == tag && s.spend(1) {
             if let Some(x) = rule(s, e, &terms, k)? {
@@ -80,7 +81,7 @@ fn cheaper(
     new: &[Term],
 ) -> Result<Option<Expr>> {
     let constant = s.arena.constant_part(e);
-    let mut all: Vec<Term> = Vec::with_capacity(terms.len() + new.len());
+    let mut all: Terms = Terms::new();
     all.extend(terms.iter().enumerate().filter(|(k, _)| !gone.contains(k)).map(|(_, t)| *t));
     all.extend_from_slice(new);
     let raw = s.arena.sum(constant, &all)?;
@@ -138,11 +139,11 @@ fn remainder_joins(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], k: usize) ->
         }
         let Some((z, side)) = congruent_dividend(s, terms[i].expr, terms[k].expr, m)? else { continue };
         let c = terms[k].coeff;
-        let new = match (side, c.checked_neg(), c.checked_mul(m - 1)) {
-            (Side::Same, ..) if terms[i].coeff == step => vec![Term::new(c, z)],
+        let new: Terms = match (side, c.checked_neg(), c.checked_mul(m - 1)) {
+            (Side::Same, ..) if terms[i].coeff == step => smallvec![Term::new(c, z)],
             (Side::Mirrored, Some(negative), Some(top)) if terms[i].coeff == minus => {
                 let one = s.arena.constant(1);
-                vec![Term::new(top, one), Term::new(negative, z)]
+                smallvec![Term::new(top, one), Term::new(negative, z)]
             }
             _ => continue,
         };
@@ -171,7 +172,7 @@ fn remainder_joins(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], k: usize) ->
         return Ok(None);
     }
     let q = s.floordiv_constant(x, m)?;
-    let mut new = vec![Term::new(terms[k].coeff, x)];
+    let mut new: Terms = smallvec![Term::new(terms[k].coeff, x)];
     match s.arena.node(q) {
         Node::Sum(constant, parts) => {
             for p in parts {
@@ -282,8 +283,8 @@ fn digits_join(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], k: usize, i: usi
     let Some(joined) = u.checked_mul(v) else { return Ok(None) };
     let mut dividends: Vec<(Expr, Expr)> = Vec::new();
     let parts = match s.arena.node(y) {
-        Node::Sum(_, parts) => parts.to_vec(),
-        _ => vec![Term::new(1, y)],
+        Node::Sum(_, parts) => Terms::from_slice(parts),
+        _ => smallvec![Term::new(1, y)],
     };
     for p in parts {
         if let Some((z, Side::Same)) = congruent_dividend(s, p.expr, low.expr, u)? {
@@ -380,7 +381,7 @@ fn equality_used(s: &mut Simplifier<'_>, e: Expr) -> Result<Option<Expr>> {
 /// `c * min(a, b) + c * max(a, b)` is `c * a + c * b`.
 fn extremes_join(s: &mut Simplifier<'_>, e: Expr) -> Result<Option<Expr>> {
     let Node::Sum(_, terms) = s.arena.node(e) else { return Ok(None) };
-    let terms = terms.to_vec();
+    let terms = Terms::from_slice(terms);
     for (k, low) in terms.iter().enumerate() {
         let Node::Min(&[a, b]) = s.arena.node(low.expr) else { continue };
         let twin = terms.iter().position(|t| {
