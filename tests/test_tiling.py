@@ -1,6 +1,7 @@
 """Tile propagation: the operand's tile holds exactly the elements that the output tile needs; held against enumeration."""
 
 import itertools
+import re
 from collections.abc import Sequence
 
 import pytest
@@ -8,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import indexing as ix
+from indexing.analysis.sizes import divisors
 from indexing.analysis.tiling import propagate_tiles
 from shape_programs import Chain
 
@@ -145,3 +147,55 @@ def test_sizes_that_are_no_powers_of_two() -> None:
     text = "ENTRY e { p = f32[8,6] parameter(0) ROOT r = f32[48] reshape(p) }"
     found = list(ix.valid_tilings(ix.hlo.parse(text).entry.root))
     assert found == [(1,), (2,), (3,), (6,), (12,), (18,), (24,), (30,), (36,), (42,), (48,)]
+
+
+def searched(root: ix.hlo.Instruction) -> list[tuple[int, ...]]:
+    """The valid sizes, by asking all of them."""
+    tiles = [t for k in range(len(root.operands)) for t in propagate_tiles(root, k)]
+    every = itertools.product(*(range(1, n + 1) for n in root.shape.dimensions))
+    return [sizes for sizes in every if all(t.holds(sizes) for t in tiles)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "p = f32[8,6] parameter(0) ROOT r = f32[48] reshape(p)",
+        "p = f32[48] parameter(0) ROOT r = f32[2,4,6] reshape(p)",
+        "p = f32[6,35] parameter(0) ROOT r = f32[15,14] reshape(p)",
+        "p = f32[4,9,5] parameter(0) ROOT r = f32[6,30] reshape(p)",
+        "p = f32[30] parameter(0) q = f32[30] reverse(p), dimensions={0} ROOT r = f32[5,6] reshape(q)",
+        "p = f32[40] parameter(0) q = f32[24] slice(p), slice={[8:32]} ROOT r = f32[4,6] reshape(q)",
+        "p = f32[] parameter(0) ROOT r = f32[] negate(p)",
+    ],
+)
+def test_valid_tilings_are_all_that_hold(text: str) -> None:
+    parameters = re.findall(r"(p) = (\S+) parameter\(0\)", text)
+    root = re.findall(r"ROOT \w+ = (\S+) ", text)[0]
+    module = ix.hlo.parse(
+        f"f {{ {text} }}\nENTRY e {{ p = {parameters[0][1]} parameter(0) ROOT f = {root} fusion(p), kind=kLoop, calls=f }}"
+    )
+    assert list(ix.valid_tilings(module.entry.root)) == searched(module.entry.root)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10**9))
+def test_valid_tilings_of_chains_are_all_that_hold(seed: int) -> None:
+    root = ix.hlo.parse(Chain(seed).text).entry.root
+    if root.opcode != "fusion" or root.shape.element_count > 200:
+        return
+    if any(not maps or any(m.map.is_known_empty for m in maps) for maps in ix.output_to_input(root)):
+        return
+    assert list(ix.valid_tilings(root)) == searched(root)
+
+
+def test_large_dimensions_are_not_searched() -> None:
+    """Sizes of 2^33 elements: divisors of the inner size and multiples of it are listed at once."""
+    text = "ENTRY e { p = s8[8388608,1024] parameter(0) ROOT r = s8[8589934592] reshape(p) }"
+    found = itertools.islice(ix.valid_tilings(ix.hlo.parse(text).entry.root), 14)
+    assert list(found) == [(2**k,) for k in range(11)] + [(2048,), (3072,), (4096,)]
+
+
+def test_divisors() -> None:
+    for n in range(1, 400):
+        assert divisors(n) == [d for d in range(1, n + 1) if n % d == 0]
+    assert divisors(2**33 * 1021)[-2:] == [2**32 * 1021, 2**33 * 1021]

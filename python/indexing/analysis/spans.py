@@ -9,12 +9,10 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
 
 from indexing._core import IndexingMap, Interval, SymbolicExpr, constant, variable
+from indexing.analysis.sizes import Clause, holds
 
-#: One of these holds: each expression, over the output tile's sizes, lies in its interval.
-Clause: TypeAlias = tuple[tuple[SymbolicExpr, Interval], ...]
 _MANY = 2**62
 
 
@@ -68,7 +66,7 @@ class Walk:
         """The grid of a result; all that it can be, where its clauses leave neither single elements nor the whole."""
         before, was_exact = dict(self.clauses), self.exact
         found = self.span(e)
-        if any(all(_holds(clause, sizes) for clause in self.clauses) for sizes in self._ends()):
+        if any(all(holds(clause, sizes) for clause in self.clauses) for sizes in self._ends()):
             return found
         self.clauses, self.exact = before, was_exact
         self._known.clear()
@@ -280,7 +278,7 @@ class Walk:
         A clause of which one alternative always holds is left out, and so are alternatives that never do.
         """
         added = [self._reduced(clause) for clause in clauses]
-        if any(clause is not None and not any(_holds(clause, ends) for ends in self._ends()) for clause in added):
+        if any(clause is not None and not any(holds(clause, ends) for ends in self._ends()) for clause in added):
             return False
         self.clauses.update((clause, None) for clause in added if clause is not None)
         return True
@@ -297,10 +295,6 @@ class Walk:
             if not wanted.intersect(bounds).is_empty:
                 kept[e, wanted] = None
         return tuple(kept)
-
-
-def _holds(clause: Clause, sizes: Sequence[int]) -> bool:
-    return any(wanted.contains(e.evaluate(sizes)) for e, wanted in clause)
 
 
 def _inner(digit: Digit | None, kind: str, m: int) -> Digit | None:

@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, constant, variable
-from indexing.analysis.spans import Clause, Walk, independent
+from indexing.analysis.sizes import Clause, holds, tilings
+from indexing.analysis.spans import Walk, independent
 from indexing.errors import UnsupportedOp
 from indexing.fusion import input_to_output, output_to_input
 from indexing.hlo import Instruction
@@ -45,7 +46,7 @@ class Tile:
 
     def holds(self, sizes: Sequence[int]) -> bool:
         """Does the answer hold for an output tile of these sizes?"""
-        return all(_holds(clause, sizes) for clause in self.constraints)
+        return all(holds(clause, sizes) for clause in self.constraints)
 
 
 def propagate_tile(
@@ -101,7 +102,7 @@ def propagate_tiles(
 def valid_tilings(fusion: Instruction, output: int = 0) -> Iterator[tuple[int, ...]]:
     """The output tile sizes, from 1 to the whole dimension, at which the tiles of all operands are grids.
 
-    Lazily, the last size fastest. Raises UnsupportedOp where an operand's map is unknown.
+    Lazily, the last size fastest: sizes that divisibility asks for are listed, not searched for. Raises UnsupportedOp where an operand's map is unknown.
     """
     clauses: dict[Clause, None] = {}
     for operand, maps in enumerate(output_to_input(fusion, output)):
@@ -109,39 +110,7 @@ def valid_tilings(fusion: Instruction, output: int = 0) -> Iterator[tuple[int, .
             for tile in propagate_tiles(fusion, operand, output):
                 clauses.update(dict.fromkeys(tile.constraints))
     sizes = fusion.shape.leaves[output].dimensions
-    yield from _fill([range(1, max(size, 1) + 1) for size in sizes], list(clauses))
-
-
-def _fill(choices: Sequence[range], clauses: Sequence[Clause]) -> Iterator[tuple[int, ...]]:
-    """Choose size by size; a clause is asked as soon as all its sizes are chosen."""
-    last = [max((v for e, _ in clause for v in e.used_variables()), default=-1) for clause in clauses]
-    if any(v < 0 and not _holds(c, ()) for c, v in zip(clauses, last, strict=True)):
-        return
-    at = [[c for c, v in zip(clauses, last, strict=True) if v == k] for k in range(len(choices))]
-    stack = [iter(choices[0])] if choices else []
-    if not choices:
-        yield ()
-    sizes: list[int] = []
-    while stack:
-        size = next(stack[-1], None)
-        if size is None:
-            stack.pop()
-            if sizes:
-                sizes.pop()
-            continue
-        sizes.append(size)
-        depth = len(sizes) - 1
-        if not all(_holds(clause, sizes) for clause in at[depth]):
-            sizes.pop()
-        elif depth + 1 == len(choices):
-            yield tuple(sizes)
-            sizes.pop()
-        else:
-            stack.append(iter(choices[depth + 1]))
-
-
-def _holds(clause: Clause, sizes: Sequence[int]) -> bool:
-    return any(i.contains(e.evaluate(sizes) if e.used_variables() else e.constant_value or 0) for e, i in clause)
+    yield from tilings([max(size, 1) for size in sizes], list(clauses))
 
 
 def _propagate(m: IndexingMap, extents: Sequence[int], name: str) -> Tile:
