@@ -102,7 +102,8 @@ def propagate_tiles(
 def valid_tilings(fusion: Instruction, output: int = 0) -> Iterator[tuple[int, ...]]:
     """The output tile sizes, from 1 to the whole dimension, at which the tiles of all operands are grids.
 
-    Lazily, the last size fastest: sizes that divisibility asks for are listed, not searched for. Raises UnsupportedOp where an operand's map is unknown.
+    Lazily, the last size fastest: sizes that divisibility asks for are listed, not searched for. Raises UnsupportedOp
+    where an operand's map is unknown.
     """
     clauses: dict[Clause, None] = {}
     for operand, maps in enumerate(output_to_input(fusion, output)):
