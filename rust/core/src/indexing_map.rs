@@ -269,6 +269,11 @@ impl OpenMap {
 
     /// The value: constraints settled, and [`Form::KnownEmpty`] where an interval is empty.
     pub fn close(mut self, arena: &mut Arena) -> Result<IndexingMap> {
+        self.take_value(arena)
+    }
+
+    /// As [`OpenMap::close`], for a map whose memory is used again: its variables are taken, the rest is of no use.
+    pub(crate) fn take_value(&mut self, arena: &mut Arena) -> Result<IndexingMap> {
         self.settle_constraints(arena);
         if self.known_empty {
             return Ok(IndexingMap::known_empty(arena));
@@ -283,8 +288,16 @@ impl OpenMap {
             num_results: count(num_results)?,
             bounds: self.constraints.iter().map(|(_, i)| *i).collect(),
             dag: arena.export(&self.results),
-            variables: self.variables.into(),
+            variables: std::mem::take(&mut self.variables).into(),
         })
+    }
+
+    /// The map of no variables and no results, in the same memory.
+    pub(crate) fn clear(&mut self) {
+        self.variables.clear();
+        self.results.clear();
+        self.constraints.clear();
+        (self.num_dims, self.num_ranges, self.known_empty) = (0, 0, false);
     }
 
     /// How many runtime variables.

@@ -7,9 +7,12 @@
 //! Reading goes straight from bytes into an arena, with a stack of its own: no depth of nesting overflows anything.
 //! Printing chooses the cheapest spelling of a canonical node.
 
+mod frame;
+mod header;
 mod read_expr;
 mod read_map;
 mod scan;
+mod seen;
 mod write_expr;
 mod write_map;
 mod write_sum;

@@ -1,221 +1,19 @@
-//! Reading maps: lists of variables, results, and the domain.
+//! Reading maps: results, and the domain.
 
-use super::read_expr::{expr, Reading, VariableNames};
-use super::scan::{name_key, Scanner};
-use crate::error::{Error, Result};
+use super::header::{read_header, Header};
+use super::read_expr::{expr, expr_after, first, First, Reading, VariableNames};
+use super::scan::{usual_interval, Scanner};
+use crate::error::Result;
 use crate::expr::{Arena, Expr};
-use crate::indexing_map::{IndexingMap, OpenMap, Variable, VariableKind, RESERVED};
+use crate::indexing_map::{name_of, IndexingMap, OpenMap};
 use crate::interval::Interval;
 use crate::map::SymbolicMap;
-use std::collections::HashMap;
-use std::sync::Arc;
 
-/// The names of the variables in front of an arrow.
-#[derive(Default)]
-struct Header<'t> {
-    /// In the order of the variables.
-    custom: Vec<Custom<'t>>,
-    num_variables: usize,
-    num_dims: usize,
-    num_ranges: usize,
-    /// Filled where many names are no default names.
-    by_name: Option<HashMap<&'t str, u32>>,
-}
-
-/// A name that is not the default one of its place.
-struct Custom<'t> {
-    key: u64,
-    name: &'t str,
-    index: u32,
-}
-
-const FEW: usize = 12;
-/// Names that are kept from text to text.
-const NAMES_KEPT: usize = 64;
-
-/// The number behind `prefix`, written as default names write it.
+/// A variable by a name of two bytes, and what is behind it: what most results and bounds begin with.
 #[inline]
-fn place_in(name: &str, prefix: usize) -> Option<usize> {
-    let digits = &name.as_bytes()[prefix..];
-    if digits.is_empty() || digits.len() > 9 || (digits[0] == b'0' && digits.len() > 1) {
-        return None;
-    }
-    digits.iter().try_fold(0usize, |n, d| {
-        let digit = d.wrapping_sub(b'0');
-        (digit < 10).then(|| n * 10 + usize::from(digit))
-    })
-}
-
-/// The kind and the place that a default name stands for.
-#[inline]
-fn default_place(name: &str) -> Option<(VariableKind, usize)> {
-    let (kind, prefix) = match name.as_bytes() {
-        [b'd', digit @ b'0'..=b'9'] => return Some((VariableKind::Dimension, usize::from(digit - b'0'))),
-        [b's', digit @ b'0'..=b'9'] => return Some((VariableKind::Range, usize::from(digit - b'0'))),
-        [b'd', ..] => (VariableKind::Dimension, 1),
-        [b's', ..] => (VariableKind::Range, 1),
-        [b'r', b't', ..] => (VariableKind::Runtime, 2),
-        _ => return None,
-    };
-    Some((kind, place_in(name, prefix)?))
-}
-
-impl<'t> Header<'t> {
-    /// Where the variable with this default name would be, if it is there and has it.
-    #[inline]
-    fn default_index(&self, name: &str) -> Option<usize> {
-        let (kind, place) = default_place(name)?;
-        let (first, end) = match kind {
-            VariableKind::Dimension => (0, self.num_dims),
-            VariableKind::Range => (self.num_dims, self.num_dims + self.num_ranges),
-            VariableKind::Runtime => (self.num_dims + self.num_ranges, self.num_variables),
-        };
-        let index = first + place;
-        (index < end && self.has_default(index)).then_some(index)
-    }
-
-    /// Has the variable the default name of its place?
-    #[inline]
-    fn has_default(&self, index: usize) -> bool {
-        self.custom.is_empty() || self.custom.binary_search_by_key(&index, |c| c.index as usize).is_err()
-    }
-
-    fn add(&mut self, kind: VariableKind, first: usize, name: &'t str) {
-        let place = self.num_variables - first;
-        if default_place(name) != Some((kind, place)) {
-            let index = self.num_variables as u32;
-            self.custom.push(Custom { key: name_key(name.as_bytes()), name, index });
-        }
-        self.num_variables += 1;
-    }
-
-    /// Index the names, and find one that stands twice.
-    fn finish(&mut self) -> Option<&'t str> {
-        if self.custom.len() > FEW {
-            let mut by_name = HashMap::with_capacity(self.custom.len());
-            for c in &self.custom {
-                if by_name.insert(c.name, c.index).is_some() {
-                    return Some(c.name);
-                }
-            }
-            self.by_name = Some(by_name);
-        } else {
-            for (k, c) in self.custom.iter().enumerate() {
-                if self.custom[..k].iter().any(|other| other.key == c.key && other.name == c.name) {
-                    return Some(c.name);
-                }
-            }
-        }
-        self.custom.iter().map(|c| c.name).find(|name| self.default_index(name).is_some())
-    }
-
-    fn variables(&self, reading: &mut Reading) -> Vec<Variable> {
-        let unknown = Interval::EMPTY;
-        let mut variables = Vec::with_capacity(self.num_variables);
-        variables.extend((0..self.num_variables).map(|_| Variable::new(unknown)));
-        for c in &self.custom {
-            variables[c.index as usize].name = Some(kept_name(reading, c.name));
-        }
-        variables
-    }
-}
-
-/// The name as a value; names return from text to text.
-fn kept_name(reading: &mut Reading, name: &str) -> Arc<str> {
-    if let Some(known) = reading.names.iter().find(|n| ***n == *name) {
-        return known.clone();
-    }
-    let new: Arc<str> = name.into();
-    if reading.names.len() == NAMES_KEPT {
-        reading.names.clear();
-    }
-    reading.names.push(new.clone());
-    new
-}
-
-impl VariableNames for Header<'_> {
-    #[inline]
-    fn index_of(&self, name: &str) -> Option<u32> {
-        if let Some(index) = self.default_index(name) {
-            return Some(index as u32);
-        }
-        if let Some(by_name) = &self.by_name {
-            return by_name.get(name).copied();
-        }
-        let key = name_key(name.as_bytes());
-        let same = |c: &&Custom<'_>| {
-            c.key == key && c.name.len() == name.len() && (name.len() <= 8 || c.name == name)
-        };
-        self.custom.iter().find(same).map(|c| c.index)
-    }
-
-    fn expected(&self) -> String {
-        if self.num_variables == 0 {
-            "an expression without variables, for the map has none".to_owned()
-        } else {
-            "a variable that stands in front of the arrow".to_owned()
-        }
-    }
-}
-
-fn names<'t>(
-    scanner: &mut Scanner<'t>,
-    header: &mut Header<'t>,
-    kind: VariableKind,
-    close: u8,
-    what: &str,
-) -> Result<usize> {
-    let first = header.num_variables;
-    // The default names come in this order; most names are default names.
-    for digit in 0..10 {
-        if !scanner.take_short(kind.prefix().as_bytes(), digit) {
-            break;
-        }
-        header.num_variables += 1;
-        if !scanner.take(b',') {
-            scanner.need(close, what)?;
-            return Ok(header.num_variables - first);
-        }
-    }
-    loop {
-        if scanner.take(close) {
-            return Ok(header.num_variables - first);
-        }
-        let Some((start, end)) = scanner.name() else { return Err(scanner.expected(what)) };
-        let name = &scanner.text[start..end];
-        if matches!(name.as_bytes()[0], b'f' | b'c' | b'm' | b'i' | b'd') && RESERVED.contains(&name) {
-            scanner.at = start;
-            return Err(scanner.expected("a name of a variable"));
-        }
-        header.add(kind, first, name);
-        if !scanner.take(b',') {
-            scanner.need(close, what)?;
-            return Ok(header.num_variables - first);
-        }
-    }
-}
-
-fn header<'t>(scanner: &mut Scanner<'t>) -> Result<Header<'t>> {
-    let mut header = Header::default();
-    let start = scanner.at;
-    scanner.need(b'(', "'(' and the dimensions, as in `(d0, d1) -> (d0)`")?;
-    let dims = names(scanner, &mut header, VariableKind::Dimension, b')', "a dimension, ',' or ')'")?;
-    header.num_dims = dims;
-    if scanner.take(b'[') {
-        header.num_ranges =
-            names(scanner, &mut header, VariableKind::Range, b']', "a range variable, ',' or ']'")?;
-    }
-    if scanner.take(b'{') {
-        names(scanner, &mut header, VariableKind::Runtime, b'}', "a runtime variable, ',' or '}'")?;
-    }
-    if let Some(twice) = header.finish() {
-        return Err(Error::parse(format!("expected each variable once, found {twice:?} twice"), start));
-    }
-    if !(scanner.take(b'-') && scanner.here() == b'>') {
-        return Err(scanner.expected("'->' and the results"));
-    }
-    scanner.at += 1;
-    Ok(header)
+fn short_variable<'t>(rest: &'t [u8], header: &Header<'_>) -> Option<(u32, &'t [u8])> {
+    let [letter, digit @ b'0'..=b'9', rest @ ..] = rest else { return None };
+    Some((header.index_of_short(*letter, *digit - b'0')?, rest))
 }
 
 fn results(
@@ -223,23 +21,72 @@ fn results(
     arena: &mut Arena,
     reading: &mut Reading,
     header: &Header<'_>,
-) -> Result<Vec<Expr>> {
+    results: &mut Vec<Expr>,
+) -> Result<()> {
     scanner.need(b'(', "'(' and the results")?;
-    let mut results = Vec::with_capacity(header.num_variables);
     loop {
         if scanner.take(b')') {
-            return Ok(results);
+            return Ok(());
         }
-        results.push(expr(scanner, arena, reading, header)?);
+        match short_variable(scanner.rest, header) {
+            Some((v, rest @ [b',' | b')', ..])) => {
+                results.push(arena.variable(v));
+                scanner.rest = rest;
+            }
+            _ => results.push(expr(scanner, arena, reading, header)?),
+        }
         if !scanner.take(b',') {
             scanner.need(b')', "an operator, ',' or ')'")?;
-            return Ok(results);
+            return Ok(());
         }
     }
 }
 
+/// `d0 in [lower, upper]`, written just so: the variable, its bounds, and what is behind them.
+#[inline]
+fn usual_bounds<'t>(rest: &'t [u8], header: &Header<'_>) -> Option<(u32, Interval, &'t [u8])> {
+    let (v, rest) = short_variable(rest, header)?;
+    let (lower, upper, rest) = usual_interval(rest.strip_prefix(b" in")?)?;
+    Some((v, Interval::new(lower, upper), rest))
+}
+
+/// The bounds of a variable or of an expression.
+fn any_bounds(
+    scanner: &mut Scanner<'_>,
+    arena: &mut Arena,
+    reading: &mut Reading,
+    header: &Header<'_>,
+    map: &mut OpenMap,
+    bounded: &mut Bounded,
+) -> Result<()> {
+    let start = scanner.rest;
+    let first = first(scanner, header)?;
+    if let First::Variable(v) = first {
+        if scanner.take_word("in") {
+            bounded.set(map, v, interval(scanner)?);
+            return Ok(());
+        }
+    }
+    let e = expr_after(scanner, arena, reading, header, start, first)?;
+    if !scanner.take_word("in") {
+        return Err(scanner.expected("an operator or `in [lower, upper]`"));
+    }
+    map.constraints.push((e, interval(scanner)?));
+    Ok(())
+}
+
 #[inline]
 fn interval(scanner: &mut Scanner<'_>) -> Result<Interval> {
+    match usual_interval(scanner.rest) {
+        Some((lower, upper, rest)) => {
+            scanner.rest = rest;
+            Ok(Interval::new(lower, upper))
+        }
+        None => any_interval(scanner),
+    }
+}
+
+fn any_interval(scanner: &mut Scanner<'_>) -> Result<Interval> {
     scanner.need(b'[', "'[' and two bounds, as in `in [0, 9]`")?;
     let lower = scanner.integer("the lower bound, an integer")?;
     scanner.need(b',', "',' and the upper bound")?;
@@ -248,20 +95,43 @@ fn interval(scanner: &mut Scanner<'_>) -> Result<Interval> {
     Ok(Interval::new(lower, upper))
 }
 
-/// A name that is followed by ` in`: the variable that is bounded here.
-#[inline]
-fn bounded_variable(scanner: &mut Scanner<'_>, header: &Header<'_>) -> Option<usize> {
-    let start = scanner.at;
-    if let Some((from, to)) = scanner.name() {
-        let name = &scanner.text[from..to];
-        if scanner.take_word("in") {
-            if let Some(v) = header.index_of(name) {
-                return Some(v as usize);
-            }
-        }
+/// Which variables have bounds: most texts give them in order.
+struct Bounded {
+    /// All before this one.
+    next: usize,
+    /// Each, once they came in another order.
+    each: Vec<bool>,
+}
+
+impl Bounded {
+    /// Give variable `v` its bounds, or more of them.
+    #[inline]
+    fn set(&mut self, map: &mut OpenMap, v: u32, bounds: Interval) {
+        let new = self.add(v as usize, map.variables.len());
+        let own = &mut map.variables[v as usize].interval;
+        *own = if new { bounds } else { own.intersect(bounds) };
     }
-    scanner.at = start;
-    None
+
+    /// Note that variable `v` of `count` has bounds: are these its first ones?
+    #[inline]
+    fn add(&mut self, v: usize, count: usize) -> bool {
+        if self.each.is_empty() {
+            if v == self.next {
+                self.next += 1;
+                return true;
+            }
+            self.each.resize(count, false);
+            self.each[..self.next].fill(true);
+        }
+        !std::mem::replace(&mut self.each[v], true)
+    }
+
+    fn first_without(&self, count: usize) -> Option<usize> {
+        if self.each.is_empty() {
+            return (self.next < count).then_some(self.next);
+        }
+        self.each.iter().position(|b| !b)
+    }
 }
 
 fn domain(
@@ -271,35 +141,25 @@ fn domain(
     header: &Header<'_>,
     map: &mut OpenMap,
 ) -> Result<()> {
-    let mut bounded = std::mem::take(&mut reading.flags);
-    bounded.clear();
-    bounded.resize(map.variables.len(), false);
-    let mut missing = map.variables.len();
+    let mut bounded = Bounded { next: 0, each: std::mem::take(&mut reading.bounded) };
+    bounded.each.clear();
     while scanner.peek() != 0 {
-        if let Some(v) = bounded_variable(scanner, header) {
-            let bounds = interval(scanner)?;
-            let own = &mut map.variables[v].interval;
-            *own = if bounded[v] { own.intersect(bounds) } else { bounds };
-            missing -= usize::from(!bounded[v]);
-            bounded[v] = true;
-        } else {
-            let e = expr(scanner, arena, reading, header)?;
-            if !scanner.take_word("in") {
-                return Err(scanner.expected("an operator or `in [lower, upper]`"));
+        match usual_bounds(scanner.rest, header) {
+            Some((v, bounds, rest)) => {
+                bounded.set(map, v, bounds);
+                scanner.rest = rest;
             }
-            let bounds = interval(scanner)?;
-            map.constraints.push((e, bounds));
+            None => any_bounds(scanner, arena, reading, header, map, &mut bounded)?,
         }
-        if !scanner.take(b',') && scanner.peek() != 0 {
+        if scanner.take_exactly(b", ").is_none() && !scanner.take(b',') && scanner.peek() != 0 {
             return Err(scanner.expected("',' or the end"));
         }
     }
-    if missing > 0 {
-        let first = bounded.iter().position(|b| !b).unwrap_or(0);
-        let name = crate::indexing_map::name_of(&map.variables[first], first, map.num_dims, map.num_ranges);
+    if let Some(first) = bounded.first_without(header.num_variables) {
+        let name = name_of(&map.variables[first], first, map.num_dims, map.num_ranges);
         return Err(scanner.expected(&format!("the bounds of {name}, as in `{name} in [0, 9]`")));
     }
-    reading.flags = bounded;
+    reading.bounded = bounded.each;
     Ok(())
 }
 
@@ -320,44 +180,52 @@ pub fn read_indexing_map(text: &str, arena: &mut Arena, reading: &mut Reading) -
         }
         _ => {}
     }
+    let mut map = std::mem::take(&mut reading.map);
+    let result = read_parts(&mut scanner, arena, reading, &mut map).and_then(|()| map.take_value(arena));
+    reading.map = map;
+    result
+}
+
+fn read_parts(
+    scanner: &mut Scanner<'_>,
+    arena: &mut Arena,
+    reading: &mut Reading,
+    map: &mut OpenMap,
+) -> Result<()> {
     reading.begin();
-    let header = header(&mut scanner)?;
-    let results = results(&mut scanner, arena, reading, &header)?;
-    let mut map = OpenMap {
-        variables: header.variables(reading),
-        num_dims: header.num_dims,
-        num_ranges: header.num_ranges,
-        results,
-        constraints: Vec::new(),
-        known_empty: false,
-    };
+    map.clear();
+    let mut header = Header::default();
+    read_header(scanner, &mut header)?;
+    results(scanner, arena, reading, &header, &mut map.results)?;
+    map.variables = header.variables(reading);
+    (map.num_dims, map.num_ranges) = (header.num_dims, header.num_ranges);
     let comma = scanner.take(b',');
     if scanner.take_word("domain") {
         scanner.need(b':', "':' after domain")?;
     } else if !map.variables.is_empty() {
         return Err(scanner.expected("`, domain:` and the bounds of the variables"));
-    } else if scanner.at < scanner.bytes.len() && !(comma && scanner.peek() == 0) {
+    } else if !(scanner.rest.is_empty() || (comma && scanner.peek() == 0)) {
         return Err(scanner.expected("`, domain:` or the end"));
     }
-    domain(&mut scanner, arena, reading, &header, &mut map)?;
-    end(&mut scanner)?;
-    map.close(arena)
+    domain(scanner, arena, reading, &header, map)?;
+    end(scanner)
 }
 
 /// Read a symbolic map from the whole of `text`; runtime variables are symbols after the ranges.
 pub fn read_symbolic_map(text: &str, arena: &mut Arena, reading: &mut Reading) -> Result<SymbolicMap> {
     let mut scanner = Scanner::new(text);
     reading.begin();
-    let header = header(&mut scanner)?;
-    let results = results(&mut scanner, arena, reading, &header)?;
+    let (mut header, mut found) = (Header::default(), Vec::new());
+    read_header(&mut scanner, &mut header)?;
+    results(&mut scanner, arena, reading, &header, &mut found)?;
     scanner.take(b',');
     end(&mut scanner)?;
-    SymbolicMap::new(arena, header.num_dims, header.num_variables - header.num_dims, &results)
+    SymbolicMap::new(arena, header.num_dims, header.num_variables - header.num_dims, &found)
 }
 
 fn end(scanner: &mut Scanner<'_>) -> Result<()> {
     scanner.skip_space();
-    if scanner.at < scanner.bytes.len() {
+    if !scanner.rest.is_empty() {
         return Err(scanner.expected("the end of the text"));
     }
     Ok(())

@@ -33,68 +33,72 @@ fn is(b: u8, class: u8) -> bool {
 }
 
 /// A place in a text.
-pub(crate) struct Scanner<'t> {
-    pub(crate) text: &'t str,
-    pub(crate) bytes: &'t [u8],
-    pub(crate) at: usize,
+pub(super) struct Scanner<'t> {
+    pub(super) text: &'t str,
+    /// What is not read yet: a slice, for it is shortened without a check of its bounds.
+    pub(super) rest: &'t [u8],
 }
 
 impl<'t> Scanner<'t> {
-    pub(crate) fn new(text: &'t str) -> Self {
-        Scanner { text, bytes: text.as_bytes(), at: 0 }
+    pub(super) fn new(text: &'t str) -> Self {
+        Scanner { text, rest: text.as_bytes() }
+    }
+
+    /// The byte offset of what is next.
+    #[inline]
+    pub(super) fn at(&self) -> usize {
+        self.text.len() - self.rest.len()
     }
 
     #[inline]
-    pub(crate) fn skip_space(&mut self) {
-        let mut at = self.at;
-        // Most bytes are told apart from white space without the table.
-        while self.bytes.get(at).is_some_and(|b| *b <= b' ' && is(*b, SPACE)) {
-            at += 1;
+    pub(super) fn skip_space(&mut self) {
+        // Most places have one space or none.
+        match self.rest {
+            [b, ..] if *b > b' ' => {}
+            [b' ', rest @ ..] if rest.first().is_some_and(|b| *b > b' ') => self.rest = rest,
+            _ => self.skip_any_space(),
         }
-        self.at = at;
     }
 
-    /// Take the name `prefix` and one digit if it is next.
-    #[inline]
-    pub(crate) fn take_short(&mut self, prefix: &[u8], digit: u8) -> bool {
-        self.skip_space();
-        let end = self.at + prefix.len();
-        let found = self.bytes.get(end) == Some(&(b'0' + digit))
-            && self.bytes[self.at..end] == *prefix
-            && !self.bytes.get(end + 1).is_some_and(|b| is(*b, NAME));
-        if found {
-            self.at = end + 1;
-        }
-        found
+    fn skip_any_space(&mut self) {
+        let length = self.rest.iter().take_while(|b| is(**b, SPACE)).count();
+        self.rest = self.rest.get(length..).unwrap_or_default();
     }
 
     /// The next byte that is no white space; 0 at the end.
     #[inline]
-    pub(crate) fn peek(&mut self) -> u8 {
+    pub(super) fn peek(&mut self) -> u8 {
         self.skip_space();
         self.here()
     }
 
     /// The byte at this place; 0 at the end.
     #[inline]
-    pub(crate) fn here(&self) -> u8 {
-        self.bytes.get(self.at).copied().unwrap_or(0)
+    pub(super) fn here(&self) -> u8 {
+        self.rest.first().copied().unwrap_or(0)
+    }
+
+    /// Take the byte that is here.
+    #[inline]
+    pub(super) fn step(&mut self) {
+        if let [_, rest @ ..] = self.rest {
+            self.rest = rest;
+        }
     }
 
     /// Take `b` if it is next.
     #[inline]
-    pub(crate) fn take(&mut self, b: u8) -> bool {
-        // A branch: `self.at += usize::from(found)` is lost by rustc 1.95 where it optimises.
-        if self.peek() != b {
-            return false;
+    pub(super) fn take(&mut self, b: u8) -> bool {
+        let found = self.peek() == b;
+        if found {
+            self.step();
         }
-        self.at += 1;
-        true
+        found
     }
 
     /// Take `b`, or fail: `what` says what was expected.
     #[inline]
-    pub(crate) fn need(&mut self, b: u8, what: &str) -> Result<()> {
+    pub(super) fn need(&mut self, b: u8, what: &str) -> Result<()> {
         if self.take(b) {
             Ok(())
         } else {
@@ -104,106 +108,114 @@ impl<'t> Scanner<'t> {
 
     /// Take the word `word` if it is next.
     #[inline]
-    pub(crate) fn take_word(&mut self, word: &str) -> bool {
+    pub(super) fn take_word(&mut self, word: &str) -> bool {
         self.skip_space();
-        let end = self.at + word.len();
-        let found = self.bytes.get(self.at..end) == Some(word.as_bytes())
-            && !self.bytes.get(end).is_some_and(|b| is(*b, NAME));
-        if found {
-            self.at = end;
+        match self.rest.strip_prefix(word.as_bytes()) {
+            Some(rest) if !rest.first().is_some_and(|b| is(*b, NAME)) => {
+                self.rest = rest;
+                true
+            }
+            _ => false,
         }
-        found
     }
 
-    /// Take a name if one is next: its bytes' range.
+    /// Take `text`, written just so, if it is here.
     #[inline]
-    pub(crate) fn name(&mut self) -> Option<(usize, usize)> {
+    pub(super) fn take_exactly<const N: usize>(&mut self, text: &[u8; N]) -> Option<()> {
+        let (found, rest) = self.rest.split_first_chunk()?;
+        if found != text {
+            return None;
+        }
+        self.rest = rest;
+        Some(())
+    }
+
+    /// The letter and the digit of a name of two bytes if it is here, and what is behind it.
+    #[inline]
+    pub(super) fn short_name(&self) -> Option<(u8, u8, &'t [u8])> {
+        match self.rest {
+            [letter, digit @ b'0'..=b'9', rest @ ..] if rest.first().is_some_and(|b| !is(*b, NAME)) => {
+                Some((*letter, *digit - b'0', rest))
+            }
+            _ => None,
+        }
+    }
+
+    /// Take a name if one is next.
+    #[inline]
+    pub(super) fn name(&mut self) -> Option<&'t str> {
         if !is(self.peek(), NAME_START) {
             return None;
         }
-        let start = self.at;
-        let mut end = start + 1;
-        while self.bytes.get(end).is_some_and(|b| is(*b, NAME)) {
-            end += 1;
-        }
-        self.at = end;
-        Some((start, end))
+        let start = self.at();
+        let length = self.rest.iter().take_while(|b| is(**b, NAME)).count();
+        self.rest = self.rest.get(length..)?;
+        self.text.get(start..start + length)
     }
 
-    /// Take the digits that are next: at least one is.
+    /// Take a number, with `negative` the sign in front of it: its first digit is here.
     #[inline]
-    pub(crate) fn digits(&mut self) -> Result<u64> {
-        let start = self.at;
-        let mut at = start;
-        let mut value = 0u64;
-        while let Some(d) = self.bytes.get(at).map(|b| b.wrapping_sub(b'0')).filter(|d| *d < 10) {
-            // Longer numbers are found by their length: 19 digits never leave u64.
-            value = value.wrapping_mul(10).wrapping_add(u64::from(d));
-            at += 1;
+    pub(super) fn unsigned(&mut self, negative: bool) -> Result<i64> {
+        let start = self.at();
+        let magnitude = self.digits()?;
+        signed(magnitude, negative).ok_or_else(|| too_long(start))
+    }
+
+    /// Take a number without a sign if one is next.
+    #[inline]
+    pub(super) fn number(&mut self) -> Result<Option<i64>> {
+        if self.peek().is_ascii_digit() {
+            self.unsigned(false).map(Some)
+        } else {
+            Ok(None)
         }
-        self.at = at;
-        if self.at - start > 19 {
-            return self.text[start..self.at].trim_start_matches('0').parse().or_else(
-                |e: std::num::ParseIntError| match e.kind() {
-                    std::num::IntErrorKind::Empty => Ok(0),
-                    _ => Err(Error::parse("expected an integer of 64 bits, found a longer one", start)),
-                },
-            );
+    }
+
+    /// Take the digits that are here: at least one is.
+    #[inline]
+    pub(super) fn digits(&mut self) -> Result<u64> {
+        let start = self.at();
+        let (length, value, rest) = digits(self.rest);
+        self.rest = rest;
+        // 19 digits never leave u64.
+        if length <= 19 {
+            Ok(value)
+        } else {
+            self.long_number(start)
         }
-        Ok(value)
+    }
+
+    #[cold]
+    fn long_number(&self, start: usize) -> Result<u64> {
+        let digits = self.text[start..self.at()].trim_start_matches('0');
+        if digits.is_empty() {
+            return Ok(0);
+        }
+        digits.parse().map_err(|_| too_long(start))
     }
 
     /// Take an integer with an optional sign.
-    #[inline]
-    pub(crate) fn integer(&mut self, what: &str) -> Result<i64> {
+    pub(super) fn integer(&mut self, what: &str) -> Result<i64> {
         self.skip_space();
-        match self.short_number() {
-            Some(value) => Ok(value),
-            None => self.any_integer(what),
-        }
-    }
-
-    /// Take a number of at most 18 digits if it is here.
-    #[inline]
-    fn short_number(&mut self) -> Option<i64> {
-        let mut value = 0i64;
-        let mut length = 0;
-        for b in self.bytes.get(self.at..)? {
-            let digit = b.wrapping_sub(b'0');
-            if digit > 9 {
-                break;
-            }
-            value = value.wrapping_mul(10).wrapping_add(i64::from(digit));
-            length += 1;
-        }
-        if length == 0 || length > 18 {
-            return None;
-        }
-        self.at += length;
-        Some(value)
-    }
-
-    fn any_integer(&mut self, what: &str) -> Result<i64> {
-        let start = self.at;
+        let start = self.at();
         let negative = self.take(b'-');
         if !self.peek().is_ascii_digit() {
             return Err(self.expected(what));
         }
         let magnitude = self.digits()?;
-        signed(magnitude, negative)
-            .ok_or_else(|| Error::parse("expected an integer of 64 bits, found a longer one", start))
+        signed(magnitude, negative).ok_or_else(|| too_long(start))
     }
 
     /// The error that `what` was expected here, and what was found.
     #[cold]
-    pub(crate) fn expected(&mut self, what: &str) -> Error {
+    pub(super) fn expected(&mut self, what: &str) -> Error {
         self.skip_space();
         let found = self.describe();
-        Error::parse(format!("expected {what}, found {found}"), self.at)
+        Error::parse(format!("expected {what}, found {found}"), self.at())
     }
 
     fn describe(&self) -> String {
-        let Some(rest) = self.text.get(self.at..).filter(|r| !r.is_empty()) else {
+        let Some(rest) = self.text.get(self.at()..).filter(|r| !r.is_empty()) else {
             return "the end of the text".to_owned();
         };
         let bytes = rest.as_bytes();
@@ -219,9 +231,53 @@ impl<'t> Scanner<'t> {
     }
 }
 
+/// The digits that `text` begins with: their number, what they say where they are at most 19, and what is behind.
+#[inline]
+fn digits(text: &[u8]) -> (usize, u64, &[u8]) {
+    let mut rest = text;
+    let mut value = 0u64;
+    while let [b, behind @ ..] = rest {
+        let digit = b.wrapping_sub(b'0');
+        if digit > 9 {
+            break;
+        }
+        value = value.wrapping_mul(10).wrapping_add(u64::from(digit));
+        rest = behind;
+    }
+    (text.len() - rest.len(), value, rest)
+}
+
+/// ` [lower, upper]`, written just so and without signs: the two, and what is behind.
+#[inline]
+pub(super) fn usual_interval(text: &[u8]) -> Option<(i64, i64, &[u8])> {
+    let (lower, rest) = short_number(text.strip_prefix(b" [")?)?;
+    let (upper, rest) = short_number(rest.strip_prefix(b", ")?)?;
+    Some((lower, upper, rest.strip_prefix(b"]")?))
+}
+
+/// The number of at most 18 digits that `text` begins with, and what is behind it.
+#[inline]
+fn short_number(text: &[u8]) -> Option<(i64, &[u8])> {
+    let (first, mut rest) = text.split_first()?;
+    let mut value = i64::from(first.wrapping_sub(b'0'));
+    if value > 9 {
+        return None;
+    }
+    while let [b @ b'0'..=b'9', behind @ ..] = rest {
+        value = value.wrapping_mul(10).wrapping_add(i64::from(*b - b'0'));
+        rest = behind;
+    }
+    (text.len() - rest.len() <= 18).then_some((value, rest))
+}
+
+#[cold]
+fn too_long(start: usize) -> Error {
+    Error::parse("expected an integer of 64 bits, found a longer one", start)
+}
+
 /// The int64 of a magnitude and a sign, if it is one.
 #[inline]
-pub(crate) fn signed(magnitude: u64, negative: bool) -> Option<i64> {
+pub(super) fn signed(magnitude: u64, negative: bool) -> Option<i64> {
     if negative {
         0i64.checked_sub_unsigned(magnitude)
     } else {
@@ -231,7 +287,7 @@ pub(crate) fn signed(magnitude: u64, negative: bool) -> Option<i64> {
 
 /// The first eight bytes of a name, as a number: equal for names that begin alike.
 #[inline]
-pub(crate) fn name_key(name: &[u8]) -> u64 {
+pub(super) fn name_key(name: &[u8]) -> u64 {
     match name.first_chunk::<8>() {
         Some(first) => u64::from_le_bytes(*first),
         None => name.iter().rev().fold(0, |key, b| (key << 8) | u64::from(*b)),

@@ -1,0 +1,173 @@
+//! A bracket that is being read: the terms of its sum, and the product that comes next.
+
+use crate::error::{Error, Result};
+use crate::expr::{Arena, Expr, Term};
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Bracket {
+    Whole,
+    Parenthesis,
+    Min,
+    Max,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Operator {
+    None,
+    Times,
+    FloorDiv,
+    CeilDiv,
+    Mod,
+}
+
+/// A product that is being read: `coeff * expr`, or the constant `coeff`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Value {
+    coeff: i64,
+    expr: Option<Expr>,
+}
+
+const ONE: Value = Value { coeff: 1, expr: None };
+
+impl Value {
+    #[inline]
+    pub(super) fn number(coeff: i64) -> Self {
+        Value { coeff, expr: None }
+    }
+
+    #[inline]
+    pub(super) fn expr(e: Expr) -> Self {
+        Value { coeff: 1, expr: Some(e) }
+    }
+
+    #[inline]
+    pub(super) fn node(self, arena: &mut Arena) -> Result<Expr> {
+        match self.expr {
+            None => Ok(arena.constant(self.coeff)),
+            Some(e) => arena.scale(e, self.coeff),
+        }
+    }
+
+    #[inline]
+    fn times(self, arena: &mut Arena, other: Value) -> Result<Value> {
+        let coeff = self.coeff.checked_mul(other.coeff).ok_or_else(|| Error::overflow("a coefficient"))?;
+        let expr = match (self.expr, other.expr) {
+            (Some(x), Some(y)) => Some(arena.mul(x, y)?),
+            (x, y) => x.or(y),
+        };
+        Ok(Value { coeff, expr: expr.filter(|_| coeff != 0) })
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Frame {
+    pub(super) bracket: Bracket,
+    /// Where it was opened.
+    pub(super) at: usize,
+    pub(super) first_term: usize,
+    pub(super) first_arg: usize,
+    constant: i128,
+    /// The sign in front of the product that is being read.
+    pub(super) minus: bool,
+    /// The sign in front of the operand that is being read.
+    pub(super) negate: bool,
+    product: Value,
+    pub(super) operator: Operator,
+}
+
+impl Frame {
+    /// A bracket whose terms and arguments stand in the lists from these places on.
+    #[inline]
+    pub(super) fn new(bracket: Bracket, at: usize, first_term: usize, first_arg: usize) -> Self {
+        Frame {
+            bracket,
+            at,
+            first_term,
+            first_arg,
+            constant: 0,
+            minus: false,
+            negate: false,
+            product: ONE,
+            operator: Operator::None,
+        }
+    }
+
+    /// Is what is read now the first in it, without a sign or an operator in front?
+    pub(super) fn is_fresh(&self) -> bool {
+        self.operator == Operator::None && !self.minus && !self.negate && self.constant == 0
+    }
+
+    /// Apply the pending sign and operator to an operand.
+    #[inline]
+    pub(super) fn apply(&mut self, arena: &mut Arena, mut value: Value) -> Result<()> {
+        if self.negate {
+            self.negate = false;
+            value.coeff = value.coeff.checked_neg().ok_or_else(|| Error::overflow("a coefficient"))?;
+        }
+        self.product = match self.operator {
+            Operator::None => value,
+            Operator::Times => self.product.times(arena, value)?,
+            operator => Value::expr(divide(arena, operator, self.product, value)?),
+        };
+        self.operator = Operator::None;
+        Ok(())
+    }
+
+    /// The product that was read becomes a term.
+    #[inline]
+    pub(super) fn end_product(&mut self, arena: &Arena, terms: &mut Vec<Term>) -> Result<()> {
+        let Value { coeff, expr } = self.product;
+        match expr {
+            None => self.add_constant(i128::from(coeff))?,
+            Some(e) => match arena.as_constant(e) {
+                Some(c) => self.add_constant(i128::from(coeff) * i128::from(c))?,
+                None => {
+                    let signed = if self.minus { coeff.checked_neg() } else { Some(coeff) };
+                    let coeff = signed.ok_or_else(|| Error::overflow("a coefficient"))?;
+                    terms.push(Term::new(coeff, e));
+                }
+            },
+        }
+        self.product = ONE;
+        self.minus = false;
+        Ok(())
+    }
+
+    #[inline]
+    fn add_constant(&mut self, c: i128) -> Result<()> {
+        let sum = self.constant.checked_add(if self.minus { -c } else { c });
+        self.constant = sum.ok_or_else(|| Error::overflow("a constant"))?;
+        Ok(())
+    }
+
+    /// The sum that was read becomes a node, and the bracket is ready for another one.
+    pub(super) fn end_sum(&mut self, arena: &mut Arena, terms: &mut Vec<Term>) -> Result<Expr> {
+        self.end_product(arena, terms)?;
+        let constant = std::mem::take(&mut self.constant);
+        let constant = i64::try_from(constant).map_err(|_| Error::overflow("a constant"))?;
+        let e = match &terms[self.first_term..] {
+            [] => arena.constant(constant),
+            [t] if t.coeff == 1 && constant == 0 => t.expr,
+            [t] => arena.affine(t.expr, t.coeff, constant)?,
+            terms => arena.sum(constant, terms)?,
+        };
+        terms.truncate(self.first_term);
+        Ok(e)
+    }
+}
+
+fn divide(arena: &mut Arena, operator: Operator, left: Value, right: Value) -> Result<Expr> {
+    let a = left.node(arena)?;
+    match (operator, right.expr) {
+        (Operator::FloorDiv, None) => arena.floordiv_constant(a, right.coeff),
+        (Operator::Mod, None) => arena.modulo_constant(a, right.coeff),
+        _ => {
+            let b = right.node(arena)?;
+            match operator {
+                Operator::FloorDiv => arena.floordiv(a, b),
+                Operator::CeilDiv => arena.ceildiv(a, b),
+                _ => arena.modulo(a, b),
+            }
+        }
+    }
+}
