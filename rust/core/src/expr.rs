@@ -97,6 +97,8 @@ pub struct Arena {
     terms: Vec<Term>,
     args: Vec<Expr>,
     table: Vec<u32>,
+    /// Where the first variables are.
+    variables: [u32; 32],
     pub(crate) term_buffers: Vec<Vec<Term>>,
     pub(crate) arg_buffers: Vec<Vec<Expr>>,
     pub(crate) flat: FlatBuffers,
@@ -237,35 +239,37 @@ impl Arena {
     }
 
     /// Append the terms of `factor * e`, read as a sum, to `out`, and return the constant `factor * constant`.
+    #[inline]
     pub fn push_terms(&self, e: Expr, factor: i64, out: &mut Vec<Term>) -> Result<i64> {
-        match self.node(e) {
-            Node::Sum(constant, terms) => {
-                out.reserve(terms.len());
-                for t in terms {
-                    let coeff =
-                        t.coeff.checked_mul(factor).ok_or_else(|| Error::overflow("a coefficient"))?;
-                    out.push(Term::new(coeff, t.expr));
-                }
-                constant.checked_mul(factor).ok_or_else(|| Error::overflow("a constant"))
-            }
-            Node::Constant(c) => c.checked_mul(factor).ok_or_else(|| Error::overflow("a constant")),
-            _ => {
-                out.push(Term::new(factor, e));
-                Ok(0)
+        if matches!(self.tag(e), Tag::Sum | Tag::Constant) {
+            return self.push_all_terms(e, factor, out);
+        }
+        out.push(Term::new(factor, e));
+        Ok(0)
+    }
+
+    fn push_all_terms(&self, e: Expr, factor: i64, out: &mut Vec<Term>) -> Result<i64> {
+        let r = &self.records[e.index()];
+        if r.tag == Tag::Sum {
+            let terms = self.terms_of(r);
+            out.reserve(terms.len());
+            for t in terms {
+                let coeff = t.coeff.checked_mul(factor).ok_or_else(|| Error::overflow("a coefficient"))?;
+                out.push(Term::new(coeff, t.expr));
             }
         }
+        r.value.checked_mul(factor).ok_or_else(|| Error::overflow("a constant"))
     }
 
     // ------------------------------------------------------------------ interning
 
+    #[inline]
     fn find(
         &mut self,
         hash: u32,
         equal: impl Fn(&Self, &Record) -> bool,
     ) -> std::result::Result<Expr, usize> {
-        if self.table.len() < SMALLEST_TABLE {
-            self.table.resize(SMALLEST_TABLE, 0);
-        } else if self.records.len() * 2 >= self.table.len() {
+        if self.records.len() * 2 >= self.table.len() {
             self.grow();
         }
         let mask = self.table.len() - 1;
@@ -285,7 +289,7 @@ impl Arena {
 
     #[cold]
     fn grow(&mut self) {
-        let size = self.table.len() * 4;
+        let size = SMALLEST_TABLE.max(self.table.len() * 4);
         self.table.clear();
         self.table.resize(size, 0);
         for (id, r) in self.records.iter().enumerate() {
@@ -297,11 +301,18 @@ impl Arena {
         }
     }
 
-    fn insert(&mut self, slot: usize, record: Record) -> Expr {
+    #[inline]
+    fn push(&mut self, record: Record) -> Expr {
         let id = self.records.len() as u32;
         self.records.push(record);
-        self.table[slot] = id + 1;
         Expr(id)
+    }
+
+    #[inline]
+    fn insert(&mut self, slot: usize, record: Record) -> Expr {
+        let e = self.push(record);
+        self.table[slot] = e.0 + 1;
+        e
     }
 
     pub(crate) fn intern_constant(&mut self, value: i64) -> Expr {
@@ -314,21 +325,30 @@ impl Arena {
         }
     }
 
+    #[inline]
     pub(crate) fn intern_variable(&mut self, index: u32) -> Expr {
+        // The usual variables have a place of their own; what stood there before `clear` is not taken for one.
+        let own = index as usize % self.variables.len();
+        let id = self.variables[own];
+        match self.records.get(id as usize) {
+            Some(r) if r.tag == Tag::Variable && r.at == index => Expr(id),
+            _ => self.new_variable(index),
+        }
+    }
+
+    fn new_variable(&mut self, index: u32) -> Expr {
         let hash = finish(mix(Tag::Variable as u64, u64::from(index)));
+        let variables = 1 << (index % 16);
+        let record = Record { value: 0, hash, at: index, len: 0, variables, tag: Tag::Variable };
+        let own = index as usize;
+        if own < self.variables.len() {
+            let e = self.push(record);
+            self.variables[own] = e.0;
+            return e;
+        }
         match self.find(hash, |_, r| r.tag == Tag::Variable && r.at == index) {
             Ok(e) => e,
-            Err(slot) => self.insert(
-                slot,
-                Record {
-                    value: 0,
-                    hash,
-                    at: index,
-                    len: 0,
-                    variables: 1 << (index % 16),
-                    tag: Tag::Variable,
-                },
-            ),
+            Err(slot) => self.insert(slot, record),
         }
     }
 
@@ -392,7 +412,19 @@ impl Arena {
     // ------------------------------------------------------------------ order
 
     /// The structural order: total, the same in every arena. Two expressions are equal only if they are one node.
-    pub fn compare(&self, mut a: Expr, mut b: Expr) -> Ordering {
+    #[inline]
+    pub fn compare(&self, a: Expr, b: Expr) -> Ordering {
+        let (x, y) = (&self.records[a.index()], &self.records[b.index()]);
+        if x.tag != y.tag {
+            x.tag.cmp(&y.tag)
+        } else if x.tag == Tag::Variable {
+            x.at.cmp(&y.at)
+        } else {
+            self.compare_below(a, b)
+        }
+    }
+
+    fn compare_below(&self, mut a: Expr, mut b: Expr) -> Ordering {
         // Each step goes down to the first operands that differ, so that this walks one path, not a tree.
         loop {
             if a == b {
