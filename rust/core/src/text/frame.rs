@@ -1,7 +1,8 @@
 //! A bracket that is being read: the terms of its sum, and the product that comes next.
 
+use super::seen::Divided;
 use crate::error::{Error, Result};
-use crate::expr::{Arena, Expr, Term};
+use crate::expr::{Arena, Expr, Tag, Term};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Bracket {
@@ -38,6 +39,12 @@ impl Value {
     #[inline]
     pub(super) fn expr(e: Expr) -> Self {
         Value { coeff: 1, expr: Some(e) }
+    }
+
+    /// `coeff * e`, for a small `coeff`.
+    #[inline]
+    pub(super) fn product(coeff: i64, e: Expr) -> Self {
+        Value { coeff, expr: (coeff != 0).then_some(e) }
     }
 
     #[inline]
@@ -97,9 +104,23 @@ impl Frame {
         self.operator == Operator::None && !self.minus && !self.negate && self.constant == 0
     }
 
+    /// Does a product begin here, without a sign of its own?
+    #[inline]
+    pub(super) fn is_at_term(&self) -> bool {
+        self.operator == Operator::None && !self.negate
+    }
+
+    /// Add a product of a variable and a positive number of less than 63 bits.
+    #[inline]
+    pub(super) fn add(&mut self, value: Value, terms: &mut Vec<Term>) {
+        if let Value { coeff, expr: Some(e) } = value {
+            terms.push(Term::new(if self.minus { -coeff } else { coeff }, e));
+        }
+    }
+
     /// Apply the pending sign and operator to an operand.
     #[inline]
-    pub(super) fn apply(&mut self, arena: &mut Arena, mut value: Value) -> Result<()> {
+    pub(super) fn apply(&mut self, arena: &mut Arena, divided: &mut Divided, mut value: Value) -> Result<()> {
         if self.negate {
             self.negate = false;
             value.coeff = value.coeff.checked_neg().ok_or_else(|| Error::overflow("a coefficient"))?;
@@ -107,7 +128,7 @@ impl Frame {
         self.product = match self.operator {
             Operator::None => value,
             Operator::Times => self.product.times(arena, value)?,
-            operator => Value::expr(divide(arena, operator, self.product, value)?),
+            operator => Value::expr(divide(arena, divided, operator, self.product, value)?),
         };
         self.operator = Operator::None;
         Ok(())
@@ -145,29 +166,57 @@ impl Frame {
         self.end_product(arena, terms)?;
         let constant = std::mem::take(&mut self.constant);
         let constant = i64::try_from(constant).map_err(|_| Error::overflow("a constant"))?;
-        let e = match &terms[self.first_term..] {
-            [] => arena.constant(constant),
-            [t] if t.coeff == 1 && constant == 0 => t.expr,
-            [t] => arena.affine(t.expr, t.coeff, constant)?,
-            terms => arena.sum(constant, terms)?,
-        };
+        let e = sum_of(arena, constant, &mut terms[self.first_term..])?;
         terms.truncate(self.first_term);
         Ok(e)
     }
 }
 
-fn divide(arena: &mut Arena, operator: Operator, left: Value, right: Value) -> Result<Expr> {
-    let a = left.node(arena)?;
-    match (operator, right.expr) {
-        (Operator::FloorDiv, None) => arena.floordiv_constant(a, right.coeff),
-        (Operator::Mod, None) => arena.modulo_constant(a, right.coeff),
-        _ => {
-            let b = right.node(arena)?;
-            match operator {
-                Operator::FloorDiv => arena.floordiv(a, b),
-                Operator::CeilDiv => arena.ceildiv(a, b),
-                _ => arena.modulo(a, b),
-            }
+/// The sum of terms, which may come in any order.
+fn sum_of(arena: &mut Arena, constant: i64, terms: &mut [Term]) -> Result<Expr> {
+    match terms {
+        [] => return Ok(arena.constant(constant)),
+        [t] if t.coeff == 1 && constant == 0 => return Ok(t.expr),
+        _ => {}
+    }
+    // No law of sums is about such terms, as long as they are different.
+    let plain = |t: &Term| matches!(arena.tag(t.expr), Tag::Variable | Tag::Product | Tag::Min | Tag::Max);
+    if terms.iter().all(plain) {
+        let ascending = |w: &[Term]| arena.compare(w[0].expr, w[1].expr).is_lt();
+        if !terms.windows(2).all(ascending) {
+            terms.sort_unstable_by(|x, y| arena.compare(x.expr, y.expr));
         }
+        if terms.windows(2).all(ascending) {
+            return Ok(arena.sorted_sum(constant, terms));
+        }
+    }
+    match terms {
+        [t] => arena.affine(t.expr, t.coeff, constant),
+        _ => arena.sum(constant, terms),
+    }
+}
+
+fn divide(
+    arena: &mut Arena,
+    divided: &mut Divided,
+    operator: Operator,
+    left: Value,
+    right: Value,
+) -> Result<Expr> {
+    let a = left.node(arena)?;
+    if let (Operator::FloorDiv | Operator::Mod, None) = (operator, right.expr) {
+        let (is_floor, c) = (operator == Operator::FloorDiv, right.coeff);
+        if let Some(e) = divided.find(is_floor, a, c) {
+            return Ok(e);
+        }
+        let e = if is_floor { arena.floordiv_constant(a, c)? } else { arena.modulo_constant(a, c)? };
+        divided.keep(is_floor, a, c, e);
+        return Ok(e);
+    }
+    let b = right.node(arena)?;
+    match operator {
+        Operator::FloorDiv => arena.floordiv(a, b),
+        Operator::CeilDiv => arena.ceildiv(a, b),
+        _ => arena.modulo(a, b),
     }
 }

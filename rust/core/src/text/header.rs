@@ -1,7 +1,7 @@
 //! Reading the variables in front of the arrow of a map, and what their names mean behind it.
 
 use super::read_expr::{Reading, VariableNames};
-use super::scan::{name_key, Scanner};
+use super::scan::{is_name_byte, name_key, Scanner};
 use crate::error::{Error, Result};
 use crate::indexing_map::{Variable, VariableKind, RESERVED};
 use crate::interval::Interval;
@@ -84,6 +84,28 @@ impl<'t> Header<'t> {
         after_all || self.custom.binary_search_by_key(&index, |c| c.index as usize).is_err()
     }
 
+    /// As [`VariableNames::short`], for a name of at most eight bytes that is no default name.
+    #[inline(never)]
+    fn short_custom<'s>(&self, text: &'s [u8]) -> Option<(u32, &'s [u8])> {
+        if self.custom.is_empty() || self.custom.len() > FEW {
+            return None;
+        }
+        let (mut key, mut shift, mut rest) = (0, 0, text);
+        while let [b, behind @ ..] = rest {
+            if !is_name_byte(*b) {
+                break;
+            }
+            if shift == 64 {
+                return None;
+            }
+            key |= u64::from(*b) << shift;
+            shift += 8;
+            rest = behind;
+        }
+        let found = self.custom.iter().find(|c| c.key == key && c.name.len() * 8 == shift)?;
+        Some((found.index, rest))
+    }
+
     fn add(&mut self, kind: VariableKind, first: usize, name: &'t str) {
         let place = self.num_variables - first;
         if default_place(name) != Some((kind, place)) {
@@ -139,14 +161,20 @@ fn kept_name(reading: &mut Reading, custom: &Custom<'_>) -> Arc<str> {
 }
 
 impl VariableNames for Header<'_> {
-    #[inline]
-    fn index_of_short(&self, letter: u8, digit: u8) -> Option<u32> {
+    #[inline(always)]
+    fn short<'t>(&self, text: &'t [u8]) -> Option<(u32, &'t [u8])> {
+        let (letter, behind) = text.split_first()?;
         let kind = match letter {
             b'd' => VariableKind::Dimension,
             b's' => VariableKind::Range,
-            _ => return None,
+            _ => return self.short_custom(text),
         };
-        self.index_of_default(kind, usize::from(digit)).map(|index| index as u32)
+        match behind {
+            [digit @ b'0'..=b'9', rest @ ..] if !rest.first().is_some_and(|b| is_name_byte(*b)) => {
+                Some((self.index_of_default(kind, usize::from(*digit - b'0'))? as u32, rest))
+            }
+            _ => self.short_custom(text),
+        }
     }
 
     fn index_of(&self, name: &str) -> Option<u32> {

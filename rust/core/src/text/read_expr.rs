@@ -4,8 +4,8 @@
 //! terms of its sum, and makes one node of them when it closes: a sum of n terms costs one sort, not n sums.
 
 use super::frame::{Bracket, Frame, Operator, Value};
-use super::scan::{signed, Scanner};
-use super::seen::{Part, Seen};
+use super::scan::{short_number, signed, Scanner};
+use super::seen::{Divided, Part, Seen};
 use crate::error::{Error, Result};
 use crate::expr::{Arena, Expr, Term};
 use crate::indexing_map::OpenMap;
@@ -15,8 +15,9 @@ use std::sync::Arc;
 pub trait VariableNames {
     /// The variable that `name` names.
     fn index_of(&self, name: &str) -> Option<u32>;
-    /// The variable whose name is `letter` and `digit`, where that is known without a look at other names.
-    fn index_of_short(&self, _letter: u8, _digit: u8) -> Option<u32> {
+    /// The variable whose name `text` begins with, and what is behind it; `None` where that takes a longer look.
+    #[inline]
+    fn short<'t>(&self, _text: &'t [u8]) -> Option<(u32, &'t [u8])> {
         None
     }
     /// What to say of a name that is none.
@@ -31,6 +32,7 @@ pub struct Reading {
     terms: Vec<Term>,
     args: Vec<Expr>,
     seen: Seen,
+    divided: Divided,
     pub(super) names: Vec<(u64, Arc<str>)>,
     pub(super) bounded: Vec<bool>,
     pub(super) map: OpenMap,
@@ -101,11 +103,9 @@ fn variable<'t, N: VariableNames>(
     scanner: &mut Scanner<'t>,
     names: &N,
 ) -> Option<std::result::Result<u32, &'t str>> {
-    if let Some((letter, digit, rest)) = scanner.short_name() {
-        if let Some(v) = names.index_of_short(letter, digit) {
-            scanner.rest = rest;
-            return Some(Ok(v));
-        }
+    if let Some((v, rest)) = names.short(scanner.rest) {
+        scanner.rest = rest;
+        return Some(Ok(v));
     }
     any_variable(scanner, names)
 }
@@ -173,7 +173,7 @@ fn sum<'t, N: VariableNames>(
         // After an operand: operators begin another one, brackets that close make an operand of what they hold.
         loop {
             let place = scanner.at();
-            frame.apply(arena, value).map_err(|e| e.at(place))?;
+            frame.apply(arena, &mut reading.divided, value).map_err(|e| e.at(place))?;
             let next = scanner.peek();
             match next {
                 b'+' | b'-' => {
@@ -272,6 +272,7 @@ impl Reading {
     /// Before another text is read.
     pub(super) fn begin(&mut self) {
         self.seen.next_text();
+        self.divided.next_text();
     }
 
     /// Enter a bracket inside `frame`, which becomes it.
@@ -279,6 +280,33 @@ impl Reading {
     fn open(&mut self, frame: &mut Frame, bracket: Bracket, at: usize) {
         self.outer.push(*frame);
         *frame = Frame::new(bracket, at, self.terms.len(), self.args.len());
+    }
+
+    /// Read terms as most are written, `d0 * 8 + `, and the product behind them if it begins so.
+    #[inline]
+    fn short_terms<N: VariableNames>(
+        &mut self,
+        scanner: &mut Scanner<'_>,
+        arena: &mut Arena,
+        names: &N,
+        frame: &mut Frame,
+    ) -> Option<Value> {
+        loop {
+            let (v, rest) = names.short(scanner.rest)?;
+            let number = rest.strip_prefix(b" * ").and_then(short_number);
+            let (coeff, rest) = number.unwrap_or((1, rest));
+            let value = Value::product(coeff, arena.variable(v));
+            let (sign, behind) = match rest {
+                [b' ', sign @ (b'+' | b'-'), b' ', behind @ ..] => (*sign, behind),
+                _ => {
+                    scanner.rest = rest;
+                    return Some(value);
+                }
+            };
+            frame.add(value, &mut self.terms);
+            frame.minus = sign == b'-';
+            scanner.rest = behind;
+        }
     }
 
     /// Read one operand; `None` where a sign or an opening bracket was read instead.
@@ -290,6 +318,12 @@ impl Reading {
         names: &N,
         frame: &mut Frame,
     ) -> Result<Option<Value>> {
+        scanner.skip_space();
+        if frame.is_at_term() {
+            if let Some(value) = self.short_terms(scanner, arena, names, frame) {
+                return Ok(Some(value));
+            }
+        }
         match scanner.peek() {
             // The sign belongs to the number: -2^63 has no positive counterpart.
             b'0'..=b'9' => Ok(Some(Value::number(scanner.unsigned(std::mem::take(&mut frame.negate))?))),

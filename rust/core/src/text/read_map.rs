@@ -9,13 +9,6 @@ use crate::indexing_map::{name_of, IndexingMap, OpenMap};
 use crate::interval::Interval;
 use crate::map::SymbolicMap;
 
-/// A variable by a name of two bytes, and what is behind it: what most results and bounds begin with.
-#[inline]
-fn short_variable<'t>(rest: &'t [u8], header: &Header<'_>) -> Option<(u32, &'t [u8])> {
-    let [letter, digit @ b'0'..=b'9', rest @ ..] = rest else { return None };
-    Some((header.index_of_short(*letter, *digit - b'0')?, rest))
-}
-
 fn results(
     scanner: &mut Scanner<'_>,
     arena: &mut Arena,
@@ -28,7 +21,7 @@ fn results(
         if scanner.take(b')') {
             return Ok(());
         }
-        match short_variable(scanner.rest, header) {
+        match header.short(scanner.rest) {
             Some((v, rest @ [b',' | b')', ..])) => {
                 results.push(arena.variable(v));
                 scanner.rest = rest;
@@ -45,7 +38,7 @@ fn results(
 /// `d0 in [lower, upper]`, written just so: the variable, its bounds, and what is behind them.
 #[inline]
 fn usual_bounds<'t>(rest: &'t [u8], header: &Header<'_>) -> Option<(u32, Interval, &'t [u8])> {
-    let (v, rest) = short_variable(rest, header)?;
+    let (v, rest) = header.short(rest)?;
     let (lower, upper, rest) = usual_interval(rest.strip_prefix(b" in")?)?;
     Some((v, Interval::new(lower, upper), rest))
 }

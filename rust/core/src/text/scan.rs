@@ -28,6 +28,11 @@ const fn classes() -> [u8; 256] {
 }
 
 #[inline]
+pub(super) fn is_name_byte(b: u8) -> bool {
+    is(b, NAME)
+}
+
+#[inline]
 fn is(b: u8, class: u8) -> bool {
     CLASS[b as usize] & class != 0
 }
@@ -128,17 +133,6 @@ impl<'t> Scanner<'t> {
         }
         self.rest = rest;
         Some(())
-    }
-
-    /// The letter and the digit of a name of two bytes if it is here, and what is behind it.
-    #[inline]
-    pub(super) fn short_name(&self) -> Option<(u8, u8, &'t [u8])> {
-        match self.rest {
-            [letter, digit @ b'0'..=b'9', rest @ ..] if rest.first().is_some_and(|b| !is(*b, NAME)) => {
-                Some((*letter, *digit - b'0', rest))
-            }
-            _ => None,
-        }
     }
 
     /// Take a name if one is next.
@@ -257,7 +251,7 @@ pub(super) fn usual_interval(text: &[u8]) -> Option<(i64, i64, &[u8])> {
 
 /// The number of at most 18 digits that `text` begins with, and what is behind it.
 #[inline]
-fn short_number(text: &[u8]) -> Option<(i64, &[u8])> {
+pub(super) fn short_number(text: &[u8]) -> Option<(i64, &[u8])> {
     let (first, mut rest) = text.split_first()?;
     let mut value = i64::from(first.wrapping_sub(b'0'));
     if value > 9 {

@@ -79,3 +79,52 @@ impl Seen {
         }
     }
 }
+
+/// Quotients and remainders by constants that were made for the text: what is divided is written in many ways.
+#[derive(Default, Debug)]
+pub(super) struct Divided {
+    slots: Vec<Division>,
+    text: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Division {
+    text: u32,
+    is_floor: bool,
+    dividend: Expr,
+    divisor: i64,
+    result: Expr,
+}
+
+impl Divided {
+    pub(super) fn next_text(&mut self) {
+        self.text = self.text.wrapping_add(1);
+        if self.slots.is_empty() || self.text == 0 {
+            self.text = 1;
+            let empty = Division { text: 0, is_floor: false, dividend: Expr(0), divisor: 0, result: Expr(0) };
+            self.slots.clear();
+            self.slots.resize(SLOTS, empty);
+        }
+    }
+
+    #[inline]
+    fn slot(is_floor: bool, dividend: Expr, divisor: i64) -> usize {
+        let key = (u64::from(dividend.0) << 1 | u64::from(is_floor)) ^ (divisor as u64).rotate_left(32);
+        Seen::slot(key)
+    }
+
+    #[inline]
+    pub(super) fn find(&self, is_floor: bool, dividend: Expr, divisor: i64) -> Option<Expr> {
+        let d = self.slots.get(Divided::slot(is_floor, dividend, divisor))?;
+        let same =
+            d.text == self.text && d.is_floor == is_floor && d.dividend == dividend && d.divisor == divisor;
+        same.then_some(d.result)
+    }
+
+    #[inline]
+    pub(super) fn keep(&mut self, is_floor: bool, dividend: Expr, divisor: i64, result: Expr) {
+        if let Some(d) = self.slots.get_mut(Divided::slot(is_floor, dividend, divisor)) {
+            *d = Division { text: self.text, is_floor, dividend, divisor, result };
+        }
+    }
+}
