@@ -255,3 +255,20 @@ f {
     want = ix.evaluate(text, *arrays)
     for g, w in zip(got, want, strict=True):
         assert np.allclose(g, w)
+
+
+def test_large_bodies_state_what_they_read() -> None:
+    """A window of 61 elements through 30 stages of three slices each: as many maps, whatever the number of paths."""
+    size = 4096 + 60
+    lines = [f"s0 = f32[{size}] parameter(0)"]
+    for k in range(30):
+        kept = size - 2
+        lines += [f"a{k}_{d} = f32[{kept}] slice(s{k}), slice={{[{d}:{kept + d}]}}" for d in range(3)]
+        lines += [f"b{k} = f32[{kept}] add(a{k}_0, a{k}_1)", f"s{k + 1} = f32[{kept}] add(b{k}, a{k}_2)"]
+        size = kept
+    lines[-1] = "ROOT " + lines[-1]
+    kernel = ix.emit(ix.hlo.parse("\n".join(["f {", *lines, "}"])).entry)
+    assert kernel.emitter == "loop"
+    starts = {int(m.evaluate([0] * 6, [0] * len(m.ranges))[0]) for m in kernel.input_maps[0]}
+    assert starts == set(range(61))
+    assert not ix.coalescing(kernel).unknown

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from indexing.ops.block import OperandIndexing
 
 
+MOST_HEROES = 8  # of one output: each has its own accumulators, or tile
+
+
 @dataclass(frozen=True, slots=True)
 class Output:
     """One array that a kernel writes: array `leaf` of `instruction`, the `number`-th of the computation's root."""
@@ -54,11 +57,11 @@ def _source(instruction: Instruction, leaf: int) -> tuple[Instruction, int]:
 
 
 def find_heroes(root: Instruction, is_hero: Callable[[Instruction], bool]) -> tuple[Instruction, ...]:
-    """The heroes that lead to `root` element by element, the nearest first."""
+    """The heroes that lead to `root` element by element, the nearest first, MOST_HEROES at most."""
     pending = deque([root])
     seen = {root}
-    found = []
-    while pending:
+    found: list[Instruction] = []
+    while pending and len(found) < MOST_HEROES:
         instruction = pending.popleft()
         if is_hero(instruction):
             found.append(instruction)

@@ -105,13 +105,12 @@ def kernel(computation: Computation, plan: LoopPlan, dialect: Dialect) -> Kernel
 
 
 def _input_maps(computation: Computation, maps: Sequence[IndexingMap]) -> list[list[IndexingMap]]:
-    """Of each parameter, the maps from threads to the elements that they read for some output; none for large bodies."""
+    """Of each parameter, the maps from threads to the elements that they read for some output."""
     found: list[dict[IndexingMap, None]] = [{} for _ in computation.parameters]
-    if len(computation.instructions) <= SMALL:
-        for output, thread_map in enumerate(maps):
-            for reads, accesses in zip(found, computation_indexing(computation, output), strict=True):
-                defined = (a.map for a in accesses if names_reads(a))
-                reads.update((compose(thread_map, m).simplify(), None) for m in defined)
+    for output, thread_map in enumerate(maps):
+        for reads, accesses in zip(found, computation_indexing(computation, output), strict=True):
+            defined = (a.map for a in accesses if names_reads(a))
+            reads.update((compose(thread_map, m).simplify(), None) for m in defined)
     return [list(reads) for reads in found]
 
 

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction
     from indexing.ops.block import OperandIndexing
 
-LARGE = 512  # instructions; the maps of a larger body are not computed
 Start: TypeAlias = "tuple[Instruction, int, IndexingMap]"  # array of an instruction, and the threads' map to its index
 
 
@@ -26,8 +25,6 @@ def reads_behind(
     Maps that only bound which of many elements are read are left out: a kernel reads less.
     """
     found: list[dict[IndexingMap, None]] = [{} for _ in computation.parameters]
-    if len(computation.instructions) > LARGE:
-        return [[] for _ in found]
     prepare_called(computation)
     order = [i for i in reversed(computation.post_order()) if i not in heroes]
     for start, leaf, threads in starts:
