@@ -1,10 +1,14 @@
 """Fusions on a GPU: time of our kernels against the device's copy bandwidth, and against jax.jit where jax has a GPU.
 
-    python benches/gpu.py [NAME ...] [--repeats 50]
+    python benches/gpu.py [NAME ...] [--repeats 50] [--dry-run [--arch sm_90]]
 
-Needs a GPU and the cuda extra. Times are medians of CUDA events over launches whose inputs rotate through more memory
-than the L2 cache holds. `bandwidth` counts each input and output once, and is given as a share of what a copy of 1 GiB
-reaches on the same device in the same run.
+Needs the cuda extra and, unless it is a dry run, a GPU. A dry run emits and compiles each kernel, and prints what the
+maps of its threads predict: sectors moved to the fewest that could, then for each load and store the bytes that a warp
+asks for at once and the sectors that these take (`r512:16.0`).
+
+Times are medians of CUDA events over launches whose inputs rotate through more memory than the L2 cache holds.
+`bandwidth` counts each input and output once, and is given as a share of what a copy of 1 GiB reaches on the same device
+in the same run. Where jax is installed and has a GPU, XLA's time is that of a batch of launches.
 """
 
 import argparse
@@ -16,74 +20,14 @@ from math import prod
 import numpy as np
 
 import indexing as ix
-from indexing.emit.kernel import Kernel
+from gpu_cases import CASES
+from indexing.emit.kernel import Argument, Kernel
+from indexing.emit.types import c_type
 from indexing.runtime.cuda import CudaDevice, gpu_count
 from indexing.runtime.device import Buffer
 
-ROTATED_BYTES = 512 * 2**20
-ADD = "add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }\n"
-
-
-def chain(kind: str, count: int) -> str:
-    """x * y + x, tanh: an elementwise chain."""
-    return f"""f {{
-      x = {kind}[{count}] parameter(0)
-      y = {kind}[{count}] parameter(1)
-      m = {kind}[{count}] multiply(x, y)
-      a = {kind}[{count}] add(m, x)
-      ROOT t = {kind}[{count}] tanh(a)
-    }}"""
-
-
-def transposed(kind: str, sizes: Sequence[int], order: Sequence[int]) -> str:
-    """A transpose."""
-    source, target = ",".join(map(str, sizes)), ",".join(str(sizes[d]) for d in order)
-    dims = ",".join(map(str, order))
-    return f"f {{ x = {kind}[{source}] parameter(0) ROOT t = {kind}[{target}] transpose(x), dimensions={{{dims}}} }}"
-
-
-def summed(rows: int, columns: int, dim: int) -> str:
-    """A sum along rows or columns."""
-    kept = (rows, columns)[1 - dim]
-    return f"""{ADD}ENTRY f {{
-      x = f32[{rows},{columns}] parameter(0)
-      z = f32[] constant(0)
-      ROOT s = f32[{kept}] reduce(x, z), dimensions={{{dim}}}, to_apply=add
-    }}"""
-
-
-def joined(kind: str, rows: int, sizes: Sequence[int]) -> str:
-    """A concatenate along the fast dimension."""
-    lines = [f"p{k} = {kind}[{rows},{size}] parameter({k})" for k, size in enumerate(sizes)]
-    names = ", ".join(f"p{k}" for k in range(len(sizes)))
-    root = f"ROOT c = {kind}[{rows},{sum(sizes)}] concatenate({names}), dimensions={{1}}"
-    return "\n".join(["f {", *lines, root, "}"])
-
-
-def scatter_add(rows: int, width: int, updates: int) -> str:
-    """Rows added at indices."""
-    return f"""{ADD}ENTRY f {{
-      x = f32[{rows},{width}] parameter(0)
-      i = s32[{updates},1] parameter(1)
-      u = f32[{updates},{width}] parameter(2)
-      ROOT s = f32[{rows},{width}] scatter(x, i, u), update_window_dims={{1}}, inserted_window_dims={{0}},
-        scatter_dims_to_operand_dims={{0}}, index_vector_dim=1, to_apply=add
-    }}"""
-
-
-CASES: dict[str, str] = {
-    **{f"chain {kind} 2^26": chain(kind, 2**26) for kind in ("f32", "bf16", "f16")},
-    **{f"row sum {r}x{c}": summed(r, c, 1) for r, c in ((2**19, 128), (2**16, 1024), (2**13, 8192), (2**10, 2**16))},
-    **{f"column sum {r}x{c}": summed(r, c, 0) for r, c in ((8192, 8192), (2**20, 64), (2**22, 8))},
-    **{f"transpose {kind} 8192x8192": transposed(kind, (8192, 8192), (1, 0)) for kind in ("f32", "bf16", "s8", "f64")},
-    "transpose f32 0213": transposed("f32", (16, 2048, 16, 128), (0, 2, 1, 3)),
-    "transpose f32 210": transposed("f32", (510, 200, 510), (2, 1, 0)),
-    "transpose s8 runs of 3": transposed("s8", (4096, 4096, 3), (1, 0, 2)),
-    **{f"concatenate {kind}": joined(kind, 2**16, (256, 512, 128)) for kind in ("f32", "bf16")},
-    "scatter-add": scatter_add(2**16, 256, 2**17),
-    "reshape odd": "f { x = f32[1021,30030] parameter(0) n = f32[1021,30030] negate(x) "
-    "ROOT r = f32[30030,1021] reshape(n) }",
-}
+ROTATED_BYTES = 512 * 2**20  # more than the L2 cache of any GPU
+BATCH = 10  # launches of XLA's executable that are timed together
 
 
 class Bench:
@@ -128,17 +72,28 @@ class Bench:
         found = []
         for argument in kernel.arguments:
             if argument.alias_of is None:
-                dtype = ix.hlo.Shape.array(argument.element_type, argument.dimensions).dtype
-                values = rng.integers(0, 64, argument.element_count).astype(np.float32)
-                found.append(self.device.upload(values.astype(dtype)))
+                found.append(self.device.upload(values_of(argument, rng)))
         return found
 
 
+def values_of(argument: Argument, rng: np.random.Generator) -> np.ndarray:
+    """Small whole numbers, in order where they are few enough to be indices; zeros for memory to work in."""
+    if argument.kind == "scratch":
+        return argument.zeros()
+    dtype = ix.hlo.Shape.array(argument.element_type, argument.dimensions).dtype
+    values = rng.integers(0, 64, argument.element_count)
+    if argument.element_type == "s32":
+        values = np.sort(rng.integers(0, 2**16, argument.element_count))
+    return values.astype(np.float32).astype(dtype)
+
+
 def bytes_moved(kernel: Kernel) -> int:
-    """Bytes of all inputs and outputs, each counted once."""
-    return sum(
-        prod(a.dimensions) * ix.hlo.Shape.array(a.element_type, a.dimensions).dtype.itemsize for a in kernel.arguments
-    )
+    """Bytes of all inputs and outputs, each counted once; what is updated in place not at all."""
+    in_place = {a.alias_of for a in kernel.arguments}
+    moved = [
+        a for k, a in enumerate(kernel.arguments) if k not in in_place and a.alias_of is None and a.kind != "scratch"
+    ]
+    return sum(prod(a.dimensions) * c_type(a.element_type).size for a in moved)
 
 
 def xla_seconds(text: str, repeats: int) -> float | None:
@@ -159,33 +114,54 @@ def xla_seconds(text: str, repeats: int) -> float | None:
     found = []
     for _ in range(repeats):
         start = time.perf_counter()
-        for out in executable.execute(arrays):
-            out.block_until_ready()
-        found.append(time.perf_counter() - start)
+        for _ in range(BATCH):  # the device works while the host launches
+            outputs = executable.execute(arrays)
+        for output in outputs:
+            output.block_until_ready()
+        found.append((time.perf_counter() - start) / BATCH)
     return statistics.median(found)
 
 
-def main() -> None:
+def predicted(kernel: Kernel, arch: str) -> str:
+    """What is known of a kernel without a GPU."""
+    code = kernel.cubin(arch)
+    known = ix.coalescing(kernel)
+    moved = sum(a.total.sectors for a in known.accesses)
+    ideal = sum(a.total.ideal for a in known.accesses)
+    asked = [f"{a.kind[0]}{a.bytes_asked:.0f}:{a.sectors:.1f}" for a in known.accesses]
+    launch = f"{kernel.grid[0]:8} x {kernel.block[0]:4} {len(code):6} bytes"
+    return f"{launch}  sectors {moved / max(ideal, 1):5.2f}  {' '.join(asked)}"
+
+
+def measured(bench: "Bench", kernel: Kernel, text: str) -> str:
+    """Time and bandwidth of a kernel, and what XLA takes."""
+    seconds = bench.run(kernel)
+    rate = bytes_moved(kernel) / seconds
+    line = f"{1e6 * seconds:9.1f} us {rate / 1e9:7.0f} GB/s {100 * rate / bench.copy_bytes_per_second:5.0f} % of copy"
+    other = xla_seconds(text, bench.repeats)
+    return line + (f"   XLA {1e6 * other:9.1f} us" if other is not None else "")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
     """Measure the cases asked for, or all."""
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("names", nargs="*")
     options.add_argument("--repeats", type=int, default=50)
-    chosen = options.parse_args()
-    if gpu_count() == 0:
-        print("no GPU is found: nothing is measured")
+    options.add_argument("--dry-run", action="store_true", help="emit, compile and predict; no GPU is needed")
+    options.add_argument("--arch", default="sm_90", help="what a dry run compiles for")
+    chosen = options.parse_args(arguments)
+    if not chosen.dry_run and gpu_count() == 0:
+        print("no GPU is found: nothing is measured (--dry-run needs none)")
         return
-    bench = Bench(chosen.repeats)
-    print(f"copy: {bench.copy_bytes_per_second / 1e9:.0f} GB/s")
+    bench = None if chosen.dry_run else Bench(chosen.repeats)
+    if bench is not None:
+        print(f"copy: {bench.copy_bytes_per_second / 1e9:.0f} GB/s")
     for name, text in CASES.items():
         if chosen.names and not any(part in name for part in chosen.names):
             continue
         kernel = ix.emit(ix.hlo.parse(text).entry)
-        seconds = bench.run(kernel)
-        rate = bytes_moved(kernel) / seconds
-        line = f"{name:26} {kernel.emitter:14} {1e6 * seconds:9.1f} us {rate / 1e9:7.0f} GB/s"
-        line += f" {100 * rate / bench.copy_bytes_per_second:5.0f} % of copy"
-        other = xla_seconds(text, chosen.repeats)
-        print(line + (f"   XLA {1e6 * other:9.1f} us, with its launch" if other is not None else ""))
+        found = predicted(kernel, chosen.arch) if bench is None else measured(bench, kernel, text)
+        print(f"{name:28} {kernel.emitter:14} {found}")
 
 
 if __name__ == "__main__":

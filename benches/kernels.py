@@ -1,4 +1,5 @@
-"""What kernels cost before they run: time to emit, lines of source, time in NVRTC, bytes of machine code.
+"""What kernels cost before they run: time to emit, lines of source, time in NVRTC, bytes of machine code; and what the
+maps of their threads predict: of loads and of stores, bytes and sectors a request, and sectors moved to the ideal.
 
     python benches/kernels.py [FILE.hlo ...] [--arch sm_90]
 
@@ -9,9 +10,11 @@ import argparse
 import os
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import indexing as ix
+from indexing.analysis.coalescing import Access
 
 CASES = Path(__file__).resolve().parent.parent / "tests" / "golden"
 
@@ -33,11 +36,22 @@ def measure(name: str, module: ix.hlo.Module, arch: str) -> tuple[int, float]:
     cubin = kernel.cubin(arch)
     compiled = time.perf_counter()
     lines = kernel.source.count("\n")
+    found = ix.coalescing(kernel)
     print(
         f"{name:28} {kernel.emitter:22} {1e3 * (emitted - start):8.1f} ms {lines:6} lines "
-        f"{1e3 * (compiled - emitted):8.0f} ms {len(cubin):8} bytes"
+        f"{1e3 * (compiled - emitted):8.0f} ms {len(cubin):8} bytes   "
+        f"loads {requests(found.reads)}  stores {requests(found.writes)}"
     )
     return lines, compiled - emitted
+
+
+def requests(accesses: Sequence[Access]) -> str:
+    """Bytes and sectors of a mean request of a warp, and sectors moved to the fewest that could."""
+    count = sum(a.total.instructions for a in accesses)
+    if not count:
+        return f"{'none':21}"
+    asked, moved, ideal = (sum(getattr(a.total, n) for a in accesses) for n in ("asked", "sectors", "ideal"))
+    return f"{asked / count:5.0f} B {moved / count:5.1f} s {moved / ideal:6.2f}"
 
 
 def main() -> None:

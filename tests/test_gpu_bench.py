@@ -1,0 +1,39 @@
+"""The benchmark of GPUs, as far as it goes without one: each of its fusions is emitted, compiled and well laid out."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+import indexing as ix
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "benches"))
+
+import gpu
+from gpu_cases import CASES
+
+ODD_ROWS = {"row sum f32 1024x50257": 1.25, "transpose f32 210": 1.25}  # rows that do not begin where sectors do
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_each_case_compiles_and_wastes_no_sectors(name: str) -> None:
+    kernel = ix.emit(ix.hlo.parse(CASES[name]).entry)
+    assert kernel.cubin("sm_90")
+    assert gpu.bytes_moved(kernel) > 2**26
+    accesses = ix.coalescing(kernel).accesses
+    moved, ideal = sum(a.total.sectors for a in accesses), sum(a.total.ideal for a in accesses)
+    assert moved <= ideal * ODD_ROWS.get(name, 1.01)
+
+
+def test_a_dry_run_needs_no_gpu(capsys: pytest.CaptureFixture[str]) -> None:
+    gpu.main(["--dry-run", "--arch", "sm_100", "sum"])
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == sum("sum" in name for name in CASES)
+    assert all("sectors" in line for line in lines)
+
+
+def test_there_are_fusions_of_all_emitters() -> None:
+    assert len(CASES) >= 30
+    assert {ix.emit(ix.hlo.parse(text).entry).emitter for text in CASES.values()} == {
+        *("loop", "transpose", "reduction", "concatenate", "dynamic-update-slice", "scatter")
+    }
