@@ -22,6 +22,8 @@ from indexing.analysis.tiling import Tile as Tile
 from indexing.analysis.tiling import propagate_tile as propagate_tile
 from indexing.analysis.tiling import propagate_tiles as propagate_tiles
 from indexing.analysis.tiling import valid_tilings as valid_tilings
+from indexing.analysis.tiling_space import TilingSpace as TilingSpace
+from indexing.analysis.tiling_space import tiling_space as tiling_space
 from indexing.analysis.utilization import Utilization as Utilization
 from indexing.analysis.utilization import utilization as utilization
 from indexing.emit import emit as emit

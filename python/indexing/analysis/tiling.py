@@ -80,7 +80,7 @@ def propagate_tiles(
     """
     if isinstance(map_or_instruction, IndexingMap):
         m = map_or_instruction
-        return (_propagate(m, [d.upper + 1 for d in m.dims], "the map"),)
+        return (propagate(m, [d.upper + 1 for d in m.dims], "the map"),)
     i = map_or_instruction
     if direction == "to operand":
         found, extents = output_to_input(i, output)[operand], leaves(i.shape)[output].dimensions
@@ -94,7 +94,7 @@ def propagate_tiles(
     for m, indexing in different.items():
         if m.is_undefined:
             raise UnsupportedOp(f"{name}: {indexing.reason or 'nothing is known about its map'}")
-        tile = _propagate(m, extents, name)
+        tile = propagate(m, extents, name)
         tiles.append(tile if indexing.exactness == "exact" else replace(tile, exact=False))
     return tuple(tiles)
 
@@ -114,7 +114,7 @@ def valid_tilings(fusion: Instruction, output: int = 0) -> Iterator[tuple[int, .
     yield from tilings([max(size, 1) for size in sizes], list(clauses))
 
 
-def _propagate(m: IndexingMap, extents: Sequence[int], name: str) -> Tile:
+def propagate(m: IndexingMap, extents: Sequence[int], name: str) -> Tile:
     """Through one map; `extents` are the sizes of the array that its dimensions index."""
     if m.is_undefined or m.is_known_empty:
         raise UnsupportedOp(f"{name} is {m}: there is no tile")
