@@ -40,3 +40,16 @@ def test_a_loop_moves_what_its_body_moves_in_one_pass():
     read = {(r.instruction, r.array): r.must_move for r in rows if r.kind == "read"}
     assert read["y", "x"] == 64 * 4
     assert {name for name, _ in read} == {"less", "next", "y"}
+
+
+def test_what_accumulates_outside_of_fusions_is_judged_by_the_least_that_a_kernel_moves():
+    text = """ENTRY e { a = f32[64,32] parameter(0) b = f32[32,16] parameter(1)
+      d = f32[64,16] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+      ROOT t = f32[16,64] transpose(d), dimensions={1,0} }"""
+    module = ix.hlo.parse(text)
+    rows = report("dot", [i for i in module.entry.instructions.values() if i.operands]).rows
+    least = {r.array: (r.uses, r.must_move, r.will_move) for r in rows if r.instruction == "d"}
+    assert least == {"a": (64 * 32 * 16, 8192, 8192), "b": (64 * 32 * 16, 2048, 2048), "output": (1024, 4096, 4096)}
+    assert all("at the least" in r.note for r in rows if r.instruction == "d")
+    # the transpose reads along columns: it wastes most, and comes first
+    assert (rows[0].instruction, rows[0].kind, rows[0].coalesced) == ("t", "read", False)

@@ -1,26 +1,29 @@
 """What a program's fusions move: a row for each access, totals, and a page of HTML that sorts them.
 
 What must move are the different bytes of each operand that are read, and those of the outputs; what will move are the
-sectors of the kernel's loads and stores. Shapes decide both: nothing is run.
+sectors of the kernel's loads and stores. Shapes decide both: nothing is run. An instruction outside of fusions that
+accumulates (a dot, a convolution, a reduction) is no plain loop wherever it runs: it is judged by the least that a tiled
+kernel moves, each element once.
 """
 
 from __future__ import annotations
 
 import html
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeAlias
 
 from indexing.analysis.banks import BankAccess
 from indexing.analysis.coalescing import Access, Coalescing, coalescing
 from indexing.analysis.device import H100, Device
 from indexing.analysis.utilization import Utilization, utilization
 from indexing.errors import IndexingError
+from indexing.fusion import output_to_input
 from indexing.layout import bit_width
 from indexing.ops.block import leaves
 
 if TYPE_CHECKING:
-    from indexing.hlo import Computation, Instruction
+    from indexing.hlo import Computation, Instruction, Shape
 
 __all__ = ["Report", "Row", "report", "rows_of"]
 
@@ -37,6 +40,9 @@ COLUMNS = (
     "coalesced",
     "note",
 )
+#: Bytes, sectors a warp instruction, ratio to the ideal, verdict; None where nothing tells.
+Moved: TypeAlias = tuple[int | None, float | None, float | None, bool | None]
+_LEAST = "at the least: it accumulates, and a tiled kernel moves each element once"
 _NOT_MOVING = frozenset({"parameter", "constant", "tuple", "get-tuple-element", "bitcast", "after-all"})
 # These move what the instructions of their computations move, each time that they run.
 _CONTROL = frozenset({"call", "while", "conditional", "async-start"})
@@ -65,8 +71,13 @@ class Row:
 
     @property
     def excess(self) -> int:
-        """Bytes that move without need."""
+        """Bytes that move without need; those that a cache may hold, since they are read again, among them."""
         return 0 if self.will_move is None else max(self.will_move - self.must_move, 0)
+
+    @property
+    def wasted(self) -> int:
+        """Bytes of sectors that coalesced accesses of the same elements would not move."""
+        return 0 if not self.will_move or not self.ratio else round(self.will_move * (1 - 1 / self.ratio))
 
     def cells(self) -> tuple[str | int | float | None, ...]:
         """The values in the order of COLUMNS."""
@@ -78,7 +89,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The rows of a program, those that move most without need first."""
+    """The rows of a program: those whose accesses waste most first, then those that read most again."""
 
     name: str
     device: Device
@@ -110,7 +121,7 @@ def report(name: str, instructions: Sequence[Instruction], device: Device = H100
     run, shapes do not say.
     """
     rows = [row for i in moving(instructions) for row in rows_of(i, device)]
-    return Report(name, device, tuple(sorted(rows, key=lambda r: -r.excess)))
+    return Report(name, device, tuple(sorted(rows, key=lambda r: (-r.wasted, -r.excess))))
 
 
 def moving(instructions: Sequence[Instruction]) -> list[Instruction]:
@@ -131,36 +142,63 @@ def moving(instructions: Sequence[Instruction]) -> list[Instruction]:
 
 def rows_of(instruction: Instruction, device: Device = H100) -> list[Row]:
     """One row for each array that the instruction reads or writes."""
+    moved: Coalescing | None = None
+    problem = ""
+    if instruction.opcode != "fusion" and _accumulates(instruction):
+        return _least_rows(instruction)
     try:
-        moved: Coalescing | None = coalescing(instruction, device)
-        problem = ""
+        moved = coalescing(instruction, device)
     except IndexingError as error:  # a program may hold what no kernel computes; its other rows still stand
-        moved, problem = None, str(error)
+        problem = str(error)
     rows = []
     for used in utilization(instruction):
         accesses = [a for a in moved.reads if a.operand == used.number] if moved is not None else []
-        name = used.operand.name + (f"[{used.leaf}]" if used.operand.shape.is_tuple else "")
-        rows.append(_read_row(instruction.name, name, used, accesses, problem))
+        rows.append(_read_row(instruction.name, used, accesses, problem))
     conflicts = "" if moved is None else _conflicts(moved.shared)
     for k, shape in enumerate(leaves(instruction.shape)):
         accesses = [a for a in moved.writes if a.output == k] if moved is not None else []
-        size = -(-shape.element_count * bit_width(shape.element_type) // 8)
-        name = "output" if len(leaves(instruction.shape)) == 1 else f"output {k}"
-        count = shape.element_count
-        numbers = (count, count, count, size)
         note = "; ".join(filter(None, (_notes(accesses, problem), conflicts)))
-        rows.append(Row(instruction.name, name, "write", *numbers, *_moved(accesses), note))
+        rows.append(_write_row(instruction, k, shape, _moved(accesses), note))
     return rows
 
 
-def _read_row(instruction: str, name: str, used: Utilization, accesses: Sequence[Access], problem: str) -> Row:
+def _accumulates(instruction: Instruction) -> bool:
+    """Does an element of the output need several of an operand?"""
+    outputs = range(len(leaves(instruction.shape)))
+    indexings = (i for k in outputs for maps in output_to_input(instruction, k) for i in maps)
+    return any(len(v.interval) > 1 for i in indexings for v in i.map.ranges)
+
+
+def _least_rows(instruction: Instruction) -> list[Row]:
+    """Of a kernel that loads each element once, and stores each once."""
+    rows = []
+    for used in utilization(instruction):
+        note = "; ".join(filter(None, (used.reason, _LEAST)))
+        rows.append(replace(_read_row(instruction.name, used, (), ""), will_move=used.bytes, note=note))
+    for k, shape in enumerate(leaves(instruction.shape)):
+        rows.append(_write_row(instruction, k, shape, (_bytes(shape), None, None, None), _LEAST))
+    return rows
+
+
+def _bytes(shape: Shape) -> int:
+    return -(-shape.element_count * bit_width(shape.element_type) // 8)
+
+
+def _write_row(instruction: Instruction, output: int, shape: Shape, moved: Moved, note: str) -> Row:
+    name = "output" if len(leaves(instruction.shape)) == 1 else f"output {output}"
+    count = shape.element_count
+    return Row(instruction.name, name, "write", count, count, count, _bytes(shape), *moved, note)
+
+
+def _read_row(instruction: str, used: Utilization, accesses: Sequence[Access], problem: str) -> Row:
+    name = used.operand.name + (f"[{used.leaf}]" if used.operand.shape.is_tuple else "")
     note = "; ".join(filter(None, (used.reason, _notes(accesses, problem))))
     numbers = (used.distinct, used.elements, used.reads, used.bytes)
     moved = _moved(accesses) if used.reads else (0, None, None, None)
     return Row(instruction, name, "read", *numbers, *moved, note)
 
 
-def _moved(accesses: Sequence[Access]) -> tuple[int | None, float | None, float | None, bool | None]:
+def _moved(accesses: Sequence[Access]) -> Moved:
     """Bytes, sectors a warp instruction, ratio and verdict of several accesses together."""
     if not accesses:
         return None, None, None, None
