@@ -76,12 +76,14 @@ ENTRY fused {
 }"""
 
 
-@pytest.mark.parametrize("atomic", [0, 1])
+@pytest.mark.parametrize(
+    "knobs", [{"atomic": 1}, {"segment": 0}, {"segment": 1}, {"segment": 4}, {"segment": 7}, {"segment": 40}, {}]
+)
 @pytest.mark.parametrize("which", ["runs", "one", "none fit"])
-def test_sorted_points(atomic: int, which: str) -> None:
+def test_sorted_points(knobs: dict[str, int], which: str) -> None:
     computation = ix.hlo.parse(POINTS).entry
-    kernel = ix.emit(computation, dialect="opencl", atomic=atomic)
-    assert ("cmpxchg" in kernel.source) == bool(atomic)
+    kernel = ix.emit(computation, dialect="opencl", **knobs)
+    assert ("cmpxchg" in kernel.source) == (knobs.get("segment") != 0)
     rng = np.random.default_rng(2)
     x, u = rng.integers(-9, 9, (12, 7)).astype(np.float32), rng.integers(-9, 9, (40, 7)).astype(np.float32)
     i = {"runs": np.sort(rng.integers(-2, 14, 40)), "one": np.full(40, 5), "none fit": np.full(40, 99)}[which]
@@ -93,8 +95,21 @@ def test_sorted_points(atomic: int, which: str) -> None:
     close(got, want)
 
 
-def test_sorted_points_need_no_atomics_and_overlapping_windows_do() -> None:
-    assert "atomic" not in ix.emit(ix.hlo.parse(POINTS).entry).source
+@pytest.mark.parametrize("segment", [-1, 4097])
+def test_segments_out_of_range_are_refused(segment: int) -> None:
+    with pytest.raises(ix.IndexingError, match=r"segment lies in \[0, 4096\]"):
+        ix.emit(ix.hlo.parse(POINTS).entry, segment=segment)
+
+
+@pytest.mark.parametrize(("op", "kind"), [("maximum", "s32"), ("minimum", "u64"), ("xor", "s64"), ("subtract", "f32")])
+def test_runs_are_cut_for_reducers_with_an_atomic_function_alone(op: str, kind: str) -> None:
+    text = POINTS.replace("add(a, b)", f"{op}(a, b)").replace("f32", kind)
+    kernel = check(text, "scatter")
+    assert ("atom" in kernel.source) == (op != "subtract")
+
+
+def test_whole_runs_need_no_atomics_and_overlapping_windows_do() -> None:
+    assert "atomic" not in ix.emit(ix.hlo.parse(POINTS).entry, segment=0).source
     overlapping = ix.emit(ix.hlo.parse(scattered("f32", flags=", indices_are_sorted=true")).entry)
     assert "atomicAdd" in overlapping.source
 

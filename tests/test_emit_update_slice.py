@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import indexing as ix
-from kernels import check
+from kernels import check, visits
 
 HEAD = """fused {
   x = f32[7,8] parameter(0)
@@ -101,3 +101,29 @@ def test_a_program_never_overwrites_its_arguments() -> None:
 @pytest.mark.parametrize("arch", ["sm_80", "sm_90", "sm_100"])
 def test_cuda_compiles(arch: str) -> None:
     assert ix.emit(ix.hlo.parse(HEAD + "ROOT d = f32[7,8] dynamic-update-slice(x, u, i, j) }").entry).cubin(arch)
+
+
+@pytest.mark.parametrize(("kind", "width"), [("f32", 4), ("bf16", 8), ("s8", 8)])
+def test_whole_rows_move_as_vectors(kind: str, width: int) -> None:
+    text = f"""f {{
+      x = {kind}[40,256] parameter(0)
+      u = {kind}[16,256] parameter(1)
+      n = {kind}[16,256] negate(u)
+      i = s32[] parameter(2)
+      z = s32[] constant(0)
+      ROOT d = {kind}[40,256] dynamic-update-slice(x, n, i, z)
+    }}"""
+    kernel = check(text, "dynamic-update-slice", vector_width=width)
+    assert f"x{width} *)o0)" in kernel.source
+    assert f"x{width} *)p1)" in kernel.source
+    assert (visits(kernel.thread_to_input(1), (16, 256)) == 1).all()
+
+
+def test_rows_that_begin_anywhere_are_stored_element_by_element() -> None:
+    text = """f {
+      x = f32[40,256] parameter(0)
+      u = f32[16,64] parameter(1)
+      i = s32[] parameter(2)
+      ROOT d = f32[40,256] dynamic-update-slice(x, u, i, i)
+    }"""
+    assert "f32x4 *)o0" not in check(text, "dynamic-update-slice", vector_width=4).source

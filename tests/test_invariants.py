@@ -9,6 +9,9 @@ import numpy as np
 import pytest
 
 import indexing as ix
+from indexing.emit import EMITTERS
+from indexing.emit.kernel import Argument, Kernel
+from kernels import visits
 
 EXAMPLE = Path(__file__).resolve().parent.parent / "examples" / "transformer_block.hlo"
 MODULE = ix.hlo.load(EXAMPLE)
@@ -23,6 +26,35 @@ def test_threads_write_each_output_element_exactly_once(fusion: ix.hlo.Instructi
         index = kernel.thread_to_output(0).evaluate(*point)
         written[tuple(index)] += 1
     assert (written == 1).all()
+
+
+GOLDEN = sorted((Path(__file__).parent / "golden").glob("*.hlo"))
+
+
+@pytest.mark.parametrize("case", GOLDEN, ids=lambda case: case.stem)
+def test_kernels_of_all_emitters_write_each_element_exactly_once(case: Path) -> None:
+    """What is written in place, at places that data decide: there each element of the updates is read exactly once."""
+    kernel = ix.emit(ix.hlo.load(case).entry)
+    for argument in kernel.outputs:
+        if argument.alias_of is None:
+            assert (visits(kernel.thread_to_output(argument.number), argument.dimensions) == 1).all()
+        else:
+            update, read = updates(kernel, argument)
+            assert (visits(read, update.dimensions) == 1).all()
+            assert kernel.thread_to_output(argument.number).dims == read.dims
+
+
+def updates(kernel: Kernel, output: Argument) -> tuple[Argument, ix.IndexingMap]:
+    """The input that an in-place kernel writes into an output: the largest one that is read; and the map of its reads."""
+    inputs = [a for a in kernel.inputs if kernel.input_maps[a.number]]
+    found = max((a for a in inputs if a.element_type == output.element_type), key=lambda a: a.element_count)
+    (read,) = kernel.input_maps[found.number]
+    return found, read
+
+
+def test_all_emitters_have_their_cases() -> None:
+    found = {ix.emit(ix.hlo.load(case).entry).emitter for case in GOLDEN}
+    assert found == {emitter.NAME for emitter in EMITTERS}
 
 
 def test_source_depends_on_nothing_but_the_module() -> None:

@@ -7,62 +7,29 @@ operands can be cut into such vectors.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 from itertools import accumulate, pairwise
 from math import gcd, prod
 from typing import TYPE_CHECKING
 
-from indexing._core import IndexingMap, SymbolicExpr, constant
+from indexing._core import IndexingMap, constant
 from indexing.emit.elemental import FunctionWriter
 from indexing.emit.epilogue import Heroes, heroes_of
-from indexing.emit.launch import (
-    Bounds,
-    assembled,
-    check_knob,
-    guarded,
-    position_in_grid,
-    range_variable,
-    thread_map,
-    unravelled,
-    write_position,
-)
+from indexing.emit.launch import Part, assembled, check_knob, inside, range_variable, thread_map
+from indexing.emit.linear import LinearPlan, place, vector_index
 from indexing.emit.types import c_type
 from indexing.emit.vectors import WIDTHS, VectorTypes, is_light, lanes, widest
 from indexing.errors import IndexingError
 from indexing.layout import major_to_minor
 
 if TYPE_CHECKING:
-    from indexing.emit.kernel import Dialect, Dim3, Kernel
+    from indexing.emit.kernel import Dialect, Kernel
     from indexing.hlo import Computation, Instruction
     from indexing.ops.element import Index
 
 NAME = "concatenate"
 MAX_OPERANDS = 16  # the epilogue is written once an operand
 MAX_LANES = 8
-
-
-@dataclass(frozen=True, slots=True)
-class ConcatenatePlan:
-    """Launch dimensions: `box` holds each operand, `vector_width` elements a thread, `block_size` threads a block."""
-
-    box: tuple[int, ...]
-    vector_width: int
-    block_size: int
-
-    @property
-    def count(self) -> int:
-        """Vectors in the box."""
-        return prod(self.box) // self.vector_width
-
-    @property
-    def grid(self) -> Dim3:
-        """Blocks in one dimension."""
-        return (-(-self.count // self.block_size), 1, 1)
-
-    @property
-    def block(self) -> Dim3:
-        """Threads of a block in one dimension."""
-        return (self.block_size, 1, 1)
 
 
 def matches(computation: Computation) -> bool:
@@ -82,8 +49,8 @@ def _is_hero(instruction: Instruction) -> bool:
     return all(o.shape.element_count for o in instruction.operands)
 
 
-def plan(computation: Computation, *, block_size: int = 128, vector_width: int | None = None) -> ConcatenatePlan:
-    """Launch dimensions.
+def plan(computation: Computation, *, block_size: int = 128, vector_width: int | None = None) -> LinearPlan:
+    """Launch dimensions over a box that holds each operand.
 
     Knobs: `block_size`, 1 to 1024 threads; `vector_width` 1, 2, 4, 8 or 16 elements a thread, which divide the sizes of
     all operands along the dimension that is fastest in memory.
@@ -102,7 +69,7 @@ def plan(computation: Computation, *, block_size: int = 128, vector_width: int |
         vector_width = widest(MAX_LANES, size, prod(box), [common]) if is_light(order) else 1
     elif vector_width not in WIDTHS or common % vector_width:
         raise IndexingError(f"vector_width is 1, 2, 4, 8 or 16, and divides {common} here; got {vector_width}")
-    return ConcatenatePlan(box, vector_width, block_size)
+    return LinearPlan(box, major_to_minor(hero.shape), vector_width, block_size)
 
 
 def _fast(hero: Instruction) -> int:
@@ -110,36 +77,19 @@ def _fast(hero: Instruction) -> int:
     return major_to_minor(hero.shape)[-1]
 
 
-def _box_index(hero: Instruction, plan: ConcatenatePlan, position: SymbolicExpr) -> list[SymbolicExpr]:
-    """The index of vector number `position` of the box: of its first element, the fastest dimension counted in vectors."""
-    sizes = [size // plan.vector_width if d == _fast(hero) else size for d, size in enumerate(plan.box)]
-    return unravelled(position, sizes, major_to_minor(hero.shape))
-
-
-def _place(
-    hero: Instruction, plan: ConcatenatePlan, lane: SymbolicExpr
-) -> tuple[list[SymbolicExpr], list[tuple[SymbolicExpr, Bounds]]]:
-    """The thread's index in the box, in the order in which memory holds the result; and where it lies in the box."""
-    position = position_in_grid(plan.block_size)
-    bounds = [] if plan.count % plan.block_size == 0 else [(position, (0, plan.count - 1))]
-    index = _box_index(hero, plan, position)
-    index[_fast(hero)] = index[_fast(hero)] * plan.vector_width + lane
-    return index, bounds
-
-
-def _to_operand(hero: Instruction, plan: ConcatenatePlan, k: int) -> IndexingMap:
+def _to_operand(hero: Instruction, plan: LinearPlan, k: int) -> IndexingMap:
     """From threads to the index of operand `k`."""
-    index, bounds = _place(hero, plan, range_variable(0))
+    index, bounds = place(plan)
     d = hero.ints("dimensions")[0]
     size = hero.operands[k].shape.dimensions[d]
-    if size < plan.box[d]:
+    if size < plan.sizes[d]:
         bounds = [*bounds, (index[d], (0, size - 1))]
     return thread_map(plan.grid, plan.block, index, [("vector_index", plan.vector_width)], bounds)
 
 
-def _to_hero(hero: Instruction, plan: ConcatenatePlan) -> IndexingMap:
+def _to_hero(hero: Instruction, plan: LinearPlan) -> IndexingMap:
     """From threads, and a range variable that counts operands, to the index of the result."""
-    index, bounds = _place(hero, plan, range_variable(1))
+    index, bounds = place(plan, lane=1)
     d = hero.ints("dimensions")[0]
     sizes = [o.shape.dimensions[d] for o in hero.operands]
     operand = range_variable(0)
@@ -155,7 +105,7 @@ def _to_hero(hero: Instruction, plan: ConcatenatePlan) -> IndexingMap:
     return thread_map(plan.grid, plan.block, index, ranges, bounds)
 
 
-def kernel(computation: Computation, plan: ConcatenatePlan, dialect: Dialect) -> Kernel:
+def kernel(computation: Computation, plan: LinearPlan, dialect: Dialect) -> Kernel:
     """The kernel: source, arguments, launch dimensions and thread maps."""
     found = match(computation)
     assert found is not None
@@ -163,8 +113,7 @@ def kernel(computation: Computation, plan: ConcatenatePlan, dialect: Dialect) ->
     unit = found.unit(dialect, computation)
     body = FunctionWriter(unit)
     types = VectorTypes(plan.vector_width)
-    place = _box_index(hero, plan, write_position(body, plan.count, plan.block_size))
-    _write_operands(body, found, types, tuple(map(body.scope.simplify, place)))
+    _write_operands(body, found, plan, types, vector_index(body, plan))
     written = found.output_maps(_to_hero(hero, plan))
     starts = [(o, 0, _to_operand(hero, plan, k)) for k, o in enumerate(hero.operands)]
     maps = (written, found.input_maps(computation, starts, written))
@@ -172,19 +121,17 @@ def kernel(computation: Computation, plan: ConcatenatePlan, dialect: Dialect) ->
     return assembled(unit, NAME, hero, body, found.after, (plan.grid, plan.block), 0, maps, declared)
 
 
-def _write_operands(body: FunctionWriter, found: Heroes, types: VectorTypes, place: Index) -> None:
+def _write_operands(body: FunctionWriter, found: Heroes, plan: LinearPlan, types: VectorTypes, box: Index) -> None:
     """For each operand: where it has this place of the box, write it through the epilogue."""
-    hero, fast = found.first, _fast(found.first)
+    hero = found.first
     (d,) = hero.ints("dimensions")
     starts = [0, *accumulate(o.shape.dimensions[d] for o in hero.operands)]
     for k, operand in enumerate(hero.operands):
-        sizes = [s // types.width if e == fast else s for e, s in enumerate(operand.shape.dimensions)]
-        mapped = body.mapped(IndexingMap.identity(sizes), place)
-        with guarded(body, mapped.conditions):
-            first = body.inside(mapped.index, sizes)
-            with lanes(body, types) as lane:
-                index = tuple(e * types.width + lane if i == fast else e for i, e in enumerate(first))
-                index = tuple(map(body.scope.simplify, index))
-                at = tuple(e + starts[k] if i == d else e for i, e in enumerate(index))
-                body.inject(hero, at, [body.read(operand, index)])
-                found.write_after(body, at)
+        parts = [
+            Part(e, s) for e, s in zip(box, replace(plan, sizes=operand.shape.dimensions).vector_sizes, strict=True)
+        ]
+        with inside(body, parts) as vector, lanes(body, types) as lane:
+            index = tuple(map(body.scope.simplify, plan.element(vector, lane)))
+            at = tuple(e + starts[k] if i == d else e for i, e in enumerate(index))
+            body.inject(hero, at, [body.read(operand, index)])
+            found.write_after(body, at)

@@ -133,15 +133,25 @@ def bound(part: Part) -> tuple[SymbolicExpr, Bounds]:
 
 
 @contextmanager
+def inside(body: FunctionWriter, parts: Sequence[Part], conditions: Sequence[str] = ()) -> Iterator[Index]:
+    """Run what is written inside where all `parts`, over the function's own variables, are less than their counts; those
+    that might not be get a name.
+    """
+    sizes = [p.count for p in parts]
+    mapped = body.mapped(IndexingMap.identity(sizes), tuple(p.expression for p in parts))
+    with guarded(body, [*conditions, *mapped.conditions]):
+        yield body.inside(mapped.index, sizes)
+
+
+@contextmanager
 def placed(
     body: FunctionWriter, parts: Sequence[Part], ranges: Index = (), conditions: Sequence[str] = ()
 ) -> Iterator[Index]:
-    """Run what is written inside where all `parts` are less than their counts; those that might not be get a name."""
-    at = tuple(body.scope.simplify(p.expression.replace_variables([*thread_index(), *ranges])) for p in parts)
-    sizes = [p.count for p in parts]
-    mapped = body.mapped(IndexingMap.identity(sizes), at)
-    with guarded(body, [*conditions, *mapped.conditions]):
-        yield body.inside(mapped.index, sizes)
+    """As `inside`, for `parts` over thread ids and range variables, whose values are `ranges`."""
+    values = [*thread_index(), *ranges]
+    found = [Part(body.scope.simplify(p.expression.replace_variables(values)), p.count) for p in parts]
+    with inside(body, found, conditions) as index:
+        yield index
 
 
 def check_knob(knob: str, value: int, low: int, high: int) -> None:
@@ -150,22 +160,21 @@ def check_knob(knob: str, value: int, low: int, high: int) -> None:
         raise IndexingError(f"{knob} lies in [{low}, {high}]; got {value}")
 
 
-def landing(body: FunctionWriter, indexing: OperandIndexing, index: Index) -> tuple[Index, tuple[str, ...]]:
-    """Where an element at `index` ends up, its runtime variables read; and the C conditions under which it does."""
-    starts: list[SymbolicExpr] = []
+def starts(body: FunctionWriter, indexing: OperandIndexing, index: Index) -> tuple[Index, tuple[str, ...]]:
+    """The runtime variables of a map from an element at `index`, read; and the C conditions under which it is moved."""
+    found: list[SymbolicExpr] = []
     conditions: list[str] = []
     for value, variable_ in zip(indexing.runtime_values, indexing.map.runtimes, strict=True):
         place = body.mapped(value.map, index).index
         element = body.read(value.instruction, place, value.output)
         lower, upper = value.bounds or (variable_.interval.lower, variable_.interval.upper)
         if value.out_of_bounds == "clamp":
-            starts.append(body.bounded(element, lower, upper))
+            found.append(body.bounded(element, lower, upper))
         else:
             start, is_inside = body.checked(element, lower, upper)
-            starts.append(start)
+            found.append(start)
             conditions.append(is_inside)
-    mapped = body.mapped(indexing.map, index, (), tuple(starts))
-    return mapped.index, (*conditions, *mapped.conditions)
+    return tuple(found), tuple(conditions)
 
 
 def same_memory(shape: Shape, other: Shape) -> IndexingMap:

@@ -1,8 +1,10 @@
 """The scatter emitter: one thread an element of the updates; it folds the element into the operand's own buffer.
 
 Updates of one element are kept apart in one of three ways: *unique* indices can't meet; runs of *sorted* equal indices
-are folded by the thread of their first one; else each update is *atomic*. As in place, the operand must be a parameter
-that the fusion reads nowhere else.
+are folded by the thread of their first one; else each update is *atomic*. Long runs are cut into segments, which as many
+threads fold side by side, and join by one atomic update each, where the device has one.
+
+As in place, the operand must be a parameter that the fusion reads nowhere else.
 """
 
 from __future__ import annotations
@@ -12,22 +14,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from indexing._core import IndexingMap, SymbolicExpr, compose
-from indexing.emit.atomics import ATOMIC_SIZES, INT64_ATOMICS, reducer_opcode, update_atomically
+from indexing._core import SymbolicExpr, compose
+from indexing.emit.atomics import ATOMIC_SIZES, INT64_ATOMICS, native_function, reducer_opcode, update_atomically
 from indexing.emit.elemental import FunctionWriter
 from indexing.emit.hero import Output, outputs
-from indexing.emit.kernel import Dialect, Dim3, Kernel
-from indexing.emit.launch import (
-    assembled,
-    check_knob,
-    guarded,
-    landing,
-    offset,
-    position_in_grid,
-    thread_map,
-    unravelled,
-    write_position,
-)
+from indexing.emit.kernel import Dialect, Kernel
+from indexing.emit.launch import assembled, check_knob, guarded, offset, starts
+from indexing.emit.linear import LinearPlan, element_map, vector_index
+from indexing.emit.reads import reads_behind
 from indexing.emit.types import c_type, decoded, encoded
 from indexing.emit.unit import Unit
 from indexing.errors import IndexingError
@@ -41,26 +35,20 @@ if TYPE_CHECKING:
     from indexing.ops.block import OperandIndexing
 
 NAME = "scatter"
+SEGMENT = 32
+MAX_SEGMENT = 4096
 Meeting = Literal["unique", "sorted", "atomic"]
 
 
 @dataclass(frozen=True, slots=True)
-class ScatterPlan:
-    """Launch dimensions, and how updates of one element are kept apart."""
+class ScatterPlan(LinearPlan):
+    """Launch dimensions over the updates, and how updates of one element are kept apart.
 
-    count: int
-    block_size: int
+    Runs of sorted indices are cut at each multiple of `segment`; 0: they are not cut.
+    """
+
     meeting: Meeting
-
-    @property
-    def grid(self) -> Dim3:
-        """Blocks in one dimension."""
-        return (-(-self.count // self.block_size), 1, 1)
-
-    @property
-    def block(self) -> Dim3:
-        """Threads of a block in one dimension."""
-        return (self.block_size, 1, 1)
+    segment: int
 
 
 def matches(computation: Computation) -> bool:
@@ -128,8 +116,15 @@ def _batch_dims(hero: Instruction) -> list[int]:
     return [d for d in range(rank) if d not in hero.ints("update_window_dims")]
 
 
-def plan(computation: Computation, *, block_size: int = 128, atomic: int = 0) -> ScatterPlan:
-    """Launch dimensions. Knobs: `block_size`, 1 to 1024 threads; `atomic` 1: atomics although indices are sorted."""
+def plan(
+    computation: Computation, *, block_size: int = 128, atomic: int = 0, segment: int | None = None
+) -> ScatterPlan:
+    """Launch dimensions.
+
+    Knobs: `block_size`, 1 to 1024 threads; `atomic` 1: atomics although indices are sorted; `segment`, 1 to 4096 updates
+    that one thread folds at most where indices are sorted, 0 for all (by default 32 where the device's atomic functions
+    can join what is cut, else 0).
+    """
     check_knob("block_size", block_size, 1, 1024)
     check_knob("atomic", atomic, 0, 1)
     found = match(computation)
@@ -140,16 +135,19 @@ def plan(computation: Computation, *, block_size: int = 128, atomic: int = 0) ->
     assert meeting is not None
     if atomic and meeting == "sorted" and len(hero.operands) == 3:
         meeting = "atomic"
-    return ScatterPlan(hero.operands[len(hero.operands) // 2 + 1].shape.element_count, block_size, meeting)
-
-
-def _to_update(hero: Instruction, plan: ScatterPlan) -> IndexingMap:
-    """From threads to the index of the updates, in the order in which memory holds them."""
+    may_cut = meeting == "sorted" and _may_be_joined(hero)
+    if segment is None:
+        segment = SEGMENT if may_cut else 0
+    check_knob("segment", segment, 0, MAX_SEGMENT if may_cut else 0)
     shape = hero.operands[len(hero.operands) // 2 + 1].shape
-    position = position_in_grid(plan.block_size)
-    index = unravelled(position, shape.dimensions, major_to_minor(shape))
-    is_whole = plan.count % plan.block_size == 0
-    return thread_map(plan.grid, plan.block, index, (), [] if is_whole else [(position, (0, plan.count - 1))])
+    return ScatterPlan(shape.dimensions, major_to_minor(shape), 1, block_size, meeting, segment)
+
+
+def _may_be_joined(hero: Instruction) -> bool:
+    """Whether parts of a run may be folded apart, in any order, and joined by an atomic function of the device."""
+    kind = hero.operands[0].shape.element_type
+    computation = hero.computation_of("to_apply")
+    return len(hero.operands) == 3 and native_function(computation, kind, "cuda") is not None
 
 
 def kernel(computation: Computation, plan: ScatterPlan, dialect: Dialect) -> Kernel:
@@ -159,15 +157,13 @@ def kernel(computation: Computation, plan: ScatterPlan, dialect: Dialect) -> Ker
     hero, after = found
     unit = Unit(dialect, computation, partition(computation, epilogues=[Epilogue.from_paths([(hero, hero)])]))
     body = FunctionWriter(unit)
-    to_update = _to_update(hero, plan)
+    to_update = element_map(plan)
     writing = _Writing(hero, plan, body)
-    updates = hero.operands[writing.count + 1 :]
-    sizes, order = updates[0].shape.dimensions, major_to_minor(updates[0].shape)
-    place = unravelled(write_position(body, plan.count, plan.block_size), sizes, order)
-    writing.write(tuple(map(body.scope.simplify, place)))
+    writing.write(vector_index(body, plan))
     written = [compose(to_update, m.map).simplify() for m in writing.landings]
-    read = [[to_update] if p in updates else [] for p in computation.parameters]
-    needs_wide = plan.meeting == "atomic" and c_type(hero.operands[0].shape.element_type).size == 8
+    updates = [(o, 0, to_update) for o in hero.operands[writing.count + 1 :]]
+    read = reads_behind(computation, updates, (hero,))
+    needs_wide = (plan.meeting == "atomic" or plan.segment) and c_type(hero.operands[0].shape.element_type).size == 8
     extra = [INT64_ATOMICS] if dialect == "opencl" and needs_wide else []
     in_place = {o.number: hero.operands[o.leaf].parameter_number for o in after}
     launch = (plan.grid, plan.block)
@@ -189,27 +185,47 @@ class _Writing:
     def write(self, index: Index) -> None:
         """Fold the update at `index`, or the run of updates that starts there, into the outputs."""
         if self.plan.meeting == "sorted":
-            with self._first_of_run(index):
-                self._fold(index)
+            with self._first_of_run(index) as is_joined:
+                self._fold(index, is_joined)
         else:
             self._fold(index)
 
-    def _fold(self, index: Index) -> None:
-        at, conditions = landing(self.body, self.landings[0], index)
-        with guarded(self.body, conditions):
-            at = self.body.inside(at, self.hero.operands[0].shape.dimensions)
-            place = offset(self.body, self.hero.operands[0].shape, at)
+    def _fold(self, index: Index, is_joined: Value | None = None) -> None:
+        body, hero = self.body, self.hero
+        begins, conditions = starts(body, self.landings[0], index)
+        landed = body.mapped(self.landings[0].map, index, (), begins)
+        with guarded(body, [*conditions, *landed.conditions]):
+            at = body.inside(landed.index, hero.operands[0].shape.dimensions)
+            place = offset(body, hero.operands[0].shape, at)
             if self.plan.meeting == "atomic":
-                update = self.body.read(self.hero.operands[self.count + 1], index)
-                update_atomically(self.body, "o0", place, self.computation, update)
-                return
-            kinds = [o.shape.element_type for o in self.hero.operands[: self.count]]
-            totals = [self.body.variable(kind, decoded(kind, f"o{k}[{place}]")) for k, kind in enumerate(kinds)]
-            self._add(totals, index)
-            if self.plan.meeting == "sorted":
-                self._add_the_rest_of_the_run(totals, index)
-            for k, (kind, total) in enumerate(zip(kinds, totals, strict=True)):
-                self.body.writer.line(f"o{k}[{place}] = {encoded(kind, total.text)};")
+                update = body.read(hero.operands[self.count + 1], index)
+                update_atomically(body, "o0", place, self.computation, update)
+            elif is_joined is not None and self.plan.segment:
+                self._fold_segment(index, place, is_joined)
+            else:
+                self._fold_alone(index, place)
+
+    def _fold_alone(self, index: Index, place: str) -> None:
+        """Nobody else folds into the element."""
+        kinds = [o.shape.element_type for o in self.hero.operands[: self.count]]
+        totals = [self.body.variable(kind, decoded(kind, f"o{k}[{place}]")) for k, kind in enumerate(kinds)]
+        self._add(totals, index)
+        if self.plan.meeting == "sorted":
+            self._add_the_rest_of_the_run(totals, index)
+        for k, (kind, total) in enumerate(zip(kinds, totals, strict=True)):
+            self.body.writer.line(f"o{k}[{place}] = {encoded(kind, total.text)};")
+
+    def _fold_segment(self, index: Index, place: str, is_joined: Value) -> None:
+        """The updates of a segment first; then the element, atomically where the run goes beyond the segment."""
+        body, kind = self.body, self.hero.operands[0].shape.element_type
+        total = body.variable(kind, body.read(self.hero.operands[self.count + 1], index).text)
+        self._add_the_rest_of_the_run([total], index, is_joined)
+        with body.when([is_joined.text]):
+            update_atomically(body, "o0", place, self.computation, total)
+        with body.otherwise():
+            current = body.let(kind, decoded(kind, f"o0[{place}]"), rounds=False)
+            (result,) = body.apply(self.computation, [current, total])
+            body.writer.line(f"o0[{place}] = {encoded(kind, result.text)};")
 
     def _add(self, totals: Sequence[Value], index: Index) -> None:
         updates = [self.body.read(o, index) for o in self.hero.operands[self.count + 1 :]]
@@ -233,26 +249,36 @@ class _Writing:
         return tuple(number if k == d else e for k, e in enumerate(index))
 
     @contextmanager
-    def _first_of_run(self, index: Index) -> Iterator[None]:
-        """What is written inside runs for updates whose predecessor has another index."""
+    def _first_of_run(self, index: Index) -> Iterator[Value]:
+        """What is written inside runs for updates whose predecessor has another index, and where segments begin.
+
+        The variable that it is given holds where a segment goes on with the run of the one before.
+        """
+        body, segment = self.body, self.plan.segment
         (d,) = _batch_dims(self.hero)
-        number = self.body.integer(index[d])
-        is_first = self.body.variable("pred", f"{number} == 0")
-        with self.body.when([f"!{is_first}"]):
-            before = self.body.inside((index[d] - 1,), (self.hero.operands[self.count + 1].shape.dimensions[d],))[0]
+        number = body.integer(index[d])
+        is_first = body.variable("pred", f"{number} == 0")
+        is_joined = body.variable("pred", "false")
+        with body.when([f"!{is_first}"]):
+            before = body.inside((index[d] - 1,), (self.hero.operands[self.count + 1].shape.dimensions[d],))[0]
             pairs = zip(self._vector(self._moved(index, before)), self._vector(index), strict=True)
             differs = " || ".join(f"{a} != {b}" for a, b in pairs)
-            self.body.assign(is_first, differs or "false")
-        with self.body.when([is_first.text]):
-            yield
+            body.assign(is_first, differs or "false")
+            if segment:
+                begins = f"{body.integer(index[d] % segment)} == 0"
+                body.assign(is_joined, f"!{is_first} && {begins}")
+        with body.when([f"{is_first} || {is_joined}" if segment else is_first.text]):
+            yield is_joined
 
-    def _add_the_rest_of_the_run(self, totals: Sequence[Value], index: Index) -> None:
+    def _add_the_rest_of_the_run(self, totals: Sequence[Value], index: Index, is_joined: Value | None = None) -> None:
+        """Up to the end of the segment, where runs are cut; `is_joined` is set where the run goes on behind it."""
         (d,) = _batch_dims(self.hero)
         count = self.hero.operands[self.count + 1].shape.dimensions[d]
-        if count == 1:
+        steps = min(count - 1, self.plan.segment or count - 1)
+        if not steps:
             return
         own = self._vector(index)
-        with self.body.loop(count - 1) as step:
+        with self.body.loop(steps) as step:
             following = index[d] + step + 1
             self.body.writer.line(f"if ({self.body.integer(following)} >= {count}) break;")
             (number,) = self.body.inside((following,), (count,))
@@ -260,4 +286,8 @@ class _Writing:
             differs = " || ".join(f"{a} != {b}" for a, b in zip(self._vector(moved), own, strict=True))
             if differs:
                 self.body.writer.line(f"if ({differs}) break;")
+            if is_joined is not None:
+                with self.body.when([f"{self.body.integer(number % self.plan.segment)} == 0"]):
+                    self.body.assign(is_joined, "true")
+                    self.body.writer.line("break;")
             self._add(totals, moved)

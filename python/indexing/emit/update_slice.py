@@ -9,49 +9,28 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from indexing._core import IndexingMap, compose
+from indexing._core import IndexingMap, compose, constant
 from indexing.emit.elemental import FunctionWriter
 from indexing.emit.hero import Output, outputs
-from indexing.emit.kernel import Dialect, Dim3, Kernel
-from indexing.emit.launch import (
-    assembled,
-    check_knob,
-    landing,
-    position_in_grid,
-    same_memory,
-    store,
-    thread_map,
-    unravelled,
-    write_position,
-)
+from indexing.emit.kernel import Dialect, Kernel
+from indexing.emit.launch import assembled, check_knob, same_memory, starts, store
+from indexing.emit.linear import LinearPlan, element_map, vector_index
+from indexing.emit.reads import reads_behind
+from indexing.emit.types import c_type
 from indexing.emit.unit import Unit
+from indexing.emit.vectors import WIDTHS, VectorTypes, is_light, lanes, widest
 from indexing.errors import IndexingError
 from indexing.fusion import input_to_output
 from indexing.layout import major_to_minor
 from indexing.partition import Epilogue, partition
 
 if TYPE_CHECKING:
-    from indexing.hlo import Computation, Instruction, Shape
+    from indexing.hlo import Computation, Instruction
+    from indexing.ops.block import OperandIndexing
+    from indexing.ops.element import Index
 
 NAME = "dynamic-update-slice"
-
-
-@dataclass(frozen=True, slots=True)
-class UpdateSlicePlan:
-    """Launch dimensions: one thread for each element of the update."""
-
-    count: int
-    block_size: int
-
-    @property
-    def grid(self) -> Dim3:
-        """Blocks in one dimension."""
-        return (-(-self.count // self.block_size), 1, 1)
-
-    @property
-    def block(self) -> Dim3:
-        """Threads of a block in one dimension."""
-        return (self.block_size, 1, 1)
+MAX_LANES = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,52 +89,68 @@ def _is_read_by_the_update_alone(operand: Instruction, hero: Instruction) -> boo
         user, operand = operand, operand.operands[0]
 
 
-def plan(computation: Computation, *, block_size: int = 128) -> UpdateSlicePlan:
-    """Launch dimensions. Knob: `block_size`, 1 to 1024 threads."""
+def plan(computation: Computation, *, block_size: int = 128, vector_width: int | None = None) -> LinearPlan:
+    """Launch dimensions over the update.
+
+    Knobs: `block_size`, 1 to 1024 threads; `vector_width` 1, 2, 4, 8 or 16 elements a thread, which divide the update's
+    size along the dimension that is fastest in memory.
+    """
     check_knob("block_size", block_size, 1, 1024)
     found = match(computation)
     if found is None:
         raise IndexingError(f"{computation.name} is no update that is safe in place; the loop emitter takes it")
-    return UpdateSlicePlan(found[0].hero.operands[1].shape.element_count, block_size)
+    shape = found[0].hero.operands[1].shape
+    order = major_to_minor(shape)
+    fast = shape.dimensions[order[-1]] if order else 1
+    if vector_width is None:
+        size = max(c_type(u.output.shape.element_type).size for u in found)
+        is_same = all(u.hero.operands[0].shape.dimensions[order[-1]] == fast for u in found) if order else False
+        light = is_same and is_light(computation.post_order())
+        vector_width = widest(MAX_LANES, size, shape.element_count, [fast]) if light else 1
+    elif vector_width not in WIDTHS or fast % vector_width:
+        raise IndexingError(f"vector_width is 1, 2, 4, 8 or 16, and divides {fast} here; got {vector_width}")
+    return LinearPlan(shape.dimensions, order, vector_width, block_size)
 
 
-def _to_update(update: Shape, plan: UpdateSlicePlan) -> IndexingMap:
-    """From threads to the index of the update, in the order in which memory holds it."""
-    position = position_in_grid(plan.block_size)
-    index = unravelled(position, update.dimensions, major_to_minor(update))
-    is_whole = plan.count % plan.block_size == 0
-    return thread_map(plan.grid, plan.block, index, (), [] if is_whole else [(position, (0, plan.count - 1))])
-
-
-def kernel(computation: Computation, plan: UpdateSlicePlan, dialect: Dialect) -> Kernel:
+def kernel(computation: Computation, plan: LinearPlan, dialect: Dialect) -> Kernel:
     """The kernel: source, arguments, launch dimensions and thread maps."""
     found = match(computation)
     assert found is not None
-    shape = found[0].hero.operands[1].shape
     epilogues = [Epilogue.from_paths([(u.hero, u.hero)]) for u in found]
     unit = Unit(dialect, computation, partition(computation, epilogues=epilogues))
     body = FunctionWriter(unit)
-    to_update = _to_update(shape, plan)
-    position = write_position(body, plan.count, plan.block_size)
-    index = tuple(map(body.scope.simplify, unravelled(position, shape.dimensions, major_to_minor(shape))))
+    types = VectorTypes(plan.vector_width)
+    vector = vector_index(body, plan)
+    to_update = element_map(plan)
     written = []
     for update in found:
         indexing = input_to_output(update.hero, 1)[0][0]
-        at, conditions = landing(body, indexing, index)
-        assert not conditions, "starts are clamped"
         to_output = same_memory(update.hero.shape, update.output.shape)
-        store(body, update.output, body.mapped(to_output, at).index, body.read(update.hero.operands[1], index))
+        _write(body, update, indexing, to_output, plan, types, vector)
         written.append(compose(compose(to_update, indexing.map), to_output).simplify())
-    read = [[to_update] if any(u.hero.operands[1] is p for u in found) else [] for p in computation.parameters]
+    reads = reads_behind(computation, [(u.hero.operands[1], 0, to_update) for u in found], [u.hero for u in found])
     in_place = {u.output.number: u.parameter for u in found}
-    return assembled(
-        unit,
-        NAME,
-        found[0].hero,
-        body,
-        [u.output for u in found],
-        (plan.grid, plan.block),
-        0,
-        (written, read),
-        aliases=in_place,
-    )
+    outputs_ = [u.output for u in found]
+    launch = (plan.grid, plan.block)
+    declared = list(types.declarations.values())
+    maps = (written, reads)
+    return assembled(unit, NAME, found[0].hero, body, outputs_, launch, 0, maps, declared, in_place)
+
+
+def _write(
+    body: FunctionWriter,
+    update: Update,
+    indexing: OperandIndexing,
+    to_output: IndexingMap,
+    plan: LinearPlan,
+    types: VectorTypes,
+    vector: Index,
+) -> None:
+    """One vector of the update, element by element where its place is not aligned."""
+    first = tuple(map(body.scope.simplify, plan.element(vector, constant(0))))
+    begins, conditions = starts(body, indexing, first)  # the same for all elements
+    assert not conditions, "starts are clamped"
+    with lanes(body, types) as lane:
+        index = tuple(map(body.scope.simplify, plan.element(vector, lane)))
+        at = body.mapped(to_output, body.mapped(indexing.map, index, (), begins).index).index
+        store(body, update.output, at, body.read(update.hero.operands[1], index))
