@@ -92,11 +92,16 @@ class Epilogue:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PartitionedComputation:
-    """A computation as functions: `subgraphs` stand callers first, `epilogues` are among them, first of all."""
+    """A computation as functions: `subgraphs` stand callers first, `epilogues` are among them, first of all.
+
+    `has_long_indices` where a function was started because an index had grown too long: maps through the whole
+    computation are longer still.
+    """
 
     computation: Computation
     subgraphs: tuple[Subgraph, ...]
     epilogues: tuple[Subgraph, ...] = ()
+    has_long_indices: bool = False
     _owner: Mapping[Instruction, Subgraph] = field(default_factory=dict, repr=False)
 
     def holds(self, instruction: Instruction) -> bool:
@@ -274,7 +279,7 @@ class _Partitioner:
             subgraphs.append(done)
             owner.update(dict.fromkeys(body, done))
         epilogues = tuple(subgraphs[: self.output_count])
-        return PartitionedComputation(self.computation, tuple(subgraphs), epilogues, owner)
+        return PartitionedComputation(self.computation, tuple(subgraphs), epilogues, any(self.long.values()), owner)
 
     def _name(self, draft: _Draft) -> str:
         return c_identifier(self.computation.name + draft.infix + "_".join(r.name for r in draft.roots))

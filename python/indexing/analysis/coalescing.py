@@ -18,7 +18,7 @@ from indexing.analysis.device import H100, Device
 from indexing.analysis.traffic import VECTOR, Dim3, Tally, count
 from indexing.emit import emit
 from indexing.emit.kernel import MAX_THREADS_PER_BLOCK, Argument, Kernel
-from indexing.emit.loop import delinearized
+from indexing.emit.launch import element_at
 from indexing.emit.types import c_type
 from indexing.errors import CompileError, IndexingError, UnsupportedOp
 from indexing.fusion import output_to_input
@@ -220,7 +220,7 @@ def _loop_map(shape: Shape, launch: Launch) -> IndexingMap:
         (n, Interval(0, s - 1)) for n, s in zip(("th_x", "th_y", "th_z", "bl_x", "bl_y", "bl_z"), sizes, strict=True)
     ]
     ranges = [(VECTOR, Interval(0, launch.vector - 1))]
-    results: Sequence[SymbolicExpr] = delinearized(position, shape)
+    results: Sequence[SymbolicExpr] = element_at(position, shape)
     bounds = [(position, Interval(0, count_ - 1))]
     return IndexingMap(SymbolicMap(6, 1, results), dims, ranges, [], bounds).simplify()
 

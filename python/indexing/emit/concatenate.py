@@ -116,7 +116,7 @@ def kernel(computation: Computation, plan: LinearPlan, dialect: Dialect) -> Kern
     _write_operands(body, found, plan, types, vector_index(body, plan))
     written = found.output_maps(_to_hero(hero, plan))
     starts = [(o, 0, _to_operand(hero, plan, k)) for k, o in enumerate(hero.operands)]
-    maps = (written, found.input_maps(computation, starts, written))
+    maps = (written, found.input_maps(unit.partition, starts, written))
     declared = list(types.declarations.values())
     return assembled(unit, NAME, hero, body, found.after, (plan.grid, plan.block), 0, maps, declared)
 

@@ -26,7 +26,7 @@ from indexing.ops import REGISTRY
 from indexing.ops.block import Indexing, leaves
 from indexing.ops.element import ElementContext, Index, Mapped, Value
 from indexing.ops.element_types import element_type
-from indexing.ops.tuple_ import leaf_before
+from indexing.ops.tuple_ import array_source
 
 if TYPE_CHECKING:
     from indexing.emit.unit import Unit
@@ -74,7 +74,7 @@ class FunctionWriter:
 
     def value(self, instruction: Instruction, index: Index, output: int = 0) -> Value:
         """Element `index` of array `output` of an instruction, written here or called."""
-        instruction, output = self._source(instruction, output)
+        instruction, output = array_source(instruction, output)
         found = self._remembered((self._frames[-1][0], instruction, output, index))
         if found is not None:
             return found
@@ -85,26 +85,9 @@ class FunctionWriter:
             self._write_operands(instruction, index, output)
         return self._write(instruction, index, output)
 
-    def _source(self, instruction: Instruction, output: int) -> tuple[Instruction, int]:
-        """Through tuples and their elements to the instruction that computes the array."""
-        while True:
-            if instruction.opcode == "get-tuple-element":
-                element = instruction.integer("index", 0)
-                instruction = instruction.operands[0]
-                output += leaf_before(instruction.shape, element)
-            elif instruction.opcode == "tuple":
-                for operand in instruction.operands:
-                    count = len(leaves(operand.shape))
-                    if output < count:
-                        instruction = operand
-                        break
-                    output -= count
-            else:
-                return instruction, output
-
     def read(self, instruction: Instruction, index: Index, output: int = 0) -> Value:
         """As `value`, with what the partition puts together with the instruction written here."""
-        source, leaf = self._source(instruction, output)
+        source, leaf = array_source(instruction, output)
         with self.within(self.unit.partition.find(source)):
             return self.value(source, index, leaf)
 
@@ -172,7 +155,7 @@ class FunctionWriter:
             m = maps[0].map
             if m.is_undefined or m.is_known_empty or m.ranges or m.runtimes or m.constraints:
                 continue
-            source, leaf = self._source(operand, maps[0].leaf)
+            source, leaf = array_source(operand, maps[0].leaf)
             at = self.mapped(m, index)
             if self._bound(source) is None and not at.conditions:
                 needs.append((source, at.index, leaf))

@@ -13,7 +13,7 @@ from indexing.emit.reads import Start, reads_behind
 from indexing.emit.unit import Unit
 from indexing.errors import InvalidMap
 from indexing.fusion import epilogue_indexing
-from indexing.partition import Epilogue, partition
+from indexing.partition import Epilogue, PartitionedComputation, partition
 
 if TYPE_CHECKING:
     from indexing.emit.elemental import FunctionWriter
@@ -55,12 +55,12 @@ class Heroes:
         return [found[k] for k in sorted(found)]
 
     def input_maps(
-        self, computation: Computation, starts: Sequence[Start], written: Sequence[IndexingMap]
+        self, parts: PartitionedComputation, starts: Sequence[Start], written: Sequence[IndexingMap]
     ) -> list[list[IndexingMap]]:
         """Of all parameters: what is read for `starts`, the heroes' operands, and what outputs read beside the heroes."""
         ordered = sorted((*self.after, *self.side), key=lambda o: o.number)
         own = [(o.instruction, o.leaf, m) for o, m in zip(ordered, written, strict=True)]
-        return reads_behind(computation, [*starts, *own], self.heroes)
+        return reads_behind(parts, [*starts, *own], self.heroes)
 
     # ------------------------------------------------------------ code
 

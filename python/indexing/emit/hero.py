@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from indexing.fusion import output_to_input
 from indexing.ops.block import leaves
-from indexing.ops.tuple_ import leaf_before
+from indexing.ops.tuple_ import array_source
 
 if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction, Shape
@@ -36,24 +36,7 @@ class Output:
 def outputs(computation: Computation) -> tuple[Output, ...]:
     """The arrays that a computation returns, each with the instruction that computes it."""
     shapes = leaves(computation.root.shape)
-    return tuple(Output(k, *_source(computation.root, k), shape) for k, shape in enumerate(shapes))
-
-
-def _source(instruction: Instruction, leaf: int) -> tuple[Instruction, int]:
-    """Through tuples and their elements to the instruction that computes an array."""
-    while instruction.opcode in ("get-tuple-element", "tuple"):
-        if instruction.opcode == "get-tuple-element":
-            element = instruction.integer("index", 0)
-            instruction = instruction.operands[0]
-            leaf += leaf_before(instruction.shape, element)
-            continue
-        for operand in instruction.operands:
-            count = len(leaves(operand.shape))
-            if leaf < count:
-                instruction = operand
-                break
-            leaf -= count
-    return instruction, leaf
+    return tuple(Output(k, *array_source(computation.root, k), shape) for k, shape in enumerate(shapes))
 
 
 def find_heroes(root: Instruction, is_hero: Callable[[Instruction], bool]) -> tuple[Instruction, ...]:

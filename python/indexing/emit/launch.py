@@ -94,6 +94,11 @@ def unravelled(position: SymbolicExpr, sizes: Sequence[int], order: Sequence[int
     return [parts[d] for d in range(len(sizes))]
 
 
+def element_at(position: SymbolicExpr, shape: Shape) -> list[SymbolicExpr]:
+    """The logical index of the element at `position` in the memory of an array."""
+    return unravelled(position, shape.dimensions, major_to_minor(shape))
+
+
 def thread_index() -> Index:
     """The thread and block ids, as the dimensions of a thread map."""
     return tuple(thread_id(name) for name in THREAD_IDS)

@@ -12,21 +12,20 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING
 
-from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, compose, constant, variable
+from indexing._core import IndexingMap, SymbolicExpr, compose
 from indexing.emit.elemental import FunctionWriter
 from indexing.emit.hero import outputs
 from indexing.emit.index import INT32_MAX
-from indexing.emit.kernel import MAX_GRID, MAX_THREADS_PER_BLOCK, Dialect, Kernel
-from indexing.emit.launch import assembled, check_knob
+from indexing.emit.kernel import MAX_GRID, MAX_THREADS_PER_BLOCK, Dialect, Dim3, Kernel
+from indexing.emit.launch import assembled, check_knob, element_at, range_variable, thread_id, thread_map
 from indexing.emit.reads import names_reads
 from indexing.emit.types import c_type, encoded
 from indexing.emit.unit import Unit
 from indexing.emit.vectors import WIDTHS, VectorTypes, is_light, lanes, widest
 from indexing.errors import IndexingError
-from indexing.layout import major_to_minor, physical_sizes
 from indexing.ops.block import leaves
 from indexing.ops.through import computation_indexing
-from indexing.partition import partition
+from indexing.partition import PartitionedComputation, partition
 
 if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction, Shape
@@ -44,6 +43,16 @@ class LoopPlan:
     block_size: int
     blocks: int
     chunks: int
+
+    @property
+    def grid(self) -> Dim3:
+        """Blocks in one dimension."""
+        return (self.blocks, 1, 1)
+
+    @property
+    def block(self) -> Dim3:
+        """Threads of a block in one dimension."""
+        return (self.block_size, 1, 1)
 
     @property
     def groups(self) -> int:
@@ -98,19 +107,21 @@ def kernel(computation: Computation, plan: LoopPlan, dialect: Dialect) -> Kernel
     _Writing(body, plan, computation, types).write()
     written = outputs(computation)
     maps = [_thread_map(plan, o.shape) for o in written]
-    launch = ((plan.blocks, 1, 1), (plan.block_size, 1, 1))
-    reads = _input_maps(computation, maps)
+    reads = _input_maps(unit.partition, maps)
     declared = list(types.declarations.values())
-    return assembled(unit, NAME, _hero(computation), body, written, launch, 0, (maps, reads), declared)
+    return assembled(unit, NAME, _hero(computation), body, written, (plan.grid, plan.block), 0, (maps, reads), declared)
 
 
-def _input_maps(computation: Computation, maps: Sequence[IndexingMap]) -> list[list[IndexingMap]]:
-    """Of each parameter, the maps from threads to the elements that they read for some output."""
+def _input_maps(parts: PartitionedComputation, maps: Sequence[IndexingMap]) -> list[list[IndexingMap]]:
+    """Of each parameter, the maps from threads to the elements that they read for some output; none where indices grow too
+    long to be composed.
+    """
+    computation = parts.computation
     found: list[dict[IndexingMap, None]] = [{} for _ in computation.parameters]
-    for output, thread_map in enumerate(maps):
+    for output, threads in enumerate([] if parts.has_long_indices else maps):
         for reads, accesses in zip(found, computation_indexing(computation, output), strict=True):
             defined = (a.map for a in accesses if names_reads(a))
-            reads.update((compose(thread_map, m).simplify(), None) for m in defined)
+            reads.update((compose(threads, m).simplify(), None) for m in defined)
     return [list(reads) for reads in found]
 
 
@@ -123,28 +134,12 @@ def _hero(computation: Computation) -> Instruction:
 
 def _thread_map(plan: LoopPlan, shape: Shape) -> IndexingMap:
     """From (th_x, th_y, th_z, bl_x, bl_y, bl_z)[chunk, vector_index] to the index of the element."""
-    th_x, bl_x, chunk, lane = variable(0), variable(3), variable(6), variable(7)
-    position = ((chunk * plan.blocks + bl_x) * plan.block_size + th_x) * plan.vector_width + lane
-    zero = Interval(0, 0)
-    dims = [("th_x", Interval(0, plan.block_size - 1)), ("th_y", zero), ("th_z", zero)]
-    dims += [("bl_x", Interval(0, plan.blocks - 1)), ("bl_y", zero), ("bl_z", zero)]
-    ranges = [("chunk", Interval(0, plan.chunks - 1)), ("vector_index", Interval(0, plan.vector_width - 1))]
-    results = delinearized(position, shape)
-    count = prod(shape.dimensions)
-    bounds = [(position, Interval(0, count - 1))]
-    return IndexingMap(SymbolicMap(6, 2, results), dims, ranges, [], bounds).simplify()
-
-
-def delinearized(position: SymbolicExpr, shape: Shape) -> list[SymbolicExpr]:
-    """The logical index of the element at `position` in the memory of an array."""
-    order, sizes = major_to_minor(shape), physical_sizes(shape)
-    index: list[SymbolicExpr] = [constant(0)] * len(order)
-    stride = prod(sizes)
-    for k, (d, size) in enumerate(zip(order, sizes, strict=True)):
-        stride //= max(size, 1)
-        quotient = position // max(stride, 1)
-        index[d] = quotient if k == 0 else quotient % max(size, 1)
-    return index
+    chunk, lane = range_variable(0), range_variable(1)
+    block = chunk * plan.blocks + thread_id("bl_x")
+    position = (block * plan.block_size + thread_id("th_x")) * plan.vector_width + lane
+    ranges = [("chunk", plan.chunks), ("vector_index", plan.vector_width)]
+    bounds = [(position, (0, prod(shape.dimensions) - 1))]
+    return thread_map(plan.grid, plan.block, element_at(position, shape), ranges, bounds)
 
 
 class _Writing:
@@ -214,6 +209,6 @@ class _Writing:
                     self._output(k, shape, inner, place)
 
     def _output(self, k: int, shape: Shape, position: SymbolicExpr, place: Callable[[int, SymbolicExpr], str]) -> None:
-        index = tuple(self.body.scope.simplify(e) for e in delinearized(position, shape))
+        index = tuple(self.body.scope.simplify(e) for e in element_at(position, shape))
         value = self.body.value(self.root, index, k)
         self.body.writer.line(f"{place(k, position)} = {encoded(shape.element_type, value.text)};")

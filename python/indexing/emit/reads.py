@@ -11,20 +11,25 @@ from indexing._core import IndexingMap, compose
 from indexing.ops.through import Arrays, prepare_called, starting, walk
 
 if TYPE_CHECKING:
-    from indexing.hlo import Computation, Instruction
+    from indexing.hlo import Instruction
     from indexing.ops.block import OperandIndexing
+    from indexing.partition import PartitionedComputation
 
 Start: TypeAlias = "tuple[Instruction, int, IndexingMap]"  # array of an instruction, and the threads' map to its index
 
 
 def reads_behind(
-    computation: Computation, starts: Iterable[Start], heroes: Collection[Instruction]
+    parts: PartitionedComputation, starts: Iterable[Start], heroes: Collection[Instruction]
 ) -> list[list[IndexingMap]]:
     """Of each parameter, the different maps from threads to elements that `starts` need, not through `heroes`.
 
-    Maps that only bound which of many elements are read are left out: a kernel reads less.
+    Maps that only bound which of many elements are read are left out: a kernel reads less. There are none where indices
+    grow too long to be composed.
     """
+    computation = parts.computation
     found: list[dict[IndexingMap, None]] = [{} for _ in computation.parameters]
+    if parts.has_long_indices:
+        return [[] for _ in found]
     prepare_called(computation)
     order = [i for i in reversed(computation.post_order()) if i not in heroes]
     for start, leaf, threads in starts:

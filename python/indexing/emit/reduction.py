@@ -194,7 +194,7 @@ def kernel(computation: Computation, plan: ReductionPlan, dialect: Dialect) -> K
     types = VectorTypes(plan.vector_width)
     writing = Writing(found, plan, body, types)
     shared = writing.write()
-    maps = (writing.output_maps(), writing.input_maps(computation))
+    maps = (writing.output_maps(), writing.input_maps())
     launch = (plan.grid, plan.block)
     declared = list(types.declarations.values())
     scratch = writing.splits.scratch

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from indexing.emit.elemental import FunctionWriter
     from indexing.emit.epilogue import Heroes
     from indexing.emit.kernel import SharedAccess
-    from indexing.hlo import Computation, Instruction
+    from indexing.hlo import Instruction
     from indexing.ops.element import Index
 
 
@@ -72,14 +72,14 @@ class Writing:
         """Of all outputs, in order."""
         return self.found.output_maps(self.to_hero(), self.to_operand())
 
-    def input_maps(self, computation: Computation) -> list[list[IndexingMap]]:
+    def input_maps(self) -> list[list[IndexingMap]]:
         """Of the parameters behind the reduced arrays and initial values, and those that outputs read beside the heroes."""
         to_hero, to_operand = self.to_hero(), self.to_operand()
         at_end = compose(to_hero, scalar(self.found.first.shape.leaves[0].dimensions).map)
         heroes = self.found.heroes
         starts = [(a, 0, to_operand) for hero in heroes for a in arrays_of(hero)]
         starts += [(i, 0, at_end) for hero in heroes for i in hero.operands[len(arrays_of(hero)) :]]
-        return self.found.input_maps(computation, starts, self.output_maps())
+        return self.found.input_maps(self.body.unit.partition, starts, self.output_maps())
 
     def shared_accesses(self) -> tuple[SharedAccess, ...]:
         """Of the accumulators, as each block combines them; what the last block of a tile does besides is left out."""

@@ -163,7 +163,7 @@ def kernel(computation: Computation, plan: TransposePlan, dialect: Dialect) -> K
     writing = Writing(found, plan, body)
     writing.write()
     widths = tuple(c_type(hero.shape.element_type).size for hero in found.heroes)
-    maps = (writing.output_maps(), writing.input_maps(computation))
+    maps = (writing.output_maps(), writing.input_maps())
     launch = (plan.grid, plan.block)
     shared = shared_bytes(plan, widths)
     made = assembled(unit, NAME, found.first, body, outputs(computation), launch, shared, maps, writing.declarations())

@@ -32,7 +32,7 @@ from indexing.emit.vectors import VectorTypes, lanes, unrolled
 if TYPE_CHECKING:
     from indexing.emit.elemental import FunctionWriter
     from indexing.emit.epilogue import Heroes
-    from indexing.hlo import Computation, Instruction
+    from indexing.hlo import Instruction
     from indexing.ops.element import Index
 
 
@@ -74,11 +74,11 @@ class Writing:
         """Of all outputs, in order."""
         return self.found.output_maps(self._map(self.storing), self._map(self.reading))
 
-    def input_maps(self, computation: Computation) -> list[list[IndexingMap]]:
+    def input_maps(self) -> list[list[IndexingMap]]:
         """Of the parameters behind the heroes' operands, and those that outputs read beside the heroes."""
         to_operand = self._map(self.reading)
         starts = [(hero.operands[0], 0, to_operand) for hero in self.found.heroes]
-        return self.found.input_maps(computation, starts, self.output_maps())
+        return self.found.input_maps(self.body.unit.partition, starts, self.output_maps())
 
     def shared_accesses(self) -> tuple[SharedAccess, ...]:
         """Of the tiles: an element at each lane of the two walks; where packed, a word."""

@@ -128,7 +128,7 @@ def kernel(computation: Computation, plan: LinearPlan, dialect: Dialect) -> Kern
         to_output = same_memory(update.hero.shape, update.output.shape)
         _write(body, update, indexing, to_output, plan, types, vector)
         written.append(compose(compose(to_update, indexing.map), to_output).simplify())
-    reads = reads_behind(computation, [(u.hero.operands[1], 0, to_update) for u in found], [u.hero for u in found])
+    reads = reads_behind(unit.partition, [(u.hero.operands[1], 0, to_update) for u in found], [u.hero for u in found])
     in_place = {u.output.number: u.parameter for u in found}
     outputs_ = [u.output for u in found]
     launch = (plan.grid, plan.block)

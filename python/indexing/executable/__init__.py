@@ -11,6 +11,7 @@ import numpy as np
 from indexing.errors import IndexingError
 from indexing.executable.memory import Held, Pool
 from indexing.executable.plan import Planner
+from indexing.executable.steps import arrays_of
 from indexing.hlo import Module, Shape, parse
 from indexing.ops.block import HloValue, leaves
 from indexing.ops.interpret import check_has_value
@@ -127,7 +128,7 @@ class DeviceExecutable(Executable):
             yield Held(shape, self._pool, self._borrowed(value, shape, what))
             return
         checked = _host_value(value, shape, what)
-        for array, leaf in zip(_flat(checked), leaves(shape), strict=True):
+        for array, leaf in zip(arrays_of(checked), leaves(shape), strict=True):
             if array is not None:
                 yield Held(leaf, self._pool, array=array)
 
@@ -219,16 +220,6 @@ def _check_array(array: object, shape: Shape, what: str) -> None:
 
 def _described(value: object) -> str:
     return f"a {type(value).__name__}" + (f" of {len(value)} values" if isinstance(value, tuple | list) else "")
-
-
-def _flat(value: HloValue) -> Iterator[np.ndarray | None]:
-    pending = [value]
-    while pending:
-        part = pending.pop()
-        if isinstance(part, tuple):
-            pending.extend(reversed(part))
-        else:
-            yield part
 
 
 def _opened(name: str) -> Device:

@@ -167,7 +167,7 @@ class _Scheduler:
                 return None
             case "call":
                 body = self.planner.plan_of(node.instruction.called[0])
-                return CallStep(body, self.slots.of_all(node.operands), *self._outputs(node))
+                return CallStep(self.slots.of_all(node.operands), *self._outputs(node), body)
             case "while":
                 return self._while_step(node)
             case "conditional":
@@ -184,12 +184,12 @@ class _Scheduler:
         shapes = tuple(
             _with_layout(ref.shape, expected[k].layout) if k in expected else ref.shape for k, ref in enumerate(inputs)
         )
-        return KernelStep(kernel, launch, operands, shapes, *self._outputs(node))
+        return KernelStep(operands, *self._outputs(node), kernel, launch, shapes)
 
     def _while_step(self, node: Node) -> WhileStep:
         condition, body = _condition_and_body(node.instruction)
         plans = self.planner.plan_of(condition), self.planner.plan_of(body)
-        return WhileStep(*plans, self.slots.of_all(node.operands), *self._outputs(node))
+        return WhileStep(self.slots.of_all(node.operands), *self._outputs(node), *plans)
 
     def _conditional_step(self, node: Node) -> ConditionalStep:
         selector, *operands = node.operands

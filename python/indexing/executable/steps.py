@@ -39,21 +39,27 @@ class Step(Protocol):
 
 
 @dataclass(slots=True)
-class KernelStep:
-    """Launch a kernel on the buffers of its operands."""
+class ArrayStep:
+    """A step from the arrays of some slots to those of others."""
 
-    kernel: Kernel
-    launch: Launch
     operands: tuple[int, ...]
-    operand_shapes: tuple[Shape, ...]
     outputs: tuple[int, ...]
     output_shapes: tuple[Shape, ...]
-    last_use: frozenset[int] = frozenset()
-    scratch: dict[int, Buffer] = field(default_factory=dict)  # by argument, from the first launch on
+    last_use: frozenset[int] = field(default=frozenset(), kw_only=True)
 
     def reads(self) -> tuple[int, ...]:
         """The slots that the step reads."""
         return self.operands
+
+
+@dataclass(slots=True)
+class KernelStep(ArrayStep):
+    """Launch a kernel on the buffers of its operands."""
+
+    kernel: Kernel
+    launch: Launch
+    operand_shapes: tuple[Shape, ...]
+    scratch: dict[int, Buffer] = field(default_factory=dict)  # by argument, from the first launch on
 
     def run(self, environment: Environment) -> None:
         """Launch; an output that lives in an operand's buffer takes it over, or a copy where others still need it."""
@@ -159,18 +165,10 @@ class Plan:
 
 
 @dataclass(slots=True)
-class CallStep:
+class CallStep(ArrayStep):
     """Run another computation's plan once."""
 
     body: Plan
-    operands: tuple[int, ...]
-    outputs: tuple[int, ...]
-    output_shapes: tuple[Shape, ...]
-    last_use: frozenset[int] = frozenset()
-
-    def reads(self) -> tuple[int, ...]:
-        """The slots that the step reads."""
-        return self.operands
 
     def run(self, environment: Environment) -> None:
         """Pass the operands on, keep the results."""
@@ -179,19 +177,11 @@ class CallStep:
 
 
 @dataclass(slots=True)
-class WhileStep:
+class WhileStep(ArrayStep):
     """Run `body` as long as `condition` holds; the host reads the condition."""
 
     condition: Plan
     body: Plan
-    operands: tuple[int, ...]
-    outputs: tuple[int, ...]
-    output_shapes: tuple[Shape, ...]
-    last_use: frozenset[int] = frozenset()
-
-    def reads(self) -> tuple[int, ...]:
-        """The slots that the step reads."""
-        return self.operands
 
     def run(self, environment: Environment) -> None:
         """Pass the state round; each round's arrays take over the buffers of the round before."""

@@ -41,6 +41,23 @@ def leaf_before(shape: Shape, element: int) -> int:
     return shape.leaf_offsets[element]
 
 
+def array_source(instruction: Instruction, leaf: int) -> tuple[Instruction, int]:
+    """Through tuples and their elements to the instruction that computes array `leaf`, and which of its arrays that is."""
+    while instruction.opcode in ("get-tuple-element", "tuple"):
+        if instruction.opcode == "get-tuple-element":
+            element = instruction.integer("index", 0)
+            instruction = instruction.operands[0]
+            leaf += leaf_before(instruction.shape, element)
+            continue
+        for operand in instruction.operands:
+            count = len(leaves(operand.shape))
+            if leaf < count:
+                instruction = operand
+                break
+            leaf -= count
+    return instruction, leaf
+
+
 def nest(shape: Shape, flat: Sequence[HloValue]) -> HloValue:
     """Values of the leaves of `shape`, in order, as the nested tuple that it describes."""
     if not shape.is_tuple:
