@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::expr::{Arena, Expr, Node, Term};
 use crate::indexing_map::{Form, IndexingMap, OpenMap, Variable};
 use crate::interval::Interval;
+use crate::range::{Info, Ranges};
 use crate::simplify::Scratch;
 use std::collections::HashMap;
 
@@ -114,7 +115,7 @@ impl Access<'_> {
         let repeats = runtimes.iter().try_fold(1u128, |n, i| n.checked_mul(i.count()));
         let own: Vec<u32> = [Some(LANE), vector].into_iter().flatten().map(|v| v as u32).collect();
         let whole = arena.export(&roots);
-        let (within, beside) = in_two(arena, &roots, &own, values.len() as u32)?;
+        let (within, beside) = in_two(arena, &mut scratch.ranges, &roots, &own, &values)?;
         Ok(Some(Warps {
             whole,
             within,
@@ -172,8 +173,16 @@ impl Access<'_> {
     }
 }
 
-fn in_two(arena: &mut Arena, roots: &[Expr], own: &[u32], first: u32) -> Result<(Dag, Dag)> {
-    let mut parts = Parts { arena, own, first, parameters: Vec::new(), known: HashMap::new() };
+fn in_two(
+    arena: &mut Arena,
+    ranges: &mut Ranges,
+    roots: &[Expr],
+    own: &[u32],
+    values: &[Interval],
+) -> Result<(Dag, Dag)> {
+    ranges.reset(values.iter().copied());
+    let first = values.len() as u32;
+    let mut parts = Parts { arena, ranges, own, first, parameters: Vec::new(), known: HashMap::new() };
     let (ours, mut theirs): (Vec<Expr>, Vec<Expr>) =
         roots.iter().map(|e| parts.of(*e)).collect::<Result<Vec<_>>>()?.into_iter().unzip();
     theirs.append(&mut parts.parameters);
@@ -181,9 +190,10 @@ fn in_two(arena: &mut Arena, roots: &[Expr], own: &[u32], first: u32) -> Result<
 }
 
 /// Roots as sums of two parts: one over the `own` variables and parameters, one over all else. A parameter is what a node
-/// that mixes both sees of the other side: `(lane + s) mod 8` is `(lane + p) mod 8`, where `p` is `s mod 8`.
+/// that mixes both sees of the other side.
 struct Parts<'a> {
     arena: &'a mut Arena,
+    ranges: &'a mut Ranges,
     own: &'a [u32],
     /// The number of the first parameter's variable.
     first: u32,
@@ -191,6 +201,12 @@ struct Parts<'a> {
     parameters: Vec<Expr>,
     /// The two parts of each node.
     known: HashMap<Expr, (Expr, Expr)>,
+}
+
+/// Both parts of a quotient and of a remainder.
+struct Digits {
+    quotient: (Expr, Expr),
+    remainder: (Expr, Expr),
 }
 
 impl Parts<'_> {
@@ -215,17 +231,10 @@ impl Parts<'_> {
             return Ok((e, zero));
         }
         if let Some((x, d)) = self.arena.as_floordiv(e).filter(|(_, d)| *d > 0) {
-            let inside = self.within_period(x, d)?;
-            let divisor = self.arena.constant(d);
-            return Ok((
-                self.arena.floordiv(inside, divisor)?,
-                self.arena.floordiv(self.known[&x].1, divisor)?,
-            ));
+            return Ok(self.digits(x, d)?.quotient);
         }
         if let Some((x, d)) = self.arena.as_mod(e).filter(|(_, d)| *d > 0) {
-            let inside = self.within_period(x, d)?;
-            let divisor = self.arena.constant(d);
-            return Ok((self.arena.modulo(inside, divisor)?, zero));
+            return Ok(self.digits(x, d)?.remainder);
         }
         if let Node::Sum(constant, terms) = self.arena.node(e) {
             let terms = terms.to_vec();
@@ -244,13 +253,26 @@ impl Parts<'_> {
         Ok((self.arena.replace(&[e], &pairs)?[0], zero))
     }
 
-    /// `x` up to multiples of `d`, without what is not our own.
-    fn within_period(&mut self, x: Expr, d: i64) -> Result<Expr> {
+    /// `x` is the sum of `o` in `[0, span]`, which is ours, and of `t`. With `r` for `t mod d`, `x floordiv d` is the sum of
+    /// `(o + r) floordiv d` and `t floordiv d`, and `x mod d` that of `o - d * ((o + r) floordiv d)` and `r`. All that the
+    /// first parts need of `r` is whether, and where, `o + r` reaches `d`: `max(r, d - 1 - span)` says it in few values.
+    fn digits(&mut self, x: Expr, d: i64) -> Result<Digits> {
         let (ours, theirs) = self.known[&x];
+        let Interval { lower, upper } = self.ranges.bounds(self.arena, ours);
+        let span = upper.checked_sub(lower).filter(|s| *s < d && lower > i64::MIN);
+        let shift = if span.is_some() { lower } else { 0 };
+        let (ours, theirs) = (self.arena.offset(ours, -shift)?, self.arena.offset(theirs, shift)?);
         let divisor = self.arena.constant(d);
         let rest = self.arena.modulo(theirs, divisor)?;
-        let seen = self.parameter(rest);
-        self.arena.add(ours, seen)
+        let least = self.arena.constant(span.map_or(0, |s| d - 1 - s));
+        let seen = self.arena.maximum(&[rest, least])?;
+        let seen = self.parameter(seen);
+        let sum = self.arena.add(ours, seen)?;
+        let carried = self.arena.floordiv(sum, divisor)?;
+        Ok(Digits {
+            quotient: (carried, self.arena.floordiv(theirs, divisor)?),
+            remainder: (self.arena.combine(ours, 1, carried, -d)?, rest),
+        })
     }
 
     fn parameter(&mut self, e: Expr) -> Expr {
@@ -258,6 +280,8 @@ impl Parts<'_> {
             return e;
         }
         let place = self.parameters.iter().position(|p| *p == e).unwrap_or_else(|| {
+            let bounds = self.ranges.bounds(self.arena, e);
+            self.ranges.variables.push(Info::of(bounds));
             self.parameters.push(e);
             self.parameters.len() - 1
         });
