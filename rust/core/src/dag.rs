@@ -3,7 +3,7 @@
 //! The words are a function of the structure alone (depth-first post-order), so that equal expressions have equal
 //! words: equality and hashing need no arena, values can be sent to other threads, and memory returns when they drop.
 
-use crate::expr::{Arena, Expr, Node, Tag, Term};
+use crate::expr::{Arena, Expr, Node, Tag, Term, Words};
 use std::sync::Arc;
 
 /// Expressions (the roots, in order) with everything below them. Cheap to clone.
@@ -44,37 +44,41 @@ const ABSENT: u32 = u32::MAX;
 /// Writes nodes in depth-first post-order.
 struct Writer<'a> {
     arena: &'a Arena,
+    open: &'a mut Vec<Expr>,
     position: &'a mut [u32],
     words: &'a mut Vec<i64>,
     nodes: u32,
 }
 
 impl Writer<'_> {
-    /// Write `root` and what is below it, as far as it is not there; `open` is empty before and after.
+    /// Write `root` and what is below it, as far as it is not there.
     #[inline]
-    fn add(&mut self, root: Expr, open: &mut Vec<Expr>) {
-        if self.position[root.index()] != ABSENT || self.wrote_leaf(root) {
-            return;
+    fn add(&mut self, root: Expr) {
+        if self.position[root.index()] == ABSENT && !self.wrote_leaf(root) {
+            self.add_below(root);
         }
-        open.push(root);
-        while let Some(&e) = open.last() {
+    }
+
+    fn add_below(&mut self, root: Expr) {
+        self.open.push(root);
+        while let Some(&e) = self.open.last() {
             if self.position[e.index()] != ABSENT {
-                open.pop();
+                self.open.pop();
                 continue;
             }
-            let first = open.len();
+            let first = self.open.len();
             let arena = self.arena;
             arena.for_each_operand(e, |o| {
                 // Leaves in front of all that has to wait are in their place now.
-                if self.position[o.index()] == ABSENT && (open.len() > first || !self.wrote_leaf(o)) {
-                    open.push(o);
+                if self.position[o.index()] == ABSENT && (self.open.len() > first || !self.wrote_leaf(o)) {
+                    self.open.push(o);
                 }
             });
-            if open.len() == first {
-                open.pop();
+            if self.open.len() == first {
+                self.open.pop();
                 self.write(e);
             } else {
-                open[first..].reverse();
+                self.open[first..].reverse();
             }
         }
     }
@@ -128,20 +132,19 @@ impl Writer<'_> {
 impl Arena {
     /// The value of `roots`.
     pub fn export(&mut self, roots: &[Expr]) -> Dag {
-        let mut flat = std::mem::take(&mut self.flat);
-        flat.words.clear();
-        flat.position.clear();
-        flat.position.resize(self.records.len(), ABSENT);
-        let mut writer =
-            Writer { arena: self, position: &mut flat.position, words: &mut flat.words, nodes: 0 };
+        let mut out = self.out.take().unwrap_or_default();
+        out.words.clear();
+        out.position.clear();
+        out.position.resize(self.records.len(), ABSENT);
+        let Words { open, position, words } = &mut *out;
+        let mut writer = Writer { arena: self, open, position, words, nodes: 0 };
         for &root in roots {
-            writer.add(root, &mut flat.open);
+            writer.add(root);
         }
         let nodes = writer.nodes;
-        let position = &flat.position;
-        flat.words.extend(roots.iter().map(|r| i64::from(position[r.index()])));
-        let dag = Dag { words: flat.words.as_slice().into(), roots: roots.len() as u32, nodes };
-        self.flat = flat;
+        words.extend(roots.iter().map(|r| i64::from(position[r.index()])));
+        let dag = Dag { words: words.as_slice().into(), roots: roots.len() as u32, nodes };
+        self.out = Some(out);
         dag
     }
 

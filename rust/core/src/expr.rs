@@ -102,18 +102,27 @@ pub struct Arena {
     pub(crate) term_buffers: Vec<Vec<Term>>,
     pub(crate) arg_buffers: Vec<Vec<Expr>>,
     pub(crate) flat: FlatBuffers,
+    /// Boxed, for it is taken out while the arena is read.
+    pub(crate) out: Option<Box<Words>>,
     pub(crate) mark: Vec<u32>,
     pub(crate) epoch: u32,
 }
 
-/// Memory for bringing values in and out.
+/// Memory for bringing values in, and for walks.
 #[derive(Default, Debug)]
 pub(crate) struct FlatBuffers {
-    pub(crate) open: Vec<Expr>,
     pub(crate) stack: Vec<(Expr, bool)>,
+    pub(crate) nodes: Vec<Expr>,
+}
+
+/// Memory for bringing values out.
+#[derive(Default, Debug)]
+pub(crate) struct Words {
+    /// Nodes whose operands are being written.
+    pub(crate) open: Vec<Expr>,
+    /// Where each node of the arena is written.
     pub(crate) position: Vec<u32>,
     pub(crate) words: Vec<i64>,
-    pub(crate) nodes: Vec<Expr>,
 }
 
 const SMALLEST_TABLE: usize = 128;

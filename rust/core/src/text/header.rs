@@ -77,6 +77,20 @@ impl<'t> Header<'t> {
         (index < end && self.has_default(index)).then_some(index)
     }
 
+    /// The variable of the default name of two bytes that `text` begins with, and what is behind it: that may still
+    /// belong to the name.
+    #[inline]
+    pub(super) fn short_default<'s>(&self, text: &'s [u8]) -> Option<(u32, &'s [u8])> {
+        let [letter, digit @ b'0'..=b'9', rest @ ..] = text else { return None };
+        let kind = match letter {
+            b'd' => VariableKind::Dimension,
+            b's' => VariableKind::Range,
+            _ => return None,
+        };
+        let index = self.index_of_default(kind, usize::from(*digit - b'0'))?;
+        Some((index as u32, rest))
+    }
+
     /// Has the variable the default name of its place?
     #[inline]
     fn has_default(&self, index: usize) -> bool {
@@ -86,7 +100,7 @@ impl<'t> Header<'t> {
 
     /// As [`VariableNames::short`], for a name of at most eight bytes that is no default name.
     #[inline(never)]
-    fn short_custom<'s>(&self, text: &'s [u8]) -> Option<(u32, &'s [u8])> {
+    pub(super) fn short_custom<'s>(&self, text: &'s [u8]) -> Option<(u32, &'s [u8])> {
         if self.custom.is_empty() || self.custom.len() > FEW {
             return None;
         }
@@ -161,18 +175,10 @@ fn kept_name(reading: &mut Reading, custom: &Custom<'_>) -> Arc<str> {
 }
 
 impl VariableNames for Header<'_> {
-    #[inline(always)]
+    #[inline]
     fn short<'t>(&self, text: &'t [u8]) -> Option<(u32, &'t [u8])> {
-        let (letter, behind) = text.split_first()?;
-        let kind = match letter {
-            b'd' => VariableKind::Dimension,
-            b's' => VariableKind::Range,
-            _ => return self.short_custom(text),
-        };
-        match behind {
-            [digit @ b'0'..=b'9', rest @ ..] if !rest.first().is_some_and(|b| is_name_byte(*b)) => {
-                Some((self.index_of_default(kind, usize::from(*digit - b'0'))? as u32, rest))
-            }
+        match self.short_default(text) {
+            Some((v, rest)) if !rest.first().is_some_and(|b| is_name_byte(*b)) => Some((v, rest)),
             _ => self.short_custom(text),
         }
     }

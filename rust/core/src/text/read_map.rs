@@ -1,7 +1,7 @@
 //! Reading maps: results, and the domain.
 
 use super::header::{read_header, Header};
-use super::read_expr::{expr, expr_after, first, First, Reading, VariableNames};
+use super::read_expr::{expr, expr_after, first, First, Reading};
 use super::scan::{usual_interval, Scanner};
 use crate::error::Result;
 use crate::expr::{Arena, Expr};
@@ -21,7 +21,7 @@ fn results(
         if scanner.take(b')') {
             return Ok(());
         }
-        match header.short(scanner.rest) {
+        match header.short_default(scanner.rest) {
             Some((v, rest @ [b',' | b')', ..])) => {
                 results.push(arena.variable(v));
                 scanner.rest = rest;
@@ -38,7 +38,7 @@ fn results(
 /// `d0 in [lower, upper]`, written just so: the variable, its bounds, and what is behind them.
 #[inline]
 fn usual_bounds<'t>(rest: &'t [u8], header: &Header<'_>) -> Option<(u32, Interval, &'t [u8])> {
-    let (v, rest) = header.short(rest)?;
+    let (v, rest) = header.short_default(rest).or_else(|| header.short_custom(rest))?;
     let (lower, upper, rest) = usual_interval(rest.strip_prefix(b" in")?)?;
     Some((v, Interval::new(lower, upper), rest))
 }
