@@ -5,7 +5,7 @@
 
 use super::frame::{Bracket, Frame, Operator, Value};
 use super::scan::{short_number, signed, Scanner};
-use super::seen::{Divided, Part, Seen};
+use super::seen::{Divided, Seen};
 use crate::error::{Error, Result};
 use crate::expr::{Arena, Expr, Term};
 use crate::indexing_map::OpenMap;
@@ -148,14 +148,11 @@ fn sum<'t, N: VariableNames>(
     start: &'t [u8],
     mut first: Option<Value>,
 ) -> Result<Expr> {
-    let after_first = scanner.rest;
-    if let Some((rest, e)) = reading.seen.find(scanner.text, start, Part::Whole) {
-        // The same text is the same expression where it also ends here.
+    // The same text is the same expression where it also ends.
+    let ends = |rest: &[u8]| matches!(rest, [b' ', b'i', b'n', b' ', ..] | [b',' | b')', ..]);
+    if let Some((rest, e)) = reading.seen.find(scanner.text, start, ends) {
         scanner.rest = rest;
-        if matches!(scanner.peek(), b',' | b')') || scanner.rest.starts_with(b"in ") {
-            return Ok(e);
-        }
-        scanner.rest = after_first;
+        return Ok(e);
     }
     let start = scanner.text.len() - start.len();
     reading.outer.clear();
@@ -204,13 +201,12 @@ fn sum<'t, N: VariableNames>(
                 }
                 (Bracket::Whole, _) => {
                     let e = frame.end_sum(arena, &mut reading.terms).map_err(|e| e.at(place))?;
-                    reading.seen.keep(scanner.text, start, place, Part::Whole, e);
+                    reading.seen.keep(scanner.text, start, place, e);
                     return Ok(e);
                 }
                 (bracket, _) => return Err(unclosed(scanner, bracket, frame.at)),
             }
             let e = frame.end_sum(arena, &mut reading.terms).map_err(|e| e.at(place))?;
-            let end = scanner.at();
             let after = scanner.peek();
             if reading.joins_outer(&frame, after) {
                 // min(min(a, b), c) is read as min(a, b, c): order of reading must not decide what is taken out first.
@@ -227,7 +223,7 @@ fn sum<'t, N: VariableNames>(
             let (bracket, at) = (frame.bracket, frame.at);
             let closed = reading.close(arena, &mut frame, e).map_err(|e| e.at(place))?;
             if bracket == Bracket::Parenthesis {
-                reading.seen.keep(scanner.text, at, end, Part::Bracket, closed);
+                reading.seen.keep(scanner.text, at + 1, place, closed);
             }
             value = Value::expr(closed);
         }
@@ -333,13 +329,17 @@ impl Reading {
                 Ok(None)
             }
             b'(' => {
-                if let Some((rest, e)) = self.seen.find(scanner.text, scanner.rest, Part::Bracket) {
+                let at = scanner.at();
+                scanner.step();
+                if let Some((rest, e)) =
+                    self.seen.find(scanner.text, scanner.rest, |r| r.first() == Some(&b')'))
+                {
                     scanner.rest = rest;
+                    scanner.step();
                     scanner.skip_space();
                     return Ok(Some(Value::expr(e)));
                 }
-                self.open(frame, Bracket::Parenthesis, scanner.at());
-                scanner.step();
+                self.open(frame, Bracket::Parenthesis, at);
                 Ok(None)
             }
             _ => {

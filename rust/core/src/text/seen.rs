@@ -2,16 +2,19 @@
 
 use crate::expr::Expr;
 
-/// Parts of the text that were read before, with what they are: maps repeat their subexpressions.
+/// Sums that were read before in the text, with what they are: maps repeat their subexpressions.
 #[derive(Default, Debug)]
 pub(super) struct Seen {
-    slots: Vec<SeenPart>,
-    /// Which text the slots are about; those of others are empty.
+    sets: Vec<[SeenSum; WAYS]>,
+    /// Which text the sums stand in; those of others count for nothing.
     text: u32,
+    /// How many sums were kept.
+    kept: usize,
 }
 
+/// A sum that is all of a bracket, a result or a constraint.
 #[derive(Clone, Copy, Debug)]
-struct SeenPart {
+struct SeenSum {
     text: u32,
     start: u32,
     end: u32,
@@ -20,65 +23,74 @@ struct SeenPart {
     expr: Expr,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Part {
-    Whole,
-    Bracket,
-}
-
-/// Slots of [`Seen`], a power of two.
-const SLOTS: usize = 64;
-/// Shorter parts are read again.
+/// Sets of [`Seen`], a power of two.
+const SETS: usize = 16;
+/// Sums in a set: several begin alike.
+const WAYS: usize = 4;
+/// Shorter sums are read again.
 const SHORTEST: usize = 9;
 
 impl Seen {
     pub(super) fn next_text(&mut self) {
         self.text = self.text.wrapping_add(1);
-        if self.slots.is_empty() || self.text == 0 {
+        if self.sets.is_empty() || self.text == 0 {
             self.text = 1;
-            let empty = SeenPart { text: 0, start: 0, end: 0, key: 0, expr: Expr(0) };
-            self.slots.clear();
-            self.slots.resize(SLOTS, empty);
+            let empty = SeenSum { text: 0, start: 0, end: 0, key: 0, expr: Expr(0) };
+            self.sets.clear();
+            self.sets.resize(SETS, [empty; WAYS]);
         }
     }
 
+    /// The first bytes of a sum, and the set that it belongs to.
     #[inline]
-    fn slot(key: u64) -> usize {
-        (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58) as usize % SLOTS
+    fn place(sum: &[u8]) -> Option<(u64, usize)> {
+        let key = u64::from_le_bytes(*sum.first_chunk::<8>()?);
+        Some((key, slot(key) % SETS))
     }
 
-    /// A whole expression is never taken for a part in brackets that begins alike.
+    /// What `rest` of `text` begins with, as far as it was read before and `ends` is true of what is behind it: the
+    /// expression, and what is behind it.
     #[inline]
-    fn key(text: &[u8], part: Part) -> Option<u64> {
-        let first = u64::from_le_bytes(*text.first_chunk::<8>()?);
-        Some(if part == Part::Whole { !first } else { first })
-    }
-
-    /// What `rest` of `text` begins with, as far as it was read before: the expression, and what is behind it.
-    #[inline]
-    pub(super) fn find<'t>(&self, text: &str, rest: &'t [u8], part: Part) -> Option<(&'t [u8], Expr)> {
-        let key = Seen::key(rest, part)?;
-        let seen = self.slots.get(Seen::slot(key))?;
-        if seen.text != self.text || seen.key != key {
-            return None;
+    pub(super) fn find<'t>(
+        &self,
+        text: &str,
+        rest: &'t [u8],
+        ends: impl Fn(&[u8]) -> bool,
+    ) -> Option<(&'t [u8], Expr)> {
+        let (key, set) = Seen::place(rest)?;
+        for seen in self.sets.get(set)? {
+            if seen.key != key || seen.text != self.text {
+                continue;
+            }
+            let old = text.as_bytes().get(seen.start as usize..seen.end as usize)?;
+            match rest.get(old.len()..) {
+                Some(behind) if ends(behind) && rest.starts_with(old) => return Some((behind, seen.expr)),
+                _ => {}
+            }
         }
-        let old = text.as_bytes().get(seen.start as usize..seen.end as usize)?;
-        Some((rest.strip_prefix(old)?, seen.expr))
+        None
     }
 
     #[inline]
-    pub(super) fn keep(&mut self, text: &str, start: usize, end: usize, part: Part, expr: Expr) {
+    pub(super) fn keep(&mut self, text: &str, start: usize, end: usize, expr: Expr) {
         if end < start + SHORTEST {
             return;
         }
-        let Some(key) = text.as_bytes().get(start..).and_then(|rest| Seen::key(rest, part)) else { return };
-        if let (Some(slot), Ok(from), Ok(to)) =
-            (self.slots.get_mut(Seen::slot(key)), u32::try_from(start), u32::try_from(end))
-        {
-            *slot = SeenPart { text: self.text, start: from, end: to, key, expr };
+        let place = text.as_bytes().get(start..).and_then(Seen::place);
+        if let (Some((key, set)), Ok(start), Ok(end)) = (place, u32::try_from(start), u32::try_from(end)) {
+            self.kept += 1;
+            self.sets[set][self.kept % WAYS] = SeenSum { text: self.text, start, end, key, expr };
         }
     }
 }
+
+#[inline]
+fn slot(key: u64) -> usize {
+    (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58) as usize
+}
+
+/// Slots of [`Divided`], a power of two.
+const SLOTS: usize = 64;
 
 /// Quotients and remainders by constants that were made for the text: what is divided is written in many ways.
 #[derive(Default, Debug)]
@@ -110,7 +122,7 @@ impl Divided {
     #[inline]
     fn slot(is_floor: bool, dividend: Expr, divisor: i64) -> usize {
         let key = (u64::from(dividend.0) << 1 | u64::from(is_floor)) ^ (divisor as u64).rotate_left(32);
-        Seen::slot(key)
+        slot(key) % SLOTS
     }
 
     #[inline]
