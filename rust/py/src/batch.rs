@@ -11,6 +11,7 @@ use indexing_core::{Error, IndexingMap, Result};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
+use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Items that a thread takes at a time.
@@ -23,10 +24,17 @@ fn run<T: Sync>(
     threads: usize,
     work: impl Fn(&mut Workspace, &T) -> Result<IndexingMap> + Sync,
 ) -> std::result::Result<Vec<IndexingMap>, Failure> {
-    let one = |i: usize| workspace::with(|w| work(w, &items[i])).map_err(|e| (i, e));
+    // A loop, for `collect` of results doesn't know how many there will be.
+    let each = |places: Range<usize>| {
+        let mut done = Vec::with_capacity(places.len());
+        for i in places {
+            done.push(workspace::with(|w| work(w, &items[i])).map_err(|e| (i, e))?);
+        }
+        Ok(done)
+    };
     let threads = threads.min(items.len().div_ceil(CHUNK));
     if threads <= 1 {
-        return (0..items.len()).map(one).collect();
+        return each(0..items.len());
     }
     let next = AtomicUsize::new(0);
     let chunks = || {
@@ -37,7 +45,7 @@ fn run<T: Sync>(
                 return done;
             }
             let end = items.len().min(start + CHUNK);
-            let chunk: std::result::Result<Vec<IndexingMap>, Failure> = (start..end).map(one).collect();
+            let chunk = each(start..end);
             let failed = chunk.is_err();
             done.push((start, chunk));
             if failed {
