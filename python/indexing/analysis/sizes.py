@@ -52,18 +52,18 @@ class _Choice:
     """The sizes of one dimension, the ones before being chosen; `clauses` are those that it decides."""
 
     def __init__(self, place: int, limit: int, clauses: Sequence[Clause]) -> None:
-        self.place, self.limit, self.clauses = place, limit, clauses
+        self.place, self.limit = place, limit
+        self.clauses = [[_literal(e, i) for e, i in clause] for clause in clauses]
 
     def after(self, sizes: Sequence[int]) -> Iterator[int]:
         """The sizes that satisfy the clauses where those before are `sizes`."""
-        known = [constant(s) for s in sizes]
         best: Parts = [range(1, self.limit + 1)]
-        rest: list[Clause] = []
+        rest: dict[Clause, None] = {}
         for clause in self.clauses:
-            left = tuple((e.replace_variables(known), i) for e, i in clause)
-            if any(_always(e, i) for e, i in left):
+            left = self._left(clause, sizes)
+            if left is None or left in rest:
                 continue
-            rest.append(left)
+            rest[left] = None
             parts = [part for e, i in left for part in solutions(e, self.place, i, self.limit)]
             if _count(parts) < _count(best):
                 best = parts
@@ -72,10 +72,28 @@ class _Choice:
             if all(holds(clause, [*at, size]) for clause in rest):
                 yield size
 
+    def _left(self, clause: Sequence[_Literal], sizes: Sequence[int]) -> Clause | None:
+        """What a clause asks of this dimension; None where it holds already."""
+        left = []
+        for e, wanted, used in clause:
+            if not used or used[-1] < self.place:
+                lone = len(used) == 1 and e.variable_index is not None
+                value = sizes[used[0]] if lone else e.evaluate(sizes)
+                if wanted.contains(value):
+                    return None
+            elif len(used) == 1:
+                left.append((e, wanted))
+            else:
+                left.append((e.replace_variables([constant(s) for s in sizes]), wanted))
+        return tuple(left)
 
-def _always(e: SymbolicExpr, wanted: Interval) -> bool:
-    value = e.constant_value
-    return value is not None and wanted.contains(value)
+
+#: An expression, its interval, and the variables in it.
+_Literal: TypeAlias = tuple[SymbolicExpr, Interval, Sequence[int]]
+
+
+def _literal(e: SymbolicExpr, wanted: Interval) -> _Literal:
+    return e, wanted, e.used_variables()
 
 
 def _count(parts: Parts) -> int:
