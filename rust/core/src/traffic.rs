@@ -32,7 +32,9 @@ pub struct Counted {
 }
 
 const MOST_BOXES: usize = 1 << 10;
-const MOST_ROWS: u64 = 1 << 14;
+const MOST_ROWS: u64 = 1 << 14; // of which all are judged
+const SAMPLE: u64 = 1 << 12; // rows that are judged where there are more
+const MOST_PARTS: usize = 1 << 8; // that are kept
 
 /// The sums over all warp instructions that have an active lane; `None` where none has.
 ///
@@ -106,6 +108,13 @@ impl Rows {
     }
 }
 
+/// Of each root, the part that lane, vector and parameters decide; of the bounds' parts, all their values lie in an
+/// interval, and they may be sorted.
+struct Within {
+    values: Vec<Vec<i64>>,
+    spans: Vec<(Interval, bool)>,
+}
+
 struct Counter<'a> {
     warps: &'a Warps,
     form: Form,
@@ -114,11 +123,11 @@ struct Counter<'a> {
     count: usize,
     /// The values of lane and vector, lane by lane, and of the parameters.
     points: Vec<Vec<i64>>,
-    /// The parameters at which `within` was evaluated: the part of each root that lane, vector and they decide.
+    /// The parts of the roots that lane, vector and parameters decide, by parameters; `at` are those of the part `here`.
+    parts: Vec<Within>,
+    parts_at: HashMap<Vec<i64>, usize>,
     at: Vec<i64>,
-    within: Vec<Vec<i64>>,
-    /// Of the bounds' parts: all their values lie in an interval, and they may be sorted.
-    spans: Vec<(Interval, bool)>,
+    here: usize,
     /// Patterns by parameters and active lanes (a bit for each element); `key` are those of the pattern `last`.
     patterns: Vec<Pattern>,
     places: HashMap<Vec<i64>, usize>,
@@ -150,9 +159,10 @@ impl<'a> Counter<'a> {
             cycle: memory.cycle()?,
             count: lanes * elements,
             points,
+            parts: Vec::new(),
+            parts_at: HashMap::new(),
             at: Vec::new(),
-            within: Vec::new(),
-            spans: Vec::new(),
+            here: 0,
             patterns: Vec::new(),
             places: HashMap::new(),
             key: Vec::new(),
@@ -167,8 +177,8 @@ impl<'a> Counter<'a> {
     fn run(&mut self, classes: &[Vec<Sample>]) -> Result<Option<Counted>> {
         let rows = classes.iter().map(|c| Rows::new(c)).collect::<Result<Vec<_>>>()?;
         let total = rows.iter().fold(0u64, |n, r| n.saturating_add(r.count));
-        let most = MOST_ROWS / self.form.elements as u64 + 1;
-        let sampled = (total > most).then_some(most);
+        let elements = self.form.elements as u64;
+        let sampled = (total > MOST_ROWS / elements + 1).then_some(SAMPLE / elements + 1);
         let too_many = || Error::overflow("the number of warp instructions");
         let mut found = Counted { sampled, repeats: self.warps.repeats, ..Counted::default() };
         for part in &rows {
@@ -195,16 +205,16 @@ impl<'a> Counter<'a> {
         let beside = &self.warps.beside;
         beside.evaluate_into(beside.root_count(), values, &mut self.scratch, &mut self.offsets)?;
         let roots = 1 + self.warps.bounds.len();
-        if self.within.is_empty() || self.at != self.offsets[roots..] {
+        if self.parts.is_empty() || self.at != self.offsets[roots..] {
             self.turn_to_parameters()?;
         }
+        let Within { values, spans } = &self.parts[self.here];
         self.next.clear();
         self.next.resize(self.count.div_ceil(64), -1);
         for (k, (interval, offset)) in self.warps.bounds.iter().zip(&self.offsets[1..]).enumerate() {
             let wanted = interval.minus(Interval::point(*offset));
-            if !wanted.covers(self.spans[k].0) {
-                let (within, sorted) = (&self.within[1 + k], self.spans[k].1);
-                restrict(&mut self.next, within, sorted, wanted);
+            if !wanted.covers(spans[k].0) {
+                restrict(&mut self.next, &values[1 + k], spans[k].1, wanted);
             }
         }
         self.next.extend_from_slice(&self.offsets[roots..]);
@@ -226,24 +236,36 @@ impl<'a> Counter<'a> {
     /// The addresses of the lanes whose bits `key` has.
     fn pattern(&self, key: &[i64]) -> Option<Pattern> {
         let is_active = |k: usize| key[k / 64] >> (k % 64) & 1 == 1;
-        let addresses = self.within[0].iter().enumerate().map(|(k, a)| is_active(k).then_some(*a));
+        let addresses =
+            self.parts[self.here].values[0].iter().enumerate().map(|(k, a)| is_active(k).then_some(*a));
         Pattern::new(self.form, addresses.collect())
     }
 
-    /// Bring `within` to the values of the parameters.
+    /// Bring `here` to the values of the parameters.
     fn turn_to_parameters(&mut self) -> Result<()> {
         let parameters = &self.offsets[1 + self.warps.bounds.len()..];
+        self.at = parameters.to_vec();
+        if let Some(place) = self.parts_at.get(parameters) {
+            self.here = *place;
+            return Ok(());
+        }
+        if self.parts.len() >= MOST_PARTS {
+            self.parts.clear();
+            self.parts_at.clear();
+        }
         let first = self.points.len() - parameters.len();
         for (column, value) in self.points[first..].iter_mut().zip(parameters) {
             column.fill(*value);
         }
-        self.at = parameters.to_vec();
-        self.within.resize(self.warps.within.root_count(), vec![0; self.count]);
+        let mut values = vec![vec![0; self.count]; self.warps.within.root_count()];
         let points: Vec<&[i64]> = self.points.iter().map(Vec::as_slice).collect();
-        let mut out: Vec<&mut [i64]> = self.within.iter_mut().map(Vec::as_mut_slice).collect();
+        let mut out: Vec<&mut [i64]> = values.iter_mut().map(Vec::as_mut_slice).collect();
         self.warps.within.evaluate_block(&points, &mut out)?;
         let span = |x: &Vec<i64>| x.iter().fold(Interval::EMPTY, |all, x| all.union(Interval::point(*x)));
-        self.spans = self.within[1..].iter().map(|x| (span(x), x.is_sorted())).collect();
+        let spans = values[1..].iter().map(|x| (span(x), x.is_sorted())).collect();
+        self.here = self.parts.len();
+        self.parts.push(Within { values, spans });
+        self.parts_at.insert(self.at.clone(), self.here);
         Ok(())
     }
 }
