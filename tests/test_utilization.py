@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import indexing as ix
+from indexing.analysis.grids import size_of_union
 from shape_programs import Chain
 from tagged import generic, reached
 
@@ -125,4 +126,82 @@ ENTRY e {
     (only,) = ix.utilization(ix.hlo.parse(text).entry.root)
     assert (only.distinct, only.exactness) == (8000000, "exact")
     (overlapping,) = ix.utilization(ix.hlo.parse(text.replace("4500000:8500000", "3000000:7000000")).entry.root)
-    assert (overlapping.at_least, overlapping.distinct, overlapping.exactness) == (4000000, 8000000, "over-approximate")
+    assert (overlapping.at_least, overlapping.distinct, overlapping.exactness) == (7000000, 7000000, "exact")
+
+
+def test_overlapping_maps_that_are_no_grids_and_too_large_to_list_have_bounds() -> None:
+    text = """f {
+  p = f32[3000,3000] parameter(0)
+  a = f32[9000000] reshape(p)
+  b = f32[4500000] slice(a), slice={[0:4500000]}
+  c = f32[4500000] slice(a), slice={[3000001:7500001]}
+  ROOT s = f32[4500000] add(b, c)
+}
+ENTRY e {
+  x = f32[3000,3000] parameter(0)
+  ROOT r = f32[4500000] fusion(x), kind=kLoop, calls=f
+}"""
+    (only,) = ix.utilization(ix.hlo.parse(text).entry.root)
+    assert (only.at_least, only.distinct, only.exactness) == (4500000, 9000000, "over-approximate")
+    assert "overlap" in only.reason
+
+
+ranges = st.builds(
+    lambda start, step, count: range(start, start + step * count, step),
+    *(st.integers(0, 12), st.integers(1, 5), st.integers(1, 6)),
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.tuples(ranges, ranges), min_size=1, max_size=5))
+def test_unions_of_grids(grids: list[tuple[range, range]]) -> None:
+    elements = {(i, j) for rows, columns in grids for i in rows for j in columns}
+    assert size_of_union(grids) == len(elements)
+
+
+def test_producers_that_are_computed_where_they_are_read() -> None:
+    text = """ENTRY e {
+  p = f32[10,4] parameter(0)
+  q = f32[4] parameter(1)
+  b = f32[10,4] broadcast(q), dimensions={1}
+  n = f32[10,4] add(p, b)
+  i = f32[6,3] parameter(2)
+  w = f32[6,3,4] broadcast(i), dimensions={0,1}
+  s = f32[6,4] slice(n), slice={[4:10],[0:4]}
+  c = f32[6,3,4] broadcast(s), dimensions={0,2}
+  ROOT r = f32[6,3,4] multiply(c, w)
+}"""
+    root = ix.hlo.parse(text).entry.root
+    by_name = {i.name: i for i in root.computation.instructions.values()}
+    used = ix.utilization(root, producers=[by_name[n] for n in ("c", "s", "n", "b", "w")])
+    found = {u.operand.name: (u.distinct, u.elements, u.reads, u.reuse) for u in used}
+    assert found == {
+        "c": (72, 72, 72, 1.0),
+        "w": (72, 72, 72, 1.0),
+        "s": (24, 24, 72, 3.0),  # each element is recomputed for 3 columns
+        "n": (24, 40, 72, 3.0),
+        "p": (24, 40, 72, 3.0),
+        "b": (24, 40, 72, 3.0),
+        "q": (4, 4, 72, 18.0),
+        "i": (18, 18, 72, 4.0),
+    }
+
+
+def test_a_pair_reads_what_its_fusion_reads() -> None:
+    text = """add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] add(a, b) }
+f { p = f32[8,9] parameter(0) ROOT t = f32[9,8] transpose(p), dimensions={1,0} }
+g {
+  t = f32[9,8] parameter(0)
+  z = f32[] constant(0)
+  s = f32[5,8] slice(t), slice={[2:7],[0:8]}
+  ROOT r = f32[8] reduce(s, z), dimensions={0}, to_apply=add
+}
+ENTRY e {
+  p = f32[8,9] parameter(0)
+  first = f32[9,8] fusion(p), kind=kLoop, calls=f
+  ROOT second = f32[8] fusion(first), kind=kInput, calls=g
+}"""
+    second = ix.hlo.parse(text).entry.root
+    (first,) = second.operands
+    found = {u.operand.name: (u.distinct, u.reads) for u in ix.utilization(second, producers=[first])}
+    assert found == {"first": (40, 40), "p": (40, 40)}

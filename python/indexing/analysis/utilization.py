@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from indexing._core import IndexingMap, SymbolicMap, constant, variable
+from indexing.analysis.grids import grid_of, size_of_union
 from indexing.errors import Undecided
-from indexing.fusion import output_to_input
+from indexing.fusion import grouped_indexing, output_to_input
 from indexing.layout import bit_width
 from indexing.ops.block import leaves
 
@@ -63,11 +64,17 @@ class Utilization:
         return -(-self.distinct * self.element_bits // 8)
 
 
-def utilization(instruction: Instruction, output: int | None = None) -> list[Utilization]:
+def utilization(
+    instruction: Instruction, output: int | None = None, producers: Sequence[Instruction] = ()
+) -> list[Utilization]:
     """One entry for each array that each operand of an instruction (a fusion, say) holds and that its maps reach.
 
-    For all outputs together, or for one. An operand without maps is not read: its entry says 0.
+    For all outputs together, or for one. An operand without maps is not read: its entry says 0. With `producers`,
+    instructions that are computed where they are read, as if fused into this one: entries for these, whose `reuse` is how
+    often each element is recomputed, and for what they and the instruction read. Then `number` counts the entries.
     """
+    if producers:
+        return _of_cluster(instruction, output, producers)
     outputs = range(len(leaves(instruction.shape))) if output is None else (output,)
     by_output = [output_to_input(instruction, k) for k in outputs]
     found = []
@@ -77,6 +84,18 @@ def utilization(instruction: Instruction, output: int | None = None) -> list[Uti
         of_leaf = [_of_leaf(operand, leaf, [i for i in indexings if i.leaf == leaf]) for leaf in numbers]
         found += [replace(used, number=k) for used in of_leaf]
     return found
+
+
+def _of_cluster(instruction: Instruction, output: int | None, producers: Sequence[Instruction]) -> list[Utilization]:
+    outputs = range(len(leaves(instruction.shape))) if output is None else (output,)
+    by_array: dict[tuple[Instruction, int], list[OperandIndexing]] = {}
+    for k in outputs:
+        for read, indexings in grouped_indexing([instruction, *producers], instruction, k).items():
+            if read is not instruction and read.computation is instruction.computation:  # not within a fusion
+                for indexing in indexings:
+                    by_array.setdefault((read, indexing.leaf), []).append(indexing)
+    found = [_of_leaf(read, leaf, indexings) for (read, leaf), indexings in by_array.items()]
+    return [replace(used, number=k) for k, used in enumerate(found)]
 
 
 def _of_leaf(operand: Instruction, leaf: int, indexings: Sequence[OperandIndexing]) -> Utilization:
@@ -135,9 +154,12 @@ def _distinct(maps: Sequence[IndexingMap], sizes: Sequence[int]) -> tuple[int, i
         return (*listed, "") if listed else (0, elements, f"the images can't be counted: {error}")
     most, total = max(counts, default=0), sum(counts)
     if len(counts) <= 1 or most == elements or _lie_apart(different):
-        union = min(total, elements) if most < elements else elements
-        return union, union, ""
-    listed = _listed(different, sizes)
+        whole = min(total, elements) if most < elements else elements
+        return whole, whole, ""
+    grids = [grid_of(m) for m in different]
+    known = [g for g in grids if g is not None]
+    union = size_of_union(known) if len(known) == len(grids) else None
+    listed = (union, union) if union is not None else _listed(different, sizes)
     if listed:
         return (*listed, "")
     return most, min(total, elements), "several maps overlap, and are too large to list"

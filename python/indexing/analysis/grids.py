@@ -1,0 +1,89 @@
+"""Regular grids of elements: what a map reaches whose results are multiples of one variable each, and unions of such."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import gcd, lcm, prod
+from typing import TypeAlias
+
+from indexing._core import IndexingMap, SymbolicExpr
+
+#: The indices along each dimension; the grid is their product.
+Grid: TypeAlias = tuple[range, ...]
+MOST_STEPS = 1 << 12  # intersections that a union may take
+
+
+def grid_of(m: IndexingMap) -> Grid | None:
+    """The image of a map, where it is a grid; None where it is not seen to be one."""
+    if m.constraints:
+        return None
+    found: list[range] = []
+    seen: set[int] = set()
+    for e in m.results:
+        line = _line(e)
+        if line is None:
+            return None
+        v, step, start = line
+        if v is None or step == 0:
+            found.append(range(start, start + 1))
+            continue
+        if v in seen:
+            return None
+        seen.add(v)
+        ends = (m.variables[v].lower * step + start, m.variables[v].upper * step + start)
+        found.append(range(min(ends), max(ends) + 1, abs(step)))
+    return tuple(found)
+
+
+def _line(e: SymbolicExpr) -> tuple[int | None, int, int] | None:
+    """(v, a, b) of `a * v + b`; v is None for a constant."""
+    kind, numbers, operands = e.nodes()[-1]
+    if kind == "constant":
+        return None, 0, numbers[0]
+    if kind == "variable":
+        return numbers[0], 1, 0
+    if kind == "sum" and len(operands) == 1:
+        v = e.postorder()[operands[0]].variable_index
+        return None if v is None else (v, numbers[1], numbers[0])
+    return None
+
+
+def size_of_union(grids: Sequence[Grid]) -> int | None:
+    """How many elements lie in some grid; None where that takes too many intersections."""
+    budget = [MOST_STEPS]
+    return _union(list(dict.fromkeys(grids)), budget)
+
+
+def _union(grids: list[Grid], budget: list[int]) -> int | None:
+    """Each grid adds what those before it do not have."""
+    total = 0
+    for k, grid in enumerate(grids):
+        budget[0] -= k + 1
+        if budget[0] < 0:
+            return None
+        shared = [c for c in (common(grid, other) for other in grids[:k]) if c is not None]
+        if grid in shared:
+            continue
+        known = _union(list(dict.fromkeys(shared)), budget)
+        if known is None:
+            return None
+        total += prod(len(r) for r in grid) - known
+    return total
+
+
+def common(a: Grid, b: Grid) -> Grid | None:
+    """The elements of both; None where there are none."""
+    found = tuple(_common_range(x, y) for x, y in zip(a, b, strict=True))
+    return found if all(found) else None
+
+
+def _common_range(a: range, b: range) -> range:
+    g = gcd(a.step, b.step)
+    if (b.start - a.start) % g or not a or not b:
+        return range(0)
+    step = lcm(a.step, b.step)
+    turn = b.step // g
+    first = a.start + a.step * ((b.start - a.start) // g * pow(a.step // g, -1, turn) % turn if turn > 1 else 0)
+    low, high = max(a.start, b.start), min(a[-1], b[-1])
+    first += -(-(low - first) // step) * step if first < low else -((first - low) // step * step)
+    return range(first, high + 1, step)
