@@ -8,6 +8,7 @@ __attribute__((reqd_work_group_size(768, 1, 1))) __kernel void reduction_reduce(
   const s32 th_x = get_local_id(0);
   __local f32 part4[768];
   f32 v0 = (-0.0f);
+  #pragma unroll 4
   for (s32 r1 = 0; r1 < 32; ++r1) {
     const f32 v2 = p0[th_x + r1 * 768];
     const f32 v3 = v0 + v2;

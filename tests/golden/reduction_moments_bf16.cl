@@ -16,6 +16,7 @@ __attribute__((reqd_work_group_size(256, 1, 1))) __kernel void reduction_reduce(
   __local f32 part10[256];
   f32 v0 = (-0.0f);
   f32 v1 = (-0.0f);
+  #pragma unroll 4
   for (s32 r2 = 0; r2 < 4; ++r2) {
     const u16x8 x4 = ((__global const u16x8 *)p0)[th_x + bl_x * 1024 + r2 * 32 + (th_x >> 5) * 96];
     #pragma unroll

@@ -13,6 +13,7 @@ extern "C" __global__ void __launch_bounds__(256) reduction_reduce(const u16 *__
   const s32 bl_x = blockIdx.x;
   f32 v0 = (-0.0f);
   f32 v1 = (-0.0f);
+  #pragma unroll 4
   for (s32 r2 = 0; r2 < 4; ++r2) {
     const u16x8 x4 = ((const u16x8 *)p0)[th_x + bl_x * 1024 + r2 * 32 + (th_x >> 5) * 96];
     #pragma unroll

@@ -9,186 +9,194 @@ typedef struct __attribute__((aligned(16))) { f32 v[4]; } f32x4;
 __attribute__((reqd_work_group_size(192, 1, 1))) __kernel void reduction_reduce(__global const f32 *restrict p0, __global f32 *restrict o0, __global f32 *w0, __global u32 *w1) {
   const s32 th_x = get_local_id(0);
   const s32 bl_x = get_group_id(0);
-  __local u32 last29;
-  __local f32 part7[768];
+  __local u32 last33;
+  __local f32 part11[768];
   f32 v0[4] = {(-0.0f), (-0.0f), (-0.0f), (-0.0f)};
-  for (s32 r1 = 0; r1 < 7; ++r1) {
-    if ((bl_x * 32 + r1 * 16384 + th_x / 6) <= 99999) {
-      const s32 j2 = bl_x * 32 + r1 * 16384 + th_x / 6;
-      const f32x4 x4 = ((__global const f32x4 *)p0)[j2 * 6 + th_x % 6];
-      #pragma unroll
-      for (s32 r3 = 0; r3 < 4; ++r3) {
-        const f32 v5 = x4.v[r3];
-        const f32 v6 = v0[r3] + v5;
-        v0[r3] = v6;
-      }
+  #pragma unroll 4
+  for (s32 r1 = 0; r1 < 6; ++r1) {
+    const f32x4 x3 = ((__global const f32x4 *)p0)[th_x + bl_x * 192 + r1 * 98304];
+    #pragma unroll
+    for (s32 r2 = 0; r2 < 4; ++r2) {
+      const f32 v4 = x3.v[r2];
+      const f32 v5 = v0[r2] + v4;
+      v0[r2] = v5;
+    }
+  }
+  if ((bl_x * 32 + th_x / 6 + 98304) <= 99999) {
+    const s32 j6 = bl_x * 32 + th_x / 6 + 98304;
+    const f32x4 x8 = ((__global const f32x4 *)p0)[j6 * 6 + th_x % 6];
+    #pragma unroll
+    for (s32 r7 = 0; r7 < 4; ++r7) {
+      const f32 v9 = x8.v[r7];
+      const f32 v10 = v0[r7] + v9;
+      v0[r7] = v10;
     }
   }
   #pragma unroll
-  for (s32 r8 = 0; r8 < 4; ++r8) {
-    part7[get_local_id(0) + r8 * 192] = v0[r8];
+  for (s32 r12 = 0; r12 < 4; ++r12) {
+    part11[get_local_id(0) + r12 * 192] = v0[r12];
   }
   barrier(CLK_LOCAL_MEM_FENCE);
   if (th_x / 6 < 16) {
     #pragma unroll
-    for (s32 r9 = 0; r9 < 4; ++r9) {
-      const f32 v10 = part7[get_local_id(0) + r9 * 192 + 96];
-      const f32 v11 = v0[r9] + v10;
-      v0[r9] = v11;
-    }
-    #pragma unroll
-    for (s32 r12 = 0; r12 < 4; ++r12) {
-      part7[get_local_id(0) + r12 * 192] = v0[r12];
-    }
-  }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  if (th_x / 6 < 8) {
-    #pragma unroll
     for (s32 r13 = 0; r13 < 4; ++r13) {
-      const f32 v14 = part7[get_local_id(0) + r13 * 192 + 48];
+      const f32 v14 = part11[get_local_id(0) + r13 * 192 + 96];
       const f32 v15 = v0[r13] + v14;
       v0[r13] = v15;
     }
     #pragma unroll
     for (s32 r16 = 0; r16 < 4; ++r16) {
-      part7[get_local_id(0) + r16 * 192] = v0[r16];
+      part11[get_local_id(0) + r16 * 192] = v0[r16];
     }
   }
   barrier(CLK_LOCAL_MEM_FENCE);
-  if (th_x / 6 < 4) {
+  if (th_x / 6 < 8) {
     #pragma unroll
     for (s32 r17 = 0; r17 < 4; ++r17) {
-      const f32 v18 = part7[get_local_id(0) + r17 * 192 + 24];
+      const f32 v18 = part11[get_local_id(0) + r17 * 192 + 48];
       const f32 v19 = v0[r17] + v18;
       v0[r17] = v19;
     }
     #pragma unroll
     for (s32 r20 = 0; r20 < 4; ++r20) {
-      part7[get_local_id(0) + r20 * 192] = v0[r20];
+      part11[get_local_id(0) + r20 * 192] = v0[r20];
     }
   }
   barrier(CLK_LOCAL_MEM_FENCE);
-  if (th_x / 6 < 2) {
+  if (th_x / 6 < 4) {
     #pragma unroll
     for (s32 r21 = 0; r21 < 4; ++r21) {
-      const f32 v22 = part7[get_local_id(0) + r21 * 192 + 12];
+      const f32 v22 = part11[get_local_id(0) + r21 * 192 + 24];
       const f32 v23 = v0[r21] + v22;
       v0[r21] = v23;
     }
     #pragma unroll
     for (s32 r24 = 0; r24 < 4; ++r24) {
-      part7[get_local_id(0) + r24 * 192] = v0[r24];
+      part11[get_local_id(0) + r24 * 192] = v0[r24];
+    }
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (th_x / 6 < 2) {
+    #pragma unroll
+    for (s32 r25 = 0; r25 < 4; ++r25) {
+      const f32 v26 = part11[get_local_id(0) + r25 * 192 + 12];
+      const f32 v27 = v0[r25] + v26;
+      v0[r25] = v27;
+    }
+    #pragma unroll
+    for (s32 r28 = 0; r28 < 4; ++r28) {
+      part11[get_local_id(0) + r28 * 192] = v0[r28];
     }
   }
   barrier(CLK_LOCAL_MEM_FENCE);
   if (th_x / 6 < 1) {
     #pragma unroll
-    for (s32 r25 = 0; r25 < 4; ++r25) {
-      const f32 v26 = part7[get_local_id(0) + r25 * 192 + 6];
-      const f32 v27 = v0[r25] + v26;
-      v0[r25] = v27;
+    for (s32 r29 = 0; r29 < 4; ++r29) {
+      const f32 v30 = part11[get_local_id(0) + r29 * 192 + 6];
+      const f32 v31 = v0[r29] + v30;
+      v0[r29] = v31;
     }
   }
   if (th_x / 6 == 0) {
     #pragma unroll
-    for (s32 r28 = 0; r28 < 4; ++r28) {
-      w0[bl_x * 24 + r28 * 6 + th_x % 6] = v0[r28];
+    for (s32 r32 = 0; r32 < 4; ++r32) {
+      w0[bl_x * 24 + r32 * 6 + th_x % 6] = v0[r32];
     }
   }
   mem_fence(CLK_GLOBAL_MEM_FENCE);
   barrier(CLK_LOCAL_MEM_FENCE);
-  if (get_local_id(0) == 0) last29 = atomic_add(&w1[0], 1u);
+  if (get_local_id(0) == 0) last33 = atomic_add(&w1[0], 1u);
   barrier(CLK_LOCAL_MEM_FENCE);
-  if (last29 == 511) {
+  if (last33 == 511) {
     mem_fence(CLK_GLOBAL_MEM_FENCE);
     if (get_local_id(0) == 0) w1[0] = 0;
     #pragma unroll
-    for (s32 r30 = 0; r30 < 4; ++r30) {
-      v0[r30] = (-0.0f);
+    for (s32 r34 = 0; r34 < 4; ++r34) {
+      v0[r34] = (-0.0f);
     }
-    const s32 q31 = th_x / 6;
-    for (s32 r32 = 0; r32 < 16; ++r32) {
+    const s32 q35 = th_x / 6;
+    for (s32 r36 = 0; r36 < 16; ++r36) {
       #pragma unroll
-      for (s32 r33 = 0; r33 < 4; ++r33) {
-        const f32 v34 = w0[q31 * 24 + r32 * 768 + r33 * 6 + th_x % 6];
-        const f32 v35 = v0[r33] + v34;
-        v0[r33] = v35;
+      for (s32 r37 = 0; r37 < 4; ++r37) {
+        const f32 v38 = w0[q35 * 24 + r36 * 768 + r37 * 6 + th_x % 6];
+        const f32 v39 = v0[r37] + v38;
+        v0[r37] = v39;
       }
     }
     #pragma unroll
-    for (s32 r36 = 0; r36 < 4; ++r36) {
-      part7[get_local_id(0) + r36 * 192] = v0[r36];
+    for (s32 r40 = 0; r40 < 4; ++r40) {
+      part11[get_local_id(0) + r40 * 192] = v0[r40];
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     if (th_x / 6 < 16) {
       #pragma unroll
-      for (s32 r37 = 0; r37 < 4; ++r37) {
-        const f32 v38 = part7[get_local_id(0) + r37 * 192 + 96];
-        const f32 v39 = v0[r37] + v38;
-        v0[r37] = v39;
-      }
-      #pragma unroll
-      for (s32 r40 = 0; r40 < 4; ++r40) {
-        part7[get_local_id(0) + r40 * 192] = v0[r40];
-      }
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (th_x / 6 < 8) {
-      #pragma unroll
       for (s32 r41 = 0; r41 < 4; ++r41) {
-        const f32 v42 = part7[get_local_id(0) + r41 * 192 + 48];
+        const f32 v42 = part11[get_local_id(0) + r41 * 192 + 96];
         const f32 v43 = v0[r41] + v42;
         v0[r41] = v43;
       }
       #pragma unroll
       for (s32 r44 = 0; r44 < 4; ++r44) {
-        part7[get_local_id(0) + r44 * 192] = v0[r44];
+        part11[get_local_id(0) + r44 * 192] = v0[r44];
       }
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (th_x / 6 < 4) {
+    if (th_x / 6 < 8) {
       #pragma unroll
       for (s32 r45 = 0; r45 < 4; ++r45) {
-        const f32 v46 = part7[get_local_id(0) + r45 * 192 + 24];
+        const f32 v46 = part11[get_local_id(0) + r45 * 192 + 48];
         const f32 v47 = v0[r45] + v46;
         v0[r45] = v47;
       }
       #pragma unroll
       for (s32 r48 = 0; r48 < 4; ++r48) {
-        part7[get_local_id(0) + r48 * 192] = v0[r48];
+        part11[get_local_id(0) + r48 * 192] = v0[r48];
       }
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (th_x / 6 < 2) {
+    if (th_x / 6 < 4) {
       #pragma unroll
       for (s32 r49 = 0; r49 < 4; ++r49) {
-        const f32 v50 = part7[get_local_id(0) + r49 * 192 + 12];
+        const f32 v50 = part11[get_local_id(0) + r49 * 192 + 24];
         const f32 v51 = v0[r49] + v50;
         v0[r49] = v51;
       }
       #pragma unroll
       for (s32 r52 = 0; r52 < 4; ++r52) {
-        part7[get_local_id(0) + r52 * 192] = v0[r52];
+        part11[get_local_id(0) + r52 * 192] = v0[r52];
+      }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (th_x / 6 < 2) {
+      #pragma unroll
+      for (s32 r53 = 0; r53 < 4; ++r53) {
+        const f32 v54 = part11[get_local_id(0) + r53 * 192 + 12];
+        const f32 v55 = v0[r53] + v54;
+        v0[r53] = v55;
+      }
+      #pragma unroll
+      for (s32 r56 = 0; r56 < 4; ++r56) {
+        part11[get_local_id(0) + r56 * 192] = v0[r56];
       }
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     if (th_x / 6 < 1) {
       #pragma unroll
-      for (s32 r53 = 0; r53 < 4; ++r53) {
-        const f32 v54 = part7[get_local_id(0) + r53 * 192 + 6];
-        const f32 v55 = v0[r53] + v54;
-        v0[r53] = v55;
+      for (s32 r57 = 0; r57 < 4; ++r57) {
+        const f32 v58 = part11[get_local_id(0) + r57 * 192 + 6];
+        const f32 v59 = v0[r57] + v58;
+        v0[r57] = v59;
       }
     }
     if (th_x / 6 == 0) {
-      f32x4 y59;
+      f32x4 y63;
       #pragma unroll
-      for (s32 r56 = 0; r56 < 4; ++r56) {
-        const f32 v57 = 0.0f + v0[r56];
-        const f32 v58 = v57;
-        y59.v[r56] = v58;
+      for (s32 r60 = 0; r60 < 4; ++r60) {
+        const f32 v61 = 0.0f + v0[r60];
+        const f32 v62 = v61;
+        y63.v[r60] = v62;
       }
-      ((__global f32x4 *)o0)[th_x % 6] = y59;
+      ((__global f32x4 *)o0)[th_x % 6] = y63;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
   }

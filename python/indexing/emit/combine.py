@@ -82,10 +82,15 @@ class Accumulators:
         if self.neutral is not None:
             body.assign(self.values[0], self.neutral)
 
-    def add(self, body: FunctionWriter, values: Sequence[Value], is_first: str) -> None:
-        """Reduce the values of one element into the accumulators; `is_first` holds for the thread's first one."""
-        if self.neutral is not None:
+    def add(self, body: FunctionWriter, values: Sequence[Value], is_first: str | bool) -> None:
+        """Reduce the values of one element into the accumulators; `is_first`: whether it is the thread's first one, as a
+        C condition where that isn't known.
+        """
+        if self.neutral is not None or is_first is False:
             self.merge(body, values)
+            return
+        if is_first is True:
+            self._assign(body, values)
             return
         with body.when([is_first]):
             self._assign(body, values)

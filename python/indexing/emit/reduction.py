@@ -18,7 +18,7 @@ from indexing.emit.epilogue import Heroes, heroes_of
 from indexing.emit.hero import outputs
 from indexing.emit.kernel import MAX_THREADS_PER_BLOCK, Dialect, Kernel
 from indexing.emit.launch import assembled, check_knob, entry_writer
-from indexing.emit.reduction_code import Writing, arrays_of
+from indexing.emit.reduction_code import SMALL, Writing, arrays_of
 from indexing.emit.reduction_plan import Dimensions, ReductionPlan, ceil_div, splits_outer
 from indexing.emit.types import c_type
 from indexing.emit.vectors import WIDTHS, VectorTypes, is_light, widest
@@ -36,7 +36,6 @@ LOADS = 4  # of a thread at least, before more threads, or more blocks, share th
 WANTED_THREADS = 1 << 17  # half of what a large GPU holds: enough to keep its memory busy
 MAX_SPLITS = 1024
 WORTH_SPLITTING = 1 << 16  # elements
-SMALL = 64  # instructions; the body may be written twice
 
 
 def matches(computation: Computation) -> bool:

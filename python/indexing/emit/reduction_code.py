@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from indexing.ops.element import Index
 
 
+SMALL = 64  # instructions
+UNROLLED = 4  # loads of a thread that are on their way at a time
+
+
 def arrays_of(reduce: Instruction) -> tuple[Instruction, ...]:
     """The arrays that a reduction reduces; its other operands are the initial values."""
     return reduce.operands[: len(reduce.operands) // 2]
@@ -109,43 +113,56 @@ class Writing:
         return sum(a.shared_bytes for a in self.accumulators) + (4 if self.plan.splits > 1 else 0)
 
     def _accumulate(self) -> None:
-        (_, outer_count), (_, step_count) = self.walk.loops
-        with (
-            placed(self.body, self.walk.kept) as kept,
-            each(self.body, outer_count) as outer,
-            each(self.body, step_count) as step,
-            placed(self.body, self.walk.reduced, (outer, step)) as reduced,
-        ):
-            first = [f"{self.body.integer(e)} == 0" for e in (outer, step)]
-            self._vector(kept, reduced, first)
+        """The steps in which every thread has a vector, without a branch; then those in which some have none."""
+        body, (_, outer_count), (_, step_count) = self.body, *self.walk.loops
+        whole = self.walk.whole_steps
+        is_short = len(body.unit.computation.post_order()) <= SMALL  # it may be written twice
+        parts = [(0, whole), (whole, step_count - whole)] if is_short else [(0, step_count)]
+        with placed(body, self.walk.kept) as kept, each(body, outer_count) as outer:
+            for first, count in parts:
+                if count:
+                    if is_short and count >= UNROLLED:
+                        body.writer.line(f"#pragma unroll {UNROLLED}")
+                    with each(body, count) as step:
+                        self._step(kept, outer, step + first)
 
-    def _vector(self, kept: Index, reduced: Index, first: list[str]) -> None:
+    def _step(self, kept: Index, outer: SymbolicExpr, step: SymbolicExpr) -> None:
+        with placed(self.body, self.walk.reduced, (outer, step)) as reduced:
+            self._vector(kept, reduced, (outer, step))
+
+    def _vector(self, kept: Index, reduced: Index, loops: Index) -> None:
         """All lanes of a vector; of the last, partial one of a single row each element by itself."""
         d, body, width = self.plan.dimensions, self.body, self.walk.width
         rest = d.fast % width if d.kind == "row" else 0
-        if not rest:
+        full = d.fast // width
+        if not rest or body.range(reduced[-1]).upper < full:
             with lanes(body, self.types) as lane:
-                self._element(kept, reduced, lane, first)
+                self._element(kept, reduced, lane, loops)
             return
         outer, group = reduced
-        full = d.fast // width
         with body.when([f"{body.integer(group)} < {full}"]):
             inside = (outer, *body.inside((group,), (full,)))
             with lanes(body, self.types) as lane:
-                self._element(kept, inside, lane, first)
+                self._element(kept, inside, lane, loops)
         with body.otherwise(), body.loop(rest) as lane:
-            self._element(kept, (outer, constant(full)), lane, first)
+            self._element(kept, (outer, constant(full)), lane, loops)
 
-    def _element(self, kept: Index, reduced: Index, lane: SymbolicExpr, first: list[str]) -> None:
+    def _element(self, kept: Index, reduced: Index, lane: SymbolicExpr, loops: Index) -> None:
         body = self.body
         index = tuple(map(body.scope.simplify, operand_index(self.walk, kept, reduced, lane)))
-        if self.plan.columns == 1:
-            first = [*first, f"{body.integer(lane)} == 0"]
-        is_first = " && ".join(f for f in first if f != "0 == 0") or "true"
+        is_first = self._is_zero(loops if self.plan.columns > 1 else (*loops, lane))
         for hero, accumulators in zip(self.found.heroes, self.accumulators, strict=True):
             accumulators.at(body, lane)
             accumulators.add(body, [body.read(array, index) for array in arrays_of(hero)], is_first)
         self.found.write_side(body, index)
+
+    def _is_zero(self, counters: Index) -> str | bool:
+        """Whether all are 0, as a C condition where that isn't known."""
+        ranges = [self.body.range(c) for c in counters]
+        if any(r.lower > 0 for r in ranges):
+            return False
+        undecided = [c for c, r in zip(counters, ranges, strict=True) if r.upper > 0]
+        return " && ".join(f"{self.body.integer(c)} == 0" for c in undecided) or True
 
     def _finish(self, conditions: Sequence[str]) -> None:
         """The initial values, the epilogue and the stores, by the first thread of each row or column."""

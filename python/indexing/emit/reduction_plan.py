@@ -98,8 +98,8 @@ class ReductionPlan:
 class Walk:
     """How a block's threads walk the operands: the coordinates of their rows or columns, and those of what they reduce.
 
-    `loops` are range variables with counts. `tile` and `split` number the block, `slot` the team of threads in it, and
-    `part` the thread in its team.
+    `loops` are range variables with counts; in the first `whole_steps` of the inner one every thread has its vector.
+    `tile` and `split` number the block, `slot` the team of threads in it, and `part` the thread in its team.
     """
 
     dimensions: Dimensions
@@ -111,6 +111,7 @@ class Walk:
     split: SymbolicExpr
     slot: SymbolicExpr
     part: SymbolicExpr
+    whole_steps: int
 
     def kept_position(self, kept: Index, lane: SymbolicExpr) -> SymbolicExpr:
         """The position among the kept elements."""
@@ -140,20 +141,21 @@ def _rows(plan: ReductionPlan) -> Walk:
     groups, outers = ceil_div(d.fast, plan.vector_width), d.outer
     if splits_outer(d, plan.threads, plan.vector_width):
         outer, outers = outer * plan.splits + split, ceil_div(d.outer, plan.splits)
-        steps, group = ceil_div(groups, plan.threads), step * plan.threads + part
+        team, group = plan.threads, step * plan.threads + part
     else:
         team = plan.threads * plan.splits
-        steps, group = ceil_div(groups, team), step * team + split * plan.threads + part
+        group = step * team + split * plan.threads + part
     return Walk(
         d,
         plan.vector_width,
-        (("outer", outers), ("step", steps)),
+        (("outer", outers), ("step", ceil_div(groups, team))),
         (Part(tile * plan.across + slot, d.rows),),
         (Part(outer, d.outer), Part(group, groups)),
         tile,
         split,
         slot,
         part,
+        d.fast // plan.vector_width // team,
     )
 
 
@@ -180,6 +182,7 @@ def _columns(plan: ReductionPlan) -> Walk:
         split,
         slot,
         part,
+        d.reduced // team,
     )
 
 
