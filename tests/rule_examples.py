@@ -79,11 +79,11 @@ RULES: dict[str, RuleExample] = {
     "remainder-split": RuleExample(
         (
             "(d0, d1) -> ((d0 * 4 + d1) mod 8), domain: d0 in [0, 9], d1 in [0, 3]",
-            "(d0, d1) -> ((d0 * 4 - d1) mod 8), domain: d0 in [-9, 9], d1 in [1, 4]",
+            "(d0, d1) -> ((d0 * 4 - d1) mod 8), domain: d0 in [-9, 9], d1 in [-3, 0]",
         ),
         (
             "(d0, d1) -> ((d0 * 4 + d1) mod 8), domain: d0 in [0, 9], d1 in [0, 4]",
-            "(d0, d1) -> ((d0 * 4 - d1) mod 8), domain: d0 in [-9, 9], d1 in [0, 4]",
+            "(d0, d1) -> ((d0 * 4 - d1) mod 8), domain: d0 in [-9, 9], d1 in [-4, 0]",
         ),
     ),
     "remainder-in-period": RuleExample(

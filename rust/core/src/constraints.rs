@@ -103,6 +103,9 @@ impl Pass<'_> {
             _ => {}
         }
         if !implied {
+            // What a law of constraints has left may be spelled otherwise.
+            let simple = s.simplify(e);
+            self.changed |= simple != e && s.cost(simple) <= s.cost(e);
             self.keep(e, interval);
         }
     }

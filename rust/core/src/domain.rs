@@ -204,21 +204,13 @@ impl Problem {
         }
     }
 
-    /// `(x, y)` where constraint `k` says `x - y = 0`.
-    fn equal_variables(&self, s: &Simplifier<'_>, k: usize) -> Option<(Expr, Expr)> {
-        let (e, interval) = self.constraints[k];
-        let Node::Sum(0, [a, b]) = s.arena.node(e) else { return None };
-        let variables = s.arena.as_variable(a.expr).is_some() && s.arena.as_variable(b.expr).is_some();
-        let equal = interval == Interval::point(0) && a.coeff == 1 && b.coeff == -1 && variables;
-        equal.then_some((a.expr, b.expr))
-    }
-
     /// Where `x - y = 0`, write `x` for `y` in the other constraints; true where one changed. One pair after the other,
     /// each as the pairs before it have left it, so that `y` stays in its own constraint alone.
     fn equate_variables(&mut self, s: &mut Simplifier<'_>) -> bool {
         let mut changed = false;
         for own in 0..self.constraints.len() {
-            let Some((keep, gone)) = self.equal_variables(s, own) else { continue };
+            let (form, value) = self.constraints[own];
+            let Some((keep, gone)) = s.arena.equal_variables(form, value) else { continue };
             let roots: Vec<Expr> = self.constraints.iter().map(|c| c.0).collect();
             let Ok(new) = s.arena.replace(&roots, &[(gone, keep)]) else { continue };
             for (k, n) in new.into_iter().enumerate() {
@@ -234,7 +226,8 @@ impl Problem {
     /// Where `x - y = 0`, write `x` for `y` in the results.
     fn replace_equal_variables(&mut self, s: &mut Simplifier<'_>) {
         for k in 0..self.constraints.len() {
-            let Some((keep, gone)) = self.equal_variables(s, k) else { continue };
+            let (form, value) = self.constraints[k];
+            let Some((keep, gone)) = s.arena.equal_variables(form, value) else { continue };
             let Ok(new) = s.arena.replace(&self.results, &[(gone, keep)]) else { continue };
             for (r, n) in self.results.iter_mut().zip(new) {
                 if *r != n {

@@ -474,6 +474,16 @@ impl Ranges {
     }
 }
 
+impl Arena {
+    /// `(x, y)` where `form in value` says `x - y = 0` of two variables.
+    pub(crate) fn equal_variables(&self, form: Expr, value: Interval) -> Option<(Expr, Expr)> {
+        let Node::Sum(0, &[a, b]) = self.node(form) else { return None };
+        let variables = self.as_variable(a.expr).is_some() && self.as_variable(b.expr).is_some();
+        let equal = value == Interval::point(0) && a.coeff == 1 && b.coeff == -1 && variables;
+        equal.then_some((a.expr, b.expr))
+    }
+}
+
 /// `(form, factor, offset)` with `e = factor * form + offset` and the form as facts are stored; `None`: a constant.
 pub fn normal_form(arena: &mut Arena, e: Expr) -> Option<(Expr, i64, i64)> {
     match arena.node(e) {

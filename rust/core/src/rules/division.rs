@@ -31,7 +31,7 @@ fn split(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr
     s.split(n, m, |s, found| {
         let high = s.simplify(found.high);
         let Some(q) = s.other_quotient(e, high, m)? else { return Ok(None) };
-        let dropped = s.arena.as_constant(found.low).is_none();
+        let dropped = found.disjoint && s.arena.as_constant(found.low).is_none();
         let (new, old) = (s.cost(q), s.cost(e));
         if q == e || new > old || (new == old && !dropped) {
             return Ok(None);

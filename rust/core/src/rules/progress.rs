@@ -8,17 +8,11 @@
 //! 4. the occurrences of variables, written out as a tree;
 //! 5. the structural order.
 //!
-//! Where this does not hold:
-//!
-//! - A split ([`RuleId::QuotientSplit`], [`RuleId::RemainderSplit`]) may keep the first three, where more is known to
-//!   divide the dividend afterwards, and, for bounds near the ends of int64 only, where no less is. The remainder may
-//!   add a constant or a coefficient to the cost, in exchange for 2 or 3: that of `x + 2 * y` by 4 becomes
-//!   `x + 2 * (y % 2) + 12` for x in `[-12, -11]`. So splits are not proved to end by a measure, but by the budget.
-//! - [`RuleId::EqualityUsed`], where it writes one variable for another in a result, leaves fewer or earlier variables.
+//! But for [`RuleId::EqualityUsed`], where it writes one variable for another in a result: that leaves fewer or earlier
+//! variables.
 
 use super::RuleId;
 use crate::expr::{Expr, Node, Tag};
-use crate::int::gcd_i64;
 use crate::simplify::Simplifier;
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -32,8 +26,6 @@ pub(crate) fn is_made(s: &mut Simplifier<'_>, rule: RuleId, before: Expr, after:
     }
     let sizes = dividends(s, after).cmp(&dividends(s, before));
     match rule {
-        RuleId::RemainderSplit | RuleId::QuotientSplit if sizes.is_lt() => true,
-        RuleId::RemainderSplit | RuleId::QuotientSplit => known_divisor(s, after) >= known_divisor(s, before),
         RuleId::EqualityUsed if variables(s, after) < variables(s, before) => true,
         _ => {
             let occurrences = occurrences(s, after).cmp(&occurrences(s, before));
@@ -54,20 +46,6 @@ fn dividends(s: &mut Simplifier<'_>, e: Expr) -> (u128, usize) {
         };
     }
     (divisors, count)
-}
-
-/// The greatest divisor of a modulus that is known to divide its dividend, for `e` or one of its terms.
-fn known_divisor(s: &mut Simplifier<'_>, e: Expr) -> i64 {
-    let atoms: Vec<Expr> = match s.arena.node(e) {
-        Node::Sum(_, terms) => terms.iter().map(|t| t.expr).collect(),
-        _ => vec![e],
-    };
-    let found = atoms.into_iter().filter_map(|x| {
-        let (n, m) = s.arena.as_floordiv(x).or_else(|| s.arena.as_mod(x))?;
-        let info = s.info(n);
-        Some(gcd_i64(m, gcd_i64(info.modulus, info.residue)))
-    });
-    found.max().unwrap_or(0)
 }
 
 /// How many variables, and the sum of their indices.

@@ -15,13 +15,13 @@ pub fn apply(s: &mut Simplifier<'_>, e: Expr) -> Result<Expr> {
             if let Some(out) = in_period(s, e, n, m)? {
                 return Ok(out);
             }
-            if let Some(out) = of_quotient(s, e)? {
-                return Ok(out);
-            }
             if let Some(out) = quotient_known(s, e, n, m)? {
                 return Ok(out);
             }
             if let Some(out) = split(s, e, n, m)? {
+                return Ok(out);
+            }
+            if let Some(out) = of_quotient(s, e)? {
                 return Ok(out);
             }
             if let Some(out) = opened(s, e, n, m)? {
@@ -97,6 +97,9 @@ fn least_residues(arena: &mut Arena, e: Expr) -> Result<Expr> {
 fn residues(arena: &Arena, t: Term, m: i64) -> Option<(i64, i64, Terms)> {
     let (x, d) = arena.as_floordiv(t.expr)?;
     let Node::Sum(constant, parts) = arena.node(x) else { return None };
+    if parts.iter().all(|p| p.coeff.unsigned_abs() < d.unsigned_abs()) {
+        return None; // for the period is twice the divisor at least
+    }
     let period = d.checked_mul(m / gcd_i64(m, t.coeff))?;
     let half = period / 2;
     if parts.iter().all(|p| half - period < p.coeff && p.coeff <= half) {
@@ -123,12 +126,19 @@ fn quotient_known(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Op
 /// `n % m = (n - r) % m + r` where `r` in `[0, g)` and `g` divides `m` and `n - r`.
 fn split(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {
     s.split(n, m, |s, found| {
-        let high = s.simplify(found.high);
-        let Some(rest) = s.other_remainder(e, high, m)? else { return Ok(None) };
         let low = s.simplify(found.low);
-        let out = s.combine(rest, 1, low, 1)?;
-        let moved = found.disjoint && s.arena.as_constant(low).is_none();
-        if out == e || (found.granule != m && !moved && s.cost(out) >= s.cost(e)) {
+        let out = if found.granule == m {
+            low
+        } else {
+            let high = s.simplify(found.high);
+            let Some(rest) = s.other_remainder(e, high, m)? else { return Ok(None) };
+            s.combine(rest, 1, low, 1)?
+        };
+        // What was parted may have joined again.
+        let whole = s.arena.as_mod(out).is_some_and(|(_, modulus)| modulus >= m);
+        let moved = found.disjoint && s.arena.as_constant(low).is_none() && !whole;
+        let (new, old) = (s.cost(out), s.cost(e));
+        if out == e || new > old || (new == old && !moved) {
             return Ok(None);
         }
         Ok(Some(s.applied(RuleId::RemainderSplit, e, out)))

@@ -5,6 +5,7 @@ use super::RuleId;
 use crate::error::Result;
 use crate::expr::{Expr, Node, Tag, Term, Terms};
 use crate::int::gcd_i64;
+use crate::interval::Interval;
 use crate::simplify::Simplifier;
 use smallvec::smallvec;
 
@@ -352,8 +353,10 @@ fn equality_used(s: &mut Simplifier<'_>, e: Expr) -> Result<Option<Expr>> {
     if s.ranges.facts.linear.is_empty() {
         return Ok(None);
     }
+    // Of two equal variables, the second is written nowhere else.
+    let useful = |f: &&(Expr, Interval)| f.1.is_point() && s.arena.equal_variables(f.0, f.1).is_none();
     let equalities: Vec<(Expr, i64)> =
-        s.ranges.facts.linear.iter().filter(|f| f.1.is_point()).map(|f| (f.0, f.1.lower)).collect();
+        s.ranges.facts.linear.iter().filter(useful).map(|f| (f.0, f.1.lower)).collect();
     for (form, value) in equalities {
         let (Node::Sum(_, terms), Node::Sum(_, parts)) = (s.arena.node(e), s.arena.node(form)) else {
             continue;
