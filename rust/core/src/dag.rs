@@ -89,7 +89,7 @@ impl Writer<'_> {
         self.nodes += 1;
     }
 
-    #[inline]
+    #[inline(always)]
     fn wrote_leaf(&mut self, e: Expr) -> bool {
         match self.arena.node(e) {
             Node::Variable(v) => self.words.push(header(Tag::Variable, v)),

@@ -35,7 +35,8 @@ pub struct Reading {
     divided: Divided,
     pub(super) names: Vec<(u64, Arc<str>)>,
     pub(super) bounded: Vec<bool>,
-    pub(super) map: OpenMap,
+    /// Boxed, for it is taken out while it is filled.
+    pub(super) map: Option<Box<OpenMap>>,
 }
 
 /// What an expression begins with.

@@ -173,9 +173,9 @@ pub fn read_indexing_map(text: &str, arena: &mut Arena, reading: &mut Reading) -
         }
         _ => {}
     }
-    let mut map = std::mem::take(&mut reading.map);
+    let mut map = reading.map.take().unwrap_or_default();
     let result = read_parts(&mut scanner, arena, reading, &mut map).and_then(|()| map.take_value(arena));
-    reading.map = map;
+    reading.map = Some(map);
     result
 }
 

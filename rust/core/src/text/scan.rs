@@ -242,7 +242,7 @@ fn digits(text: &[u8]) -> (usize, u64, &[u8]) {
 }
 
 /// ` [lower, upper]`, written just so and without signs: the two, and what is behind.
-#[inline]
+#[inline(always)]
 pub(super) fn usual_interval(text: &[u8]) -> Option<(i64, i64, &[u8])> {
     let (lower, rest) = short_number(text.strip_prefix(b" [")?)?;
     let (upper, rest) = short_number(rest.strip_prefix(b", ")?)?;
