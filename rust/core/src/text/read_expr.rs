@@ -4,7 +4,7 @@
 //! terms of its sum, and makes one node of them when it closes: a sum of n terms costs one sort, not n sums.
 
 use super::frame::{Bracket, Frame, Operator, Value};
-use super::scan::{short_number, signed, Scanner};
+use super::scan::{short_number, Scanner};
 use super::seen::{Divided, Seen};
 use crate::error::{Error, Result};
 use crate::expr::{Arena, Expr, Term};
@@ -39,14 +39,6 @@ pub struct Reading {
     pub(super) map: Option<Box<OpenMap>>,
 }
 
-/// What an expression begins with.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum First {
-    Variable(u32),
-    Number(i64),
-    Other,
-}
-
 /// Read an expression from the whole of `text`.
 pub fn read_expr(
     text: &str,
@@ -72,35 +64,21 @@ pub(super) fn expr<N: VariableNames>(
     names: &N,
 ) -> Result<Expr> {
     scanner.skip_space();
-    let start = scanner.rest;
-    let first = first(scanner, names)?;
-    expr_after(scanner, arena, reading, names, start, first)
-}
-
-/// The variable or the number that an expression begins with; nothing is taken where it begins otherwise.
-#[inline]
-pub(super) fn first<N: VariableNames>(scanner: &mut Scanner<'_>, names: &N) -> Result<First> {
-    let start = scanner.rest;
-    match scanner.here() {
-        b'0'..=b'9' => {
-            if let Some(number) = signed(scanner.digits()?, false) {
-                return Ok(First::Number(number));
-            }
-        }
-        b'(' | b'-' => {}
-        _ => {
-            if let Some(Ok(v)) = variable(scanner, names) {
-                return Ok(First::Variable(v));
-            }
-        }
+    // A variable or a number alone.
+    if let Some((v, rest @ [b',' | b')', ..])) = names.short(scanner.rest) {
+        scanner.rest = rest;
+        return Ok(arena.variable(v));
     }
-    scanner.rest = start;
-    Ok(First::Other)
+    if let Some((n, rest @ [b',' | b')', ..])) = short_number(scanner.rest) {
+        scanner.rest = rest;
+        return Ok(arena.constant(n));
+    }
+    sum(scanner, arena, reading, names)
 }
 
 /// Take a name: the variable that it names, or the name where it names none.
 #[inline]
-fn variable<'t, N: VariableNames>(
+pub(super) fn variable<'t, N: VariableNames>(
     scanner: &mut Scanner<'t>,
     names: &N,
 ) -> Option<std::result::Result<u32, &'t str>> {
@@ -120,54 +98,25 @@ fn any_variable<'t, N: VariableNames>(
     Some(names.index_of(name).ok_or(name))
 }
 
-/// Read an expression whose `first` operand stood at `start` and is read already.
-#[inline]
-pub(super) fn expr_after<'t, N: VariableNames>(
-    scanner: &mut Scanner<'t>,
+fn sum<N: VariableNames>(
+    scanner: &mut Scanner<'_>,
     arena: &mut Arena,
     reading: &mut Reading,
     names: &N,
-    start: &'t [u8],
-    first: First,
-) -> Result<Expr> {
-    let first = match first {
-        First::Variable(v) => Some(Value::expr(arena.variable(v))),
-        First::Number(n) => Some(Value::number(n)),
-        First::Other => None,
-    };
-    match first {
-        Some(value) if matches!(scanner.here(), b',' | b')') => value.node(arena),
-        _ => sum(scanner, arena, reading, names, start, first),
-    }
-}
-
-fn sum<'t, N: VariableNames>(
-    scanner: &mut Scanner<'t>,
-    arena: &mut Arena,
-    reading: &mut Reading,
-    names: &N,
-    start: &'t [u8],
-    mut first: Option<Value>,
 ) -> Result<Expr> {
     // The same text is the same expression where it also ends.
     let ends = |rest: &[u8]| matches!(rest, [b' ', b'i', b'n', b' ', ..] | [b',' | b')', ..]);
-    if let Some((rest, e)) = reading.seen.find(scanner.text, start, ends) {
+    if let Some((rest, e)) = reading.seen.find(scanner.text, scanner.rest, ends) {
         scanner.rest = rest;
         return Ok(e);
     }
-    let start = scanner.text.len() - start.len();
+    let start = scanner.at();
     reading.outer.clear();
     reading.terms.clear();
     reading.args.clear();
     let mut frame = Frame::new(Bracket::Whole, start, 0, 0);
     loop {
-        let mut value = match first.take() {
-            Some(value) => value,
-            None => match reading.operand(scanner, arena, names, &mut frame)? {
-                Some(value) => value,
-                None => continue,
-            },
-        };
+        let Some(mut value) = reading.operand(scanner, arena, names, &mut frame)? else { continue };
         // After an operand: operators begin another one, brackets that close make an operand of what they hold.
         loop {
             let place = scanner.at();

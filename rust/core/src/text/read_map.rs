@@ -1,7 +1,7 @@
 //! Reading maps: results, and the domain.
 
 use super::header::{read_header, Header};
-use super::read_expr::{expr, expr_after, first, First, Reading};
+use super::read_expr::{expr, variable, Reading};
 use super::scan::{usual_interval, Scanner};
 use crate::error::Result;
 use crate::expr::{Arena, Expr};
@@ -53,14 +53,16 @@ fn any_bounds(
     bounded: &mut Bounded,
 ) -> Result<()> {
     let start = scanner.rest;
-    let first = first(scanner, header)?;
-    if let First::Variable(v) = first {
-        if scanner.take_word("in") {
-            bounded.set(map, v, interval(scanner)?);
-            return Ok(());
+    if scanner.at_name() {
+        if let Some(Ok(v)) = variable(scanner, header) {
+            if scanner.take_word("in") {
+                bounded.set(map, v, interval(scanner)?);
+                return Ok(());
+            }
         }
+        scanner.rest = start;
     }
-    let e = expr_after(scanner, arena, reading, header, start, first)?;
+    let e = expr(scanner, arena, reading, header)?;
     if !scanner.take_word("in") {
         return Err(scanner.expected("an operator or `in [lower, upper]`"));
     }

@@ -135,10 +135,17 @@ impl<'t> Scanner<'t> {
         Some(())
     }
 
+    /// Does a name begin at this place?
+    #[inline]
+    pub(super) fn at_name(&self) -> bool {
+        is(self.here(), NAME_START)
+    }
+
     /// Take a name if one is next.
     #[inline]
     pub(super) fn name(&mut self) -> Option<&'t str> {
-        if !is(self.peek(), NAME_START) {
+        self.skip_space();
+        if !self.at_name() {
             return None;
         }
         let start = self.at();
@@ -271,7 +278,7 @@ fn too_long(start: usize) -> Error {
 
 /// The int64 of a magnitude and a sign, if it is one.
 #[inline]
-pub(super) fn signed(magnitude: u64, negative: bool) -> Option<i64> {
+fn signed(magnitude: u64, negative: bool) -> Option<i64> {
     if negative {
         0i64.checked_sub_unsigned(magnitude)
     } else {
