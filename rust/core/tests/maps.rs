@@ -47,8 +47,35 @@ fn parts_that_begin_alike_are_not_taken_for_each_other() {
 }
 
 #[test]
+fn spelling_does_not_matter() {
+    for (usual, other) in [
+        (
+            "(d0, d1)[s0] -> (d0 * 8 - d1 + 3, s0, 7), domain: d0 in [0, 9], d1 in [-1, 5], s0 in [0, 1], d0 - d1 in [0, 9]",
+            "( d0,d1 )[s0]->(3+8*d0-1*d1\t,(s0),7*1-0),domain:s0 in[0,1],\nd1  in [ - 1,005], d0 in [0,9],-d1+d0 in [0,9],",
+        ),
+        (
+            "(th_x, a_longer_name, d5) -> (th_x * 4 + a_longer_name, d5), domain: th_x in [0, 9], a_longer_name in [0, 5], d5 in [2, 3]",
+            "(th_x, a_longer_name, d5) -> (a_longer_name + 4 * th_x, d5 * 1), domain: d5 in [2, 9], th_x in [0, 9], \
+             a_longer_name in [0, 5], d5 in [0, 3]",
+        ),
+        (
+            "(d0, d1) -> ((d0 + d1 * 2) mod 5 + d0 * 3, (d0 * 2 + d1 * 4) floordiv 10), domain: d0 in [0, 9], d1 in [0, 5]",
+            "(d0, d1) -> (d0 * 0 + (d1 * 2 + d0) % 5 + d0 + d0 + d0, (d0 + d1 * 2) / 5), domain: d0 in [0, 9], d1 in [0, 5]",
+        ),
+    ] {
+        assert_eq!(read(usual), read(other), "{usual}");
+    }
+}
+
+#[test]
 fn errors_stand_where_they_are() {
-    for (source, offset) in [("(d0 -> (d0)", 4), ("(d0) -> (d0 + ), domain: d0 in [0, 1]", 14), ("", 0)] {
+    for (source, offset) in [
+        ("(d0 -> (d0)", 4),
+        ("(d0) -> (d0 + ), domain: d0 in [0, 1]", 14),
+        ("", 0),
+        // A sum that was read before ends where its last name does.
+        ("(d0, d1) -> (d0 * 12 + d1), domain: d0 in [0, 1], d1 in [0, 1], d0 * 12 + d1in [0, 9]", 74),
+    ] {
         let error = read_indexing_map(source, &mut Arena::new(), &mut Reading::default()).expect_err(source);
         assert_eq!((error.kind(), error.offset()), (ErrorKind::Parse, Some(offset)), "{source}");
     }

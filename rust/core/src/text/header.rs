@@ -22,7 +22,9 @@ pub(super) struct Header<'t> {
 
 /// A name that is not the default one of its place.
 struct Custom<'t> {
+    /// Its first eight bytes, and which of these it has.
     key: u64,
+    mask: u64,
     name: &'t str,
     index: u32,
 }
@@ -104,27 +106,22 @@ impl<'t> Header<'t> {
         if self.custom.is_empty() || self.custom.len() > FEW {
             return None;
         }
-        let (mut key, mut shift, mut rest) = (0, 0, text);
-        while let [b, behind @ ..] = rest {
-            if !is_name_byte(*b) {
-                break;
+        let word = u64::from_le_bytes(*text.first_chunk()?);
+        let begins = self.custom.iter().find(|c| {
+            word & c.mask == c.key && c.name.len() <= 8 && {
+                // What is behind the name doesn't belong to it.
+                !text.get(c.name.len()).is_some_and(|b| is_name_byte(*b))
             }
-            if shift == 64 {
-                return None;
-            }
-            key |= u64::from(*b) << shift;
-            shift += 8;
-            rest = behind;
-        }
-        let found = self.custom.iter().find(|c| c.key == key && c.name.len() * 8 == shift)?;
-        Some((found.index, rest))
+        })?;
+        Some((begins.index, text.get(begins.name.len()..)?))
     }
 
     fn add(&mut self, kind: VariableKind, first: usize, name: &'t str) {
         let place = self.num_variables - first;
         if default_place(name) != Some((kind, place)) {
             let index = self.num_variables as u32;
-            self.custom.push(Custom { key: name_key(name.as_bytes()), name, index });
+            let mask = u64::MAX >> (64 - 8 * name.len().clamp(1, 8));
+            self.custom.push(Custom { key: name_key(name.as_bytes()), mask, name, index });
         }
         self.num_variables += 1;
     }

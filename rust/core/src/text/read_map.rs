@@ -100,7 +100,7 @@ struct Bounded {
 
 impl Bounded {
     /// Give variable `v` its bounds, or more of them.
-    #[inline]
+    #[inline(always)]
     fn set(&mut self, map: &mut OpenMap, v: u32, bounds: Interval) {
         let new = self.add(v as usize, map.variables.len());
         let own = &mut map.variables[v as usize].interval;
