@@ -1,6 +1,6 @@
 """Queries per second of the analyses: on fusions of the kinds that emitters know, or on a program's.
 
-    python benches/analyses.py [FILE.hlo ...] [--rounds 20]
+    python benches/analyses.py [FILE.hlo ...] [--rounds 20] [--most 300]
 
 A query is one call; its maps are known (a search asks for them once), its kernel is emitted. Times are the best of the rounds.
 """
@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import indexing as ix
+from indexing.analysis.report import moving
 from indexing.analysis.tiling import propagate_tiles
 from indexing.emit.kernel import Kernel
 
@@ -136,8 +137,9 @@ def seconds(query: Callable[[], object], rounds: int) -> float | None:
 
 
 def emitted(fusion: ix.hlo.Instruction) -> Kernel | None:
+    """Its kernel; None for what no emitter makes, and for an instruction outside of fusions."""
     try:
-        return ix.emit(fusion)
+        return ix.emit(fusion) if fusion.opcode == "fusion" else None
     except ix.IndexingError:
         return None
 
@@ -163,10 +165,12 @@ def measure(fusions: Iterable[tuple[str, ix.hlo.Instruction]], rounds: int, each
         )
 
 
-def fusions_of(file: Path) -> list[tuple[str, ix.hlo.Instruction]]:
-    """A program's fusions, of all its computations."""
-    computations = ix.hlo.load(file).computations.values()
-    return [(i.name, i) for c in computations for i in c.instructions.values() if i.opcode == "fusion"]
+def asked_about(file: Path, most: int) -> list[tuple[str, ix.hlo.Instruction]]:
+    """A program's fusions; where it has none, `most` of its instructions that move data, spread over the program."""
+    module = ix.hlo.load(file)
+    every = [i for c in module.computations.values() for i in c.instructions.values()]
+    found = [i for i in every if i.opcode == "fusion"] or moving(list(module.entry.instructions.values()))
+    return [(i.name, i) for i in found[:: -(-len(found) // most)]]
 
 
 def main() -> None:
@@ -174,12 +178,13 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("files", nargs="*", type=Path)
     options.add_argument("--rounds", type=int, default=20)
+    options.add_argument("--most", type=int, default=300, help="instructions of a program")
     chosen = options.parse_args()
     if not chosen.files:
         measure(((name, fused(*case)) for name, case in CASES.items()), chosen.rounds, each=True)
     for file in chosen.files:
         print(file.name)
-        measure(fusions_of(file), chosen.rounds, each=False)
+        measure(asked_about(file, chosen.most), chosen.rounds, each=False)
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from indexing._core import variable as variable
 from indexing.analysis import convert as convert
 from indexing.analysis.coalescing import Coalescing as Coalescing
 from indexing.analysis.coalescing import Launch as Launch
+from indexing.analysis.coalescing import Tiles as Tiles
 from indexing.analysis.coalescing import coalescing as coalescing
 from indexing.analysis.device import Device as Device
 from indexing.analysis.tiling import Tile as Tile

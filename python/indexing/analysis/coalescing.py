@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal
 from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, compose, variable
 from indexing.analysis.banks import BankAccess, bank_accesses
 from indexing.analysis.device import H100, Device
+from indexing.analysis.tile_loads import Tiles, tile_loads
 from indexing.analysis.traffic import VECTOR, Dim3, Tally, count
 from indexing.emit import emit
 from indexing.emit.kernel import MAX_THREADS_PER_BLOCK, Argument, Kernel
@@ -29,7 +30,7 @@ from indexing.ops.block import leaves
 if TYPE_CHECKING:
     from indexing.hlo import Computation, Shape
 
-__all__ = ["Access", "Coalescing", "Launch", "coalescing"]
+__all__ = ["Access", "Coalescing", "Launch", "Tiles", "coalescing"]
 
 COALESCED = (9, 10)  # the part of the sectors that must be needed
 Storage = Literal["bytes", "packed"]
@@ -99,6 +100,11 @@ class Access:
         return self.total.sectors / self.total.ideal if self.total.ideal else 1.0
 
     @property
+    def utilization(self) -> float:
+        """The share of the bytes moved that is asked for: 1 is best."""
+        return self.total.asked / (self.total.sectors * self.sector_bytes) if self.total.sectors else 1.0
+
+    @property
     def bytes_moved(self) -> int:
         """Bytes of the sectors that all warps move, those that one thread's vector shares counted once."""
         return round(self.unrolled.sectors * self.sector_bytes)
@@ -135,13 +141,14 @@ class Coalescing:
 def coalescing(
     target: Kernel | Instruction | Computation,
     device: Device = H100,
-    launch: Launch | None = None,
+    launch: Launch | Tiles | None = None,
     storage: Storage = "bytes",
 ) -> Coalescing:
     """How the loads and stores of a kernel use the sectors they move.
 
     `target` is a Kernel, or a fusion (or computation), which is judged as the kernel that `emit` makes of it; any other
-    instruction, what no kernel computes, and whatever comes with a `launch`, is judged as a loop over its output.
+    instruction, what no kernel computes, and whatever comes with a `launch`, is judged as a loop over its output; with
+    `Tiles`, as a kernel that loads and stores whole tiles, each counted as one instruction.
     `storage` says what elements narrower than a byte take in memory: a byte each, as in this package's kernels, or
     their bits ("packed"). Raises InvalidMap for thread maps that do not fit their arguments.
     """
@@ -153,6 +160,8 @@ def coalescing(
         except (UnsupportedOp, CompileError):
             pass  # the loop below says what a kernel would do
     root = target if isinstance(target, Instruction) else target.root
+    if isinstance(launch, Tiles):
+        return _of_tiles(root, device, launch, storage)
     return _of_loop(root, device, launch or Launch(), storage)
 
 
@@ -193,7 +202,7 @@ def _of_loop(root: Instruction, device: Device, launch: Launch, storage: Storage
     block = (launch.block, 1, 1)
     for output, shape in enumerate(leaves(root.shape)):
         threads = _loop_map(shape, launch)
-        written = Argument("output", output, shape.element_type, shape.dimensions, shape.layout)
+        written = Argument("output", output, *_form(shape))
         if bit_width(shape.element_type):
             writes += _accesses([threads], written, block, device, storage, True)
         for k, maps in enumerate(output_to_input(root, output)):
@@ -203,11 +212,41 @@ def _of_loop(root: Instruction, device: Device, launch: Launch, storage: Storage
                     unknown[k] = m.reason  # a map that names more than is read would move too much
                 elif not m.map.is_known_empty and bit_width(arrays[m.leaf].element_type):
                     read = arrays[m.leaf]
-                    argument = Argument("input", k, read.element_type, read.dimensions, read.layout)
+                    argument = Argument("input", k, *_form(read))
                     found = compose(threads, m.map).simplify()
                     with_vectors = found.constraints == threads.constraints and found.dims == threads.dims
                     reads += _accesses([found], argument, block, device, storage, with_vectors)
     return Coalescing(tuple(reads), tuple(writes), device, "loop", tuple(unknown.items()))
+
+
+def _of_tiles(root: Instruction, device: Device, tiles: Tiles, storage: Storage) -> Coalescing:
+    """Loads and stores of one program a tile."""
+    reads: list[Access] = []
+    writes: list[Access] = []
+    unknown: dict[int, str] = {}
+    for load in tile_loads(root, tiles):
+        if load.operand is not None and load.problem:
+            unknown.setdefault(load.operand, load.problem)
+            continue
+        array = root if load.operand is None else root.operands[load.operand]
+        shape = leaves(array.shape)[load.leaf]
+        if not bit_width(shape.element_type):
+            continue
+        argument = (
+            Argument("output", load.output, *_form(shape))
+            if load.operand is None
+            else Argument("input", load.operand, *_form(shape))
+        )
+        whole = replace(device, warp_size=load.threads)
+        found = list(_accesses([load.map], argument, (load.threads, 1, 1), whole, storage, False))
+        if not load.exact:
+            found = [_estimated(a, "the tile may cover more than is needed") for a in found]
+        (writes if load.operand is None else reads).extend(found)
+    return Coalescing(tuple(reads), tuple(writes), device, "tiles", tuple(unknown.items()))
+
+
+def _form(shape: Shape) -> tuple[str, tuple[int, ...], tuple[int, ...] | None]:
+    return shape.element_type, shape.dimensions, shape.layout
 
 
 def _loop_map(shape: Shape, launch: Launch) -> IndexingMap:

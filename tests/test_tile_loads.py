@@ -1,0 +1,81 @@
+"""Loads and stores of whole tiles, against the elements that each tile of the output needs, listed one by one."""
+
+import itertools
+from collections.abc import Sequence
+
+import pytest
+
+import indexing as ix
+from memory_simulator import strides
+
+PROGRAMS = {
+    "negate": "ENTRY e { p = s8[50,20] parameter(0) ROOT n = s8[50,20] negate(p) }",
+    "transpose": "ENTRY e { p = f32[40,24] parameter(0) ROOT t = f32[24,40] transpose(p), dimensions={1,0} }",
+    "layouts": "ENTRY e { p = f32[24,40]{1,0} parameter(0) q = f32[24,40]{0,1} parameter(1) "
+    "ROOT a = f32[24,40]{1,0} add(p, q) }",
+    "broadcast": "ENTRY e { p = f64[24] parameter(0) ROOT b = f64[24,40] broadcast(p), dimensions={0} }",
+    "dot": "ENTRY e { p = bf16[24,17] parameter(0) q = bf16[17,40] parameter(1) "
+    "ROOT d = bf16[24,40] dot(p, q), lhs_contracting_dims={1}, rhs_contracting_dims={0} }",
+    "reshape": "ENTRY e { p = f32[24,4,10] parameter(0) ROOT r = f32[24,40] reshape(p) }",
+    "reverse, strided": "ENTRY e { p = s16[48,80] parameter(0) r = s16[48,80] reverse(p), dimensions={1} "
+    "ROOT s = s16[24,40] slice(r), slice={[0:48:2],[0:80:2]} }",
+}
+
+
+def moved(root: ix.hlo.Instruction, operand: int | None, tile: Sequence[int]) -> tuple[int, int, int, int]:
+    """Tiles, bytes, sectors and lines, from the definition."""
+    array = root if operand is None else root.operands[operand]
+    layout = array.shape.layout
+    minor = layout if layout is not None else tuple(range(array.shape.rank))[::-1]
+    steps, size = strides(array.shape.dimensions, minor), array.shape.dtype.itemsize
+    reached: dict[tuple[int, ...], set[tuple[int, ...]]] = {}
+    for indexing in [] if operand is None else ix.output_to_input(root)[operand]:
+        for dims, symbols in indexing.map.points():
+            reached.setdefault(dims, set()).add(indexing.map.evaluate(dims, symbols))
+    found = [0, 0, 0, 0]
+    for at in itertools.product(*(range(0, n, s) for n, s in zip(root.shape.dimensions, tile, strict=True))):
+        ends = zip(at, tile, root.shape.dimensions, strict=True)
+        here = itertools.product(*(range(a, min(a + s, n)) for a, s, n in ends))
+        elements = {e for i in here for e in ({i} if operand is None else reached.get(i, set()))}
+        starts = {size * sum(i * s for i, s in zip(e, steps, strict=True)) for e in elements}
+        touched = {a + b for a in starts for b in range(size)}
+        found[0] += bool(touched)
+        found[1] += len(touched)
+        found[2] += len({b // 32 for b in touched})
+        found[3] += len({b // 128 for b in touched})
+    return found[0], found[1], found[2], found[3]
+
+
+@pytest.mark.parametrize("tile", [(1, 1), (1, 20), (5, 4), (8, 10), (24, 40), (3, 40), (7, 16)])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_tiles_move_what_their_elements_need(name: str, tile: tuple[int, int]) -> None:
+    root = ix.hlo.parse(PROGRAMS[name]).entry.root
+    found = ix.coalescing(root, launch=ix.Tiles(tile))
+    assert [a.output for a in found.writes] == [0]
+    assert found.writes[0].total.numbers[:4] == moved(root, None, tile)
+    for a in found.reads:
+        assert a.exactness == "exact"
+        assert a.total.numbers[:4] == moved(root, a.operand, tile), a.map
+    assert {a.operand for a in found.reads} | {k for k, _ in found.unknown} == set(range(len(root.operands)))
+
+
+def test_how_much_of_what_is_moved_is_asked_for() -> None:
+    root = ix.hlo.parse("ENTRY e { p = s8[256,16] parameter(0) ROOT c = f32[256,16] convert(p) }").entry.root
+
+    def used(*tile: int) -> float:
+        (read,) = ix.coalescing(root, launch=ix.Tiles(tile)).reads
+        return read.utilization
+
+    # a sector holds two rows of 16 bytes: of these one row, both, both halves, two bytes
+    assert [used(1, 16), used(2, 16), used(4, 8), used(256, 1)] == [0.5, 1.0, 0.5, 0.0625]
+
+
+def test_what_is_no_tile_is_told() -> None:
+    root = ix.hlo.parse(PROGRAMS["reshape"]).entry.root
+    found = ix.coalescing(root, launch=ix.Tiles((2, 7)))
+    assert found.reads == ()
+    assert found.unknown == ((0, "what it reads is no tile at these sizes"),)
+    with pytest.raises(ix.IndexingError, match="dimensions"):
+        ix.coalescing(root, launch=ix.Tiles((2,)))
+    with pytest.raises(ix.IndexingError, match="sizes"):
+        ix.Tiles((0, 4))
