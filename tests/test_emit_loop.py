@@ -9,6 +9,7 @@ import pytest
 import indexing as ix
 from indexing.emit.kernel import Kernel
 from indexing.errors import IndexingError
+from kernels import check
 
 CHAIN = """
 f {{
@@ -272,3 +273,25 @@ def test_large_bodies_state_what_they_read() -> None:
     starts = {int(m.evaluate([0] * 6, [0] * len(m.ranges))[0]) for m in kernel.input_maps[0]}
     assert starts == set(range(61))
     assert not ix.coalescing(kernel).unknown
+
+
+def test_what_is_the_same_for_all_lanes_stands_in_front_of_their_loop() -> None:
+    """The index of a row that is looked up, wrapped as JAX wraps it; then the row moves as vectors."""
+    text = """f {
+      x = f32[50,64] parameter(0)
+      i = s32[4096,1] parameter(1)
+      z = s32[] constant(0)
+      zero = s32[4096,1] broadcast(z), dimensions={}
+      n = s32[] constant(50)
+      size = s32[4096,1] broadcast(n), dimensions={}
+      less = pred[4096,1] compare(i, zero), direction=LT
+      plus = s32[4096,1] add(i, size)
+      at = s32[4096,1] select(less, plus, i)
+      ROOT g = f32[4096,64] gather(x, at), offset_dims={1}, collapsed_slice_dims={0},
+        start_index_map={0}, index_vector_dim=1, slice_sizes={1,64}
+    }"""
+    kernel = check(text, "loop")
+    head, lanes = kernel.source.split("#pragma unroll", 1)
+    assert "f32x4 *)p0)" in head
+    assert "p1[" in head
+    assert "p1[" not in lanes

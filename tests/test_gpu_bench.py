@@ -1,5 +1,6 @@
 """The benchmark of GPUs, as far as it goes without one: each of its fusions is emitted, compiled and well laid out."""
 
+import re
 import sys
 from pathlib import Path
 
@@ -23,6 +24,29 @@ def test_each_case_compiles_and_wastes_no_sectors(name: str) -> None:
     accesses = ix.coalescing(kernel).accesses
     moved, ideal = sum(a.total.sectors for a in accesses), sum(a.total.ideal for a in accesses)
     assert moved <= ideal * ODD_ROWS.get(name, 1.01)
+
+
+@pytest.mark.parametrize(
+    "name", ["chain f32 2^26", "gather bf16", "row sum bf16 8192x8192", "column sum f32 2^22x8", "concatenate bf16"]
+)
+def test_ptx_loads_sixteen_bytes_at_once(name: str) -> None:
+    """Structs of neighbours become vector instructions, and arrays of accumulators stay in registers."""
+    text = ptx(ix.emit(ix.hlo.parse(CASES[name]).entry).source)
+    assert re.search(r"ld\.global\.nc\.v4\.[fu]32", text)
+    assert not re.search(r"ld\.global\.nc\.[fu](8|16)\b", text)
+    assert ".local" not in text
+
+
+def ptx(source: str) -> str:
+    """What NVRTC makes of CUDA C++ before it chooses registers."""
+    from cuda.bindings import nvrtc
+
+    _, program = nvrtc.nvrtcCreateProgram(source.encode(), b"kernel.cu", 0, [], [])
+    options = [b"--gpu-architecture=compute_90", b"--std=c++17"]
+    assert int(nvrtc.nvrtcCompileProgram(program, len(options), options)[0]) == 0
+    code = b" " * nvrtc.nvrtcGetPTXSize(program)[1]
+    nvrtc.nvrtcGetPTX(program, code)
+    return code.decode()
 
 
 def test_a_dry_run_needs_no_gpu(capsys: pytest.CaptureFixture[str]) -> None:

@@ -242,8 +242,14 @@ class FunctionWriter:
         if rounds and self.rounds and _is_narrow(element_type):
             text = f"@round_{element_type}({text})"
         name = self._name("v")
-        self.writer.line(f"const {c_type(element_type).compute} {name} = {text};")
+        self._define(c_type(element_type).compute, name, text)
         return Value(name, element_type)
+
+    def _define(self, kind: str, name: str, text: str, variable: SymbolicExpr | None = None) -> None:
+        """Write a constant here, or in front of the loop over lanes."""
+        number = None if variable is None else variable.variable_index
+        if self.lanes is None or not self.lanes.define(kind, name, text, number):
+            self.writer.line(f"const {kind} {name} = {text};")
 
     def variable(self, element_type: str, initial: str) -> Value:
         """A variable that `assign` may change."""
@@ -340,9 +346,10 @@ class FunctionWriter:
             if key in named:
                 return named[key]
         name = self._name("j")
-        self.writer.line(f"const {self.scope.c_type(expression)} {name} = {self.scope.text(expression)};")
-        self._named_here[-1][key] = self.scope.add(name, lower, upper)
-        return self._named_here[-1][key]
+        index = self.scope.add(name, lower, upper)
+        self._define(self.scope.c_type(expression), name, self.scope.text(expression), index)
+        self._named_here[-1][key] = index
+        return index
 
     def inside(self, index: Index, sizes: Sequence[int]) -> Index:
         """The same index with components that might leave the tensor given a variable that does not."""
@@ -398,8 +405,7 @@ class FunctionWriter:
         wide = f"{'s' if kind.kind == 'signed' else 'u'}{'64' if kind.bits > 32 else '32'}"
         name = self._name("j")
         index = self.scope.add(name, lower, upper)
-        text = f"@clamp_{wide}({lower}, {value}, {upper})"
-        self.writer.line(f"const {self.scope.c_type(index)} {name} = {text};")
+        self._define(self.scope.c_type(index), name, f"@clamp_{wide}({lower}, {value}, {upper})", index)
         return index
 
     # ------------------------------------------------------------ computations

@@ -6,6 +6,7 @@ is stored as one behind it. Everything else is loaded and stored lane by lane.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
     from indexing.hlo import Instruction
 
 VECTOR_BYTES = 16
+_NAMES = re.compile(r"\b(([a-z]+)\d+)\b")
+_ELSEWHERE = frozenset(
+    {"bf", "c", "f", "p", "s", "table", "u"}
+)  # what numbered types, parameters and tables begin with
 WIDTHS = (1, 2, 4, 8, 16)
 MAX_MOVED_BYTES = 4 * VECTOR_BYTES  # wider vectors would need too many registers
 MIN_THREADS = 1 << 14  # below so many threads, more of them are better than wider ones
@@ -58,7 +63,7 @@ class VectorTypes:
 
 
 class Lanes:
-    """The loop over the lanes of a vector, as it is written.
+    """The loop over the lanes of a vector, as it is written. What is the same for all lanes is computed in front of it.
 
     A place is a lane of an aligned vector where it is `width * block + lane` with a `block` that depends on neither the
     lane nor anything that the loop computes.
@@ -69,9 +74,27 @@ class Lanes:
         self.types, self.body = types, body
         self.lane = constant(0)
         self._at, self._depth = len(body.writer.lines), body.writer.depth
-        self._known = len(body.scope.names)
+        self._known = set(range(len(body.scope.names)))  # variables that exist in front of the loop
+        self._names = set(body.scope.names)
         self._loaded: dict[tuple[int, SymbolicExpr], str] = {}
         self._stored: dict[int, tuple[SymbolicExpr, str, str]] = {}
+
+    def define(self, kind: str, name: str, text: str, variable: int | None = None) -> bool:
+        """Define a constant in front of the loop, where all lanes need it and none of what the loop computes; else False.
+
+        `variable` is its number, where indices may have it.
+        """
+        if self.body.writer.depth != self._depth + 1 or not self._is_outside(text):
+            return False
+        self._in_front(f"const {kind} {name} = {text};")
+        self._names.add(name)
+        if variable is not None:
+            self._known.add(variable)
+        return True
+
+    def _is_outside(self, text: str) -> bool:
+        """Whether the text has no name but types, parameters, tables, and what stands in front of the loop."""
+        return all(name in self._names or prefix in _ELSEWHERE for name, prefix in _NAMES.findall(text))
 
     def load(self, parameter: Instruction, offset: SymbolicExpr) -> str | None:
         """C text of the element at `offset`, taken from a vector; None where it is no lane of an aligned one."""
@@ -117,7 +140,7 @@ class Lanes:
         if bytes_of(storage) * width > MAX_MOVED_BYTES:
             return None
         start = scope.simplify(offset - self.lane)
-        if any(v >= self._known for v in start.used_variables()):
+        if not self._known.issuperset(start.used_variables()):
             return None
         block = scope.simplify(start // width)
         return block if scope.simplify(block * width - start) == constant(0) else None
