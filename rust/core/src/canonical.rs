@@ -283,15 +283,14 @@ impl Arena {
         for e in order {
             memo[e.index()] = match leaf(self, e) {
                 Some(new) => new,
-                None => self.with_operands(e, &memo)?,
+                None => self.with_operands(e, |o| memo[o.index()])?,
             };
         }
         Ok(roots.iter().map(|r| memo[r.index()]).collect())
     }
 
-    /// The node `e` with each operand `o` replaced by `memo[o]`.
-    pub(crate) fn with_operands(&mut self, e: Expr, memo: &[Expr]) -> Result<Expr> {
-        let at = |o: Expr| memo[o.index()];
+    /// The node `e` with each operand `o` replaced by `at(o)`.
+    pub(crate) fn with_operands(&mut self, e: Expr, at: impl Fn(Expr) -> Expr) -> Result<Expr> {
         match self.node(e) {
             Node::Variable(_) | Node::Constant(_) => Ok(e),
             Node::FloorDiv(a, b) if at(a) == a && at(b) == b => Ok(e),

@@ -199,7 +199,12 @@ impl Problem {
 
     fn state_congruence(&self, s: &mut Simplifier<'_>, x: Expr, m: i64, r: i64) {
         let Some((form, factor, offset)) = normal_form(s.arena, x) else { return };
-        if (factor, offset) == (1, 0) {
+        if (factor, offset) != (1, 0) {
+            return;
+        }
+        if let Some(v) = s.arena.as_variable(form) {
+            s.ranges.state_of_variable(v, m, r);
+        } else {
             s.ranges.facts.congruences.insert(form, (m, r));
         }
     }

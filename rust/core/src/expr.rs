@@ -62,6 +62,13 @@ pub enum Node<'a> {
     Constant(i64),
 }
 
+/// A node without operands.
+#[derive(Clone, Copy)]
+pub(crate) enum Leaf {
+    Variable(u32),
+    Constant(i64),
+}
+
 /// What a node is; in the order in which terms are sorted.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[repr(u8)]
@@ -184,6 +191,17 @@ impl Arena {
     #[inline]
     pub(crate) fn tag(&self, e: Expr) -> Tag {
         self.records[e.index()].tag
+    }
+
+    /// A variable or constant as such.
+    #[inline]
+    pub(crate) fn leaf(&self, e: Expr) -> Option<Leaf> {
+        let r = &self.records[e.index()];
+        match r.tag {
+            Tag::Variable => Some(Leaf::Variable(r.at)),
+            Tag::Constant => Some(Leaf::Constant(r.value)),
+            _ => None,
+        }
     }
 
     /// Can the two have a variable in common? False is certain.

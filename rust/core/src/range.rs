@@ -3,7 +3,7 @@
 //! The domain is a box of variables and facts from constraints: bounds of linear forms, and congruences. A fact is
 //! stored for the form without its constant, divided by its content, with a positive leading coefficient.
 
-use crate::expr::{Arena, Expr, Node, Term};
+use crate::expr::{Arena, Expr, Leaf, Node, Term};
 use crate::int::{div_mod_positive, gcd_i64};
 use crate::interval::Interval;
 use std::collections::HashMap;
@@ -145,6 +145,7 @@ pub struct Ranges {
     pub(crate) variables: Vec<Info>,
     pub(crate) facts: Facts,
     infos: Vec<Info>,
+    stack: Vec<Expr>,
 }
 
 /// With more facts than this, sums are not compared with each of them.
@@ -167,9 +168,16 @@ impl Ranges {
     /// What is known of `e`.
     #[inline]
     pub fn info(&mut self, arena: &mut Arena, e: Expr) -> Info {
-        match self.infos.get(e.index()) {
-            Some(info) if info.modulus >= 0 => *info,
-            _ => self.derive(arena, e),
+        match self.known(arena, e) {
+            Some(info) => info,
+            None => self.derive(arena, e),
+        }
+    }
+
+    /// Variable `v` is congruent to `r` modulo `m`.
+    pub(crate) fn state_of_variable(&mut self, v: u32, m: i64, r: i64) {
+        if let Some(info) = self.variables.get_mut(v as usize) {
+            *info = info.and(Info { bounds: Interval::ALL, modulus: m, residue: r });
         }
     }
 
@@ -180,8 +188,17 @@ impl Ranges {
     }
 
     #[inline]
-    fn known(&self, e: Expr) -> Option<Info> {
-        self.infos.get(e.index()).copied().filter(|i| i.modulus >= 0)
+    fn known(&self, arena: &Arena, e: Expr) -> Option<Info> {
+        match arena.leaf(e) {
+            Some(Leaf::Constant(c)) => Some(Info::point(c)),
+            Some(Leaf::Variable(v)) => Some(self.variable(v)),
+            None => self.infos.get(e.index()).copied().filter(|i| i.modulus >= 0),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn variable(&self, v: u32) -> Info {
+        self.variables.get(v as usize).copied().unwrap_or(Info::of(Interval::ALL))
     }
 
     #[inline]
@@ -195,26 +212,28 @@ impl Ranges {
     fn derive(&mut self, arena: &mut Arena, e: Expr) -> Info {
         // Operands first; a stack of our own, for the nesting comes from outside.
         let mut ready = true;
-        arena.for_each_operand(e, |o| ready &= self.known(o).is_some());
+        arena.for_each_operand(e, |o| ready &= self.known(arena, o).is_some());
         if ready {
             return self.derive_one(arena, e);
         }
-        let mut stack = vec![e];
+        let mut stack = std::mem::take(&mut self.stack);
+        stack.push(e);
         while let Some(&top) = stack.last() {
             let before = stack.len();
             arena.for_each_operand(top, |o| {
-                if self.known(o).is_none() {
+                if self.known(arena, o).is_none() {
                     stack.push(o);
                 }
             });
             if stack.len() == before {
                 stack.pop();
-                if self.known(top).is_none() {
+                if self.known(arena, top).is_none() {
                     self.derive_one(arena, top);
                 }
             }
         }
-        self.known(e).unwrap_or(Info::of(Interval::ALL))
+        self.stack = stack;
+        self.known(arena, e).unwrap_or(Info::of(Interval::ALL))
     }
 
     fn derive_one(&mut self, arena: &mut Arena, e: Expr) -> Info {
@@ -226,20 +245,21 @@ impl Ranges {
         info
     }
 
-    fn operand(&self, e: Expr) -> Info {
-        self.known(e).unwrap_or(Info::of(Interval::ALL))
+    #[inline]
+    fn operand(&self, arena: &Arena, e: Expr) -> Info {
+        self.known(arena, e).unwrap_or(Info::of(Interval::ALL))
     }
 
     fn of_operands(&self, arena: &Arena, e: Expr) -> Info {
         match arena.node(e) {
             Node::Constant(c) => Info::point(c),
-            Node::Variable(v) => self.variables.get(v as usize).copied().unwrap_or(Info::of(Interval::ALL)),
+            Node::Variable(v) => self.variable(v),
             Node::Sum(constant, terms) => {
-                let info = self.of_sum(constant, terms);
+                let info = self.of_sum(arena, constant, terms);
                 self.of_digits(arena, constant, terms).map_or(info, |digits| info.and(Info::of(digits)))
             }
             Node::FloorDiv(a, b) => {
-                let (a, b) = (self.operand(a), self.operand(b));
+                let (a, b) = (self.operand(arena, a), self.operand(arena, b));
                 if b.bounds.is_point() && b.bounds.lower > 0 {
                     return Info::of(a.bounds.floordiv_positive(b.bounds.lower));
                 }
@@ -247,7 +267,7 @@ impl Ranges {
                 Info::of(if q.is_empty() { Interval::ALL } else { q })
             }
             Node::Mod(a, b) => {
-                let (a, b) = (self.operand(a), self.operand(b));
+                let (a, b) = (self.operand(arena, a), self.operand(arena, b));
                 if b.bounds.is_point() && b.bounds.lower > 0 {
                     return Self::of_remainder(a, b.bounds.lower);
                 }
@@ -256,17 +276,17 @@ impl Ranges {
                 let upper = if below { largest.min(a.bounds.upper) } else { largest };
                 Info::of(Interval::new(0, upper.max(0)))
             }
-            Node::Min(args) => Self::of_lattice(args.iter().map(|a| self.operand(*a)), Interval::min),
-            Node::Max(args) => Self::of_lattice(args.iter().map(|a| self.operand(*a)), Interval::max),
-            Node::Product(args) => self.of_product(args),
+            Node::Min(args) => Self::of_lattice(args.iter().map(|a| self.operand(arena, *a)), Interval::min),
+            Node::Max(args) => Self::of_lattice(args.iter().map(|a| self.operand(arena, *a)), Interval::max),
+            Node::Product(args) => self.of_product(arena, args),
         }
     }
 
-    fn of_sum(&self, constant: i64, terms: &[Term]) -> Info {
+    fn of_sum(&self, arena: &Arena, constant: i64, terms: &[Term]) -> Info {
         let mut bounds = Interval::point(constant);
         let (mut modulus, mut residue) = (0i64, constant);
         for t in terms {
-            let info = self.operand(t.expr);
+            let info = self.operand(arena, t.expr);
             bounds = bounds.plus(info.bounds.scaled(t.coeff));
             if modulus == 1 {
                 continue;
@@ -314,12 +334,12 @@ impl Ranges {
             } else if arena.as_mod(t.expr) == Some((x, k)) {
                 c = t.coeff;
             } else {
-                rest = rest.plus(self.operand(t.expr).bounds.scaled(t.coeff));
+                rest = rest.plus(self.operand(arena, t.expr).bounds.scaled(t.coeff));
             }
         }
         let quotient = a.checked_mul(k)?.checked_add(b)?;
         let remainder = a.checked_add(c)?;
-        let bounds = self.operand(x).bounds;
+        let bounds = self.operand(arena, x).bounds;
         let digits =
             bounds.floordiv_positive(k).scaled(quotient).plus(Interval::new(0, k - 1).scaled(remainder));
         Some(rest.plus(digits))
@@ -365,12 +385,12 @@ impl Ranges {
         }
     }
 
-    fn of_product(&self, args: &[Expr]) -> Info {
+    fn of_product(&self, arena: &Arena, args: &[Expr]) -> Info {
         let square = args.len() == 2 && args[0] == args[1];
         let mut bounds = Interval::point(1);
         let mut modulus = 1i64;
         for a in args {
-            let info = self.operand(*a);
+            let info = self.operand(arena, *a);
             bounds = bounds.times(info.bounds);
             let own = if info.modulus == 0 { info.residue } else { gcd_i64(info.modulus, info.residue) };
             modulus = modulus.checked_mul(own).and_then(i64::checked_abs).filter(|m| *m > 0).unwrap_or(1);
@@ -387,9 +407,6 @@ impl Ranges {
     // ------------------------------------------------------------------ facts
 
     fn with_facts(&self, arena: &mut Arena, e: Expr, info: Info) -> Info {
-        if arena.as_constant(e).is_some() {
-            return info;
-        }
         let Node::Sum(_, terms) = arena.node(e) else { return self.with_stated(e, 1, 0, info) };
         // What is stated of the only term is known of the sum already.
         if terms.len() < 2 || (self.facts.linear.is_empty() && self.facts.congruences.is_empty()) {
@@ -461,7 +478,7 @@ impl Ranges {
                 shared += usize::from(part.is_some());
                 let taken = part.map_or(Some(0), |p| p.coeff.checked_mul(k));
                 match taken.and_then(|x| t.coeff.checked_sub(x)) {
-                    Some(left) => rest = rest.plus(self.operand(t.expr).bounds.scaled(left)),
+                    Some(left) => rest = rest.plus(self.operand(arena, t.expr).bounds.scaled(left)),
                     None => rest = Interval::ALL,
                 }
             }

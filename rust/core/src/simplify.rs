@@ -5,7 +5,7 @@
 
 use crate::canonical::gcd_with;
 use crate::error::Result;
-use crate::expr::{Arena, Expr, Node, Tag, Term};
+use crate::expr::{Arena, Expr, Leaf, Node, Tag, Term};
 use crate::interval::Interval;
 use crate::range::{Info, Ranges};
 use crate::rules::{self, RuleId};
@@ -221,19 +221,25 @@ impl<'a> Simplifier<'a> {
                 self.visit(node);
                 continue;
             }
-            let (memo, stack) = (&self.memo, &mut self.stack);
+            let mut stack = std::mem::take(self.stack);
             stack.push((node, true));
             self.arena.for_each_operand(node, |o| {
-                if memo.get(o.index()).is_none_or(|m| *m == NONE) {
+                if self.memoised(o).is_none() {
                     stack.push((o, false));
                 }
             });
+            *self.stack = stack;
         }
         self.memoised(e).unwrap_or(e)
     }
 
     #[inline]
     fn memoised(&self, e: Expr) -> Option<Expr> {
+        match self.arena.leaf(e) {
+            Some(Leaf::Constant(_)) => return Some(e),
+            Some(Leaf::Variable(v)) if !self.ranges.variable(v).bounds.is_point() => return Some(e),
+            _ => {}
+        }
         self.memo.get(e.index()).copied().filter(|m| *m != NONE)
     }
 
@@ -255,14 +261,16 @@ impl<'a> Simplifier<'a> {
     /// Simplify a node whose operands are done.
     fn visit(&mut self, e: Expr) -> Expr {
         let mut same = true;
-        self.arena.for_each_operand(e, |o| same &= self.memo[o.index()] == o);
+        self.arena.for_each_operand(e, |o| same &= self.memoised(o) == Some(o));
         let new = if same { self.apply_rules(e) } else { self.visit_changed(e) };
         self.remember(e, new);
         new
     }
 
     fn visit_changed(&mut self, e: Expr) -> Expr {
-        match self.arena.with_operands(e, self.memo) {
+        let memo = &self.memo;
+        let at = |o: Expr| memo.get(o.index()).copied().filter(|m| *m != NONE).unwrap_or(o);
+        match self.arena.with_operands(e, at) {
             Ok(built) if built != e && self.depth < DEEPEST => {
                 self.depth += 1;
                 let out = self.simplify(built);

@@ -54,20 +54,22 @@ impl Simplifier<'_> {
         m: i64,
         mut accept: impl FnMut(&mut Self, Split) -> Result<Option<T>>,
     ) -> Result<Option<T>> {
-        let (constant, parts) = self.parts(n);
+        let mut parts = Parts::new();
+        let constant = self.fill_parts(n, &mut parts);
         let related = self.are_related(&parts);
         for g in granules(&parts, m) {
             if !self.spend(parts.len() as u64) {
                 return Ok(None);
             }
-            if !related && least_width(&parts, g) >= g {
+            let Some(reduced) = Reduced::new(constant, &parts, g) else { continue };
+            if !related && reduced.least_width >= i128::from(g) {
                 continue;
             }
             for residues in ALL_RESIDUES {
-                if residues == Residues::LeastDown && !has_tie(&parts, g) {
+                if residues == Residues::LeastDown && !reduced.has_tie {
                     continue;
                 }
-                if let Some(found) = self.split_at(constant, &parts, g, residues, related)? {
+                if let Some(found) = self.split_at(&reduced, residues, related)? {
                     if let Some(out) = accept(self, found)? {
                         return Ok(Some(out));
                     }
@@ -100,129 +102,150 @@ impl Simplifier<'_> {
         digits || self.ranges.facts.may_join(self.arena, lifted)
     }
 
-    fn parts(&mut self, n: Expr) -> (i64, Parts) {
+    /// The terms of `n`; its constant is returned.
+    fn fill_parts(&mut self, n: Expr, parts: &mut Parts) -> i64 {
         let (constant, terms) = match self.arena.node(n) {
             Node::Sum(constant, terms) => (constant, Terms::from_slice(terms)),
-            Node::Constant(c) => (c, Terms::new()),
+            Node::Constant(c) => return c,
             _ => (0, smallvec![Term::new(1, n)]),
         };
-        let parts = terms.into_iter().map(|term| {
+        for term in terms {
             let info = self.info(term.expr);
             let step = term.coeff.checked_mul(info.modulus).unwrap_or(term.coeff);
-            Part { term, info, step }
-        });
-        (constant, parts.collect())
+            parts.push(Part { term, info, step });
+        }
+        constant
     }
 
     fn split_at(
         &mut self,
-        constant: i64,
-        parts: &[Part],
-        g: i64,
+        reduced: &Reduced<'_>,
         residues: Residues,
         related: bool,
     ) -> Result<Option<Split>> {
-        let mut bounds = Interval::point(0);
-        let mut shift = div_mod_positive(constant, g).1;
-        let (mut quotients, mut lows, mut differs) = (false, false, false);
-        for p in parts {
-            let Some(residue) = residue_of(p, g, residues) else {
-                // The whole term is congruent to a constant.
-                let Some(r) = p.term.coeff.checked_mul(p.info.residue) else { return Ok(None) };
-                let r = div_mod_positive(r, g).1;
-                shift = if shift < g - r { shift + r } else { shift - (g - r) };
-                continue;
-            };
-            differs |= residue < 0;
-            quotients |= residue != p.term.coeff;
-            lows = true;
-            bounds = bounds.plus(p.info.bounds.scaled(residue));
-            let wide = !bounds.is_bounded() || bounds.upper.checked_sub(bounds.lower).is_none_or(|w| w >= g);
-            if wide && !related {
-                return Ok(None);
-            }
-        }
-        if residues == Residues::Nonnegative && !differs && !lows {
+        let Reduced { parts, constant, shift, granule: g, .. } = *reduced;
+        if residues == Residues::Nonnegative && reduced.none_low {
             return Ok(None);
         }
-        let mut bounds = bounds.plus(Interval::point(shift));
-        if related && lows {
-            bounds = bounds.intersect(self.low_by_facts(shift, parts, g, residues)?);
+        let mut period = reduced.period(residues);
+        if period.is_none() && related && !reduced.none_low {
+            let low: Terms = reduced.low(residues).map(|(p, r)| Term::new(r, p.term.expr)).collect();
+            let low = self.arena.sum(shift, &low)?;
+            let bounds = self.bounds(low);
+            let ends = (div_mod_positive(bounds.lower, g).0, div_mod_positive(bounds.upper, g).0);
+            period = Some(ends.0).filter(|_| bounds.is_bounded() && ends.0 == ends.1);
         }
-        let period = div_mod_positive(bounds.lower, g).0;
-        if !bounds.is_bounded() || div_mod_positive(bounds.upper, g).0 != period {
+        let Some(base) = period.and_then(|k| k.checked_mul(g)).and_then(|b| shift.checked_sub(b)) else {
+            return Ok(None);
+        };
+        if reduced.none_low && base == 0 {
             return Ok(None);
         }
-        let Some(base) = period.checked_mul(g).and_then(|b| shift.checked_sub(b)) else { return Ok(None) };
-        if !lows && base == 0 {
-            return Ok(None);
-        }
-        let mut low: Terms = Terms::new();
-        let mut high: Terms = Terms::new();
-        for p in parts {
-            let residue = residue_of(p, g, residues).unwrap_or(0);
-            let rest = p.term.coeff - residue;
+        let (mut low, mut high) = (Terms::new(), Terms::new());
+        let mut disjoint = true;
+        for (p, r) in parts.iter().zip(&reduced.rests) {
+            let residue = r.map_or(0, |r| residue_of(p.term.coeff, r, g, residues));
+            disjoint &= r.is_none() || residue == p.term.coeff;
             if residue != 0 {
                 low.push(Term::new(residue, p.term.expr));
             }
-            if rest != 0 {
-                high.push(Term::new(rest, p.term.expr));
+            if p.term.coeff != residue {
+                high.push(Term::new(p.term.coeff - residue, p.term.expr));
             }
         }
         let Some(above) = constant.checked_sub(base) else { return Ok(None) };
-        let disjoint = !quotients;
         let (high, low) = (self.arena.sum(above, &high)?, self.arena.sum(base, &low)?);
         Ok(Some(Split { high, low, granule: g, disjoint }))
     }
-    /// The bounds of the low part as the facts know them.
-    fn low_by_facts(&mut self, shift: i64, parts: &[Part], g: i64, residues: Residues) -> Result<Interval> {
-        let low: Terms = parts
+}
+
+/// A dividend modulo a granule.
+struct Reduced<'p> {
+    parts: &'p [Part],
+    /// The constant of the dividend, and the residue of all that is congruent to a constant.
+    constant: i64,
+    shift: i64,
+    granule: i64,
+    /// The residue in `[0, granule)` of each coefficient; `None` where all values of the term are congruent.
+    rests: SmallVec<[Option<i64>; 8]>,
+    none_low: bool,
+    /// Does a coefficient have two residues of the same absolute value?
+    has_tie: bool,
+    /// The least width that residues can leave.
+    least_width: i128,
+}
+
+impl<'p> Reduced<'p> {
+    fn new(constant: i64, parts: &'p [Part], g: i64) -> Option<Self> {
+        let mut shift = div_mod_positive(constant, g).1;
+        let mut rests = SmallVec::new();
+        let (mut none_low, mut has_tie, mut least_width) = (true, false, 0);
+        for p in parts {
+            if p.step % g == 0 {
+                // The whole term is congruent to a constant.
+                let r = div_mod_positive(p.term.coeff.checked_mul(p.info.residue)?, g).1;
+                shift = if shift < g - r { shift + r } else { shift - (g - r) };
+                rests.push(None);
+                continue;
+            }
+            let r = div_mod_positive(p.term.coeff, g).1;
+            none_low = false;
+            has_tie |= r == g - r;
+            least_width += i128::from(r.min(g - r)) * width(p.info.bounds);
+            rests.push(Some(r));
+        }
+        Some(Reduced { parts, constant, shift, granule: g, rests, none_low, has_tie, least_width })
+    }
+
+    /// The terms of the low part, each with its residue.
+    fn low(&self, residues: Residues) -> impl Iterator<Item = (&'p Part, i64)> + '_ {
+        self.parts
             .iter()
-            .filter_map(|p| residue_of(p, g, residues).map(|r| Term::new(r, p.term.expr)))
-            .collect();
-        let low = self.arena.sum(shift, &low)?;
-        Ok(self.bounds(low))
+            .zip(&self.rests)
+            .filter_map(move |(p, r)| Some((p, residue_of(p.term.coeff, (*r)?, self.granule, residues))))
+    }
+
+    /// The `k` with all values of the low part in `[k * g, (k + 1) * g)`.
+    fn period(&self, residues: Residues) -> Option<i64> {
+        let (mut lower, mut upper) = (i128::from(self.shift), i128::from(self.shift));
+        for (p, r) in self.low(residues) {
+            let b = p.info.bounds;
+            let (from, to) = if r > 0 { (b.lower, b.upper) } else { (b.upper, b.lower) };
+            lower += i128::from(from) * i128::from(r);
+            upper += i128::from(to) * i128::from(r);
+            if !b.is_bounded() || upper - lower >= i128::from(self.granule) {
+                return None;
+            }
+        }
+        let (lower, upper) = (i64::try_from(lower).ok()?, i64::try_from(upper).ok()?);
+        let k = div_mod_positive(lower, self.granule).0;
+        (k == div_mod_positive(upper, self.granule).0).then_some(k)
     }
 }
 
-/// The least width that residues modulo `g` can leave; `i64::MAX` where a term has no bounds.
-fn least_width(parts: &[Part], g: i64) -> i64 {
-    let mut width = 0i64;
-    for p in parts.iter().filter(|p| p.step % g != 0) {
-        let r = div_mod_positive(p.term.coeff, g).1;
-        let span = match p.info.bounds {
-            b if b.is_bounded() => b.upper.saturating_sub(b.lower),
-            _ => i64::MAX,
-        };
-        width = width.saturating_add(r.min(g - r).saturating_mul(span));
+/// How far the values of bounds are apart; more than any int64 where they are open.
+fn width(bounds: Interval) -> i128 {
+    match bounds.is_bounded() {
+        true => i128::from(bounds.upper) - i128::from(bounds.lower),
+        false => i128::from(i64::MAX),
     }
-    width
 }
 
-/// Does a coefficient have two residues of the same absolute value?
-fn has_tie(parts: &[Part], g: i64) -> bool {
-    g % 2 == 0 && parts.iter().any(|p| (p.term.coeff % g).abs() == g / 2)
-}
-
-/// The residue of a term's coefficient modulo `g`; `None` where all values of the term are congruent modulo `g`.
-fn residue_of(p: &Part, g: i64, residues: Residues) -> Option<i64> {
-    if p.step % g == 0 {
-        return None;
-    }
-    let r = div_mod_positive(p.term.coeff, g).1;
-    // A remainder of a coefficient near i64::MIN may not be taken away from it within int64.
+/// The residue of a coefficient, whose least nonnegative one is `r`.
+fn residue_of(coeff: i64, r: i64, g: i64, residues: Residues) -> i64 {
     let down = match residues {
         Residues::Least => r > g - r,
         Residues::LeastDown => r >= g - r,
         Residues::Nonnegative => false,
         Residues::Nonpositive => r > 0,
     };
-    if down && p.term.coeff.checked_sub(r - g).is_some() {
-        Some(r - g)
-    } else if p.term.coeff.checked_sub(r).is_some() {
-        Some(r)
+    // A remainder of a coefficient near i64::MIN may not be taken away from it within int64.
+    if down && coeff.checked_sub(r - g).is_some() {
+        r - g
+    } else if coeff.checked_sub(r).is_some() {
+        r
     } else {
-        Some(p.term.coeff % g)
+        coeff % g
     }
 }
 
