@@ -3,6 +3,7 @@
 //! The moves are true for all integers. They stand apart from the rules because they hide ranges (a quotient beside its
 //! dividend is bounded worse than the digit that both make), so that nothing may be simplified afterwards.
 
+use super::sum::shares_variables;
 use super::RuleId;
 use crate::canonical::signed_residue;
 use crate::error::Result;
@@ -45,17 +46,11 @@ pub fn apply(s: &mut Simplifier<'_>, e: Expr) -> Result<Expr> {
     Ok(if best == e { e } else { s.applied(RuleId::Refit, e, best) })
 }
 
-/// Does a quotient or remainder have a variable in common with another term, or may a fact know its quotient?
-/// Otherwise nothing cancels.
+/// Does a quotient or remainder have a variable in common with another term? Otherwise nothing cancels.
 fn is_related(s: &Simplifier<'_>, terms: &[Term]) -> bool {
-    !s.ranges.facts.is_empty()
-        || terms.iter().enumerate().any(|(k, t)| {
-            matches!(s.arena.tag(t.expr), Tag::FloorDiv | Tag::Mod)
-                && terms
-                    .iter()
-                    .enumerate()
-                    .any(|(i, o)| i != k && s.arena.may_share_variables(o.expr, t.expr))
-        })
+    (0..terms.len()).any(|k| {
+        matches!(s.arena.tag(terms[k].expr), Tag::FloorDiv | Tag::Mod) && shares_variables(s, terms, k)
+    })
 }
 
 /// Append `c * x - c * m * (x / m)` for `c * (x % m)`; false where the term is no remainder.
@@ -72,7 +67,7 @@ fn open_one(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], found: &mut Vec<Exp
     let constant = s.arena.constant_part(e);
     for k in 0..terms.len() {
         let mut new = Terms::from_slice(terms);
-        if open(s, terms[k], &mut new)? {
+        if shares_variables(s, terms, k) && open(s, terms[k], &mut new)? {
             new.remove(k);
             found.push(s.arena.sum(constant, &new)?);
         }
@@ -98,8 +93,8 @@ fn open_all(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], found: &mut Vec<Exp
     let constant = s.arena.constant_part(e);
     let mut new = Terms::new();
     let mut count = 0;
-    for t in terms {
-        if open(s, *t, &mut new)? {
+    for (k, t) in terms.iter().enumerate() {
+        if shares_variables(s, terms, k) && open(s, *t, &mut new)? {
             count += 1;
         } else {
             new.push(*t);

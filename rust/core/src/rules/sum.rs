@@ -58,6 +58,12 @@ pub fn apply(s: &mut Simplifier<'_>, e: Expr) -> Result<Expr> {
     Ok(super::combine::apply(s, e)?.unwrap_or(e))
 }
 
+/// Has the term a variable in common with another one? Otherwise nothing of it cancels.
+pub(super) fn shares_variables(s: &Simplifier<'_>, terms: &[Term], k: usize) -> bool {
+    let shares = |o: &Term| s.arena.may_share_variables(o.expr, terms[k].expr);
+    terms.iter().enumerate().any(|(i, o)| i != k && shares(o))
+}
+
 type TermRule = fn(&mut Simplifier<'_>, Expr, &[Term], usize) -> Result<Option<Expr>>;
 
 fn each_term(s: &mut Simplifier<'_>, e: Expr, tag: Tag, rule: TermRule) -> Result<Option<Expr>> {
@@ -132,6 +138,9 @@ fn shares(s: &Simplifier<'_>, e: Expr, x: Expr) -> bool {
 /// or the next digit.
 fn remainder_joins(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], k: usize) -> Result<Option<Expr>> {
     let Some((x, m)) = s.arena.as_mod(terms[k].expr) else { return Ok(None) };
+    if !shares_variables(s, terms, k) {
+        return Ok(None);
+    }
     let Some(step) = terms[k].coeff.checked_mul(m) else { return Ok(None) };
     let Some(minus) = step.checked_neg() else { return Ok(None) };
     for i in 0..terms.len() {
