@@ -8,7 +8,7 @@ and partial warps included; warps that differ by whole lines are counted once (s
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import prod
 from typing import TYPE_CHECKING, Literal
 
@@ -154,11 +154,9 @@ def coalescing(
     """
     if isinstance(target, Kernel):
         return _of_kernel(target, device, storage)
-    if launch is None and _is_fused(target):
-        try:
-            return _of_kernel(emit(target), device, storage)
-        except (UnsupportedOp, CompileError):
-            pass  # the loop below says what a kernel would do
+    kernel = _kernel_of(target) if launch is None and _is_fused(target) else None
+    if kernel is not None:
+        return _of_kernel(kernel, device, storage)
     root = target if isinstance(target, Instruction) else target.root
     if isinstance(launch, Tiles):
         return _of_tiles(root, device, launch, storage)
@@ -167,6 +165,24 @@ def coalescing(
 
 def _is_fused(target: Instruction | Computation) -> bool:
     return not isinstance(target, Instruction) or target.opcode == "fusion"
+
+
+@dataclass(slots=True)
+class _Kernels:
+    """The kernels of a module's fusions, without their sources; None where there is none."""
+
+    by_target: dict[Instruction | Computation, Kernel | None] = field(default_factory=dict)
+
+
+def _kernel_of(target: Instruction | Computation) -> Kernel | None:
+    """What `emit` makes of a fusion, made once; None for what no kernel computes, which a loop then stands for."""
+    known = target.module.attached(_Kernels).by_target
+    if target not in known:
+        try:
+            known[target] = replace(emit(target), source="")
+        except (UnsupportedOp, CompileError):
+            known[target] = None
+    return known[target]
 
 
 def _of_kernel(kernel: Kernel, device: Device, storage: Storage) -> Coalescing:

@@ -11,7 +11,7 @@ use crate::period::{classes, Question, Sample};
 use crate::simplify::Scratch;
 use crate::tally::{add, Form, Pattern};
 pub use crate::tally::{Memory, Sums};
-use crate::warps::{Access, Warps, LANE};
+use crate::warps::{Access, Warps, FARTHEST, LANE};
 use std::collections::HashMap;
 
 /// What is known of an access's warps.
@@ -261,6 +261,9 @@ impl<'a> Counter<'a> {
         let points: Vec<&[i64]> = self.points.iter().map(Vec::as_slice).collect();
         let mut out: Vec<&mut [i64]> = values.iter_mut().map(Vec::as_mut_slice).collect();
         self.warps.within.evaluate_block(&points, &mut out)?;
+        if values[0].iter().any(|a| !(-FARTHEST..=FARTHEST).contains(a)) {
+            return Err(Error::overflow("an address"));
+        }
         let span = |x: &Vec<i64>| x.iter().fold(Interval::EMPTY, |all, x| all.union(Interval::point(*x)));
         let spans = values[1..].iter().map(|x| (span(x), x.is_sorted())).collect();
         self.here = self.parts.len();
@@ -327,6 +330,35 @@ mod tests {
         assert_eq!(sums("th_x", 64, memory), [20, 5120, 40, 40, 0, 0]);
         assert_eq!(sums("th_x * 33", 64, memory), [20, 5120, 40, 40, 0, 0]);
         assert_eq!(sums("th_x * 16", 64, memory), [20, 5120, 640, 40, 0, 0]);
+    }
+
+    #[test]
+    fn what_leaves_int64_is_an_error() {
+        let memory = Memory::Global { sector: 256, line: 1024, vector: 128 };
+        let far = i64::MAX;
+        for (result, domain) in [
+            (format!("th_x + {far}"), "bl_x in [0, 9]".to_string()),
+            (format!("th_x * {far}"), "bl_x in [0, 9]".to_string()),
+            ("th_x + bl_x".to_string(), format!("bl_x in [0, {far}]")),
+            ("th_x".to_string(), format!("bl_x in [{}, {far}]", i64::MIN)),
+        ] {
+            let text = format!(
+                "(th_x, th_y, th_z, bl_x, bl_y, bl_z) -> ({result}), domain: th_x in [0, 63], th_y in [0, 0], \
+                 th_z in [0, 0], {domain}, bl_y in [0, 0], bl_z in [0, 0]"
+            );
+            let mut arena = Arena::new();
+            let map = read_indexing_map(&text, &mut arena, &mut Reading::default()).unwrap();
+            let access = Access {
+                map: &map,
+                strides: &[1],
+                width: 32,
+                block: [64, 1, 1],
+                warp_size: 32,
+                vector: None,
+            };
+            let found = counted(&mut arena, &mut Scratch::default(), &access, memory);
+            assert_eq!(found.unwrap_err().kind(), crate::error::ErrorKind::Overflow, "{text}");
+        }
     }
 
     #[test]

@@ -21,6 +21,9 @@ const WARP: usize = 1;
 /// Variable `v` of a thread map, from the first block id on, is variable `v - SHIFT` here.
 const SHIFT: usize = 1;
 
+/// Ids and addresses stay below this, so that sums of two fit.
+pub(crate) const FARTHEST: i64 = 1 << 61;
+
 /// One access of a kernel: what its threads reach, and how memory holds it.
 #[derive(Debug)]
 pub struct Access<'a> {
@@ -106,6 +109,9 @@ impl Access<'_> {
         roots.extend(open.constraints.iter().map(|(e, _)| *e));
         let used = arena.variables(&roots);
         let mut values: Vec<Interval> = open.variables.iter().map(|v| v.interval).collect();
+        if values.iter().any(|i| i.lower < -FARTHEST || i.upper > FARTHEST) {
+            return Err(Error::overflow("a thread, block or range id"));
+        }
         let mut vector = self.vector.map(|v| v - SHIFT);
         if let Some(v) = vector.filter(|v| !used.contains(&(*v as u32))) {
             values[v] = Interval::point(values[v].lower); // the same element for all: loaded once
