@@ -1,5 +1,7 @@
 """Coalescing against a simulator that lists every address of every warp, and against cases worked out by hand."""
 
+import random
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -108,6 +110,51 @@ def maps_of_threads() -> st.SearchStrategy[str]:
 def test_any_thread_map_moves_what_the_simulator_counts(text: str, bits: int) -> None:
     m = ix.IndexingMap.parse(text).simplify()
     block = (40, 2, 1)
+    found = count(m, [1], block, bits, H100, False)
+    got = (0,) * 5 if found is None else found.each.numbers[:5]
+    assert got == simulate(m, [1], block, bits).numbers
+
+
+def nested_map(seed: int, block: tuple[int, int, int]) -> str:
+    """A thread map of quotients, remainders, least and greatest values of sums, three deep, under such bounds."""
+    generator = random.Random(seed)
+
+    def number(low: int, high: int) -> int:
+        return generator.randint(low, high)
+
+    def nested(depth: int) -> str:
+        if depth == 0:
+            return generator.choice(["th_x", "th_y", "th_z", "bl_x", "bl_y", "step", str(number(-20, 20))])
+        a, b, c = nested(depth - 1), nested(number(0, depth - 1)), generator.choice([2, 3, 4, 5, 7, 8, 12, 30])
+        forms = (
+            *(
+                f"({a} + {b} * {number(-9, 9)})",
+                f"(({a} + {b}) floordiv {c})",
+                f"(({a} * {number(1, 9)} + {b}) mod {c})",
+            ),
+            *(f"min({a}, {b})", f"max({a}, {b} + 2)", f"(({a} * {number(1, 40)} + {b}) floordiv {c})"),
+        )
+        return generator.choice(forms)
+
+    bounds = "".join(f", {nested(2)} in [{number(-30, 5)}, {number(6, 60)}]" for _ in range(number(0, 2)))
+    x, y, z = block
+    return (
+        f"(th_x, th_y, th_z, bl_x, bl_y, bl_z)[step] -> ({nested(3)} + {number(0, 3)} * (th_x + {x} * bl_x)), domain: "
+        f"th_x in [0, {x - 1}], th_y in [0, {y - 1}], th_z in [0, {z - 1}], bl_x in [0, {number(0, 9)}], "
+        f"bl_y in [0, {number(0, 2)}], bl_z in [0, 0], step in [0, {number(0, 3)}]{bounds}"
+    )
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.integers(0, 10**9),
+    st.sampled_from([(32, 1, 1), (40, 2, 1), (7, 3, 2), (5, 5, 3)]),
+    st.sampled_from([4, 8, 16, 32, 64, 128]),
+)
+def test_nested_thread_maps_move_what_the_simulator_counts(seed: int, block: tuple[int, int, int], bits: int) -> None:
+    m = ix.IndexingMap.parse(nested_map(seed, block))
+    if m.is_known_empty:
+        return
     found = count(m, [1], block, bits, H100, False)
     got = (0,) * 5 if found is None else found.each.numbers[:5]
     assert got == simulate(m, [1], block, bits).numbers
