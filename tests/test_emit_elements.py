@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import indexing as ix
-from kernels import check, close, random_array
+from kernels import check, close, launch, random_array
 
 ADD = "add {\n  x = KIND[] parameter(0)\n  y = KIND[] parameter(1)\n  ROOT s = KIND[] add(x, y)\n}\n"
 LARGER = """larger {
@@ -181,3 +181,27 @@ def memory_bits(array: np.ndarray, shape: ix.hlo.Shape) -> int:
 def test_complex_elements_stay_whole() -> None:
     with pytest.raises(ix.UnsupportedOp, match="r: a kernel cannot read c64 memory as f32"):
         ix.emit(ix.hlo.parse("f { a = c64[4] parameter(0)\nROOT r = f32[8] bitcast(a) }").entry)
+
+
+MOVES = {
+    "transpose": "ROOT r = KIND[40,30] transpose(p), dimensions={1,0}",
+    "loop": "s = KIND[15,40] slice(p), slice={[0:30:2], [0:40]}\nROOT r = KIND[600] reshape(s)",
+    "concatenate": "n = KIND[30,40] reverse(p), dimensions={0}\nROOT r = KIND[30,80] concatenate(p, n), dimensions={1}",
+}
+
+
+@pytest.mark.parametrize("kind", ["bf16", "f16", "f8e4m3fn", "f8e5m2", "f32", "f64"])
+@pytest.mark.parametrize("emitter", MOVES)
+def test_moves_keep_all_bits(emitter: str, kind: str) -> None:
+    """Nothing is decoded on the way, payloads of NaNs included."""
+    text = f"f {{ p = {kind}[30,40] parameter(0)\n{MOVES[emitter].replace('KIND', kind)} }}"
+    computation = ix.hlo.parse(text).entry
+    kernel = ix.emit(computation, dialect="opencl")
+    assert kernel.emitter == emitter
+    assert "decode" not in kernel.source
+    dtype = computation.parameters[0].shape.dtype
+    raw = np.random.default_rng(0).integers(0, 256, 30 * 40 * dtype.itemsize, np.uint8)
+    array = raw.view(dtype).reshape(30, 40)
+    (got,) = launch(kernel, [array], [computation.root.shape])
+    want = np.asarray(ix.evaluate(computation.module, array.view(f"u{dtype.itemsize}").view(dtype)))
+    assert np.ascontiguousarray(got).tobytes() == np.ascontiguousarray(want).tobytes()

@@ -22,8 +22,7 @@ __attribute__((reqd_work_group_size(128, 1, 1))) __kernel void concatenate_conca
     u16x8 y4;
     #pragma unroll
     for (s32 r1 = 0; r1 < 8; ++r1) {
-      const f32 v3 = decode_bf16(x2.v[r1]);
-      y4.v[r1] = encode_bf16(v3);
+      y4.v[r1] = x2.v[r1];
     }
     ((__global u16x8 *)o0)[j0 + (i >> 6) * 96] = y4;
   }

@@ -22,8 +22,7 @@ extern "C" __global__ void __launch_bounds__(128) concatenate_concatenate(const 
     u16x8 y4;
     #pragma unroll
     for (s32 r1 = 0; r1 < 8; ++r1) {
-      const f32 v3 = decode_bf16(x2.v[r1]);
-      y4.v[r1] = encode_bf16(v3);
+      y4.v[r1] = x2.v[r1];
     }
     ((u16x8 *)o0)[j0 + (i >> 6) * 96] = y4;
   }

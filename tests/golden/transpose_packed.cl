@@ -4,15 +4,7 @@
 typedef ushort u16;
 typedef int s32;
 typedef uint u32;
-typedef float f32;
 typedef struct __attribute__((aligned(4))) { u16 v[2]; } u16x2;
-
-static f32 decode_bf16(u16 bits) { return as_float((u32)bits << 16); }
-
-static u16 encode_bf16(f32 x) {
-  u32 bits = as_uint(x);
-  return x != x ? (u16)0x7fc0 : (u16)((bits + 0x7fffu + (bits >> 16 & 1)) >> 16);
-}
 
 __attribute__((reqd_work_group_size(256, 1, 1))) __kernel void transpose_transpose(__global const u16 *restrict p0, __global u16 *restrict o0) {
   const s32 th_x = get_local_id(0);
@@ -29,8 +21,7 @@ __attribute__((reqd_work_group_size(256, 1, 1))) __kernel void transpose_transpo
           const u16x2 x5 = ((__global const u16x2 *)p0)[bl_x * 15 + j2 * 240 + j3];
           #pragma unroll
           for (s32 r4 = 0; r4 < 2; ++r4) {
-            const f32 v6 = decode_bf16(x5.v[r4]);
-            square0[r4] |= (u32)(u16)(encode_bf16(v6)) << (r1 * 16);
+            square0[r4] |= (u32)(u16)(x5.v[r4]) << (r1 * 16);
           }
         }
       }
@@ -49,8 +40,7 @@ __attribute__((reqd_work_group_size(256, 1, 1))) __kernel void transpose_transpo
         u16x2 y13;
         #pragma unroll
         for (s32 r11 = 0; r11 < 2; ++r11) {
-          const f32 v12 = decode_bf16((u16)(tile0[th_x + r8 * 264 + (th_x >> 5)] >> (r11 * 16)));
-          y13.v[r11] = encode_bf16(v12);
+          y13.v[r11] = (u16)(tile0[th_x + r8 * 264 + (th_x >> 5)] >> (r11 * 16));
         }
         ((__global u16x2 *)o0)[bl_x * 15 + j9 * 240 + j10] = y13;
       }

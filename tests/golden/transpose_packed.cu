@@ -3,16 +3,7 @@
 typedef unsigned short u16;
 typedef int s32;
 typedef unsigned int u32;
-typedef float f32;
 typedef struct __align__(4) { u16 v[2]; } u16x2;
-
-static __device__ f32 decode_bf16(u16 bits) { return __uint_as_float((u32)bits << 16); }
-
-static __device__ u16 encode_bf16(f32 x) {
-  u16 bits;
-  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(x));
-  return bits;
-}
 
 extern "C" __global__ void __launch_bounds__(256) transpose_transpose(const u16 *__restrict__ p0, u16 *__restrict__ o0) {
   const s32 th_x = threadIdx.x;
@@ -29,8 +20,7 @@ extern "C" __global__ void __launch_bounds__(256) transpose_transpose(const u16 
           const u16x2 x5 = ((const u16x2 *)p0)[bl_x * 15 + j2 * 240 + j3];
           #pragma unroll
           for (s32 r4 = 0; r4 < 2; ++r4) {
-            const f32 v6 = decode_bf16(x5.v[r4]);
-            square0[r4] |= (u32)(u16)(encode_bf16(v6)) << (r1 * 16);
+            square0[r4] |= (u32)(u16)(x5.v[r4]) << (r1 * 16);
           }
         }
       }
@@ -49,8 +39,7 @@ extern "C" __global__ void __launch_bounds__(256) transpose_transpose(const u16 
         u16x2 y13;
         #pragma unroll
         for (s32 r11 = 0; r11 < 2; ++r11) {
-          const f32 v12 = decode_bf16((u16)(tile0[th_x + r8 * 264 + (th_x >> 5)] >> (r11 * 16)));
-          y13.v[r11] = encode_bf16(v12);
+          y13.v[r11] = (u16)(tile0[th_x + r8 * 264 + (th_x >> 5)] >> (r11 * 16));
         }
         ((u16x2 *)o0)[bl_x * 15 + j9 * 240 + j10] = y13;
       }

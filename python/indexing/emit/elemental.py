@@ -18,7 +18,7 @@ from indexing._core import IndexingMap, Interval, SymbolicExpr, constant, variab
 from indexing.emit.constants import literal
 from indexing.emit.index import MAX_TREE, IndexScope
 from indexing.emit.source import Writer
-from indexing.emit.types import c_type, decoded
+from indexing.emit.types import c_type, decoded, encoded
 from indexing.errors import UnsupportedOp
 from indexing.fusion import output_to_input
 from indexing.layout import major_to_minor
@@ -60,6 +60,7 @@ class FunctionWriter:
         self._frames: list[tuple[int, Binding]] = [(0, {})]
         self._frame_count = 0
         self._names = 0
+        self._storage: dict[str, tuple[str, str]] = {}  # of loaded values: element type, and C text of what was loaded
         self.base_scopes = 1  # blocks that the whole function lies in: the kernel's loop over lanes
         self._active = 0  # element functions that wait for operands
         self.root: Instruction | None = None
@@ -220,7 +221,20 @@ class FunctionWriter:
         text = self.lanes.load(parameter, offset) if self.lanes else None
         if text is None:
             text = f"{self.unit.pointer(number)}[{self.integer(offset)}]"
-        return self.let(kind, decoded(kind, text), rounds=False)
+        return self.loaded(kind, text)
+
+    def loaded(self, element_type: str, text: str) -> Value:
+        """The value of a storage element; written out only where something computes with it."""
+        value = self.let(element_type, decoded(element_type, text), rounds=False)
+        if _is_narrow(element_type):
+            self.writer.droppable.add(value.text)
+            self._storage[value.text] = element_type, text
+        return value
+
+    def stored(self, element_type: str, value: Value) -> str:
+        """C text of the storage element that holds the value: the one that it was loaded from, where there is one."""
+        kind, text = self._storage.get(value.text, ("", ""))
+        return text if kind == element_type else encoded(element_type, value.text)
 
     def offset(self, sizes: Sequence[int], order: Sequence[int], index: Index) -> SymbolicExpr:
         """Position in memory, in elements, of an index of an array of `sizes` laid out in `order` (major to minor)."""

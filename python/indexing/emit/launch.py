@@ -14,7 +14,7 @@ from indexing.emit.elemental import FunctionWriter
 from indexing.emit.index import INT32_MAX
 from indexing.emit.kernel import Argument, Dim3, Kernel
 from indexing.emit.source import identifier, sanitized
-from indexing.emit.types import c_type, encoded
+from indexing.emit.types import c_type
 from indexing.errors import IndexingError
 from indexing.layout import bitcast_map, delinearize, major_to_minor
 
@@ -197,7 +197,7 @@ def offset(body: FunctionWriter, shape: Shape, index: Index) -> str:
 def store(body: FunctionWriter, output: Output, index: Index, value: Value) -> None:
     """Write one element of an output, or one lane of a vector of them."""
     kind = output.shape.element_type
-    text = encoded(kind, value.text)
+    text = body.stored(kind, value)
     place = body.offset(output.shape.dimensions, major_to_minor(output.shape), index)
     if body.lanes is None or not body.lanes.store(output.number, kind, place, text):
         body.writer.line(f"o{output.number}[{body.integer(place)}] = {text};")

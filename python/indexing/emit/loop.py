@@ -19,7 +19,7 @@ from indexing.emit.index import INT32_MAX
 from indexing.emit.kernel import MAX_GRID, MAX_THREADS_PER_BLOCK, Dialect, Dim3, Kernel
 from indexing.emit.launch import assembled, check_knob, element_at, range_variable, thread_id, thread_map
 from indexing.emit.reads import names_reads
-from indexing.emit.types import c_type, encoded
+from indexing.emit.types import c_type
 from indexing.emit.unit import Unit
 from indexing.emit.vectors import WIDTHS, VectorTypes, is_light, lanes, widest
 from indexing.errors import IndexingError
@@ -211,4 +211,4 @@ class _Writing:
     def _output(self, k: int, shape: Shape, position: SymbolicExpr, place: Callable[[int, SymbolicExpr], str]) -> None:
         index = tuple(self.body.scope.simplify(e) for e in element_at(position, shape))
         value = self.body.value(self.root, index, k)
-        self.body.writer.line(f"{place(k, position)} = {encoded(shape.element_type, value.text)};")
+        self.body.writer.line(f"{place(k, position)} = {self.body.stored(shape.element_type, value)};")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
@@ -11,6 +12,7 @@ from indexing.emit.intrinsics import library_functions, spell
 from indexing.emit.kernel import Dialect
 from indexing.emit.types import typedefs
 
+_VALUE = re.compile(r"\bv\d+\b")
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
 
 
@@ -21,6 +23,15 @@ class Writer:
         """`depth`: how many blocks are open around the first line."""
         self.lines: list[str] = []
         self.depth = depth
+        self.droppable: set[str] = set()  # constants whose lines go where nothing else names them
+
+    def kept_lines(self) -> list[str]:
+        """All lines but those of droppable constants that are not used."""
+        if not self.droppable:
+            return self.lines
+        uses = Counter(name for line in self.lines for name in _VALUE.findall(line))
+        unused = {name for name in self.droppable if uses[name] == 1}
+        return [line for line in self.lines if not unused.intersection(_VALUE.findall(line))]
 
     def line(self, text: str) -> None:
         """Append one line."""

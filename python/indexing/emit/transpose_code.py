@@ -26,7 +26,7 @@ from indexing.emit.transpose_plan import (
     reading,
     storing,
 )
-from indexing.emit.types import c_type, decoded, encoded
+from indexing.emit.types import c_type
 from indexing.emit.vectors import VectorTypes, lanes, unrolled
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ class Writing:
         """C text of what memory would hold of each hero's operand."""
         for k, hero in enumerate(self.found.heroes):
             value = self.body.read(hero.operands[0], index)
-            yield k, encoded(hero.shape.element_type, value.text)
+            yield k, self.body.stored(hero.shape.element_type, value)
 
     def _read_squares(self, step: SymbolicExpr) -> None:
         packed, w, walk = self.plan.packed, self.body.writer, self.reading
@@ -171,7 +171,7 @@ class Writing:
         index = tuple(output_index(self.found.first, operand_index))
         for k, hero in enumerate(self.found.heroes):
             kind = hero.shape.element_type
-            value = self.body.let(kind, decoded(kind, self._cell(k, hero, ranges)), rounds=False)
+            value = self.body.loaded(kind, self._cell(k, hero, ranges))
             self.body.inject(hero, index, [value])
         self.found.write_after(self.body, index)
 

@@ -139,7 +139,7 @@ class Unit:
         definitions = [*self.constants]
         apart = self._kept_apart(order)
         definitions += [self._definition(function, known, apart) for function in order]
-        definitions.append("\n".join([f"{kernel_head} {{", *self._resolved(body.writer.lines, known), "}"]))
+        definitions.append("\n".join([f"{kernel_head} {{", *self._resolved(body.writer.kept_lines(), known), "}"]))
         return translation_unit(self.dialect, comment, definitions, [*self.structs, *extra])
 
     def used_parameters(self, body: FunctionWriter) -> tuple[int, ...]:
@@ -190,7 +190,7 @@ class Unit:
         name = sanitized(function.instruction.name)
         qualifier = "@fn @noinline" if function.name in apart else "@fn"
         head = f"// {name}\n{qualifier} {function.result} {function.name}({parameters}) {{"
-        return "\n".join([head, *self._resolved(function.writer.writer.lines, known), "}"])
+        return "\n".join([head, *self._resolved(function.writer.writer.kept_lines(), known), "}"])
 
     def pointer_parameter(self, number: int, qualifier: str = "") -> str:
         """The declaration of the pointer to parameter `number`."""
