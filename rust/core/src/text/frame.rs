@@ -1,6 +1,6 @@
 //! A bracket that is being read: the terms of its sum, and the product that comes next.
 
-use super::seen::Divided;
+use super::seen::Seen;
 use crate::error::{Error, Result};
 use crate::expr::{Arena, Expr, Tag, Term};
 
@@ -120,7 +120,7 @@ impl Frame {
 
     /// Apply the pending sign and operator to an operand.
     #[inline]
-    pub(super) fn apply(&mut self, arena: &mut Arena, divided: &mut Divided, mut value: Value) -> Result<()> {
+    pub(super) fn apply(&mut self, arena: &mut Arena, seen: &mut Seen, mut value: Value) -> Result<()> {
         if self.negate {
             self.negate = false;
             value.coeff = value.coeff.checked_neg().ok_or_else(|| Error::overflow("a coefficient"))?;
@@ -128,7 +128,7 @@ impl Frame {
         self.product = match self.operator {
             Operator::None => value,
             Operator::Times => self.product.times(arena, value)?,
-            operator => Value::expr(divide(arena, divided, operator, self.product, value)?),
+            operator => Value::expr(divide(arena, seen, operator, self.product, value)?),
         };
         self.operator = Operator::None;
         Ok(())
@@ -196,21 +196,19 @@ fn sum_of(arena: &mut Arena, constant: i64, terms: &mut [Term]) -> Result<Expr> 
     }
 }
 
-fn divide(
-    arena: &mut Arena,
-    divided: &mut Divided,
-    operator: Operator,
-    left: Value,
-    right: Value,
-) -> Result<Expr> {
+fn divide(arena: &mut Arena, seen: &mut Seen, operator: Operator, left: Value, right: Value) -> Result<Expr> {
     let a = left.node(arena)?;
-    if let (Operator::FloorDiv | Operator::Mod, None) = (operator, right.expr) {
-        let (is_floor, c) = (operator == Operator::FloorDiv, right.coeff);
-        if let Some(e) = divided.find(is_floor, a, c) {
+    let tag = if operator == Operator::Mod { Tag::Mod } else { Tag::FloorDiv };
+    if right.expr.is_none() && operator != Operator::CeilDiv {
+        let operation = (tag, a, right.coeff);
+        if let Some(e) = seen.find_division(operation) {
             return Ok(e);
         }
-        let e = if is_floor { arena.floordiv_constant(a, c)? } else { arena.modulo_constant(a, c)? };
-        divided.keep(is_floor, a, c, e);
+        let e = match tag {
+            Tag::Mod => arena.modulo_constant(a, right.coeff)?,
+            _ => arena.floordiv_constant(a, right.coeff)?,
+        };
+        seen.keep_division(operation, e);
         return Ok(e);
     }
     let b = right.node(arena)?;

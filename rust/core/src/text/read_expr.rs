@@ -5,7 +5,7 @@
 
 use super::frame::{Bracket, Frame, Operator, Value};
 use super::scan::{short_number, Scanner};
-use super::seen::{Divided, Seen};
+use super::seen::Seen;
 use crate::error::{Error, Result};
 use crate::expr::{Arena, Expr, Term};
 use crate::indexing_map::OpenMap;
@@ -32,7 +32,6 @@ pub struct Reading {
     terms: Vec<Term>,
     args: Vec<Expr>,
     seen: Seen,
-    divided: Divided,
     pub(super) names: Vec<(u64, Arc<str>)>,
     pub(super) bounded: Vec<bool>,
     /// Boxed, for it is taken out while it is filled.
@@ -120,7 +119,7 @@ fn sum<N: VariableNames>(
         // After an operand: operators begin another one, brackets that close make an operand of what they hold.
         loop {
             let place = scanner.at();
-            frame.apply(arena, &mut reading.divided, value).map_err(|e| e.at(place))?;
+            frame.apply(arena, &mut reading.seen, value).map_err(|e| e.at(place))?;
             let next = scanner.peek();
             match next {
                 b'+' | b'-' => {
@@ -218,7 +217,6 @@ impl Reading {
     /// Before another text is read.
     pub(super) fn begin(&mut self) {
         self.seen.next_text();
-        self.divided.next_text();
     }
 
     /// Enter a bracket inside `frame`, which becomes it.

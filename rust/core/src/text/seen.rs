@@ -1,12 +1,13 @@
-//! What was read: maps repeat their subexpressions, so that the text of one tells what it is.
+//! What was read before in a text: maps repeat their subexpressions, so that the text of one tells what it is.
 
-use crate::expr::Expr;
+use crate::expr::{Expr, Tag};
 
-/// Sums that were read before in the text, with what they are: maps repeat their subexpressions.
+/// Sums that were read before in the text, and what was divided; each with what it is.
 #[derive(Default, Debug)]
 pub(super) struct Seen {
-    sets: Vec<[SeenSum; WAYS]>,
-    /// Which text the sums stand in; those of others count for nothing.
+    sums: Vec<[Sum; WAYS]>,
+    divisions: Vec<Division>,
+    /// Which text they stand in; those of others count for nothing.
     text: u32,
     /// How many sums were kept.
     kept: usize,
@@ -14,7 +15,7 @@ pub(super) struct Seen {
 
 /// A sum that is all of a bracket, a result or a constraint.
 #[derive(Clone, Copy, Debug)]
-struct SeenSum {
+struct Sum {
     text: u32,
     start: u32,
     end: u32,
@@ -23,8 +24,18 @@ struct SeenSum {
     expr: Expr,
 }
 
-/// Sets of [`Seen`], a power of two.
+/// A quotient, or a remainder, by a constant; what is divided is written in many ways.
+#[derive(Clone, Copy, Debug)]
+struct Division {
+    text: u32,
+    operation: (Tag, Expr, i64),
+    result: Expr,
+}
+
+/// Sets of sums, a power of two.
 const SETS: usize = 16;
+/// Places of divisions, a power of two.
+const DIVISIONS: usize = 64;
 /// Sums in a set: several begin alike.
 const WAYS: usize = 4;
 /// Shorter sums are read again.
@@ -33,11 +44,12 @@ const SHORTEST: usize = 9;
 impl Seen {
     pub(super) fn next_text(&mut self) {
         self.text = self.text.wrapping_add(1);
-        if self.sets.is_empty() || self.text == 0 {
+        if self.sums.is_empty() || self.text == 0 {
             self.text = 1;
-            let empty = SeenSum { text: 0, start: 0, end: 0, key: 0, expr: Expr(0) };
-            self.sets.clear();
-            self.sets.resize(SETS, [empty; WAYS]);
+            let sum = Sum { text: 0, start: 0, end: 0, key: 0, expr: Expr(0) };
+            let division = Division { text: 0, operation: (Tag::Mod, Expr(0), 0), result: Expr(0) };
+            self.sums = vec![[sum; WAYS]; SETS];
+            self.divisions = vec![division; DIVISIONS];
         }
     }
 
@@ -58,7 +70,7 @@ impl Seen {
         ends: impl Fn(&[u8]) -> bool,
     ) -> Option<(&'t [u8], Expr)> {
         let (key, set) = Seen::place(rest)?;
-        for seen in self.sets.get(set)? {
+        for seen in self.sums.get(set)? {
             if seen.key != key || seen.text != self.text {
                 continue;
             }
@@ -79,64 +91,31 @@ impl Seen {
         let place = text.as_bytes().get(start..).and_then(Seen::place);
         if let (Some((key, set)), Ok(start), Ok(end)) = (place, u32::try_from(start), u32::try_from(end)) {
             self.kept += 1;
-            self.sets[set][self.kept % WAYS] = SeenSum { text: self.text, start, end, key, expr };
+            self.sums[set][self.kept % WAYS] = Sum { text: self.text, start, end, key, expr };
+        }
+    }
+
+    /// What the quotient or remainder is, if it was made before.
+    #[inline]
+    pub(super) fn find_division(&self, operation: (Tag, Expr, i64)) -> Option<Expr> {
+        let seen = self.divisions.get(place_of_division(operation))?;
+        (seen.text == self.text && seen.operation == operation).then_some(seen.result)
+    }
+
+    #[inline]
+    pub(super) fn keep_division(&mut self, operation: (Tag, Expr, i64), result: Expr) {
+        if let Some(place) = self.divisions.get_mut(place_of_division(operation)) {
+            *place = Division { text: self.text, operation, result };
         }
     }
 }
 
 #[inline]
+fn place_of_division((tag, dividend, divisor): (Tag, Expr, i64)) -> usize {
+    slot(u64::from(dividend.0) << 1 ^ (tag == Tag::Mod) as u64 ^ (divisor as u64).rotate_left(32)) % DIVISIONS
+}
+
+#[inline]
 fn slot(key: u64) -> usize {
     (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58) as usize
-}
-
-/// Slots of [`Divided`], a power of two.
-const SLOTS: usize = 64;
-
-/// Quotients and remainders by constants that were made for the text: what is divided is written in many ways.
-#[derive(Default, Debug)]
-pub(super) struct Divided {
-    slots: Vec<Division>,
-    text: u32,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Division {
-    text: u32,
-    is_floor: bool,
-    dividend: Expr,
-    divisor: i64,
-    result: Expr,
-}
-
-impl Divided {
-    pub(super) fn next_text(&mut self) {
-        self.text = self.text.wrapping_add(1);
-        if self.slots.is_empty() || self.text == 0 {
-            self.text = 1;
-            let empty = Division { text: 0, is_floor: false, dividend: Expr(0), divisor: 0, result: Expr(0) };
-            self.slots.clear();
-            self.slots.resize(SLOTS, empty);
-        }
-    }
-
-    #[inline]
-    fn slot(is_floor: bool, dividend: Expr, divisor: i64) -> usize {
-        let key = (u64::from(dividend.0) << 1 | u64::from(is_floor)) ^ (divisor as u64).rotate_left(32);
-        slot(key) % SLOTS
-    }
-
-    #[inline]
-    pub(super) fn find(&self, is_floor: bool, dividend: Expr, divisor: i64) -> Option<Expr> {
-        let d = self.slots.get(Divided::slot(is_floor, dividend, divisor))?;
-        let same =
-            d.text == self.text && d.is_floor == is_floor && d.dividend == dividend && d.divisor == divisor;
-        same.then_some(d.result)
-    }
-
-    #[inline]
-    pub(super) fn keep(&mut self, is_floor: bool, dividend: Expr, divisor: i64, result: Expr) {
-        if let Some(d) = self.slots.get_mut(Divided::slot(is_floor, dividend, divisor)) {
-            *d = Division { text: self.text, is_floor, dividend, divisor, result };
-        }
-    }
 }
