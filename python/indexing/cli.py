@@ -11,7 +11,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Never, TypeAlias
 
@@ -307,7 +307,8 @@ def analyze(options: argparse.Namespace) -> Answer:
     found = analysis.report(module.name, chosen, DEVICES[options.device])
     if options.html is not None:
         written(options.html, found.html().encode())
-    rows: list[Json] = [asdict(row) for row in found.rows]
+    names = [f.name for f in fields(analysis.Row)]
+    rows: list[Json] = [{name: getattr(row, name) for name in names} for row in found.rows]
     data: Json = {"device": found.device.name, "must_move": found.must_move, "will_move": found.will_move, "rows": rows}
     return Answer(data, analysis.table(found))
 

@@ -220,8 +220,8 @@ def _conflicts(accesses: Sequence[BankAccess]) -> str:
 
 def table(found: Report) -> Iterator[str]:
     """The report as lines of text."""
-    cells = [tuple(_shown(c) for c in row.cells()) for row in found.rows]
-    widths = [max(len(c) for c in column) for column in zip(COLUMNS, *cells, strict=True)]
+    cells = [tuple(map(_shown, row.cells())) for row in found.rows]
+    widths = [max(map(len, column)) for column in zip(COLUMNS, *cells, strict=True)]
     for line in (COLUMNS, *cells):
         pairs = enumerate(zip(line, widths, strict=True))
         padded = (c.ljust(w) if k < 2 or k == len(line) - 1 else c.rjust(w) for k, (c, w) in pairs)
