@@ -174,3 +174,9 @@ def test_cuda_compiles(arch: str) -> None:
     for kind, op in (("f32", "add"), ("bf16", "add"), ("s64", "add"), ("s64", "min"), ("f64", "max"), ("u8", "mul")):
         assert ix.emit(ix.hlo.parse(scattered(kind, op)).entry).cubin(arch)
     assert ix.emit(ix.hlo.parse(POINTS).entry).cubin(arch)
+
+
+def test_the_reads_of_indices_are_stated() -> None:
+    found = ix.coalescing(ix.hlo.parse(POINTS).entry)
+    assert {a.operand for a in found.reads} == {1, 2}
+    assert [k for k, _ in found.unknown] == [0]  # the operand: in place

@@ -46,7 +46,7 @@ def test_kernels_of_all_emitters_write_each_element_exactly_once(case: Path) -> 
 
 def updates(kernel: Kernel, output: Argument) -> tuple[Argument, ix.IndexingMap]:
     """The input that an in-place kernel writes into an output: the largest one that is read; and the map of its reads."""
-    inputs = [a for a in kernel.inputs if kernel.input_maps[a.number]]
+    inputs = [a for k, a in enumerate(kernel.inputs) if kernel.input_maps[a.number] and k != output.alias_of]
     found = max((a for a in inputs if a.element_type == output.element_type), key=lambda a: a.element_count)
     (read,) = kernel.input_maps[found.number]
     return found, read

@@ -161,8 +161,9 @@ def kernel(computation: Computation, plan: ScatterPlan, dialect: Dialect) -> Ker
     writing = _Writing(hero, plan, body)
     writing.write(vector_index(body, plan))
     written = [compose(to_update, m.map).simplify() for m in writing.landings]
-    updates = [(o, 0, to_update) for o in hero.operands[writing.count + 1 :]]
-    read = reads_behind(unit.partition, updates, (hero,))
+    reads = [(o, 0, to_update) for o in hero.operands[writing.count + 1 :]]
+    reads += [(v.instruction, v.output, compose(to_update, v.map)) for v in writing.landings[0].runtime_values]
+    read = reads_behind(unit.partition, reads, (hero,))
     needs_wide = (plan.meeting == "atomic" or plan.segment) and c_type(hero.operands[0].shape.element_type).size == 8
     extra = [INT64_ATOMICS] if dialect == "opencl" and needs_wide else []
     in_place = {o.number: hero.operands[o.leaf].parameter_number for o in after}

@@ -123,12 +123,14 @@ def kernel(computation: Computation, plan: LinearPlan, dialect: Dialect) -> Kern
     vector = vector_index(body, plan)
     to_update = element_map(plan)
     written = []
+    read = [(u.hero.operands[1], 0, to_update) for u in found]
     for update in found:
         indexing = input_to_output(update.hero, 1)[0][0]
         to_output = same_memory(update.hero.shape, update.output.shape)
         _write(body, update, indexing, to_output, plan, types, vector)
+        read += [(v.instruction, v.output, compose(to_update, v.map)) for v in indexing.runtime_values]
         written.append(compose(compose(to_update, indexing.map), to_output).simplify())
-    reads = reads_behind(unit.partition, [(u.hero.operands[1], 0, to_update) for u in found], [u.hero for u in found])
+    reads = reads_behind(unit.partition, read, [u.hero for u in found])
     in_place = {u.output.number: u.parameter for u in found}
     outputs_ = [u.output for u in found]
     launch = (plan.grid, plan.block)
