@@ -160,7 +160,7 @@ DOMAINS: dict[str, DomainExample] = {
     "constraints-meet": DomainExample(
         (
             (
-                "(d0, d1) -> (d0, d1), domain: d0 in [0, 9], d1 in [0, 9], d0 + d1 in [2, 9], d0 + d1 in [5, 12]",
+                "(d0, d1) -> (d0, d1), domain: d0 in [0, 9], d1 in [0, 9], d0 + d1 in [2, 9], (d0 + d1) * 2 in [9, 24]",
                 "(d0, d1) -> (d0, d1), domain: d0 in [0, 9], d1 in [0, 9], d0 + d1 in [5, 9]",
             ),
             (
@@ -215,12 +215,8 @@ DOMAINS: dict[str, DomainExample] = {
     "constraint-solved": DomainExample(
         (
             (
-                "(d0, d1) -> (d0, d1), domain: d0 in [0, 9], d1 in [0, 9], d0 + d1 in [9, 9], d0 * 2 + d1 * 2 + d1 mod 2 in [18, 19]",
-                "(d0, d1) -> (d0, d1), domain: d0 in [0, 9], d1 in [0, 9], d0 + d1 in [9, 9]",
-            ),
-            (
-                "(d0, d1, d2) -> (d0, d1, d2), domain: d0 in [0, 9], d1 in [0, 9], d2 in [0, 9], d0 + d1 - d2 in [0, 0], (d0 + d1) * 2 - d2 in [0, 9]",
-                "(d0, d1, d2) -> (d0, d1, d2), domain: d0 in [0, 9], d1 in [0, 9], d2 in [0, 9], d0 + d1 - d2 in [0, 0]",
+                "(d0, d1) -> (d0, d1), domain: d0 in [0, 8], d1 in [0, 4], d0 - d1 * 2 in [0, 0], d0 mod 2 in [0, 0]",
+                "(d0, d1) -> (d0, d1), domain: d0 in [0, 8], d1 in [0, 4], d0 - d1 * 2 in [0, 0]",
             ),
         ),
         (

@@ -47,7 +47,7 @@ CORE_LAYERS = (
     "canonical lattice quotient",
     "dag dag_nodes evaluate",
     "range",
-    "rules laws simplify constraints domain",
+    "rules laws simplify trace constraints domain",
     "map",
     "indexing_map",
     "map_variables points join",

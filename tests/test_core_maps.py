@@ -291,6 +291,23 @@ def test_undefined_and_empty_maps_pass_through() -> None:
             m.evaluate([])
 
 
+ENDS = [
+    "(d0, d1) -> (d0 + d1), domain: d0 in [0, 2], d1 in [5, 5], d0 * d1 * 4611686018427387904 in [-3, 7]",
+    "(d0, d1) -> (d0), domain: d0 in [9223372036854775806, 9223372036854775806], d1 in [-1, 5],"
+    " (d1 * -5 * d0) floordiv 6 in [2, 5]",
+    "(d0) -> (d0 floordiv 5), domain: d0 in [9223372036854775803, 9223372036854775806],"
+    " ((d0 mod 2) * 4 + d0 mod 8) * 2 + (d0 mod 32) floordiv 4 in [-5, 25]",
+    "(d0, d1, d2) -> ((d0 * 2 + (d2 floordiv 2) * 2 - d2) mod 4), domain: d0 in [0, 1], d1 in [0, 1], d2 in [0, 3],"
+    " d0 - d1 in [0, 0]",
+]
+
+
+@pytest.mark.parametrize("text", ENDS)
+def test_simplified_once_is_simplified(text: str) -> None:
+    once = read(text).simplify()
+    assert once.simplify() == once
+
+
 def test_explain_names_rules_and_facts() -> None:
     steps = read("(d0) -> (d0 floordiv 7, d0 mod 8), domain: d0 in [0, 6]").explain()
     assert [(s.before, s.after) for s in steps] == [("d0 floordiv 7", "0"), ("d0 mod 8", "d0")]

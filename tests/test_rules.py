@@ -178,6 +178,15 @@ def test_constraint(name: str, case: tuple[str, str]) -> None:
     same_values(read(before), after)
 
 
+@pytest.mark.parametrize(("name", "case"), pairs(DOMAINS, "applies"))
+def test_explain_names_laws_of_constraints(name: str, case: tuple[str, str]) -> None:
+    steps = [step for step in ix.IndexingMap.parse(case[0]).explain() if step.rule == name]
+    assert steps
+    for step in steps:
+        assert (step.law, step.precondition) == (LAWS[name].law, LAWS[name].precondition)
+        assert step.before != step.after and step.facts
+
+
 @pytest.mark.parametrize(("name", "case"), [*pairs(RANGES, "applies"), *pairs(RANGES, "idle")])
 def test_range(name: str, case: tuple[str, str, tuple[int, int]]) -> None:
     text, domain, expected = case
@@ -201,6 +210,17 @@ def test_a_step_names_the_facts_that_it_could_use() -> None:
     assert str(step).startswith("(d0 + d1) floordiv 10 -> 0  [single-value: e = c where c <= e <= c; d0 in [0, 9], ")
     (step,) = ix.IndexingMap.parse(RULES["halves-join"].applies[0]).explain()
     assert step.facts == ()
+
+
+def test_steps_of_a_constraint_say_what_became_of_it() -> None:
+    text = "(d0) -> (d0), domain: d0 in [-9, 9], (d0 * 4 - 3) floordiv 2 in [-1, 7], d0 floordiv 5 in [-2, 1]"
+    assert [(s.rule, s.before, s.after) for s in ix.IndexingMap.parse(text).explain()] == [
+        ("constraint-implied", "d0 floordiv 5 in [-2, 1]", "true"),
+        ("constraint-normal-form", "d0 * 2 - 2 in [-1, 7]", "d0 in [1, 4]"),
+        ("constraints-meet", "d0 in [-9, 9]", "d0 in [1, 4]"),
+    ]
+    never = ix.IndexingMap.parse("(d0) -> (d0), domain: d0 in [0, 9], d0 * 2 + d0 mod 2 in [40, 50]").explain()
+    assert [(s.rule, s.after) for s in never] == [("constraint-impossible", "false")]
 
 
 # ---- the document

@@ -270,11 +270,11 @@ class Points:
 
 @final
 class Step:
-    """One step of simplification."""
+    """One step of simplification: a rule on an expression, or a law of constraints on `expression in [a, b]`."""
 
     @property
     def rule(self) -> str:
-        """The name of the rule."""
+        """The name of the rule, or of the law of constraints."""
     @property
     def law(self) -> str:
         """The law; `/` is floordiv, `%` is mod."""
@@ -286,7 +286,7 @@ class Step:
         """What the rule met."""
     @property
     def after(self) -> str:
-        """What it made of it."""
+        """What it made of it; of a constraint that always or never holds "true" or "false"."""
     @property
     def facts(self) -> tuple[str, ...]:
         """What the rule could use, where its law needs a domain: bounds of the variables, then the constraints on them."""

@@ -41,14 +41,19 @@ impl Pass<'_> {
     fn step(&mut self, s: &mut Simplifier<'_>, a: Assumption, work: &mut Vec<Assumption>) {
         let Assumption { expr: e, mut interval, implied } = a;
         if let Some(v) = s.arena.as_variable(e) {
-            return self.tighten(v as usize, interval);
+            return self.tighten(s, v, interval);
         }
         let range = self.range(s, e);
         if interval.covers(range) {
+            if !implied {
+                s.note_constraint("constraint-implied", (e, interval), &[]);
+            }
             return;
         }
+        let whole = (e, interval);
         interval = interval.intersect(range);
         if interval.is_empty() {
+            s.note_constraint("constraint-impossible", whole, &[(e, interval)]);
             self.empty = true;
             return;
         }
@@ -63,16 +68,20 @@ impl Pass<'_> {
                         // Without its constant the sum may be spelled otherwise.
                         let simple = s.simplify(form);
                         let form = if s.cost(simple) < s.cost(form) { simple } else { form };
-                        return push(work, form, inner.quotient_by(factor), implied);
+                        let inner = inner.quotient_by(factor);
+                        s.note_constraint("constraint-normal-form", whole, &[(form, inner)]);
+                        return push(work, form, inner, implied);
                     }
                 }
                 if let Some((high, inner)) = self.without_low_terms(s, e, interval) {
+                    s.note_constraint("constraint-low-terms-leave", whole, &[(high, inner)]);
                     return push(work, high, inner, implied);
                 }
                 self.imply_terms(s, e, interval, work);
             }
             Node::FloorDiv(x, d) => {
                 if let Some(inner) = s.arena.as_constant(d).and_then(|m| dividends(interval, m)) {
+                    s.note_constraint("constraint-quotient-opened", whole, &[(x, inner)]);
                     return push(work, x, inner, implied);
                 }
             }
@@ -84,8 +93,14 @@ impl Pass<'_> {
                     Interval::new(i64::MIN, interval.upper)
                 };
                 let binding = if lower { interval.upper < range.upper } else { interval.lower > range.lower };
+                let first = work.len();
                 for x in args {
                     push(work, *x, one_sided, implied || binding);
+                }
+                if s.explains() {
+                    let parts = work[first..].iter().map(|a| (a.expr, a.interval));
+                    let made: Vec<_> = parts.chain(binding.then_some((e, interval))).collect();
+                    s.note_constraint("constraint-extremum-opened", whole, &made);
                 }
                 if !binding {
                     return;
@@ -93,8 +108,15 @@ impl Pass<'_> {
             }
             Node::Mod(..) if interval.is_point() => {
                 if let Some((form, r, m)) = self.congruence(s, e, interval.lower) {
-                    self.changed |= !implied && s.arena.as_mod(e) != Some((form, m));
+                    let same = s.arena.as_mod(e) == Some((form, m));
+                    self.changed |= !implied && !same;
                     if !implied {
+                        if !same && s.explains() {
+                            if let Ok(made) = s.arena.modulo_constant(form, m) {
+                                let made = [(made, Interval::point(r))];
+                                s.note_constraint("constraint-congruence-normal", whole, &made);
+                            }
+                        }
                         self.keep_congruence(s, form, r, m);
                     }
                     return;
@@ -106,7 +128,7 @@ impl Pass<'_> {
             // What a law of constraints has left may be spelled otherwise.
             let simple = s.simplify(e);
             self.changed |= simple != e && s.cost(simple) <= s.cost(e);
-            self.keep(e, interval);
+            self.keep(s, e, interval);
         }
     }
 
@@ -115,18 +137,26 @@ impl Pass<'_> {
         s.bounds(e)
     }
 
-    fn tighten(&mut self, v: usize, interval: Interval) {
+    fn tighten(&mut self, s: &mut Simplifier<'_>, variable: u32, interval: Interval) {
+        let v = variable as usize;
         let new = self.bounds[v].intersect(interval);
+        if new != self.bounds[v] && s.explains() {
+            let x = s.arena.variable(variable);
+            s.note_constraint("constraints-meet", (x, self.bounds[v]), &[(x, new)]);
+        }
         self.empty |= new.is_empty();
         self.changed |= new != self.bounds[v];
         self.bounds[v] = new;
     }
 
-    fn keep(&mut self, e: Expr, interval: Interval) {
+    fn keep(&mut self, s: &mut Simplifier<'_>, e: Expr, interval: Interval) {
         match self.kept.iter_mut().find(|(k, _)| *k == e) {
             Some((_, known)) => {
                 let both = known.intersect(interval);
-                self.changed |= *known != both;
+                if *known != both {
+                    s.note_constraint("constraints-meet", (e, *known), &[(e, both)]);
+                    self.changed = true;
+                }
                 *known = both;
                 self.empty |= known.is_empty();
             }
@@ -189,6 +219,7 @@ impl Pass<'_> {
             // own = interval - rest, taken as the hull: lower - rest.upper, upper - rest.lower.
             let bounds = own.quotient_by(t.coeff);
             if !bounds.covers(s.bounds(t.expr)) {
+                s.note_constraint("constraint-bounds-term", (e, interval), &[(t.expr, bounds)]);
                 work.push(Assumption { expr: t.expr, interval: bounds, implied: true });
             }
         }
@@ -226,10 +257,17 @@ impl Pass<'_> {
             let other = s.arena.as_mod(e).filter(|(y, _)| *y == x && known.is_point());
             match other.map(|(_, n)| chinese_remainder((r, m), (known.lower, n))) {
                 Some(Joined::Never) => {
+                    s.note_constraint("constraint-congruences-never", (e, known), &[(e, Interval::EMPTY)]);
                     self.empty = true;
                     return;
                 }
                 Some(Joined::As(residue, modulus)) => {
+                    if s.explains() {
+                        if let Ok(made) = s.arena.modulo_constant(x, modulus) {
+                            let made = [(made, Interval::point(residue))];
+                            s.note_constraint("constraint-congruences-join", (e, known), &made);
+                        }
+                    }
                     (r, m) = (residue, modulus);
                     self.kept.remove(k);
                     self.changed = true;
@@ -246,7 +284,14 @@ impl Pass<'_> {
                 .upper
                 .checked_sub(div_mod_positive(floor_mod(b.upper, m).unwrap_or(0).wrapping_sub(r), m).1);
             if let (Some(lower), Some(upper)) = (lower, upper) {
-                self.tighten(v as usize, Interval::new(lower, upper));
+                let inner = Interval::new(lower, upper);
+                if inner != b && s.explains() {
+                    if let Ok(e) = s.arena.modulo_constant(x, m) {
+                        let whole = (e, Interval::point(r));
+                        s.note_constraint("constraint-congruence-bounds", whole, &[(x, inner)]);
+                    }
+                }
+                self.tighten(s, v, inner);
                 let b = self.bounds[v as usize];
                 if self.empty || b.is_point() {
                     return;
@@ -254,7 +299,7 @@ impl Pass<'_> {
             }
         }
         if let Ok(e) = s.arena.modulo_constant(x, m) {
-            self.keep(e, Interval::point(r));
+            self.keep(s, e, Interval::point(r));
         }
     }
 }

@@ -10,7 +10,8 @@ use crate::expr::{Arena, Expr, Node, Tag, Term};
 use crate::interval::Interval;
 use crate::range::normal_form;
 use crate::rules::RuleId;
-use crate::simplify::{Scratch, Simplifier, Status, Step};
+use crate::simplify::{Scratch, Simplifier, Status};
+use crate::trace::Step;
 
 /// What happens to variables that have one value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -139,7 +140,11 @@ impl Problem {
             self.restate_facts(s, Some(k));
             let new = s.simplify(e);
             let bounds = s.bounds(new);
-            if interval.covers(bounds) || self.holds_by_substitution(s, k) {
+            let covered = interval.covers(bounds);
+            if covered {
+                s.note_constraint("constraint-implied", (e, interval), &[]);
+            }
+            if covered || self.holds_by_substitution(s, k) {
                 self.constraints.remove(k);
                 return true;
             }
@@ -162,8 +167,11 @@ impl Problem {
             s.ranges.reset(self.visible_bounds());
             s.domain_changed();
             let Ok(new) = s.arena.replace(&[e], &[(variable, equal)]) else { continue };
-            let new = s.simplify(new[0]);
+            let replaced = new[0];
+            let new = s.simplify(replaced);
             if new != e && interval.covers(s.bounds(new)) {
+                s.note_constraint("constraint-solved", (e, interval), &[(replaced, interval)]);
+                s.note_constraint("constraint-implied", (replaced, interval), &[]);
                 return true;
             }
         }
@@ -220,6 +228,8 @@ impl Problem {
             let Ok(new) = s.arena.replace(&roots, &[(gone, keep)]) else { continue };
             for (k, n) in new.into_iter().enumerate() {
                 if k != own && self.constraints[k].0 != n {
+                    let (e, interval) = self.constraints[k];
+                    s.note_constraint("constraint-equates", (e, interval), &[(n, interval)]);
                     self.constraints[k].0 = n;
                     changed = true;
                 }

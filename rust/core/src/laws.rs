@@ -5,7 +5,7 @@
 //! The tables are data: the generated document, the proofs and the examples of the tests are keyed by their names, and a
 //! law that lacks one of them fails the tests.
 
-use crate::rules::RULES;
+use crate::rules::{Rule, RULES};
 
 /// Where a law is applied.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -57,14 +57,21 @@ macro_rules! laws {
 
 /// All laws: the rules, then those of this file.
 pub fn all() -> impl Iterator<Item = Law> {
-    let rules = RULES.iter().map(|r| Law {
-        group: Group::Rule,
-        name: r.name,
-        family: r.family,
-        law: r.law,
-        precondition: r.precondition,
-    });
+    let rules = RULES.iter().map(Rule::law);
     rules.chain(LAWS.iter().copied())
+}
+
+impl Rule {
+    /// The rule as a law.
+    pub fn law(&self) -> Law {
+        let Rule { name, family, law, precondition, .. } = *self;
+        Law { group: Group::Rule, name, family, law, precondition }
+    }
+}
+
+/// The law with this name.
+pub fn named(name: &str) -> Option<Law> {
+    all().find(|l| l.name == name)
 }
 
 laws! {

@@ -32,6 +32,7 @@ pub mod rules;
 pub mod simplify;
 pub mod tally;
 pub mod text;
+pub mod trace;
 pub mod traffic;
 pub mod traversal;
 pub mod warps;

@@ -6,7 +6,8 @@ use crate::expr::{Arena, Expr};
 use crate::indexing_map::{Form, IndexingMap, OpenMap};
 use crate::interval::Interval;
 use crate::map_variables::compose_open;
-use crate::simplify::{Scratch, Step};
+use crate::simplify::Scratch;
+use crate::trace::Step;
 
 impl OpenMap {
     fn take_problem(&mut self, points: PointVariables) -> Problem {

@@ -9,6 +9,7 @@ use crate::expr::{Arena, Expr, Leaf, Node, Tag, Term};
 use crate::interval::Interval;
 use crate::range::{Info, Ranges};
 use crate::rules::{self, RuleId};
+use crate::trace::Step;
 
 const NONE: Expr = Expr(u32::MAX);
 
@@ -19,19 +20,6 @@ pub enum Status {
     Complete,
     /// The work budget was used up: the result is sound, and may be simplified further.
     BudgetExhausted,
-}
-
-/// One application of a rule.
-#[derive(Clone, Debug)]
-pub struct Step {
-    /// Which rule.
-    pub rule: RuleId,
-    /// What it met.
-    pub before: Expr,
-    /// What it made.
-    pub after: Expr,
-    /// For a rule that needs a domain: the bounds of the variables in `before`, then the constraints on them.
-    pub facts: Vec<(Expr, Interval)>,
 }
 
 /// Memory that is used again from call to call.
@@ -87,6 +75,15 @@ impl<'a> Simplifier<'a> {
     /// Keep a list of the steps.
     pub fn record_steps(&mut self) {
         self.trace = Some(Vec::new());
+    }
+
+    #[inline]
+    pub(crate) fn explains(&self) -> bool {
+        self.trace.is_some()
+    }
+
+    pub(crate) fn push_step(&mut self, step: Step) {
+        self.trace.get_or_insert_default().push(step);
     }
 
     /// The steps so far, where they are kept.
@@ -170,33 +167,8 @@ impl<'a> Simplifier<'a> {
             "{} made nothing smaller",
             rule.rule().name
         );
-        if self.trace.is_some() {
-            let facts = if rule.needs_domain() { self.facts_about(before) } else { Vec::new() };
-            self.trace.get_or_insert_default().push(Step { rule, before, after, facts });
-        }
+        self.note_rule(rule, before, after);
         after
-    }
-
-    fn facts_about(&mut self, e: Expr) -> Vec<(Expr, Interval)> {
-        let used = self.variables_of(e);
-        let mut stated: Vec<(Expr, Interval)> =
-            self.ranges.facts.ranges.iter().map(|(form, bounds)| (*form, *bounds)).collect();
-        stated.retain(|(form, _)| self.variables_of(*form).iter().any(|v| used.contains(v)));
-        stated.sort_unstable_by(|a, b| self.arena.compare(a.0, b.0));
-        let mut facts: Vec<(Expr, Interval)> = Vec::with_capacity(used.len() + stated.len());
-        for v in used {
-            let index = self.arena.as_variable(v).map_or(usize::MAX, |i| i as usize);
-            facts.extend(self.ranges.variables.get(index).map(|info| (v, info.bounds)));
-        }
-        facts.extend(stated);
-        facts
-    }
-
-    fn variables_of(&mut self, e: Expr) -> Vec<Expr> {
-        let mut used = self.arena.reachable(&[e]);
-        used.retain(|x| self.arena.tag(*x) == Tag::Variable);
-        used.sort_unstable_by(|a, b| self.arena.compare(*a, *b));
-        used
     }
 
     // ------------------------------------------------------------------ driver

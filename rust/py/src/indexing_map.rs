@@ -13,10 +13,11 @@ use crate::workspace;
 use indexing_core::domain::PointVariables;
 use indexing_core::map_simplify;
 use indexing_core::map_variables::{compose, from_tensor_sizes};
-use indexing_core::simplify::{Scratch, Step};
+use indexing_core::simplify::Scratch;
 use indexing_core::text::{read_indexing_map, write_indexing_map};
+use indexing_core::trace::{Made, Step};
 use indexing_core::{image, relate};
-use indexing_core::{Arena, Form, IndexingMap, Interval, OpenMap, Result, SymbolicMap};
+use indexing_core::{Arena, Expr, Form, IndexingMap, Interval, OpenMap, Result, SymbolicMap};
 use pyo3::basic::CompareOp;
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
@@ -444,18 +445,33 @@ fn product<'py>(py: Python<'py>, factors: &[u128]) -> PyResult<Bound<'py, PyAny>
 
 impl PyIndexingMap {
     fn step_text(&self, arena: &mut Arena, step: &Step) -> Result<PyStep> {
-        let mut roots = vec![step.before, step.after];
-        roots.extend(step.facts.iter().map(|f| f.0));
-        let dag = arena.export(&roots);
-        let fact = |(k, (_, i)): (usize, &(_, Interval))| {
-            Ok(format!("{} in [{}, {}]", self.0.text_of(&dag, k + 2)?, i.lower, i.upper))
+        let (after, constraints): (Vec<Expr>, &[(Expr, Interval)]) = match &step.after {
+            Made::Expression(e) => (vec![*e], &[]),
+            Made::Constraints(made) => (Vec::new(), made),
+            Made::Never => (Vec::new(), &[]),
         };
-        Ok(PyStep {
-            rule: step.rule.rule(),
-            before: self.0.text_of(&dag, 0)?,
-            after: self.0.text_of(&dag, 1)?,
-            facts: step.facts.iter().enumerate().map(fact).collect::<Result<_>>()?,
-        })
+        let mut roots = vec![step.before.0];
+        roots.extend(after);
+        roots.extend(constraints.iter().chain(&step.facts).map(|f| f.0));
+        let dag = arena.export(&roots);
+        let text = |k: usize, interval: Option<Interval>| {
+            let text = self.0.text_of(&dag, k)?;
+            Ok(match interval {
+                Some(i) => format!("{text} in [{}, {}]", i.lower, i.upper),
+                None => text,
+            })
+        };
+        let texts = |first: usize, list: &[(Expr, Interval)]| {
+            list.iter().enumerate().map(|(k, f)| text(first + k, Some(f.1))).collect::<Result<Vec<_>>>()
+        };
+        let after = match &step.after {
+            Made::Expression(_) => text(1, None)?,
+            Made::Constraints(made) if made.is_empty() => "true".into(),
+            Made::Constraints(made) => texts(1, made)?.join(", "),
+            Made::Never => "false".into(),
+        };
+        let facts = texts(roots.len() - step.facts.len(), &step.facts)?;
+        Ok(PyStep { law: step.law, before: text(0, step.before.1)?, after, facts })
     }
 
     /// Ask a question that may take long: the GIL is released.

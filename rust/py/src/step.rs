@@ -1,13 +1,13 @@
 //! `Step`: one step of simplification.
 
-use indexing_core::rules::Rule;
+use indexing_core::laws::Law;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 /// One step of simplification.
 #[pyclass(name = "Step", module = "indexing._core", frozen)]
 pub struct PyStep {
-    pub rule: &'static Rule,
+    pub law: Law,
     pub before: String,
     pub after: String,
     pub facts: Vec<String>,
@@ -17,17 +17,17 @@ pub struct PyStep {
 impl PyStep {
     #[getter]
     fn rule(&self) -> &str {
-        self.rule.name
+        self.law.name
     }
 
     #[getter]
     fn law(&self) -> &str {
-        self.rule.law
+        self.law.law
     }
 
     #[getter]
     fn precondition(&self) -> &str {
-        self.rule.precondition
+        self.law.precondition
     }
 
     #[getter]
@@ -46,7 +46,7 @@ impl PyStep {
     }
 
     fn __str__(&self) -> String {
-        let Rule { name, law, precondition, .. } = self.rule;
+        let Law { name, law, precondition, .. } = self.law;
         let facts =
             if self.facts.is_empty() { String::new() } else { format!("; {}", self.facts.join(", ")) };
         format!("{} -> {}  [{name}: {law} where {precondition}{facts}]", self.before, self.after)
