@@ -3,9 +3,9 @@
 use super::RuleId;
 use crate::error::Result;
 use crate::expr::{Expr, Node, Tag, Term, Terms};
-use crate::int::{ceil_div, div_mod_positive, gcd_i64};
+use crate::int::{ceil_div, div_mod_positive};
 use crate::simplify::Simplifier;
-use smallvec::{smallvec, SmallVec};
+use smallvec::smallvec;
 
 /// Simplify a canonical quotient of simplified operands.
 pub fn apply(s: &mut Simplifier<'_>, e: Expr) -> Result<Expr> {
@@ -83,54 +83,17 @@ fn extremum(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<E
     Ok(Some(s.applied(RuleId::QuotientOfExtremum, e, q)))
 }
 
-/// Granules of one divisor that are looked at.
-const GRANULES_TRIED: usize = 6;
-
-/// The common divisors of `m` with single coefficients, each once, the largest first; neither 1 nor `m`.
-pub(super) fn shared_granules(terms: &[Term], m: i64) -> SmallVec<[i64; 8]> {
-    let mut found = SmallVec::new();
-    for t in terms {
-        let g = gcd_i64(m, t.coeff);
-        if g > 1 && g < m && !found.contains(&g) && found.len() < GRANULES_TRIED {
-            found.push(g);
-        }
-    }
-    found.sort_unstable_by(|a, b| b.cmp(a));
-    found
-}
-
-/// May the quotient of a low part be simpler than the low part? Of variables alone a split would have told.
-pub(super) fn may_carry(s: &Simplifier<'_>, low: &[Term]) -> bool {
-    low.iter().any(|t| s.arena.tag(t.expr) != Tag::Variable)
-        || (!low.is_empty() && !s.ranges.facts.is_empty())
-}
-
 /// `(g * h + l) / m = (h + l / g) / (m / g)` where `g` divides `m`, where that is cheaper.
 fn carried(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {
-    let Node::Sum(constant, terms) = s.arena.node(n) else { return Ok(None) };
-    let terms = Terms::from_slice(terms);
-    for g in shared_granules(&terms, m) {
-        if !s.spend(terms.len() as u64) {
-            break;
+    s.carries(n, m, |s, c| {
+        if s.cost(c.carry) >= s.cost(c.low) + 4 {
+            return Ok(None);
         }
-        let (high, low): (Terms, Terms) = terms.iter().copied().partition(|t| t.coeff % g == 0);
-        if !may_carry(s, &low) {
-            continue;
-        }
-        let low = s.sum(constant, &low)?;
-        let carry = s.floordiv_constant(low, g)?;
-        if s.cost(carry) >= s.cost(low) + 4 {
-            continue;
-        }
-        let mut inner: Terms = high.iter().map(|t| Term::new(t.coeff / g, t.expr)).collect();
-        inner.push(Term::new(1, carry));
-        let inner = s.sum(0, &inner)?;
-        let Some(q) = s.other_quotient(e, inner, m / g)? else { continue };
-        if s.cost(q) < s.cost(e) {
-            return Ok(Some(s.applied(RuleId::QuotientCarried, e, q)));
-        }
-    }
-    Ok(None)
+        let inner = c.joined(s)?;
+        let Some(q) = s.other_quotient(e, inner, m / c.granule)? else { return Ok(None) };
+        let cheaper = s.cost(q) < s.cost(e);
+        Ok(cheaper.then(|| s.applied(RuleId::QuotientCarried, e, q)))
+    })
 }
 
 /// More steps than this of one quotient are not compared.

@@ -4,6 +4,7 @@
 //! line of [`RULES`] and one short function that answers "no match" before it builds anything. Each application makes
 //! the expression smaller: `progress.rs` says in which measure, and debug builds assert it.
 
+pub(crate) mod carry;
 pub mod combine;
 pub mod division;
 pub mod lattice;

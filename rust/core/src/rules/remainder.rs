@@ -1,6 +1,6 @@
 //! Laws of `mod` on a domain.
 
-use super::division::{may_carry, multiples_of, shared_granules};
+use super::division::multiples_of;
 use super::RuleId;
 use crate::canonical::signed_residue;
 use crate::error::Result;
@@ -174,31 +174,17 @@ fn opened(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Exp
 
 /// `(g * h + l) % m = g * ((h + l / g) % (m / g)) + l % g` where `g` divides `m`, where that is cheaper.
 fn carried(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {
-    let Node::Sum(constant, terms) = s.arena.node(n) else { return Ok(None) };
-    let terms = Terms::from_slice(terms);
-    for g in shared_granules(&terms, m) {
-        if !s.spend(terms.len() as u64) {
-            break;
+    s.carries(n, m, |s, c| {
+        let rest = s.modulo_constant(c.low, c.granule)?;
+        if s.cost(c.carry) + s.cost(rest) >= s.cost(c.low) + 8 {
+            return Ok(None);
         }
-        let (high, low): (Terms, Terms) = terms.iter().copied().partition(|t| t.coeff % g == 0);
-        if !may_carry(s, &low) {
-            continue;
-        }
-        let low = s.sum(constant, &low)?;
-        let (carry, rest) = (s.floordiv_constant(low, g)?, s.modulo_constant(low, g)?);
-        if s.cost(carry) + s.cost(rest) >= s.cost(low) + 8 {
-            continue;
-        }
-        let mut inner: Terms = high.iter().map(|t| Term::new(t.coeff / g, t.expr)).collect();
-        inner.push(Term::new(1, carry));
-        let inner = s.sum(0, &inner)?;
-        let Some(digit) = s.other_remainder(e, inner, m / g)? else { continue };
-        let out = s.combine(digit, g, rest, 1)?;
-        if s.cost(out) < s.cost(e) {
-            return Ok(Some(s.applied(RuleId::RemainderCarried, e, out)));
-        }
-    }
-    Ok(None)
+        let inner = c.joined(s)?;
+        let Some(digit) = s.other_remainder(e, inner, m / c.granule)? else { return Ok(None) };
+        let out = s.combine(digit, c.granule, rest, 1)?;
+        let cheaper = s.cost(out) < s.cost(e);
+        Ok(cheaper.then(|| s.applied(RuleId::RemainderCarried, e, out)))
+    })
 }
 
 fn by_expression(s: &mut Simplifier<'_>, e: Expr) -> Result<Expr> {
