@@ -32,12 +32,18 @@ pub enum Made {
 
 impl Simplifier<'_> {
     /// Note the application of a rule.
+    #[inline]
     pub(crate) fn note_rule(&mut self, rule: RuleId, before: Expr, after: Expr) {
         if self.explains() {
-            let facts = if rule.needs_domain() { self.facts_about(before) } else { Vec::new() };
-            let after = Made::Expression(after);
-            self.push_step(Step { law: rule.rule().law(), before: (before, None), after, facts });
+            self.push_rule(rule, before, after);
         }
+    }
+
+    #[cold]
+    fn push_rule(&mut self, rule: RuleId, before: Expr, after: Expr) {
+        let facts = if rule.needs_domain() { self.facts_about(before) } else { Vec::new() };
+        let after = Made::Expression(after);
+        self.push_step(Step { law: rule.rule().law(), before: (before, None), after, facts });
     }
 
     /// Note what a law made of the constraint `e in interval`.
@@ -45,18 +51,23 @@ impl Simplifier<'_> {
     pub(crate) fn note_constraint(
         &mut self,
         law: &str,
-        (e, interval): (Expr, Interval),
+        before: (Expr, Interval),
         after: &[(Expr, Interval)],
     ) {
         if self.explains() {
-            let law = laws::named(law);
-            debug_assert!(law.is_some(), "a law of the table");
-            let Some(law) = law else { return };
-            let facts = self.facts_about(e);
-            let never = after.iter().any(|(_, i)| i.is_empty());
-            let after = if never { Made::Never } else { Made::Constraints(after.to_vec()) };
-            self.push_step(Step { law, before: (e, Some(interval)), after, facts });
+            self.push_constraint(law, before, after);
         }
+    }
+
+    #[cold]
+    fn push_constraint(&mut self, law: &str, (e, interval): (Expr, Interval), after: &[(Expr, Interval)]) {
+        let law = laws::named(law);
+        debug_assert!(law.is_some(), "a law of the table");
+        let Some(law) = law else { return };
+        let facts = self.facts_about(e);
+        let never = after.iter().any(|(_, i)| i.is_empty());
+        let after = if never { Made::Never } else { Made::Constraints(after.to_vec()) };
+        self.push_step(Step { law, before: (e, Some(interval)), after, facts });
     }
 
     fn facts_about(&mut self, e: Expr) -> Vec<(Expr, Interval)> {
