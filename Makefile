@@ -68,6 +68,7 @@ bench: $(VENV)-bench/.made ## speed: the core (CORPUS= a file of maps), Python, 
 	CORPUS=$(abspath $(CORPUS)) cargo bench --quiet --locked --manifest-path benches/core/Cargo.toml
 	$(bench_python) -m pytest benches --benchmark-only
 	$(bench_python) benches/growth.py
+	$(bench_python) benches/memory.py
 	$(bench_python) benches/analyses.py
 	$(bench_python) benches/peers.py --markdown README.md
 
