@@ -19,16 +19,22 @@ const TERMS_SEARCHED: usize = 64;
 impl Arena {
     /// The sum of sorted, different terms, with pairs joined.
     pub(crate) fn joined_sum(&mut self, constant: i64, terms: &[Term]) -> Result<Expr> {
-        if let Some((gone, new)) = self.find_pair(terms)? {
-            let mut rest: Terms = Terms::new();
-            rest.extend(terms.iter().enumerate().filter(|(k, _)| !gone.contains(k)).map(|(_, t)| *t));
-            rest.push(new);
-            return self.sum(constant, &rest);
+        let (mut quotients, mut remainders) = (0, 0);
+        if (2..=TERMS_SEARCHED).contains(&terms.len()) {
+            for t in terms {
+                quotients += u32::from(self.tag(t.expr) == Tag::FloorDiv);
+                remainders += u32::from(self.tag(t.expr) == Tag::Mod);
+            }
         }
-        if terms.len() > 1
-            && terms.len() <= TERMS_SEARCHED
-            && terms.iter().any(|t| matches!(self.tag(t.expr), Tag::Mod | Tag::FloorDiv))
-        {
+        if remainders > 0 && quotients + remainders > 1 {
+            if let Some((gone, new)) = self.find_pair(terms)? {
+                let mut rest: Terms = Terms::new();
+                rest.extend(terms.iter().enumerate().filter(|(k, _)| !gone.contains(k)).map(|(_, t)| *t));
+                rest.push(new);
+                return self.sum(constant, &rest);
+            }
+        }
+        if quotients + remainders > 0 {
             if let Some(found) = self.find_difference(constant, terms)? {
                 return Ok(found);
             }
@@ -71,12 +77,6 @@ impl Arena {
     }
 
     fn find_pair(&mut self, terms: &[Term]) -> Result<Option<([usize; 2], Term)>> {
-        if terms.len() < 2
-            || terms.len() > TERMS_SEARCHED
-            || !terms.iter().any(|t| self.tag(t.expr) == Tag::Mod)
-        {
-            return Ok(None);
-        }
         for (k, low) in terms.iter().enumerate() {
             let Some((_, m)) = self.as_mod(low.expr) else { continue };
             let Some(step) = low.coeff.checked_mul(m) else { continue };
