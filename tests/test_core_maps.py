@@ -308,6 +308,15 @@ def test_simplified_once_is_simplified(text: str) -> None:
     assert once.simplify() == once
 
 
+def test_quotients_of_the_greatest_number_are_bounded() -> None:
+    m = read(
+        "(d0) -> (9223372036854775807 floordiv d0, max(d0 * 2, 9223372036854775807 floordiv d0)), domain: d0 in [2147483646, 2147483648]"
+    )
+    found = m.range(m.results[0])
+    assert found.lower <= 9223372036854775807 // 2147483648
+    assert m.simplify().evaluate([2147483648]) == (4294967295, 4294967296)
+
+
 def test_explain_names_rules_and_facts() -> None:
     steps = read("(d0) -> (d0 floordiv 7, d0 mod 8), domain: d0 in [0, 6]").explain()
     assert [(s.before, s.after) for s in steps] == [("d0 floordiv 7", "0"), ("d0 mod 8", "d0")]

@@ -208,8 +208,8 @@ impl Interval {
                 continue;
             }
             for divisor in [part.lower, part.upper] {
-                for end in [self.lower, self.upper] {
-                    let open = end == LOW || end == HIGH;
+                // The greatest number as a lower end is itself, as the least one is as an upper end.
+                for (end, open) in [(self.lower, self.lower == LOW), (self.upper, self.upper == HIGH)] {
                     let towards_low = (end < 0) != (divisor < 0);
                     let q = match floor_div(end, divisor) {
                         _ if open && towards_low => LOW,
