@@ -39,6 +39,15 @@ fn saturating_product(a: i64, b: i64) -> i64 {
     a.checked_mul(b).unwrap_or(if (a < 0) == (b < 0) { HIGH } else { LOW })
 }
 
+/// The product of ends of intervals that are no points: the least and the greatest number stand for open ends.
+fn product_of_ends(a: i64, b: i64) -> i64 {
+    let open = |x: i64| x == LOW || x == HIGH;
+    if a != 0 && b != 0 && (open(a) || open(b)) {
+        return if (a < 0) == (b < 0) { HIGH } else { LOW };
+    }
+    saturating_product(a, b)
+}
+
 impl Interval {
     /// All of int64: nothing is known.
     pub const ALL: Interval = Interval { lower: LOW, upper: HIGH };
@@ -176,10 +185,10 @@ impl Interval {
             return other.scaled(self.lower);
         }
         let ends = [
-            saturating_product(self.lower, other.lower),
-            saturating_product(self.lower, other.upper),
-            saturating_product(self.upper, other.lower),
-            saturating_product(self.upper, other.upper),
+            product_of_ends(self.lower, other.lower),
+            product_of_ends(self.lower, other.upper),
+            product_of_ends(self.upper, other.lower),
+            product_of_ends(self.upper, other.upper),
         ];
         Interval::saturated(*ends.iter().min().unwrap_or(&LOW), *ends.iter().max().unwrap_or(&HIGH))
     }
@@ -357,5 +366,13 @@ mod tests {
         assert_eq!(Interval::ALL.minus(Interval::point(5)), Interval::ALL);
         assert_eq!(Interval::ALL.scaled(-3), Interval::ALL);
         assert_eq!(Interval::ALL.floordiv_positive(2), Interval::ALL);
+    }
+
+    #[test]
+    fn products_of_open_ends_are_open() {
+        let positive = Interval::new(0, HIGH);
+        assert_eq!(positive.times(Interval::new(-1, 3)), Interval::ALL);
+        assert_eq!(positive.times(Interval::new(0, 1)), positive);
+        assert_eq!(Interval::new(LOW, 0).times(Interval::new(-1, 0)), positive);
     }
 }
