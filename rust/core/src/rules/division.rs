@@ -1,6 +1,6 @@
 //! Laws of `floordiv` on a domain.
 
-use super::RuleId;
+use super::{progress, RuleId};
 use crate::error::Result;
 use crate::expr::{Expr, Node, Tag, Term, Terms};
 use crate::int::{ceil_div, div_mod_positive};
@@ -33,7 +33,8 @@ fn split(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr
         let Some(q) = s.other_quotient(e, high, m)? else { return Ok(None) };
         let dropped = found.disjoint && s.arena.as_constant(found.low).is_none();
         let (new, old) = (s.cost(q), s.cost(e));
-        if q == e || new > old || (new == old && !dropped) {
+        let smaller = |s: &mut Simplifier<'_>| dropped && progress::is_made(s, RuleId::QuotientSplit, e, q);
+        if q == e || new > old || (new == old && !smaller(s)) {
             return Ok(None);
         }
         Ok(Some(s.applied(RuleId::QuotientSplit, e, q)))

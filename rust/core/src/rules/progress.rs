@@ -1,4 +1,5 @@
-//! What each application of a rule makes smaller; asserted where debug assertions are on.
+//! What each application of a rule makes smaller; asserted where debug assertions are on, and asked of splits that are
+//! no cheaper, for what was parted may join again.
 //!
 //! The first of these that changes must become smaller:
 //!

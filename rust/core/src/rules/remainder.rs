@@ -1,7 +1,7 @@
 //! Laws of `mod` on a domain.
 
 use super::division::multiples_of;
-use super::RuleId;
+use super::{progress, RuleId};
 use crate::canonical::signed_residue;
 use crate::error::Result;
 use crate::expr::{Arena, Expr, Node, Tag, Term, Terms};
@@ -138,7 +138,8 @@ fn split(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr
         let whole = s.arena.as_mod(out).is_some_and(|(_, modulus)| modulus >= m);
         let moved = found.disjoint && s.arena.as_constant(low).is_none() && !whole;
         let (new, old) = (s.cost(out), s.cost(e));
-        if out == e || new > old || (new == old && !moved) {
+        let smaller = |s: &mut Simplifier<'_>| moved && progress::is_made(s, RuleId::RemainderSplit, e, out);
+        if out == e || new > old || (new == old && !smaller(s)) {
             return Ok(None);
         }
         Ok(Some(s.applied(RuleId::RemainderSplit, e, out)))
