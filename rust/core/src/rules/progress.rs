@@ -25,14 +25,16 @@ pub(crate) fn is_made(s: &mut Simplifier<'_>, rule: RuleId, before: Expr, after:
     if cost == Ordering::Less || s.cost(before) == u32::MAX - 1 {
         return true;
     }
-    let sizes = dividends(s, after).cmp(&dividends(s, before));
-    match rule {
-        RuleId::EqualityUsed if variables(s, after) < variables(s, before) => true,
-        _ => {
-            let occurrences = occurrences(s, after).cmp(&occurrences(s, before));
-            cost.then(sizes).then(occurrences).then_with(|| s.arena.compare(after, before)).is_lt()
-        }
+    if rule == RuleId::EqualityUsed && variables(s, after) < variables(s, before) {
+        return true;
     }
+    let sizes = cost.then_with(|| dividends(s, after).cmp(&dividends(s, before)));
+    // The rest is asked for only where it decides.
+    if sizes != Ordering::Equal {
+        return sizes.is_lt();
+    }
+    let occurrences = occurrences(s, after).cmp(&occurrences(s, before));
+    occurrences.then_with(|| s.arena.compare(after, before)).is_lt()
 }
 
 /// The divisors of all nodes, and the terms of what they divide.
