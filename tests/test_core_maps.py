@@ -308,6 +308,15 @@ def test_simplified_once_is_simplified(text: str) -> None:
     assert once.simplify() == once
 
 
+def test_constraints_with_the_least_number_keep_their_points() -> None:
+    once = read(
+        "(d0, d1) -> (d0), domain: d0 in [-1, 1], d1 in [0, 3],"
+        " d0 ceildiv 6 + d0 * 2 + (d0 + d1) * -9223372036854775808 in [0, 30]"
+    ).simplify()
+    inside = {(x, y) for x in range(-1, 2) for y in range(4) if 0 <= -(-x // 6) + 2 * x + (x + y) * -(2**63) <= 30}
+    assert {(x, y) for x in range(-1, 2) for y in range(4) if once.contains([x, y])} == inside
+
+
 def test_quotients_of_the_greatest_number_are_bounded() -> None:
     m = read(
         "(d0) -> (9223372036854775807 floordiv d0, max(d0 * 2, 9223372036854775807 floordiv d0)), domain: d0 in [2147483646, 2147483648]"

@@ -47,10 +47,11 @@ pub fn gcd(a: i64, b: i64) -> u64 {
     a
 }
 
-/// `gcd` as an int64, with 0 where the result is no int64 (both in {0, i64::MIN}): "no common divisor known".
+/// `gcd` as an int64. Where the result is 2^63 (both in {0, i64::MIN}), its half: 0 would read as "all are 0" to the next
+/// step of a fold, and a smaller common divisor is one all the same.
 #[inline]
 pub fn gcd_i64(a: i64, b: i64) -> i64 {
-    i64::try_from(gcd(a, b)).unwrap_or(0)
+    i64::try_from(gcd(a, b)).unwrap_or(1 << 62)
 }
 
 /// `(g, x)` with `g = gcd(a, m)` and `a * x = g (mod m)`, for `a`, `m` > 0.
@@ -91,6 +92,20 @@ mod tests {
         assert_eq!(floor_mod(i64::MIN, i64::MIN), Some(0));
         assert_eq!(floor_mod(7, 0), None);
         assert_eq!(gcd(i64::MIN, 0), 1 << 63);
+    }
+
+    #[test]
+    fn a_fold_of_divisors_divides_all() {
+        let numbers = [0, 6, -12, i64::MIN, i64::MIN + 2, i64::MAX];
+        for a in numbers {
+            for b in numbers {
+                for c in numbers {
+                    let g = [a, b, c].into_iter().fold(0, gcd_i64);
+                    let divides = |x: i64| if g == 0 { x == 0 } else { x % g == 0 };
+                    assert!([a, b, c].into_iter().all(divides), "{a}, {b}, {c}: {g}");
+                }
+            }
+        }
     }
 
     #[test]
