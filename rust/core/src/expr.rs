@@ -265,6 +265,13 @@ impl Arena {
         }
     }
 
+    /// The same as a copy, for what makes nodes while it reads.
+    pub(crate) fn to_sum(&self, e: Expr) -> (i64, Terms) {
+        let one = [Term::new(1, e)];
+        let (constant, terms) = self.as_sum(e, &one);
+        (constant, Terms::from_slice(terms))
+    }
+
     /// Append the terms of `factor * e`, read as a sum, to `out`, and return the constant `factor * constant`.
     #[inline]
     pub fn push_terms(&self, e: Expr, factor: i64, out: &mut Vec<Term>) -> Result<i64> {

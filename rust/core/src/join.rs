@@ -11,7 +11,6 @@
 
 use crate::error::Result;
 use crate::expr::{Arena, Expr, Node, Tag, Term, Terms};
-use smallvec::smallvec;
 
 /// Sums with more terms than this are not searched for pairs.
 const TERMS_SEARCHED: usize = 64;
@@ -111,10 +110,7 @@ impl Arena {
     fn joined_digits(&mut self, low: Expr, high: Expr) -> Result<Option<Expr>> {
         let (Some((_, u)), Some((y, v))) = (self.as_mod(low), self.as_mod(high)) else { return Ok(None) };
         let Some(modulus) = u.checked_mul(v) else { return Ok(None) };
-        let parts = match self.node(y) {
-            Node::Sum(_, parts) => Terms::from_slice(parts),
-            _ => smallvec![Term::new(1, y)],
-        };
+        let (_, parts) = self.to_sum(y);
         for p in parts.iter().filter(|p| p.coeff == 1) {
             let Some(z) = self.dividend_of(p.expr, low, u)? else { continue };
             let rest = self.sub(y, p.expr)?;

@@ -81,7 +81,7 @@ impl Arena {
     fn extremum_term(&self, tag: Tag, e: Expr) -> Option<Term> {
         let one = [Term::new(1, e)];
         let mut found =
-            self.terms_or(e, &one).iter().filter(|t| matches!(self.tag(t.expr), Tag::Min | Tag::Max));
+            self.as_sum(e, &one).1.iter().filter(|t| matches!(self.tag(t.expr), Tag::Min | Tag::Max));
         let (Some(&t), None) = (found.next(), found.next()) else { return None };
         let inner = if t.coeff > 0 { tag } else { opposite(tag) };
         (self.tag(t.expr) == inner).then_some(t)
@@ -271,7 +271,7 @@ impl Arena {
             return 0;
         }
         let one = [Term::new(1, first)];
-        let terms = self.terms_or(first, &one);
+        let (_, terms) = self.as_sum(first, &one);
         out.extend(terms.iter().copied().filter(|t| args.iter().all(|a| self.has_term(*a, *t))));
         let constant = self.constant_part(first);
         if constant == i64::MIN {
@@ -284,7 +284,7 @@ impl Arena {
     /// The structural order of the terms, constants aside; a constant alone comes last.
     fn compare_terms(&self, a: Expr, b: Expr) -> std::cmp::Ordering {
         let (one, two) = ([Term::new(1, a)], [Term::new(1, b)]);
-        let (p, q) = (self.terms_or(a, &one), self.terms_or(b, &two));
+        let (p, q) = (self.as_sum(a, &one).1, self.as_sum(b, &two).1);
         for (x, y) in p.iter().zip(q) {
             let order = self.compare(x.expr, y.expr).then(x.coeff.cmp(&y.coeff));
             if order.is_ne() {
@@ -292,15 +292,6 @@ impl Arena {
             }
         }
         (p.is_empty(), p.len()).cmp(&(q.is_empty(), q.len()))
-    }
-
-    /// The terms of a sum; those of a constant (none); `one` of anything else.
-    fn terms_or<'a>(&'a self, e: Expr, one: &'a [Term]) -> &'a [Term] {
-        match self.node(e) {
-            Node::Sum(_, terms) => terms,
-            Node::Constant(_) => &[],
-            _ => one,
-        }
     }
 
     fn has_term(&self, e: Expr, t: Term) -> bool {

@@ -5,7 +5,6 @@ use crate::error::Result;
 use crate::expr::{Expr, Node, Tag, Term, Terms};
 use crate::int::{ceil_div, div_mod_positive};
 use crate::simplify::Simplifier;
-use smallvec::smallvec;
 
 /// Simplify a canonical quotient of simplified operands.
 pub fn apply(s: &mut Simplifier<'_>, e: Expr) -> Result<Expr> {
@@ -153,10 +152,7 @@ fn carried_or_digit(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<
 
 /// `(x / a % b + y) / m = (x % (a * b) + a * y) / (a * m)`, where that is cheaper.
 fn digit(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {
-    let terms = match s.arena.node(n) {
-        Node::Sum(_, terms) => Terms::from_slice(terms),
-        _ => smallvec![Term::new(1, n)],
-    };
+    let (_, terms) = s.arena.to_sum(n);
     for t in terms.iter().filter(|t| t.coeff == 1) {
         let Some((inner, b)) = s.arena.as_mod(t.expr) else { continue };
         let Some((x, a)) = s.arena.as_floordiv(inner) else { continue };
@@ -194,11 +190,7 @@ fn by_expression(s: &mut Simplifier<'_>, e: Expr) -> Result<Expr> {
 
 /// `(x, z)` with `n = x * d + z`, where terms of `n` have the factor `d`.
 pub(super) fn multiples_of(s: &mut Simplifier<'_>, n: Expr, d: Expr) -> Result<Option<(Expr, Expr)>> {
-    let one = [Term::new(1, n)];
-    let (constant, terms) = match s.arena.node(n) {
-        Node::Sum(constant, terms) => (constant, Terms::from_slice(terms)),
-        _ => (0, Terms::from_slice(&one)),
-    };
+    let (constant, terms) = s.arena.to_sum(n);
     let (mut multiples, mut rest) = (Vec::new(), Vec::new());
     for t in terms {
         let factors = match s.arena.node(t.expr) {
@@ -223,11 +215,7 @@ pub(super) fn multiples_of(s: &mut Simplifier<'_>, n: Expr, d: Expr) -> Result<O
 impl Simplifier<'_> {
     /// A sum with one minimum or maximum, as the minimum or maximum of sums.
     pub(super) fn spread_extremum(&mut self, n: Expr) -> Result<Option<(Tag, Vec<Expr>)>> {
-        let one = [Term::new(1, n)];
-        let (constant, terms) = match self.arena.node(n) {
-            Node::Sum(constant, terms) => (constant, Terms::from_slice(terms)),
-            _ => (0, Terms::from_slice(&one)),
-        };
+        let (constant, mut terms) = self.arena.to_sum(n);
         let mut found =
             terms.iter().enumerate().filter(|(_, t)| matches!(self.arena.tag(t.expr), Tag::Min | Tag::Max));
         let (Some((at, t)), None) = (found.next(), found.next()) else { return Ok(None) };
@@ -238,7 +226,6 @@ impl Simplifier<'_> {
         };
         let flipped = if tag == Tag::Min { Tag::Max } else { Tag::Min };
         let mut out = Vec::with_capacity(args.len());
-        let mut terms = terms;
         for a in args {
             terms[at] = Term::new(coeff, a);
             out.push(self.arena.sum(constant, &terms)?);

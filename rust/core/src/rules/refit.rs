@@ -9,7 +9,6 @@ use crate::canonical::signed_residue;
 use crate::error::Result;
 use crate::expr::{Expr, Node, Tag, Term, Terms};
 use crate::simplify::Simplifier;
-use smallvec::smallvec;
 
 /// Sums with more terms than this are left as they are.
 const TERMS_SEARCHED: usize = 24;
@@ -165,10 +164,7 @@ fn absorb(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], found: &mut Vec<Expr>
     let constant = s.arena.constant_part(e);
     for (k, q) in terms.iter().enumerate() {
         let Some((n, m)) = s.arena.as_floordiv(q.expr) else { continue };
-        let parts = match s.arena.node(n) {
-            Node::Sum(_, parts) => Terms::from_slice(parts),
-            _ => smallvec![Term::new(1, n)],
-        };
+        let (_, parts) = s.arena.to_sum(n);
         let (mut new, mut moved) = (Terms::new(), Terms::new());
         for (i, t) in terms.iter().enumerate() {
             let inside = i != k

@@ -78,10 +78,7 @@ fn least_residues(arena: &mut Arena, e: Expr) -> Result<Expr> {
     for _ in 0..QUOTIENTS_REDUCED {
         let Some((n, m)) = arena.as_mod(out) else { break };
         let one = [Term::new(1, n)];
-        let (constant, terms) = match arena.node(n) {
-            Node::Sum(constant, terms) => (constant, terms),
-            _ => (0, one.as_slice()),
-        };
+        let (constant, terms) = arena.as_sum(n, &one);
         let found = terms.iter().enumerate().find_map(|(k, t)| Some((k, residues(arena, *t, m)?)));
         let Some((at, (d, inner, parts))) = found else { break };
         let mut terms = Terms::from_slice(terms);

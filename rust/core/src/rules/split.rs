@@ -5,12 +5,12 @@
 //! all nonnegative), and the range of what is left must lie within one period of `g`: linear in the number of terms.
 
 use crate::error::Result;
-use crate::expr::{Expr, Node, Term, Terms};
+use crate::expr::{Expr, Term, Terms};
 use crate::int::{div_mod_positive, gcd_i64};
 use crate::interval::Interval;
 use crate::range::Info;
 use crate::simplify::Simplifier;
-use smallvec::{smallvec, SmallVec};
+use smallvec::SmallVec;
 
 /// `n = high + low`.
 pub struct Split {
@@ -104,11 +104,7 @@ impl Simplifier<'_> {
 
     /// The terms of `n`; its constant is returned.
     fn fill_parts(&mut self, n: Expr, parts: &mut Parts) -> i64 {
-        let (constant, terms) = match self.arena.node(n) {
-            Node::Sum(constant, terms) => (constant, Terms::from_slice(terms)),
-            Node::Constant(c) => return c,
-            _ => (0, smallvec![Term::new(1, n)]),
-        };
+        let (constant, terms) = self.arena.to_sum(n);
         for term in terms {
             let info = self.info(term.expr);
             let step = term.coeff.checked_mul(info.modulus).unwrap_or(term.coeff);

@@ -227,22 +227,23 @@ fn congruent_dividend(
         return Ok(Some((z, Side::Same)));
     }
     let reduced = s.arena.as_mod(rest).filter(|r| r.1 == m).map_or(z, |r| r.0);
-    Ok(if agree(s, reduced, x, (1, 0), m) {
-        Some((z, Side::Same))
-    } else if agree(s, reduced, x, (-1, -1), m) {
-        Some((z, Side::Mirrored))
-    } else if s.arena.as_sum(x, &[Term::new(1, x)]).1.iter().any(|t| s.arena.tag(t.expr) == Tag::FloorDiv) {
-        // The quotients in both may differ in their coefficients alone.
-        let mirrored = s.arena.affine(z, -1, -1)?;
-        let mirrored = s.arena.modulo_constant(mirrored, m)?;
-        if are_congruent(s, rest, remainder)? {
-            Some((z, Side::Same))
-        } else {
-            are_congruent(s, mirrored, remainder)?.then_some((z, Side::Mirrored))
-        }
-    } else {
-        None
-    })
+    if agree(s, reduced, x, (1, 0), m) {
+        return Ok(Some((z, Side::Same)));
+    }
+    if agree(s, reduced, x, (-1, -1), m) {
+        return Ok(Some((z, Side::Mirrored)));
+    }
+    // Quotients in both may differ in their coefficients alone.
+    let one = [Term::new(1, x)];
+    if s.arena.as_sum(x, &one).1.iter().all(|t| s.arena.tag(t.expr) != Tag::FloorDiv) {
+        return Ok(None);
+    }
+    if are_congruent(s, rest, remainder)? {
+        return Ok(Some((z, Side::Same)));
+    }
+    let mirrored = s.arena.affine(z, -1, -1)?;
+    let mirrored = s.arena.modulo_constant(mirrored, m)?;
+    Ok(are_congruent(s, mirrored, remainder)?.then_some((z, Side::Mirrored)))
 }
 
 /// Is `factor * z + offset`, term by term, congruent to `x` modulo `m`?
@@ -292,10 +293,7 @@ fn digits_join(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], k: usize, i: usi
     let Some((y, v)) = s.arena.as_mod(high.expr) else { return Ok(None) };
     let Some(joined) = u.checked_mul(v) else { return Ok(None) };
     let mut dividends: Vec<(Expr, Expr)> = Vec::new();
-    let parts = match s.arena.node(y) {
-        Node::Sum(_, parts) => Terms::from_slice(parts),
-        _ => smallvec![Term::new(1, y)],
-    };
+    let (_, parts) = s.arena.to_sum(y);
     for p in parts {
         if let Some((z, Side::Same)) = congruent_dividend(s, p.expr, low.expr, u)? {
             dividends.push((z, p.expr));
