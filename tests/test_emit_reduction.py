@@ -11,8 +11,8 @@ from kernels import assert_written_once, check, visits
 OPS = {"add": "add", "max": "maximum", "min": "minimum", "mul": "multiply", "and": "and", "or": "or", "xor": "xor"}
 
 
-def reducer(op: str, kind: str) -> str:
-    return f"""red {{
+def reducer(op: str, kind: str, name: str = "red") -> str:
+    return f"""{name} {{
       a = {kind}[] parameter(0)
       b = {kind}[] parameter(1)
       ROOT c = {kind}[] {OPS[op]}(a, b)
@@ -129,11 +129,7 @@ def test_variadic_without_a_neutral_element(dims: tuple[int, ...], kept: int) ->
 
 def test_several_heroes_epilogues_and_side_outputs() -> None:
     text = f"""{reducer("add", "f32")}
-    low {{
-      a = f32[] parameter(0)
-      b = f32[] parameter(1)
-      ROOT c = f32[] minimum(a, b)
-    }}
+    {reducer("min", "f32", name="low")}
     ENTRY fused {{
       p = f32[12,80] parameter(0)
       q = f32[12] parameter(1)
@@ -305,11 +301,7 @@ def test_shared_rows_without_a_neutral_element(dim: int, width: int) -> None:
 
 def test_shared_rows_with_several_heroes_and_side_outputs() -> None:
     text = f"""{reducer("add", "f32")}
-    low {{
-      a = f32[] parameter(0)
-      b = f32[] parameter(1)
-      ROOT c = f32[] minimum(a, b)
-    }}
+    {reducer("min", "f32", name="low")}
     ENTRY fused {{
       p = f32[8,640] parameter(0)
       z = f32[] constant(0)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from indexing.analysis.traffic import BankTally, count_banks
+from indexing.analysis.traffic import BankTally, count_banks, sampling
 
 if TYPE_CHECKING:
     from indexing._core import IndexingMap
@@ -61,5 +61,4 @@ def bank_accesses(kernel: Kernel, device: Device) -> Iterator[BankAccess]:
         if sampled is None:
             yield BankAccess(a.kind, a.array, a.map, a.cell_bytes, total)
         else:
-            reason = f"{sampled} warp instructions, spread over the launch, were judged"
-            yield BankAccess(a.kind, a.array, a.map, a.cell_bytes, total, "estimate", reason)
+            yield BankAccess(a.kind, a.array, a.map, a.cell_bytes, total, "estimate", sampling(sampled))

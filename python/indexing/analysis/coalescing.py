@@ -12,14 +12,14 @@ from dataclasses import dataclass, field, replace
 from math import prod
 from typing import TYPE_CHECKING, Literal
 
-from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, compose, variable
+from indexing._core import IndexingMap, compose, variable
 from indexing.analysis.banks import BankAccess, bank_accesses
 from indexing.analysis.device import H100, Device
 from indexing.analysis.tile_loads import Tiles, tile_loads
-from indexing.analysis.traffic import VECTOR, Dim3, Tally, count
+from indexing.analysis.traffic import VECTOR, Dim3, Tally, count, sampling
 from indexing.emit import emit
 from indexing.emit.kernel import MAX_THREADS_PER_BLOCK, Argument, Kernel
-from indexing.emit.launch import element_at
+from indexing.emit.launch import element_at, thread_map
 from indexing.emit.types import c_type
 from indexing.errors import CompileError, IndexingError, UnsupportedOp
 from indexing.fusion import output_to_input
@@ -248,11 +248,9 @@ def _of_tiles(root: Instruction, device: Device, tiles: Tiles, storage: Storage)
         shape = leaves(array.shape)[load.leaf]
         if not bit_width(shape.element_type):
             continue
-        argument = (
-            Argument("output", load.output, *_form(shape))
-            if load.operand is None
-            else Argument("input", load.operand, *_form(shape))
-        )
+        argument = Argument("output", load.output, *_form(shape))
+        if load.operand is not None:
+            argument = replace(argument, kind="input", number=load.operand)
         whole = replace(device, warp_size=load.threads)
         found = list(_accesses([load.map], argument, (load.threads, 1, 1), whole, storage, False))
         if not load.exact:
@@ -270,14 +268,9 @@ def _loop_map(shape: Shape, launch: Launch) -> IndexingMap:
     count_ = prod(shape.dimensions)
     blocks = max(-(-count_ // (launch.block * launch.vector)), 1)
     position = (variable(3) * launch.block + variable(0)) * launch.vector + variable(6)
-    sizes = (launch.block, 1, 1, blocks, 1, 1)
-    dims = [
-        (n, Interval(0, s - 1)) for n, s in zip(("th_x", "th_y", "th_z", "bl_x", "bl_y", "bl_z"), sizes, strict=True)
-    ]
-    ranges = [(VECTOR, Interval(0, launch.vector - 1))]
-    results: Sequence[SymbolicExpr] = element_at(position, shape)
-    bounds = [(position, Interval(0, count_ - 1))]
-    return IndexingMap(SymbolicMap(6, 1, results), dims, ranges, [], bounds).simplify()
+    grid, block = (blocks, 1, 1), (launch.block, 1, 1)
+    bounds = [(position, (0, count_ - 1))]
+    return thread_map(grid, block, element_at(position, shape), [(VECTOR, launch.vector)], bounds)
 
 
 def _accesses(
@@ -307,7 +300,7 @@ def _accesses(
             device.sector_bytes,
         )
         if found.sampled is not None:
-            access = _estimated(access, f"{found.sampled} warp instructions, spread over the launch, were judged")
+            access = _estimated(access, sampling(found.sampled))
         if m.runtimes:
             access = _estimated(access, "runtime values are the same for all lanes, and each as likely as the others")
         yield access

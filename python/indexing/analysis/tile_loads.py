@@ -10,8 +10,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
-from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, Variable, variable
+from indexing._core import IndexingMap, SymbolicExpr, SymbolicMap, Variable, variable
 from indexing.analysis.tiling import Tile, propagate_tiles
+from indexing.emit.launch import thread_map
 from indexing.errors import IndexingError, UnsupportedOp
 from indexing.fusion import output_to_input
 from indexing.hlo import Instruction, Shape
@@ -91,8 +92,5 @@ def _threads(
     moved = [e.replace_variables(places) for e in tile.moved_offsets.results]
     inside: list[SymbolicExpr] = delinearize(variable(0), counts)
     results = [o + s * i for o, s, i in zip(moved, strides, inside, strict=True)]
-    bounds = [(e, Interval(0, n - 1)) for e, n in zip(results, read.dimensions, strict=True)]
-    ends = zip(("th_x", "th_y", "th_z", "bl_x", "bl_y", "bl_z"), (threads, 1, 1, prod(grid), 1, 1), strict=True)
-    dims = [(name, Interval(0, max(n, 1) - 1)) for name, n in ends]
-    symbolic = SymbolicMap(6, len(runtimes), results)
-    return IndexingMap(symbolic, dims, [], runtimes, bounds).simplify(), threads
+    bounds = [(e, (0, n - 1)) for e, n in zip(results, read.dimensions, strict=True)]
+    return thread_map((prod(grid), 1, 1), (threads, 1, 1), results, (), bounds, runtimes), threads

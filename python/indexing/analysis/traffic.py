@@ -107,6 +107,11 @@ def count_banks(
     return BankTally(*_scaled(each, scale, judged)[:4]), sampled
 
 
+def sampling(judged: int) -> str:
+    """The reason why sums over so many warp instructions are an estimate."""
+    return f"{judged} warp instructions, spread over the launch, were judged"
+
+
 def _scaled(sums: Sequence[int], numerator: int, denominator: int) -> Sequence[float]:
     """What a sample, or all runtime values together, say of the launch."""
     return sums if numerator == denominator else [n * numerator / denominator for n in sums]

@@ -18,7 +18,7 @@ from indexing.emit.epilogue import Heroes, heroes_of
 from indexing.emit.launch import Part, assembled, check_knob, inside, range_variable, thread_map
 from indexing.emit.linear import LinearPlan, place, vector_index
 from indexing.emit.types import c_type
-from indexing.emit.vectors import WIDTHS, VectorTypes, is_light, lanes, widest
+from indexing.emit.vectors import VectorTypes, check_width, is_light, lanes, widest
 from indexing.errors import IndexingError
 from indexing.layout import major_to_minor
 
@@ -67,8 +67,7 @@ def plan(computation: Computation, *, block_size: int = 128, vector_width: int |
         order = computation.post_order()
         size = c_type(hero.shape.element_type).size
         vector_width = widest(MAX_LANES, size, prod(box), [common]) if is_light(order) else 1
-    elif vector_width not in WIDTHS or common % vector_width:
-        raise IndexingError(f"vector_width is 1, 2, 4, 8 or 16, and divides {common} here; got {vector_width}")
+    check_width(vector_width, common)
     return LinearPlan(box, major_to_minor(hero.shape), vector_width, block_size)
 
 

@@ -6,6 +6,7 @@ Nothing here touches a device or a compiler; `Kernel.cubin` imports the NVRTC bi
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -49,10 +50,7 @@ class Argument:
     @property
     def element_count(self) -> int:
         """How many elements the buffer holds; 1 for a scalar."""
-        count = 1
-        for size in self.dimensions:
-            count *= size
-        return count
+        return prod(self.dimensions)
 
     def zeros(self) -> np.ndarray:
         """What a scratch buffer holds before the first launch."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import TYPE_CHECKING, TypeAlias
 
-from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, variable
+from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, Variable, variable
 from indexing.emit.dialect import launch_bounds
 from indexing.emit.elemental import FunctionWriter
 from indexing.emit.index import INT32_MAX
@@ -46,16 +46,17 @@ def thread_map(
     results: Sequence[SymbolicExpr],
     ranges: Sequence[tuple[str, int]] = (),
     constraints: Sequence[tuple[SymbolicExpr, Bounds]] = (),
+    runtimes: Sequence[Variable] = (),
 ) -> IndexingMap:
-    """From (th_x, th_y, th_z, bl_x, bl_y, bl_z)[ranges] to `results`, on `constraints`, simplified.
+    """From (th_x, th_y, th_z, bl_x, bl_y, bl_z)[ranges]{runtimes} to `results`, on `constraints`, simplified.
 
     `ranges` are names with counts.
     """
     dims = [(name, Interval(0, max(size, 1) - 1)) for name, size in zip(THREAD_IDS, (*block, *grid), strict=True)]
     symbols = [(name, Interval(0, max(size, 1) - 1)) for name, size in ranges]
     conditions = [(expression, Interval(*bounds)) for expression, bounds in constraints]
-    symbolic = SymbolicMap(len(dims), len(symbols), list(results))
-    return IndexingMap(symbolic, dims, symbols, [], conditions).simplify()
+    symbolic = SymbolicMap(len(dims), len(symbols) + len(runtimes), list(results))
+    return IndexingMap(symbolic, dims, symbols, runtimes, conditions).simplify()
 
 
 def entry_writer(unit: Unit, grid: Dim3, block: Dim3) -> FunctionWriter:

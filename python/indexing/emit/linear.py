@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import TYPE_CHECKING
 
 from indexing._core import constant
@@ -31,10 +32,7 @@ class LinearPlan:
     @property
     def count(self) -> int:
         """Threads that have a vector."""
-        total = 1
-        for size in self.vector_sizes:
-            total *= size
-        return total
+        return prod(self.vector_sizes)
 
     @property
     def fast(self) -> int | None:

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 
 from indexing.emit.kernel import Dialect
-from indexing.ops.element_types import ElementType, element_type
+from indexing.ops.element_types import element_type
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +35,6 @@ def c_type(name: str) -> CType:
     return CType(kind.name, kind.name, kind.bits // 8)
 
 
-def bits_type(kind: ElementType) -> str:
-    """The unsigned C type that holds the bits of one element (two real halves for a complex type)."""
-    return f"u{max(kind.bits, 8)}"
-
-
 def decoded(name: str, text: str) -> str:
     """C text of the value that a storage element `text` holds."""
     kind = element_type(name)
@@ -53,11 +48,6 @@ def decoded(name: str, text: str) -> str:
 def encoded(name: str, text: str) -> str:
     """C text of the storage element that holds the value `text`."""
     return f"@encode_{name}({text})" if element_type(name).is_narrow_float else text
-
-
-def is_exact_in_memory(name: str) -> bool:
-    """Whether memory holds the computed value itself, so that a vector of elements can be moved as one."""
-    return c_type(name).storage == c_type(name).compute and not element_type(name).is_byte_packed
 
 
 _BASE: dict[str, tuple[str, str]] = {  # name: (CUDA C++, OpenCL C)

@@ -18,7 +18,7 @@ from indexing.emit.linear import LinearPlan, element_map, vector_index
 from indexing.emit.reads import reads_behind
 from indexing.emit.types import c_type
 from indexing.emit.unit import Unit
-from indexing.emit.vectors import WIDTHS, VectorTypes, is_light, lanes, widest
+from indexing.emit.vectors import VectorTypes, check_width, is_light, lanes, widest
 from indexing.errors import IndexingError
 from indexing.fusion import input_to_output
 from indexing.layout import major_to_minor
@@ -107,8 +107,7 @@ def plan(computation: Computation, *, block_size: int = 128, vector_width: int |
         is_same = all(u.hero.operands[0].shape.dimensions[order[-1]] == fast for u in found) if order else False
         light = is_same and is_light(computation.post_order())
         vector_width = widest(MAX_LANES, size, shape.element_count, [fast]) if light else 1
-    elif vector_width not in WIDTHS or fast % vector_width:
-        raise IndexingError(f"vector_width is 1, 2, 4, 8 or 16, and divides {fast} here; got {vector_width}")
+    check_width(vector_width, fast)
     return LinearPlan(shape.dimensions, order, vector_width, block_size)
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from indexing._core import SymbolicExpr, constant
 from indexing.emit.types import c_type
+from indexing.errors import IndexingError
 
 if TYPE_CHECKING:
     from indexing.emit.elemental import FunctionWriter
@@ -44,6 +45,12 @@ def widest(limit: int, size: int, count: int, divides: Iterable[int]) -> int:
     while width > 1 and (count // width < MIN_THREADS or any(n % width for n in sizes)):
         width //= 2
     return max(width, 1)
+
+
+def check_width(width: int, size: int) -> None:
+    """Raise IndexingError for a knob `vector_width` that does not divide `size`, or is no width of a vector."""
+    if width not in WIDTHS or size % width:
+        raise IndexingError(f"vector_width is 1, 2, 4, 8 or 16, and divides {size} here; got {width}")
 
 
 class VectorTypes:
