@@ -1,6 +1,5 @@
 """Indexing maps of tensor programs: which elements of an operand one element of the output needs."""
 
-from indexing import hlo as hlo
 from indexing._core import IndexingMap as IndexingMap
 from indexing._core import Interval as Interval
 from indexing._core import SymbolicExpr as SymbolicExpr
@@ -13,21 +12,6 @@ from indexing._core import constant as constant
 from indexing._core import parse_all as parse_all
 from indexing._core import simplify_all as simplify_all
 from indexing._core import variable as variable
-from indexing.analysis import convert as convert
-from indexing.analysis.coalescing import Coalescing as Coalescing
-from indexing.analysis.coalescing import Launch as Launch
-from indexing.analysis.coalescing import Tiles as Tiles
-from indexing.analysis.coalescing import coalescing as coalescing
-from indexing.analysis.device import Device as Device
-from indexing.analysis.tiling import Tile as Tile
-from indexing.analysis.tiling import propagate_tile as propagate_tile
-from indexing.analysis.tiling import propagate_tiles as propagate_tiles
-from indexing.analysis.tiling import valid_tilings as valid_tilings
-from indexing.analysis.tiling_space import TilingSpace as TilingSpace
-from indexing.analysis.tiling_space import tiling_space as tiling_space
-from indexing.analysis.utilization import Utilization as Utilization
-from indexing.analysis.utilization import utilization as utilization
-from indexing.emit import emit as emit
 from indexing.errors import CompileError as CompileError
 from indexing.errors import IndexingError as IndexingError
 from indexing.errors import InvalidMap as InvalidMap
@@ -35,17 +19,64 @@ from indexing.errors import Overflow as Overflow
 from indexing.errors import ParseError as ParseError
 from indexing.errors import Undecided as Undecided
 from indexing.errors import UnsupportedOp as UnsupportedOp
-from indexing.executable import Executable as Executable
-from indexing.executable import compile as compile
-from indexing.fusion import epilogue_indexing as epilogue_indexing
-from indexing.fusion import grouped_indexing as grouped_indexing
-from indexing.fusion import input_to_output as input_to_output
-from indexing.fusion import output_to_input as output_to_input
-from indexing.hlo import from_jax as from_jax
-from indexing.layout import bitcast_map as bitcast_map
-from indexing.partition import Epilogue as Epilogue
-from indexing.partition import PartitionedComputation as PartitionedComputation
-from indexing.partition import Subgraph as Subgraph
-from indexing.partition import partition as partition
-from indexing.reference import evaluate as evaluate
-from indexing.reference import evaluate_replicas as evaluate_replicas
+from indexing.lazy import load_later as _load_later
+
+TYPE_CHECKING = False  # typing takes as long to load as all of this
+if TYPE_CHECKING:
+    from indexing import analysis as analysis
+    from indexing import executable as executable
+    from indexing import fusion as fusion
+    from indexing import hlo as hlo
+    from indexing import layout as layout
+    from indexing import ops as ops
+    from indexing import reference as reference
+    from indexing import runtime as runtime
+    from indexing.analysis import convert as convert
+    from indexing.analysis.coalescing import Coalescing as Coalescing
+    from indexing.analysis.coalescing import Launch as Launch
+    from indexing.analysis.coalescing import Tiles as Tiles
+    from indexing.analysis.coalescing import coalescing as coalescing
+    from indexing.analysis.device import Device as Device
+    from indexing.analysis.tiling import Tile as Tile
+    from indexing.analysis.tiling import propagate_tile as propagate_tile
+    from indexing.analysis.tiling import propagate_tiles as propagate_tiles
+    from indexing.analysis.tiling import valid_tilings as valid_tilings
+    from indexing.analysis.tiling_space import TilingSpace as TilingSpace
+    from indexing.analysis.tiling_space import tiling_space as tiling_space
+    from indexing.analysis.utilization import Utilization as Utilization
+    from indexing.analysis.utilization import utilization as utilization
+    from indexing.emit import emit as emit
+    from indexing.executable import Executable as Executable
+    from indexing.executable import compile as compile
+    from indexing.fusion import epilogue_indexing as epilogue_indexing
+    from indexing.fusion import grouped_indexing as grouped_indexing
+    from indexing.fusion import input_to_output as input_to_output
+    from indexing.fusion import output_to_input as output_to_input
+    from indexing.hlo import from_jax as from_jax
+    from indexing.layout import bitcast_map as bitcast_map
+    from indexing.partition import Epilogue as Epilogue
+    from indexing.partition import PartitionedComputation as PartitionedComputation
+    from indexing.partition import Subgraph as Subgraph
+    from indexing.partition import partition as partition
+    from indexing.reference import evaluate as evaluate
+    from indexing.reference import evaluate_replicas as evaluate_replicas
+else:
+    _load_later(
+        __name__,
+        {
+            "indexing": "analysis executable fusion hlo layout ops reference runtime",
+            "indexing.analysis": "convert",
+            "indexing.analysis.coalescing": "Coalescing Launch Tiles coalescing",
+            "indexing.analysis.device": "Device",
+            "indexing.analysis.tiling": "Tile propagate_tile propagate_tiles valid_tilings",
+            "indexing.analysis.tiling_space": "TilingSpace tiling_space",
+            "indexing.analysis.utilization": "Utilization utilization",
+            "indexing.emit": "emit",
+            "indexing.executable": "Executable compile",
+            "indexing.fusion": "epilogue_indexing grouped_indexing input_to_output output_to_input",
+            "indexing.hlo": "from_jax",
+            "indexing.layout": "bitcast_map",
+            "indexing.partition": "Epilogue PartitionedComputation Subgraph partition",
+            "indexing.reference": "evaluate evaluate_replicas",
+        },
+    )

@@ -1,0 +1,102 @@
+"""The package's own names: what is there at once, what is loaded when it is asked for, and that nobody can tell."""
+
+import ast
+import pickle
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import indexing as ix
+
+
+def loaded_by(script: str) -> set[str]:
+    """The libraries that a fresh interpreter has loaded after a script."""
+    script += "\nimport sys; print(*{name.split('.')[0] for name in sys.modules})"
+    return set(
+        subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
+    )
+
+
+MAPS = """
+import indexing as ix
+maps = ix.parse_all(["(d0)[s0] -> (d0 * 4 + s0), domain: d0 in [0, 7], s0 in [0, 3]"] * 2)
+ix.simplify_all(maps)
+(both,) = ix.compose_all([(ix.IndexingMap.parse("(d0) -> (d0 floordiv 4), domain: d0 in [0, 31]"), maps[0])])
+both.count(), both.inverse(), both.is_injective(), both.explain(), list(both.points()), str(both), hash(both)
+"""
+
+
+def test_maps_need_no_other_library() -> None:
+    assert not {"numpy", "ml_dtypes", "typing", "cuda", "pyopencl", "jax", "torch", "islpy", "z3"} & loaded_by(MAPS)
+
+
+def test_no_name_of_the_package_needs_a_device_library() -> None:
+    loaded = loaded_by("from indexing import *; compile, emit, evaluate, coalescing")
+    assert not {"cuda", "pyopencl", "jax", "jaxlib", "torch", "islpy", "z3"} & loaded
+
+
+def for_type_checkers() -> dict[str, str]:
+    """Each name that type checkers see being loaded later, and its module."""
+    tree = ast.parse(Path(ix.__file__).read_text())
+    (block,) = [node for node in tree.body if isinstance(node, ast.If)]
+    found = {}
+    for node in block.body:
+        assert isinstance(node, ast.ImportFrom) and node.module
+        for alias in node.names:
+            assert alias.asname == alias.name
+            found[alias.name] = node.module
+    return found
+
+
+def test_what_is_loaded_later_is_what_type_checkers_see() -> None:
+    assert isinstance(ix, ModuleType)
+    assert vars(ix)["_homes"] == for_type_checkers()
+
+
+@pytest.mark.parametrize("name", sorted(for_type_checkers()))
+def test_a_name_loaded_later_is_the_one_of_its_module(name: str) -> None:
+    home = for_type_checkers()[name]
+    if name in ("analysis", "convert") or home == "indexing":
+        assert getattr(ix, name) is import_module(f"{home}.{name}")
+    else:
+        assert getattr(ix, name) is getattr(import_module(home), name)
+    assert name in dir(ix)
+    assert name in ix.__all__
+
+
+def test_all_names_are_there() -> None:
+    assert {"IndexingMap", "simplify_all", "ParseError", "hlo", "emit"} <= set(ix.__all__)
+    assert not {"TYPE_CHECKING", "load_later"} & set(ix.__all__)
+    for name in ix.__all__:
+        assert hasattr(ix, name)
+
+
+def test_functions_that_are_named_like_their_modules_stay_functions() -> None:
+    loaded_by(
+        "from indexing.emit.kernel import Kernel\nimport indexing.partition, indexing as ix\n"
+        "assert callable(ix.emit) and callable(ix.partition)\n"
+        "from indexing import emit, partition\nassert callable(emit) and callable(partition)"
+    )
+
+
+def test_names_can_be_replaced_and_restored(monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(ix, "emit", len)
+        assert ix.emit is len
+    assert ix.emit is import_module("indexing.emit").emit
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="module 'indexing' has no attribute 'simplfy'"):
+        ix.simplfy  # noqa: B018  # type: ignore[attr-defined]
+    with pytest.raises(ImportError, match="cannot import name 'simplfy'"):
+        exec("from indexing import simplfy")
+
+
+def test_classes_pickle_by_the_names_they_have_in_the_package() -> None:
+    for name in ("IndexingMap", "Interval", "ParseError", "Tile", "Executable"):
+        assert pickle.loads(pickle.dumps(getattr(ix, name))) is getattr(ix, name)
