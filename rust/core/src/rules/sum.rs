@@ -300,7 +300,11 @@ fn digits_join(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], k: usize, i: usi
         }
     }
     if dividends.is_empty() {
-        dividends.push((x, s.floordiv_constant(x, u)?));
+        let q = s.floordiv_constant(x, u)?;
+        if !shares(s, y, q) {
+            return Ok(None);
+        }
+        dividends.push((x, q));
     }
     for (z, q) in dividends {
         let rest = s.combine(y, 1, q, -1)?;
