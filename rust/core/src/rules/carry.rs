@@ -56,10 +56,10 @@ impl Simplifier<'_> {
         Ok(None)
     }
 
-    /// May the quotient of a low part be simpler than the low part? Of variables alone a split would have told.
+    /// May the quotient of a low part be simpler than the low part? That of several terms, or of a variable, a split
+    /// would have told.
     fn may_carry(&self, low: &[Term]) -> bool {
-        low.iter().any(|t| self.arena.tag(t.expr) != Tag::Variable)
-            || (!low.is_empty() && !self.ranges.facts.is_empty())
+        matches!(low, [t] if self.arena.tag(t.expr) != Tag::Variable)
     }
 }
 

@@ -301,7 +301,7 @@ fn digits_join(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], k: usize, i: usi
     }
     if dividends.is_empty() {
         let q = s.floordiv_constant(x, u)?;
-        if !shares(s, y, q) {
+        if !shares(s, y, q) && !shares(s, y, x) {
             return Ok(None);
         }
         dividends.push((x, q));
