@@ -34,6 +34,31 @@ def test_maps_need_no_other_library() -> None:
     assert not {"numpy", "ml_dtypes", "typing", "cuda", "pyopencl", "jax", "torch", "islpy", "z3"} & loaded_by(MAPS)
 
 
+PROGRAMS = """
+import indexing as ix
+module = ix.hlo.parse('''
+f {
+  p = f32[8,6] parameter(0)
+  q = f32[6] parameter(1)
+  b = f32[8,6] broadcast(q), dimensions={1}
+  s = f32[8,6] subtract(p, b)
+  e = f32[8,6] exponential(s)
+  ROOT t = f32[6,8] transpose(e), dimensions={1,0}
+}
+ENTRY main {
+  x = f32[8,6] parameter(0)
+  y = f32[6] parameter(1)
+  ROOT out = f32[6,8] fusion(x, y), kind=kLoop, calls=f
+}''')
+ix.output_to_input(module.entry.root), ix.input_to_output(module.entry.root), ix.partition(module.computations["f"])
+ix.propagate_tile(module.entry.root), ix.emit(module.entry.root).source, str(module)
+"""
+
+
+def test_maps_of_programs_need_no_arrays() -> None:
+    assert not {"numpy", "ml_dtypes", "cuda", "pyopencl"} & loaded_by(PROGRAMS)
+
+
 def test_no_name_of_the_package_needs_a_device_library() -> None:
     loaded = loaded_by("from indexing import *; compile, emit, evaluate, coalescing")
     assert not {"cuda", "pyopencl", "jax", "jaxlib", "torch", "islpy", "z3"} & loaded

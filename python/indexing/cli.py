@@ -15,13 +15,12 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Never, TypeAlias
 
-import numpy as np
-
 import indexing as ix
 from indexing import draw as drawing
 from indexing.analysis import report as analysis
 from indexing.analysis.device import DEVICES
 from indexing.hlo import Computation, Instruction, Module
+from indexing.lazy import np
 from indexing.ops.block import HloValue, OperandIndexing
 from indexing.trial import difference, make_inputs
 

@@ -1,7 +1,7 @@
-"""Names of the package that are loaded when they are first asked for.
+"""What takes long to load, loaded when it is first used: names of this package, and numpy.
 
-`import indexing` loads maps alone: what works on programs needs numpy, which takes longer to load than a thousand maps
-to simplify, and starts threads.
+`import indexing` loads maps alone. What works on programs imports numpy from here: it takes longer to load than a
+thousand maps to simplify, and starts threads, but only values of arrays need it.
 """
 
 from __future__ import annotations
@@ -9,6 +9,9 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 from types import ModuleType
+
+__all__ = ["load_later", "ml_dtypes", "np"]
+TYPE_CHECKING = False  # typing itself takes as long to load as all maps need
 
 
 class Package(ModuleType):
@@ -36,6 +39,26 @@ class Package(ModuleType):
     def __dir__(self) -> list[str]:
         """All names, loaded or not."""
         return sorted({*self.__dict__, *self._homes})
+
+
+class Library:
+    """A library that is loaded when one of its names is first used."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> object:
+        """The value of a name that was not used before, kept for the next time."""
+        value: object = getattr(import_module(self._name), name)
+        setattr(self, name, value)
+        return value
+
+
+if TYPE_CHECKING:
+    import ml_dtypes
+    import numpy as np
+else:
+    ml_dtypes, np = Library("ml_dtypes"), Library("numpy")
 
 
 def load_later(package: str, names: dict[str, str]) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
+from indexing.lazy import np
 
 if TYPE_CHECKING:
     from indexing.hlo import Shape

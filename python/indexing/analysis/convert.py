@@ -12,11 +12,10 @@ from dataclasses import dataclass
 from math import prod
 from typing import TypeAlias
 
-import numpy as np
-
 from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, constant, variable
 from indexing.analysis.polyhedral import from_affine_map, from_isl, to_affine_map, to_affine_set, to_isl
 from indexing.errors import InvalidMap, ParseError
+from indexing.lazy import np
 
 __all__ = [
     "Strided",

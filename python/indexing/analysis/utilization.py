@@ -8,13 +8,12 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from indexing._core import IndexingMap, SymbolicMap, constant, variable
 from indexing.analysis.grids import grid_of, size_of_union
 from indexing.errors import Undecided
 from indexing.fusion import grouped_indexing, output_to_input
 from indexing.layout import bit_width
+from indexing.lazy import np
 from indexing.ops.block import leaves
 
 if TYPE_CHECKING:

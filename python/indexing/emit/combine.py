@@ -9,13 +9,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-import numpy as np
-
 from indexing.emit.constants import literal
 from indexing.emit.kernel import Dim3, SharedAccess
 from indexing.emit.launch import Bounds, range_variable, thread_id, thread_map
 from indexing.emit.types import c_type
 from indexing.emit.vectors import unrolled
+from indexing.lazy import np
 from indexing.ops.block import leaves
 from indexing.ops.element import Value
 from indexing.ops.element_types import element_type

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
-
+from indexing.lazy import np
 from indexing.ops.element_types import element_type
 
 

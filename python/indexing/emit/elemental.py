@@ -12,8 +12,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from indexing._core import IndexingMap, Interval, SymbolicExpr, constant, variable
 from indexing.emit.constants import literal
 from indexing.emit.index import MAX_TREE, IndexScope
@@ -22,6 +20,7 @@ from indexing.emit.types import c_type, decoded, encoded
 from indexing.errors import UnsupportedOp
 from indexing.fusion import output_to_input
 from indexing.layout import major_to_minor
+from indexing.lazy import np
 from indexing.ops import REGISTRY
 from indexing.ops.block import Indexing, leaves
 from indexing.ops.element import ElementContext, Index, Mapped, Value

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Literal
 
-import numpy as np
-
+from indexing.lazy import np
 from indexing.ops.element_types import element_type
 
 if TYPE_CHECKING:

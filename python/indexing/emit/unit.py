@@ -7,14 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from indexing.emit.constants import entry
 from indexing.emit.elemental import FunctionWriter
 from indexing.emit.index import INT32_MAX, IndexScope
 from indexing.emit.kernel import Dialect
 from indexing.emit.source import identifier, sanitized, translation_unit
 from indexing.emit.types import c_type
+from indexing.lazy import np
 from indexing.ops.block import leaves
 
 if TYPE_CHECKING:

@@ -5,21 +5,20 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Final, TypeVar, cast
-
-import numpy as np
+from typing import Final, TypeAlias, TypeVar, cast
 
 from indexing import _core
 from indexing.errors import ParseError, UnsupportedOp
 from indexing.hlo.shape import Shape
 from indexing.hlo.window import ConvolutionLabels, DimensionLabels, WindowDim
+from indexing.lazy import np
 
 __all__ = ["Computation", "Instruction", "LiteralValue", "Module"]
 
 T = TypeVar("T")
 
 #: A constant's value: an array, a tuple of values, or `None` for a token.
-LiteralValue = np.ndarray | tuple["LiteralValue", ...] | None
+LiteralValue: TypeAlias = "np.ndarray | tuple[LiteralValue, ...] | None"
 
 
 class Instruction:

@@ -4,52 +4,75 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
-
-import ml_dtypes
-import numpy as np
+from functools import cache
 
 from indexing.errors import InvalidMap, UnsupportedOp
+from indexing.lazy import ml_dtypes, np
 
 __all__ = ["DTYPES", "Shape"]
 
+#: The name of each element type of HLO that arrays can have, in numpy or in ml_dtypes.
+_NUMPY_NAMES = {
+    "pred": "bool_",
+    "s1": "int8",
+    "s2": "int2",
+    "s4": "int4",
+    "s8": "int8",
+    "s16": "int16",
+    "s32": "int32",
+    "s64": "int64",
+    "u1": "uint8",
+    "u2": "uint2",
+    "u4": "uint4",
+    "u8": "uint8",
+    "u16": "uint16",
+    "u32": "uint32",
+    "u64": "uint64",
+    "f4e2m1fn": "float4_e2m1fn",
+    "f8e3m4": "float8_e3m4",
+    "f8e4m3": "float8_e4m3",
+    "f8e4m3b11fnuz": "float8_e4m3b11fnuz",
+    "f8e4m3fn": "float8_e4m3fn",
+    "f8e4m3fnuz": "float8_e4m3fnuz",
+    "f8e5m2": "float8_e5m2",
+    "f8e5m2fnuz": "float8_e5m2fnuz",
+    "f8e8m0fnu": "float8_e8m0fnu",
+    "bf16": "bfloat16",
+    "f16": "float16",
+    "f32": "float32",
+    "f64": "float64",
+    "c64": "complex64",
+    "c128": "complex128",
+}
+
+
+@cache
+def _dtype(name: str) -> np.dtype[np.generic]:
+    known = _NUMPY_NAMES[name]
+    scalar: type[np.generic] = getattr(np, known, None) or getattr(ml_dtypes, known)
+    return np.dtype(scalar)
+
+
+class _NumpyTypes(Mapping[str, "np.dtype[np.generic]"]):
+    """A table whose values are made when they are asked for, so that reading programs needs no numpy."""
+
+    def __getitem__(self, name: str) -> np.dtype[np.generic]:
+        return _dtype(name)
+
+    def __contains__(self, name: object) -> bool:
+        return name in _NUMPY_NAMES
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_NUMPY_NAMES)
+
+    def __len__(self) -> int:
+        return len(_NUMPY_NAMES)
+
+
 #: The numpy type of each element type of HLO that arrays can have.
-DTYPES: Mapping[str, np.dtype[np.generic]] = MappingProxyType(
-    {
-        "pred": np.dtype(np.bool_),
-        "s1": np.dtype(np.int8),
-        "s2": np.dtype(ml_dtypes.int2),
-        "s4": np.dtype(ml_dtypes.int4),
-        "s8": np.dtype(np.int8),
-        "s16": np.dtype(np.int16),
-        "s32": np.dtype(np.int32),
-        "s64": np.dtype(np.int64),
-        "u1": np.dtype(np.uint8),
-        "u2": np.dtype(ml_dtypes.uint2),
-        "u4": np.dtype(ml_dtypes.uint4),
-        "u8": np.dtype(np.uint8),
-        "u16": np.dtype(np.uint16),
-        "u32": np.dtype(np.uint32),
-        "u64": np.dtype(np.uint64),
-        "f4e2m1fn": np.dtype(ml_dtypes.float4_e2m1fn),
-        "f8e3m4": np.dtype(ml_dtypes.float8_e3m4),
-        "f8e4m3": np.dtype(ml_dtypes.float8_e4m3),
-        "f8e4m3b11fnuz": np.dtype(ml_dtypes.float8_e4m3b11fnuz),
-        "f8e4m3fn": np.dtype(ml_dtypes.float8_e4m3fn),
-        "f8e4m3fnuz": np.dtype(ml_dtypes.float8_e4m3fnuz),
-        "f8e5m2": np.dtype(ml_dtypes.float8_e5m2),
-        "f8e5m2fnuz": np.dtype(ml_dtypes.float8_e5m2fnuz),
-        "f8e8m0fnu": np.dtype(ml_dtypes.float8_e8m0fnu),
-        "bf16": np.dtype(ml_dtypes.bfloat16),
-        "f16": np.dtype(np.float16),
-        "f32": np.dtype(np.float32),
-        "f64": np.dtype(np.float64),
-        "c64": np.dtype(np.complex64),
-        "c128": np.dtype(np.complex128),
-    }
-)
+DTYPES: Mapping[str, np.dtype[np.generic]] = _NumpyTypes()
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +122,8 @@ class Shape:
     def array(cls, element_type: str, dimensions: tuple[int, ...] | list[int]) -> Shape:
         """An array's shape without a layout. Raises InvalidMap for an unknown element type or a negative size."""
         sizes = tuple(int(d) for d in dimensions)
-        if element_type not in DTYPES:
-            raise InvalidMap(f"{element_type!r} is no element type of arrays; one of {', '.join(DTYPES)}")
+        if element_type not in _NUMPY_NAMES:
+            raise InvalidMap(f"{element_type!r} is no element type of arrays; one of {', '.join(_NUMPY_NAMES)}")
         if min(sizes, default=0) < 0:
             raise InvalidMap(f"sizes cannot be negative, found {sizes}")
         return cls(element_type, sizes, None, (), "", (False,) * len(sizes), math.prod(sizes))
@@ -108,7 +131,7 @@ class Shape:
     @property
     def is_array(self) -> bool:
         """Whether this is an array's shape: no tuple, token or opaque value."""
-        return self.element_type in DTYPES
+        return self.element_type in _NUMPY_NAMES
 
     @property
     def rank(self) -> int:
@@ -119,7 +142,7 @@ class Shape:
     def dtype(self) -> np.dtype[np.generic]:
         """The numpy type of the elements. Raises UnsupportedOp where there is none (tuples, tokens)."""
         try:
-            return DTYPES[self.element_type]
+            return _dtype(self.element_type)
         except KeyError:
             raise UnsupportedOp(f"{self.element_type} has no numpy type; ask an array's shape") from None
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from indexing.lazy import np
 from indexing.ops import element_moves
 from indexing.ops.block import (
     Array,

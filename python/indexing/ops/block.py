@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-import numpy as np
-
 from indexing._core import IndexingMap, Interval, SymbolicExpr, constant, variable
+from indexing.lazy import np
 
 if TYPE_CHECKING:
     from indexing.emit.elemental import ElementContext, Index, Value
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 Exactness: TypeAlias = Literal["exact", "over-approximate", "unknown"]
 Bounds: TypeAlias = tuple[int, int]
 Constraint: TypeAlias = tuple[SymbolicExpr, Bounds]
-Array: TypeAlias = np.ndarray  # any element type of numpy or ml_dtypes
+Array: TypeAlias = "np.ndarray"  # any element type of numpy or ml_dtypes
 HloValue: TypeAlias = "Array | tuple[HloValue, ...] | None"  # an array, a tuple of values, or a token (None)
 
 

@@ -10,9 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from indexing.errors import UnsupportedOp
+from indexing.lazy import np
 from indexing.ops import exchange
 from indexing.ops.block import (
     Across,

@@ -7,9 +7,8 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from indexing.errors import IndexingError, UnsupportedOp
+from indexing.lazy import np
 from indexing.ops import element_moves
 from indexing.ops.block import (
     HloValue,

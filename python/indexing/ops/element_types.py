@@ -6,12 +6,13 @@ Sub-byte types (s2, s4, u2, u4, f4e2m1fn) take one byte an element in arrays, as
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
-
-import ml_dtypes
-import numpy as np
+from typing import TYPE_CHECKING, Literal
 
 from indexing.errors import UnsupportedOp
+from indexing.hlo.shape import DTYPES
+
+if TYPE_CHECKING:
+    from indexing.lazy import np
 
 Kind = Literal["pred", "signed", "unsigned", "float", "complex"]
 
@@ -26,7 +27,11 @@ class ElementType:
     name: str
     kind: Kind
     bits: int
-    dtype: np.dtype[np.generic]
+
+    @property
+    def dtype(self) -> np.dtype[np.generic]:
+        """The numpy type of one element."""
+        return DTYPES[self.name]
 
     @property
     def is_integer(self) -> bool:
@@ -49,40 +54,40 @@ class ElementType:
         return self.bits < 8
 
 
-def _entry(name: str, kind: Kind, bits: int, scalar: type) -> tuple[str, ElementType]:
-    return name, ElementType(name, kind, bits, np.dtype(scalar))
+def _entry(name: str, kind: Kind, bits: int) -> tuple[str, ElementType]:
+    return name, ElementType(name, kind, bits)
 
 
 ELEMENT_TYPES: dict[str, ElementType] = dict(
     (
-        _entry("pred", "pred", 1, np.bool_),
-        _entry("s2", "signed", 2, ml_dtypes.int2),
-        _entry("s4", "signed", 4, ml_dtypes.int4),
-        _entry("s8", "signed", 8, np.int8),
-        _entry("s16", "signed", 16, np.int16),
-        _entry("s32", "signed", 32, np.int32),
-        _entry("s64", "signed", 64, np.int64),
-        _entry("u2", "unsigned", 2, ml_dtypes.uint2),
-        _entry("u4", "unsigned", 4, ml_dtypes.uint4),
-        _entry("u8", "unsigned", 8, np.uint8),
-        _entry("u16", "unsigned", 16, np.uint16),
-        _entry("u32", "unsigned", 32, np.uint32),
-        _entry("u64", "unsigned", 64, np.uint64),
-        _entry("f4e2m1fn", "float", 4, ml_dtypes.float4_e2m1fn),
-        _entry("f8e3m4", "float", 8, ml_dtypes.float8_e3m4),
-        _entry("f8e4m3", "float", 8, ml_dtypes.float8_e4m3),
-        _entry("f8e4m3b11fnuz", "float", 8, ml_dtypes.float8_e4m3b11fnuz),
-        _entry("f8e4m3fn", "float", 8, ml_dtypes.float8_e4m3fn),
-        _entry("f8e4m3fnuz", "float", 8, ml_dtypes.float8_e4m3fnuz),
-        _entry("f8e5m2", "float", 8, ml_dtypes.float8_e5m2),
-        _entry("f8e5m2fnuz", "float", 8, ml_dtypes.float8_e5m2fnuz),
-        _entry("f8e8m0fnu", "float", 8, ml_dtypes.float8_e8m0fnu),
-        _entry("bf16", "float", 16, ml_dtypes.bfloat16),
-        _entry("f16", "float", 16, np.float16),
-        _entry("f32", "float", 32, np.float32),
-        _entry("f64", "float", 64, np.float64),
-        _entry("c64", "complex", 64, np.complex64),
-        _entry("c128", "complex", 128, np.complex128),
+        _entry("pred", "pred", 1),
+        _entry("s2", "signed", 2),
+        _entry("s4", "signed", 4),
+        _entry("s8", "signed", 8),
+        _entry("s16", "signed", 16),
+        _entry("s32", "signed", 32),
+        _entry("s64", "signed", 64),
+        _entry("u2", "unsigned", 2),
+        _entry("u4", "unsigned", 4),
+        _entry("u8", "unsigned", 8),
+        _entry("u16", "unsigned", 16),
+        _entry("u32", "unsigned", 32),
+        _entry("u64", "unsigned", 64),
+        _entry("f4e2m1fn", "float", 4),
+        _entry("f8e3m4", "float", 8),
+        _entry("f8e4m3", "float", 8),
+        _entry("f8e4m3b11fnuz", "float", 8),
+        _entry("f8e4m3fn", "float", 8),
+        _entry("f8e4m3fnuz", "float", 8),
+        _entry("f8e5m2", "float", 8),
+        _entry("f8e5m2fnuz", "float", 8),
+        _entry("f8e8m0fnu", "float", 8),
+        _entry("bf16", "float", 16),
+        _entry("f16", "float", 16),
+        _entry("f32", "float", 32),
+        _entry("f64", "float", 64),
+        _entry("c64", "complex", 64),
+        _entry("c128", "complex", 128),
     )
 )
 

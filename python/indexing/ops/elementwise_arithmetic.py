@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from indexing.lazy import np
 from indexing.ops.block import Array, Op
 from indexing.ops.element_types import ElementType, element_type
 from indexing.ops.elementwise_block import (

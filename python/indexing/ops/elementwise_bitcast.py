@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from indexing.errors import UnsupportedOp
+from indexing.lazy import np
 from indexing.ops.block import (
     Array,
     HloValue,

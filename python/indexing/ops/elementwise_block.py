@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
-import numpy as np
-
 from indexing.errors import UnsupportedOp
+from indexing.lazy import np
 from indexing.ops.block import Array, HloValue, Indexing, Op, identity, only_array, scalar
 from indexing.ops.element_types import ElementType, element_type
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from indexing.errors import UnsupportedOp
+from indexing.lazy import np
 from indexing.ops.block import Array, Op
 from indexing.ops.element_types import ElementType, element_type
 from indexing.ops.elementwise_block import elementwise, kind_of, promoted_integer, refuse, wrapped

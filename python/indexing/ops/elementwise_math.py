@@ -9,8 +9,7 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from indexing.lazy import np
 from indexing.ops.block import Array, Op
 from indexing.ops.elementwise_block import Code, elementwise, kind_of, refuse
 
@@ -50,6 +49,11 @@ def _wide(function: Callable[..., Array]) -> Callable[..., Array]:
     return apply
 
 
+def _numpy(name: str) -> Callable[..., Array]:
+    """A function of numpy, which is loaded when it is called."""
+    return lambda *arrays: getattr(np, name)(*arrays)
+
+
 def _erf(a: Array) -> Array:
     return np.asarray(np.frompyfunc(math.erf, 1, 1)(a)).astype(np.float64)
 
@@ -83,29 +87,29 @@ def _function(opcode: str, law: str, name: str, function: Callable[..., Array], 
 
 
 OPS: tuple[Op, ...] = (
-    _function("acos", "out[i] = acos(in[i])", "acos", np.arccos),
-    _function("acosh", "out[i] = acosh(in[i])", "acosh", np.arccosh),
-    _function("asin", "out[i] = asin(in[i])", "asin", np.arcsin),
-    _function("asinh", "out[i] = asinh(in[i])", "asinh", np.arcsinh),
+    _function("acos", "out[i] = acos(in[i])", "acos", _numpy("arccos")),
+    _function("acosh", "out[i] = acosh(in[i])", "acosh", _numpy("arccosh")),
+    _function("asin", "out[i] = asin(in[i])", "asin", _numpy("arcsin")),
+    _function("asinh", "out[i] = asinh(in[i])", "asinh", _numpy("arcsinh")),
     _function("atan2", "out[i] = atan2(a[i], b[i])", "atan2", _atan2),
-    _function("atanh", "out[i] = atanh(in[i])", "atanh", np.arctanh),
+    _function("atanh", "out[i] = atanh(in[i])", "atanh", _numpy("arctanh")),
     _function("cbrt", "out[i] = in[i] ** (1/3)", "cbrt", _cbrt),
-    _function("ceil", "out[i] = ceil(in[i])", "ceil", np.ceil, rounds="exact"),
-    _function("cosh", "out[i] = cosh(in[i])", "cosh", np.cosh),
-    _function("cosine", "out[i] = cos(in[i])", "cos", np.cos),
+    _function("ceil", "out[i] = ceil(in[i])", "ceil", _numpy("ceil"), rounds="exact"),
+    _function("cosh", "out[i] = cosh(in[i])", "cosh", _numpy("cosh")),
+    _function("cosine", "out[i] = cos(in[i])", "cos", _numpy("cos")),
     _function("erf", "out[i] = erf(in[i])", "erf", _erf),
-    _function("exponential", "out[i] = exp(in[i])", "exp", np.exp),
-    _function("exponential-minus-one", "out[i] = exp(in[i]) - 1", "expm1", np.expm1),
-    _function("floor", "out[i] = floor(in[i])", "floor", np.floor, rounds="exact"),
-    _function("log", "out[i] = ln(in[i])", "log", np.log),
-    _function("log-plus-one", "out[i] = ln(in[i] + 1)", "log1p", np.log1p),
+    _function("exponential", "out[i] = exp(in[i])", "exp", _numpy("exp")),
+    _function("exponential-minus-one", "out[i] = exp(in[i]) - 1", "expm1", _numpy("expm1")),
+    _function("floor", "out[i] = floor(in[i])", "floor", _numpy("floor"), rounds="exact"),
+    _function("log", "out[i] = ln(in[i])", "log", _numpy("log")),
+    _function("log-plus-one", "out[i] = ln(in[i] + 1)", "log1p", _numpy("log1p")),
     _function("logistic", "out[i] = 1 / (1 + exp(-in[i]))", "logistic", _logistic),
     _function("round-nearest-afz", "out[i] = in[i] rounded, halves away from zero", "round", _round_away, "exact"),
-    _function("round-nearest-even", "out[i] = in[i] rounded, halves to even", "rint", np.rint, "exact"),
+    _function("round-nearest-even", "out[i] = in[i] rounded, halves to even", "rint", _numpy("rint"), "exact"),
     _function("rsqrt", "out[i] = 1 / sqrt(in[i])", "rsqrt", _rsqrt),
-    _function("sine", "out[i] = sin(in[i])", "sin", np.sin),
-    _function("sinh", "out[i] = sinh(in[i])", "sinh", np.sinh),
-    _function("sqrt", "out[i] = sqrt(in[i])", "sqrt", np.sqrt),
-    _function("tan", "out[i] = tan(in[i])", "tan", np.tan),
-    _function("tanh", "out[i] = tanh(in[i])", "tanh", np.tanh),
+    _function("sine", "out[i] = sin(in[i])", "sin", _numpy("sin")),
+    _function("sinh", "out[i] = sinh(in[i])", "sinh", _numpy("sinh")),
+    _function("sqrt", "out[i] = sqrt(in[i])", "sqrt", _numpy("sqrt")),
+    _function("tan", "out[i] = tan(in[i])", "tan", _numpy("tan")),
+    _function("tanh", "out[i] = tanh(in[i])", "tanh", _numpy("tanh")),
 )

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from indexing.errors import UnsupportedOp
+from indexing.lazy import np
 from indexing.ops.block import Array, Op
 from indexing.ops.element_types import ElementType, element_type
 from indexing.ops.elementwise_arithmetic import larger, smaller
@@ -19,13 +18,13 @@ if TYPE_CHECKING:
     from indexing.ops.element import Value
 
 _OPERATORS = {"EQ": "==", "NE": "!=", "LT": "<", "LE": "<=", "GT": ">", "GE": ">="}
-_FUNCTIONS: dict[str, Callable[..., Array]] = {
-    "EQ": np.equal,
-    "NE": np.not_equal,
-    "LT": np.less,
-    "LE": np.less_equal,
-    "GT": np.greater,
-    "GE": np.greater_equal,
+_FUNCTIONS = {
+    "EQ": "equal",
+    "NE": "not_equal",
+    "LT": "less",
+    "LE": "less_equal",
+    "GT": "greater",
+    "GE": "greater_equal",
 }
 
 
@@ -97,7 +96,7 @@ def _is_finite_code(instruction: Instruction, values: tuple[Value, ...]) -> str:
 
 
 def _compare(instruction: Instruction, a: Array, b: Array) -> Array:
-    function = _FUNCTIONS[_direction(instruction)]
+    function: Callable[..., Array] = getattr(np, _FUNCTIONS[_direction(instruction)])
     if not _is_total_order(instruction):
         return function(a, b)
     return function(_total_order(a), _total_order(b))

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from indexing.lazy import np
 from indexing.ops.block import Across, Array, HloValue, leaves, only_array
 from indexing.ops.groups import group_with, groups_of, pairs_of
 from indexing.ops.interpret import apply

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from indexing._core import SymbolicExpr, constant
+from indexing.lazy import np
 from indexing.ops import element_dynamic
 from indexing.ops.block import Array, HloValue, Indexing, Op, OperandIndexing, only_array, tensor_map, variables
 from indexing.ops.starts import Start, Starts, as_int64, box, starts_of

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from indexing.errors import IndexingError, UnsupportedOp
+from indexing.lazy import np
 from indexing.ops.block import HloValue, Op, leaves
 
 if TYPE_CHECKING:

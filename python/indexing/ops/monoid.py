@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from indexing.lazy import np
 from indexing.ops import interpret
 from indexing.ops.block import Array, only_array
 from indexing.ops.contraction import accumulator, is_complex, is_float, to_element
@@ -19,23 +18,23 @@ from indexing.ops.contraction import accumulator, is_complex, is_float, to_eleme
 if TYPE_CHECKING:
     from indexing.hlo import Computation
 
-_UFUNCS: dict[str, np.ufunc] = {
-    "add": np.add,
-    "multiply": np.multiply,
-    "maximum": np.maximum,
-    "minimum": np.minimum,
-    "and": np.bitwise_and,
-    "or": np.bitwise_or,
-    "xor": np.bitwise_xor,
+_UFUNCS = {
+    "add": "add",
+    "multiply": "multiply",
+    "maximum": "maximum",
+    "minimum": "minimum",
+    "and": "bitwise_and",
+    "or": "bitwise_or",
+    "xor": "bitwise_xor",
 }
-_PREDICATES: dict[str, np.ufunc] = {
-    "add": np.logical_or,
-    "multiply": np.logical_and,
-    "maximum": np.logical_or,
-    "minimum": np.logical_and,
-    "and": np.logical_and,
-    "or": np.logical_or,
-    "xor": np.logical_xor,
+_PREDICATES = {
+    "add": "logical_or",
+    "multiply": "logical_and",
+    "maximum": "logical_or",
+    "minimum": "logical_and",
+    "and": "logical_and",
+    "or": "logical_or",
+    "xor": "logical_xor",
 }
 
 
@@ -57,7 +56,7 @@ def monoid(computation: Computation, dtype: np.dtype) -> Monoid | None:
         return None
     if any(p.shape.dtype != dtype for p in computation.parameters) or root.shape.dtype != dtype:
         return None
-    ufunc = (_PREDICATES if dtype.kind == "b" else _UFUNCS)[root.opcode]
+    ufunc: np.ufunc = getattr(np, (_PREDICATES if dtype.kind == "b" else _UFUNCS)[root.opcode])
     if is_complex(dtype) and root.opcode in ("maximum", "minimum"):
         return None
     wide = accumulator(dtype)

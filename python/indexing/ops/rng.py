@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from indexing.errors import UnsupportedOp
+from indexing.lazy import np
 from indexing.ops.block import (
     Array,
     HloValue,
@@ -30,8 +29,6 @@ if TYPE_CHECKING:
     from indexing.hlo import Instruction
 
 _STATE = "the key passes unchanged and the counter is advanced as one number: not every element depends on all others"
-_LOW = np.uint64(0xFFFFFFFF)
-_WORD = np.uint64(32)
 
 
 # ---------------------------------------------------------------- rng, rng-get-and-update-state
@@ -101,11 +98,15 @@ def bits_reference(instruction: Instruction, values: Sequence[HloValue]) -> HloV
 
 def _words(values: Array) -> tuple[Array, Array]:
     """The low and the high 32 bits of 64-bit integers, still in 64-bit ones."""
-    return values & _LOW, values >> _WORD
+    return _low(values), values >> np.uint64(32)
+
+
+def _low(values: Array) -> Array:
+    return values & np.uint64(0xFFFFFFFF)
 
 
 def _joined(low: Array, high: Array) -> Array:
-    return low | (high << _WORD)
+    return low | (high << np.uint64(32))
 
 
 def _three_fry(state: Array, sizes: tuple[int, ...], bits: int) -> tuple[Array, Array]:
@@ -137,14 +138,14 @@ def _split_dimension(sizes: tuple[int, ...]) -> int:
 def _three_fry_2x32(counter: tuple[Array, Array], key: tuple[Array, Array]) -> tuple[Array, Array]:
     rotations = ((13, 15, 26, 6), (17, 29, 16, 24))
     schedule = (key[0], key[1], key[0] ^ key[1] ^ np.uint64(0x1BD11BDA))
-    x, y = (counter[0] + schedule[0]) & _LOW, (counter[1] + schedule[1]) & _LOW
+    x, y = _low(counter[0] + schedule[0]), _low(counter[1] + schedule[1])
     for group in range(5):
         for rotation in rotations[group % 2]:
-            x = (x + y) & _LOW
-            y = ((y << np.uint64(rotation)) | (y >> np.uint64(32 - rotation))) & _LOW
+            x = _low(x + y)
+            y = _low((y << np.uint64(rotation)) | (y >> np.uint64(32 - rotation)))
             y = x ^ y
-        x = (x + schedule[(group + 1) % 3]) & _LOW
-        y = (y + schedule[(group + 2) % 3] + np.uint64(group + 1)) & _LOW
+        x = _low(x + schedule[(group + 1) % 3])
+        y = _low(y + schedule[(group + 2) % 3] + np.uint64(group + 1))
     return x, y
 
 
@@ -170,8 +171,9 @@ def _philox_4x32(x: list[Array], key: tuple[Array, Array]) -> list[Array]:
     first, second = key
     for _ in range(10):
         p, q = x[0] * np.uint64(0xD2511F53), x[2] * np.uint64(0xCD9E8D57)
-        x = [(q >> _WORD) ^ x[1] ^ first, q & _LOW, (p >> _WORD) ^ x[3] ^ second, p & _LOW]
-        first, second = (first + np.uint64(0x9E3779B9)) & _LOW, (second + np.uint64(0xBB67AE85)) & _LOW
+        (p_low, p_high), (q_low, q_high) = _words(p), _words(q)
+        x = [q_high ^ x[1] ^ first, q_low, p_high ^ x[3] ^ second, p_low]
+        first, second = _low(first + np.uint64(0x9E3779B9)), _low(second + np.uint64(0xBB67AE85))
     return x
 
 

@@ -10,9 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from indexing._core import SymbolicExpr
+from indexing.lazy import np
 from indexing.ops.block import (
     Array,
     Constraint,

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from indexing._core import SymbolicExpr
+from indexing.lazy import np
 from indexing.ops import element_dynamic
 from indexing.ops.block import (
     Array,

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from indexing._core import constant
 from indexing.layout import bit_width, bitcast_map, major_to_minor, physical_sizes, reshape_results
+from indexing.lazy import np
 from indexing.ops.block import (
     Array,
     HloValue,

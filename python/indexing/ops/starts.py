@@ -10,9 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-import numpy as np
-
 from indexing._core import IndexingMap, SymbolicExpr, constant
+from indexing.lazy import np
 from indexing.ops.block import Array, Bounds, Constraint, OperandIndexing, RuntimeValue, tensor_map, variables
 
 if TYPE_CHECKING:

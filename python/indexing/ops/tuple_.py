@@ -6,9 +6,8 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from indexing.errors import IndexingError
+from indexing.lazy import np
 from indexing.ops import element_moves
 from indexing.ops.block import (
     HloValue,

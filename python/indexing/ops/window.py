@@ -6,9 +6,8 @@ import itertools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from indexing._core import SymbolicExpr
+from indexing.lazy import np
 from indexing.ops import element_loops
 from indexing.ops.block import (
     Array,

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from indexing._core import SymbolicExpr
+from indexing.lazy import np
 from indexing.ops.block import Array, Constraint
 
 if TYPE_CHECKING:
