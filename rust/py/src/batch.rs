@@ -27,10 +27,13 @@ fn run<T: Sync>(
     // A loop, for `collect` of results doesn't know how many there will be.
     let each = |places: Range<usize>| {
         let mut done = Vec::with_capacity(places.len());
-        for i in places {
-            done.push(workspace::with(|w| work(w, &items[i])).map_err(|e| (i, e))?);
-        }
-        Ok(done)
+        workspace::with(|w| {
+            for i in places {
+                w.arena.clear();
+                done.push(work(w, &items[i]).map_err(|e| (i, e))?);
+            }
+            Ok(done)
+        })
     };
     let threads = threads.min(items.len().div_ceil(CHUNK));
     if threads <= 1 {

@@ -4,7 +4,7 @@ use crate::error::{invalid, Raise};
 use crate::hash::stable;
 use crate::interval::{equality, int64, interval_of, PyInterval};
 use crate::vector;
-use crate::workspace;
+use crate::workspace::{self, Workspace, TEXT};
 use indexing_core::expr::Node;
 use indexing_core::map_simplify;
 use indexing_core::text::{read_expr, write_expr, Style, VariableNames};
@@ -176,11 +176,13 @@ impl PyExpr {
         num_dims: Option<u32>,
     ) -> PyResult<PyExpr> {
         let names = Names { given: names.unwrap_or_default(), num_dims };
-        let result = workspace::with(|w| {
-            let e = read_expr(text, &mut w.arena, &mut w.reading, &names)?;
-            Ok(w.arena.export(&[e]))
-        });
-        result.map(PyExpr).raise_in(py, text)
+        let read = || {
+            workspace::with(|w| {
+                let e = read_expr(text, &mut w.arena, &mut w.reading, &names)?;
+                Ok(w.arena.export(&[e]))
+            })
+        };
+        workspace::released(py, text.len() / TEXT, read).map(PyExpr).raise_in(py, text)
     }
 
     fn __add__(&self, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
@@ -296,20 +298,22 @@ impl PyExpr {
     /// The expression simplified where variable `i` lies in `intervals[i]`.
     fn simplify(&self, intervals: &Bound<'_, PyAny>) -> PyResult<PyExpr> {
         let bounds = intervals_of(intervals)?;
-        Ok(workspace::with(|w| {
+        let simplify = |w: &mut Workspace| {
             let root = w.arena.import(&self.0)[0];
             let e = map_simplify::simplify_expr(&mut w.arena, &mut w.scratch, root, bounds);
             PyExpr(w.arena.export(&[e]))
-        }))
+        };
+        Ok(workspace::released(intervals.py(), self.0.byte_size(), || workspace::with(simplify)))
     }
 
     /// An interval that holds all values where variable `i` lies in `intervals[i]`.
     fn range(&self, intervals: &Bound<'_, PyAny>) -> PyResult<PyInterval> {
         let bounds = intervals_of(intervals)?;
-        Ok(PyInterval(workspace::with(|w| {
+        let range = |w: &mut Workspace| {
             let root = w.arena.import(&self.0)[0];
-            map_simplify::range_on_box(&mut w.arena, &mut w.scratch, root, bounds)
-        })))
+            PyInterval(map_simplify::range_on_box(&mut w.arena, &mut w.scratch, root, bounds))
+        };
+        Ok(workspace::released(intervals.py(), self.0.byte_size(), || workspace::with(range)))
     }
 
     /// Are all values multiples of `factor`, as far as the form of the expression tells?

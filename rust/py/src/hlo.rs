@@ -250,8 +250,9 @@ impl HloModule {
         py.detach(|| self.tables.to_text())
     }
 
-    fn computation_text(&self, computation: usize) -> PyResult<String> {
-        Ok(self.tables.computation_text(in_table(computation, self.tables.computations.len())?))
+    fn computation_text(&self, py: Python<'_>, computation: usize) -> PyResult<String> {
+        let row = in_table(computation, self.tables.computations.len())?;
+        Ok(py.detach(|| self.tables.computation_text(row)))
     }
 
     fn instruction_text(&self, instruction: usize) -> PyResult<String> {

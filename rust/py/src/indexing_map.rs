@@ -9,7 +9,7 @@ use crate::parts;
 use crate::points::PyPoints;
 use crate::step::PyStep;
 use crate::vector;
-use crate::workspace;
+use crate::workspace::{self, Workspace, TEXT};
 use indexing_core::domain::PointVariables;
 use indexing_core::map_simplify;
 use indexing_core::map_variables::{compose, from_tensor_sizes};
@@ -35,16 +35,17 @@ impl PyIndexingMap {
     fn changed(
         &self,
         py: Python<'_>,
-        change: impl FnOnce(&mut Arena, &mut OpenMap) -> Result<()>,
+        change: impl FnOnce(&mut Arena, &mut OpenMap) -> Result<()> + Send,
     ) -> PyResult<PyIndexingMap> {
         if self.0.form() != Form::Defined {
             return Ok(PyIndexingMap(self.0.clone()));
         }
-        made(py, |arena| {
-            let mut map = self.0.open(arena);
-            change(arena, &mut map)?;
-            map.close(arena)
+        self.released(py, |w| {
+            let mut map = self.0.open(&mut w.arena);
+            change(&mut w.arena, &mut map)?;
+            map.close(&mut w.arena)
         })
+        .map(PyIndexingMap)
     }
 
     fn variables_at<'py>(&self, py: Python<'py>, from: usize, to: usize) -> PyResult<Bound<'py, PyTuple>> {
@@ -109,9 +110,8 @@ impl PyIndexingMap {
 
     #[staticmethod]
     fn parse(py: Python<'_>, text: &str) -> PyResult<Self> {
-        workspace::with(|w| read_indexing_map(text, &mut w.arena, &mut w.reading))
-            .map(PyIndexingMap)
-            .raise_in(py, text)
+        let read = || workspace::with(|w| read_indexing_map(text, &mut w.arena, &mut w.reading));
+        workspace::released(py, text.len() / TEXT, read).map(PyIndexingMap).raise_in(py, text)
     }
 
     #[staticmethod]
@@ -241,22 +241,23 @@ impl PyIndexingMap {
     #[pyo3(signature = (keep_points = false))]
     fn simplify(&self, py: Python<'_>, keep_points: bool) -> PyResult<Self> {
         let points = if keep_points { PointVariables::Keep } else { PointVariables::Replace };
-        workspace::with(|w| map_simplify::simplify(&mut w.arena, &mut w.scratch, &self.0, points))
+        self.released(py, |w| map_simplify::simplify(&mut w.arena, &mut w.scratch, &self.0, points))
             .map(PyIndexingMap)
-            .raise(py)
     }
 
     /// The steps of simplification: the rule, its law and precondition, what it met and what it made.
     fn explain<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let steps = workspace::with(|w| {
+        let steps = self.released(py, |w| {
             let (_, steps) = map_simplify::explain(&mut w.arena, &mut w.scratch, &self.0)?;
             steps.iter().map(|s| self.step_text(&mut w.arena, s)).collect::<Result<Vec<_>>>()
-        });
-        PyTuple::new(py, steps.raise(py)?.into_iter().map(|s| Py::new(py, s)).collect::<PyResult<Vec<_>>>()?)
+        })?;
+        PyTuple::new(py, steps.into_iter().map(|s| Py::new(py, s)).collect::<PyResult<Vec<_>>>()?)
     }
 
     fn compose(&self, py: Python<'_>, second: &PyIndexingMap) -> PyResult<Self> {
-        made(py, |arena| compose(arena, &self.0, &second.0))
+        let bytes = self.0.dag().byte_size() + second.0.dag().byte_size();
+        let join = || workspace::with(|w| compose(&mut w.arena, &self.0, &second.0));
+        workspace::released(py, bytes, join).map(PyIndexingMap).raise(py)
     }
 
     fn __mul__(&self, py: Python<'_>, second: &PyIndexingMap) -> PyResult<Self> {
@@ -303,11 +304,10 @@ impl PyIndexingMap {
 
     /// `True`, or `InvalidMap` that says what is wrong.
     fn verify(&self, py: Python<'_>) -> PyResult<bool> {
-        workspace::with(|w| {
+        self.released(py, |w| {
             let map = self.0.open(&mut w.arena);
             map.verify(&mut w.arena)
-        })
-        .raise(py)?;
+        })?;
         Ok(true)
     }
 
@@ -359,13 +359,13 @@ impl PyIndexingMap {
     /// The values that an expression over the map's variables takes at most.
     fn range(&self, py: Python<'_>, expr: &Bound<'_, PyAny>) -> PyResult<PyInterval> {
         let e = need_operand(expr)?;
-        let result = workspace::with(|w| {
+        let result = self.released(py, |w| {
             let map = self.0.open(&mut w.arena);
             let e = e.import(&mut w.arena);
             map.verify_expr(&mut w.arena, e)?;
             Ok(map_simplify::range(&mut w.arena, &mut w.scratch, &map, e))
         });
-        result.map(PyInterval).raise(py)
+        result.map(PyInterval)
     }
 
     fn is_empty(&self, py: Python<'_>) -> PyResult<bool> {
@@ -414,7 +414,8 @@ impl PyIndexingMap {
 
     #[pyo3(signature = (style = None))]
     fn to_text(&self, py: Python<'_>, style: Option<&str>) -> PyResult<String> {
-        write_indexing_map(&self.0, style_of(style)?).raise(py)
+        let style = style_of(style)?;
+        workspace::released(py, self.0.dag().byte_size(), || write_indexing_map(&self.0, style)).raise(py)
     }
 
     fn __str__(&self, py: Python<'_>) -> PyResult<String> {
@@ -474,7 +475,16 @@ impl PyIndexingMap {
         Ok(PyStep { law: step.law, before: text(0, step.before.1)?, after, facts })
     }
 
-    /// Ask a question that may take long: the GIL is released.
+    /// Work that takes the longer the larger the map: the GIL is released where that pays.
+    fn released<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut Workspace) -> Result<T> + Send,
+    ) -> PyResult<T> {
+        workspace::released(py, self.0.dag().byte_size(), || workspace::with(work)).raise(py)
+    }
+
+    /// Ask a question that may take long of any map: the GIL is released.
     fn asked<T: Send>(
         &self,
         py: Python<'_>,

@@ -5,7 +5,7 @@ use crate::expr::{list, operands, split, style_of};
 use crate::hash::stable;
 use crate::interval::equality;
 use crate::vector;
-use crate::workspace;
+use crate::workspace::{self, TEXT};
 use indexing_core::text::{read_symbolic_map, write_symbolic_map};
 use indexing_core::{Arena, Expr, Result, SymbolicMap};
 use pyo3::basic::CompareOp;
@@ -39,9 +39,8 @@ impl PySymbolicMap {
 
     #[staticmethod]
     fn parse(py: Python<'_>, text: &str) -> PyResult<Self> {
-        workspace::with(|w| read_symbolic_map(text, &mut w.arena, &mut w.reading))
-            .map(PySymbolicMap)
-            .raise_in(py, text)
+        let read = || workspace::with(|w| read_symbolic_map(text, &mut w.arena, &mut w.reading));
+        workspace::released(py, text.len() / TEXT, read).map(PySymbolicMap).raise_in(py, text)
     }
 
     #[staticmethod]

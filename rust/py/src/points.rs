@@ -2,14 +2,22 @@
 
 use crate::error::Raise;
 use indexing_core::points::{Points, Step};
+use indexing_core::Result;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
+use std::sync::{Mutex, PoisonError};
 
 /// Iterates over the points of a domain, as pairs of dimensions and symbols.
 #[pyclass(name = "Points", module = "indexing._core", frozen)]
 pub struct PyPoints {
-    pub points: std::sync::Mutex<Points>,
+    pub points: Mutex<Points>,
     pub num_dims: usize,
+}
+
+impl PyPoints {
+    fn step(&self, steps: usize) -> Result<Step> {
+        self.points.lock().unwrap_or_else(PoisonError::into_inner).step(steps)
+    }
 }
 
 #[pymethods]
@@ -19,12 +27,9 @@ impl PyPoints {
     }
 
     fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<(Bound<'py, PyTuple>, Bound<'py, PyTuple>)>> {
-        const STEPS: usize = 1 << 16;
+        let (few, many) = (1 << 6, 1 << 16);
+        let mut found = self.step(few).raise(py)?;
         loop {
-            let found = {
-                let mut points = self.points.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-                points.step(STEPS).raise(py)?
-            };
             match found {
                 Step::Point(values) => {
                     let (dims, symbols) = values.split_at(self.num_dims);
@@ -33,6 +38,7 @@ impl PyPoints {
                 Step::End => return Ok(None),
                 Step::Searching => py.check_signals()?,
             }
+            found = py.detach(|| self.step(many)).raise(py)?;
         }
     }
 }

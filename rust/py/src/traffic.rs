@@ -12,7 +12,8 @@ use pyo3::prelude::*;
 type Traffic = (Sums, Sums, u128, u128, Option<u64>);
 
 fn traffic(py: Python<'_>, access: &Access<'_>, memory: Memory) -> PyResult<Option<Traffic>> {
-    let found = workspace::with(|w| counted(&mut w.arena, &mut w.scratch, access, memory)).raise(py)?;
+    let count = || workspace::with(|w| counted(&mut w.arena, &mut w.scratch, access, memory));
+    let found = py.detach(count).raise(py)?;
     Ok(found.map(|f| (f.each, f.together, f.all, f.judged.saturating_mul(f.repeats), f.sampled)))
 }
 
