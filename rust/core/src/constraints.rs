@@ -12,7 +12,10 @@ use smallvec::{smallvec, SmallVec};
 pub(crate) struct Pass<'a> {
     pub(crate) bounds: &'a mut Vec<Interval>,
     pub(crate) kept: Vec<(Expr, Interval)>,
+    /// Would a pass over what is kept perhaps do more?
     pub(crate) changed: bool,
+    /// Did bounds of variables change?
+    pub(crate) tightened: bool,
     pub(crate) empty: bool,
 }
 
@@ -23,7 +26,11 @@ struct Assumption {
     implied: bool,
 }
 
-impl Pass<'_> {
+impl<'a> Pass<'a> {
+    pub(crate) fn new(bounds: &'a mut Vec<Interval>) -> Self {
+        Pass { bounds, kept: Vec::new(), changed: false, tightened: false, empty: false }
+    }
+
     /// Take `e in interval` into the domain. `e` is simplified on the box.
     pub(crate) fn assume(&mut self, s: &mut Simplifier<'_>, e: Expr, interval: Interval) {
         let mut work = vec![Assumption { expr: e, interval, implied: false }];
@@ -125,9 +132,6 @@ impl Pass<'_> {
             _ => {}
         }
         if !implied {
-            // What a law of constraints has left may be spelled otherwise.
-            let simple = s.simplify(e);
-            self.changed |= simple != e && s.cost(simple) <= s.cost(e);
             self.keep(s, e, interval);
         }
     }
@@ -145,7 +149,8 @@ impl Pass<'_> {
             s.note_constraint("constraints-meet", (x, self.bounds[v]), &[(x, new)]);
         }
         self.empty |= new.is_empty();
-        self.changed |= new != self.bounds[v];
+        self.tightened |= new != self.bounds[v];
+        self.changed |= self.tightened;
         self.bounds[v] = new;
     }
 
@@ -160,7 +165,11 @@ impl Pass<'_> {
                 *known = both;
                 self.empty |= known.is_empty();
             }
-            None => self.kept.push((e, interval)),
+            None => {
+                // What a law of constraints has left may be spelled otherwise.
+                self.changed |= s.simplify(e) != e;
+                self.kept.push((e, interval));
+            }
         }
     }
 

@@ -9,9 +9,9 @@ use crate::error::Result;
 use crate::expr::{Arena, Expr, Node, Tag, Term};
 use crate::interval::Interval;
 use crate::range::normal_form;
-use crate::rules::RuleId;
 use crate::simplify::{Scratch, Simplifier, Status};
 use crate::trace::Step;
+use smallvec::SmallVec;
 
 /// What happens to variables that have one value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -47,10 +47,19 @@ pub struct Outcome {
     pub steps: Vec<Step>,
 }
 
-/// Rounds of tightening before the result is taken as it is.
-const ROUNDS: usize = 12;
+/// Rounds of tightening before the domain is left as it was stated.
+const ROUNDS: usize = 256;
+/// Once in so many rounds, constraints are compared with each other though bounds still move.
+const PATIENCE: usize = 4;
 /// With more constraints than this, they are not simplified with each other as facts.
 const CONSTRAINTS_COMPARED: usize = 12;
+
+/// What a round of tightening did.
+enum Round {
+    Moved,
+    Settled,
+    Empty,
+}
 
 impl Problem {
     /// Simplify constraints and results; the values of the results on the domain, and the domain, stay as they are.
@@ -94,35 +103,62 @@ impl Problem {
         })
     }
 
+    /// Tighten until nothing changes; true where the domain was found to hold no point.
     fn simplify_domain(&mut self, s: &mut Simplifier<'_>) -> bool {
-        for _ in 0..ROUNDS {
-            s.ranges.reset(self.visible_bounds());
-            s.domain_changed();
-            let mut pass = Pass { bounds: &mut self.bounds, kept: Vec::new(), changed: false, empty: false };
-            for (e, interval) in std::mem::take(&mut self.constraints) {
-                let e = s.simplify(e);
-                pass.assume(s, e, interval);
-                if pass.empty {
-                    return true;
-                }
-            }
-            let changed = pass.changed;
-            self.constraints = pass.kept;
-            if self.constraints.is_empty() {
-                // Nothing is left to say; what was derived from the box holds on if the box is the same.
-                if changed {
-                    self.restate_facts(s, None);
-                }
-                return false;
-            }
-            if !changed && !self.equate_variables(s) && !self.use_each_other(s) {
-                break;
+        let bounds: SmallVec<[Interval; 8]> = SmallVec::from_slice(&self.bounds);
+        let mut stated = Vec::new();
+        for round in 1..=ROUNDS {
+            self.sort_constraints(s);
+            let given = std::mem::take(&mut self.constraints);
+            match self.tighten(s, &given, round % PATIENCE == 0) {
+                Round::Settled => return false,
+                Round::Empty => return true,
+                Round::Moved if round == 1 => stated = given,
+                Round::Moved => {}
             }
         }
-        self.constraints.sort_by(|a, b| s.arena.compare(a.0, b.0));
+        // What still moves would move on in the next call, by as little.
+        self.bounds.copy_from_slice(&bounds);
+        self.constraints = stated;
         self.restate_facts(s, None);
-        self.replace_equal_variables(s);
         false
+    }
+
+    /// One pass over constraints. Where it changes nothing, or `compare` says so, they are used on each other.
+    fn tighten(&mut self, s: &mut Simplifier<'_>, given: &[(Expr, Interval)], compare: bool) -> Round {
+        s.ranges.reset(self.visible_bounds());
+        s.domain_changed();
+        let mut pass = Pass::new(&mut self.bounds);
+        for (e, interval) in given {
+            let e = s.simplify(*e);
+            pass.assume(s, e, *interval);
+            if pass.empty {
+                return Round::Empty;
+            }
+        }
+        let (changed, tightened) = (pass.changed, pass.tightened);
+        self.constraints = pass.kept;
+        if self.constraints.is_empty() {
+            // Nothing is left to say; what was derived from the box holds on if the box is the same.
+            if changed {
+                self.restate_facts(s, None);
+            }
+            return Round::Settled;
+        }
+        self.sort_constraints(s);
+        let same = !changed || (!tightened && self.constraints == given);
+        if !same && !compare {
+            return Round::Moved;
+        }
+        if self.equate_variables(s) || self.use_each_other(s) || !same {
+            return Round::Moved;
+        }
+        self.restate_facts(s, None);
+        Round::Settled
+    }
+
+    fn sort_constraints(&mut self, s: &Simplifier<'_>) {
+        self.constraints.sort_by(|a, b| s.arena.compare(a.0, b.0));
     }
 
     /// Simplify each constraint with the others as facts; true where one became cheaper.
@@ -236,20 +272,6 @@ impl Problem {
             }
         }
         changed
-    }
-
-    /// Where `x - y = 0`, write `x` for `y` in the results.
-    fn replace_equal_variables(&mut self, s: &mut Simplifier<'_>) {
-        for k in 0..self.constraints.len() {
-            let (form, value) = self.constraints[k];
-            let Some((keep, gone)) = s.arena.equal_variables(form, value) else { continue };
-            let Ok(new) = s.arena.replace(&self.results, &[(gone, keep)]) else { continue };
-            for (r, n) in self.results.iter_mut().zip(new) {
-                if *r != n {
-                    *r = s.applied(RuleId::EqualityUsed, *r, n);
-                }
-            }
-        }
     }
 }
 

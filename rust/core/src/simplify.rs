@@ -50,6 +50,10 @@ pub struct Simplifier<'a> {
     stack: &'a mut Vec<(Expr, bool)>,
     budget: u64,
     depth: u32,
+    /// The nodes whose rules are being tried, outermost first.
+    open: [Expr; DEEPEST as usize],
+    /// Was a node left as it is because its rules were being tried already, or for its depth?
+    hasty: bool,
     trace: Option<Vec<Step>>,
 }
 
@@ -68,6 +72,8 @@ impl<'a> Simplifier<'a> {
             stack: &mut scratch.stack,
             budget,
             depth: 0,
+            open: [NONE; DEEPEST as usize],
+            hasty: false,
             trace: None,
         }
     }
@@ -111,16 +117,19 @@ impl<'a> Simplifier<'a> {
         self.ranges.bounds(self.arena, e)
     }
 
-    /// The last form of a result: simplified, then spelled as cheaply as its digits can be, until that repeats itself;
-    /// of the forms that take turns, the cheapest, so that a result stays what it is.
+    /// The last form of a result: equal variables as one, simplified, then spelled as cheaply as its digits can be, until
+    /// that repeats itself; of the forms that take turns, the cheapest, so that a result stays what it is.
     pub fn finish(&mut self, e: Expr) -> Expr {
         let mut seen: Vec<Expr> = Vec::new();
         let mut last = e;
         // Where a sum is known to have one value, there are several forms of one cost.
-        let one_form = !self.ranges.facts.linear.iter().any(|f| f.1.is_point());
+        let equalities = self.ranges.facts.linear.iter().any(|f| f.1.is_point());
         for _ in 0..MOST_TURNS {
-            let simple = self.simplify(last);
+            self.hasty = false;
+            let replaced = if equalities { self.replace_equal_variables(last) } else { last };
+            let simple = self.simplify(replaced);
             let next = self.refit(simple);
+            let one_form = !equalities && !self.hasty;
             if next == last || (one_form && next == simple) {
                 return next;
             }
@@ -135,6 +144,21 @@ impl<'a> Simplifier<'a> {
             }
         }
         last
+    }
+
+    /// Where the facts say `x - y = 0`, `x` for `y`.
+    fn replace_equal_variables(&mut self, e: Expr) -> Expr {
+        let mut out = e;
+        for k in 0..self.ranges.facts.linear.len() {
+            let (form, value) = self.ranges.facts.linear[k];
+            let Some((keep, gone)) = self.arena.equal_variables(form, value) else { continue };
+            // Beyond int64 it stays as it is.
+            let Ok(new) = self.arena.replace(&[out], &[(gone, keep)]) else { continue };
+            if new[0] != out {
+                out = self.applied(RuleId::EqualityUsed, out, new[0]);
+            }
+        }
+        out
     }
 
     fn in_order(&mut self, a: Expr, b: Expr) -> std::cmp::Ordering {
@@ -244,6 +268,7 @@ impl<'a> Simplifier<'a> {
         let at = |o: Expr| memo.get(o.index()).copied().filter(|m| *m != NONE).unwrap_or(o);
         match self.arena.with_operands(e, at) {
             Ok(built) if built != e && self.depth < DEEPEST => {
+                self.open[self.depth as usize] = NONE;
                 self.depth += 1;
                 let out = self.simplify(built);
                 self.depth -= 1;
@@ -256,9 +281,16 @@ impl<'a> Simplifier<'a> {
 
     fn apply_rules(&mut self, e: Expr) -> Expr {
         let settled = self.settle(e);
-        if settled != e || self.depth >= DEEPEST || !self.spend(1) {
+        if settled != e || !self.spend(1) {
             return settled;
         }
+        // A rule that asks for the form of what it is asked about would ask for ever.
+        let depth = self.depth as usize;
+        if depth >= self.open.len() || self.open[..depth].contains(&e) {
+            self.hasty = true;
+            return e;
+        }
+        self.open[depth] = e;
         self.depth += 1;
         let out = match self.arena.tag(e) {
             Tag::Sum => rules::sum::apply(self, e),
