@@ -32,6 +32,7 @@ pub struct Written {
 #[derive(Default)]
 pub struct Judge {
     arena: Arena,
+    other: Arena,
     scratch: Scratch,
     values: Vec<Option<i128>>,
 }
@@ -117,21 +118,46 @@ impl Judge {
         let outcome = after.simplify(&mut self.arena, &mut self.scratch);
         if outcome.empty {
             let lost = points(&w.bounds).find(|p| contains(&w, p) == Some(true));
-            return lost.map_or(Verdict::Empty, |p| {
-                Verdict::Wrong(format!("known empty, but {p:?} is in the domain"))
-            });
-        }
-        if let Err(why) = self.compare(&w, &after) {
+            if let Some(p) = lost {
+                return Verdict::Wrong(format!("known empty, but {p:?} is in the domain"));
+            }
+        } else if let Err(why) = self.compare(&w, &after).and_then(|()| self.stays(&after)) {
             return Verdict::Wrong(why);
         }
-        let mut again = after.clone();
-        again.simplify(&mut self.arena, &mut self.scratch);
-        if (&again.results, &again.constraints, &again.bounds)
-            != (&after.results, &after.constraints, &after.bounds)
-        {
-            return Verdict::Wrong("not idempotent".into());
+        if !self.same_backwards(&w, &after, outcome.empty) {
+            return Verdict::Wrong("the order in which it was written matters".into());
+        }
+        if outcome.empty {
+            return Verdict::Empty;
         }
         Verdict::Right(points(&w.bounds).count() as u64)
+    }
+
+    /// Is the problem the same once it is simplified again?
+    fn stays(&mut self, after: &Problem) -> Result<(), String> {
+        let mut again = after.clone();
+        let empty = again.simplify(&mut self.arena, &mut self.scratch).empty;
+        let same = (&again.results, &again.constraints, &again.bounds)
+            == (&after.results, &after.constraints, &after.bounds);
+        if same && !empty {
+            Ok(())
+        } else {
+            Err("not idempotent".into())
+        }
+    }
+
+    /// Does the problem come out the same where nodes were made, terms joined and constraints stated in reverse?
+    fn same_backwards(&mut self, w: &Written, after: &Problem, empty: bool) -> bool {
+        self.other.clear();
+        let Some(mut turned) = build_backwards(&mut self.other, w) else { return true };
+        let also_empty = turned.simplify(&mut self.other, &mut self.scratch).empty;
+        if empty || also_empty {
+            return empty == also_empty;
+        }
+        let allowed = |p: &Problem| p.constraints.iter().map(|c| c.1).collect::<Vec<_>>();
+        turned.bounds == after.bounds
+            && allowed(&turned) == allowed(after)
+            && self.other.export(&roots(&turned)) == self.arena.export(&roots(after))
     }
 
     fn build(&mut self, w: &Written) -> Option<Problem> {
@@ -141,8 +167,7 @@ impl Judge {
             .iter()
             .map(|(e, low, high)| e.build(&mut self.arena).map(|e| (e, Interval::new(*low, *high))));
         let constraints = constraints.collect::<Result<_, _>>().ok()?;
-        let bounds = w.bounds.iter().map(|(low, high)| Interval::new(*low, *high)).collect();
-        Some(Problem { bounds, constraints, results, points: PointVariables::Replace })
+        Some(Problem { bounds: intervals(w), constraints, results, points: PointVariables::Replace })
     }
 
     fn compare(&mut self, w: &Written, after: &Problem) -> Result<(), String> {
@@ -151,9 +176,7 @@ impl Judge {
                 return Err(format!("the bounds grew to [{}, {}]", b.lower, b.upper));
             }
         }
-        let roots: Vec<Expr> =
-            after.results.iter().copied().chain(after.constraints.iter().map(|c| c.0)).collect();
-        let nodes = self.arena.reachable(&roots);
+        let nodes = self.arena.reachable(&roots(after));
         for point in points(&w.bounds) {
             let Some(inside) = contains(w, &point) else { continue };
             self.evaluate(&nodes, &point);
@@ -198,6 +221,27 @@ impl Judge {
             }),
         }
     }
+}
+
+/// The problem, with nodes, terms, constraints and results made in reverse.
+fn build_backwards(arena: &mut Arena, w: &Written) -> Option<Problem> {
+    let mut constraints = Vec::new();
+    for (e, low, high) in w.constraints.iter().rev() {
+        constraints.push((e.build_backwards(arena).ok()?, Interval::new(*low, *high)));
+    }
+    let results = w.results.iter().rev().map(|e| e.build_backwards(arena)).collect::<Result<Vec<_>, _>>();
+    let mut results = results.ok()?;
+    results.reverse();
+    Some(Problem { bounds: intervals(w), constraints, results, points: PointVariables::Replace })
+}
+
+fn intervals(w: &Written) -> Vec<Interval> {
+    w.bounds.iter().map(|(low, high)| Interval::new(*low, *high)).collect()
+}
+
+/// The expressions of a problem: results, then constraints.
+fn roots(p: &Problem) -> Vec<Expr> {
+    p.results.iter().copied().chain(p.constraints.iter().map(|c| c.0)).collect()
 }
 
 /// Whether a value lies in an interval whose ends at the ends of int64 stand for "unbounded".

@@ -43,17 +43,23 @@ impl Tree {
             Tree::Variable(v) => Ok(arena.variable(*v)),
             Tree::Binary(op, a, b) => {
                 let (a, b) = (a.build(arena)?, b.build(arena)?);
-                match op {
-                    Op::Add => arena.add(a, b),
-                    Op::Sub => arena.sub(a, b),
-                    Op::Mul => arena.mul(a, b),
-                    Op::FloorDiv => arena.floordiv(a, b),
-                    Op::CeilDiv => arena.ceildiv(a, b),
-                    Op::Mod => arena.modulo(a, b),
-                    Op::Min => arena.min(a, b),
-                    Op::Max => arena.max(a, b),
-                }
+                apply_in(arena, *op, a, b)
             }
+        }
+    }
+
+    /// The same, with the nodes made in another order: right operands first, and terms, factors and arguments turned.
+    pub fn build_backwards(&self, arena: &mut Arena) -> Result<Expr> {
+        let Tree::Binary(op, a, b) = self else { return self.build(arena) };
+        let b = b.build_backwards(arena)?;
+        let a = a.build_backwards(arena)?;
+        match op {
+            Op::Add => arena.add(b, a),
+            Op::Sub => arena.combine(b, -1, a, 1),
+            Op::Mul => arena.mul(b, a),
+            Op::Min => arena.min(b, a),
+            Op::Max => arena.max(b, a),
+            _ => apply_in(arena, *op, a, b),
         }
     }
 
@@ -67,6 +73,19 @@ impl Tree {
             Tree::Binary(Op::Max, a, b) => format!("max({}, {})", a.text(), b.text()),
             Tree::Binary(op, a, b) => format!("({} {} {})", a.text(), sign(*op), b.text()),
         }
+    }
+}
+
+fn apply_in(arena: &mut Arena, op: Op, a: Expr, b: Expr) -> Result<Expr> {
+    match op {
+        Op::Add => arena.add(a, b),
+        Op::Sub => arena.sub(a, b),
+        Op::Mul => arena.mul(a, b),
+        Op::FloorDiv => arena.floordiv(a, b),
+        Op::CeilDiv => arena.ceildiv(a, b),
+        Op::Mod => arena.modulo(a, b),
+        Op::Min => arena.min(a, b),
+        Op::Max => arena.max(a, b),
     }
 }
 
