@@ -174,8 +174,8 @@ impl Problem {
         }
         for k in 0..count {
             let (e, interval) = self.constraints[k];
-            let beside = |j: usize| j != k && s.arena.may_share_variables(self.constraints[j].0, e);
-            if !(0..count).any(beside) {
+            let informs = |j: usize| j != k && self.may_inform(s, j, e);
+            if !(0..count).any(informs) {
                 continue;
             }
             self.restate_facts(s, Some(k));
@@ -195,6 +195,16 @@ impl Problem {
             }
         }
         false
+    }
+
+    /// May constraint `k` tell something about the values of `e`? One that says what equals what may bring its variables
+    /// into `e`; any other is about an expression that `e` must hold.
+    fn may_inform(&self, s: &Simplifier<'_>, k: usize, e: Expr) -> bool {
+        let (form, value) = self.constraints[k];
+        match value.is_point() && s.arena.tag(form) == Tag::Sum {
+            true => s.arena.may_share_variables(form, e),
+            false => s.arena.may_use_variables_of(e, form),
+        }
     }
 
     /// Does constraint `k` always hold once a variable is replaced by what another constraint says it equals?

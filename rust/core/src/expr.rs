@@ -210,6 +210,12 @@ impl Arena {
         self.records[a.index()].variables & self.records[b.index()].variables != 0
     }
 
+    /// Can `e` have all variables of `form`? False is certain.
+    #[inline]
+    pub(crate) fn may_use_variables_of(&self, e: Expr, form: Expr) -> bool {
+        self.records[form.index()].variables & !self.records[e.index()].variables == 0
+    }
+
     /// The value of a constant.
     #[inline]
     pub fn as_constant(&self, e: Expr) -> Option<i64> {
