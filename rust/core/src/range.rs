@@ -74,6 +74,16 @@ impl Info {
     }
 }
 
+/// The congruence of a sum and one more term.
+fn joined_congruence((modulus, residue): (i64, i64), coeff: i64, term: &Info) -> (i64, i64) {
+    let own = coeff.checked_mul(term.modulus);
+    let shifted = coeff.checked_mul(term.residue).and_then(|x| residue.checked_add(x));
+    match own.zip(shifted) {
+        Some((own, shifted)) => (gcd_i64(modulus, own), shifted),
+        None => (1, 0),
+    }
+}
+
 /// A lower bound moved up; never to where an upper bound would mean "unbounded".
 fn raised(lower: i64, gap: i64) -> i64 {
     lower.checked_add(gap).unwrap_or(i64::MAX).min(lower.max(i64::MAX - 1))
@@ -250,6 +260,17 @@ impl Ranges {
         self.known(arena, e).unwrap_or(Info::of(Interval::ALL))
     }
 
+    /// What is known of a term, which is no constant.
+    #[inline(always)]
+    fn of_term(&self, arena: &Arena, e: Expr) -> &Info {
+        const ANY: Info = Info { bounds: Interval::ALL, modulus: 1, residue: 0 };
+        let known = match arena.as_variable(e) {
+            Some(v) => self.variables.get(v as usize),
+            None => self.infos.get(e.index()),
+        };
+        known.unwrap_or(&ANY)
+    }
+
     fn of_operands(&self, arena: &Arena, e: Expr) -> Info {
         match arena.node(e) {
             Node::Constant(c) => Info::point(c),
@@ -283,33 +304,48 @@ impl Ranges {
     }
 
     fn of_sum(&self, arena: &Arena, constant: i64, terms: &[Term]) -> Info {
-        let mut bounds = Interval::point(constant);
+        let (mut lower, mut upper) = (constant, constant);
         let (mut modulus, mut residue) = (0i64, constant);
+        let mut beyond = constant == i64::MIN || constant == i64::MAX;
         for t in terms {
-            let info = self.operand(arena, t.expr);
-            bounds = bounds.plus(info.bounds.scaled(t.coeff));
-            if modulus == 1 {
-                continue;
-            }
-            let Some(own) = t.coeff.checked_mul(info.modulus) else {
-                modulus = 1;
-                continue;
-            };
-            let shift = t.coeff.checked_mul(info.residue).and_then(|x| residue.checked_add(x));
-            match shift {
-                Some(x) => residue = x,
-                None => modulus = 1,
-            }
+            let info = self.of_term(arena, t.expr);
+            let Interval { lower: low, upper: high } = info.bounds;
+            let (first, last) = if t.coeff > 0 { (low, high) } else { (high, low) };
+            let ((least, a), (most, b)) = (first.overflowing_mul(t.coeff), last.overflowing_mul(t.coeff));
+            let (c, d);
+            (lower, c) = lower.overflowing_add(least);
+            (upper, d) = upper.overflowing_add(most);
+            beyond |= a | b | c | d | (low == i64::MIN) | (high == i64::MAX);
             if modulus != 1 {
-                modulus = gcd_i64(modulus, own);
+                (modulus, residue) = joined_congruence((modulus, residue), t.coeff, info);
             }
         }
-        if modulus == 0 {
-            // All constant; or the modulus is no int64.
-            return Info::of(bounds);
+        // No tightening: ends that belong to the congruences of the terms make ends that belong to that of the sum.
+        let bounds = Interval::new(lower, upper);
+        if beyond || !bounds.is_bounded() || bounds.is_point() {
+            return self.of_sum_with_open_ends(arena, constant, terms, (modulus, residue));
         }
-        residue = div_mod_positive(residue, modulus).1;
-        Info { bounds, modulus, residue: if modulus == 1 { 0 } else { residue } }.tightened()
+        residue = if modulus == 1 { 0 } else { div_mod_positive(residue, modulus).1 };
+        Info { bounds, modulus, residue }
+    }
+
+    #[cold]
+    fn of_sum_with_open_ends(
+        &self,
+        arena: &Arena,
+        constant: i64,
+        terms: &[Term],
+        (modulus, residue): (i64, i64),
+    ) -> Info {
+        let bounds = terms.iter().fold(Interval::point(constant), |sum, t| {
+            sum.plus(self.of_term(arena, t.expr).bounds.scaled(t.coeff))
+        });
+        match modulus {
+            // All constant; or the modulus is no int64.
+            0 => Info::of(bounds),
+            1 => Info { bounds, modulus, residue: 0 }.tightened(),
+            _ => Info { bounds, modulus, residue: div_mod_positive(residue, modulus).1 }.tightened(),
+        }
     }
 
     /// `a * x + b * (x floordiv k) + c * (x mod k)` is `(a * k + b) * q + (a + c) * r`, where `q` and `r` are
