@@ -95,6 +95,8 @@ pub(crate) struct Record {
     /// The variables below, each by its index modulo 16.
     pub(crate) variables: u16,
     pub(crate) tag: Tag,
+    /// Is it a sum of variables alone?
+    pub(crate) linear: bool,
 }
 
 /// The hash-consing store of nodes. [`Arena::clear`] forgets all of them and keeps the memory.
@@ -214,6 +216,12 @@ impl Arena {
     #[inline]
     pub(crate) fn may_use_variables_of(&self, e: Expr, form: Expr) -> bool {
         self.records[form.index()].variables & !self.records[e.index()].variables == 0
+    }
+
+    /// Is it a sum of variables alone?
+    #[inline]
+    pub(crate) fn is_linear(&self, e: Expr) -> bool {
+        self.records[e.index()].linear
     }
 
     /// The value of a constant.
@@ -359,9 +367,10 @@ impl Arena {
         let hash = finish(mix(Tag::Constant as u64, value as u64));
         match self.find(hash, |_, r| r.tag == Tag::Constant && r.value == value) {
             Ok(e) => e,
-            Err(slot) => {
-                self.insert(slot, Record { value, hash, at: 0, len: 0, variables: 0, tag: Tag::Constant })
-            }
+            Err(slot) => self.insert(
+                slot,
+                Record { value, hash, at: 0, len: 0, variables: 0, tag: Tag::Constant, linear: false },
+            ),
         }
     }
 
@@ -379,7 +388,8 @@ impl Arena {
     fn new_variable(&mut self, index: u32) -> Expr {
         let hash = finish(mix(Tag::Variable as u64, u64::from(index)));
         let variables = 1 << (index % 16);
-        let record = Record { value: 0, hash, at: index, len: 0, variables, tag: Tag::Variable };
+        let record =
+            Record { value: 0, hash, at: index, len: 0, variables, tag: Tag::Variable, linear: false };
         let own = index as usize;
         if own < self.variables.len() {
             let e = self.push(record);
@@ -399,7 +409,7 @@ impl Arena {
             Ok(e) => e,
             Err(slot) => {
                 let variables = self.records[a.index()].variables | self.records[b.index()].variables;
-                self.insert(slot, Record { value: 0, hash, at: a.0, len: b.0, variables, tag })
+                self.insert(slot, Record { value: 0, hash, at: a.0, len: b.0, variables, tag, linear: false })
             }
         }
     }
@@ -418,7 +428,10 @@ impl Arena {
                 let at = self.args.len() as u32;
                 self.args.extend_from_slice(args);
                 let variables = args.iter().fold(0, |all, a| all | self.records[a.index()].variables);
-                self.insert(slot, Record { value: 0, hash, at, len: args.len() as u32, variables, tag })
+                self.insert(
+                    slot,
+                    Record { value: 0, hash, at, len: args.len() as u32, variables, tag, linear: false },
+                )
             }
         }
     }
@@ -440,11 +453,14 @@ impl Arena {
             Err(slot) => {
                 let at = self.terms.len() as u32;
                 self.terms.extend_from_slice(terms);
-                let variables = terms.iter().fold(0, |all, t| all | self.records[t.expr.index()].variables);
-                self.insert(
-                    slot,
-                    Record { value, hash, at, len: terms.len() as u32, variables, tag: Tag::Sum },
-                )
+                let (mut variables, mut linear) = (0, true);
+                for t in terms {
+                    let r = &self.records[t.expr.index()];
+                    variables |= r.variables;
+                    linear &= r.tag == Tag::Variable;
+                }
+                let len = terms.len() as u32;
+                self.insert(slot, Record { value, hash, at, len, variables, tag: Tag::Sum, linear })
             }
         }
     }

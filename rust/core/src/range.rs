@@ -132,6 +132,11 @@ impl Facts {
         self.ranges.is_empty() && self.congruences.is_empty()
     }
 
+    /// Is no fact about a sum?
+    pub(crate) fn are_of_atoms(&self) -> bool {
+        self.linear.is_empty() && self.congruences.is_empty()
+    }
+
     /// May a fact say more about a sum of some of the terms of which `has` is true than is known of each of them?
     pub(crate) fn may_join(&self, arena: &Arena, has: impl Fn(Expr) -> bool) -> bool {
         let within = |form: &Expr| match arena.node(*form) {

@@ -202,8 +202,13 @@ impl<'a> Simplifier<'a> {
         if let Some(done) = self.memoised(e) {
             return done;
         }
-        if self.operands_are_done(e) {
-            return self.visit(e);
+        let (mut done, mut same) = (true, true);
+        self.arena.for_each_operand(e, |o| match self.memoised(o) {
+            Some(new) => same &= new == o,
+            None => done = false,
+        });
+        if done {
+            return self.visit(e, same);
         }
         // Rules call this again: what lies below belongs to the calls outside.
         let below = self.stack.len();
@@ -214,7 +219,9 @@ impl<'a> Simplifier<'a> {
                 continue;
             }
             if expanded {
-                self.visit(node);
+                let mut same = true;
+                self.arena.for_each_operand(node, |o| same &= self.memoised(o) == Some(o));
+                self.visit(node, same);
                 continue;
             }
             let mut stack = std::mem::take(self.stack);
@@ -239,12 +246,6 @@ impl<'a> Simplifier<'a> {
         self.memo.get(e.index()).copied().filter(|m| *m != NONE)
     }
 
-    fn operands_are_done(&self, e: Expr) -> bool {
-        let mut done = true;
-        self.arena.for_each_operand(e, |o| done &= self.memoised(o).is_some());
-        done
-    }
-
     fn remember(&mut self, e: Expr, new: Expr) {
         let top = e.index().max(new.index());
         if self.memo.len() <= top {
@@ -254,11 +255,14 @@ impl<'a> Simplifier<'a> {
         self.memo[new.index()] = new;
     }
 
-    /// Simplify a node whose operands are done.
-    fn visit(&mut self, e: Expr) -> Expr {
-        let mut same = true;
-        self.arena.for_each_operand(e, |o| same &= self.memoised(o) == Some(o));
-        let new = if same { self.apply_rules(e) } else { self.visit_changed(e) };
+    /// Simplify a node whose operands are done, and the `same` as they were or not.
+    fn visit(&mut self, e: Expr, same: bool) -> Expr {
+        let new = match same {
+            // No rule is about variables that have more than one value, where no fact is about their sum.
+            true if self.arena.is_linear(e) && self.ranges.facts.are_of_atoms() => e,
+            true => self.apply_rules(e),
+            false => self.visit_changed(e),
+        };
         self.remember(e, new);
         new
     }
