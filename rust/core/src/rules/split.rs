@@ -5,7 +5,7 @@
 //! all nonnegative), and the range of what is left must lie within one period of `g`: linear in the number of terms.
 
 use crate::error::Result;
-use crate::expr::{Expr, Term, Terms};
+use crate::expr::{Expr, Tag, Term, Terms};
 use crate::int::{div_mod_positive, gcd_i64};
 use crate::interval::Interval;
 use crate::range::Info;
@@ -54,6 +54,10 @@ impl Simplifier<'_> {
         m: i64,
         mut accept: impl FnMut(&mut Self, Split) -> Result<Option<T>>,
     ) -> Result<Option<T>> {
+        // A dividend that is no sum lies in one period only where it has two values.
+        if self.arena.tag(n) != Tag::Sum && width(self.bounds(n)) > 1 {
+            return Ok(None);
+        }
         let mut parts = Parts::new();
         let constant = self.fill_parts(n, &mut parts);
         let related = self.are_related(&parts);
@@ -66,7 +70,7 @@ impl Simplifier<'_> {
                 continue;
             }
             for residues in ALL_RESIDUES {
-                if residues == Residues::LeastDown && !reduced.has_tie {
+                if !reduced.has_own(residues) {
                     continue;
                 }
                 if let Some(found) = self.split_at(&reduced, residues, related)? {
@@ -120,9 +124,6 @@ impl Simplifier<'_> {
         related: bool,
     ) -> Result<Option<Split>> {
         let Reduced { parts, constant, shift, granule: g, .. } = *reduced;
-        if residues == Residues::Nonnegative && reduced.none_low {
-            return Ok(None);
-        }
         let mut period = reduced.period(residues);
         if period.is_none() && related && !reduced.none_low {
             let low: Terms = reduced.low(residues).map(|(p, r)| Term::new(r, p.term.expr)).collect();
@@ -165,8 +166,10 @@ struct Reduced<'p> {
     /// The residue in `[0, granule)` of each coefficient; `None` where all values of the term are congruent.
     rests: SmallVec<[Option<i64>; 8]>,
     none_low: bool,
-    /// Does a coefficient have two residues of the same absolute value?
+    /// Does a coefficient have two residues of the same absolute value, a lesser one above zero, or below?
     has_tie: bool,
+    has_above: bool,
+    has_below: bool,
     /// The least width that residues can leave.
     least_width: i128,
 }
@@ -175,7 +178,7 @@ impl<'p> Reduced<'p> {
     fn new(constant: i64, parts: &'p [Part], g: i64) -> Option<Self> {
         let mut shift = div_mod_positive(constant, g).1;
         let mut rests = SmallVec::new();
-        let (mut none_low, mut has_tie, mut least_width) = (true, false, 0);
+        let (mut has_tie, mut has_above, mut has_below, mut least_width) = (false, false, false, 0);
         for p in parts {
             if p.step % g == 0 {
                 // The whole term is congruent to a constant.
@@ -185,12 +188,35 @@ impl<'p> Reduced<'p> {
                 continue;
             }
             let r = div_mod_positive(p.term.coeff, g).1;
-            none_low = false;
             has_tie |= r == g - r;
+            has_above |= r < g - r;
+            has_below |= r > g - r;
             least_width += i128::from(r.min(g - r)) * width(p.info.bounds);
             rests.push(Some(r));
         }
-        Some(Reduced { parts, constant, shift, granule: g, rests, none_low, has_tie, least_width })
+        let none_low = !(has_tie || has_above || has_below);
+        Some(Reduced {
+            parts,
+            constant,
+            shift,
+            granule: g,
+            rests,
+            none_low,
+            has_tie,
+            has_above,
+            has_below,
+            least_width,
+        })
+    }
+
+    /// Are the residues others than those that are looked at before them?
+    fn has_own(&self, residues: Residues) -> bool {
+        match residues {
+            Residues::Least => true,
+            Residues::LeastDown => self.has_tie,
+            Residues::Nonnegative => self.has_below,
+            Residues::Nonpositive => self.has_above,
+        }
     }
 
     /// The terms of the low part, each with its residue.
@@ -249,7 +275,7 @@ fn residue_of(coeff: i64, r: i64, g: i64, residues: Residues) -> i64 {
 fn granules(parts: &[Part], m: i64) -> Granules {
     let mut found = Granules::new();
     found.push(m);
-    let mut single: Granules = parts.iter().map(|p| gcd_i64(m, p.step)).collect();
+    let mut single: Granules = parts.iter().map(|p| gcd_i64(p.step, m)).collect();
     single.sort_unstable_by(|a, b| b.cmp(a));
     let mut joined = 0;
     for g in single {
