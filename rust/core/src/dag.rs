@@ -3,7 +3,7 @@
 //! The words are a function of the structure alone (depth-first post-order), so that equal expressions have equal
 //! words: equality and hashing need no arena, values can be sent to other threads, and memory returns when they drop.
 
-use crate::expr::{Arena, Expr, Node, Tag, Term, Words};
+use crate::expr::{Arena, Expr, Leaf, Node, Tag, Term, Words};
 use std::sync::Arc;
 
 /// Expressions (the roots, in order) with everything below them. Cheap to clone.
@@ -67,19 +67,33 @@ impl Writer<'_> {
                 continue;
             }
             let first = self.open.len();
-            let arena = self.arena;
-            arena.for_each_operand(e, |o| {
-                // Leaves in front of all that has to wait are in their place now.
-                if self.position[o.index()] == ABSENT && (self.open.len() > first || !self.wrote_leaf(o)) {
-                    self.open.push(o);
+            match self.arena.node(e) {
+                Node::Variable(_) | Node::Constant(_) => {}
+                Node::FloorDiv(a, b) | Node::Mod(a, b) => {
+                    self.visit(a, first);
+                    self.visit(b, first);
                 }
-            });
+                Node::Product(args) | Node::Min(args) | Node::Max(args) => {
+                    args.iter().for_each(|a| self.visit(*a, first));
+                }
+                Node::Sum(_, terms) => terms.iter().for_each(|t| self.visit(t.expr, first)),
+            }
             if self.open.len() == first {
                 self.open.pop();
                 self.write(e);
             } else {
                 self.open[first..].reverse();
             }
+        }
+    }
+
+    /// Write an operand of the node that stands before `first`, or let the node wait for it.
+    #[inline(always)]
+    fn visit(&mut self, operand: Expr, first: usize) {
+        // Leaves in front of all that has to wait are in their place now.
+        if self.position[operand.index()] == ABSENT && (self.open.len() > first || !self.wrote_leaf(operand))
+        {
+            self.open.push(operand);
         }
     }
 
@@ -91,10 +105,10 @@ impl Writer<'_> {
 
     #[inline(always)]
     fn wrote_leaf(&mut self, e: Expr) -> bool {
-        match self.arena.node(e) {
-            Node::Variable(v) => self.words.push(header(Tag::Variable, v)),
-            Node::Constant(c) => self.words.extend_from_slice(&[header(Tag::Constant, 0), c]),
-            _ => return false,
+        match self.arena.leaf(e) {
+            Some(Leaf::Variable(v)) => self.words.push(header(Tag::Variable, v)),
+            Some(Leaf::Constant(c)) => self.words.extend_from_slice(&[header(Tag::Constant, 0), c]),
+            None => return false,
         }
         self.place(e);
         true

@@ -106,6 +106,8 @@ pub struct Arena {
     terms: Vec<Term>,
     args: Vec<Expr>,
     table: Vec<u32>,
+    /// What the table adds to ids: what is less stood there before `clear`.
+    base: u32,
     /// Where the first variables are.
     variables: [u32; 32],
     pub(crate) term_buffers: Vec<Vec<Term>>,
@@ -135,6 +137,8 @@ pub(crate) struct Words {
 }
 
 const SMALLEST_TABLE: usize = 128;
+/// Ids are less than the difference between this and 2^32.
+const LARGEST_BASE: u32 = 1 << 31;
 
 #[inline]
 fn mix(hash: u64, word: u64) -> u64 {
@@ -157,7 +161,11 @@ impl Arena {
         if self.table.len() > SMALLEST_TABLE && self.table.len() > 8 * self.records.len() {
             self.table.truncate(SMALLEST_TABLE);
         }
-        self.table.fill(0);
+        self.base += self.records.len() as u32;
+        if self.base > LARGEST_BASE {
+            self.base = 1;
+            self.table.fill(0);
+        }
         self.records.clear();
         self.terms.clear();
         self.args.clear();
@@ -323,13 +331,10 @@ impl Arena {
         let mask = self.table.len() - 1;
         let mut slot = hash as usize & mask;
         loop {
-            let id = self.table[slot];
-            if id == 0 {
-                return Err(slot);
-            }
-            let r = &self.records[id as usize - 1];
+            let id = self.table[slot].wrapping_sub(self.base);
+            let Some(r) = self.records.get(id as usize) else { return Err(slot) };
             if r.hash == hash && equal(self, r) {
-                return Ok(Expr(id - 1));
+                return Ok(Expr(id));
             }
             slot = (slot + 1) & mask;
         }
@@ -340,12 +345,13 @@ impl Arena {
         let size = SMALLEST_TABLE.max(self.table.len() * 4);
         self.table.clear();
         self.table.resize(size, 0);
+        self.base = 1;
         for (id, r) in self.records.iter().enumerate() {
             let mut slot = r.hash as usize & (size - 1);
             while self.table[slot] != 0 {
                 slot = (slot + 1) & (size - 1);
             }
-            self.table[slot] = id as u32 + 1;
+            self.table[slot] = id as u32 + self.base;
         }
     }
 
@@ -359,7 +365,7 @@ impl Arena {
     #[inline]
     fn insert(&mut self, slot: usize, record: Record) -> Expr {
         let e = self.push(record);
-        self.table[slot] = e.0 + 1;
+        self.table[slot] = e.0 + self.base;
         e
     }
 
@@ -385,8 +391,9 @@ impl Arena {
         }
     }
 
+    #[inline]
     fn new_variable(&mut self, index: u32) -> Expr {
-        let hash = finish(mix(Tag::Variable as u64, u64::from(index)));
+        let hash = index.wrapping_add(1).wrapping_mul(0x9e37_79b1);
         let variables = 1 << (index % 16);
         let record =
             Record { value: 0, hash, at: index, len: 0, variables, tag: Tag::Variable, linear: false };

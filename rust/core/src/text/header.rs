@@ -1,9 +1,9 @@
 //! Reading the variables in front of the arrow of a map, and what their names mean behind it.
 
 use super::read_expr::{Reading, VariableNames};
-use super::scan::{is_name_byte, name_key, Scanner};
+use super::scan::{is_name_byte, name_key, usual_interval, Scanner};
 use crate::error::{Error, Result};
-use crate::indexing_map::{Variable, VariableKind, RESERVED};
+use crate::indexing_map::{default_name, starts_name, Variable, VariableKind, RESERVED};
 use crate::interval::Interval;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -27,6 +27,19 @@ struct Custom<'t> {
     mask: u64,
     name: &'t str,
     index: u32,
+}
+
+impl Custom<'_> {
+    /// What is behind the name in `text`, if the name is short; that may still belong to the name.
+    #[inline]
+    fn strip<'s>(&self, text: &'s [u8]) -> Option<&'s [u8]> {
+        let word = u64::from_le_bytes(*text.first_chunk()?);
+        if word & self.mask == self.key && self.name.len() <= 8 {
+            text.get(self.name.len()..)
+        } else {
+            None
+        }
+    }
 }
 
 const FEW: usize = 12;
@@ -101,9 +114,17 @@ impl<'t> Header<'t> {
     }
 
     /// As [`VariableNames::short`], for a name of at most eight bytes that is no default name.
+    #[inline]
+    fn short_custom<'s>(&self, text: &'s [u8]) -> Option<(u32, &'s [u8])> {
+        if self.custom.is_empty() || !text.first().is_some_and(|b| starts_name(*b)) {
+            return None;
+        }
+        self.any_short_custom(text)
+    }
+
     #[inline(never)]
-    pub(super) fn short_custom<'s>(&self, text: &'s [u8]) -> Option<(u32, &'s [u8])> {
-        if self.custom.is_empty() || self.custom.len() > FEW {
+    fn any_short_custom<'s>(&self, text: &'s [u8]) -> Option<(u32, &'s [u8])> {
+        if self.custom.len() > FEW {
             return None;
         }
         let word = u64::from_le_bytes(*text.first_chunk()?);
@@ -146,14 +167,47 @@ impl<'t> Header<'t> {
         self.custom.iter().map(|c| c.name).find(|name| self.default_index(name).is_some())
     }
 
-    pub(super) fn variables(&self, reading: &mut Reading) -> Vec<Variable> {
-        let unknown = Interval::EMPTY;
-        let mut variables = Vec::with_capacity(self.num_variables);
-        variables.extend((0..self.num_variables).map(|_| Variable::new(unknown)));
+    /// Read `d0 in [0, 9], ` for one variable after the other, as far as all is written just so: what is behind.
+    #[inline(never)]
+    pub(super) fn usual_domain<'s>(&self, mut text: &'s [u8], variables: &mut Vec<Variable>) -> &'s [u8] {
+        let mut name = [b'd', b'0'];
+        for v in 0..self.num_dims + self.num_ranges {
+            if v == self.num_dims {
+                name = [b's', b'0'];
+            }
+            let behind = match self.custom.get(v) {
+                // Custom names in front of all others.
+                Some(c) if c.index as usize == v => c.strip(text),
+                Some(_) => None,
+                None if name[1] <= b'9' => text.strip_prefix(&name),
+                None => None,
+            };
+            name[1] = name[1].saturating_add(1);
+            let Some((lower, upper, behind)) = behind.and_then(usual_interval) else { break };
+            match behind {
+                [b',', b' ', rest @ ..] => text = rest,
+                [] => text = behind,
+                _ => break,
+            }
+            variables.push(Variable::new(Interval::new(lower, upper)));
+        }
+        text
+    }
+
+    /// Give the variables their names.
+    #[inline]
+    pub(super) fn give_names(&self, variables: &mut [Variable], reading: &mut Reading) {
         for c in &self.custom {
             variables[c.index as usize].name = Some(kept_name(reading, c));
         }
-        variables
+    }
+
+    /// The name of variable `v`.
+    pub(super) fn name_of(&self, v: usize) -> String {
+        match self.custom.iter().find(|c| c.index as usize == v) {
+            Some(c) => c.name.to_owned(),
+            None => default_name(v, self.num_dims, self.num_ranges),
+        }
     }
 }
 
@@ -207,19 +261,25 @@ impl VariableNames for Header<'_> {
 #[inline]
 fn default_names(scanner: &mut Scanner<'_>, header: &mut Header<'_>, kind: VariableKind, close: u8) -> bool {
     let [letter] = *kind.prefix().as_bytes() else { return false };
-    for place in 0..10u8 {
-        let [a, b, after, rest @ ..] = scanner.rest else { return false };
-        if *a != letter || *b != b'0' + place || !(*after == b',' || *after == close) {
-            return false;
+    let mut rest = scanner.rest;
+    let mut digit = b'0';
+    let mut whole = false;
+    while digit <= b'9' {
+        let Some((word, behind)) = rest.split_first_chunk() else { break };
+        let differs = u32::from_le_bytes(*word) ^ u32::from_le_bytes([letter, digit, b',', b' ']);
+        if differs != 0 {
+            whole = differs & 0x00ff_ffff == u32::from(b',' ^ close) << 16;
+            break;
         }
-        header.num_variables += 1;
-        scanner.rest = rest;
-        if *after == close {
-            return true;
-        }
-        scanner.skip_space();
+        rest = behind;
+        digit += 1;
     }
-    false
+    if whole {
+        rest = rest.get(3..).unwrap_or_default();
+    }
+    header.num_variables += usize::from(digit - b'0') + usize::from(whole);
+    scanner.rest = rest;
+    whole
 }
 
 fn names<'t>(
@@ -252,7 +312,7 @@ fn names<'t>(
     }
 }
 
-/// Read what stands in front of the results, into an empty header.
+/// Read what stands in front of the results and their bracket, into an empty header.
 pub(super) fn read_header<'t>(scanner: &mut Scanner<'t>, header: &mut Header<'t>) -> Result<()> {
     let start = scanner.at();
     scanner.need(b'(', "'(' and the dimensions, as in `(d0, d1) -> (d0)`")?;
@@ -264,12 +324,17 @@ pub(super) fn read_header<'t>(scanner: &mut Scanner<'t>, header: &mut Header<'t>
     if scanner.take(b'{') {
         names(scanner, header, VariableKind::Runtime, b'}', "a runtime variable, ',' or '}'")?;
     }
-    if let Some(twice) = header.finish() {
-        return Err(Error::parse(format!("expected each variable once, found {twice:?} twice"), start));
+    if !header.custom.is_empty() {
+        if let Some(twice) = header.finish() {
+            return Err(Error::parse(format!("expected each variable once, found {twice:?} twice"), start));
+        }
+    }
+    if scanner.take_exactly(b"-> (").is_some() {
+        return Ok(());
     }
     if !(scanner.take(b'-') && scanner.here() == b'>') {
         return Err(scanner.expected("'->' and the results"));
     }
     scanner.step();
-    Ok(())
+    scanner.need(b'(', "'(' and the results")
 }

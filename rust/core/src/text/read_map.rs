@@ -5,7 +5,7 @@ use super::read_expr::{expr, variable, Reading};
 use super::scan::{usual_interval, Scanner};
 use crate::error::Result;
 use crate::expr::{Arena, Expr};
-use crate::indexing_map::{name_of, IndexingMap, OpenMap};
+use crate::indexing_map::{IndexingMap, OpenMap, Variable};
 use crate::interval::Interval;
 use crate::map::SymbolicMap;
 
@@ -16,31 +16,28 @@ fn results(
     header: &Header<'_>,
     results: &mut Vec<Expr>,
 ) -> Result<()> {
-    scanner.need(b'(', "'(' and the results")?;
     loop {
-        if scanner.take(b')') {
-            return Ok(());
-        }
         match header.short_default(scanner.rest) {
             Some((v, rest @ [b',' | b')', ..])) => {
                 results.push(arena.variable(v));
                 scanner.rest = rest;
             }
+            _ if scanner.take(b')') => return Ok(()),
             _ => results.push(expr(scanner, arena, reading, header)?),
         }
-        if !scanner.take(b',') {
-            scanner.need(b')', "an operator, ',' or ')'")?;
-            return Ok(());
+        match scanner.rest {
+            [b',', b' ', rest @ ..] => scanner.rest = rest,
+            [b')', rest @ ..] => {
+                scanner.rest = rest;
+                return Ok(());
+            }
+            _ => {
+                if !scanner.take(b',') {
+                    return scanner.need(b')', "an operator, ',' or ')'");
+                }
+            }
         }
     }
-}
-
-/// `d0 in [lower, upper]`, written just so: the variable, its bounds, and what is behind them.
-#[inline]
-fn usual_bounds<'t>(rest: &'t [u8], header: &Header<'_>) -> Option<(u32, Interval, &'t [u8])> {
-    let (v, rest) = header.short_default(rest).or_else(|| header.short_custom(rest))?;
-    let (lower, upper, rest) = usual_interval(rest.strip_prefix(b" in")?)?;
-    Some((v, Interval::new(lower, upper), rest))
 }
 
 /// The bounds of a variable or of an expression.
@@ -50,34 +47,37 @@ fn any_bounds(
     reading: &mut Reading,
     header: &Header<'_>,
     map: &mut OpenMap,
-    bounded: &mut Bounded,
+    bounded: &mut Bounded<'_>,
 ) -> Result<()> {
     let start = scanner.rest;
     if scanner.at_name() {
         if let Some(Ok(v)) = variable(scanner, header) {
-            if scanner.take_word("in") {
-                bounded.set(map, v, interval(scanner)?);
+            if let Some(bounds) = interval(scanner)? {
+                bounded.set(map, v as usize, bounds);
                 return Ok(());
             }
         }
         scanner.rest = start;
     }
     let e = expr(scanner, arena, reading, header)?;
-    if !scanner.take_word("in") {
+    let Some(bounds) = interval(scanner)? else {
         return Err(scanner.expected("an operator or `in [lower, upper]`"));
-    }
-    map.constraints.push((e, interval(scanner)?));
+    };
+    map.constraints.push((e, bounds));
     Ok(())
 }
 
+/// ` in [lower, upper]`, where it is next.
 #[inline]
-fn interval(scanner: &mut Scanner<'_>) -> Result<Interval> {
-    match usual_interval(scanner.rest) {
-        Some((lower, upper, rest)) => {
-            scanner.rest = rest;
-            Ok(Interval::new(lower, upper))
-        }
-        None => any_interval(scanner),
+fn interval(scanner: &mut Scanner<'_>) -> Result<Option<Interval>> {
+    if let Some((lower, upper, rest)) = usual_interval(scanner.rest) {
+        scanner.rest = rest;
+        return Ok(Some(Interval::new(lower, upper)));
+    }
+    if scanner.take_word("in") {
+        any_interval(scanner).map(Some)
+    } else {
+        Ok(None)
     }
 }
 
@@ -90,45 +90,39 @@ fn any_interval(scanner: &mut Scanner<'_>) -> Result<Interval> {
     Ok(Interval::new(lower, upper))
 }
 
-/// Which variables have bounds: most texts give them in order.
-struct Bounded {
-    /// All before this one.
-    next: usize,
-    /// Each, once they came in another order.
+/// Which variables have bounds: while the list is empty, those that the map has.
+struct Bounded<'h> {
+    header: &'h Header<'h>,
     each: Vec<bool>,
 }
 
-impl Bounded {
+impl Bounded<'_> {
     /// Give variable `v` its bounds, or more of them.
-    #[inline(always)]
-    fn set(&mut self, map: &mut OpenMap, v: u32, bounds: Interval) {
-        let new = self.add(v as usize, map.variables.len());
-        let own = &mut map.variables[v as usize].interval;
-        *own = if new { bounds } else { own.intersect(bounds) };
-    }
-
-    /// Note that variable `v` of `count` has bounds: are these its first ones?
-    #[inline]
-    fn add(&mut self, v: usize, count: usize) -> bool {
-        if self.each.is_empty() {
-            if v == self.next {
-                self.next += 1;
-                return true;
-            }
-            self.each.resize(count, false);
-            self.each[..self.next].fill(true);
+    fn set(&mut self, map: &mut OpenMap, v: usize, bounds: Interval) {
+        let (known, count) = (map.variables.len(), self.header.num_variables);
+        if v == known {
+            map.variables.push(Variable::new(bounds));
+            return;
         }
-        !std::mem::replace(&mut self.each[v], true)
+        if self.each.is_empty() {
+            self.each.resize(count, false);
+            self.each[..known].fill(true);
+            map.variables.resize(count, Variable::new(Interval::EMPTY));
+        }
+        let own = &mut map.variables[v].interval;
+        let old = std::mem::replace(&mut self.each[v], true);
+        *own = if old { own.intersect(bounds) } else { bounds };
     }
 
-    fn first_without(&self, count: usize) -> Option<usize> {
+    fn first_without(&self, map: &OpenMap) -> Option<usize> {
         if self.each.is_empty() {
-            return (self.next < count).then_some(self.next);
+            return (map.variables.len() < self.header.num_variables).then_some(map.variables.len());
         }
         self.each.iter().position(|b| !b)
     }
 }
 
+/// The rest of a domain: what usual bounds don't say.
 fn domain(
     scanner: &mut Scanner<'_>,
     arena: &mut Arena,
@@ -136,26 +130,20 @@ fn domain(
     header: &Header<'_>,
     map: &mut OpenMap,
 ) -> Result<()> {
-    let mut bounded = Bounded { next: 0, each: std::mem::take(&mut reading.bounded) };
+    let mut bounded = Bounded { header, each: std::mem::take(&mut reading.bounded) };
     bounded.each.clear();
     while scanner.peek() != 0 {
-        match usual_bounds(scanner.rest, header) {
-            Some((v, bounds, rest)) => {
-                bounded.set(map, v, bounds);
-                scanner.rest = rest;
-            }
-            None => any_bounds(scanner, arena, reading, header, map, &mut bounded)?,
-        }
+        any_bounds(scanner, arena, reading, header, map, &mut bounded)?;
         if scanner.take_exactly(b", ").is_none() && !scanner.take(b',') && scanner.peek() != 0 {
             return Err(scanner.expected("',' or the end"));
         }
     }
-    if let Some(first) = bounded.first_without(header.num_variables) {
-        let name = name_of(&map.variables[first], first, map.num_dims, map.num_ranges);
+    if let Some(first) = bounded.first_without(map) {
+        let name = header.name_of(first);
         return Err(scanner.expected(&format!("the bounds of {name}, as in `{name} in [0, 9]`")));
     }
     reading.bounded = bounded.each;
-    Ok(())
+    end(scanner)
 }
 
 /// Read an indexing map from the whole of `text`, into the arena.
@@ -192,18 +180,30 @@ fn read_parts(
     let mut header = Header::default();
     read_header(scanner, &mut header)?;
     results(scanner, arena, reading, &header, &mut map.results)?;
-    map.variables = header.variables(reading);
     (map.num_dims, map.num_ranges) = (header.num_dims, header.num_ranges);
+    if scanner.take_exactly(b", domain: ").is_none() {
+        before_domain(scanner, &header)?;
+    }
+    map.variables.reserve_exact(header.num_variables);
+    scanner.rest = header.usual_domain(scanner.rest, &mut map.variables);
+    if !scanner.rest.is_empty() || map.variables.len() < header.num_variables {
+        domain(scanner, arena, reading, &header, map)?;
+    }
+    header.give_names(&mut map.variables, reading);
+    Ok(())
+}
+
+fn before_domain(scanner: &mut Scanner<'_>, header: &Header<'_>) -> Result<()> {
     let comma = scanner.take(b',');
     if scanner.take_word("domain") {
         scanner.need(b':', "':' after domain")?;
-    } else if !map.variables.is_empty() {
+    } else if header.num_variables > 0 {
         return Err(scanner.expected("`, domain:` and the bounds of the variables"));
     } else if !(scanner.rest.is_empty() || (comma && scanner.peek() == 0)) {
         return Err(scanner.expected("`, domain:` or the end"));
     }
-    domain(scanner, arena, reading, &header, map)?;
-    end(scanner)
+    scanner.skip_space();
+    Ok(())
 }
 
 /// Read a symbolic map from the whole of `text`; runtime variables are symbols after the ranges.

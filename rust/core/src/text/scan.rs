@@ -248,12 +248,20 @@ fn digits(text: &[u8]) -> (usize, u64, &[u8]) {
     (text.len() - rest.len(), value, rest)
 }
 
-/// ` [lower, upper]`, written just so and without signs: the two, and what is behind.
+/// ` in [lower, upper]`, written just so and without signs: the two, and what is behind.
 #[inline(always)]
 pub(super) fn usual_interval(text: &[u8]) -> Option<(i64, i64, &[u8])> {
-    let (lower, rest) = short_number(text.strip_prefix(b" [")?)?;
-    let (upper, rest) = short_number(rest.strip_prefix(b", ")?)?;
-    Some((lower, upper, rest.strip_prefix(b"]")?))
+    let (lower, rest) = match text.split_first_chunk() {
+        // Most lower bounds are 0.
+        Some((first, rest)) if first == b" in [0, " => (0, rest),
+        _ => {
+            let (lower, rest) = short_number(text.strip_prefix(b" in [")?)?;
+            (lower, rest.strip_prefix(b", ")?)
+        }
+    };
+    let (upper, rest) = short_number(rest)?;
+    let [b']', rest @ ..] = rest else { return None };
+    Some((lower, upper, rest))
 }
 
 /// The number of at most 18 digits that `text` begins with, and what is behind it.
