@@ -41,17 +41,23 @@ impl Value {
         Value { coeff: 1, expr: Some(e) }
     }
 
-    /// `coeff * e`, for a small `coeff`.
-    #[inline]
-    pub(super) fn product(coeff: i64, e: Expr) -> Self {
-        Value { coeff, expr: (coeff != 0).then_some(e) }
-    }
-
     #[inline]
     pub(super) fn node(self, arena: &mut Arena) -> Result<Expr> {
         match self.expr {
             None => Ok(arena.constant(self.coeff)),
             Some(e) => arena.scale(e, self.coeff),
+        }
+    }
+
+    /// The value under an operator and a number; `None` where that is an error.
+    #[inline]
+    pub(super) fn under(self, arena: &mut Arena, seen: &mut Seen, operator: Operator, n: i64) -> Option<Value> {
+        match operator {
+            Operator::Times => {
+                let coeff = self.coeff.checked_mul(n)?;
+                Some(Value { coeff, expr: self.expr.filter(|_| coeff != 0) })
+            }
+            _ => divide(arena, seen, operator, self, Value::number(n)).ok().map(Value::expr),
         }
     }
 
@@ -66,6 +72,52 @@ impl Value {
     }
 }
 
+/// A sum that is being read; its terms stand in a list.
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct Sum {
+    constant: i128,
+    /// The sign in front of the product that is being read.
+    pub(super) minus: bool,
+}
+
+impl Sum {
+    /// Add a product.
+    #[inline]
+    pub(super) fn add(&mut self, value: Value, arena: &Arena, terms: &mut Vec<Term>) -> Result<()> {
+        let Value { coeff, expr } = value;
+        match expr {
+            None => self.add_constant(i128::from(coeff))?,
+            Some(e) => match arena.as_constant(e) {
+                Some(c) => self.add_constant(i128::from(coeff) * i128::from(c))?,
+                None => {
+                    let signed = if self.minus { coeff.checked_neg() } else { Some(coeff) };
+                    let coeff = signed.ok_or_else(|| Error::overflow("a coefficient"))?;
+                    terms.push(Term::new(coeff, e));
+                }
+            },
+        }
+        self.minus = false;
+        Ok(())
+    }
+
+    #[inline]
+    fn add_constant(&mut self, c: i128) -> Result<()> {
+        let sum = self.constant.checked_add(if self.minus { -c } else { c });
+        self.constant = sum.ok_or_else(|| Error::overflow("a constant"))?;
+        Ok(())
+    }
+
+    /// The node of the sum, which is empty then; its terms stand in the list from `first` on.
+    #[inline]
+    pub(super) fn end(&mut self, arena: &mut Arena, terms: &mut Vec<Term>, first: usize) -> Result<Expr> {
+        let constant = std::mem::take(&mut self.constant);
+        let constant = i64::try_from(constant).map_err(|_| Error::overflow("a constant"))?;
+        let e = sum_of(arena, constant, &mut terms[first..])?;
+        terms.truncate(first);
+        Ok(e)
+    }
+}
+
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Frame {
     pub(super) bracket: Bracket,
@@ -73,9 +125,7 @@ pub(super) struct Frame {
     pub(super) at: usize,
     pub(super) first_term: usize,
     pub(super) first_arg: usize,
-    constant: i128,
-    /// The sign in front of the product that is being read.
-    pub(super) minus: bool,
+    pub(super) sum: Sum,
     /// The sign in front of the operand that is being read.
     pub(super) negate: bool,
     product: Value,
@@ -91,8 +141,7 @@ impl Frame {
             at,
             first_term,
             first_arg,
-            constant: 0,
-            minus: false,
+            sum: Sum::default(),
             negate: false,
             product: ONE,
             operator: Operator::None,
@@ -101,21 +150,13 @@ impl Frame {
 
     /// Is what is read now the first in it, without a sign or an operator in front?
     pub(super) fn is_fresh(&self) -> bool {
-        self.operator == Operator::None && !self.minus && !self.negate && self.constant == 0
+        self.operator == Operator::None && !self.sum.minus && !self.negate && self.sum.constant == 0
     }
 
     /// Does a product begin here, without a sign of its own?
     #[inline]
     pub(super) fn is_at_term(&self) -> bool {
         self.operator == Operator::None && !self.negate
-    }
-
-    /// Add a product of a variable and a positive number of less than 63 bits.
-    #[inline]
-    pub(super) fn add(&mut self, value: Value, terms: &mut Vec<Term>) {
-        if let Value { coeff, expr: Some(e) } = value {
-            terms.push(Term::new(if self.minus { -coeff } else { coeff }, e));
-        }
     }
 
     /// Apply the pending sign and operator to an operand.
@@ -137,38 +178,13 @@ impl Frame {
     /// The product that was read becomes a term.
     #[inline]
     pub(super) fn end_product(&mut self, arena: &Arena, terms: &mut Vec<Term>) -> Result<()> {
-        let Value { coeff, expr } = self.product;
-        match expr {
-            None => self.add_constant(i128::from(coeff))?,
-            Some(e) => match arena.as_constant(e) {
-                Some(c) => self.add_constant(i128::from(coeff) * i128::from(c))?,
-                None => {
-                    let signed = if self.minus { coeff.checked_neg() } else { Some(coeff) };
-                    let coeff = signed.ok_or_else(|| Error::overflow("a coefficient"))?;
-                    terms.push(Term::new(coeff, e));
-                }
-            },
-        }
-        self.product = ONE;
-        self.minus = false;
-        Ok(())
-    }
-
-    #[inline]
-    fn add_constant(&mut self, c: i128) -> Result<()> {
-        let sum = self.constant.checked_add(if self.minus { -c } else { c });
-        self.constant = sum.ok_or_else(|| Error::overflow("a constant"))?;
-        Ok(())
+        self.sum.add(std::mem::replace(&mut self.product, ONE), arena, terms)
     }
 
     /// The sum that was read becomes a node, and the bracket is ready for another one.
     pub(super) fn end_sum(&mut self, arena: &mut Arena, terms: &mut Vec<Term>) -> Result<Expr> {
         self.end_product(arena, terms)?;
-        let constant = std::mem::take(&mut self.constant);
-        let constant = i64::try_from(constant).map_err(|_| Error::overflow("a constant"))?;
-        let e = sum_of(arena, constant, &mut terms[self.first_term..])?;
-        terms.truncate(self.first_term);
-        Ok(e)
+        self.sum.end(arena, terms, self.first_term)
     }
 }
 

@@ -3,7 +3,7 @@
 //! All of `* / // % floordiv ceildiv mod` bind alike, from the left; a unary minus binds closest. A bracket collects the
 //! terms of its sum, and makes one node of them when it closes: a sum of n terms costs one sort, not n sums.
 
-use super::frame::{Bracket, Frame, Operator, Value};
+use super::frame::{Bracket, Frame, Operator, Sum, Value};
 use super::scan::{short_number, Scanner};
 use super::seen::Seen;
 use crate::error::{Error, Result};
@@ -63,16 +63,30 @@ pub(super) fn expr<N: VariableNames>(
     names: &N,
 ) -> Result<Expr> {
     scanner.skip_space();
-    // A variable or a number alone.
-    if let Some((v, rest @ [b',' | b')', ..])) = names.short(scanner.rest) {
-        scanner.rest = rest;
-        return Ok(arena.variable(v));
-    }
     if let Some((n, rest @ [b',' | b')', ..])) = short_number(scanner.rest) {
         scanner.rest = rest;
         return Ok(arena.constant(n));
     }
-    sum(scanner, arena, reading, names)
+    // The same text is the same expression where it also ends.
+    let ends = |rest: &[u8]| matches!(rest, [] | [b',' | b')', ..] | [b' ', b'i', b'n', b' ', ..]);
+    if let Some((rest, e)) = reading.seen.find(scanner.text, scanner.rest, ends) {
+        scanner.rest = rest;
+        return Ok(e);
+    }
+    let start = scanner.at();
+    reading.terms.clear();
+    let mut sum = Sum::default();
+    let value = reading.usual_terms(scanner, arena, names, &mut sum);
+    match value {
+        Some(value) if ends(scanner.rest) => {
+            let place = scanner.at();
+            sum.add(value, arena, &mut reading.terms).map_err(|e| e.at(place))?;
+            let e = sum.end(arena, &mut reading.terms, 0).map_err(|e| e.at(place))?;
+            reading.seen.keep(scanner.text, start, place, e);
+            Ok(e)
+        }
+        _ => any_expr(scanner, arena, reading, names, (start, sum, value)),
+    }
 }
 
 /// Take a name: the variable that it names, or the name where it names none.
@@ -97,25 +111,26 @@ fn any_variable<'t, N: VariableNames>(
     Some(names.index_of(name).ok_or(name))
 }
 
-fn sum<N: VariableNames>(
+/// The rest of an expression that began at `start`, behind the terms of `sum` and perhaps an operand.
+fn any_expr<N: VariableNames>(
     scanner: &mut Scanner<'_>,
     arena: &mut Arena,
     reading: &mut Reading,
     names: &N,
+    (start, sum, mut first): (usize, Sum, Option<Value>),
 ) -> Result<Expr> {
-    // The same text is the same expression where it also ends.
-    let ends = |rest: &[u8]| matches!(rest, [b' ', b'i', b'n', b' ', ..] | [b',' | b')', ..]);
-    if let Some((rest, e)) = reading.seen.find(scanner.text, scanner.rest, ends) {
-        scanner.rest = rest;
-        return Ok(e);
-    }
-    let start = scanner.at();
     reading.outer.clear();
-    reading.terms.clear();
     reading.args.clear();
     let mut frame = Frame::new(Bracket::Whole, start, 0, 0);
+    frame.sum = sum;
     loop {
-        let Some(mut value) = reading.operand(scanner, arena, names, &mut frame)? else { continue };
+        let mut value = match first.take() {
+            Some(value) => value,
+            None => match reading.operand(scanner, arena, names, &mut frame)? {
+                Some(value) => value,
+                None => continue,
+            },
+        };
         // After an operand: operators begin another one, brackets that close make an operand of what they hold.
         loop {
             let place = scanner.at();
@@ -124,7 +139,7 @@ fn sum<N: VariableNames>(
             match next {
                 b'+' | b'-' => {
                     frame.end_product(arena, &mut reading.terms).map_err(|e| e.at(place))?;
-                    frame.minus = next == b'-';
+                    frame.sum.minus = next == b'-';
                     scanner.step();
                     break;
                 }
@@ -213,6 +228,20 @@ fn operator(scanner: &mut Scanner<'_>, next: u8) -> Option<Operator> {
     }
 }
 
+/// An operator and a number, written as most are: both, and what is behind.
+#[inline]
+fn usual_operator(text: &[u8]) -> Option<(Operator, i64, &[u8])> {
+    let (operator, rest) = match text {
+        [b' ', b'*', b' ', rest @ ..] => (Operator::Times, rest),
+        [b' ', b'/', b' ', rest @ ..] => (Operator::FloorDiv, rest),
+        [b' ', b'm', b'o', b'd', b' ', rest @ ..] => (Operator::Mod, rest),
+        [b' ', b'f', rest @ ..] => (Operator::FloorDiv, rest.strip_prefix(b"loordiv ")?),
+        _ => return None,
+    };
+    let (n, rest) = short_number(rest)?;
+    Some((operator, n, rest))
+}
+
 impl Reading {
     /// Before another text is read.
     pub(super) fn begin(&mut self) {
@@ -226,30 +255,35 @@ impl Reading {
         *frame = Frame::new(bracket, at, self.terms.len(), self.args.len());
     }
 
-    /// Read terms as most are written, `d0 * 8 + `, and the product behind them if it begins so.
+    /// Read terms as most are written, `d0 * 8 + d1 mod 4 - `, into `sum`, and the product behind them if it begins so.
     #[inline]
-    fn short_terms<N: VariableNames>(
+    fn usual_terms<N: VariableNames>(
         &mut self,
         scanner: &mut Scanner<'_>,
         arena: &mut Arena,
         names: &N,
-        frame: &mut Frame,
+        sum: &mut Sum,
     ) -> Option<Value> {
         loop {
-            let (v, rest) = names.short(scanner.rest)?;
-            let number = rest.strip_prefix(b" * ").and_then(short_number);
-            let (coeff, rest) = number.unwrap_or((1, rest));
-            let value = Value::product(coeff, arena.variable(v));
-            let (sign, behind) = match rest {
-                [b' ', sign @ (b'+' | b'-'), b' ', behind @ ..] => (*sign, behind),
+            let (mut value, mut rest) = match names.short(scanner.rest) {
+                Some((v, rest)) => (Value::expr(arena.variable(v)), rest),
+                None => short_number(scanner.rest).map(|(n, rest)| (Value::number(n), rest))?,
+            };
+            while let Some((operator, n, behind)) = usual_operator(rest) {
+                // Errors are found again, and said where they are.
+                let Some(new) = value.under(arena, &mut self.seen, operator, n) else { break };
+                (value, rest) = (new, behind);
+            }
+            match rest {
+                [b' ', sign @ (b'+' | b'-'), b' ', behind @ ..] if sum.add(value, arena, &mut self.terms).is_ok() => {
+                    sum.minus = *sign == b'-';
+                    scanner.rest = behind;
+                }
                 _ => {
                     scanner.rest = rest;
                     return Some(value);
                 }
-            };
-            frame.add(value, &mut self.terms);
-            frame.minus = sign == b'-';
-            scanner.rest = behind;
+            }
         }
     }
 
@@ -264,7 +298,7 @@ impl Reading {
     ) -> Result<Option<Value>> {
         scanner.skip_space();
         if frame.is_at_term() {
-            if let Some(value) = self.short_terms(scanner, arena, names, frame) {
+            if let Some(value) = self.usual_terms(scanner, arena, names, &mut frame.sum) {
                 return Ok(Some(value));
             }
         }
