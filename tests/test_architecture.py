@@ -48,7 +48,7 @@ CORE_LAYERS = (
     "range",
     "rules laws simplify trace constraints domain",
     "map",
-    "indexing_map",
+    "names indexing_map",
     "map_variables points join",
     "map_simplify",
     "count inverse image relate",

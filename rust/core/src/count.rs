@@ -43,7 +43,7 @@ pub struct Group {
 
 /// The classes of variables that constraints, and `results` if there are any, link; each variable is in one.
 pub fn groups(arena: &mut Arena, map: &OpenMap, results: &[Expr]) -> Vec<Group> {
-    let mut leader: Vec<usize> = (0..map.variables.len()).collect();
+    let mut leader: Vec<usize> = (0..map.intervals.len()).collect();
     fn find(leader: &mut [usize], mut v: usize) -> usize {
         while leader[v] != v {
             leader[v] = leader[leader[v]];
@@ -111,7 +111,7 @@ pub fn count_group(
     question: Question,
     budget: &mut u64,
 ) -> Result<u128> {
-    let intervals: Vec<Interval> = map.variables.iter().map(|v| v.interval).collect();
+    let intervals = map.intervals.clone();
     if group.constraints.is_empty() {
         return group.variables.iter().try_fold(1u128, |n, v| {
             n.checked_mul(intervals[*v].count()).ok_or_else(|| Error::overflow("the number of points"))
@@ -125,7 +125,7 @@ impl Counter {
         let constraints: Vec<(Expr, Interval)> =
             group.constraints.iter().map(|k| map.constraints[*k]).collect();
         let mut by_size = group.variables.clone();
-        by_size.sort_by_key(|v| std::cmp::Reverse(map.variables[*v].interval.count()));
+        by_size.sort_by_key(|v| std::cmp::Reverse(map.intervals[*v].count()));
         let inner = by_size.iter().find_map(|v| {
             let parts: Option<Vec<(Inner, Expr)>> =
                 constraints.iter().map(|(e, i)| depends(arena, *e, *i, *v as u32)).collect();

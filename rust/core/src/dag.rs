@@ -9,9 +9,12 @@ use std::sync::Arc;
 /// Expressions (the roots, in order) with everything below them. Cheap to clone.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Dag {
-    pub(crate) words: Arc<[i64]>,
-    pub(crate) roots: u32,
-    pub(crate) nodes: u32,
+    /// The nodes, the positions of the roots, and the tail.
+    words: Arc<[i64]>,
+    roots: u32,
+    nodes: u32,
+    /// How many words at the end belong to what holds the value.
+    tail: u32,
 }
 
 pub(crate) const TAGS: [Tag; 8] =
@@ -30,6 +33,25 @@ impl Dag {
     /// How many different nodes.
     pub fn node_count(&self) -> usize {
         self.nodes as usize
+    }
+
+    /// The words of the nodes, without those of the roots.
+    #[inline]
+    pub(crate) fn node_words(&self) -> &[i64] {
+        &self.words[..self.words.len() - (self.roots + self.tail) as usize]
+    }
+
+    /// The positions of the roots.
+    #[inline]
+    pub(crate) fn root_positions(&self) -> &[i64] {
+        let end = self.words.len() - self.tail as usize;
+        &self.words[end - self.roots as usize..end]
+    }
+
+    /// The words that were given to [`Arena::export_with`].
+    #[inline]
+    pub(crate) fn tail(&self) -> &[i64] {
+        &self.words[self.words.len() - self.tail as usize..]
     }
 
     /// Bytes of memory that the value holds.
@@ -146,20 +168,34 @@ impl Writer<'_> {
 impl Arena {
     /// The value of `roots`.
     pub fn export(&mut self, roots: &[Expr]) -> Dag {
+        self.export_with(roots, |_| {})
+    }
+
+    /// As [`Arena::export`]; what `tail` appends is kept in the same block.
+    pub(crate) fn export_with(&mut self, roots: &[Expr], tail: impl FnOnce(&mut Vec<i64>)) -> Dag {
         let mut out = self.out.take().unwrap_or_default();
-        out.words.clear();
-        out.position.clear();
-        out.position.resize(self.records.len(), ABSENT);
-        let Words { open, position, words } = &mut *out;
+        let nodes = self.write(roots, &mut out);
+        let before = out.words.len();
+        tail(&mut out.words);
+        let tail = (out.words.len() - before) as u32;
+        let dag = Dag { words: out.words.as_slice().into(), roots: roots.len() as u32, nodes, tail };
+        self.out = Some(out);
+        dag
+    }
+
+    /// Write what is below `roots`, and their positions: how many nodes these are.
+    fn write(&self, roots: &[Expr], out: &mut Words) -> u32 {
+        let Words { open, position, words } = out;
+        words.clear();
+        position.clear();
+        position.resize(self.records.len(), ABSENT);
         let mut writer = Writer { arena: self, open, position, words, nodes: 0 };
         for &root in roots {
             writer.add(root);
         }
         let nodes = writer.nodes;
         words.extend(roots.iter().map(|r| i64::from(position[r.index()])));
-        let dag = Dag { words: words.as_slice().into(), roots: roots.len() as u32, nodes };
-        self.out = Some(out);
-        dag
+        nodes
     }
 
     /// The roots of a value, as nodes of this arena.
@@ -171,14 +207,13 @@ impl Arena {
 
     /// As [`Arena::import`], to the end of `out`.
     pub(crate) fn import_into(&mut self, dag: &Dag, out: &mut Vec<Expr>) {
-        let words = &dag.words;
+        let words = dag.node_words();
         let mut nodes = std::mem::take(&mut self.flat.nodes);
         nodes.clear();
         let mut terms = self.take_terms();
         let mut args = self.take_args();
-        let end = words.len() - dag.roots as usize;
         let mut i = 0;
-        while i < end {
+        while i < words.len() {
             let (tag, payload) = (TAGS[(words[i] & 7) as usize], (words[i] >> 8) as u32);
             let count = payload as usize;
             i += 1;
@@ -210,7 +245,7 @@ impl Arena {
             };
             nodes.push(e);
         }
-        out.extend(words[end..].iter().map(|r| nodes[*r as usize]));
+        out.extend(dag.root_positions().iter().map(|r| nodes[*r as usize]));
         self.flat.nodes = nodes;
         self.give_terms(terms);
         self.give_args(args);

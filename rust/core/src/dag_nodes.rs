@@ -21,18 +21,6 @@ pub(crate) enum Entry<'a> {
 }
 
 impl Dag {
-    /// The words of the nodes, without those of the roots.
-    #[inline]
-    pub(crate) fn node_words(&self) -> &[i64] {
-        &self.words[..self.words.len() - self.roots as usize]
-    }
-
-    /// The positions of the roots.
-    #[inline]
-    pub(crate) fn root_positions(&self) -> &[i64] {
-        &self.words[self.words.len() - self.roots as usize..]
-    }
-
     /// The nodes in order, operands before their users.
     #[inline]
     pub(crate) fn entries(&self) -> Entries<'_> {

@@ -137,7 +137,7 @@ impl Steps {
         match arena.node(e) {
             Node::Constant(c) => Some(Steps { first: c, step: 1, count: 1 }),
             Node::Variable(v) => {
-                let i = map.variables[v as usize].interval;
+                let i = map.intervals[v as usize];
                 Some(Steps { first: i.lower, step: 1, count: i.count() })
             }
             Node::FloorDiv(x, m) => {
@@ -227,17 +227,16 @@ impl Listed {
 
 /// The values of `results` at all points of a group. Error: there are too many to list.
 fn list(arena: &mut Arena, map: &OpenMap, group: &Group, results: &[Expr]) -> Result<Listed> {
-    let box_size =
-        group.variables.iter().fold(1u128, |n, v| n.saturating_mul(map.variables[*v].interval.count()));
+    let box_size = group.variables.iter().fold(1u128, |n, v| n.saturating_mul(map.intervals[*v].count()));
     if box_size > LISTED {
         return Err(undecided("the number of different results"));
     }
     let mut part = map.clone();
     part.results = results.to_vec();
     part.constraints = group.constraints.iter().map(|k| map.constraints[*k]).collect();
-    let others: Vec<usize> = (0..map.variables.len()).filter(|v| !group.variables.contains(v)).collect();
+    let others: Vec<usize> = (0..map.intervals.len()).filter(|v| !group.variables.contains(v)).collect();
     for v in others {
-        let own = &mut part.variables[v].interval;
+        let own = &mut part.intervals[v];
         own.upper = own.lower;
     }
     let map = part.close(arena)?;
@@ -266,8 +265,7 @@ fn product(factors: &[u128]) -> Option<u128> {
 /// Have different points of the domain different results? Errors: as [`count`].
 pub fn is_injective(arena: &mut Arena, scratch: &mut Scratch, map: &IndexingMap) -> Result<bool> {
     let Some(open) = opened(arena, scratch, map)? else { return Ok(true) };
-    let varying: Vec<usize> =
-        (0..open.variables.len()).filter(|v| !open.variables[*v].interval.is_point()).collect();
+    let varying: Vec<usize> = (0..open.intervals.len()).filter(|v| !open.intervals[*v].is_point()).collect();
     if determines(arena, scratch, &open, &open.results, &varying)? {
         return Ok(true);
     }
@@ -339,7 +337,7 @@ pub fn index_bits(arena: &mut Arena, scratch: &mut Scratch, map: &IndexingMap) -
     let Some(domain) = opened(arena, scratch, map)? else { return Ok(32) };
     // The expressions as they are written, on the domain as it is known.
     let roots = arena.import(map.dag());
-    let mut all = domain.variables.iter().fold(Interval::point(0), |all, v| all.union(v.interval));
+    let mut all = domain.intervals.iter().fold(Interval::point(0), |all, i| all.union(*i));
     for e in arena.post_order(&roots) {
         let mut own = scratch.ranges.bounds(arena, e);
         match arena.node(e) {

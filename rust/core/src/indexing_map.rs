@@ -7,6 +7,7 @@ use crate::dag::Dag;
 use crate::error::{Error, Result};
 use crate::expr::{Arena, Expr};
 use crate::interval::Interval;
+use crate::names::{default_name, is_name, kind_of, Names, VariableKind};
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -23,28 +24,6 @@ impl Variable {
     /// A variable with the default name of its place.
     pub fn new(interval: Interval) -> Self {
         Variable { name: None, interval }
-    }
-}
-
-/// What a variable stands for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum VariableKind {
-    /// An index of the point that is asked about.
-    Dimension,
-    /// An index that takes all values of its interval.
-    Range,
-    /// A value known only when the program runs.
-    Runtime,
-}
-
-impl VariableKind {
-    /// What default names of the kind begin with.
-    pub fn prefix(self) -> &'static str {
-        match self {
-            VariableKind::Dimension => "d",
-            VariableKind::Range => "s",
-            VariableKind::Runtime => "rt",
-        }
     }
 }
 
@@ -66,16 +45,19 @@ pub struct IndexingMap {
     num_dims: u32,
     num_ranges: u32,
     num_results: u32,
-    variables: Box<[Variable]>,
-    bounds: Box<[Interval]>,
+    num_variables: u32,
+    names: Names,
+    /// Results and constraints; its tail has the bounds of the variables, then those of the constraints.
     dag: Dag,
 }
 
 /// A map whose expressions are nodes of an arena: what operations work on.
 #[derive(Clone, Debug, Default)]
 pub struct OpenMap {
-    /// Dimensions, then ranges, then runtime variables.
-    pub variables: Vec<Variable>,
+    /// The intervals of the variables: dimensions, then ranges, then runtime variables.
+    pub intervals: Vec<Interval>,
+    /// The names of the variables.
+    pub names: Names,
     /// How many of the variables are dimensions.
     pub num_dims: usize,
     /// How many are ranges.
@@ -90,16 +72,9 @@ pub struct OpenMap {
 
 impl IndexingMap {
     fn formless(arena: &mut Arena, form: Form) -> Self {
-        let (variables, bounds) = (Box::default(), Box::default());
-        IndexingMap {
-            form,
-            num_dims: 0,
-            num_ranges: 0,
-            num_results: 0,
-            variables,
-            bounds,
-            dag: arena.export(&[]),
-        }
+        let dag = arena.export(&[]);
+        let names = Names::default();
+        IndexingMap { form, num_dims: 0, num_ranges: 0, num_results: 0, num_variables: 0, names, dag }
     }
 
     /// The map about which nothing is known.
@@ -135,7 +110,12 @@ impl IndexingMap {
 
     /// How many runtime variables.
     pub fn num_runtimes(&self) -> usize {
-        self.variables.len() - self.num_dims() - self.num_ranges()
+        self.num_variables() - self.num_dims() - self.num_ranges()
+    }
+
+    /// How many variables: dimensions, ranges and runtime variables.
+    pub fn num_variables(&self) -> usize {
+        self.num_variables as usize
     }
 
     /// How many results.
@@ -143,14 +123,25 @@ impl IndexingMap {
         self.num_results as usize
     }
 
-    /// All variables: dimensions, ranges, runtime variables.
-    pub fn variables(&self) -> &[Variable] {
-        &self.variables
+    /// The intervals of all variables: dimensions, ranges, runtime variables.
+    pub fn intervals(&self) -> impl ExactSizeIterator<Item = Interval> + '_ {
+        intervals_of(&self.dag.tail()[..2 * self.num_variables()])
+    }
+
+    /// The interval of variable `i`.
+    pub fn interval(&self, i: usize) -> Interval {
+        let words = self.dag.tail();
+        Interval::new(words[2 * i], words[2 * i + 1])
     }
 
     /// The intervals of the constraints, in the order of their expressions.
-    pub fn constraint_bounds(&self) -> &[Interval] {
-        &self.bounds
+    pub fn constraint_bounds(&self) -> impl ExactSizeIterator<Item = Interval> + '_ {
+        intervals_of(&self.dag.tail()[2 * self.num_variables()..])
+    }
+
+    /// The names of the variables.
+    pub fn names(&self) -> &Names {
+        &self.names
     }
 
     /// The expressions: results, then constraints.
@@ -165,7 +156,10 @@ impl IndexingMap {
 
     /// The name of variable `i`, default or given.
     pub fn name(&self, i: usize) -> String {
-        name_of(&self.variables[i], i, self.num_dims(), self.num_ranges())
+        match self.names.get(i) {
+            Some(name) => name.to_string(),
+            None => default_name(i, self.num_dims(), self.num_ranges()),
+        }
     }
 
     /// The map in an arena.
@@ -176,9 +170,10 @@ impl IndexingMap {
 
     /// The parts of the map, with all its expressions given anew (results, then constraints).
     pub(crate) fn with_expressions(&self, mut results: Vec<Expr>) -> OpenMap {
-        let constraints = results.drain(self.num_results()..).zip(self.bounds.iter().copied()).collect();
+        let constraints = results.drain(self.num_results()..).zip(self.constraint_bounds()).collect();
         OpenMap {
-            variables: self.variables.to_vec(),
+            intervals: self.intervals().collect(),
+            names: self.names.clone(),
             num_dims: self.num_dims(),
             num_ranges: self.num_ranges(),
             results,
@@ -188,44 +183,20 @@ impl IndexingMap {
     }
 }
 
-pub(crate) fn kind_of(i: usize, num_dims: usize, num_ranges: usize) -> VariableKind {
-    if i < num_dims {
-        VariableKind::Dimension
-    } else if i < num_dims + num_ranges {
-        VariableKind::Range
-    } else {
-        VariableKind::Runtime
-    }
-}
-
-/// The place of variable `i` among those of its kind.
-pub(crate) fn place_of(i: usize, num_dims: usize, num_ranges: usize) -> usize {
-    match kind_of(i, num_dims, num_ranges) {
-        VariableKind::Dimension => i,
-        VariableKind::Range => i - num_dims,
-        VariableKind::Runtime => i - num_dims - num_ranges,
-    }
-}
-
-pub(crate) fn name_of(variable: &Variable, i: usize, num_dims: usize, num_ranges: usize) -> String {
-    match &variable.name {
-        Some(name) => name.to_string(),
-        None => default_name(i, num_dims, num_ranges),
-    }
-}
-
-/// The default name of variable `i`.
-pub fn default_name(i: usize, num_dims: usize, num_ranges: usize) -> String {
-    format!("{}{}", kind_of(i, num_dims, num_ranges).prefix(), place_of(i, num_dims, num_ranges))
-}
-
-/// Has the name the form of a default name, of whatever place?
-pub(crate) fn is_default_shaped(name: &str) -> bool {
-    let digits = ["rt", "d", "s"].iter().find_map(|p| name.strip_prefix(p));
-    digits.is_some_and(|d| !d.is_empty() && d.bytes().all(|b| b.is_ascii_digit()))
+fn intervals_of(words: &[i64]) -> impl ExactSizeIterator<Item = Interval> + '_ {
+    words.chunks_exact(2).map(|w| Interval::new(w[0], w[1]))
 }
 
 impl OpenMap {
+    /// Append variables behind the others.
+    pub fn add_variables(&mut self, variables: Vec<Variable>) {
+        let mut names = self.names.given().to_vec();
+        names.resize(self.intervals.len(), None);
+        names.extend(variables.iter().map(|v| v.name.clone()));
+        self.names = Names::new(names);
+        self.intervals.extend(variables.iter().map(|v| v.interval));
+    }
+
     /// Add the constraint that `expr` lies in `interval`: on a constant it is decided, on a variable it bounds it.
     pub fn add_constraint(&mut self, arena: &Arena, expr: Expr, interval: Interval) {
         if interval.is_empty() {
@@ -233,7 +204,7 @@ impl OpenMap {
         } else if let Some(c) = arena.as_constant(expr) {
             self.known_empty |= !interval.contains(c);
         } else if let Some(v) = arena.as_variable(expr) {
-            let own = &mut self.variables[v as usize].interval;
+            let own = &mut self.intervals[v as usize];
             *own = own.intersect(interval);
         } else {
             self.constraints.push((expr, interval));
@@ -264,7 +235,7 @@ impl OpenMap {
             });
         }
         self.known_empty |= self.constraints.iter().any(|(_, i)| i.is_empty());
-        self.known_empty |= self.variables.iter().any(|v| v.interval.is_empty());
+        self.known_empty |= self.intervals.iter().any(|i| i.is_empty());
     }
 
     /// The value: constraints settled, and [`Form::KnownEmpty`] where an interval is empty.
@@ -272,7 +243,7 @@ impl OpenMap {
         self.take_value(arena)
     }
 
-    /// As [`OpenMap::close`], for a map whose memory is used again: its variables are taken, the rest is of no use.
+    /// As [`OpenMap::close`], for a map whose memory is used again: what it holds is of no use then.
     pub(crate) fn take_value(&mut self, arena: &mut Arena) -> Result<IndexingMap> {
         self.settle_constraints(arena);
         if self.known_empty {
@@ -286,15 +257,20 @@ impl OpenMap {
             num_dims: count(self.num_dims)?,
             num_ranges: count(self.num_ranges)?,
             num_results: count(num_results)?,
-            bounds: self.constraints.iter().map(|(_, i)| *i).collect(),
-            dag: arena.export(&self.results),
-            variables: std::mem::take(&mut self.variables).into(),
+            num_variables: count(self.intervals.len())?,
+            names: std::mem::take(&mut self.names),
+            dag: arena.export_with(&self.results, |words| {
+                words.reserve(2 * (self.intervals.len() + self.constraints.len()));
+                self.intervals.iter().for_each(|i| words.extend_from_slice(&[i.lower, i.upper]));
+                self.constraints.iter().for_each(|(_, i)| words.extend_from_slice(&[i.lower, i.upper]));
+            }),
         })
     }
 
     /// The map of no variables and no results, in the same memory.
     pub(crate) fn clear(&mut self) {
-        self.variables.clear();
+        self.intervals.clear();
+        self.names = Names::default();
         self.results.clear();
         self.constraints.clear();
         (self.num_dims, self.num_ranges, self.known_empty) = (0, 0, false);
@@ -302,7 +278,7 @@ impl OpenMap {
 
     /// How many runtime variables.
     pub fn num_runtimes(&self) -> usize {
-        self.variables.len() - self.num_dims - self.num_ranges
+        self.intervals.len() - self.num_dims - self.num_ranges
     }
 
     /// Are all variables there, and do all have names of their own?
@@ -319,7 +295,7 @@ impl OpenMap {
     }
 
     fn verify_variables(&self, arena: &mut Arena, all: &[Expr]) -> Result<()> {
-        if let Some(v) = arena.variables(all).last().filter(|v| **v as usize >= self.variables.len()) {
+        if let Some(v) = arena.variables(all).last().filter(|v| **v as usize >= self.intervals.len()) {
             return Err(Error::invalid_map(format!(
                 "variable {v} is used, but there are {} dimension, {} range and {} runtime variables",
                 self.num_dims,
@@ -331,12 +307,12 @@ impl OpenMap {
     }
 
     fn verify_names(&self) -> Result<()> {
-        if self.variables.iter().all(|v| v.name.is_none()) {
+        if self.names.are_default() {
             return Ok(());
         }
         let mut seen = HashSet::new();
-        for (i, v) in self.variables.iter().enumerate() {
-            let name = name_of(v, i, self.num_dims, self.num_ranges);
+        for i in 0..self.intervals.len() {
+            let name = self.name(i);
             if !is_name(&name) {
                 return Err(Error::invalid_map(format!(
                     "{name:?} is no name of a variable: letters, digits, '_' and '.', not first a digit, no operator"
@@ -349,40 +325,15 @@ impl OpenMap {
         Ok(())
     }
 
-    /// After variables moved: names of the form of default names, and second uses of a name, become default names.
-    pub(crate) fn settle_names(&mut self) {
-        if self.variables.iter().all(|v| v.name.is_none()) {
-            return;
-        }
-        let mut seen = HashSet::new();
-        for v in &mut self.variables {
-            if let Some(name) = &v.name {
-                if is_default_shaped(name) || !seen.insert(name.clone()) {
-                    v.name = None;
-                }
-            }
+    fn name(&self, i: usize) -> String {
+        match self.names.get(i) {
+            Some(name) => name.to_string(),
+            None => default_name(i, self.num_dims, self.num_ranges),
         }
     }
-}
 
-/// Words that the text form uses itself.
-pub(crate) const RESERVED: [&str; 9] =
-    ["floordiv", "ceildiv", "mod", "min", "max", "in", "domain", "floorDiv", "ceilDiv"];
-
-#[inline]
-pub(crate) fn starts_name(b: u8) -> bool {
-    b.is_ascii_alphabetic() || b == b'_' || b >= 0x80
-}
-
-#[inline]
-pub(crate) fn continues_name(b: u8) -> bool {
-    starts_name(b) || b.is_ascii_digit() || b == b'.'
-}
-
-/// Can the text form hold this name?
-pub fn is_name(name: &str) -> bool {
-    let bytes = name.as_bytes();
-    bytes.first().is_some_and(|b| starts_name(*b))
-        && bytes.iter().all(|b| continues_name(*b))
-        && !RESERVED.contains(&name)
+    /// After variables moved: names of the form of default names, and second uses of a name, become default names.
+    pub(crate) fn settle_names(&mut self) {
+        self.names = self.names.moved(0..self.intervals.len());
+    }
 }

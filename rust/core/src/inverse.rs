@@ -5,8 +5,9 @@
 
 use crate::error::Result;
 use crate::expr::{Arena, Expr, Node, Term};
-use crate::indexing_map::{OpenMap, Variable};
+use crate::indexing_map::OpenMap;
 use crate::interval::Interval;
+use crate::names::Names;
 use crate::simplify::Scratch;
 use std::collections::{HashMap, HashSet};
 
@@ -37,8 +38,8 @@ impl Knowledge {
             let value = arena.constant(interval.lower);
             self.learn(*e, value);
         }
-        for (v, x) in map.variables.iter().enumerate().filter(|(_, x)| x.interval.is_point()) {
-            let (e, value) = (arena.variable(v as u32), arena.constant(x.interval.lower));
+        for (v, x) in map.intervals.iter().enumerate().filter(|(_, x)| x.is_point()) {
+            let (e, value) = (arena.variable(v as u32), arena.constant(x.lower));
             self.learn(e, value);
         }
     }
@@ -226,7 +227,7 @@ pub fn determines(
 ) -> Result<bool> {
     let mut known = Knowledge::new();
     for (k, r) in results.iter().enumerate() {
-        let y = arena.variable((map.variables.len() + k) as u32);
+        let y = arena.variable((map.intervals.len() + k) as u32);
         known.learn(*r, y);
     }
     known.learn_constraints(arena, map);
@@ -243,7 +244,7 @@ pub fn determines(
 /// The inverse relation of a simplified map, whose domain `scratch` holds: from results to dimensions. What the results
 /// leave open becomes a range variable; runtime variables stay.
 pub fn invert(arena: &mut Arena, scratch: &mut Scratch, map: &OpenMap) -> Result<OpenMap> {
-    let count = map.variables.len();
+    let count = map.intervals.len();
     let symbols = map.num_dims + map.num_ranges;
     let results = map.results.len();
     let mut known = Knowledge::new();
@@ -284,7 +285,7 @@ pub fn invert(arena: &mut Arena, scratch: &mut Scratch, map: &OpenMap) -> Result
                 }
             }
             None => {
-                ranges.push(map.variables[v].interval);
+                ranges.push(map.intervals[v]);
                 known.learn(x, fresh);
             }
         }
@@ -304,14 +305,12 @@ fn inverse_map(
     witnesses: &[Expr],
     ranges: &[Interval],
 ) -> Result<OpenMap> {
-    let (count, results) = (map.variables.len(), map.results.len());
+    let (count, results) = (map.intervals.len(), map.results.len());
     let symbols = map.num_dims + map.num_ranges;
-    let mut variables: Vec<Variable> = Vec::new();
-    for r in &map.results {
-        variables.push(Variable::new(scratch.ranges.bounds(arena, *r)));
-    }
-    variables.extend(ranges.iter().map(|i| Variable::new(*i)));
-    variables.extend_from_slice(&map.variables[symbols..]);
+    let mut intervals: Vec<Interval> = map.results.iter().map(|r| scratch.ranges.bounds(arena, *r)).collect();
+    intervals.extend_from_slice(ranges);
+    intervals.extend_from_slice(&map.intervals[symbols..]);
+    let runtimes = (symbols..count).map(|v| map.names.get(v));
     // Old numbers to new ones: runtime variables to the end, the others to the front.
     let moved: Vec<Expr> = (0..count + results + ranges.len())
         .map(|v| match v.checked_sub(count) {
@@ -321,7 +320,8 @@ fn inverse_map(
         .collect();
     let witnesses = arena.substitute(witnesses, &moved)?;
     let mut out = OpenMap {
-        variables,
+        intervals,
+        names: Names::settled(std::iter::repeat_n(None, results + ranges.len()).chain(runtimes)),
         num_dims: results,
         num_ranges: ranges.len(),
         results: witnesses[..map.num_dims].to_vec(),
@@ -338,9 +338,8 @@ fn inverse_map(
     for (e, (_, interval)) in forward[results..].iter().zip(&map.constraints) {
         out.add_constraint(arena, *e, *interval);
     }
-    for (w, v) in witnesses.iter().zip(&map.variables) {
-        out.add_constraint(arena, *w, v.interval);
+    for (w, interval) in witnesses.iter().zip(&map.intervals) {
+        out.add_constraint(arena, *w, *interval);
     }
-    out.settle_names();
     Ok(out)
 }

@@ -12,7 +12,7 @@ use crate::trace::Step;
 impl OpenMap {
     fn take_problem(&mut self, points: PointVariables) -> Problem {
         Problem {
-            bounds: self.variables.iter().map(|v| v.interval).collect(),
+            bounds: std::mem::take(&mut self.intervals),
             constraints: std::mem::take(&mut self.constraints),
             results: std::mem::take(&mut self.results),
             points,
@@ -20,9 +20,7 @@ impl OpenMap {
     }
 
     fn put_problem(&mut self, problem: Problem) {
-        for (v, bounds) in self.variables.iter_mut().zip(problem.bounds) {
-            v.interval = bounds;
-        }
+        self.intervals = problem.bounds;
         self.results = problem.results;
         self.constraints = problem.constraints;
     }
@@ -89,7 +87,7 @@ pub fn explain(
 /// An interval that holds all values of `e` on the domain of `map`; empty where the domain is.
 pub fn range(arena: &mut Arena, scratch: &mut Scratch, map: &OpenMap, e: Expr) -> Interval {
     let mut problem = Problem {
-        bounds: map.variables.iter().map(|v| v.interval).collect(),
+        bounds: map.intervals.clone(),
         constraints: map.constraints.clone(),
         results: vec![e],
         points: PointVariables::Replace,

@@ -2,9 +2,10 @@
 
 use crate::error::{Error, Result};
 use crate::expr::{Arena, Expr, Node};
-use crate::indexing_map::{Form, IndexingMap, OpenMap, Variable};
+use crate::indexing_map::{Form, IndexingMap, OpenMap};
 use crate::int::{ceil_div, floor_div};
 use crate::interval::Interval;
+use crate::names::Names;
 
 /// `second` after `first`, not simplified: the results of `first` are the dimensions of `second`, constraints and
 /// bounds of both hold. Range variables are those of `second`, then those of `first`; runtime variables likewise.
@@ -50,7 +51,7 @@ pub fn compose_open(
             };
             (v + shift) as u32
         };
-        let moved: Vec<Expr> = (0..first.variables().len()).map(|v| arena.variable(place(v))).collect();
+        let moved: Vec<Expr> = (0..first.num_variables()).map(|v| arena.variable(place(v))).collect();
         arena.import_substituted_into(first.dag(), &moved, &mut all)?;
     } else {
         arena.import_into(first.dag(), &mut all);
@@ -60,34 +61,46 @@ pub fn compose_open(
     inner.extend((0..ranges2).map(|j| arena.variable((dims + j) as u32)));
     inner.extend((0..runtimes2).map(|j| arena.variable((dims + ranges2 + ranges + j) as u32)));
     let mut outer = arena.import_substituted(second.dag(), &inner)?;
-    let (kept, after) = second.variables()[second.num_dims()..].split_at(ranges2);
-    let own = first.variables();
-    let mut variables = Vec::with_capacity(own.len() + ranges2 + runtimes2);
-    variables.extend_from_slice(&own[..dims]);
-    variables.extend_from_slice(kept);
-    variables.extend_from_slice(&own[dims..dims + ranges]);
-    variables.extend_from_slice(after);
-    variables.extend_from_slice(&own[dims + ranges..]);
+    let (dims2, symbols2) = (second.num_dims(), second.num_dims() + ranges2);
+    let mut intervals = Vec::with_capacity(first.num_variables() + ranges2 + runtimes2);
+    intervals.extend(first.intervals().take(dims));
+    intervals.extend(second.intervals().take(symbols2).skip(dims2));
+    intervals.extend(first.intervals().take(dims + ranges).skip(dims));
+    intervals.extend(second.intervals().skip(symbols2));
+    intervals.extend(first.intervals().skip(dims + ranges));
     let mut map = OpenMap {
-        variables,
+        intervals,
+        names: composed_names(first, second),
         num_dims: dims,
         num_ranges: ranges + ranges2,
         results: Vec::new(),
-        constraints: constraints.iter().copied().zip(first.constraint_bounds().iter().copied()).collect(),
+        constraints: constraints.iter().copied().zip(first.constraint_bounds()).collect(),
         known_empty: false,
     };
-    for (expr, v) in inner.iter().zip(&second.variables()[..second.num_dims()]) {
-        map.add_constraint(arena, *expr, v.interval);
+    for (expr, interval) in inner.iter().zip(second.intervals()).take(dims2) {
+        map.add_constraint(arena, *expr, interval);
     }
     for (expr, interval) in outer[second.num_results()..].iter().zip(second.constraint_bounds()) {
-        map.add_constraint(arena, *expr, *interval);
+        map.add_constraint(arena, *expr, interval);
     }
     outer.truncate(second.num_results());
     map.results = outer;
-    map.settle_names();
     arena.give_args(all);
     arena.give_args(inner);
     Ok(Ok(map))
+}
+
+fn composed_names(first: &IndexingMap, second: &IndexingMap) -> Names {
+    let (own, other) = (first.names(), second.names());
+    if own.are_default() && other.are_default() {
+        return Names::default();
+    }
+    let (dims, symbols) = (first.num_dims(), first.num_dims() + first.num_ranges());
+    let (dims2, symbols2) = (second.num_dims(), second.num_dims() + second.num_ranges());
+    let ranges = (dims2..symbols2).map(|v| other.get(v)).chain((dims..symbols).map(|v| own.get(v)));
+    let runtimes = (symbols2..second.num_variables()).map(|v| other.get(v));
+    let runtimes = runtimes.chain((symbols..first.num_variables()).map(|v| own.get(v)));
+    Names::settled((0..dims).map(|v| own.get(v)).chain(ranges).chain(runtimes))
 }
 
 impl OpenMap {
@@ -113,21 +126,21 @@ impl OpenMap {
         num_dims: usize,
         num_ranges: usize,
     ) -> Result<()> {
-        let mut moved: Vec<Expr> = (0..self.variables.len()).map(|_| arena.constant(0)).collect();
+        let mut moved: Vec<Expr> = (0..self.intervals.len()).map(|_| arena.constant(0)).collect();
         for (new, old) in order.iter().enumerate() {
             moved[*old] = arena.variable(new as u32);
         }
         self.substitute(arena, &moved)?;
-        self.variables = order.iter().map(|old| self.variables[*old].clone()).collect();
+        self.intervals = order.iter().map(|old| self.intervals[*old]).collect();
+        self.names = self.names.moved(order.iter().copied());
         (self.num_dims, self.num_ranges) = (num_dims, num_ranges);
-        self.settle_names();
         Ok(())
     }
 
     /// Which variables do the results, and constraints linked with them, depend on? Of the variables for which
     /// `removable` is false, all.
     fn needed(&self, arena: &mut Arena, removable: impl Fn(usize) -> bool) -> Vec<bool> {
-        let mut needed: Vec<bool> = (0..self.variables.len()).map(|v| !removable(v)).collect();
+        let mut needed: Vec<bool> = (0..self.intervals.len()).map(|v| !removable(v)).collect();
         for v in arena.variables(&self.results) {
             needed[v as usize] = true;
         }
@@ -180,10 +193,9 @@ impl OpenMap {
         }
         let roots: Vec<Expr> = constraints.iter().map(|(e, _)| *e).collect();
         let free: Vec<usize> = arena.variables(&roots).iter().map(|v| *v as usize).collect();
-        let points: u128 =
-            free.iter().fold(1u128, |n, v| n.saturating_mul(self.variables[*v].interval.count()));
+        let points: u128 = free.iter().fold(1u128, |n, v| n.saturating_mul(self.intervals[*v].count()));
         let dag = arena.export(&roots);
-        let mut values: Vec<i64> = self.variables.iter().map(|v| v.interval.lower).collect();
+        let mut values: Vec<i64> = self.intervals.iter().map(|i| i.lower).collect();
         let mut scratch = Vec::new();
         for _ in 0..points.min(POINTS) {
             // Where a constraint is not defined, it does not hold.
@@ -193,7 +205,7 @@ impl OpenMap {
                 }
             }
             for v in &free {
-                let interval = self.variables[*v].interval;
+                let interval = self.intervals[*v];
                 if values[*v] < interval.upper {
                     values[*v] += 1;
                     break;
@@ -223,7 +235,7 @@ impl OpenMap {
 
     /// All variables become dimensions, in their order.
     pub fn symbols_to_dims(&mut self) {
-        self.num_dims = self.variables.len();
+        self.num_dims = self.intervals.len();
         self.num_ranges = 0;
         self.settle_names();
     }
@@ -239,7 +251,7 @@ impl OpenMap {
         let dims = order.len();
         order.extend(ranges.filter(|v| !places.contains(v)));
         let num_ranges = order.len() - dims;
-        order.extend(self.num_dims + self.num_ranges..self.variables.len());
+        order.extend(self.num_dims + self.num_ranges..self.intervals.len());
         self.reorder(arena, &order, dims, num_ranges)
     }
 
@@ -248,13 +260,13 @@ impl OpenMap {
     pub fn rescale_symbols(&mut self, arena: &mut Arena) -> Result<()> {
         while let Some((k, v, c, r)) = self.stepped_range(arena) {
             self.constraints.remove(k);
-            let interval = self.variables[v].interval;
+            let interval = self.intervals[v];
             let step = |end: i64, divide: fn(i64, i64) -> Option<i64>| {
                 end.checked_sub(r).and_then(|x| divide(x, c)).ok_or_else(|| Error::overflow("a bound"))
             };
-            self.variables[v].interval =
+            self.intervals[v] =
                 Interval::new(step(interval.lower, ceil_div)?, step(interval.upper, floor_div)?);
-            let mut new: Vec<Expr> = (0..self.variables.len()).map(|i| arena.variable(i as u32)).collect();
+            let mut new: Vec<Expr> = (0..self.intervals.len()).map(|i| arena.variable(i as u32)).collect();
             new[v] = arena.affine(new[v], c, r)?;
             self.substitute(arena, &new)?;
             self.settle_constraints(arena);
@@ -286,17 +298,11 @@ impl OpenMap {
 
 /// A map of `results` over dimensions `[0, size - 1]` and ranges `[0, size - 1]`.
 pub fn from_tensor_sizes(results: Vec<Expr>, dims: &[i64], ranges: &[i64]) -> Result<OpenMap> {
-    let variable = |size: &i64| match size.checked_sub(1) {
-        Some(upper) if *size >= 0 => Ok(Variable::new(Interval::new(0, upper))),
+    let interval = |size: &i64| match size.checked_sub(1) {
+        Some(upper) if *size >= 0 => Ok(Interval::new(0, upper)),
         _ => Err(Error::invalid_map(format!("a size is {size}: sizes are at least 0"))),
     };
-    let variables = dims.iter().chain(ranges).map(variable).collect::<Result<Vec<_>>>()?;
-    Ok(OpenMap {
-        variables,
-        num_dims: dims.len(),
-        num_ranges: ranges.len(),
-        results,
-        constraints: Vec::new(),
-        known_empty: false,
-    })
+    let intervals = dims.iter().chain(ranges).map(interval).collect::<Result<Vec<_>>>()?;
+    let (num_dims, num_ranges) = (dims.len(), ranges.len());
+    Ok(OpenMap { intervals, num_dims, num_ranges, results, ..OpenMap::default() })
 }

@@ -92,9 +92,9 @@ impl IndexingMap {
     pub fn domain(&self, arena: &mut Arena) -> Domain {
         let expressions = arena.import(self.dag());
         Domain {
-            intervals: self.variables().iter().map(|v| v.interval).collect(),
+            intervals: self.intervals().collect(),
             constraints: arena.export(&expressions[self.num_results()..]),
-            bounds: self.constraint_bounds().into(),
+            bounds: self.constraint_bounds().collect(),
         }
     }
 

@@ -39,8 +39,8 @@ pub fn intersect(
     check_signature(a, b)?;
     let mut both = a.open(arena);
     let other = b.open(arena);
-    for (v, w) in both.variables.iter_mut().zip(&other.variables) {
-        v.interval = v.interval.intersect(w.interval);
+    for (v, w) in both.intervals.iter_mut().zip(&other.intervals) {
+        *v = v.intersect(*w);
     }
     for (e, i) in &other.constraints {
         both.add_constraint(arena, *e, *i);
@@ -93,9 +93,9 @@ fn first_point(arena: &mut Arena, scratch: &mut Scratch, map: &IndexingMap) -> R
         return Ok(None);
     }
     let mut map = crate::map_simplify::simplify(arena, scratch, map, PointVariables::Replace)?;
-    for v in 0..map.variables().len() {
+    for v in 0..map.num_variables() {
         loop {
-            let own = map.variables()[v].interval;
+            let own = map.interval(v);
             if own.is_point() {
                 break;
             }
@@ -107,12 +107,12 @@ fn first_point(arena: &mut Arena, scratch: &mut Scratch, map: &IndexingMap) -> R
             };
         }
     }
-    Ok(Some(map.variables().iter().map(|v| v.interval.lower).collect()))
+    Ok(Some(map.intervals().map(|i| i.lower).collect()))
 }
 
 fn restricted(arena: &mut Arena, map: &IndexingMap, v: usize, interval: Interval) -> Result<IndexingMap> {
     let mut open = map.open(arena);
-    open.variables[v].interval = interval;
+    open.intervals[v] = interval;
     open.close(arena)
 }
 
@@ -128,7 +128,7 @@ fn differs_at_some(arena: &mut Arena, a: &IndexingMap, b: &IndexingMap) -> Resul
     };
     for _ in 0..TRIED {
         let source = if draw() % 2 == 0 { a } else { b };
-        let point: Vec<i64> = source.variables().iter().map(|v| pick(v.interval, draw(), draw())).collect();
+        let point: Vec<i64> = source.intervals().map(|i| pick(i, draw(), draw())).collect();
         // Where int64 does not hold the values, a point tells nothing.
         let (Ok(ina), Ok(inb)) = (da.contains(&point, &mut scratch), db.contains(&point, &mut scratch))
         else {
@@ -162,8 +162,8 @@ fn differing_parts(arena: &mut Arena, a: &IndexingMap, b: &IndexingMap) -> Resul
     for (own, other) in [(a, b), (b, a)] {
         let one = own.open(arena);
         let two = other.open(arena);
-        let bounds = two.variables.iter().enumerate().map(|(v, x)| (v as u32, x.interval));
-        let bounds: Vec<_> = bounds.map(|(v, i)| (arena.variable(v), i)).collect();
+        let bounds = two.intervals.iter().enumerate();
+        let bounds: Vec<_> = bounds.map(|(v, i)| (arena.variable(v as u32), *i)).collect();
         for (e, i) in bounds.into_iter().chain(two.constraints.iter().copied()) {
             outside(arena, &one, e, i, &mut parts)?;
         }
@@ -173,8 +173,8 @@ fn differing_parts(arena: &mut Arena, a: &IndexingMap, b: &IndexingMap) -> Resul
         let difference = arena.sub(one.results[k], two.results[k])?;
         let mut both = one.clone();
         both.constraints.extend_from_slice(&two.constraints);
-        for (v, w) in both.variables.iter_mut().zip(&two.variables) {
-            v.interval = v.interval.intersect(w.interval);
+        for (v, w) in both.intervals.iter_mut().zip(&two.intervals) {
+            *v = v.intersect(*w);
         }
         outside(arena, &both, difference, Interval::point(0), &mut parts)?;
     }

@@ -7,7 +7,7 @@ use crate::dag::Dag;
 use crate::domain::PointVariables;
 use crate::error::{Error, Result};
 use crate::expr::{Arena, Expr, Node, Term};
-use crate::indexing_map::{Form, IndexingMap, OpenMap, Variable};
+use crate::indexing_map::{Form, IndexingMap, OpenMap};
 use crate::interval::Interval;
 use crate::range::{Info, Ranges};
 use crate::simplify::Scratch;
@@ -99,16 +99,16 @@ impl Access<'_> {
         }
         let lanes = Interval::new(0, self.warp_size - 1);
         let lane = arena.variable(LANE as u32);
-        if open.variables[LANE].interval != lanes {
+        if open.intervals[LANE] != lanes {
             // Lanes stay all there: which are active is a bound like others.
-            let active = std::mem::replace(&mut open.variables[LANE].interval, lanes);
+            let active = std::mem::replace(&mut open.intervals[LANE], lanes);
             open.constraints.push((lane, active));
         }
         let address = arena.scale(open.results[0], self.width)?;
         let mut roots = vec![address];
         roots.extend(open.constraints.iter().map(|(e, _)| *e));
         let used = arena.variables(&roots);
-        let mut values: Vec<Interval> = open.variables.iter().map(|v| v.interval).collect();
+        let mut values = open.intervals.clone();
         if values.iter().any(|i| i.lower < -FARTHEST || i.upper > FARTHEST) {
             return Err(Error::overflow("a thread, block or range id"));
         }
@@ -139,18 +139,18 @@ impl Access<'_> {
         let (lane, warp) = (arena.variable(LANE as u32), arena.variable(WARP as u32));
         let number = arena.combine(warp, self.warp_size, lane, 1)?;
         let mut places = self.digits(arena, number)?;
-        let all = self.map.variables();
+        let all: Vec<Interval> = self.map.intervals().collect();
         places.extend((3..all.len()).map(|v| arena.variable((v - SHIFT) as u32)));
         let mut roots = arena.import_substituted(self.map.dag(), &places)?;
-        let bounds = self.map.constraint_bounds().iter().copied();
+        let bounds = self.map.constraint_bounds();
         let mut constraints: Vec<(Expr, Interval)> =
             roots.drain(self.map.num_results()..).zip(bounds).collect();
         if threads % self.warp_size != 0 {
             constraints.push((number, Interval::new(0, threads - 1)));
         }
         for (k, id) in all[..3].iter().enumerate() {
-            if id.interval.lower > 0 || id.interval.upper < self.block[k] - 1 {
-                constraints.push((places[k], id.interval));
+            if id.lower > 0 || id.upper < self.block[k] - 1 {
+                constraints.push((places[k], *id));
             }
         }
         let mut position = arena.constant(0);
@@ -158,10 +158,9 @@ impl Access<'_> {
             position = arena.combine(position, 1, *e, *stride)?;
         }
         let own = [Interval::new(0, self.warp_size - 1), Interval::new(0, (threads - 1) / self.warp_size)];
-        let variables: Vec<Variable> =
-            own.into_iter().chain(all[3..].iter().map(|v| v.interval)).map(Variable::new).collect();
-        let num_dims = variables.len();
-        Ok(OpenMap { variables, num_dims, results: vec![position], constraints, ..OpenMap::default() })
+        let intervals: Vec<Interval> = own.iter().chain(&all[3..]).copied().collect();
+        let num_dims = intervals.len();
+        Ok(OpenMap { intervals, num_dims, results: vec![position], constraints, ..OpenMap::default() })
     }
 
     /// The three thread ids of the thread with this number in its block, x fastest.

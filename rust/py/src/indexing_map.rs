@@ -49,15 +49,14 @@ impl PyIndexingMap {
     }
 
     fn variables_at<'py>(&self, py: Python<'py>, from: usize, to: usize) -> PyResult<Bound<'py, PyTuple>> {
-        let named =
-            |i: usize| PyVariable { name: Some(self.0.name(i)), interval: self.0.variables()[i].interval };
+        let named = |i: usize| PyVariable { name: Some(self.0.name(i)), interval: self.0.interval(i) };
         PyTuple::new(py, (from..to).map(named).map(|v| Py::new(py, v)).collect::<PyResult<Vec<_>>>()?)
     }
 
     /// The index of a variable given by its name or its index.
     fn index_of(&self, variable: &Bound<'_, PyAny>) -> PyResult<usize> {
         let py = variable.py();
-        let count = self.0.variables().len();
+        let count = self.0.num_variables();
         if let Ok(name) = variable.downcast::<PyString>() {
             let name = name.to_string();
             let found = (0..count).find(|i| self.0.name(*i) == name);
@@ -104,7 +103,9 @@ impl PyIndexingMap {
         let given = parts::constraints(constraints)?;
         parts::with_constraints(py, &given, |arena| {
             let results = arena.import(inner.results());
-            Ok(OpenMap { variables: all, num_dims, num_ranges, results, ..OpenMap::default() })
+            let mut map = OpenMap { num_dims, num_ranges, results, ..OpenMap::default() };
+            map.add_variables(all);
+            Ok(map)
         })
     }
 
@@ -135,7 +136,7 @@ impl PyIndexingMap {
         parts::with_constraints(py, &given, |arena| {
             let roots = results.iter().map(|r| r.import(arena)).collect();
             let mut map = from_tensor_sizes(roots, &dims, &ranges)?;
-            map.variables.extend(runtimes);
+            map.add_variables(runtimes);
             Ok(map)
         })
     }
@@ -171,12 +172,12 @@ impl PyIndexingMap {
 
     #[getter]
     fn runtimes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        self.variables_at(py, self.0.num_dims() + self.0.num_ranges(), self.0.variables().len())
+        self.variables_at(py, self.0.num_dims() + self.0.num_ranges(), self.0.num_variables())
     }
 
     #[getter]
     fn variables<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        self.variables_at(py, 0, self.0.variables().len())
+        self.variables_at(py, 0, self.0.num_variables())
     }
 
     #[getter]
@@ -214,7 +215,7 @@ impl PyIndexingMap {
             let roots = w.arena.import(self.0.dag());
             split(&mut w.arena, &roots[self.0.num_results()..])
         });
-        let pairs = all.into_iter().zip(self.0.constraint_bounds()).map(|(e, i)| (e, PyInterval(*i)));
+        let pairs = all.into_iter().zip(self.0.constraint_bounds()).map(|(e, i)| (e, PyInterval(i)));
         PyTuple::new(py, pairs)
     }
 

@@ -3,7 +3,7 @@
 use crate::expr::{list, need_operand};
 use crate::indexing_map::{made, PyIndexingMap};
 use crate::interval::{int64, interval_of, variable_of};
-use indexing_core::{Arena, IndexingMap, Interval, OpenMap, Result, Variable};
+use indexing_core::{Arena, IndexingMap, Interval, Names, OpenMap, Result, Variable};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
@@ -17,11 +17,11 @@ pub fn variables(sequence: &Bound<'_, PyAny>) -> PyResult<Vec<Variable>> {
 /// Drop names that are the default ones of their places.
 fn settle_default_names(map: &mut OpenMap) {
     let (dims, ranges) = (map.num_dims, map.num_ranges);
-    for (i, v) in map.variables.iter_mut().enumerate() {
-        let name = v.name.take();
-        let default = indexing_core::indexing_map::default_name(i, dims, ranges);
-        v.name = name.filter(|n| !n.is_empty() && **n != *default);
-    }
+    let given = (0..map.intervals.len()).map(|i| {
+        let default = indexing_core::names::default_name(i, dims, ranges);
+        map.names.get(i).filter(|n| !n.is_empty() && ***n != *default).cloned()
+    });
+    map.names = Names::new(given.collect());
 }
 
 /// Read `(expression, interval)` pairs, or a mapping.

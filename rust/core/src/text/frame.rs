@@ -51,7 +51,13 @@ impl Value {
 
     /// The value under an operator and a number; `None` where that is an error.
     #[inline]
-    pub(super) fn under(self, arena: &mut Arena, seen: &mut Seen, operator: Operator, n: i64) -> Option<Value> {
+    pub(super) fn under(
+        self,
+        arena: &mut Arena,
+        seen: &mut Seen,
+        operator: Operator,
+        n: i64,
+    ) -> Option<Value> {
         match operator {
             Operator::Times => {
                 let coeff = self.coeff.checked_mul(n)?;

@@ -3,8 +3,8 @@
 use super::read_expr::{Reading, VariableNames};
 use super::scan::{is_name_byte, name_key, usual_interval, Scanner};
 use crate::error::{Error, Result};
-use crate::indexing_map::{default_name, starts_name, Variable, VariableKind, RESERVED};
 use crate::interval::Interval;
+use crate::names::{default_name, starts_name, Names, VariableKind, RESERVED};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -43,8 +43,8 @@ impl Custom<'_> {
 }
 
 const FEW: usize = 12;
-/// Names that are kept from text to text.
-const NAMES_KEPT: usize = 64;
+/// Lists of names that are kept from text to text.
+const NAMES_KEPT: usize = 8;
 
 /// The number behind `prefix`, written as default names write it.
 #[inline]
@@ -169,7 +169,7 @@ impl<'t> Header<'t> {
 
     /// Read `d0 in [0, 9], ` for one variable after the other, as far as all is written just so: what is behind.
     #[inline(never)]
-    pub(super) fn usual_domain<'s>(&self, mut text: &'s [u8], variables: &mut Vec<Variable>) -> &'s [u8] {
+    pub(super) fn usual_domain<'s>(&self, mut text: &'s [u8], intervals: &mut Vec<Interval>) -> &'s [u8] {
         let mut name = [b'd', b'0'];
         for v in 0..self.num_dims + self.num_ranges {
             if v == self.num_dims {
@@ -189,17 +189,38 @@ impl<'t> Header<'t> {
                 [] => text = behind,
                 _ => break,
             }
-            variables.push(Variable::new(Interval::new(lower, upper)));
+            intervals.push(Interval::new(lower, upper));
         }
         text
     }
 
-    /// Give the variables their names.
+    /// The names as a value; they return from text to text.
     #[inline]
-    pub(super) fn give_names(&self, variables: &mut [Variable], reading: &mut Reading) {
-        for c in &self.custom {
-            variables[c.index as usize].name = Some(kept_name(reading, c));
+    pub(super) fn names(&self, reading: &mut Reading) -> Names {
+        if self.custom.is_empty() {
+            return Names::default();
         }
+        self.kept_names(reading)
+    }
+
+    fn kept_names(&self, reading: &mut Reading) -> Names {
+        if let Some(known) = reading.names.iter().find(|n| self.are(n)) {
+            return known.clone();
+        }
+        let mut names: Vec<Option<Arc<str>>> = vec![None; self.num_variables];
+        self.custom.iter().for_each(|c| names[c.index as usize] = Some(c.name.into()));
+        let new = Names::new(names);
+        if reading.names.len() == NAMES_KEPT {
+            reading.names.clear();
+        }
+        reading.names.push(new.clone());
+        new
+    }
+
+    /// Are these its names?
+    fn are(&self, names: &Names) -> bool {
+        let mut given = names.given().iter().enumerate().filter_map(|(i, n)| Some((i, n.as_deref()?)));
+        self.custom.iter().all(|c| given.next() == Some((c.index as usize, c.name))) && given.next().is_none()
     }
 
     /// The name of variable `v`.
@@ -209,20 +230,6 @@ impl<'t> Header<'t> {
             None => default_name(v, self.num_dims, self.num_ranges),
         }
     }
-}
-
-/// The name as a value; names return from text to text.
-fn kept_name(reading: &mut Reading, custom: &Custom<'_>) -> Arc<str> {
-    let same = |(key, name): &&(u64, Arc<str>)| *key == custom.key && **name == *custom.name;
-    if let Some((_, known)) = reading.names.iter().find(same) {
-        return known.clone();
-    }
-    let new: Arc<str> = custom.name.into();
-    if reading.names.len() == NAMES_KEPT {
-        reading.names.clear();
-    }
-    reading.names.push((custom.key, new.clone()));
-    new
 }
 
 impl VariableNames for Header<'_> {

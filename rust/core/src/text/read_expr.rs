@@ -9,7 +9,7 @@ use super::seen::Seen;
 use crate::error::{Error, Result};
 use crate::expr::{Arena, Expr, Term};
 use crate::indexing_map::OpenMap;
-use std::sync::Arc;
+use crate::names::Names;
 
 /// What names mean while an expression is read.
 pub trait VariableNames {
@@ -32,7 +32,7 @@ pub struct Reading {
     terms: Vec<Term>,
     args: Vec<Expr>,
     seen: Seen,
-    pub(super) names: Vec<(u64, Arc<str>)>,
+    pub(super) names: Vec<Names>,
     pub(super) bounded: Vec<bool>,
     /// Boxed, for it is taken out while it is filled.
     pub(super) map: Option<Box<OpenMap>>,
@@ -275,7 +275,9 @@ impl Reading {
                 (value, rest) = (new, behind);
             }
             match rest {
-                [b' ', sign @ (b'+' | b'-'), b' ', behind @ ..] if sum.add(value, arena, &mut self.terms).is_ok() => {
+                [b' ', sign @ (b'+' | b'-'), b' ', behind @ ..]
+                    if sum.add(value, arena, &mut self.terms).is_ok() =>
+                {
                     sum.minus = *sign == b'-';
                     scanner.rest = behind;
                 }

@@ -5,7 +5,7 @@ use super::read_expr::{expr, variable, Reading};
 use super::scan::{usual_interval, Scanner};
 use crate::error::Result;
 use crate::expr::{Arena, Expr};
-use crate::indexing_map::{IndexingMap, OpenMap, Variable};
+use crate::indexing_map::{IndexingMap, OpenMap};
 use crate::interval::Interval;
 use crate::map::SymbolicMap;
 
@@ -99,24 +99,24 @@ struct Bounded<'h> {
 impl Bounded<'_> {
     /// Give variable `v` its bounds, or more of them.
     fn set(&mut self, map: &mut OpenMap, v: usize, bounds: Interval) {
-        let (known, count) = (map.variables.len(), self.header.num_variables);
+        let (known, count) = (map.intervals.len(), self.header.num_variables);
         if v == known {
-            map.variables.push(Variable::new(bounds));
+            map.intervals.push(bounds);
             return;
         }
         if self.each.is_empty() {
             self.each.resize(count, false);
             self.each[..known].fill(true);
-            map.variables.resize(count, Variable::new(Interval::EMPTY));
+            map.intervals.resize(count, Interval::EMPTY);
         }
-        let own = &mut map.variables[v].interval;
+        let own = &mut map.intervals[v];
         let old = std::mem::replace(&mut self.each[v], true);
         *own = if old { own.intersect(bounds) } else { bounds };
     }
 
     fn first_without(&self, map: &OpenMap) -> Option<usize> {
         if self.each.is_empty() {
-            return (map.variables.len() < self.header.num_variables).then_some(map.variables.len());
+            return (map.intervals.len() < self.header.num_variables).then_some(map.intervals.len());
         }
         self.each.iter().position(|b| !b)
     }
@@ -184,12 +184,12 @@ fn read_parts(
     if scanner.take_exactly(b", domain: ").is_none() {
         before_domain(scanner, &header)?;
     }
-    map.variables.reserve_exact(header.num_variables);
-    scanner.rest = header.usual_domain(scanner.rest, &mut map.variables);
-    if !scanner.rest.is_empty() || map.variables.len() < header.num_variables {
+    map.intervals.reserve(header.num_variables);
+    scanner.rest = header.usual_domain(scanner.rest, &mut map.intervals);
+    if !scanner.rest.is_empty() || map.intervals.len() < header.num_variables {
         domain(scanner, arena, reading, &header, map)?;
     }
-    header.give_names(&mut map.variables, reading);
+    map.names = header.names(reading);
     Ok(())
 }
 

@@ -3,9 +3,10 @@
 use super::write_expr::{write_expr, Style, Writer};
 use crate::dag::Dag;
 use crate::error::Result;
-use crate::indexing_map::{kind_of, place_of, Form, IndexingMap};
+use crate::indexing_map::{Form, IndexingMap};
 use crate::interval::Interval;
 use crate::map::SymbolicMap;
+use crate::names::{kind_of, place_of};
 use std::fmt::Write;
 
 fn list(out: &mut String, open: char, names: impl Iterator<Item = impl AsRef<str>>, close: char) {
@@ -32,7 +33,7 @@ pub fn write_indexing_map(map: &IndexingMap, style: Style) -> Result<String> {
         Form::Defined => {}
     }
     let (dims, ranges) = (map.num_dims(), map.num_ranges());
-    let name = |i: usize, out: &mut String| match &map.variables()[i].name {
+    let name = |i: usize, out: &mut String| match map.names().get(i) {
         Some(name) => out.push_str(name),
         None => {
             let _ = write!(out, "{}{}", kind_of(i, dims, ranges).prefix(), place_of(i, dims, ranges));
@@ -45,7 +46,7 @@ pub fn write_indexing_map(map: &IndexingMap, style: Style) -> Result<String> {
         list(&mut out, '[', (dims..dims + ranges).map(named), ']');
     }
     if map.num_runtimes() > 0 {
-        list(&mut out, '{', (dims + ranges..map.variables().len()).map(named), '}');
+        list(&mut out, '{', (dims + ranges..map.num_variables()).map(named), '}');
     }
     out.push_str(" -> (");
     let mut writer = Writer::new(map.dag(), style);
@@ -56,15 +57,15 @@ pub fn write_indexing_map(map: &IndexingMap, style: Style) -> Result<String> {
         writer.root(k, &mut out, &|v, out| name(v as usize, out))?;
     }
     out.push(')');
-    for (i, v) in map.variables().iter().enumerate() {
+    for (i, interval) in map.intervals().enumerate() {
         out.push_str(if i == 0 { ", domain: " } else { ", " });
         name(i, &mut out);
-        bounds(&mut out, v.interval);
+        bounds(&mut out, interval);
     }
-    for (k, interval) in map.constraint_bounds().iter().enumerate() {
-        out.push_str(if map.variables().is_empty() && k == 0 { ", domain: " } else { ", " });
+    for (k, interval) in map.constraint_bounds().enumerate() {
+        out.push_str(if map.num_variables() == 0 && k == 0 { ", domain: " } else { ", " });
         writer.root(map.num_results() + k, &mut out, &|v, out| name(v as usize, out))?;
-        bounds(&mut out, *interval);
+        bounds(&mut out, interval);
     }
     Ok(out)
 }
@@ -72,9 +73,10 @@ pub fn write_indexing_map(map: &IndexingMap, style: Style) -> Result<String> {
 impl IndexingMap {
     /// The text of root `k` of `dag`, whose variables are those of this map.
     pub fn text_of(&self, dag: &Dag, k: usize) -> Result<String> {
-        write_expr(dag, k, Style::Plain, &|v, out| match self.variables().get(v as usize) {
-            Some(_) => out.push_str(&self.name(v as usize)),
-            None => {
+        write_expr(dag, k, Style::Plain, &|v, out| {
+            if (v as usize) < self.num_variables() {
+                out.push_str(&self.name(v as usize));
+            } else {
                 let _ = write!(out, "v{v}");
             }
         })
