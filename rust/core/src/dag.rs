@@ -3,6 +3,7 @@
 //! The words are a function of the structure alone (depth-first post-order), so that equal expressions have equal
 //! words: equality and hashing need no arena, values can be sent to other threads, and memory returns when they drop.
 
+use crate::dag_nodes::Entry;
 use crate::expr::{Arena, Expr, Leaf, Node, Tag, Term, Words};
 use std::sync::Arc;
 
@@ -82,34 +83,58 @@ impl Writer<'_> {
     }
 
     fn add_below(&mut self, root: Expr) {
-        self.open.push(root);
-        while let Some(&e) = self.open.last() {
-            if self.position[e.index()] != ABSENT {
-                self.open.pop();
-                continue;
-            }
+        let mut next = Some(root);
+        while let Some(e) = next {
             let first = self.open.len();
-            match self.arena.node(e) {
-                Node::Variable(_) | Node::Constant(_) => {}
-                Node::FloorDiv(a, b) | Node::Mod(a, b) => {
-                    self.visit(a, first);
-                    self.visit(b, first);
-                }
-                Node::Product(args) | Node::Min(args) | Node::Max(args) => {
-                    args.iter().for_each(|a| self.visit(*a, first));
-                }
-                Node::Sum(_, terms) => terms.iter().for_each(|t| self.visit(t.expr, first)),
-            }
-            if self.open.len() == first {
-                self.open.pop();
-                self.write(e);
-            } else {
+            if self.position[e.index()] == ABSENT && !self.wrote(e, first) {
+                // What it waits for comes first, in order.
+                self.open.push(e);
                 self.open[first..].reverse();
             }
+            next = self.open.pop();
         }
     }
 
-    /// Write an operand of the node that stands before `first`, or let the node wait for it.
+    /// Write a node, or list from `first` on what it waits for.
+    #[inline]
+    fn wrote(&mut self, e: Expr, first: usize) -> bool {
+        match self.arena.node(e) {
+            Node::Variable(_) | Node::Constant(_) => return self.wrote_leaf(e),
+            Node::FloorDiv(a, b) | Node::Mod(a, b) => {
+                self.visit(a, first);
+                self.visit(b, first);
+                if self.open.len() > first {
+                    return false;
+                }
+                let operands = self.at(a) | (self.at(b) << 32);
+                self.words.extend_from_slice(&[header(self.arena.tag(e), 0), operands]);
+            }
+            Node::Product(args) | Node::Min(args) | Node::Max(args) => {
+                args.iter().for_each(|a| self.visit(*a, first));
+                if self.open.len() > first {
+                    return false;
+                }
+                self.words.push(header(self.arena.tag(e), args.len() as u32));
+                let position = &*self.position;
+                self.words.extend(args.iter().map(|a| i64::from(position[a.index()])));
+            }
+            Node::Sum(constant, terms) => {
+                terms.iter().for_each(|t| self.visit(t.expr, first));
+                if self.open.len() > first {
+                    return false;
+                }
+                self.words.extend_from_slice(&[header(Tag::Sum, terms.len() as u32), constant]);
+                for t in terms {
+                    let operand = self.at(t.expr);
+                    self.words.extend_from_slice(&[t.coeff, operand]);
+                }
+            }
+        }
+        self.place(e);
+        true
+    }
+
+    /// Write an operand of a node, or let the node wait for it.
     #[inline(always)]
     fn visit(&mut self, operand: Expr, first: usize) {
         // Leaves in front of all that has to wait are in their place now.
@@ -117,6 +142,11 @@ impl Writer<'_> {
         {
             self.open.push(operand);
         }
+    }
+
+    #[inline]
+    fn at(&self, e: Expr) -> i64 {
+        i64::from(self.position[e.index()])
     }
 
     #[inline]
@@ -134,34 +164,6 @@ impl Writer<'_> {
         }
         self.place(e);
         true
-    }
-
-    /// Write a node whose operands are written.
-    fn write(&mut self, e: Expr) {
-        if self.wrote_leaf(e) {
-            return;
-        }
-        let tag = self.arena.tag(e);
-        let (position, words) = (&*self.position, &mut *self.words);
-        let at = |e: &Expr| i64::from(position[e.index()]);
-        match self.arena.node(e) {
-            Node::Variable(_) | Node::Constant(_) => {}
-            Node::FloorDiv(a, b) | Node::Mod(a, b) => {
-                words.extend_from_slice(&[header(tag, 0), at(&a) | (at(&b) << 32)]);
-            }
-            Node::Product(args) | Node::Min(args) | Node::Max(args) => {
-                words.push(header(tag, args.len() as u32));
-                words.extend(args.iter().map(at));
-            }
-            Node::Sum(constant, terms) => {
-                words.reserve(2 + 2 * terms.len());
-                words.extend_from_slice(&[header(tag, terms.len() as u32), constant]);
-                for t in terms {
-                    words.extend_from_slice(&[t.coeff, at(&t.expr)]);
-                }
-            }
-        }
-        self.place(e);
     }
 }
 
@@ -207,39 +209,30 @@ impl Arena {
 
     /// As [`Arena::import`], to the end of `out`.
     pub(crate) fn import_into(&mut self, dag: &Dag, out: &mut Vec<Expr>) {
-        let words = dag.node_words();
         let mut nodes = std::mem::take(&mut self.flat.nodes);
         nodes.clear();
+        nodes.reserve(dag.node_count());
         let mut terms = self.take_terms();
         let mut args = self.take_args();
-        let mut i = 0;
-        while i < words.len() {
-            let (tag, payload) = (TAGS[(words[i] & 7) as usize], (words[i] >> 8) as u32);
-            let count = payload as usize;
-            i += 1;
-            let e = match tag {
-                Tag::Variable => self.intern_variable(payload),
-                Tag::Constant => {
-                    i += 1;
-                    self.intern_constant(words[i - 1])
-                }
-                Tag::FloorDiv | Tag::Mod => {
-                    let (a, b) = (words[i] & 0xffff_ffff, words[i] >> 32);
-                    i += 1;
-                    self.intern_binary(tag, nodes[a as usize], nodes[b as usize])
-                }
-                Tag::Product | Tag::Min | Tag::Max => {
+        for entry in dag.entries() {
+            let e = match entry {
+                Entry::Variable(v) => self.intern_variable(v),
+                Entry::Constant(c) => self.intern_constant(c),
+                Entry::FloorDiv(a, b) => self.intern_binary(Tag::FloorDiv, nodes[a], nodes[b]),
+                Entry::Mod(a, b) => self.intern_binary(Tag::Mod, nodes[a], nodes[b]),
+                Entry::Product(list) | Entry::Min(list) | Entry::Max(list) => {
+                    let tag = match entry {
+                        Entry::Product(_) => Tag::Product,
+                        Entry::Min(_) => Tag::Min,
+                        _ => Tag::Max,
+                    };
                     args.clear();
-                    args.extend(words[i..i + count].iter().map(|a| nodes[*a as usize]));
-                    i += count;
+                    args.extend(list.iter().map(|a| nodes[*a as usize]));
                     self.intern_args(tag, &args)
                 }
-                Tag::Sum => {
+                Entry::Sum(constant, pairs) => {
                     terms.clear();
-                    let pairs = words[i + 1..i + 1 + 2 * count].chunks_exact(2);
-                    terms.extend(pairs.map(|p| Term::new(p[0], nodes[p[1] as usize])));
-                    let constant = words[i];
-                    i += 1 + 2 * count;
+                    terms.extend(pairs.chunks_exact(2).map(|p| Term::new(p[0], nodes[p[1] as usize])));
                     self.intern_sum(constant, &terms)
                 }
             };

@@ -24,35 +24,43 @@ impl Dag {
     /// The nodes in order, operands before their users.
     #[inline]
     pub(crate) fn entries(&self) -> Entries<'_> {
-        Entries { words: self.node_words(), at: 0 }
+        Entries { words: self.node_words() }
+    }
+}
+
+impl<'a> Entry<'a> {
+    /// The node that `words` begins with, and the words behind it.
+    #[inline]
+    pub(crate) fn first(words: &'a [i64]) -> Option<(Entry<'a>, &'a [i64])> {
+        let (head, rest) = words.split_first()?;
+        let count = (*head >> 8) as u32 as usize;
+        match (TAGS[(*head & 7) as usize], rest) {
+            (Tag::Variable, _) => Some((Entry::Variable(count as u32), rest)),
+            (Tag::Constant, [c, rest @ ..]) => Some((Entry::Constant(*c), rest)),
+            (tag @ (Tag::FloorDiv | Tag::Mod), [operands, rest @ ..]) => {
+                let (a, b) = ((*operands & 0xffff_ffff) as usize, (*operands >> 32) as usize);
+                Some((if tag == Tag::Mod { Entry::Mod(a, b) } else { Entry::FloorDiv(a, b) }, rest))
+            }
+            (Tag::Sum, [constant, rest @ ..]) => {
+                let (terms, rest) = rest.split_at_checked(2 * count)?;
+                Some((Entry::Sum(*constant, terms), rest))
+            }
+            (tag, rest) => {
+                let (args, rest) = rest.split_at_checked(count)?;
+                let entry = match tag {
+                    Tag::Product => Entry::Product(args),
+                    Tag::Min => Entry::Min(args),
+                    _ => Entry::Max(args),
+                };
+                Some((entry, rest))
+            }
+        }
     }
 }
 
 /// The nodes of a [`Dag`] in order.
 pub(crate) struct Entries<'a> {
     words: &'a [i64],
-    pub(crate) at: usize,
-}
-
-impl<'a> Entries<'a> {
-    /// The node whose first word is at `at`.
-    #[inline]
-    pub(crate) fn read(words: &'a [i64], at: usize) -> (Entry<'a>, usize) {
-        let (tag, payload) = (TAGS[(words[at] & 7) as usize], (words[at] >> 8) as u32);
-        let (count, at) = (payload as usize, at + 1);
-        match tag {
-            Tag::Variable => (Entry::Variable(payload), at),
-            Tag::Constant => (Entry::Constant(words[at]), at + 1),
-            Tag::FloorDiv | Tag::Mod => {
-                let (a, b) = ((words[at] & 0xffff_ffff) as usize, (words[at] >> 32) as usize);
-                (if tag == Tag::Mod { Entry::Mod(a, b) } else { Entry::FloorDiv(a, b) }, at + 1)
-            }
-            Tag::Product => (Entry::Product(&words[at..at + count]), at + count),
-            Tag::Min => (Entry::Min(&words[at..at + count]), at + count),
-            Tag::Max => (Entry::Max(&words[at..at + count]), at + count),
-            Tag::Sum => (Entry::Sum(words[at], &words[at + 1..at + 1 + 2 * count]), at + 1 + 2 * count),
-        }
-    }
 }
 
 impl<'a> Iterator for Entries<'a> {
@@ -60,11 +68,8 @@ impl<'a> Iterator for Entries<'a> {
 
     #[inline]
     fn next(&mut self) -> Option<Entry<'a>> {
-        if self.at >= self.words.len() {
-            return None;
-        }
-        let (entry, next) = Entries::read(self.words, self.at);
-        self.at = next;
+        let (entry, rest) = Entry::first(self.words)?;
+        self.words = rest;
         Some(entry)
     }
 }

@@ -444,10 +444,14 @@ impl Arena {
     }
 
     pub(crate) fn intern_sum(&mut self, value: i64, terms: &[Term]) -> Expr {
-        let start = mix(Tag::Sum as u64, value as u64);
-        let mixed = terms
-            .iter()
-            .fold(start, |h, t| mix(mix(h, t.coeff as u64), u64::from(self.records[t.expr.index()].hash)));
+        let mut mixed = mix(Tag::Sum as u64, value as u64);
+        let (mut variables, mut linear) = (0, true);
+        for t in terms {
+            let r = &self.records[t.expr.index()];
+            linear &= r.tag == Tag::Variable;
+            mixed = mix(mixed, (t.coeff as u64).rotate_left(32) ^ u64::from(r.hash));
+            variables |= r.variables;
+        }
         let hash = finish(mixed);
         let equal = |arena: &Self, r: &Record| {
             r.tag == Tag::Sum
@@ -460,12 +464,6 @@ impl Arena {
             Err(slot) => {
                 let at = self.terms.len() as u32;
                 self.terms.extend_from_slice(terms);
-                let (mut variables, mut linear) = (0, true);
-                for t in terms {
-                    let r = &self.records[t.expr.index()];
-                    variables |= r.variables;
-                    linear &= r.tag == Tag::Variable;
-                }
                 let len = terms.len() as u32;
                 self.insert(slot, Record { value, hash, at, len, variables, tag: Tag::Sum, linear })
             }

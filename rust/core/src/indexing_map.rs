@@ -9,6 +9,7 @@ use crate::expr::{Arena, Expr};
 use crate::interval::Interval;
 use crate::names::{default_name, is_name, kind_of, Names, VariableKind};
 use std::collections::HashSet;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// A variable: its bounds, and its name where it is not the default one of its place (`d0`, `s1`, `rt2`).
@@ -128,6 +129,11 @@ impl IndexingMap {
         intervals_of(&self.dag.tail()[..2 * self.num_variables()])
     }
 
+    /// The intervals of the variables at `places`.
+    pub(crate) fn intervals_at(&self, places: Range<usize>) -> impl ExactSizeIterator<Item = Interval> + '_ {
+        intervals_of(&self.dag.tail()[2 * places.start..2 * places.end])
+    }
+
     /// The interval of variable `i`.
     pub fn interval(&self, i: usize) -> Interval {
         let words = self.dag.tail();
@@ -213,12 +219,17 @@ impl OpenMap {
 
     /// Decide constraints on constants, turn those on variables into bounds, join those on one expression, and sort:
     /// equal sets of constraints become equal lists.
+    #[inline]
     pub(crate) fn settle_constraints(&mut self, arena: &Arena) {
-        if self
-            .constraints
-            .iter()
-            .any(|(e, i)| i.is_empty() || arena.as_constant(*e).is_some() || arena.as_variable(*e).is_some())
-        {
+        if !self.constraints.is_empty() {
+            self.settle_list(arena);
+        }
+        self.known_empty |= self.intervals.iter().any(|i| i.is_empty());
+    }
+
+    fn settle_list(&mut self, arena: &Arena) {
+        let decided = |(e, i): &(Expr, Interval)| i.is_empty() || arena.leaf(*e).is_some();
+        if self.constraints.iter().any(decided) {
             for (expr, interval) in std::mem::take(&mut self.constraints) {
                 self.add_constraint(arena, expr, interval);
             }
@@ -235,7 +246,6 @@ impl OpenMap {
             });
         }
         self.known_empty |= self.constraints.iter().any(|(_, i)| i.is_empty());
-        self.known_empty |= self.intervals.iter().any(|i| i.is_empty());
     }
 
     /// The value: constraints settled, and [`Form::KnownEmpty`] where an interval is empty.

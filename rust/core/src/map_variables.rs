@@ -63,11 +63,11 @@ pub fn compose_open(
     let mut outer = arena.import_substituted(second.dag(), &inner)?;
     let (dims2, symbols2) = (second.num_dims(), second.num_dims() + ranges2);
     let mut intervals = Vec::with_capacity(first.num_variables() + ranges2 + runtimes2);
-    intervals.extend(first.intervals().take(dims));
-    intervals.extend(second.intervals().take(symbols2).skip(dims2));
-    intervals.extend(first.intervals().take(dims + ranges).skip(dims));
-    intervals.extend(second.intervals().skip(symbols2));
-    intervals.extend(first.intervals().skip(dims + ranges));
+    intervals.extend(first.intervals_at(0..dims));
+    intervals.extend(second.intervals_at(dims2..symbols2));
+    intervals.extend(first.intervals_at(dims..dims + ranges));
+    intervals.extend(second.intervals_at(symbols2..second.num_variables()));
+    intervals.extend(first.intervals_at(dims + ranges..first.num_variables()));
     let mut map = OpenMap {
         intervals,
         names: composed_names(first, second),

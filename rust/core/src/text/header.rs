@@ -233,7 +233,7 @@ impl<'t> Header<'t> {
 }
 
 impl VariableNames for Header<'_> {
-    #[inline]
+    #[inline(always)]
     fn short<'t>(&self, text: &'t [u8]) -> Option<(u32, &'t [u8])> {
         match self.short_default(text) {
             Some((v, rest)) if !rest.first().is_some_and(|b| is_name_byte(*b)) => Some((v, rest)),
@@ -289,6 +289,7 @@ fn default_names(scanner: &mut Scanner<'_>, header: &mut Header<'_>, kind: Varia
     whole
 }
 
+#[inline(always)]
 fn names<'t>(
     scanner: &mut Scanner<'t>,
     header: &mut Header<'t>,
@@ -297,12 +298,22 @@ fn names<'t>(
     what: &str,
 ) -> Result<usize> {
     let first = header.num_variables;
-    if default_names(scanner, header, kind, close) {
-        return Ok(header.num_variables - first);
+    if !default_names(scanner, header, kind, close) {
+        any_names(scanner, header, kind, (first, close), what)?;
     }
+    Ok(header.num_variables - first)
+}
+
+fn any_names<'t>(
+    scanner: &mut Scanner<'t>,
+    header: &mut Header<'t>,
+    kind: VariableKind,
+    (first, close): (usize, u8),
+    what: &str,
+) -> Result<()> {
     loop {
         if scanner.take(close) {
-            return Ok(header.num_variables - first);
+            return Ok(());
         }
         scanner.skip_space();
         let start = scanner.rest;
@@ -313,8 +324,7 @@ fn names<'t>(
         }
         header.add(kind, first, name);
         if !scanner.take(b',') {
-            scanner.need(close, what)?;
-            return Ok(header.num_variables - first);
+            return scanner.need(close, what);
         }
     }
 }

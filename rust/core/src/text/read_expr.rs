@@ -76,7 +76,7 @@ pub(super) fn expr<N: VariableNames>(
     let start = scanner.at();
     reading.terms.clear();
     let mut sum = Sum::default();
-    let value = reading.usual_terms(scanner, arena, names, &mut sum);
+    let value = reading.usual_terms::<N, true>(scanner, arena, names, &mut sum);
     match value {
         Some(value) if ends(scanner.rest) => {
             let place = scanner.at();
@@ -255,9 +255,10 @@ impl Reading {
         *frame = Frame::new(bracket, at, self.terms.len(), self.args.len());
     }
 
-    /// Read terms as most are written, `d0 * 8 + d1 mod 4 - `, into `sum`, and the product behind them if it begins so.
+    /// Read terms as most are written, `d0 * 8 + (d1 + 1) mod 4 - `, into `sum`, and the product behind them if it begins
+    /// so. Brackets are read where `BRACKETS`, and have none inside.
     #[inline]
-    fn usual_terms<N: VariableNames>(
+    fn usual_terms<N: VariableNames, const BRACKETS: bool>(
         &mut self,
         scanner: &mut Scanner<'_>,
         arena: &mut Arena,
@@ -265,28 +266,73 @@ impl Reading {
         sum: &mut Sum,
     ) -> Option<Value> {
         loop {
-            let (mut value, mut rest) = match names.short(scanner.rest) {
-                Some((v, rest)) => (Value::expr(arena.variable(v)), rest),
-                None => short_number(scanner.rest).map(|(n, rest)| (Value::number(n), rest))?,
+            let mut value = match names.short(scanner.rest) {
+                Some((v, rest)) => {
+                    scanner.rest = rest;
+                    Value::expr(arena.variable(v))
+                }
+                None if BRACKETS && scanner.here() == b'(' => {
+                    Value::expr(self.usual_bracket(scanner, arena, names)?)
+                }
+                None => {
+                    let (n, rest) = short_number(scanner.rest)?;
+                    scanner.rest = rest;
+                    Value::number(n)
+                }
             };
-            while let Some((operator, n, behind)) = usual_operator(rest) {
+            while let Some((operator, n, rest)) = usual_operator(scanner.rest) {
                 // Errors are found again, and said where they are.
                 let Some(new) = value.under(arena, &mut self.seen, operator, n) else { break };
-                (value, rest) = (new, behind);
+                (value, scanner.rest) = (new, rest);
             }
-            match rest {
-                [b' ', sign @ (b'+' | b'-'), b' ', behind @ ..]
+            match scanner.rest {
+                [b' ', sign @ (b'+' | b'-'), b' ', rest @ ..]
                     if sum.add(value, arena, &mut self.terms).is_ok() =>
                 {
                     sum.minus = *sign == b'-';
-                    scanner.rest = behind;
-                }
-                _ => {
                     scanner.rest = rest;
-                    return Some(value);
                 }
+                _ => return Some(value),
             }
         }
+    }
+
+    /// Read a bracket that is here, if it holds a sum of usual terms.
+    fn usual_bracket<N: VariableNames>(
+        &mut self,
+        scanner: &mut Scanner<'_>,
+        arena: &mut Arena,
+        names: &N,
+    ) -> Option<Expr> {
+        let outside = scanner.rest;
+        scanner.step();
+        if let Some((rest, e)) = self.seen.find(scanner.text, scanner.rest, |r| r.first() == Some(&b')')) {
+            scanner.rest = rest;
+            scanner.step();
+            return Some(e);
+        }
+        let (start, first) = (scanner.at(), self.terms.len());
+        let mut sum = Sum::default();
+        let last = self.usual_terms::<N, false>(scanner, arena, names, &mut sum);
+        let end = scanner.at();
+        let read = match last {
+            Some(value) if scanner.here() == b')' => sum
+                .add(value, arena, &mut self.terms)
+                .and_then(|()| sum.end(arena, &mut self.terms, first))
+                .ok(),
+            _ => None,
+        };
+        match read {
+            Some(e) => {
+                self.seen.keep(scanner.text, start, end, e);
+                scanner.step();
+            }
+            None => {
+                self.terms.truncate(first);
+                scanner.rest = outside;
+            }
+        }
+        read
     }
 
     /// Read one operand; `None` where a sign or an opening bracket was read instead.
@@ -300,7 +346,7 @@ impl Reading {
     ) -> Result<Option<Value>> {
         scanner.skip_space();
         if frame.is_at_term() {
-            if let Some(value) = self.usual_terms(scanner, arena, names, &mut frame.sum) {
+            if let Some(value) = self.usual_terms::<N, true>(scanner, arena, names, &mut frame.sum) {
                 return Ok(Some(value));
             }
         }

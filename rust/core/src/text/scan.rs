@@ -251,10 +251,10 @@ fn digits(text: &[u8]) -> (usize, u64, &[u8]) {
 /// ` in [lower, upper]`, written just so and without signs: the two, and what is behind.
 #[inline(always)]
 pub(super) fn usual_interval(text: &[u8]) -> Option<(i64, i64, &[u8])> {
-    let (lower, rest) = match text.split_first_chunk() {
-        // Most lower bounds are 0.
-        Some((first, rest)) if first == b" in [0, " => (0, rest),
-        _ => {
+    // Most lower bounds are 0.
+    let (lower, rest) = match text.strip_prefix(b" in [0, ") {
+        Some(rest) => (0, rest),
+        None => {
             let (lower, rest) = short_number(text.strip_prefix(b" in [")?)?;
             (lower, rest.strip_prefix(b", ")?)
         }

@@ -6,7 +6,7 @@
 
 use super::LONGEST_TEXT;
 use crate::dag::Dag;
-use crate::dag_nodes::{Entries, Entry};
+use crate::dag_nodes::Entry;
 use crate::error::{Error, ErrorKind, Result};
 use std::fmt::Write;
 
@@ -76,10 +76,10 @@ impl<'d> Writer<'d> {
     pub(crate) fn new(dag: &'d Dag, style: Style) -> Self {
         let words = dag.node_words();
         let mut starts = Vec::with_capacity(dag.node_count());
-        let mut at = 0;
-        while at < words.len() {
-            starts.push(at as u32);
-            at = Entries::read(words, at).1;
+        let mut rest = words;
+        while let Some((_, behind)) = Entry::first(rest) {
+            starts.push((words.len() - rest.len()) as u32);
+            rest = behind;
         }
         Writer { dag, style, starts, tasks: Vec::new(), items: Vec::new() }
     }
@@ -119,7 +119,8 @@ impl<'d> Writer<'d> {
     }
 
     pub(super) fn entry(&self, e: u32) -> Entry<'d> {
-        Entries::read(self.dag.node_words(), self.starts[e as usize] as usize).0
+        let words = &self.dag.node_words()[self.starts[e as usize] as usize..];
+        Entry::first(words).map_or(Entry::Constant(0), |(entry, _)| entry)
     }
 
     pub(super) fn constant_of(&self, e: u32) -> Option<i64> {
