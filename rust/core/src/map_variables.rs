@@ -39,7 +39,8 @@ pub fn compose_open(
     }
     let (dims, ranges) = (first.num_dims(), first.num_ranges());
     let (ranges2, runtimes2) = (second.num_ranges(), second.num_runtimes());
-    let (mut all, mut inner) = (arena.take_args(), arena.take_args());
+    let mut all = arena.take_args();
+    let mut inner = arena.take_args();
     if ranges2 + runtimes2 > 0 {
         let place = |v: usize| {
             let shift = if v < dims {
@@ -53,23 +54,17 @@ pub fn compose_open(
         };
         let moved: Vec<Expr> = (0..first.num_variables()).map(|v| arena.variable(place(v))).collect();
         arena.import_substituted_into(first.dag(), &moved, &mut all)?;
+        inner.extend_from_slice(&all[..first.num_results()]);
+        inner.extend((0..ranges2).map(|j| arena.variable((dims + j) as u32)));
+        inner.extend((0..runtimes2).map(|j| arena.variable((dims + ranges2 + ranges + j) as u32)));
     } else {
         arena.import_into(first.dag(), &mut all);
     }
     let (results, constraints) = all.split_at(first.num_results());
-    inner.extend_from_slice(results);
-    inner.extend((0..ranges2).map(|j| arena.variable((dims + j) as u32)));
-    inner.extend((0..runtimes2).map(|j| arena.variable((dims + ranges2 + ranges + j) as u32)));
-    let mut outer = arena.import_substituted(second.dag(), &inner)?;
-    let (dims2, symbols2) = (second.num_dims(), second.num_dims() + ranges2);
-    let mut intervals = Vec::with_capacity(first.num_variables() + ranges2 + runtimes2);
-    intervals.extend(first.intervals_at(0..dims));
-    intervals.extend(second.intervals_at(dims2..symbols2));
-    intervals.extend(first.intervals_at(dims..dims + ranges));
-    intervals.extend(second.intervals_at(symbols2..second.num_variables()));
-    intervals.extend(first.intervals_at(dims + ranges..first.num_variables()));
+    let mut outer =
+        arena.import_substituted(second.dag(), if inner.is_empty() { results } else { &inner })?;
     let mut map = OpenMap {
-        intervals,
+        intervals: composed_intervals(first, second),
         names: composed_names(first, second),
         num_dims: dims,
         num_ranges: ranges + ranges2,
@@ -77,7 +72,7 @@ pub fn compose_open(
         constraints: constraints.iter().copied().zip(first.constraint_bounds()).collect(),
         known_empty: false,
     };
-    for (expr, interval) in inner.iter().zip(second.intervals()).take(dims2) {
+    for (expr, interval) in results.iter().zip(second.intervals()) {
         map.add_constraint(arena, *expr, interval);
     }
     for (expr, interval) in outer[second.num_results()..].iter().zip(second.constraint_bounds()) {
@@ -88,6 +83,22 @@ pub fn compose_open(
     arena.give_args(all);
     arena.give_args(inner);
     Ok(Ok(map))
+}
+
+fn composed_intervals(first: &IndexingMap, second: &IndexingMap) -> Vec<Interval> {
+    let (dims2, count2) = (second.num_dims(), second.num_variables());
+    if dims2 == count2 {
+        return first.intervals().collect();
+    }
+    let (dims, symbols) = (first.num_dims(), first.num_dims() + first.num_ranges());
+    let symbols2 = dims2 + second.num_ranges();
+    let mut intervals = Vec::with_capacity(first.num_variables() + count2 - dims2);
+    intervals.extend(first.intervals_at(0..dims));
+    intervals.extend(second.intervals_at(dims2..symbols2));
+    intervals.extend(first.intervals_at(dims..symbols));
+    intervals.extend(second.intervals_at(symbols2..count2));
+    intervals.extend(first.intervals_at(symbols..first.num_variables()));
+    intervals
 }
 
 fn composed_names(first: &IndexingMap, second: &IndexingMap) -> Names {

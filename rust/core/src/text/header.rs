@@ -1,7 +1,7 @@
 //! Reading the variables in front of the arrow of a map, and what their names mean behind it.
 
 use super::read_expr::{Reading, VariableNames};
-use super::scan::{is_name_byte, name_key, usual_interval, Scanner};
+use super::scan::{is_name_byte, name_key, short_number, usual_lower, Scanner};
 use crate::error::{Error, Result};
 use crate::interval::Interval;
 use crate::names::{default_name, starts_name, Names, VariableKind, RESERVED};
@@ -170,26 +170,33 @@ impl<'t> Header<'t> {
     /// Read `d0 in [0, 9], ` for one variable after the other, as far as all is written just so: what is behind.
     #[inline(never)]
     pub(super) fn usual_domain<'s>(&self, mut text: &'s [u8], intervals: &mut Vec<Interval>) -> &'s [u8] {
-        let mut name = [b'd', b'0'];
-        for v in 0..self.num_dims + self.num_ranges {
-            if v == self.num_dims {
-                name = [b's', b'0'];
+        // Custom names in front of all others.
+        for (v, c) in self.custom.iter().enumerate() {
+            let behind = if c.index as usize == v { c.strip(text) } else { None };
+            let Some((bounds, rest)) = behind.and_then(usual_bounds) else { return text };
+            intervals.push(bounds);
+            text = rest;
+        }
+        let mut v = self.custom.len();
+        let (dims, symbols) = (self.num_dims, self.num_dims + self.num_ranges);
+        for (letter, first, end) in [(b'd', 0, dims), (b's', dims, symbols)] {
+            while v < end {
+                let Some(digit @ b'0'..=b'9') =
+                    u8::try_from(v - first).ok().map(|place| place.saturating_add(b'0'))
+                else {
+                    return text;
+                };
+                let found = match text
+                    .strip_prefix(&[letter, digit, b' ', b'i', b'n', b' ', b'[', b'0', b',', b' '])
+                {
+                    Some(upper) => bounds_from(0, upper),
+                    None => text.strip_prefix(&[letter, digit]).and_then(usual_bounds),
+                };
+                let Some((bounds, rest)) = found else { return text };
+                intervals.push(bounds);
+                text = rest;
+                v += 1;
             }
-            let behind = match self.custom.get(v) {
-                // Custom names in front of all others.
-                Some(c) if c.index as usize == v => c.strip(text),
-                Some(_) => None,
-                None if name[1] <= b'9' => text.strip_prefix(&name),
-                None => None,
-            };
-            name[1] = name[1].saturating_add(1);
-            let Some((lower, upper, behind)) = behind.and_then(usual_interval) else { break };
-            match behind {
-                [b',', b' ', rest @ ..] => text = rest,
-                [] => text = behind,
-                _ => break,
-            }
-            intervals.push(Interval::new(lower, upper));
         }
         text
     }
@@ -261,6 +268,22 @@ impl VariableNames for Header<'_> {
         } else {
             "a variable that stands in front of the arrow".to_owned()
         }
+    }
+}
+
+/// ` in [lower, upper], `, written just so, or without the last comma at the end.
+fn usual_bounds(text: &[u8]) -> Option<(Interval, &[u8])> {
+    let (lower, rest) = usual_lower(text)?;
+    bounds_from(lower, rest)
+}
+
+/// The bounds with this lower one, `upper], ` being next.
+#[inline(always)]
+fn bounds_from(lower: i64, text: &[u8]) -> Option<(Interval, &[u8])> {
+    match short_number(text)? {
+        (upper, [b']', b',', b' ', rest @ ..]) => Some((Interval::new(lower, upper), rest)),
+        (upper, [b']']) => Some((Interval::new(lower, upper), &[])),
+        _ => None,
     }
 }
 

@@ -249,19 +249,23 @@ fn digits(text: &[u8]) -> (usize, u64, &[u8]) {
 }
 
 /// ` in [lower, upper]`, written just so and without signs: the two, and what is behind.
-#[inline(always)]
+#[inline]
 pub(super) fn usual_interval(text: &[u8]) -> Option<(i64, i64, &[u8])> {
-    // Most lower bounds are 0.
-    let (lower, rest) = match text.strip_prefix(b" in [0, ") {
-        Some(rest) => (0, rest),
-        None => {
-            let (lower, rest) = short_number(text.strip_prefix(b" in [")?)?;
-            (lower, rest.strip_prefix(b", ")?)
-        }
-    };
+    let (lower, rest) = usual_lower(text)?;
     let (upper, rest) = short_number(rest)?;
     let [b']', rest @ ..] = rest else { return None };
     Some((lower, upper, rest))
+}
+
+/// ` in [lower, `, written just so and without a sign: the bound, and what is behind.
+#[inline]
+pub(super) fn usual_lower(text: &[u8]) -> Option<(i64, &[u8])> {
+    // Most lower bounds are 0.
+    if let Some(rest) = text.strip_prefix(b" in [0, ") {
+        return Some((0, rest));
+    }
+    let (lower, rest) = short_number(text.strip_prefix(b" in [")?)?;
+    Some((lower, rest.strip_prefix(b", ")?))
 }
 
 /// The number of at most 18 digits that `text` begins with, and what is behind it.
