@@ -2,6 +2,7 @@
 
 import re
 import threading
+from collections.abc import Callable
 
 import pytest
 
@@ -254,3 +255,15 @@ def test_what_is_not_text() -> None:
             ix.hlo.parse(bad)
     with pytest.raises(ix.ParseError, match=r"line 2, column 5: .*surrogate"):
         ix.hlo.parse("e {\n  a \ud800")
+
+
+@pytest.mark.parametrize(
+    "ask", [ix.output_to_input, ix.input_to_output, lambda i: ix.evaluate(i.computation.module, 1.0)]
+)
+def test_an_unknown_opcode_stands_where_it_is_written(ask: Callable[[ix.hlo.Instruction], object]) -> None:
+    module = ix.hlo.parse("HloModule m\nENTRY e {\n  a = f32[] parameter(0)\n  ROOT b = f32[] addd(a, a)\n}")
+    with pytest.raises(ix.UnsupportedOp) as caught:
+        ask(module.entry.root)
+    message, line, caret = str(caught.value).split("\n")
+    assert re.fullmatch(r"line 4, column 8: b: opcode 'addd' is not one of HLO's \d+ known opcodes", message)
+    assert (line, caret) == ("  ROOT b = f32[] addd(a, a)", "       ^")

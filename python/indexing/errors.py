@@ -27,7 +27,12 @@ class ParseError(IndexingError):
 
     def __str__(self) -> str:
         """The message with line and column, then the source line with a caret below the place."""
-        return f"line {self.line}, column {self.column}: {self.message}\n{self.source_line}\n{' ' * self.caret}^"
+        return at_place(self.message, self.line, self.column, self.source_line, self.caret)
+
+
+def at_place(message: str, line: int, column: int, source_line: str, caret: int) -> str:
+    """The message with line and column, then the source line with a caret below the place."""
+    return f"line {line}, column {column}: {message}\n{source_line}\n{' ' * caret}^"
 
 
 class UnsupportedOp(IndexingError):

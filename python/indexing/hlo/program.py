@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Final, TypeAlias, TypeVar, cast
 
 from indexing import _core
-from indexing.errors import ParseError, UnsupportedOp
+from indexing.errors import ParseError, UnsupportedOp, at_place
 from indexing.hlo.shape import Shape
 from indexing.hlo.window import ConvolutionLabels, DimensionLabels, WindowDim
 from indexing.lazy import np
@@ -217,6 +217,10 @@ class Instruction:
         if value is None:
             raise self._bad(key, "a value")
         return value
+
+    def at_place(self, message: str) -> str:
+        """The message with the line and the column of the instruction in the text, the line, and a caret under its name."""
+        return at_place(message, *self.module._core.place(self._id))
 
     def _bad(self, key: str, wanted: str) -> ParseError:
         line, column, excerpt, caret = self.module._core.place(self._id)

@@ -24,9 +24,8 @@ def rule(instruction: Instruction) -> Op:
 
     found = REGISTRY.get(instruction.opcode)
     if found is None:
-        raise UnsupportedOp(
-            f"{instruction.name}: opcode {instruction.opcode!r} is not one of HLO's {len(REGISTRY)} known opcodes"
-        )
+        known = f"opcode {instruction.opcode!r} is not one of HLO's {len(REGISTRY)} known opcodes"
+        raise UnsupportedOp(instruction.at_place(f"{instruction.name}: {known}"))
     return found
 
 
