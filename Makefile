@@ -92,7 +92,7 @@ $(VENV)/.made:
 
 dist/.built: $(VENV)/.made $(rust_sources) $(python_sources) README.md
 	@rm -f dist/*.whl
-	$(bin)/maturin build --quiet --release --locked --out dist
+	$(bin)/maturin build --quiet --release --locked --interpreter $(python) --out dist
 	@touch $@
 
 $(VENV)/.installed: dist/.built
