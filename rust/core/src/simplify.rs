@@ -5,11 +5,12 @@
 
 use crate::canonical::gcd_with;
 use crate::error::Result;
-use crate::expr::{Arena, Expr, Leaf, Node, Tag, Term};
+use crate::expr::{Arena, Expr, Exprs, Leaf, Node, Tag, Term};
 use crate::interval::Interval;
 use crate::range::{Info, Ranges};
 use crate::rules::{self, RuleId};
 use crate::trace::Step;
+use smallvec::smallvec;
 
 const NONE: Expr = Expr(u32::MAX);
 
@@ -120,6 +121,9 @@ impl<'a> Simplifier<'a> {
     /// The last form of a result: equal variables as one, simplified, then spelled as cheaply as its digits can be, until
     /// that repeats itself; of the forms that take turns, the cheapest, so that a result stays what it is.
     pub fn finish(&mut self, e: Expr) -> Expr {
+        if self.arena.tag(e) == Tag::Variable && self.ranges.facts.linear.is_empty() {
+            return self.simplify(e);
+        }
         let mut seen: Vec<Expr> = Vec::new();
         let mut last = e;
         // Where a sum is known to have one value, there are several forms of one cost.
@@ -400,7 +404,7 @@ impl<'a> Simplifier<'a> {
         if let Some(c) = self.costs.get(e.index()).copied().filter(|c| *c != u32::MAX) {
             return c;
         }
-        let mut stack = vec![e];
+        let mut stack: Exprs = smallvec![e];
         while let Some(&top) = stack.last() {
             let before = stack.len();
             self.arena.for_each_operand(top, |o| {

@@ -9,21 +9,20 @@ use crate::simplify::Simplifier;
 /// Simplify a canonical quotient of simplified operands.
 pub fn apply(s: &mut Simplifier<'_>, e: Expr) -> Result<Expr> {
     let Some((n, m)) = s.arena.as_floordiv(e) else { return by_expression(s, e) };
-    let found = match split(s, e, n, m)? {
-        Some(x) => Some(x),
-        None => match nested(s, e, n, m)? {
-            Some(x) => Some(x),
-            None => match extremum(s, e, n, m)? {
-                Some(x) => Some(x),
-                None => match carried_or_digit(s, e, n, m)? {
-                    Some(x) => Some(x),
-                    None => thresholds(s, e, n, m)?,
-                },
-            },
-        },
+    // The rules in the middle are about quotients, remainders and extrema in the dividend.
+    let rules: &[QuotientRule] = match s.arena.is_linear(n) || s.arena.tag(n) == Tag::Variable {
+        true => &[split, thresholds],
+        false => &[split, nested, extremum, digit, carried, thresholds],
     };
-    Ok(found.unwrap_or(e))
+    for rule in rules {
+        if let Some(out) = rule(s, e, n, m)? {
+            return Ok(out);
+        }
+    }
+    Ok(e)
 }
+
+type QuotientRule = fn(&mut Simplifier<'_>, Expr, Expr, i64) -> Result<Option<Expr>>;
 
 /// `n / m = (n - r) / m` where `r` in `[0, g)` and `g` divides `m` and `n - r`.
 fn split(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {
@@ -109,7 +108,9 @@ fn thresholds(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option
     let value =
         |x: i64| t.coeff.checked_mul(x).and_then(|y| y.checked_add(c)).map(|y| div_mod_positive(y, m).0);
     let (Some(first), Some(last)) = (value(x.lower), value(x.upper)) else { return Ok(None) };
-    if last - first > STEPS_COMPARED || last == first {
+    // Steps of x itself come back as they are.
+    let again = t.coeff == 1 && last - first > 1;
+    if again || last - first > STEPS_COMPARED || last == first {
         return Ok(None);
     }
     // The least x at which the quotient is j.
@@ -141,13 +142,6 @@ fn thresholds(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option
         return Ok(None);
     }
     Ok(Some(s.applied(RuleId::QuotientThresholds, e, q)))
-}
-
-fn carried_or_digit(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {
-    match digit(s, e, n, m)? {
-        Some(x) => Ok(Some(x)),
-        None => carried(s, e, n, m),
-    }
 }
 
 /// `(x / a % b + y) / m = (x % (a * b) + a * y) / (a * m)`, where that is cheaper.

@@ -21,6 +21,10 @@ pub fn apply(s: &mut Simplifier<'_>, e: Expr) -> Result<Expr> {
             if let Some(out) = split(s, e, n, m)? {
                 return Ok(out);
             }
+            // The other rules are about quotients and remainders in the dividend.
+            if s.arena.is_linear(n) || s.arena.tag(n) == Tag::Variable {
+                return Ok(e);
+            }
             if let Some(out) = of_quotient(s, e)? {
                 return Ok(out);
             }
