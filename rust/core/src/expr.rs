@@ -220,6 +220,12 @@ impl Arena {
         self.records[a.index()].variables & self.records[b.index()].variables != 0
     }
 
+    /// The variables below `e`, each as the bit of its index modulo 16.
+    #[inline]
+    pub(crate) fn variables_of(&self, e: Expr) -> u16 {
+        self.records[e.index()].variables
+    }
+
     /// Can `e` have all variables of `form`? False is certain.
     #[inline]
     pub(crate) fn may_use_variables_of(&self, e: Expr, form: Expr) -> bool {

@@ -3,7 +3,7 @@
 //! The domain is a box of variables and facts from constraints: bounds of linear forms, and congruences. A fact is
 //! stored for the form without its constant, divided by its content, with a positive leading coefficient.
 
-use crate::expr::{Arena, Expr, Leaf, Node, Term};
+use crate::expr::{Arena, Expr, Leaf, Node, Tag, Term};
 use crate::int::{div_mod_positive, gcd_i64};
 use crate::interval::Interval;
 use std::collections::HashMap;
@@ -159,6 +159,8 @@ impl Facts {
 pub struct Ranges {
     pub(crate) variables: Vec<Info>,
     pub(crate) facts: Facts,
+    /// The variables that have one value, each by its index modulo 16.
+    points: u16,
     infos: Vec<Info>,
     stack: Vec<Expr>,
 }
@@ -170,7 +172,11 @@ impl Ranges {
     /// Start on a new domain: the box of the variables, no facts.
     pub fn reset(&mut self, bounds: impl Iterator<Item = Interval>) {
         self.variables.clear();
-        self.variables.extend(bounds.map(Info::of));
+        self.points = 0;
+        for (v, b) in bounds.enumerate() {
+            self.points |= u16::from(b.is_point()) << (v % 16);
+            self.variables.push(Info::of(b));
+        }
         self.facts.clear();
         self.infos.clear();
     }
@@ -178,6 +184,17 @@ impl Ranges {
     /// Forget what was derived: the box or the facts have changed.
     pub fn invalidate(&mut self) {
         self.infos.clear();
+    }
+
+    /// Has no variable of `e` one value? False may be wrong.
+    #[inline]
+    pub(crate) fn has_no_points(&self, arena: &Arena, e: Expr) -> bool {
+        arena.variables_of(e) & self.points == 0
+    }
+
+    /// Is it a variable of one value?
+    pub(crate) fn is_point(&self, arena: &Arena, e: Expr) -> bool {
+        arena.as_variable(e).is_some_and(|v| self.variable(v).bounds.is_point())
     }
 
     /// What is known of `e`.
@@ -193,6 +210,7 @@ impl Ranges {
     pub(crate) fn state_of_variable(&mut self, v: u32, m: i64, r: i64) {
         if let Some(info) = self.variables.get_mut(v as usize) {
             *info = info.and(Info { bounds: Interval::ALL, modulus: m, residue: r });
+            self.points |= u16::from(info.bounds.is_point()) << (v % 16);
         }
     }
 
@@ -200,6 +218,12 @@ impl Ranges {
     #[inline]
     pub fn bounds(&mut self, arena: &mut Arena, e: Expr) -> Interval {
         self.info(arena, e).bounds
+    }
+
+    #[inline]
+    fn is_known(&self, arena: &Arena, e: Expr) -> bool {
+        matches!(arena.tag(e), Tag::Variable | Tag::Constant)
+            || self.infos.get(e.index()).is_some_and(|i| i.modulus >= 0)
     }
 
     #[inline]
@@ -227,7 +251,9 @@ impl Ranges {
     fn derive(&mut self, arena: &mut Arena, e: Expr) -> Info {
         // Operands first; a stack of our own, for the nesting comes from outside.
         let mut ready = true;
-        arena.for_each_operand(e, |o| ready &= self.known(arena, o).is_some());
+        if !arena.is_linear(e) {
+            arena.for_each_operand(e, |o| ready &= self.is_known(arena, o));
+        }
         if ready {
             return self.derive_one(arena, e);
         }
@@ -236,13 +262,13 @@ impl Ranges {
         while let Some(&top) = stack.last() {
             let before = stack.len();
             arena.for_each_operand(top, |o| {
-                if self.known(arena, o).is_none() {
+                if !self.is_known(arena, o) {
                     stack.push(o);
                 }
             });
             if stack.len() == before {
                 stack.pop();
-                if self.known(arena, top).is_none() {
+                if !self.is_known(arena, top) {
                     self.derive_one(arena, top);
                 }
             }
@@ -282,6 +308,9 @@ impl Ranges {
             Node::Variable(v) => self.variable(v),
             Node::Sum(constant, terms) => {
                 let info = self.of_sum(arena, constant, terms);
+                if arena.is_linear(e) {
+                    return info;
+                }
                 self.of_digits(arena, constant, terms).map_or(info, |digits| info.and(Info::of(digits)))
             }
             Node::FloorDiv(a, b) => {

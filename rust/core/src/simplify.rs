@@ -5,7 +5,7 @@
 
 use crate::canonical::gcd_with;
 use crate::error::Result;
-use crate::expr::{Arena, Expr, Exprs, Leaf, Node, Tag, Term};
+use crate::expr::{Arena, Expr, Exprs, Node, Tag, Term};
 use crate::interval::Interval;
 use crate::range::{Info, Ranges};
 use crate::rules::{self, RuleId};
@@ -242,10 +242,17 @@ impl<'a> Simplifier<'a> {
 
     #[inline]
     fn memoised(&self, e: Expr) -> Option<Expr> {
-        match self.arena.leaf(e) {
-            Some(Leaf::Constant(_)) => return Some(e),
-            Some(Leaf::Variable(v)) if !self.ranges.variable(v).bounds.is_point() => return Some(e),
-            _ => {}
+        let as_it_is = match self.arena.tag(e) {
+            Tag::Constant => true,
+            Tag::Variable => self.ranges.has_no_points(self.arena, e) || !self.ranges.is_point(self.arena, e),
+            // No rule is about variables that have more than one value, where no fact is about their sum.
+            Tag::Sum if self.arena.is_linear(e) => {
+                self.ranges.facts.are_of_atoms() && self.ranges.has_no_points(self.arena, e)
+            }
+            _ => false,
+        };
+        if as_it_is {
+            return Some(e);
         }
         self.memo.get(e.index()).copied().filter(|m| *m != NONE)
     }
@@ -262,8 +269,6 @@ impl<'a> Simplifier<'a> {
     /// Simplify a node whose operands are done, and the `same` as they were or not.
     fn visit(&mut self, e: Expr, same: bool) -> Expr {
         let new = match same {
-            // No rule is about variables that have more than one value, where no fact is about their sum.
-            true if self.arena.is_linear(e) && self.ranges.facts.are_of_atoms() => e,
             true => self.apply_rules(e),
             false => self.visit_changed(e),
         };
