@@ -14,11 +14,11 @@ import indexing as ix
 
 
 def loaded_by(script: str) -> set[str]:
-    """The libraries that a fresh interpreter has loaded after a script."""
-    script += "\nimport sys; print(*{name.split('.')[0] for name in sys.modules})"
-    return set(
-        subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
-    )
+    """The libraries that a script loads into a fresh interpreter."""
+    begin = "import sys; own = set(sys.modules)\n"
+    end = "\nprint(*{name.split('.')[0] for name in set(sys.modules) - own})"
+    command = [sys.executable, "-c", begin + script + end]
+    return set(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split())
 
 
 MAPS = """
