@@ -484,6 +484,11 @@ impl Ranges {
         }
         let mut info = info;
         let compared = self.facts.linear.len() <= FACTS_COMPARED;
+        // A fact tells something of a sum that has all that it is about.
+        let about = |f: &(Expr, Interval)| arena.may_use_variables_of(e, f.0);
+        if compared && self.facts.congruences.is_empty() && !self.facts.linear.iter().any(about) {
+            return info;
+        }
         if !compared || !self.facts.congruences.is_empty() {
             if let Some((form, factor, offset)) = normal_form(arena, e) {
                 info = self.with_stated(form, factor, offset, info);
@@ -532,7 +537,7 @@ impl Ranges {
         let mut info = info;
         let Node::Sum(constant, terms) = arena.node(e) else { return info };
         for (form, bounds) in &self.facts.linear {
-            if !arena.may_share_variables(*form, e) {
+            if !arena.may_use_variables_of(e, *form) {
                 continue;
             }
             let Node::Sum(0, parts) = arena.node(*form) else { continue };

@@ -65,10 +65,7 @@ impl Simplifier<'_> {
             if !self.spend(parts.len() as u64) {
                 return Ok(None);
             }
-            let Some(reduced) = Reduced::new(constant, &parts, g) else { continue };
-            if !related && reduced.least_width >= i128::from(g) {
-                continue;
-            }
+            let Some(reduced) = Reduced::new(constant, &parts, g, related) else { continue };
             for residues in ALL_RESIDUES {
                 if !reduced.has_own(residues) {
                     continue;
@@ -170,12 +167,11 @@ struct Reduced<'p> {
     has_tie: bool,
     has_above: bool,
     has_below: bool,
-    /// The least width that residues can leave.
-    least_width: i128,
 }
 
 impl<'p> Reduced<'p> {
-    fn new(constant: i64, parts: &'p [Part], g: i64) -> Option<Self> {
+    /// `None` where terms that are not `related` leave more than a period, or beyond int64.
+    fn new(constant: i64, parts: &'p [Part], g: i64, related: bool) -> Option<Self> {
         let mut shift = div_mod_positive(constant, g).1;
         let mut rests = SmallVec::new();
         let (mut has_tie, mut has_above, mut has_below, mut least_width) = (false, false, false, 0);
@@ -192,21 +188,13 @@ impl<'p> Reduced<'p> {
             has_above |= r < g - r;
             has_below |= r > g - r;
             least_width += i128::from(r.min(g - r)) * width(p.info.bounds);
+            if !related && least_width >= i128::from(g) {
+                return None;
+            }
             rests.push(Some(r));
         }
         let none_low = !(has_tie || has_above || has_below);
-        Some(Reduced {
-            parts,
-            constant,
-            shift,
-            granule: g,
-            rests,
-            none_low,
-            has_tie,
-            has_above,
-            has_below,
-            least_width,
-        })
+        Some(Reduced { parts, constant, shift, granule: g, rests, none_low, has_tie, has_above, has_below })
     }
 
     /// Are the residues others than those that are looked at before them?
