@@ -82,6 +82,7 @@ impl Writer<'_> {
         }
     }
 
+    #[inline(always)]
     fn add_below(&mut self, root: Expr) {
         let mut next = Some(root);
         while let Some(e) = next {
@@ -212,35 +213,31 @@ impl Arena {
         let mut nodes = std::mem::take(&mut self.flat.nodes);
         nodes.clear();
         nodes.reserve(dag.node_count());
-        let mut terms = self.take_terms();
-        let mut args = self.take_args();
         for entry in dag.entries() {
             let e = match entry {
                 Entry::Variable(v) => self.intern_variable(v),
                 Entry::Constant(c) => self.intern_constant(c),
                 Entry::FloorDiv(a, b) => self.intern_binary(Tag::FloorDiv, nodes[a], nodes[b]),
                 Entry::Mod(a, b) => self.intern_binary(Tag::Mod, nodes[a], nodes[b]),
-                Entry::Product(list) | Entry::Min(list) | Entry::Max(list) => {
-                    let tag = match entry {
-                        Entry::Product(_) => Tag::Product,
-                        Entry::Min(_) => Tag::Min,
-                        _ => Tag::Max,
-                    };
-                    args.clear();
-                    args.extend(list.iter().map(|a| nodes[*a as usize]));
-                    self.intern_args(tag, &args)
-                }
+                Entry::Product(list) => self.import_args(Tag::Product, list, &nodes),
+                Entry::Min(list) => self.import_args(Tag::Min, list, &nodes),
+                Entry::Max(list) => self.import_args(Tag::Max, list, &nodes),
                 Entry::Sum(constant, pairs) => {
-                    terms.clear();
-                    terms.extend(pairs.chunks_exact(2).map(|p| Term::new(p[0], nodes[p[1] as usize])));
-                    self.intern_sum(constant, &terms)
+                    let terms = pairs.chunks_exact(2).map(|p| Term::new(p[0], nodes[p[1] as usize]));
+                    self.intern_terms(constant, terms)
                 }
             };
             nodes.push(e);
         }
         out.extend(dag.root_positions().iter().map(|r| nodes[*r as usize]));
         self.flat.nodes = nodes;
-        self.give_terms(terms);
+    }
+
+    fn import_args(&mut self, tag: Tag, list: &[i64], nodes: &[Expr]) -> Expr {
+        let mut args = self.take_args();
+        args.extend(list.iter().map(|a| nodes[*a as usize]));
+        let e = self.intern_args(tag, &args);
         self.give_args(args);
+        e
     }
 }

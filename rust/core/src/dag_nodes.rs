@@ -159,6 +159,31 @@ impl Arena {
         Ok(sum)
     }
 
+    /// The sum of terms, which may be anything and come in any order; most have nothing to be joined.
+    pub(crate) fn sum_of(&mut self, constant: i64, terms: &mut [Term]) -> Result<Expr> {
+        match terms {
+            [] => return Ok(self.constant(constant)),
+            [t] if t.coeff == 1 && constant == 0 => return Ok(t.expr),
+            _ => {}
+        }
+        // No law of sums is about such terms, as long as they are different.
+        let plain = |t: &Term| matches!(self.tag(t.expr), Tag::Variable | Tag::Product | Tag::Min | Tag::Max);
+        if terms.iter().all(plain) {
+            let ascending = |w: &[Term]| self.compare(w[0].expr, w[1].expr).is_lt();
+            let sorted = terms.windows(2).all(ascending) || {
+                terms.sort_unstable_by(|x, y| self.compare(x.expr, y.expr));
+                terms.windows(2).all(ascending)
+            };
+            if sorted {
+                return Ok(self.sorted_sum(constant, terms));
+            }
+        }
+        match terms {
+            [t] => self.affine(t.expr, t.coeff, constant),
+            _ => self.sum(constant, terms),
+        }
+    }
+
     /// The node of an entry whose operands are `nodes`.
     fn build(&mut self, entry: Entry<'_>, nodes: &[Expr], buffers: &mut Buffers) -> Result<Expr> {
         let args = &mut buffers.args;
@@ -180,7 +205,7 @@ impl Arena {
                 let terms = &mut buffers.terms;
                 terms.clear();
                 terms.extend(pairs.chunks_exact(2).map(|p| Term::new(p[0], nodes[p[1] as usize])));
-                self.sum(constant, terms)
+                self.sum_of(constant, terms)
             }
         }
     }

@@ -450,6 +450,12 @@ impl Arena {
     }
 
     pub(crate) fn intern_sum(&mut self, value: i64, terms: &[Term]) -> Expr {
+        self.intern_terms(value, terms.iter().copied())
+    }
+
+    #[inline]
+    pub(crate) fn intern_terms(&mut self, value: i64, terms: impl Iterator<Item = Term>) -> Expr {
+        let at = self.terms.len();
         let mut mixed = mix(Tag::Sum as u64, value as u64);
         let (mut variables, mut linear) = (0, true);
         for t in terms {
@@ -457,20 +463,23 @@ impl Arena {
             linear &= r.tag == Tag::Variable;
             mixed = mix(mixed, (t.coeff as u64).rotate_left(32) ^ u64::from(r.hash));
             variables |= r.variables;
+            self.terms.push(t);
         }
         let hash = finish(mixed);
+        let len = self.terms.len() - at;
         let equal = |arena: &Self, r: &Record| {
             r.tag == Tag::Sum
                 && r.value == value
-                && r.len as usize == terms.len()
-                && arena.terms[r.at as usize..r.at as usize + terms.len()] == *terms
+                && r.len as usize == len
+                && arena.terms[r.at as usize..r.at as usize + len] == arena.terms[at..]
         };
         match self.find(hash, equal) {
-            Ok(e) => e,
+            Ok(e) => {
+                self.terms.truncate(at);
+                e
+            }
             Err(slot) => {
-                let at = self.terms.len() as u32;
-                self.terms.extend_from_slice(terms);
-                let len = terms.len() as u32;
+                let (at, len) = (at as u32, len as u32);
                 self.insert(slot, Record { value, hash, at, len, variables, tag: Tag::Sum, linear })
             }
         }

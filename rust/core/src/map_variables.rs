@@ -63,13 +63,15 @@ pub fn compose_open(
     let (results, constraints) = all.split_at(first.num_results());
     let mut outer =
         arena.import_substituted(second.dag(), if inner.is_empty() { results } else { &inner })?;
+    let mut kept = Vec::with_capacity(all.len() + outer.len() - second.num_results());
+    kept.extend(constraints.iter().copied().zip(first.constraint_bounds()));
     let mut map = OpenMap {
         intervals: composed_intervals(first, second),
         names: composed_names(first, second),
         num_dims: dims,
         num_ranges: ranges + ranges2,
         results: Vec::new(),
-        constraints: constraints.iter().copied().zip(first.constraint_bounds()).collect(),
+        constraints: kept,
         known_empty: false,
     };
     for (expr, interval) in results.iter().zip(second.intervals()) {

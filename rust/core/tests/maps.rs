@@ -36,6 +36,39 @@ fn what_is_printed_is_read_as_the_same_map() {
     }
 }
 
+/// Texts that are written as most are take short cuts; more white space takes them away.
+#[test]
+fn white_space_does_not_matter() {
+    for usual in [
+        "(d0, d1, d2, d3, d4, d5, d6, d7, d8, d9, d10)[s0] -> (d10 + d9 * 3 - s0, d1), domain: d0 in [0, 0], d1 in [0, 12345], \
+         d2 in [-5, 7], d3 in [2, 3], d4 in [0, 999999999999999999], d5 in [0, 9223372036854775807], d6 in [0, 100000], \
+         d7 in [-9223372036854775808, 0], d8 in [0, 1], d9 in [0, 2], d10 in [0, 3], s0 in [0, 4], d9 + d10 in [1, 4]",
+        "(d0, d1)[s0, s1]{rt0} -> ((d0 * 4 + d1) floordiv 3 mod 5 * 2 - rt0, ((d0 + 1) mod 4 + d1) floordiv 2, 0, s1), \
+         domain: d0 in [0, 9], d1 in [0, 3], s0 in [0, 0], s1 in [3, 3], rt0 in [0, 7], (d0 * 4 + d1) mod 6 in [1, 2]",
+        "(th_x, d1)[s0] -> (th_x * 0 + 7 floordiv 2 - d1 * 3 * 2 + 5 - (s0 - 1) * 4, 3 * d1, -(th_x + 1) mod 2, th_x), \
+         domain: th_x in [0, 9], d1 in [0, 3], s0 in [0, 7], d1 in [1, 9]",
+        "(d1, d0) -> (d1, d0 + d1), domain: d0 in [0, 9], d1 in [0, 3], d0 in [4, 12]",
+        "(d0) -> (min(d0, 3) + 1, (min((d0 + 1) * 2, 5)) floordiv 2), domain: d0 in [0, 9]",
+    ] {
+        assert_eq!(read(&usual.replace(' ', "  ")), read(usual), "{usual}");
+    }
+    for wrong in [
+        "(d0) -> (d0 * 9223372036854775807 * 2), domain: d0 in [0, 9]",
+        "(d0) -> ((d0 + 1) floordiv 0 + 3), domain: d0 in [0, 9]",
+        "(d0) -> (d0 * 99999999999999999999), domain: d0 in [0, 9]",
+        "(d0) -> (d0 + 4x), domain: d0 in [0, 9]",
+        "(d0, d1) -> (d0), domain: d0 in [0, 9]",
+        "(d0) -> (d0), domain: d0 in [0, 9] d0",
+        "(d0) -> (d00), domain: d0 in [0, 9]",
+    ] {
+        let message = |text: &str| {
+            let found = read_indexing_map(text, &mut Arena::new(), &mut Reading::default());
+            found.expect_err(text).message().to_owned()
+        };
+        assert_eq!(message(&wrong.replace(' ', "  ")), message(wrong), "{wrong}");
+    }
+}
+
 #[test]
 fn parts_that_begin_alike_are_not_taken_for_each_other() {
     let map = read(

@@ -118,7 +118,7 @@ impl Sum {
     pub(super) fn end(&mut self, arena: &mut Arena, terms: &mut Vec<Term>, first: usize) -> Result<Expr> {
         let constant = std::mem::take(&mut self.constant);
         let constant = i64::try_from(constant).map_err(|_| Error::overflow("a constant"))?;
-        let e = sum_of(arena, constant, &mut terms[first..])?;
+        let e = arena.sum_of(constant, &mut terms[first..])?;
         terms.truncate(first);
         Ok(e)
     }
@@ -191,30 +191,6 @@ impl Frame {
     pub(super) fn end_sum(&mut self, arena: &mut Arena, terms: &mut Vec<Term>) -> Result<Expr> {
         self.end_product(arena, terms)?;
         self.sum.end(arena, terms, self.first_term)
-    }
-}
-
-/// The sum of terms, which may come in any order.
-fn sum_of(arena: &mut Arena, constant: i64, terms: &mut [Term]) -> Result<Expr> {
-    match terms {
-        [] => return Ok(arena.constant(constant)),
-        [t] if t.coeff == 1 && constant == 0 => return Ok(t.expr),
-        _ => {}
-    }
-    // No law of sums is about such terms, as long as they are different.
-    let plain = |t: &Term| matches!(arena.tag(t.expr), Tag::Variable | Tag::Product | Tag::Min | Tag::Max);
-    if terms.iter().all(plain) {
-        let ascending = |w: &[Term]| arena.compare(w[0].expr, w[1].expr).is_lt();
-        if !terms.windows(2).all(ascending) {
-            terms.sort_unstable_by(|x, y| arena.compare(x.expr, y.expr));
-        }
-        if terms.windows(2).all(ascending) {
-            return Ok(arena.sorted_sum(constant, terms));
-        }
-    }
-    match terms {
-        [t] => arena.affine(t.expr, t.coeff, constant),
-        _ => arena.sum(constant, terms),
     }
 }
 
