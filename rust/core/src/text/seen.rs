@@ -9,8 +9,9 @@ pub(super) struct Seen {
     divisions: Vec<Division>,
     /// Which text they stand in; those of others count for nothing.
     text: u32,
-    /// How many sums were kept.
+    /// How many sums were kept, of all texts and before this one.
     kept: usize,
+    before: usize,
 }
 
 /// A sum that is all of a bracket, a result or a constraint.
@@ -44,6 +45,7 @@ const SHORTEST: usize = 9;
 impl Seen {
     pub(super) fn next_text(&mut self) {
         self.text = self.text.wrapping_add(1);
+        self.before = self.kept;
         if self.sums.is_empty() || self.text == 0 {
             self.text = 1;
             let sum = Sum { text: 0, start: 0, end: 0, key: 0, expr: Expr(0) };
@@ -69,6 +71,9 @@ impl Seen {
         rest: &'t [u8],
         ends: impl Fn(&[u8]) -> bool,
     ) -> Option<(&'t [u8], Expr)> {
+        if self.kept == self.before {
+            return None;
+        }
         let (key, set) = Seen::place(rest)?;
         for seen in self.sums.get(set)? {
             if seen.key != key || seen.text != self.text {
