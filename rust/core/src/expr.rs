@@ -450,39 +450,50 @@ impl Arena {
     }
 
     pub(crate) fn intern_sum(&mut self, value: i64, terms: &[Term]) -> Expr {
-        self.intern_terms(value, terms.iter().copied())
+        let record = self.sum_record(value, terms);
+        match self.find(record.hash, |arena, r| arena.is_sum(r, value, terms)) {
+            Ok(e) => e,
+            Err(slot) => {
+                let at = self.terms.len() as u32;
+                self.terms.extend_from_slice(terms);
+                self.insert(slot, Record { at, ..record })
+            }
+        }
     }
 
+    /// As [`Arena::intern_sum`], of terms that are in no list yet.
     #[inline]
     pub(crate) fn intern_terms(&mut self, value: i64, terms: impl Iterator<Item = Term>) -> Expr {
         let at = self.terms.len();
-        let mut mixed = mix(Tag::Sum as u64, value as u64);
-        let (mut variables, mut linear) = (0, true);
-        for t in terms {
-            let r = &self.records[t.expr.index()];
-            linear &= r.tag == Tag::Variable;
-            mixed = mix(mixed, (t.coeff as u64).rotate_left(32) ^ u64::from(r.hash));
-            variables |= r.variables;
-            self.terms.push(t);
-        }
-        let hash = finish(mixed);
-        let len = self.terms.len() - at;
-        let equal = |arena: &Self, r: &Record| {
-            r.tag == Tag::Sum
-                && r.value == value
-                && r.len as usize == len
-                && arena.terms[r.at as usize..r.at as usize + len] == arena.terms[at..]
-        };
-        match self.find(hash, equal) {
+        terms.for_each(|t| self.terms.push(t));
+        let record = self.sum_record(value, &self.terms[at..]);
+        match self.find(record.hash, |arena, r| arena.is_sum(r, value, &arena.terms[at..])) {
             Ok(e) => {
                 self.terms.truncate(at);
                 e
             }
-            Err(slot) => {
-                let (at, len) = (at as u32, len as u32);
-                self.insert(slot, Record { value, hash, at, len, variables, tag: Tag::Sum, linear })
-            }
+            Err(slot) => self.insert(slot, Record { at: at as u32, ..record }),
         }
+    }
+
+    /// The record of a sum whose terms have no place yet.
+    #[inline]
+    fn sum_record(&self, value: i64, terms: &[Term]) -> Record {
+        let mut mixed = mix(Tag::Sum as u64, value as u64);
+        let (mut variables, mut linear) = (0, true);
+        for t in terms {
+            let r = &self.records[t.expr.index()];
+            mixed = mix(mixed, (t.coeff as u64).rotate_left(32) ^ u64::from(r.hash));
+            variables |= r.variables;
+            linear &= r.tag == Tag::Variable;
+        }
+        let (hash, len) = (finish(mixed), terms.len() as u32);
+        Record { value, hash, at: 0, len, variables, tag: Tag::Sum, linear }
+    }
+
+    #[inline]
+    fn is_sum(&self, r: &Record, value: i64, terms: &[Term]) -> bool {
+        r.tag == Tag::Sum && r.value == value && self.terms_of(r) == terms
     }
 
     // ------------------------------------------------------------------ order

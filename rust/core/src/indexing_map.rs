@@ -100,11 +100,13 @@ impl IndexingMap {
     }
 
     /// How many dimensions.
+    #[inline]
     pub fn num_dims(&self) -> usize {
         self.num_dims as usize
     }
 
     /// How many range variables.
+    #[inline]
     pub fn num_ranges(&self) -> usize {
         self.num_ranges as usize
     }
@@ -115,21 +117,25 @@ impl IndexingMap {
     }
 
     /// How many variables: dimensions, ranges and runtime variables.
+    #[inline]
     pub fn num_variables(&self) -> usize {
         self.num_variables as usize
     }
 
     /// How many results.
+    #[inline]
     pub fn num_results(&self) -> usize {
         self.num_results as usize
     }
 
     /// The intervals of all variables: dimensions, ranges, runtime variables.
+    #[inline]
     pub fn intervals(&self) -> impl ExactSizeIterator<Item = Interval> + '_ {
         intervals_of(&self.dag.tail()[..2 * self.num_variables()])
     }
 
     /// The intervals of the variables at `places`.
+    #[inline]
     pub(crate) fn intervals_at(&self, places: Range<usize>) -> impl ExactSizeIterator<Item = Interval> + '_ {
         intervals_of(&self.dag.tail()[2 * places.start..2 * places.end])
     }
@@ -141,6 +147,7 @@ impl IndexingMap {
     }
 
     /// The intervals of the constraints, in the order of their expressions.
+    #[inline]
     pub fn constraint_bounds(&self) -> impl ExactSizeIterator<Item = Interval> + '_ {
         intervals_of(&self.dag.tail()[2 * self.num_variables()..])
     }
@@ -189,6 +196,7 @@ impl IndexingMap {
     }
 }
 
+#[inline]
 fn intervals_of(words: &[i64]) -> impl ExactSizeIterator<Item = Interval> + '_ {
     words.chunks_exact(2).map(|w| Interval::new(w[0], w[1]))
 }

@@ -76,7 +76,7 @@ pub(super) fn expr<N: VariableNames>(
     let start = scanner.at();
     reading.terms.clear();
     let mut sum = Sum::default();
-    let value = reading.usual_terms::<N, true>(scanner, arena, names, &mut sum);
+    let value = reading.usual_terms::<N, 2>(scanner, arena, names, &mut sum);
     match value {
         Some(value) if ends(scanner.rest) => {
             let place = scanner.at();
@@ -256,9 +256,9 @@ impl Reading {
     }
 
     /// Read terms as most are written, `d0 * 8 + (d1 + 1) mod 4 - `, into `sum`, and the product behind them if it begins
-    /// so. Brackets are read where `BRACKETS`, and have none inside.
+    /// so. Brackets are read that hold no more than `BRACKETS` inside each other, themselves included.
     #[inline]
-    fn usual_terms<N: VariableNames, const BRACKETS: bool>(
+    fn usual_terms<N: VariableNames, const BRACKETS: u8>(
         &mut self,
         scanner: &mut Scanner<'_>,
         arena: &mut Arena,
@@ -271,8 +271,8 @@ impl Reading {
                     scanner.rest = rest;
                     Value::expr(arena.variable(v))
                 }
-                None if BRACKETS && scanner.here() == b'(' => {
-                    Value::expr(self.usual_bracket(scanner, arena, names)?)
+                None if BRACKETS > 0 && scanner.here() == b'(' => {
+                    Value::expr(self.usual_bracket::<N, BRACKETS>(scanner, arena, names)?)
                 }
                 None => {
                     let (n, rest) = short_number(scanner.rest)?;
@@ -298,7 +298,7 @@ impl Reading {
     }
 
     /// Read a bracket that is here, if it holds a sum of usual terms.
-    fn usual_bracket<N: VariableNames>(
+    fn usual_bracket<N: VariableNames, const BRACKETS: u8>(
         &mut self,
         scanner: &mut Scanner<'_>,
         arena: &mut Arena,
@@ -313,7 +313,10 @@ impl Reading {
         }
         let (start, first) = (scanner.at(), self.terms.len());
         let mut sum = Sum::default();
-        let last = self.usual_terms::<N, false>(scanner, arena, names, &mut sum);
+        let last = match BRACKETS {
+            2 => self.usual_terms::<N, 1>(scanner, arena, names, &mut sum),
+            _ => self.usual_terms::<N, 0>(scanner, arena, names, &mut sum),
+        };
         let end = scanner.at();
         let read = match last {
             Some(value) if scanner.here() == b')' => sum
@@ -346,7 +349,7 @@ impl Reading {
     ) -> Result<Option<Value>> {
         scanner.skip_space();
         if frame.is_at_term() {
-            if let Some(value) = self.usual_terms::<N, true>(scanner, arena, names, &mut frame.sum) {
+            if let Some(value) = self.usual_terms::<N, 2>(scanner, arena, names, &mut frame.sum) {
                 return Ok(Some(value));
             }
         }
