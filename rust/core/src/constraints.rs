@@ -26,6 +26,9 @@ struct Assumption {
     implied: bool,
 }
 
+/// What is still to be assumed.
+type Work = SmallVec<[Assumption; 4]>;
+
 impl<'a> Pass<'a> {
     pub(crate) fn new(bounds: &'a mut Vec<Interval>) -> Self {
         Pass { bounds, kept: Vec::new(), changed: false, tightened: false, empty: false }
@@ -33,7 +36,7 @@ impl<'a> Pass<'a> {
 
     /// Take `e in interval` into the domain. `e` is simplified on the box.
     pub(crate) fn assume(&mut self, s: &mut Simplifier<'_>, e: Expr, interval: Interval) {
-        let mut work = vec![Assumption { expr: e, interval, implied: false }];
+        let mut work: Work = smallvec![Assumption { expr: e, interval, implied: false }];
         while let Some(a) = work.pop() {
             if self.empty || !s.spend(1) {
                 if !a.implied {
@@ -45,7 +48,7 @@ impl<'a> Pass<'a> {
         }
     }
 
-    fn step(&mut self, s: &mut Simplifier<'_>, a: Assumption, work: &mut Vec<Assumption>) {
+    fn step(&mut self, s: &mut Simplifier<'_>, a: Assumption, work: &mut Work) {
         let Assumption { expr: e, mut interval, implied } = a;
         if let Some(v) = s.arena.as_variable(e) {
             return self.tighten(s, v, interval);
@@ -64,7 +67,7 @@ impl<'a> Pass<'a> {
             self.empty = true;
             return;
         }
-        let push = |work: &mut Vec<Assumption>, expr, interval, implied| {
+        let push = |work: &mut Work, expr, interval, implied| {
             work.push(Assumption { expr, interval, implied });
         };
         match s.arena.node(e) {
@@ -203,13 +206,7 @@ impl<'a> Pass<'a> {
     }
 
     /// What `sum in interval` says of each term when the others are as small or as large as they can be.
-    fn imply_terms(
-        &mut self,
-        s: &mut Simplifier<'_>,
-        e: Expr,
-        interval: Interval,
-        work: &mut Vec<Assumption>,
-    ) {
+    fn imply_terms(&mut self, s: &mut Simplifier<'_>, e: Expr, interval: Interval, work: &mut Work) {
         let Node::Sum(constant, terms) = s.arena.node(e) else { return };
         let terms: Terms = Terms::from_slice(terms);
         let parts: SmallVec<[Interval; 8]> = terms.iter().map(|t| s.bounds(t.expr).scaled(t.coeff)).collect();

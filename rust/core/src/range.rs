@@ -3,7 +3,7 @@
 //! The domain is a box of variables and facts from constraints: bounds of linear forms, and congruences. A fact is
 //! stored for the form without its constant, divided by its content, with a positive leading coefficient.
 
-use crate::expr::{Arena, Expr, Leaf, Node, Tag, Term};
+use crate::expr::{Arena, Expr, Leaf, Node, Tag, Term, Terms};
 use crate::int::{div_mod_positive, gcd_i64};
 use crate::interval::Interval;
 use std::collections::HashMap;
@@ -592,7 +592,7 @@ pub fn normal_form(arena: &mut Arena, e: Expr) -> Option<(Expr, i64, i64)> {
             if constant == 0 && content == 1 {
                 return Some((e, 1, 0));
             }
-            let reduced: Vec<Term> = terms.iter().map(|t| Term::new(t.coeff / content, t.expr)).collect();
+            let reduced: Terms = terms.iter().map(|t| Term::new(t.coeff / content, t.expr)).collect();
             Some((arena.sorted_sum(0, &reduced), content, constant))
         }
         _ => Some((e, 1, 0)),

@@ -17,14 +17,13 @@ pub fn apply(s: &mut Simplifier<'_>, e: Expr) -> Result<Option<Expr>> {
     if terms.len() > TERMS_SEARCHED {
         return Ok(None);
     }
-    let has = |tag: Tag| terms.iter().any(|t| s.arena.tag(t.expr) == tag);
-    let (quotients, remainders, products) = (has(Tag::FloorDiv), has(Tag::Mod), has(Tag::Product));
-    let terms = Terms::from_slice(terms);
+    let count = |tag: Tag| terms.iter().filter(|t| s.arena.tag(t.expr) == tag).count();
     let rules: [(bool, SumRule); 3] = [
-        (quotients && terms.len() > 1, quotients_differ),
-        (remainders, remainder_mirrored),
-        (products && terms.len() > 1, products_factored),
+        (count(Tag::FloorDiv) > 1, quotients_differ),
+        (count(Tag::Mod) > 0, remainder_mirrored),
+        (count(Tag::Product) > 0 && terms.len() > 1, products_factored),
     ];
+    let terms = Terms::from_slice(terms);
     for (applies, rule) in rules {
         if applies && s.spend(1) {
             if let Some(out) = rule(s, e, &terms)? {
