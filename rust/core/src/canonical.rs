@@ -146,6 +146,9 @@ impl Arena {
 
     /// `constant + sum of terms`; the terms may be anything, in any order.
     pub fn sum(&mut self, constant: i64, terms: &[Term]) -> Result<Expr> {
+        if self.are_in_order(terms) {
+            return self.joined_sum(constant, terms);
+        }
         let mut flat = self.take_terms();
         let mut total = i128::from(constant);
         for t in terms {
@@ -160,6 +163,16 @@ impl Arena {
         let e = self.joined_sum(constant, &flat)?;
         self.give_terms(flat);
         Ok(e)
+    }
+
+    /// Are the terms flat, sorted, different, and none of them 0?
+    fn are_in_order(&self, terms: &[Term]) -> bool {
+        let mut last: Option<Expr> = None;
+        terms.iter().all(|t| {
+            let flat = !matches!(self.tag(t.expr), Tag::Sum | Tag::Constant) && t.coeff != 0;
+            let before = last.replace(t.expr);
+            flat && before.is_none_or(|b| self.compare(b, t.expr).is_lt())
+        })
     }
 
     fn join_equal(&self, terms: &mut Vec<Term>) -> Result<()> {
@@ -189,6 +202,12 @@ impl Arena {
             self.give_terms(kept);
             return e;
         }
+        self.ordered_sum(constant, terms)
+    }
+
+    /// The same where no coefficient is zero.
+    #[inline]
+    pub(crate) fn ordered_sum(&mut self, constant: i64, terms: &[Term]) -> Expr {
         match terms {
             [] => self.constant(constant),
             [t] if constant == 0 && t.coeff == 1 => t.expr,

@@ -16,7 +16,7 @@ use crate::expr::{Arena, Expr, Node, Tag, Term, Terms};
 const TERMS_SEARCHED: usize = 64;
 
 impl Arena {
-    /// The sum of sorted, different terms, with pairs joined.
+    /// The sum of sorted, different terms, none of them 0, with pairs joined.
     pub(crate) fn joined_sum(&mut self, constant: i64, terms: &[Term]) -> Result<Expr> {
         let (mut quotients, mut remainders) = (0, 0);
         if (2..=TERMS_SEARCHED).contains(&terms.len()) {
@@ -38,7 +38,7 @@ impl Arena {
                 return Ok(found);
             }
         }
-        Ok(self.sorted_sum(constant, terms))
+        Ok(self.ordered_sum(constant, terms))
     }
 
     /// `c * x - c * (x mod m) = c * m * (x floordiv m)` and `c * x - c * m * (x floordiv m) = c * (x mod m)`, where all
