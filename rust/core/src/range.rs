@@ -77,6 +77,9 @@ impl Info {
 /// The congruence of a sum and one more term.
 fn joined_congruence((modulus, residue): (i64, i64), coeff: i64, term: &Info) -> (i64, i64) {
     let own = coeff.checked_mul(term.modulus);
+    if own == Some(1) {
+        return (1, 0);
+    }
     let shifted = coeff.checked_mul(term.residue).and_then(|x| residue.checked_add(x));
     match own.zip(shifted) {
         Some((own, shifted)) => (gcd_i64(modulus, own), shifted),
