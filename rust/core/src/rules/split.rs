@@ -259,23 +259,27 @@ fn residue_of(coeff: i64, r: i64, g: i64, residues: Residues) -> i64 {
     }
 }
 
-/// `m`, and the common divisors of `m` with the steps of the terms, one by one and joined from the largest on.
+/// `m`, and the common divisors of `m` with the steps of the terms, one by one and joined from the largest on; the
+/// largest first, and none of them 1.
 fn granules(parts: &[Part], m: i64) -> Granules {
     let mut found = Granules::new();
     found.push(m);
-    let mut single: Granules = parts.iter().map(|p| gcd_i64(p.step, m)).collect();
-    single.sort_unstable_by(|a, b| b.cmp(a));
-    let mut joined = 0;
-    for g in single {
-        joined = gcd_i64(joined, g);
-        if g > 1 && found.last() != Some(&g) {
-            found.push(g);
-        }
-        if joined > 1 && joined != g {
-            found.push(joined);
-        }
+    for p in parts {
+        insert(&mut found, gcd_i64(p.step, m));
     }
-    found.sort_unstable_by(|a, b| b.cmp(a));
-    found.dedup();
+    let (mut joined, mut k) = (0, 1);
+    while k < found.len() {
+        joined = gcd_i64(joined, found[k]);
+        insert(&mut found, joined);
+        k += 1;
+    }
     found
+}
+
+/// Put `g` in its place among falling numbers.
+fn insert(found: &mut Granules, g: i64) {
+    let place = found.iter().position(|x| *x <= g).unwrap_or(found.len());
+    if g > 1 && found.get(place) != Some(&g) {
+        found.insert(place, g);
+    }
 }
