@@ -80,12 +80,9 @@ impl Problem {
         if explain {
             s.record_steps();
         }
-        let empty = if self.constraints.is_empty() {
-            s.ranges.reset(self.visible_bounds());
-            false
-        } else {
-            self.simplify_domain(&mut s)
-        };
+        s.ranges.reset(self.visible_bounds());
+        self.drop_implied(&mut s);
+        let empty = !self.constraints.is_empty() && self.simplify_domain(&mut s);
         if !empty {
             for r in &mut self.results {
                 *r = s.finish(*r);
@@ -103,6 +100,17 @@ impl Problem {
         })
     }
 
+    /// Drop what the box says. Most constraints of composed maps are such: they need no simplification.
+    fn drop_implied(&mut self, s: &mut Simplifier<'_>) {
+        self.constraints.retain(|&(e, interval)| {
+            let implied = interval.covers(s.bounds(e));
+            if implied {
+                s.note_constraint("constraint-implied", (e, interval), &[]);
+            }
+            !implied
+        });
+    }
+
     /// Tighten until nothing changes; true where the domain was found to hold no point.
     fn simplify_domain(&mut self, s: &mut Simplifier<'_>) -> bool {
         let bounds: SmallVec<[Interval; 8]> = SmallVec::from_slice(&self.bounds);
@@ -116,6 +124,12 @@ impl Problem {
                 Round::Moved if round == 1 => stated = given,
                 Round::Moved => {}
             }
+            s.ranges.reset(self.visible_bounds());
+            s.domain_changed();
+            self.drop_implied(s);
+            if self.constraints.is_empty() {
+                return false;
+            }
         }
         // What still moves would move on in the next call, by as little.
         self.bounds.copy_from_slice(&bounds);
@@ -126,15 +140,8 @@ impl Problem {
 
     /// One pass over constraints. Where it changes nothing, or `compare` says so, they are used on each other.
     fn tighten(&mut self, s: &mut Simplifier<'_>, given: &[(Expr, Interval)], compare: bool) -> Round {
-        s.ranges.reset(self.visible_bounds());
-        s.domain_changed();
         let mut pass = Pass::new(&mut self.bounds);
         for &(e, interval) in given {
-            // Most constraints of composed maps say what the box says: that needs no simplification.
-            if interval.covers(s.bounds(e)) {
-                s.note_constraint("constraint-implied", (e, interval), &[]);
-                continue;
-            }
             let e = s.simplify(e);
             pass.assume(s, e, interval);
             if pass.empty {
