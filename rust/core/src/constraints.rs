@@ -77,7 +77,8 @@ impl<'a> Pass<'a> {
                     if let Some(inner) = shifted_back(interval, offset) {
                         // Without its constant the sum may be spelled otherwise.
                         let simple = s.simplify(form);
-                        let form = if s.cost(simple) < s.cost(form) { simple } else { form };
+                        let cheaper = simple != form && s.cost(simple) < s.cost(form);
+                        let form = if cheaper { simple } else { form };
                         let inner = inner.quotient_by(factor);
                         s.note_constraint("constraint-normal-form", whole, &[(form, inner)]);
                         return push(work, form, inner, implied);
@@ -184,6 +185,9 @@ impl<'a> Pass<'a> {
         interval: Interval,
     ) -> Option<(Expr, Interval)> {
         let Node::Sum(0, terms) = s.arena.node(e) else { return None };
+        if terms.iter().all(|t| t.coeff.unsigned_abs() == 1) {
+            return None;
+        }
         let mut terms: Terms = Terms::from_slice(terms);
         terms.sort_by_key(|t| std::cmp::Reverse(t.coeff.unsigned_abs()));
         let mut low: SmallVec<[Interval; 8]> = smallvec![Interval::point(0)];
