@@ -3,7 +3,7 @@
 //! The moves are true for all integers. They stand apart from the rules because they hide ranges (a quotient beside its
 //! dividend is bounded worse than the digit that both make), so that nothing may be simplified afterwards.
 
-use super::sum::shares_variables;
+use super::sum::{shares, shares_variables};
 use super::RuleId;
 use crate::canonical::signed_residue;
 use crate::error::Result;
@@ -66,7 +66,7 @@ fn open_one(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], found: &mut Vec<Exp
     let constant = s.arena.constant_part(e);
     for k in 0..terms.len() {
         let mut new = Terms::from_slice(terms);
-        if shares_variables(s, terms, k) && open(s, terms[k], &mut new)? {
+        if may_cancel(s, e, terms, k) && open(s, terms[k], &mut new)? {
             new.remove(k);
             found.push(s.arena.sum(constant, &new)?);
         }
@@ -86,6 +86,13 @@ fn open_one(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], found: &mut Vec<Exp
         }
     }
     Ok(())
+}
+
+/// May what a remainder is opened to cancel with other terms: its dividend with their atoms, its quotient with another?
+fn may_cancel(s: &Simplifier<'_>, e: Expr, terms: &[Term], k: usize) -> bool {
+    let Some((x, _)) = s.arena.as_mod(terms[k].expr) else { return false };
+    let quotient = |t: &Term| s.arena.tag(t.expr) == Tag::FloorDiv && s.arena.may_share_variables(t.expr, x);
+    shares(s, e, x) || terms.iter().any(quotient)
 }
 
 fn open_all(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], found: &mut Vec<Expr>) -> Result<()> {
@@ -139,6 +146,9 @@ fn shed(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], found: &mut Vec<Expr>) 
         let Node::Sum(inner, parts) = s.arena.node(x) else { continue };
         let parts = Terms::from_slice(parts);
         let outside = |p: &Term| terms.iter().any(|t| t.expr == p.expr);
+        if !parts.iter().any(outside) {
+            continue;
+        }
         let mut new = Terms::from_slice(terms);
         let mut low = Terms::new();
         for p in &parts {

@@ -131,7 +131,7 @@ fn with_term(
 }
 
 /// Is a term of `x` a term of `e`?
-fn shares(s: &Simplifier<'_>, e: Expr, x: Expr) -> bool {
+pub(super) fn shares(s: &Simplifier<'_>, e: Expr, x: Expr) -> bool {
     match s.arena.node(x) {
         Node::Sum(_, parts) => parts.iter().any(|p| s.holds(e, p.expr)),
         _ => s.holds(e, x),
