@@ -80,7 +80,7 @@ impl Problem {
         if explain {
             s.record_steps();
         }
-        s.ranges.reset(self.visible_bounds());
+        s.start_on(self.visible_bounds());
         self.drop_implied(&mut s);
         let empty = !self.constraints.is_empty() && self.simplify_domain(&mut s);
         if !empty {
@@ -124,8 +124,7 @@ impl Problem {
                 Round::Moved if round == 1 => stated = given,
                 Round::Moved => {}
             }
-            s.ranges.reset(self.visible_bounds());
-            s.domain_changed();
+            s.start_on(self.visible_bounds());
             self.drop_implied(s);
             if self.constraints.is_empty() {
                 return false;
@@ -150,12 +149,8 @@ impl Problem {
         }
         let (changed, tightened) = (pass.changed, pass.tightened);
         self.constraints = pass.kept;
-        if self.constraints.is_empty() {
-            // Nothing is left to say; what was derived from the box holds on if the box is the same.
-            if changed {
-                self.restate_facts(s, None);
-            }
-            return Round::Settled;
+        if self.constraints.is_empty() && !changed {
+            return Round::Settled; // and what was derived from the box holds on
         }
         self.sort_constraints(s);
         let same = !changed || (!tightened && self.constraints == given);
@@ -222,8 +217,7 @@ impl Problem {
                 continue;
             }
             let Some((variable, equal)) = solved_variable(s, *form, value.lower) else { continue };
-            s.ranges.reset(self.visible_bounds());
-            s.domain_changed();
+            s.start_on(self.visible_bounds());
             let Ok(new) = s.arena.replace(&[e], &[(variable, equal)]) else { continue };
             let replaced = new[0];
             let new = s.simplify(replaced);
@@ -237,8 +231,7 @@ impl Problem {
     }
 
     fn restate_facts(&self, s: &mut Simplifier<'_>, except: Option<usize>) {
-        s.ranges.reset(self.visible_bounds());
-        s.domain_changed();
+        s.start_on(self.visible_bounds());
         self.state_facts(s, except);
     }
 

@@ -95,7 +95,7 @@ pub(crate) struct Record {
     /// The variables below, each by its index modulo 16.
     pub(crate) variables: u16,
     pub(crate) tag: Tag,
-    /// Is it a sum of variables alone?
+    /// Is it a variable, or a sum of variables alone?
     pub(crate) linear: bool,
 }
 
@@ -232,7 +232,7 @@ impl Arena {
         self.records[form.index()].variables & !self.records[e.index()].variables == 0
     }
 
-    /// Is it a sum of variables alone?
+    /// Is it a variable, or a sum of variables alone?
     #[inline]
     pub(crate) fn is_linear(&self, e: Expr) -> bool {
         self.records[e.index()].linear
@@ -402,7 +402,7 @@ impl Arena {
         let hash = index.wrapping_add(1).wrapping_mul(0x9e37_79b1);
         let variables = 1 << (index % 16);
         let record =
-            Record { value: 0, hash, at: index, len: 0, variables, tag: Tag::Variable, linear: false };
+            Record { value: 0, hash, at: index, len: 0, variables, tag: Tag::Variable, linear: true };
         let own = index as usize;
         if own < self.variables.len() {
             let e = self.push(record);

@@ -7,7 +7,7 @@ use crate::dag::Dag;
 use crate::error::{Error, Result};
 use crate::expr::{Arena, Expr};
 use crate::interval::Interval;
-use crate::names::{default_name, is_name, kind_of, Names, VariableKind};
+use crate::names::{is_name, kind_of, Names, VariableKind};
 use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
@@ -169,10 +169,7 @@ impl IndexingMap {
 
     /// The name of variable `i`, default or given.
     pub fn name(&self, i: usize) -> String {
-        match self.names.get(i) {
-            Some(name) => name.to_string(),
-            None => default_name(i, self.num_dims(), self.num_ranges()),
-        }
+        self.names.full(i, self.num_dims(), self.num_ranges())
     }
 
     /// The map in an arena.
@@ -330,7 +327,7 @@ impl OpenMap {
         }
         let mut seen = HashSet::new();
         for i in 0..self.intervals.len() {
-            let name = self.name(i);
+            let name = self.names.full(i, self.num_dims, self.num_ranges);
             if !is_name(&name) {
                 return Err(Error::invalid_map(format!(
                     "{name:?} is no name of a variable: letters, digits, '_' and '.', not first a digit, no operator"
@@ -341,13 +338,6 @@ impl OpenMap {
             }
         }
         Ok(())
-    }
-
-    fn name(&self, i: usize) -> String {
-        match self.names.get(i) {
-            Some(name) => name.to_string(),
-            None => default_name(i, self.num_dims, self.num_ranges),
-        }
     }
 
     /// After variables moved: names of the form of default names, and second uses of a name, become default names.

@@ -82,6 +82,14 @@ impl Names {
         self.0.as_ref()?.get(i)?.as_ref()
     }
 
+    /// The name of variable `i`, default or given.
+    pub(crate) fn full(&self, i: usize, num_dims: usize, num_ranges: usize) -> String {
+        match self.get(i) {
+            Some(name) => name.to_string(),
+            None => default_name(i, num_dims, num_ranges),
+        }
+    }
+
     /// The names up to the last one that is given.
     pub(crate) fn given(&self) -> &[Option<Arc<str>>] {
         self.0.as_deref().unwrap_or_default()

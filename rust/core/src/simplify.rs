@@ -107,9 +107,9 @@ impl<'a> Simplifier<'a> {
         }
     }
 
-    /// The domain has changed: what was derived from it is forgotten.
-    pub fn domain_changed(&mut self) {
-        self.ranges.invalidate();
+    /// Start on another box, without facts: what was derived is forgotten.
+    pub(crate) fn start_on(&mut self, bounds: impl Iterator<Item = Interval>) {
+        self.ranges.reset(bounds);
         self.memo.clear();
     }
 

@@ -1,6 +1,6 @@
 //! Laws of `floordiv` on a domain.
 
-use super::{progress, RuleId};
+use super::{first_of, progress, RuleId};
 use crate::error::Result;
 use crate::expr::{Expr, Node, Tag, Term, Terms};
 use crate::int::{ceil_div, div_mod_positive};
@@ -10,19 +10,11 @@ use crate::simplify::Simplifier;
 pub fn apply(s: &mut Simplifier<'_>, e: Expr) -> Result<Expr> {
     let Some((n, m)) = s.arena.as_floordiv(e) else { return by_expression(s, e) };
     // The rules in the middle are about quotients, remainders and extrema in the dividend.
-    let rules: &[QuotientRule] = match s.arena.is_linear(n) || s.arena.tag(n) == Tag::Variable {
-        true => &[split, thresholds],
-        false => &[split, nested, extremum, digit, carried, thresholds],
-    };
-    for rule in rules {
-        if let Some(out) = rule(s, e, n, m)? {
-            return Ok(out);
-        }
+    match s.arena.is_linear(n) {
+        true => first_of(&[split, thresholds], s, e, n, m),
+        false => first_of(&[split, nested, extremum, digit, carried, thresholds], s, e, n, m),
     }
-    Ok(e)
 }
-
-type QuotientRule = fn(&mut Simplifier<'_>, Expr, Expr, i64) -> Result<Option<Expr>>;
 
 /// `n / m = (n - r) / m` where `r` in `[0, g)` and `g` divides `m` and `n - r`.
 fn split(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {

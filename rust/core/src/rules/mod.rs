@@ -15,6 +15,23 @@ pub mod remainder;
 pub mod split;
 pub mod sum;
 
+use crate::error::Result;
+use crate::expr::Expr;
+use crate::simplify::Simplifier;
+
+/// A law of a quotient or remainder by a constant, which is given with its dividend and divisor.
+type DivisorRule = fn(&mut Simplifier<'_>, Expr, Expr, i64) -> Result<Option<Expr>>;
+
+/// What the first of the rules that applies makes of `e`, which is `n floordiv m` or `n mod m`; `e` where none does.
+fn first_of(rules: &[DivisorRule], s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Expr> {
+    for rule in rules {
+        if let Some(out) = rule(s, e, n, m)? {
+            return Ok(out);
+        }
+    }
+    Ok(e)
+}
+
 macro_rules! rules {
     ($($id:ident, $name:literal, $family:literal, $law:literal, $precondition:literal;)*) => {
         /// The name of a rule.

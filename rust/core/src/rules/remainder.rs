@@ -1,7 +1,7 @@
 //! Laws of `mod` on a domain.
 
 use super::division::multiples_of;
-use super::{progress, RuleId};
+use super::{first_of, progress, RuleId};
 use crate::canonical::signed_residue;
 use crate::error::Result;
 use crate::expr::{Arena, Expr, Node, Tag, Term, Terms};
@@ -10,30 +10,11 @@ use crate::simplify::Simplifier;
 
 /// Simplify a canonical remainder of simplified operands.
 pub fn apply(s: &mut Simplifier<'_>, e: Expr) -> Result<Expr> {
-    match s.arena.as_mod(e) {
-        Some((n, m)) => {
-            if let Some(out) = in_period(s, e, n, m)? {
-                return Ok(out);
-            }
-            if let Some(out) = quotient_known(s, e, n, m)? {
-                return Ok(out);
-            }
-            if let Some(out) = split(s, e, n, m)? {
-                return Ok(out);
-            }
-            // The other rules are about quotients and remainders in the dividend.
-            if s.arena.is_linear(n) || s.arena.tag(n) == Tag::Variable {
-                return Ok(e);
-            }
-            if let Some(out) = of_quotient(s, e)? {
-                return Ok(out);
-            }
-            if let Some(out) = opened(s, e, n, m)? {
-                return Ok(out);
-            }
-            Ok(carried(s, e, n, m)?.unwrap_or(e))
-        }
-        None => by_expression(s, e),
+    let Some((n, m)) = s.arena.as_mod(e) else { return by_expression(s, e) };
+    // The later rules are about quotients and remainders in the dividend.
+    match s.arena.is_linear(n) {
+        true => first_of(&[in_period, quotient_known, split], s, e, n, m),
+        false => first_of(&[in_period, quotient_known, split, of_quotient, opened, carried], s, e, n, m),
     }
 }
 
@@ -52,7 +33,7 @@ fn in_period(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<
 }
 
 /// `(c * ((x + d * p * y) / d) + z) % m = (c * (x / d) + z) % m` where `m` divides `c * p`, where that is cheaper.
-fn of_quotient(s: &mut Simplifier<'_>, e: Expr) -> Result<Option<Expr>> {
+fn of_quotient(s: &mut Simplifier<'_>, e: Expr, _: Expr, _: i64) -> Result<Option<Expr>> {
     let raw = least_residues(s.arena, e)?;
     if raw == e || s.cost(raw) >= s.cost(e) {
         return Ok(None);

@@ -55,10 +55,6 @@ pub fn apply(s: &mut Simplifier<'_>, e: Expr) -> Result<Expr> {
             return Ok(x);
         }
     }
-    // Most sums hold none of what the other laws are about.
-    if quotients < 2 && remainders == 0 && (products == 0 || !others) {
-        return Ok(e);
-    }
     Ok(super::combine::apply(s, e)?.unwrap_or(e))
 }
 
