@@ -1,7 +1,5 @@
 """The errors that this package raises for bad input; each has a stable `id`."""
 
-from __future__ import annotations
-
 __all__ = ["CompileError", "IndexingError", "InvalidMap", "Overflow", "ParseError", "Undecided", "UnsupportedOp"]
 
 

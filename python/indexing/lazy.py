@@ -4,14 +4,20 @@
 thousand maps to simplify, and starts threads, but only values of arrays need it.
 """
 
-from __future__ import annotations
-
 import sys
-from importlib import import_module
-from types import ModuleType
 
 __all__ = ["load_later", "ml_dtypes", "np"]
-TYPE_CHECKING = False  # typing itself takes as long to load as all maps need
+TYPE_CHECKING = False  # typing takes as long to load as all maps need; importlib, types and __future__ as the half
+if TYPE_CHECKING:
+    from types import ModuleType
+else:
+    ModuleType = type(sys)
+
+
+def imported(name: str) -> ModuleType:
+    """The module of this name, wherever its package is."""
+    __import__(name)
+    return sys.modules[name]
 
 
 class Package(ModuleType):
@@ -24,10 +30,7 @@ class Package(ModuleType):
         home = self._homes.get(name)
         if home is None:
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}", name=name, obj=self)
-        if home == self.__name__:
-            value: object = import_module(f"{home}.{name}")
-        else:
-            value = getattr(__import__(home, fromlist=[name]), name)
+        value: object = imported(f"{home}.{name}") if home == self.__name__ else getattr(imported(home), name)
         self.__dict__[name] = value
         return value
 
@@ -49,7 +52,7 @@ class Library:
 
     def __getattr__(self, name: str) -> object:
         """The value of a name that was not used before, kept for the next time."""
-        value: object = getattr(import_module(self._name), name)
+        value: object = getattr(imported(self._name), name)
         setattr(self, name, value)
         return value
 

@@ -95,18 +95,45 @@ fn finish(
     }
 }
 
-/// Read many maps.
+/// The place of the first text that is equal to each text, and the texts that are first.
+fn first_of_equals(texts: &[PyBackedStr]) -> (Vec<usize>, Vec<&str>) {
+    // Seeded anew in each process: nobody can choose texts that collide.
+    let mut places = foldhash::HashMap::with_capacity_and_hasher(texts.len(), Default::default());
+    let mut different = Vec::with_capacity(texts.len());
+    let first = texts.iter().enumerate().map(|(i, text)| {
+        *places.entry(&**text).or_insert_with(|| {
+            different.push(&**text);
+            i
+        })
+    });
+    (first.collect(), different)
+}
+
+/// Read many maps. Those of a compiler's programs repeat themselves: equal texts are read once, and are one object.
 #[pyfunction]
 #[pyo3(signature = (texts, threads = None))]
 pub fn parse_all(
     py: Python<'_>,
     texts: Vec<PyBackedStr>,
     threads: Option<usize>,
-) -> PyResult<Vec<PyIndexingMap>> {
+) -> PyResult<Vec<Py<PyIndexingMap>>> {
     let threads = thread_count(threads)?;
-    let read = |w: &mut Workspace, text: &PyBackedStr| read_indexing_map(text, &mut w.arena, &mut w.reading);
-    let result = py.detach(|| run(&texts, threads, read));
-    finish(py, result, |i| Some(texts[i].to_string()))
+    let (first, result) = py.detach(|| {
+        let (first, different) = first_of_equals(&texts);
+        (first, run(&different, threads, |w, text| read_indexing_map(text, &mut w.arena, &mut w.reading)))
+    });
+    let firsts = || first.iter().enumerate().filter(|(i, first)| i == *first).map(|(i, _)| i);
+    let result = result.map_err(|(n, error)| (firsts().nth(n).unwrap_or(n), error));
+    let mut read = finish(py, result, |i| Some(texts[i].to_string()))?.into_iter();
+    let mut maps: Vec<Py<PyIndexingMap>> = Vec::with_capacity(texts.len());
+    for place in &first {
+        let map = match maps.get(*place) {
+            Some(equal) => equal.clone_ref(py),
+            None => Py::new(py, read.next().unwrap())?,
+        };
+        maps.push(map);
+    }
+    Ok(maps)
 }
 
 /// Simplify many maps.
