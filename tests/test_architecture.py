@@ -49,7 +49,7 @@ CORE_LAYERS = (
     "rules laws simplify trace constraints domain",
     "map",
     "names indexing_map",
-    "map_variables points join",
+    "map_variables compose points join",
     "map_simplify",
     "count inverse image relate",
     "period",

@@ -198,7 +198,7 @@ impl Judge {
 
     /// The values of nodes at a point, operands before users.
     fn evaluate(&mut self, nodes: &[Expr], point: &[i64]) {
-        self.values.resize(self.arena.len(), None);
+        self.values.resize(self.arena.node_count(), None);
         for e in nodes {
             self.values[e.index()] = self.node_value(*e, point);
         }

@@ -2,9 +2,10 @@
 //!
 //! The words are a function of the structure alone (depth-first post-order), so that equal expressions have equal
 //! words: equality and hashing need no arena, values can be sent to other threads, and memory returns when they drop.
+//! The first variables, up to the last one that is used, have the first positions, and no words.
 
 use crate::dag_nodes::Entry;
-use crate::expr::{Arena, Expr, Leaf, Node, Tag, Term, Words};
+use crate::expr::{Arena, Expr, Leaf, Node, Tag, Term, Words, FIRST_VARIABLES};
 use std::sync::Arc;
 
 /// Expressions (the roots, in order) with everything below them. Cheap to clone.
@@ -13,6 +14,8 @@ pub struct Dag {
     /// The nodes, the positions of the roots, and the tail.
     words: Arc<[i64]>,
     roots: u32,
+    /// How many of the first variables have positions.
+    variables: u32,
     nodes: u32,
     /// How many words at the end belong to what holds the value.
     tail: u32,
@@ -31,7 +34,13 @@ impl Dag {
         self.roots as usize
     }
 
-    /// How many different nodes.
+    /// How many of the first variables have positions: variable `i` is at `i`.
+    #[inline]
+    pub(crate) fn first_variables(&self) -> u32 {
+        self.variables
+    }
+
+    /// How many positions of nodes there are.
     pub fn node_count(&self) -> usize {
         self.nodes as usize
     }
@@ -63,6 +72,15 @@ impl Dag {
 
 /// The position of a node that is not written yet.
 const ABSENT: u32 = u32::MAX;
+const OWN_POSITIONS: [u32; FIRST_VARIABLES as usize] = {
+    let mut positions = [0; FIRST_VARIABLES as usize];
+    let mut i = 0;
+    while i < FIRST_VARIABLES {
+        positions[i as usize] = i;
+        i += 1;
+    }
+    positions
+};
 
 /// Writes nodes in depth-first post-order.
 struct Writer<'a> {
@@ -177,22 +195,33 @@ impl Arena {
     /// As [`Arena::export`]; what `tail` appends is kept in the same block.
     pub(crate) fn export_with(&mut self, roots: &[Expr], tail: impl FnOnce(&mut Vec<i64>)) -> Dag {
         let mut out = self.out.take().unwrap_or_default();
-        let nodes = self.write(roots, &mut out);
+        let variables = self.first_variables_of(roots);
+        let nodes = self.write(roots, variables, &mut out);
         let before = out.words.len();
         tail(&mut out.words);
         let tail = (out.words.len() - before) as u32;
-        let dag = Dag { words: out.words.as_slice().into(), roots: roots.len() as u32, nodes, tail };
+        let dag =
+            Dag { words: out.words.as_slice().into(), roots: roots.len() as u32, variables, nodes, tail };
         self.out = Some(out);
         dag
     }
 
-    /// Write what is below `roots`, and their positions: how many nodes these are.
-    fn write(&self, roots: &[Expr], out: &mut Words) -> u32 {
+    /// How many variables there are up to the last one of the first that is used. Where others are used as well, it may
+    /// be more: they share the bits of the first.
+    #[inline]
+    fn first_variables_of(&self, roots: &[Expr]) -> u32 {
+        let used = roots.iter().fold(0, |used, r| used | self.variables_of(*r));
+        u16::BITS - used.leading_zeros()
+    }
+
+    /// Write what is below `roots`, and their positions: how many positions of nodes there are.
+    fn write(&self, roots: &[Expr], variables: u32, out: &mut Words) -> u32 {
         let Words { open, position, words } = out;
         words.clear();
         position.clear();
+        position.extend_from_slice(&OWN_POSITIONS);
         position.resize(self.records.len(), ABSENT);
-        let mut writer = Writer { arena: self, open, position, words, nodes: 0 };
+        let mut writer = Writer { arena: self, open, position, words, nodes: variables };
         for &root in roots {
             writer.add(root);
         }
@@ -209,13 +238,22 @@ impl Arena {
     }
 
     /// As [`Arena::import`], to the end of `out`.
+    #[inline]
     pub(crate) fn import_into(&mut self, dag: &Dag, out: &mut Vec<Expr>) {
+        self.import_moved_into(dag, |v| v, out);
+    }
+
+    /// As [`Arena::import_into`], with variable `place(i)` for variable `i`. `place` must rise: then what is canonical
+    /// stays so.
+    #[inline]
+    pub(crate) fn import_moved_into(&mut self, dag: &Dag, place: impl Fn(u32) -> u32, out: &mut Vec<Expr>) {
         let mut nodes = std::mem::take(&mut self.flat.nodes);
         nodes.clear();
         nodes.reserve(dag.node_count());
-        for entry in dag.entries() {
+        nodes.extend((0..dag.first_variables()).map(|v| self.intern_variable(place(v))));
+        for entry in dag.written() {
             let e = match entry {
-                Entry::Variable(v) => self.intern_variable(v),
+                Entry::Variable(v) => self.intern_variable(place(v)),
                 Entry::Constant(c) => self.intern_constant(c),
                 Entry::FloorDiv(a, b) => self.intern_binary(Tag::FloorDiv, nodes[a], nodes[b]),
                 Entry::Mod(a, b) => self.intern_binary(Tag::Mod, nodes[a], nodes[b]),

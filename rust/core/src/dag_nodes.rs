@@ -23,7 +23,13 @@ pub(crate) enum Entry<'a> {
 impl Dag {
     /// The nodes in order, operands before their users.
     #[inline]
-    pub(crate) fn entries(&self) -> Entries<'_> {
+    pub(crate) fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
+        (0..self.first_variables()).map(Entry::Variable).chain(self.written())
+    }
+
+    /// The nodes that have words: all but the first variables.
+    #[inline]
+    pub(crate) fn written(&self) -> Entries<'_> {
         Entries { words: self.node_words() }
     }
 }
@@ -80,26 +86,30 @@ impl Arena {
     /// Errors: a coefficient or constant that leaves int64, a divisor that becomes 0.
     pub fn import_substituted(&mut self, dag: &Dag, variables: &[Expr]) -> Result<Vec<Expr>> {
         let mut roots = Vec::with_capacity(dag.root_count());
-        self.import_substituted_into(dag, variables, &mut roots)?;
+        let variable = |arena: &mut Arena, v: u32| match variables.get(v as usize) {
+            Some(e) => *e,
+            None => arena.variable(v),
+        };
+        self.import_with(dag, variable, &mut roots)?;
         Ok(roots)
     }
 
-    /// As [`Arena::import_substituted`], to the end of `out`.
-    pub(crate) fn import_substituted_into(
+    /// As [`Arena::import_substituted`], with what `variable` makes of each, to the end of `out`.
+    #[inline]
+    pub(crate) fn import_with(
         &mut self,
         dag: &Dag,
-        variables: &[Expr],
+        variable: impl Fn(&mut Arena, u32) -> Expr,
         out: &mut Vec<Expr>,
     ) -> Result<()> {
         let mut nodes = std::mem::take(&mut self.flat.nodes);
         nodes.clear();
+        nodes.reserve(dag.node_count());
+        nodes.extend((0..dag.first_variables()).map(|v| variable(self, v)));
         let mut buffers = Buffers { terms: self.take_terms(), args: self.take_args() };
-        for entry in dag.entries() {
+        for entry in dag.written() {
             let e = match entry {
-                Entry::Variable(v) => match variables.get(v as usize) {
-                    Some(e) => *e,
-                    None => self.variable(v),
-                },
+                Entry::Variable(v) => variable(self, v),
                 _ => self.build(entry, &nodes, &mut buffers)?,
             };
             nodes.push(e);
@@ -116,14 +126,13 @@ impl Arena {
     ///
     /// Errors: as [`Arena::import_substituted`].
     pub fn import_replaced(&mut self, dag: &Dag, pairs: &[(Expr, Expr)]) -> Result<Vec<Expr>> {
-        let roots = self.import(dag);
-        let order = self.post_order(&roots);
+        self.import(dag);
+        let order = self.flat.nodes.clone(); // what bringing it in left there: the node at each position
         let by_node: HashMap<Expr, Expr> = pairs.iter().copied().collect();
         let constants: HashMap<i64, Expr> =
             pairs.iter().filter_map(|(old, new)| Some((self.as_constant(*old)?, *new))).collect();
         let mut nodes: Vec<Expr> = Vec::with_capacity(order.len());
         let mut buffers = Buffers::default();
-        // The nodes of a value stand in post-order, as `order` does.
         for (entry, old) in dag.entries().zip(&order) {
             let e = match (by_node.get(old), entry) {
                 (Some(new), _) => *new,

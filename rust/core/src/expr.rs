@@ -99,8 +99,8 @@ pub(crate) struct Record {
     pub(crate) linear: bool,
 }
 
-/// The hash-consing store of nodes. [`Arena::clear`] forgets all of them and keeps the memory.
-#[derive(Default, Debug)]
+/// The hash-consing store of nodes. [`Arena::clear`] forgets all but the first variables and keeps the memory.
+#[derive(Debug)]
 pub struct Arena {
     pub(crate) records: Vec<Record>,
     terms: Vec<Term>,
@@ -108,8 +108,6 @@ pub struct Arena {
     table: Vec<u32>,
     /// What the table adds to ids: what is less stood there before `clear`.
     base: u32,
-    /// Where the first variables are.
-    variables: [u32; 32],
     pub(crate) term_buffers: Vec<Vec<Term>>,
     pub(crate) arg_buffers: Vec<Vec<Expr>>,
     pub(crate) flat: FlatBuffers,
@@ -137,6 +135,8 @@ pub(crate) struct Words {
 }
 
 const SMALLEST_TABLE: usize = 128;
+/// So many variables are there from the beginning, each with its index as its id: most maps have no more.
+pub(crate) const FIRST_VARIABLES: u32 = 16;
 /// Ids are less than the difference between this and 2^32.
 const LARGEST_BASE: u32 = 1 << 31;
 
@@ -150,13 +150,39 @@ fn finish(hash: u64) -> u32 {
     (hash ^ (hash >> 32)) as u32
 }
 
+impl Default for Arena {
+    fn default() -> Self {
+        Arena {
+            records: (0..FIRST_VARIABLES).map(Record::of_variable).collect(),
+            terms: Vec::new(),
+            args: Vec::new(),
+            table: Vec::new(),
+            base: 0,
+            term_buffers: Vec::new(),
+            arg_buffers: Vec::new(),
+            flat: FlatBuffers::default(),
+            out: None,
+            mark: Vec::new(),
+            epoch: 0,
+        }
+    }
+}
+
+impl Record {
+    fn of_variable(index: u32) -> Self {
+        let hash = index.wrapping_add(1).wrapping_mul(0x9e37_79b1);
+        let variables = 1 << (index % 16);
+        Record { value: 0, hash, at: index, len: 0, variables, tag: Tag::Variable, linear: true }
+    }
+}
+
 impl Arena {
-    /// An arena without nodes.
+    /// An arena of the first variables.
     pub fn new() -> Self {
         Arena::default()
     }
 
-    /// Forget all nodes. Ids handed out before mean nothing afterwards.
+    /// Forget all nodes but the first variables. Ids handed out before mean nothing afterwards.
     pub fn clear(&mut self) {
         if self.table.len() > SMALLEST_TABLE && self.table.len() > 8 * self.records.len() {
             self.table.truncate(SMALLEST_TABLE);
@@ -166,19 +192,14 @@ impl Arena {
             self.base = 1;
             self.table.fill(0);
         }
-        self.records.clear();
+        self.records.truncate(FIRST_VARIABLES as usize);
         self.terms.clear();
         self.args.clear();
     }
 
     /// How many nodes there are.
-    pub fn len(&self) -> usize {
+    pub fn node_count(&self) -> usize {
         self.records.len()
-    }
-
-    /// Are there no nodes?
-    pub fn is_empty(&self) -> bool {
-        self.records.is_empty()
     }
 
     /// The node of an id.
@@ -236,6 +257,13 @@ impl Arena {
     #[inline]
     pub(crate) fn is_linear(&self, e: Expr) -> bool {
         self.records[e.index()].linear
+    }
+
+    /// Is it a constant, or a sum of variables of which none is in `replaced` (by the bits of their indices modulo 16)?
+    #[inline]
+    pub(crate) fn is_plain(&self, e: Expr, replaced: u16) -> bool {
+        let r = &self.records[e.index()];
+        r.variables & replaced == 0 && (r.linear || r.tag == Tag::Constant)
     }
 
     /// The value of a constant.
@@ -352,7 +380,7 @@ impl Arena {
         self.table.clear();
         self.table.resize(size, 0);
         self.base = 1;
-        for (id, r) in self.records.iter().enumerate() {
+        for (id, r) in self.records.iter().enumerate().skip(FIRST_VARIABLES as usize) {
             let mut slot = r.hash as usize & (size - 1);
             while self.table[slot] != 0 {
                 slot = (slot + 1) & (size - 1);
@@ -362,17 +390,11 @@ impl Arena {
     }
 
     #[inline]
-    fn push(&mut self, record: Record) -> Expr {
+    fn insert(&mut self, slot: usize, record: Record) -> Expr {
         let id = self.records.len() as u32;
         self.records.push(record);
+        self.table[slot] = id + self.base;
         Expr(id)
-    }
-
-    #[inline]
-    fn insert(&mut self, slot: usize, record: Record) -> Expr {
-        let e = self.push(record);
-        self.table[slot] = e.0 + self.base;
-        e
     }
 
     pub(crate) fn intern_constant(&mut self, value: i64) -> Expr {
@@ -386,30 +408,17 @@ impl Arena {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn intern_variable(&mut self, index: u32) -> Expr {
-        // The usual variables have a place of their own; what stood there before `clear` is not taken for one.
-        let own = index as usize % self.variables.len();
-        let id = self.variables[own];
-        match self.records.get(id as usize) {
-            Some(r) if r.tag == Tag::Variable && r.at == index => Expr(id),
-            _ => self.new_variable(index),
+        if index < FIRST_VARIABLES {
+            return Expr(index);
         }
+        self.intern_other_variable(index)
     }
 
-    #[inline]
-    fn new_variable(&mut self, index: u32) -> Expr {
-        let hash = index.wrapping_add(1).wrapping_mul(0x9e37_79b1);
-        let variables = 1 << (index % 16);
-        let record =
-            Record { value: 0, hash, at: index, len: 0, variables, tag: Tag::Variable, linear: true };
-        let own = index as usize;
-        if own < self.variables.len() {
-            let e = self.push(record);
-            self.variables[own] = e.0;
-            return e;
-        }
-        match self.find(hash, |_, r| r.tag == Tag::Variable && r.at == index) {
+    fn intern_other_variable(&mut self, index: u32) -> Expr {
+        let record = Record::of_variable(index);
+        match self.find(record.hash, |_, r| r.tag == Tag::Variable && r.at == index) {
             Ok(e) => e,
             Err(slot) => self.insert(slot, record),
         }

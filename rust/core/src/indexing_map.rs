@@ -9,7 +9,6 @@ use crate::expr::{Arena, Expr};
 use crate::interval::Interval;
 use crate::names::{is_name, kind_of, Names, VariableKind};
 use std::collections::HashSet;
-use std::ops::Range;
 use std::sync::Arc;
 
 /// A variable: its bounds, and its name where it is not the default one of its place (`d0`, `s1`, `rt2`).
@@ -134,12 +133,6 @@ impl IndexingMap {
         intervals_of(&self.dag.tail()[..2 * self.num_variables()])
     }
 
-    /// The intervals of the variables at `places`.
-    #[inline]
-    pub(crate) fn intervals_at(&self, places: Range<usize>) -> impl ExactSizeIterator<Item = Interval> + '_ {
-        intervals_of(&self.dag.tail()[2 * places.start..2 * places.end])
-    }
-
     /// The interval of variable `i`.
     pub fn interval(&self, i: usize) -> Interval {
         let words = self.dag.tail();
@@ -176,6 +169,18 @@ impl IndexingMap {
     pub fn open(&self, arena: &mut Arena) -> OpenMap {
         let results = arena.import(&self.dag);
         self.with_expressions(results)
+    }
+
+    /// As [`IndexingMap::open`], in memory that is used again.
+    pub(crate) fn open_into(&self, arena: &mut Arena, open: &mut OpenMap) {
+        open.clear();
+        arena.import_into(&self.dag, &mut open.results);
+        let constraints = open.results.drain(self.num_results()..);
+        open.constraints.extend(constraints.zip(self.constraint_bounds()));
+        open.intervals.extend(self.intervals());
+        open.names = self.names.clone();
+        (open.num_dims, open.num_ranges) = (self.num_dims(), self.num_ranges());
+        open.known_empty = self.form == Form::KnownEmpty;
     }
 
     /// The parts of the map, with all its expressions given anew (results, then constraints).

@@ -3,6 +3,7 @@
 //! Pure Rust: no Python, no I/O, no global state.
 
 pub mod canonical;
+pub mod compose;
 pub mod constraints;
 pub mod count;
 pub mod dag;

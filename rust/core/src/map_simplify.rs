@@ -5,7 +5,6 @@ use crate::error::Result;
 use crate::expr::{Arena, Expr};
 use crate::indexing_map::{Form, IndexingMap, OpenMap};
 use crate::interval::Interval;
-use crate::map_variables::compose_open;
 use crate::simplify::Scratch;
 use crate::trace::Step;
 
@@ -25,12 +24,35 @@ impl OpenMap {
         self.constraints = problem.constraints;
     }
 
+    /// A map in the memory of `scratch`, until that is given back.
+    fn within(scratch: &mut Scratch) -> Self {
+        let mut map = OpenMap::default();
+        map.put_problem(std::mem::take(&mut scratch.lists));
+        map
+    }
+
+    fn give_back(mut self, scratch: &mut Scratch) {
+        scratch.lists = self.take_problem(PointVariables::Replace);
+    }
+
     /// Simplify results and constraints on the domain, and tighten bounds. Variables stay, whether used or not.
     pub fn simplify(&mut self, arena: &mut Arena, scratch: &mut Scratch, points: PointVariables) {
-        if !self.known_empty {
+        if !self.known_empty && !self.is_settled(arena, points) {
             let mut problem = self.take_problem(points);
             self.known_empty = problem.simplify(arena, scratch).empty;
             self.put_problem(problem);
+        }
+    }
+
+    /// Is it plain that no rule applies? So are most maps of a program: variables in another order, moved by constants.
+    fn is_settled(&self, arena: &Arena, points: PointVariables) -> bool {
+        self.constraints.is_empty() && {
+            let point = |(v, i): (usize, &Interval)| u16::from(i.is_point()) << (v % 16);
+            let replaced = match points {
+                PointVariables::Keep => 0,
+                PointVariables::Replace => self.intervals.iter().enumerate().map(point).fold(0, |a, b| a | b),
+            };
+            self.results.iter().all(|r| arena.is_plain(*r, replaced))
         }
     }
 }
@@ -45,9 +67,12 @@ pub fn simplify(
     if map.form() != Form::Defined {
         return Ok(map.clone());
     }
-    let mut open = map.open(arena);
+    let mut open = OpenMap::within(scratch);
+    map.open_into(arena, &mut open);
     open.simplify(arena, scratch, points);
-    open.close(arena)
+    let value = open.take_value(arena);
+    open.give_back(scratch);
+    value
 }
 
 /// `second` after `first`, simplified.
@@ -57,14 +82,18 @@ pub fn compose_simplified(
     first: &IndexingMap,
     second: &IndexingMap,
 ) -> Result<IndexingMap> {
-    match compose_open(arena, first, second)? {
-        Ok(mut map) => {
+    let mut map = OpenMap::within(scratch);
+    let value = match map.become_composed(arena, first, second) {
+        Ok(Form::Defined) => {
             map.simplify(arena, scratch, PointVariables::Replace);
-            map.close(arena)
+            map.take_value(arena)
         }
-        Err(Form::KnownEmpty) => Ok(IndexingMap::known_empty(arena)),
-        Err(_) => Ok(IndexingMap::undefined(arena)),
-    }
+        Ok(Form::KnownEmpty) => Ok(IndexingMap::known_empty(arena)),
+        Ok(Form::Undefined) => Ok(IndexingMap::undefined(arena)),
+        Err(error) => Err(error),
+    };
+    map.give_back(scratch);
+    value
 }
 
 /// The simplified map, and the steps on the way, which refer to the arena.

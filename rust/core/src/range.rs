@@ -21,7 +21,7 @@ pub struct Info {
 }
 
 impl Info {
-    const UNKNOWN: Info = Info { bounds: Interval::ALL, modulus: -1, residue: 0 };
+    const UNKNOWN: Info = Info { bounds: Interval::ALL, modulus: 1, residue: 0 };
 
     /// Bounds alone.
     pub fn of(bounds: Interval) -> Info {
@@ -164,9 +164,14 @@ pub struct Ranges {
     pub(crate) facts: Facts,
     /// The variables that have one value, each by its index modulo 16.
     points: u16,
-    infos: Vec<Info>,
+    /// What was derived of each node, and when: what is not of this time was forgotten.
+    infos: Vec<(Info, u32)>,
+    time: u32,
     stack: Vec<Expr>,
 }
+
+/// No time: where nothing was derived.
+const NEVER: u32 = u32::MAX;
 
 /// With more facts than this, sums are not compared with each of them.
 const FACTS_COMPARED: usize = 12;
@@ -181,12 +186,16 @@ impl Ranges {
             self.variables.push(Info::of(b));
         }
         self.facts.clear();
-        self.infos.clear();
+        self.invalidate();
     }
 
     /// Forget what was derived: the box or the facts have changed.
     pub fn invalidate(&mut self) {
-        self.infos.clear();
+        if self.time == NEVER - 1 {
+            self.infos.clear();
+            self.time = 0;
+        }
+        self.time += 1;
     }
 
     /// Has no variable of `e` one value? False may be wrong.
@@ -226,7 +235,7 @@ impl Ranges {
     #[inline]
     fn is_known(&self, arena: &Arena, e: Expr) -> bool {
         matches!(arena.tag(e), Tag::Variable | Tag::Constant)
-            || self.infos.get(e.index()).is_some_and(|i| i.modulus >= 0)
+            || self.infos.get(e.index()).is_some_and(|(_, time)| *time == self.time)
     }
 
     #[inline]
@@ -234,7 +243,7 @@ impl Ranges {
         match arena.leaf(e) {
             Some(Leaf::Constant(c)) => Some(Info::point(c)),
             Some(Leaf::Variable(v)) => Some(self.variable(v)),
-            None => self.infos.get(e.index()).copied().filter(|i| i.modulus >= 0),
+            None => self.infos.get(e.index()).filter(|(_, time)| *time == self.time).map(|(info, _)| *info),
         }
     }
 
@@ -246,9 +255,9 @@ impl Ranges {
     #[inline]
     fn store(&mut self, e: Expr, info: Info) {
         if self.infos.len() <= e.index() {
-            self.infos.resize(e.index() + 16, Info::UNKNOWN);
+            self.infos.resize(e.index() + 16, (Info::UNKNOWN, NEVER));
         }
-        self.infos[e.index()] = info;
+        self.infos[e.index()] = (info, self.time);
     }
 
     fn derive(&mut self, arena: &mut Arena, e: Expr) -> Info {
@@ -297,12 +306,11 @@ impl Ranges {
     /// What is known of a term, which is no constant.
     #[inline(always)]
     fn of_term(&self, arena: &Arena, e: Expr) -> &Info {
-        const ANY: Info = Info { bounds: Interval::ALL, modulus: 1, residue: 0 };
         let known = match arena.as_variable(e) {
             Some(v) => self.variables.get(v as usize),
-            None => self.infos.get(e.index()),
+            None => self.infos.get(e.index()).map(|(info, _)| info),
         };
-        known.unwrap_or(&ANY)
+        known.unwrap_or(&Info::UNKNOWN)
     }
 
     fn of_operands(&self, arena: &Arena, e: Expr) -> Info {

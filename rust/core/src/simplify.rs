@@ -4,6 +4,7 @@
 //! A budget bounds the work of a call: beyond it the canonical, sound form is returned and the status says so.
 
 use crate::canonical::gcd_with;
+use crate::domain::Problem;
 use crate::error::Result;
 use crate::expr::{Arena, Expr, Exprs, Node, Tag, Term};
 use crate::interval::Interval;
@@ -27,6 +28,8 @@ pub enum Status {
 #[derive(Default, Debug)]
 pub struct Scratch {
     pub(crate) ranges: Ranges,
+    /// The lists of the map that is worked on.
+    pub(crate) lists: Problem,
     memo: Vec<Expr>,
     costs: Vec<u32>,
     stack: Vec<(Expr, bool)>,
@@ -64,7 +67,7 @@ impl<'a> Simplifier<'a> {
         scratch.memo.clear();
         scratch.costs.clear();
         scratch.stack.clear();
-        let budget = SMALLEST_BUDGET.max(BUDGET_PER_NODE * arena.len() as u64);
+        let budget = SMALLEST_BUDGET.max(BUDGET_PER_NODE * arena.node_count() as u64);
         Simplifier {
             arena,
             ranges: &mut scratch.ranges,

@@ -1,9 +1,9 @@
 //! Maps: text both ways, places of errors, composition, counting; expectations from the definitions.
 
+use indexing_core::compose::compose;
 use indexing_core::domain::PointVariables;
 use indexing_core::image::{count, image_count, inverse, is_bijection_onto};
 use indexing_core::map_simplify::{compose_simplified, simplify};
-use indexing_core::map_variables::compose;
 use indexing_core::simplify::Scratch;
 use indexing_core::text::{read_indexing_map, write_indexing_map, Reading, Style};
 use indexing_core::{Arena, ErrorKind, Form, IndexingMap};

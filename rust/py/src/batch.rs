@@ -3,9 +3,9 @@
 use crate::error::raise;
 use crate::indexing_map::PyIndexingMap;
 use crate::workspace::{self, Workspace};
+use indexing_core::compose::compose;
 use indexing_core::domain::PointVariables;
 use indexing_core::map_simplify::{compose_simplified, simplify};
-use indexing_core::map_variables::compose;
 use indexing_core::text::read_indexing_map;
 use indexing_core::{Error, IndexingMap, Result};
 use pyo3::exceptions::PyValueError;

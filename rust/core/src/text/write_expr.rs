@@ -59,7 +59,7 @@ pub(super) enum Task {
 pub(crate) struct Writer<'d> {
     dag: &'d Dag,
     style: Style,
-    /// Where the words of each node begin.
+    /// Where the words of each node begin that has words.
     starts: Vec<u32>,
     pub(super) tasks: Vec<Task>,
     pub(super) items: Vec<Item>,
@@ -119,7 +119,8 @@ impl<'d> Writer<'d> {
     }
 
     pub(super) fn entry(&self, e: u32) -> Entry<'d> {
-        let words = &self.dag.node_words()[self.starts[e as usize] as usize..];
+        let Some(k) = e.checked_sub(self.dag.first_variables()) else { return Entry::Variable(e) };
+        let words = &self.dag.node_words()[self.starts[k as usize] as usize..];
         Entry::first(words).map_or(Entry::Constant(0), |(entry, _)| entry)
     }
 

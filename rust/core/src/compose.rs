@@ -1,0 +1,145 @@
+//! Composition of maps.
+
+use crate::error::{Error, Result};
+use crate::expr::{Arena, Expr};
+use crate::indexing_map::{Form, IndexingMap, OpenMap};
+use crate::names::Names;
+
+/// `second` after `first`, not simplified: the results of `first` are the dimensions of `second`, constraints and
+/// bounds of both hold. Range variables are those of `second`, then those of `first`; runtime variables likewise.
+///
+/// Error: `first` has not as many results as `second` has dimensions.
+pub fn compose(arena: &mut Arena, first: &IndexingMap, second: &IndexingMap) -> Result<IndexingMap> {
+    let mut map = OpenMap::default();
+    match map.become_composed(arena, first, second)? {
+        Form::Defined => map.close(arena),
+        Form::KnownEmpty => Ok(IndexingMap::known_empty(arena)),
+        Form::Undefined => Ok(IndexingMap::undefined(arena)),
+    }
+}
+
+/// How many variables of each kind two maps have, and where they come to stand: the dimensions of the first, the ranges
+/// of the second, those of the first, the runtime variables of the second, those of the first.
+struct Places {
+    dims: usize,
+    ranges: usize,
+    all: usize,
+    dims2: usize,
+    ranges2: usize,
+    all2: usize,
+}
+
+impl Places {
+    fn of(first: &IndexingMap, second: &IndexingMap) -> Self {
+        Places {
+            dims: first.num_dims(),
+            ranges: first.num_ranges(),
+            all: first.num_variables(),
+            dims2: second.num_dims(),
+            ranges2: second.num_ranges(),
+            all2: second.num_variables(),
+        }
+    }
+
+    /// Where variable `v` of the first map comes to stand.
+    #[inline]
+    fn of_first(&self, v: usize) -> usize {
+        if v < self.dims {
+            v
+        } else if v < self.dims + self.ranges {
+            v + self.ranges2
+        } else {
+            v + self.all2 - self.dims2
+        }
+    }
+
+    /// Where variable `v` of the second map comes to stand, which is no dimension.
+    #[inline]
+    fn of_second(&self, v: usize) -> usize {
+        if v < self.dims2 + self.ranges2 {
+            v - self.dims2 + self.dims
+        } else {
+            v - self.dims2 + self.dims + self.ranges
+        }
+    }
+
+    /// What belongs to each variable, in the new order.
+    fn in_order<T>(&self, first: impl Fn(usize) -> T, second: impl Fn(usize) -> T, mut out: impl FnMut(T)) {
+        let (symbols, symbols2) = (self.dims + self.ranges, self.dims2 + self.ranges2);
+        (0..self.dims).for_each(|v| out(first(v)));
+        (self.dims2..symbols2).for_each(|v| out(second(v)));
+        (self.dims..symbols).for_each(|v| out(first(v)));
+        (symbols2..self.all2).for_each(|v| out(second(v)));
+        (symbols..self.all).for_each(|v| out(first(v)));
+    }
+
+    fn names(&self, first: &Names, second: &Names) -> Names {
+        if first.are_default() && second.are_default() {
+            return Names::default();
+        }
+        let mut names = Vec::with_capacity(self.all + self.all2 - self.dims2);
+        self.in_order(|v| first.get(v), |v| second.get(v), |name| names.push(name));
+        Names::settled(names.into_iter())
+    }
+}
+
+impl OpenMap {
+    /// Become `second` after `first`, as [`compose`] says, in memory that is used again; where the form is not
+    /// [`Form::Defined`], that is all.
+    pub(crate) fn become_composed(
+        &mut self,
+        arena: &mut Arena,
+        first: &IndexingMap,
+        second: &IndexingMap,
+    ) -> Result<Form> {
+        match (first.form(), second.form()) {
+            (Form::Defined, Form::Defined) => {}
+            (Form::Undefined, _) | (_, Form::Undefined) => return Ok(Form::Undefined),
+            _ => return Ok(Form::KnownEmpty),
+        }
+        if first.num_results() != second.num_dims() {
+            return Err(Error::invalid_map(format!(
+                "a map of {} dimensions cannot follow a map of {} results",
+                second.num_dims(),
+                first.num_results()
+            )));
+        }
+        self.clear();
+        let places = Places::of(first, second);
+        (self.num_dims, self.num_ranges) = (places.dims, places.ranges + places.ranges2);
+        self.names = places.names(first.names(), second.names());
+        self.intervals.reserve(places.all + places.all2 - places.dims2);
+        places.in_order(|v| first.interval(v), |v| second.interval(v), |i| self.intervals.push(i));
+        let mut inner = arena.take_args();
+        arena.import_moved_into(first.dag(), |v| places.of_first(v as usize) as u32, &mut inner);
+        let outcome = self.put_behind(arena, first, second, &places, &inner);
+        arena.give_args(inner);
+        outcome.map(|()| Form::Defined)
+    }
+
+    /// Results and constraints of `second` after `first`, whose results and constraints are `inner`.
+    fn put_behind(
+        &mut self,
+        arena: &mut Arena,
+        first: &IndexingMap,
+        second: &IndexingMap,
+        places: &Places,
+        inner: &[Expr],
+    ) -> Result<()> {
+        let (results, constraints) = inner.split_at(first.num_results());
+        let variable = |arena: &mut Arena, v: u32| match results.get(v as usize) {
+            Some(result) => *result,
+            None => arena.variable(places.of_second(v as usize) as u32),
+        };
+        arena.import_with(second.dag(), variable, &mut self.results)?;
+        self.constraints.extend(constraints.iter().copied().zip(first.constraint_bounds()));
+        for (expr, interval) in results.iter().zip(second.intervals()) {
+            self.add_constraint(arena, *expr, interval);
+        }
+        for (k, interval) in second.constraint_bounds().enumerate() {
+            self.add_constraint(arena, self.results[second.num_results() + k], interval);
+        }
+        self.results.truncate(second.num_results());
+        Ok(())
+    }
+}
