@@ -4,6 +4,7 @@ use crate::error::{Error, Result};
 use crate::expr::{Arena, Expr};
 use crate::indexing_map::{Form, IndexingMap, OpenMap};
 use crate::names::Names;
+use std::ops::Range;
 
 /// `second` after `first`, not simplified: the results of `first` are the dimensions of `second`, constraints and
 /// bounds of both hold. Range variables are those of `second`, then those of `first`; runtime variables likewise.
@@ -63,14 +64,21 @@ impl Places {
         }
     }
 
-    /// What belongs to each variable, in the new order.
-    fn in_order<T>(&self, first: impl Fn(usize) -> T, second: impl Fn(usize) -> T, mut out: impl FnMut(T)) {
+    /// The variables that come to stand behind one another: whether they are those of the first map, and which.
+    #[inline]
+    fn for_each_run(&self, mut f: impl FnMut(bool, Range<usize>)) {
         let (symbols, symbols2) = (self.dims + self.ranges, self.dims2 + self.ranges2);
-        (0..self.dims).for_each(|v| out(first(v)));
-        (self.dims2..symbols2).for_each(|v| out(second(v)));
-        (self.dims..symbols).for_each(|v| out(first(v)));
-        (symbols2..self.all2).for_each(|v| out(second(v)));
-        (symbols..self.all).for_each(|v| out(first(v)));
+        f(true, 0..self.dims);
+        for (of_first, run) in [
+            (false, self.dims2..symbols2),
+            (true, self.dims..symbols),
+            (false, symbols2..self.all2),
+            (true, symbols..self.all),
+        ] {
+            if !run.is_empty() {
+                f(of_first, run);
+            }
+        }
     }
 
     fn names(&self, first: &Names, second: &Names) -> Names {
@@ -78,7 +86,10 @@ impl Places {
             return Names::default();
         }
         let mut names = Vec::with_capacity(self.all + self.all2 - self.dims2);
-        self.in_order(|v| first.get(v), |v| second.get(v), |name| names.push(name));
+        self.for_each_run(|of_first, run| {
+            let given = if of_first { first } else { second };
+            names.extend(run.map(|v| given.get(v)));
+        });
         Names::settled(names.into_iter())
     }
 }
@@ -108,8 +119,10 @@ impl OpenMap {
         let places = Places::of(first, second);
         (self.num_dims, self.num_ranges) = (places.dims, places.ranges + places.ranges2);
         self.names = places.names(first.names(), second.names());
-        self.intervals.reserve(places.all + places.all2 - places.dims2);
-        places.in_order(|v| first.interval(v), |v| second.interval(v), |i| self.intervals.push(i));
+        places.for_each_run(|of_first, run| {
+            let map = if of_first { first } else { second };
+            self.intervals.extend(map.intervals_at(run));
+        });
         let mut inner = arena.take_args();
         arena.import_moved_into(first.dag(), |v| places.of_first(v as usize) as u32, &mut inner);
         let outcome = self.put_behind(arena, first, second, &places, &inner);

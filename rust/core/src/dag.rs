@@ -218,6 +218,10 @@ impl Arena {
     fn write(&self, roots: &[Expr], variables: u32, out: &mut Words) -> u32 {
         let Words { open, position, words } = out;
         words.clear();
+        if roots.iter().all(|r| r.0 < FIRST_VARIABLES) {
+            words.extend(roots.iter().map(|r| i64::from(r.0)));
+            return variables;
+        }
         position.clear();
         position.extend_from_slice(&OWN_POSITIONS);
         position.resize(self.records.len(), ABSENT);
@@ -247,6 +251,18 @@ impl Arena {
     /// stays so.
     #[inline]
     pub(crate) fn import_moved_into(&mut self, dag: &Dag, place: impl Fn(u32) -> u32, out: &mut Vec<Expr>) {
+        if dag.node_words().is_empty() {
+            out.extend(dag.root_positions().iter().map(|r| self.intern_variable(place(*r as u32))));
+            return;
+        }
+        let nodes = self.bring_in(dag, place);
+        out.extend(dag.root_positions().iter().map(|r| nodes[*r as usize]));
+        self.flat.nodes = nodes;
+    }
+
+    /// The node at each position, with variables moved.
+    #[inline]
+    pub(crate) fn bring_in(&mut self, dag: &Dag, place: impl Fn(u32) -> u32) -> Vec<Expr> {
         let mut nodes = std::mem::take(&mut self.flat.nodes);
         nodes.clear();
         nodes.reserve(dag.node_count());
@@ -267,8 +283,7 @@ impl Arena {
             };
             nodes.push(e);
         }
-        out.extend(dag.root_positions().iter().map(|r| nodes[*r as usize]));
-        self.flat.nodes = nodes;
+        nodes
     }
 
     fn import_args(&mut self, tag: Tag, list: &[i64], nodes: &[Expr]) -> Expr {

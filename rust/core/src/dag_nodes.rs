@@ -102,6 +102,10 @@ impl Arena {
         variable: impl Fn(&mut Arena, u32) -> Expr,
         out: &mut Vec<Expr>,
     ) -> Result<()> {
+        if dag.node_words().is_empty() {
+            out.extend(dag.root_positions().iter().map(|r| variable(self, *r as u32)));
+            return Ok(());
+        }
         let mut nodes = std::mem::take(&mut self.flat.nodes);
         nodes.clear();
         nodes.reserve(dag.node_count());
@@ -126,8 +130,7 @@ impl Arena {
     ///
     /// Errors: as [`Arena::import_substituted`].
     pub fn import_replaced(&mut self, dag: &Dag, pairs: &[(Expr, Expr)]) -> Result<Vec<Expr>> {
-        self.import(dag);
-        let order = self.flat.nodes.clone(); // what bringing it in left there: the node at each position
+        let order = self.bring_in(dag, |v| v);
         let by_node: HashMap<Expr, Expr> = pairs.iter().copied().collect();
         let constants: HashMap<i64, Expr> =
             pairs.iter().filter_map(|(old, new)| Some((self.as_constant(*old)?, *new))).collect();

@@ -9,6 +9,7 @@ use crate::expr::{Arena, Expr};
 use crate::interval::Interval;
 use crate::names::{is_name, kind_of, Names, VariableKind};
 use std::collections::HashSet;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// A variable: its bounds, and its name where it is not the default one of its place (`d0`, `s1`, `rt2`).
@@ -131,6 +132,12 @@ impl IndexingMap {
     #[inline]
     pub fn intervals(&self) -> impl ExactSizeIterator<Item = Interval> + '_ {
         intervals_of(&self.dag.tail()[..2 * self.num_variables()])
+    }
+
+    /// The intervals of the variables at `places`.
+    #[inline]
+    pub(crate) fn intervals_at(&self, places: Range<usize>) -> impl ExactSizeIterator<Item = Interval> + '_ {
+        intervals_of(&self.dag.tail()[2 * places.start..2 * places.end])
     }
 
     /// The interval of variable `i`.
