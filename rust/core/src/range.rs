@@ -6,6 +6,7 @@
 use crate::expr::{Arena, Expr, Leaf, Node, Tag, Term, Terms};
 use crate::int::{div_mod_positive, gcd_i64};
 use crate::interval::Interval;
+use crate::traversal::{compute_all, BottomUp, DEEPEST_CALL};
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
@@ -167,7 +168,8 @@ pub struct Ranges {
     /// What was derived of each node, and when: what is not of this time was forgotten.
     infos: Vec<(Info, u32)>,
     time: u32,
-    stack: Vec<Expr>,
+    /// How many calls go down the operands of nodes, one within the other.
+    nesting: u32,
 }
 
 /// No time: where nothing was derived.
@@ -261,32 +263,23 @@ impl Ranges {
     }
 
     fn derive(&mut self, arena: &mut Arena, e: Expr) -> Info {
-        // Operands first; a stack of our own, for the nesting comes from outside.
-        let mut ready = true;
+        // All is known of variables.
         if !arena.is_linear(e) {
-            arena.for_each_operand(e, |o| ready &= self.is_known(arena, o));
-        }
-        if ready {
-            return self.derive_one(arena, e);
-        }
-        let mut stack = std::mem::take(&mut self.stack);
-        stack.push(e);
-        while let Some(&top) = stack.last() {
-            let before = stack.len();
-            arena.for_each_operand(top, |o| {
-                if !self.is_known(arena, o) {
-                    stack.push(o);
-                }
-            });
-            if stack.len() == before {
-                stack.pop();
-                if !self.is_known(arena, top) {
-                    self.derive_one(arena, top);
-                }
+            if self.nesting == DEEPEST_CALL {
+                compute_all(&mut Deriving { ranges: self, arena }, e);
+                return self.operand(arena, e);
             }
+            self.nesting += 1;
+            let mut k = 0;
+            while let Some(operand) = arena.operand(e, k) {
+                if !self.is_known(arena, operand) {
+                    self.derive(arena, operand);
+                }
+                k += 1;
+            }
+            self.nesting -= 1;
         }
-        self.stack = stack;
-        self.known(arena, e).unwrap_or(Info::of(Interval::ALL))
+        self.derive_one(arena, e)
     }
 
     fn derive_one(&mut self, arena: &mut Arena, e: Expr) -> Info {
@@ -574,6 +567,25 @@ impl Ranges {
             }
         }
         info
+    }
+}
+
+struct Deriving<'a> {
+    ranges: &'a mut Ranges,
+    arena: &'a mut Arena,
+}
+
+impl BottomUp for Deriving<'_> {
+    fn arena(&self) -> &Arena {
+        self.arena
+    }
+
+    fn is_known(&self, e: Expr) -> bool {
+        self.ranges.is_known(self.arena, e)
+    }
+
+    fn compute(&mut self, e: Expr) {
+        self.ranges.derive_one(self.arena, e);
     }
 }
 

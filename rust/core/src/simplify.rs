@@ -6,12 +6,12 @@
 use crate::canonical::gcd_with;
 use crate::domain::Problem;
 use crate::error::Result;
-use crate::expr::{Arena, Expr, Exprs, Node, Tag, Term};
+use crate::expr::{Arena, Expr, Node, Tag, Term};
 use crate::interval::Interval;
 use crate::range::{Info, Ranges};
 use crate::rules::{self, RuleId};
 use crate::trace::Step;
-use smallvec::smallvec;
+use crate::traversal::{compute_all, BottomUp, DEEPEST_CALL};
 
 const NONE: Expr = Expr(u32::MAX);
 
@@ -32,7 +32,6 @@ pub struct Scratch {
     pub(crate) lists: Problem,
     memo: Vec<Expr>,
     costs: Vec<u32>,
-    stack: Vec<(Expr, bool)>,
 }
 
 /// Work units a call may spend: so many rule attempts for each node of the input, and a floor.
@@ -51,9 +50,10 @@ pub struct Simplifier<'a> {
     pub ranges: &'a mut Ranges,
     memo: &'a mut Vec<Expr>,
     costs: &'a mut Vec<u32>,
-    stack: &'a mut Vec<(Expr, bool)>,
     budget: u64,
     depth: u32,
+    /// How many calls go down the operands of nodes, one within the other.
+    nesting: u32,
     /// The nodes whose rules are being tried, outermost first.
     open: [Expr; DEEPEST as usize],
     /// Was a node left as it is because its rules were being tried already, or for its depth?
@@ -66,16 +66,15 @@ impl<'a> Simplifier<'a> {
     pub fn new(arena: &'a mut Arena, scratch: &'a mut Scratch) -> Self {
         scratch.memo.clear();
         scratch.costs.clear();
-        scratch.stack.clear();
         let budget = SMALLEST_BUDGET.max(BUDGET_PER_NODE * arena.node_count() as u64);
         Simplifier {
             arena,
             ranges: &mut scratch.ranges,
             memo: &mut scratch.memo,
             costs: &mut scratch.costs,
-            stack: &mut scratch.stack,
             budget,
             depth: 0,
+            nesting: 0,
             open: [NONE; DEEPEST as usize],
             hasty: false,
             trace: None,
@@ -209,38 +208,32 @@ impl<'a> Simplifier<'a> {
         if let Some(done) = self.memoised(e) {
             return done;
         }
-        let (mut done, mut same) = (true, true);
-        self.arena.for_each_operand(e, |o| match self.memoised(o) {
-            Some(new) => same &= new == o,
-            None => done = false,
-        });
-        if done {
-            return self.visit(e, same);
+        if self.nesting == DEEPEST_CALL {
+            compute_all(self, e);
+            return self.memoised(e).unwrap_or(e);
         }
-        // Rules call this again: what lies below belongs to the calls outside.
-        let below = self.stack.len();
-        self.stack.push((e, false));
-        while self.stack.len() > below {
-            let Some((node, expanded)) = self.stack.pop() else { break };
-            if self.memoised(node).is_some() {
-                continue;
-            }
-            if expanded {
-                let mut same = true;
-                self.arena.for_each_operand(node, |o| same &= self.memoised(o) == Some(o));
-                self.visit(node, same);
-                continue;
-            }
-            let mut stack = std::mem::take(self.stack);
-            stack.push((node, true));
-            self.arena.for_each_operand(node, |o| {
-                if self.memoised(o).is_none() {
-                    stack.push((o, false));
-                }
-            });
-            *self.stack = stack;
+        self.nesting += 1;
+        let (mut same, mut k) = (true, 0);
+        while let Some(operand) = self.arena.operand(e, k) {
+            let new = match self.memoised(operand) {
+                Some(new) => new,
+                None => self.simplify(operand),
+            };
+            same &= new == operand;
+            k += 1;
         }
-        self.memoised(e).unwrap_or(e)
+        self.nesting -= 1;
+        self.visit(e, same)
+    }
+
+    /// Simplify a node whose operands are done, and the `same` as they were or not.
+    fn visit(&mut self, e: Expr, same: bool) -> Expr {
+        let new = match same {
+            true => self.apply_rules(e),
+            false => self.visit_changed(e),
+        };
+        self.remember(e, new);
+        new
     }
 
     #[inline]
@@ -267,16 +260,6 @@ impl<'a> Simplifier<'a> {
         }
         self.memo[e.index()] = new;
         self.memo[new.index()] = new;
-    }
-
-    /// Simplify a node whose operands are done, and the `same` as they were or not.
-    fn visit(&mut self, e: Expr, same: bool) -> Expr {
-        let new = match same {
-            true => self.apply_rules(e),
-            false => self.visit_changed(e),
-        };
-        self.remember(e, new);
-        new
     }
 
     fn visit_changed(&mut self, e: Expr) -> Expr {
@@ -409,32 +392,42 @@ impl<'a> Simplifier<'a> {
     /// What an expression costs when it is written out: 1 for each addition and each coefficient that is not 1 or -1,
     /// 4 for each floordiv, mod, min, max; saturating, for a DAG may be exponential as a tree.
     pub fn cost(&mut self, e: Expr) -> u32 {
-        if let Some(c) = self.costs.get(e.index()).copied().filter(|c| *c != u32::MAX) {
-            return c;
+        if let Some(cost) = self.known_cost(e) {
+            return cost;
         }
-        let mut stack: Exprs = smallvec![e];
-        while let Some(&top) = stack.last() {
-            let before = stack.len();
-            self.arena.for_each_operand(top, |o| {
-                if self.costs.get(o.index()).copied().unwrap_or(u32::MAX) == u32::MAX {
-                    stack.push(o);
-                }
-            });
-            if stack.len() == before {
-                stack.pop();
-                let cost = self.own_cost(top);
-                if self.costs.len() <= top.index() {
-                    self.costs.resize(top.index() + 16, u32::MAX);
-                }
-                self.costs[top.index()] = cost;
-            }
+        if self.nesting == DEEPEST_CALL {
+            compute_all(&mut Costing(self), e);
+            return self.known_cost(e).unwrap_or(LARGEST_COST);
         }
-        self.costs[e.index()]
+        self.nesting += 1;
+        let mut k = 0;
+        while let Some(operand) = self.arena.operand(e, k) {
+            self.cost(operand);
+            k += 1;
+        }
+        self.nesting -= 1;
+        self.keep_cost(e)
+    }
+
+    fn keep_cost(&mut self, e: Expr) -> u32 {
+        let cost = self.own_cost(e);
+        if self.costs.len() <= e.index() {
+            self.costs.resize(e.index() + 16, u32::MAX);
+        }
+        self.costs[e.index()] = cost;
+        cost
+    }
+
+    #[inline]
+    fn known_cost(&self, e: Expr) -> Option<u32> {
+        match self.arena.leaf(e) {
+            Some(_) => Some(0),
+            None => self.costs.get(e.index()).copied().filter(|c| *c != u32::MAX),
+        }
     }
 
     fn own_cost(&self, e: Expr) -> u32 {
-        const LARGEST: u32 = u32::MAX - 1;
-        let at = |o: Expr| self.costs[o.index()];
+        let at = |o: Expr| self.known_cost(o).unwrap_or(LARGEST_COST);
         let cost = match self.arena.node(e) {
             Node::Variable(_) | Node::Constant(_) => 0u32,
             Node::FloorDiv(a, b) | Node::Mod(a, b) => at(a).saturating_add(at(b)).saturating_add(4),
@@ -464,6 +457,42 @@ impl<'a> Simplifier<'a> {
                 terms.iter().fold(joins.saturating_add(coefficients), |c, t| c.saturating_add(at(t.expr)))
             }
         };
-        cost.min(LARGEST)
+        cost.min(LARGEST_COST)
+    }
+}
+
+/// No cost is larger: it stands for any that is.
+const LARGEST_COST: u32 = u32::MAX - 1;
+
+impl BottomUp for Simplifier<'_> {
+    fn arena(&self) -> &Arena {
+        self.arena
+    }
+
+    fn is_known(&self, e: Expr) -> bool {
+        self.memoised(e).is_some()
+    }
+
+    fn compute(&mut self, e: Expr) {
+        let mut same = true;
+        self.arena.for_each_operand(e, |o| same &= self.memoised(o) == Some(o));
+        self.visit(e, same);
+    }
+}
+
+/// The costs that a simplifier keeps.
+struct Costing<'s, 'a>(&'s mut Simplifier<'a>);
+
+impl BottomUp for Costing<'_, '_> {
+    fn arena(&self) -> &Arena {
+        self.0.arena
+    }
+
+    fn is_known(&self, e: Expr) -> bool {
+        self.0.known_cost(e).is_some()
+    }
+
+    fn compute(&mut self, e: Expr) {
+        self.0.keep_cost(e);
     }
 }

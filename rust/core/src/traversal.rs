@@ -4,8 +4,55 @@ use crate::error::{Error, Result};
 use crate::expr::{Arena, Expr, Node, Tag};
 use crate::int::{floor_div, floor_mod};
 
+/// Something that is computed of each node from that of its operands, and kept.
+pub(crate) trait BottomUp {
+    /// The nodes.
+    fn arena(&self) -> &Arena;
+    /// Is it known of `e`?
+    fn is_known(&self, e: Expr) -> bool;
+    /// Find it for `e`, of whose operands it is known.
+    fn compute(&mut self, e: Expr);
+}
+
+/// How many calls may go down the operands of nodes, one within the other, before [`compute_all`] takes over: the
+/// nesting comes from outside.
+pub(crate) const DEEPEST_CALL: u32 = 32;
+
+/// Find what is not known of `e` and all below, however deep that is.
+#[cold]
+pub(crate) fn compute_all(t: &mut impl BottomUp, e: Expr) {
+    let mut stack = vec![e];
+    while let Some(&top) = stack.last() {
+        let before = stack.len();
+        if !t.is_known(top) {
+            t.arena().for_each_operand(top, |o| {
+                if !t.is_known(o) {
+                    stack.push(o);
+                }
+            });
+        }
+        if stack.len() == before {
+            stack.pop();
+            if !t.is_known(top) {
+                t.compute(top);
+            }
+        }
+    }
+}
+
 impl Arena {
     // ------------------------------------------------------------------ traversal
+
+    /// Operand `k` of a node, in order; `None` behind the last.
+    #[inline(always)]
+    pub(crate) fn operand(&self, e: Expr, k: usize) -> Option<Expr> {
+        match self.node(e) {
+            Node::Variable(_) | Node::Constant(_) => None,
+            Node::FloorDiv(a, b) | Node::Mod(a, b) => [a, b].get(k).copied(),
+            Node::Product(args) | Node::Min(args) | Node::Max(args) => args.get(k).copied(),
+            Node::Sum(_, terms) => terms.get(k).map(|t| t.expr),
+        }
+    }
 
     /// Call `f` with each operand of `e`, in order.
     #[inline]
