@@ -5,7 +5,8 @@
 //! The first variables, up to the last one that is used, have the first positions, and no words.
 
 use crate::dag_nodes::Entry;
-use crate::expr::{Arena, Expr, Leaf, Node, Tag, Term, Words, FIRST_VARIABLES};
+use crate::expr::{Arena, Expr, Node, Tag, Term, Words, FIRST_VARIABLES};
+use crate::traversal::{compute_all, BottomUp, DEEPEST_CALL};
 use std::sync::Arc;
 
 /// Expressions (the roots, in order) with everything below them. Cheap to clone.
@@ -85,81 +86,50 @@ const OWN_POSITIONS: [u32; FIRST_VARIABLES as usize] = {
 /// Writes nodes in depth-first post-order.
 struct Writer<'a> {
     arena: &'a Arena,
-    open: &'a mut Vec<Expr>,
     position: &'a mut [u32],
     words: &'a mut Vec<i64>,
     nodes: u32,
 }
 
 impl Writer<'_> {
-    /// Write `root` and what is below it, as far as it is not there.
-    #[inline]
-    fn add(&mut self, root: Expr) {
-        if self.position[root.index()] == ABSENT && !self.wrote_leaf(root) {
-            self.add_below(root);
+    /// Write a node that is not there, and what is below it, as far as it is not there.
+    fn add(&mut self, e: Expr, nesting: u32) {
+        if nesting == DEEPEST_CALL {
+            return compute_all(self, e);
         }
-    }
-
-    #[inline(always)]
-    fn add_below(&mut self, root: Expr) {
-        let mut next = Some(root);
-        while let Some(e) = next {
-            let first = self.open.len();
-            if self.position[e.index()] == ABSENT && !self.wrote(e, first) {
-                // What it waits for comes first, in order.
-                self.open.push(e);
-                self.open[first..].reverse();
-            }
-            next = self.open.pop();
-        }
-    }
-
-    /// Write a node, or list from `first` on what it waits for.
-    #[inline]
-    fn wrote(&mut self, e: Expr, first: usize) -> bool {
+        let tag = self.arena.tag(e);
         match self.arena.node(e) {
-            Node::Variable(_) | Node::Constant(_) => return self.wrote_leaf(e),
+            Node::Variable(v) => self.words.push(header(tag, v)),
+            Node::Constant(c) => self.words.extend_from_slice(&[header(tag, 0), c]),
             Node::FloorDiv(a, b) | Node::Mod(a, b) => {
-                self.visit(a, first);
-                self.visit(b, first);
-                if self.open.len() > first {
-                    return false;
-                }
+                self.add_operand(a, nesting);
+                self.add_operand(b, nesting);
                 let operands = self.at(a) | (self.at(b) << 32);
-                self.words.extend_from_slice(&[header(self.arena.tag(e), 0), operands]);
+                self.words.extend_from_slice(&[header(tag, 0), operands]);
             }
             Node::Product(args) | Node::Min(args) | Node::Max(args) => {
-                args.iter().for_each(|a| self.visit(*a, first));
-                if self.open.len() > first {
-                    return false;
-                }
-                self.words.push(header(self.arena.tag(e), args.len() as u32));
+                args.iter().for_each(|a| self.add_operand(*a, nesting));
+                self.words.push(header(tag, args.len() as u32));
                 let position = &*self.position;
                 self.words.extend(args.iter().map(|a| i64::from(position[a.index()])));
             }
             Node::Sum(constant, terms) => {
-                terms.iter().for_each(|t| self.visit(t.expr, first));
-                if self.open.len() > first {
-                    return false;
-                }
-                self.words.extend_from_slice(&[header(Tag::Sum, terms.len() as u32), constant]);
+                terms.iter().for_each(|t| self.add_operand(t.expr, nesting));
+                self.words.extend_from_slice(&[header(tag, terms.len() as u32), constant]);
                 for t in terms {
                     let operand = self.at(t.expr);
                     self.words.extend_from_slice(&[t.coeff, operand]);
                 }
             }
         }
-        self.place(e);
-        true
+        self.position[e.index()] = self.nodes;
+        self.nodes += 1;
     }
 
-    /// Write an operand of a node, or let the node wait for it.
     #[inline(always)]
-    fn visit(&mut self, operand: Expr, first: usize) {
-        // Leaves in front of all that has to wait are in their place now.
-        if self.position[operand.index()] == ABSENT && (self.open.len() > first || !self.wrote_leaf(operand))
-        {
-            self.open.push(operand);
+    fn add_operand(&mut self, e: Expr, nesting: u32) {
+        if !self.is_known(e) {
+            self.add(e, nesting + 1);
         }
     }
 
@@ -167,22 +137,20 @@ impl Writer<'_> {
     fn at(&self, e: Expr) -> i64 {
         i64::from(self.position[e.index()])
     }
+}
 
-    #[inline]
-    fn place(&mut self, e: Expr) {
-        self.position[e.index()] = self.nodes;
-        self.nodes += 1;
+impl BottomUp for Writer<'_> {
+    fn arena(&self) -> &Arena {
+        self.arena
     }
 
-    #[inline(always)]
-    fn wrote_leaf(&mut self, e: Expr) -> bool {
-        match self.arena.leaf(e) {
-            Some(Leaf::Variable(v)) => self.words.push(header(Tag::Variable, v)),
-            Some(Leaf::Constant(c)) => self.words.extend_from_slice(&[header(Tag::Constant, 0), c]),
-            None => return false,
-        }
-        self.place(e);
-        true
+    #[inline]
+    fn is_known(&self, e: Expr) -> bool {
+        self.position[e.index()] != ABSENT
+    }
+
+    fn compute(&mut self, e: Expr) {
+        self.add(e, 0);
     }
 }
 
@@ -216,7 +184,7 @@ impl Arena {
 
     /// Write what is below `roots`, and their positions: how many positions of nodes there are.
     fn write(&self, roots: &[Expr], variables: u32, out: &mut Words) -> u32 {
-        let Words { open, position, words } = out;
+        let Words { position, words } = out;
         words.clear();
         if roots.iter().all(|r| r.0 < FIRST_VARIABLES) {
             words.extend(roots.iter().map(|r| i64::from(r.0)));
@@ -225,9 +193,9 @@ impl Arena {
         position.clear();
         position.extend_from_slice(&OWN_POSITIONS);
         position.resize(self.records.len(), ABSENT);
-        let mut writer = Writer { arena: self, open, position, words, nodes: variables };
+        let mut writer = Writer { arena: self, position, words, nodes: variables };
         for &root in roots {
-            writer.add(root);
+            writer.add_operand(root, 0);
         }
         let nodes = writer.nodes;
         words.extend(roots.iter().map(|r| i64::from(position[r.index()])));

@@ -127,8 +127,6 @@ pub(crate) struct FlatBuffers {
 /// Memory for bringing values out.
 #[derive(Default, Debug)]
 pub(crate) struct Words {
-    /// Nodes whose operands are being written.
-    pub(crate) open: Vec<Expr>,
     /// Where each node of the arena is written.
     pub(crate) position: Vec<u32>,
     pub(crate) words: Vec<i64>,

@@ -30,6 +30,7 @@ pub(crate) fn compute_all(t: &mut impl BottomUp, e: Expr) {
                     stack.push(o);
                 }
             });
+            stack[before..].reverse(); // the first operand first
         }
         if stack.len() == before {
             stack.pop();

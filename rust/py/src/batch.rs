@@ -10,7 +10,7 @@ use indexing_core::text::read_indexing_map;
 use indexing_core::{Error, IndexingMap, Result};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::pybacked::PyBackedStr;
+use pyo3::types::PyString;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -96,13 +96,13 @@ fn finish(
 }
 
 /// The place of the first text that is equal to each text, and the texts that are first.
-fn first_of_equals(texts: &[PyBackedStr]) -> (Vec<usize>, Vec<&str>) {
+fn first_of_equals<'t>(texts: &[&'t str]) -> (Vec<usize>, Vec<&'t str>) {
     // Seeded anew in each process: nobody can choose texts that collide.
     let mut places = foldhash::HashMap::with_capacity_and_hasher(texts.len(), Default::default());
     let mut different = Vec::with_capacity(texts.len());
     let first = texts.iter().enumerate().map(|(i, text)| {
-        *places.entry(&**text).or_insert_with(|| {
-            different.push(&**text);
+        *places.entry(*text).or_insert_with(|| {
+            different.push(*text);
             i
         })
     });
@@ -112,26 +112,26 @@ fn first_of_equals(texts: &[PyBackedStr]) -> (Vec<usize>, Vec<&str>) {
 /// Read many maps. Those of a compiler's programs repeat themselves: equal texts are read once, and are one object.
 #[pyfunction]
 #[pyo3(signature = (texts, threads = None))]
-pub fn parse_all(
-    py: Python<'_>,
-    texts: Vec<PyBackedStr>,
+pub fn parse_all<'py>(
+    py: Python<'py>,
+    texts: Vec<Bound<'py, PyString>>,
     threads: Option<usize>,
-) -> PyResult<Vec<Py<PyIndexingMap>>> {
+) -> PyResult<Vec<Bound<'py, PyIndexingMap>>> {
     let threads = thread_count(threads)?;
+    let texts = texts.iter().map(|text| text.to_str()).collect::<PyResult<Vec<&str>>>()?;
     let (first, result) = py.detach(|| {
         let (first, different) = first_of_equals(&texts);
         (first, run(&different, threads, |w, text| read_indexing_map(text, &mut w.arena, &mut w.reading)))
     });
-    let firsts = || first.iter().enumerate().filter(|(i, first)| i == *first).map(|(i, _)| i);
-    let result = result.map_err(|(n, error)| (firsts().nth(n).unwrap_or(n), error));
-    let mut read = finish(py, result, |i| Some(texts[i].to_string()))?.into_iter();
-    let mut maps: Vec<Py<PyIndexingMap>> = Vec::with_capacity(texts.len());
-    for place in &first {
-        let map = match maps.get(*place) {
-            Some(equal) => equal.clone_ref(py),
-            None => Py::new(py, read.next().unwrap())?,
-        };
-        maps.push(map);
+    let is_first = |i: &usize| first[*i] == *i;
+    let result = result.map_err(|(n, error)| ((0..first.len()).filter(is_first).nth(n).unwrap_or(n), error));
+    let mut read = finish(py, result, |i| Some(texts[i].to_owned()))?.into_iter();
+    let mut maps: Vec<Bound<'py, PyIndexingMap>> = Vec::with_capacity(texts.len());
+    for place in first {
+        match maps.get(place) {
+            Some(equal) => maps.push(equal.clone()),
+            None => maps.extend(read.next().map(|map| Bound::new(py, map)).transpose()?),
+        }
     }
     Ok(maps)
 }
@@ -141,7 +141,7 @@ pub fn parse_all(
 #[pyo3(signature = (maps, threads = None))]
 pub fn simplify_all(
     py: Python<'_>,
-    maps: Vec<Py<PyIndexingMap>>,
+    maps: Vec<Bound<'_, PyIndexingMap>>,
     threads: Option<usize>,
 ) -> PyResult<Vec<PyIndexingMap>> {
     let threads = thread_count(threads)?;
@@ -157,7 +157,7 @@ pub fn simplify_all(
 #[pyo3(signature = (pairs, simplify = true, threads = None))]
 pub fn compose_all(
     py: Python<'_>,
-    pairs: Vec<(Py<PyIndexingMap>, Py<PyIndexingMap>)>,
+    pairs: Vec<(Bound<'_, PyIndexingMap>, Bound<'_, PyIndexingMap>)>,
     simplify: bool,
     threads: Option<usize>,
 ) -> PyResult<Vec<PyIndexingMap>> {

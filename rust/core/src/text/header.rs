@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 use crate::interval::Interval;
 use crate::names::{default_name, starts_name, Names, VariableKind, RESERVED};
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// The names of the variables in front of an arrow.
@@ -92,14 +93,14 @@ impl<'t> Header<'t> {
         (index < end && self.has_default(index)).then_some(index)
     }
 
-    /// The variable of the default name of two bytes that `text` begins with, and what is behind it: that may still
+    /// The variable of the default name of one digit that `text` begins with, and what is behind it: that may still
     /// belong to the name.
     #[inline]
     pub(super) fn short_default<'s>(&self, text: &'s [u8]) -> Option<(u32, &'s [u8])> {
-        let [letter, digit @ b'0'..=b'9', rest @ ..] = text else { return None };
-        let kind = match letter {
-            b'd' => VariableKind::Dimension,
-            b's' => VariableKind::Range,
+        let (kind, digit, rest) = match text {
+            [b'd', digit @ b'0'..=b'9', rest @ ..] => (VariableKind::Dimension, digit, rest),
+            [b's', digit @ b'0'..=b'9', rest @ ..] => (VariableKind::Range, digit, rest),
+            [b'r', b't', digit @ b'0'..=b'9', rest @ ..] => (VariableKind::Runtime, digit, rest),
             _ => return None,
         };
         let index = self.index_of_default(kind, usize::from(*digit - b'0'))?;
@@ -198,6 +199,9 @@ impl<'t> Header<'t> {
                 v += 1;
             }
         }
+        if v < self.num_variables {
+            return usual_runtimes(text, v - symbols..self.num_variables - symbols, intervals);
+        }
         text
     }
 
@@ -271,6 +275,19 @@ impl VariableNames for Header<'_> {
     }
 }
 
+/// As [`Header::usual_domain`], of the runtime variables at these places among them.
+#[inline(never)]
+fn usual_runtimes<'s>(mut text: &'s [u8], places: Range<usize>, intervals: &mut Vec<Interval>) -> &'s [u8] {
+    for place in places {
+        let digit = u8::try_from(place).ok().filter(|place| *place < 10).map(|place| b'0' + place);
+        let behind = digit.and_then(|digit| text.strip_prefix(&[b'r', b't', digit]));
+        let Some((bounds, rest)) = behind.and_then(usual_bounds) else { break };
+        intervals.push(bounds);
+        text = rest;
+    }
+    text
+}
+
 /// ` in [lower, upper], `, written just so, or without the last comma at the end.
 fn usual_bounds(text: &[u8]) -> Option<(Interval, &[u8])> {
     let (lower, rest) = usual_lower(text)?;
@@ -290,7 +307,7 @@ fn bounds_from(lower: i64, text: &[u8]) -> Option<(Interval, &[u8])> {
 /// Read the names of a list as far as they are default names in their order; is this the whole list?
 #[inline]
 fn default_names(scanner: &mut Scanner<'_>, header: &mut Header<'_>, kind: VariableKind, close: u8) -> bool {
-    let [letter] = *kind.prefix().as_bytes() else { return false };
+    let [letter] = *kind.prefix().as_bytes() else { return default_runtimes(scanner, header, close) };
     let mut rest = scanner.rest;
     let mut digit = b'0';
     let mut whole = false;
@@ -310,6 +327,24 @@ fn default_names(scanner: &mut Scanner<'_>, header: &mut Header<'_>, kind: Varia
     header.num_variables += usize::from(digit - b'0') + usize::from(whole);
     scanner.rest = rest;
     whole
+}
+
+/// As [`default_names`], of runtime variables.
+#[inline(never)]
+fn default_runtimes(scanner: &mut Scanner<'_>, header: &mut Header<'_>, close: u8) -> bool {
+    for digit in b'0'..=b'9' {
+        match scanner.rest {
+            [b'r', b't', d, b',', b' ', rest @ ..] if *d == digit => scanner.rest = rest,
+            [b'r', b't', d, end, rest @ ..] if *d == digit && *end == close => {
+                scanner.rest = rest;
+                header.num_variables += 1;
+                return true;
+            }
+            _ => break,
+        }
+        header.num_variables += 1;
+    }
+    false
 }
 
 #[inline(always)]
