@@ -296,6 +296,15 @@ impl Arena {
         self.rebuild(roots, |_, e| map.get(&e.0).copied())
     }
 
+    /// `e` with a variable replaced.
+    pub(crate) fn replace_variable(&mut self, e: Expr, variable: Expr, by: Expr) -> Result<Expr> {
+        if !self.may_share_variables(e, variable) {
+            return Ok(e);
+        }
+        let new = self.rebuild(&[e], |_, x| (x == variable).then_some(by))?;
+        Ok(new[0])
+    }
+
     fn rebuild(&mut self, roots: &[Expr], leaf: impl Fn(&Arena, Expr) -> Option<Expr>) -> Result<Vec<Expr>> {
         let order = self.reachable(roots);
         let mut memo = vec![Expr(u32::MAX); order.last().map_or(0, |e| e.index() + 1)];

@@ -218,8 +218,7 @@ impl Problem {
             }
             let Some((variable, equal)) = solved_variable(s, *form, value.lower) else { continue };
             s.start_on(self.visible_bounds());
-            let Ok(new) = s.arena.replace(&[e], &[(variable, equal)]) else { continue };
-            let replaced = new[0];
+            let Ok(replaced) = s.arena.replace_variable(e, variable, equal) else { continue };
             let new = s.simplify(replaced);
             if new != e && interval.covers(s.bounds(new)) {
                 s.note_constraint("constraint-solved", (e, interval), &[(replaced, interval)]);
@@ -275,14 +274,15 @@ impl Problem {
         for own in 0..self.constraints.len() {
             let (form, value) = self.constraints[own];
             let Some((keep, gone)) = s.arena.equal_variables(form, value) else { continue };
-            let roots: Vec<Expr> = self.constraints.iter().map(|c| c.0).collect();
-            let Ok(new) = s.arena.replace(&roots, &[(gone, keep)]) else { continue };
-            for (k, n) in new.into_iter().enumerate() {
-                if k != own && self.constraints[k].0 != n {
-                    let (e, interval) = self.constraints[k];
-                    s.note_constraint("constraint-equates", (e, interval), &[(n, interval)]);
-                    self.constraints[k].0 = n;
-                    changed = true;
+            for k in (0..self.constraints.len()).filter(|k| *k != own) {
+                let (e, interval) = self.constraints[k];
+                match s.arena.replace_variable(e, gone, keep) {
+                    Ok(new) if new != e => {
+                        s.note_constraint("constraint-equates", (e, interval), &[(new, interval)]);
+                        self.constraints[k].0 = new;
+                        changed = true;
+                    }
+                    _ => {}
                 }
             }
         }

@@ -159,9 +159,9 @@ impl<'a> Simplifier<'a> {
             let (form, value) = self.ranges.facts.linear[k];
             let Some((keep, gone)) = self.arena.equal_variables(form, value) else { continue };
             // Beyond int64 it stays as it is.
-            let Ok(new) = self.arena.replace(&[out], &[(gone, keep)]) else { continue };
-            if new[0] != out {
-                out = self.applied(RuleId::EqualityUsed, out, new[0]);
+            let Ok(new) = self.arena.replace_variable(out, gone, keep) else { continue };
+            if new != out {
+                out = self.applied(RuleId::EqualityUsed, out, new);
             }
         }
         out
