@@ -296,9 +296,9 @@ impl Ranges {
         self.known(arena, e).unwrap_or(Info::of(Interval::ALL))
     }
 
-    /// What is known of a term, which is no constant.
+    /// What is known of a term, which is no constant, of something of which all is known.
     #[inline(always)]
-    fn of_term(&self, arena: &Arena, e: Expr) -> &Info {
+    pub(crate) fn of_term(&self, arena: &Arena, e: Expr) -> &Info {
         let known = match arena.as_variable(e) {
             Some(v) => self.variables.get(v as usize),
             None => self.infos.get(e.index()).map(|(info, _)| info),

@@ -58,14 +58,18 @@ impl Simplifier<'_> {
         if self.arena.tag(n) != Tag::Sum && width(self.bounds(n)) > 1 {
             return Ok(None);
         }
-        let mut parts = Parts::new();
+        let (mut parts, mut granules) = (Parts::new(), Granules::new());
         let constant = self.fill_parts(n, &mut parts);
-        let related = self.are_related(&parts);
-        for g in granules(&parts, m) {
+        fill_granules(&parts, m, &mut granules);
+        let related = self.are_related(n, &parts);
+        for &g in &granules {
             if !self.spend(parts.len() as u64) {
                 return Ok(None);
             }
-            let Some(reduced) = Reduced::new(constant, &parts, g, related) else { continue };
+            if !related && least_width(&parts, g).is_none_or(|w| w >= g as u64) {
+                continue;
+            }
+            let Some(reduced) = Reduced::new(constant, &parts, g) else { continue };
             for residues in ALL_RESIDUES {
                 if !reduced.has_own(residues) {
                     continue;
@@ -82,8 +86,8 @@ impl Simplifier<'_> {
 
     /// May terms that depend on each other be bounded better together than one by one? Where no fact is about terms
     /// of the dividend alone, and no quotient or remainder stands beside its dividend or its twin, they may not.
-    fn are_related(&self, parts: &[Part]) -> bool {
-        if parts.len() < 2 {
+    fn are_related(&self, n: Expr, parts: &[Part]) -> bool {
+        if parts.len() < 2 || (self.arena.is_linear(n) && self.ranges.facts.are_of_atoms()) {
             return false;
         }
         let has = |e: Expr| parts.iter().any(|p| p.term.expr == e);
@@ -105,12 +109,14 @@ impl Simplifier<'_> {
 
     /// The terms of `n`; its constant is returned.
     fn fill_parts(&mut self, n: Expr, parts: &mut Parts) -> i64 {
-        let (constant, terms) = self.arena.to_sum(n);
-        for term in terms {
-            let info = self.info(term.expr);
+        self.info(n); // with it, all is found that is known of its terms
+        let one = [Term::new(1, n)];
+        let (constant, terms) = self.arena.as_sum(n, &one);
+        parts.extend(terms.iter().map(|&term| {
+            let info = *self.ranges.of_term(self.arena, term.expr);
             let step = term.coeff.checked_mul(info.modulus).unwrap_or(term.coeff);
-            parts.push(Part { term, info, step });
-        }
+            Part { term, info, step }
+        }));
         constant
     }
 
@@ -170,11 +176,11 @@ struct Reduced<'p> {
 }
 
 impl<'p> Reduced<'p> {
-    /// `None` where terms that are not `related` leave more than a period, or beyond int64.
-    fn new(constant: i64, parts: &'p [Part], g: i64, related: bool) -> Option<Self> {
+    /// `None` beyond int64.
+    fn new(constant: i64, parts: &'p [Part], g: i64) -> Option<Self> {
         let mut shift = div_mod_positive(constant, g).1;
         let mut rests = SmallVec::new();
-        let (mut has_tie, mut has_above, mut has_below, mut least_width) = (false, false, false, 0);
+        let (mut has_tie, mut has_above, mut has_below) = (false, false, false);
         for p in parts {
             if p.step % g == 0 {
                 // The whole term is congruent to a constant.
@@ -187,10 +193,6 @@ impl<'p> Reduced<'p> {
             has_tie |= r == g - r;
             has_above |= r < g - r;
             has_below |= r > g - r;
-            least_width += i128::from(r.min(g - r)) * width(p.info.bounds);
-            if !related && least_width >= i128::from(g) {
-                return None;
-            }
             rests.push(Some(r));
         }
         let none_low = !(has_tie || has_above || has_below);
@@ -233,12 +235,23 @@ impl<'p> Reduced<'p> {
     }
 }
 
-/// How far the values of bounds are apart; more than any int64 where they are open.
-fn width(bounds: Interval) -> i128 {
+/// How far the values of bounds are apart; as far as can be where they are open.
+fn width(bounds: Interval) -> u64 {
     match bounds.is_bounded() {
-        true => i128::from(bounds.upper) - i128::from(bounds.lower),
-        false => i128::from(i64::MAX),
+        true => bounds.upper.abs_diff(bounds.lower),
+        false => u64::MAX,
     }
+}
+
+/// How far the values of terms that depend on nothing else are apart modulo `g`, with residues of least absolute value;
+/// `None` beyond 64 bits.
+fn least_width(parts: &[Part], g: i64) -> Option<u64> {
+    let mut all = 0u64;
+    for p in parts.iter().filter(|p| p.step % g != 0) {
+        let r = div_mod_positive(p.term.coeff, g).1;
+        all = all.checked_add((r.min(g - r) as u64).checked_mul(width(p.info.bounds))?)?;
+    }
+    Some(all)
 }
 
 /// The residue of a coefficient, whose least nonnegative one is `r`.
@@ -261,19 +274,17 @@ fn residue_of(coeff: i64, r: i64, g: i64, residues: Residues) -> i64 {
 
 /// `m`, and the common divisors of `m` with the steps of the terms, one by one and joined from the largest on; the
 /// largest first, and none of them 1.
-fn granules(parts: &[Part], m: i64) -> Granules {
-    let mut found = Granules::new();
+fn fill_granules(parts: &[Part], m: i64, found: &mut Granules) {
     found.push(m);
     for p in parts {
-        insert(&mut found, gcd_i64(p.step, m));
+        insert(found, gcd_i64(p.step, m));
     }
     let (mut joined, mut k) = (0, 1);
     while k < found.len() {
         joined = gcd_i64(joined, found[k]);
-        insert(&mut found, joined);
+        insert(found, joined);
         k += 1;
     }
-    found
 }
 
 /// Put `g` in its place among falling numbers.
