@@ -1,9 +1,9 @@
 //! Laws of sums that move terms into quotients, or take common factors out; each is taken where it is cheaper.
 
-use super::sum::with_terms;
+use super::sum::{with_terms, Kinds};
 use super::RuleId;
 use crate::error::Result;
-use crate::expr::{Expr, Node, Tag, Term, Terms};
+use crate::expr::{Expr, Node, Term};
 use crate::simplify::Simplifier;
 
 type SumRule = fn(&mut Simplifier<'_>, Expr, &[Term]) -> Result<Option<Expr>>;
@@ -11,22 +11,24 @@ type SumRule = fn(&mut Simplifier<'_>, Expr, &[Term]) -> Result<Option<Expr>>;
 /// With more terms than this, a sum is not searched.
 const TERMS_SEARCHED: usize = 32;
 
-/// Try the laws of this file on a canonical sum of simplified terms.
-pub fn apply(s: &mut Simplifier<'_>, e: Expr) -> Result<Option<Expr>> {
-    let Node::Sum(_, terms) = s.arena.node(e) else { return Ok(None) };
+/// Try the laws of this file on a canonical sum of these terms, which are simplified.
+pub(super) fn apply(
+    s: &mut Simplifier<'_>,
+    e: Expr,
+    terms: &[Term],
+    kinds: &Kinds,
+) -> Result<Option<Expr>> {
     if terms.len() > TERMS_SEARCHED {
         return Ok(None);
     }
-    let count = |tag: Tag| terms.iter().filter(|t| s.arena.tag(t.expr) == tag).count();
     let rules: [(bool, SumRule); 3] = [
-        (count(Tag::FloorDiv) > 1, quotients_differ),
-        (count(Tag::Mod) > 0, remainder_mirrored),
-        (count(Tag::Product) > 0 && terms.len() > 1, products_factored),
+        (kinds.quotients > 1, quotients_differ),
+        (kinds.remainders > 0, remainder_mirrored),
+        (kinds.products > 0 && terms.len() > 1, products_factored),
     ];
-    let terms = Terms::from_slice(terms);
     for (applies, rule) in rules {
         if applies && s.spend(1) {
-            if let Some(out) = rule(s, e, &terms)? {
+            if let Some(out) = rule(s, e, terms)? {
                 return Ok(Some(out));
             }
         }

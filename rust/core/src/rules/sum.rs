@@ -12,50 +12,67 @@ use smallvec::smallvec;
 /// Sums with more terms than this are not searched for pairs term by term.
 const PAIRS_SEARCHED: usize = 64;
 
+/// How many terms of a sum are of each kind that a law is about.
+#[derive(Default)]
+pub(super) struct Kinds {
+    pub(super) quotients: usize,
+    pub(super) remainders: usize,
+    pub(super) extrema: usize,
+    pub(super) products: usize,
+}
+
+impl Kinds {
+    fn of(s: &Simplifier<'_>, terms: &[Term]) -> Self {
+        let mut kinds = Kinds::default();
+        for t in terms {
+            match s.arena.tag(t.expr) {
+                Tag::FloorDiv => kinds.quotients += 1,
+                Tag::Mod => kinds.remainders += 1,
+                Tag::Min | Tag::Max => kinds.extrema += 1,
+                Tag::Product => kinds.products += 1,
+                _ => {}
+            }
+        }
+        kinds
+    }
+}
+
 /// Simplify a canonical sum of simplified terms.
 pub fn apply(s: &mut Simplifier<'_>, e: Expr) -> Result<Expr> {
     let Node::Sum(_, terms) = s.arena.node(e) else { return Ok(e) };
-    let (mut quotients, mut remainders, mut extrema, mut products) = (0, 0, 0, 0);
-    for t in terms {
-        match s.arena.tag(t.expr) {
-            Tag::FloorDiv => quotients += 1,
-            Tag::Mod => remainders += 1,
-            Tag::Min | Tag::Max => extrema += 1,
-            Tag::Product => products += 1,
-            _ => {}
-        }
-    }
-    let (others, searched) = (terms.len() > 1, terms.len() <= PAIRS_SEARCHED);
-    if !searched {
+    if terms.len() > PAIRS_SEARCHED {
         return Ok(e);
     }
     if let Some(x) = equality_used(s, e)? {
         return Ok(x);
     }
-    if quotients + remainders + extrema + products == 0 {
+    if s.arena.is_linear(e) {
         return Ok(e);
     }
-    if remainders > 0 && others {
-        if let Some(x) = each_term(s, e, Tag::Mod, remainder_joins)? {
+    let Node::Sum(_, terms) = s.arena.node(e) else { return Ok(e) };
+    let (kinds, terms) = (Kinds::of(s, terms), Terms::from_slice(terms));
+    let others = terms.len() > 1;
+    if kinds.remainders > 0 && others {
+        if let Some(x) = each_term(s, e, &terms, Tag::Mod, remainder_joins)? {
             return Ok(x);
         }
     }
-    if quotients > 0 {
-        if let Some(x) = each_term(s, e, Tag::FloorDiv, quotient_joins)? {
+    if kinds.quotients > 0 {
+        if let Some(x) = each_term(s, e, &terms, Tag::FloorDiv, quotient_joins)? {
             return Ok(x);
         }
     }
-    if extrema > 1 {
-        if let Some(x) = extremes_join(s, e)? {
+    if kinds.extrema > 1 {
+        if let Some(x) = extremes_join(s, e, &terms)? {
             return Ok(x);
         }
     }
-    if extrema > 0 && others {
+    if kinds.extrema > 0 && others {
         if let Some(x) = extremum_absorbs(s, e)? {
             return Ok(x);
         }
     }
-    Ok(super::combine::apply(s, e)?.unwrap_or(e))
+    Ok(super::combine::apply(s, e, &terms, &kinds)?.unwrap_or(e))
 }
 
 /// Has the term a variable in common with another one? Otherwise nothing of it cancels.
@@ -66,12 +83,16 @@ pub(super) fn shares_variables(s: &Simplifier<'_>, terms: &[Term], k: usize) -> 
 
 type TermRule = fn(&mut Simplifier<'_>, Expr, &[Term], usize) -> Result<Option<Expr>>;
 
-fn each_term(s: &mut Simplifier<'_>, e: Expr, tag: Tag, rule: TermRule) -> Result<Option<Expr>> {
-    let Node::Sum(_, terms) = s.arena.node(e) else { return Ok(None) };
-    let terms = Terms::from_slice(terms);
+fn each_term(
+    s: &mut Simplifier<'_>,
+    e: Expr,
+    terms: &[Term],
+    tag: Tag,
+    rule: TermRule,
+) -> Result<Option<Expr>> {
     for k in 0..terms.len() {
         if s.arena.tag(terms[k].expr) == tag && s.spend(1) {
-            if let Some(x) = rule(s, e, &terms, k)? {
+            if let Some(x) = rule(s, e, terms, k)? {
                 return Ok(Some(x));
             }
         }
@@ -393,9 +414,7 @@ fn equality_used(s: &mut Simplifier<'_>, e: Expr) -> Result<Option<Expr>> {
 }
 
 /// `c * min(a, b) + c * max(a, b)` is `c * a + c * b`.
-fn extremes_join(s: &mut Simplifier<'_>, e: Expr) -> Result<Option<Expr>> {
-    let Node::Sum(_, terms) = s.arena.node(e) else { return Ok(None) };
-    let terms = Terms::from_slice(terms);
+fn extremes_join(s: &mut Simplifier<'_>, e: Expr, terms: &[Term]) -> Result<Option<Expr>> {
     for (k, low) in terms.iter().enumerate() {
         let Node::Min(&[a, b]) = s.arena.node(low.expr) else { continue };
         let twin = terms.iter().position(|t| {
@@ -403,7 +422,7 @@ fn extremes_join(s: &mut Simplifier<'_>, e: Expr) -> Result<Option<Expr>> {
         });
         let Some(i) = twin else { continue };
         let new = [Term::new(low.coeff, a), Term::new(low.coeff, b)];
-        if let Some(out) = with_terms(s, e, &terms, &[k, i], &new)? {
+        if let Some(out) = with_terms(s, e, terms, &[k, i], &new)? {
             return Ok(Some(s.applied(RuleId::ExtremesJoin, e, out)));
         }
     }
