@@ -183,6 +183,7 @@ impl Arena {
     }
 
     /// Write what is below `roots`, and their positions: how many positions of nodes there are.
+    #[inline]
     fn write(&self, roots: &[Expr], variables: u32, out: &mut Words) -> u32 {
         let Words { position, words } = out;
         words.clear();

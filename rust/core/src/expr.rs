@@ -395,6 +395,7 @@ impl Arena {
         Expr(id)
     }
 
+    #[inline]
     pub(crate) fn intern_constant(&mut self, value: i64) -> Expr {
         let hash = finish(mix(Tag::Constant as u64, value as u64));
         match self.find(hash, |_, r| r.tag == Tag::Constant && r.value == value) {
@@ -422,6 +423,7 @@ impl Arena {
         }
     }
 
+    #[inline]
     pub(crate) fn intern_binary(&mut self, tag: Tag, a: Expr, b: Expr) -> Expr {
         let (ha, hb) = (self.records[a.index()].hash, self.records[b.index()].hash);
         let hash = finish(mix(mix(tag as u64, u64::from(ha)), u64::from(hb)));

@@ -221,6 +221,7 @@ impl OpenMap {
     }
 
     /// Add the constraint that `expr` lies in `interval`: on a constant it is decided, on a variable it bounds it.
+    #[inline]
     pub fn add_constraint(&mut self, arena: &Arena, expr: Expr, interval: Interval) {
         if interval.is_empty() {
             self.known_empty = true;

@@ -25,12 +25,14 @@ impl OpenMap {
     }
 
     /// A map in the memory of `scratch`, until that is given back.
+    #[inline]
     fn within(scratch: &mut Scratch) -> Self {
         let mut map = OpenMap::default();
         map.put_problem(std::mem::take(&mut scratch.lists));
         map
     }
 
+    #[inline]
     fn give_back(mut self, scratch: &mut Scratch) {
         scratch.lists = self.take_problem(PointVariables::Replace);
     }
@@ -45,6 +47,7 @@ impl OpenMap {
     }
 
     /// Is it plain that no rule applies? So are most maps of a program: variables in another order, moved by constants.
+    #[inline]
     fn is_settled(&self, arena: &Arena, points: PointVariables) -> bool {
         self.constraints.is_empty() && {
             let point = |(v, i): (usize, &Interval)| u16::from(i.is_point()) << (v % 16);

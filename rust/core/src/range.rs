@@ -180,6 +180,7 @@ const FACTS_COMPARED: usize = 12;
 
 impl Ranges {
     /// Start on a new domain: the box of the variables, no facts.
+    #[inline]
     pub fn reset(&mut self, bounds: impl Iterator<Item = Interval>) {
         self.variables.clear();
         self.points = 0;
@@ -200,10 +201,10 @@ impl Ranges {
         self.time += 1;
     }
 
-    /// Has no variable of `e` one value? False may be wrong.
+    /// Is it a constant, or a sum of variables of which none has one value? False may be wrong.
     #[inline]
-    pub(crate) fn has_no_points(&self, arena: &Arena, e: Expr) -> bool {
-        arena.variables_of(e) & self.points == 0
+    pub(crate) fn is_plain(&self, arena: &Arena, e: Expr) -> bool {
+        arena.is_plain(e, self.points)
     }
 
     /// Is it a variable of one value?
@@ -312,7 +313,7 @@ impl Ranges {
             Node::Variable(v) => self.variable(v),
             Node::Sum(constant, terms) => {
                 let info = self.of_sum(arena, constant, terms);
-                if arena.is_linear(e) {
+                if terms.len() < 2 || arena.is_linear(e) {
                     return info;
                 }
                 self.of_digits(arena, constant, terms).map_or(info, |digits| info.and(Info::of(digits)))
@@ -432,6 +433,9 @@ impl Ranges {
                 };
                 return Info { bounds: Interval::new(low, high), modulus, residue }.tightened();
             }
+        }
+        if a.modulus == 1 {
+            return Info { bounds: Interval::new(0, m - 1), modulus: 1, residue: 0 };
         }
         let g = gcd_i64(a.modulus, m).max(1);
         let residue = div_mod_positive(a.residue, g).1;

@@ -227,6 +227,7 @@ impl<'a> Simplifier<'a> {
     }
 
     /// Simplify a node whose operands are done, and the `same` as they were or not.
+    #[inline(always)]
     fn visit(&mut self, e: Expr, same: bool) -> Expr {
         let new = match same {
             true => self.apply_rules(e),
@@ -238,21 +239,19 @@ impl<'a> Simplifier<'a> {
 
     #[inline]
     fn memoised(&self, e: Expr) -> Option<Expr> {
-        let as_it_is = match self.arena.tag(e) {
-            Tag::Constant => true,
-            Tag::Variable => self.ranges.has_no_points(self.arena, e) || !self.ranges.is_point(self.arena, e),
-            // No rule is about variables that have more than one value, where no fact is about their sum.
-            Tag::Sum if self.arena.is_linear(e) => {
-                self.ranges.facts.are_of_atoms() && self.ranges.has_no_points(self.arena, e)
+        // No rule is about variables that have more than one value, where no fact is about their sum.
+        if self.ranges.is_plain(self.arena, e) {
+            let tag = self.arena.tag(e);
+            if tag != Tag::Sum || self.ranges.facts.are_of_atoms() {
+                return Some(e);
             }
-            _ => false,
-        };
-        if as_it_is {
+        } else if self.arena.tag(e) == Tag::Variable && !self.ranges.is_point(self.arena, e) {
             return Some(e);
         }
         self.memo.get(e.index()).copied().filter(|m| *m != NONE)
     }
 
+    #[inline(always)]
     fn remember(&mut self, e: Expr, new: Expr) {
         let top = e.index().max(new.index());
         if self.memo.len() <= top {
@@ -278,6 +277,7 @@ impl<'a> Simplifier<'a> {
         }
     }
 
+    #[inline(always)]
     fn apply_rules(&mut self, e: Expr) -> Expr {
         let settled = self.settle(e);
         if settled != e || !self.spend(1) {
@@ -304,6 +304,7 @@ impl<'a> Simplifier<'a> {
     }
 
     /// A node whose bounds are one value is that value.
+    #[inline(always)]
     fn settle(&mut self, e: Expr) -> Expr {
         if let Some(other) = self.ranges.facts.equal.get(&e).copied() {
             let other = self.simplify(other);

@@ -108,6 +108,7 @@ impl Simplifier<'_> {
     }
 
     /// The terms of `n`; its constant is returned.
+    #[inline]
     fn fill_parts(&mut self, n: Expr, parts: &mut Parts) -> i64 {
         self.info(n); // with it, all is found that is known of its terms
         let one = [Term::new(1, n)];
@@ -274,6 +275,7 @@ fn residue_of(coeff: i64, r: i64, g: i64, residues: Residues) -> i64 {
 
 /// `m`, and the common divisors of `m` with the steps of the terms, one by one and joined from the largest on; the
 /// largest first, and none of them 1.
+#[inline]
 fn fill_granules(parts: &[Part], m: i64, found: &mut Granules) {
     found.push(m);
     for p in parts {
