@@ -176,6 +176,10 @@ impl Arena {
         match terms {
             [] => return Ok(self.constant(constant)),
             [t] if t.coeff == 1 && constant == 0 => return Ok(t.expr),
+            [t] if t.coeff == 0 || matches!(self.tag(t.expr), Tag::Sum | Tag::Constant) => {
+                return self.affine(t.expr, t.coeff, constant);
+            }
+            [_] => return Ok(self.intern_sum(constant, terms)),
             _ => {}
         }
         // No law of sums is about such terms, as long as they are different.
@@ -190,10 +194,7 @@ impl Arena {
                 return Ok(self.sorted_sum(constant, terms));
             }
         }
-        match terms {
-            [t] => self.affine(t.expr, t.coeff, constant),
-            _ => self.sum(constant, terms),
-        }
+        self.sum(constant, terms)
     }
 
     /// The node of an entry whose operands are `nodes`.

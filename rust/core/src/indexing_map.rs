@@ -273,25 +273,35 @@ impl OpenMap {
 
     /// As [`OpenMap::close`], for a map whose memory is used again: what it holds is of no use then.
     pub(crate) fn take_value(&mut self, arena: &mut Arena) -> Result<IndexingMap> {
-        self.settle_constraints(arena);
-        if self.known_empty {
-            return Ok(IndexingMap::known_empty(arena));
+        if !self.constraints.is_empty() {
+            self.settle_list(arena);
         }
+        let mut empty = self.known_empty;
         let num_results = self.results.len();
         self.results.extend(self.constraints.iter().map(|(e, _)| *e));
-        let count = |n: usize| u32::try_from(n).map_err(|_| Error::invalid_map("too many variables"));
+        if u32::try_from(self.results.len().max(self.intervals.len())).is_err() {
+            return Err(Error::invalid_map("too many variables or results"));
+        }
+        let dag = arena.export_with(&self.results, |words| {
+            words.reserve(2 * (self.intervals.len() + self.constraints.len()));
+            let mut push = |i: Interval| {
+                empty |= i.is_empty();
+                words.extend_from_slice(&[i.lower, i.upper]);
+            };
+            self.intervals.iter().for_each(|i| push(*i));
+            self.constraints.iter().for_each(|c| push(c.1));
+        });
+        if empty {
+            return Ok(IndexingMap::known_empty(arena));
+        }
         Ok(IndexingMap {
             form: Form::Defined,
-            num_dims: count(self.num_dims)?,
-            num_ranges: count(self.num_ranges)?,
-            num_results: count(num_results)?,
-            num_variables: count(self.intervals.len())?,
+            num_dims: self.num_dims as u32,
+            num_ranges: self.num_ranges as u32,
+            num_results: num_results as u32,
+            num_variables: self.intervals.len() as u32,
             names: std::mem::take(&mut self.names),
-            dag: arena.export_with(&self.results, |words| {
-                words.reserve(2 * (self.intervals.len() + self.constraints.len()));
-                self.intervals.iter().for_each(|i| words.extend_from_slice(&[i.lower, i.upper]));
-                self.constraints.iter().for_each(|(_, i)| words.extend_from_slice(&[i.lower, i.upper]));
-            }),
+            dag,
         })
     }
 

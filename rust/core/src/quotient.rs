@@ -186,10 +186,12 @@ impl Arena {
     fn modulo_of_sum(&mut self, a: Expr, m: i64) -> Result<Expr> {
         let mut kept = self.take_terms();
         let mut inner = self.take_terms();
-        let Node::Sum(constant, terms) = self.node(a) else { return self.remainder_node(a, m) };
-        let constant = div_mod_positive(constant, m).1;
+        let Node::Sum(stated, terms) = self.node(a) else { return self.remainder_node(a, m) };
+        let constant = div_mod_positive(stated, m).1;
+        let mut same = constant == stated;
         for t in terms {
             let coeff = signed_residue(t.coeff, m);
+            same &= coeff == t.coeff;
             if coeff == 0 {
                 continue;
             }
@@ -202,7 +204,7 @@ impl Arena {
             }
         }
         let out = if inner.is_empty() {
-            self.modulo_of_residues(constant, &kept, m)
+            self.modulo_of_residues(constant, &kept, m, same.then_some(a))
         } else {
             kept.extend_from_slice(&inner);
             let opened = self.sum(constant, &kept)?;
@@ -213,7 +215,14 @@ impl Arena {
         out
     }
 
-    fn modulo_of_residues(&mut self, constant: i64, terms: &[Term], m: i64) -> Result<Expr> {
+    /// `whole` is the sum of the terms, where that is there.
+    fn modulo_of_residues(
+        &mut self,
+        constant: i64,
+        terms: &[Term],
+        m: i64,
+        whole: Option<Expr>,
+    ) -> Result<Expr> {
         let common = terms.iter().fold(m as u64, |g, t| gcd_with(g, t.coeff)) as i64;
         if terms.is_empty() {
             return Ok(self.constant(constant));
@@ -225,7 +234,7 @@ impl Arena {
             return self.affine(remainder, -1, 1);
         }
         if common == 1 {
-            let numerator = self.sorted_sum(constant, terms);
+            let numerator = whole.unwrap_or_else(|| self.sorted_sum(constant, terms));
             return if self.tag(numerator) == Tag::Sum {
                 self.remainder_node(numerator, m)
             } else {
