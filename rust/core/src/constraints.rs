@@ -215,7 +215,13 @@ impl<'a> Pass<'a> {
         let terms: Terms = Terms::from_slice(terms);
         let parts: SmallVec<[Interval; 8]> = terms.iter().map(|t| s.bounds(t.expr).scaled(t.coeff)).collect();
         let total = parts.iter().fold(Interval::point(constant), |sum, p| sum.plus(*p));
+        // No term has a larger part in the values than the sum has beside the interval: none is bounded.
+        let room = interval.upper.checked_sub(total.lower).zip(total.upper.checked_sub(interval.lower));
+        let room = room.filter(|_| total.is_bounded()).map_or(-1, |(above, below)| above.min(below));
         for (t, part) in terms.iter().zip(&parts) {
+            if part.upper.checked_sub(part.lower).is_some_and(|width| width <= room) {
+                continue;
+            }
             let without = |whole: i64, own: i64| whole.checked_sub(own).filter(|_| total.is_bounded());
             let rest = match without(total.lower, part.lower).zip(without(total.upper, part.upper)) {
                 Some((lower, upper)) => Interval::new(lower, upper),

@@ -245,6 +245,8 @@ impl Problem {
                 if let Some((atom, equal)) = solved_atom(s, *e, *interval) {
                     s.ranges.facts.equal.insert(atom, equal);
                 }
+            } else {
+                s.ranges.facts.has_atoms = true;
             }
             if let Some((x, m)) = s.arena.as_mod(*e) {
                 if interval.is_point() {
@@ -263,6 +265,7 @@ impl Problem {
         if let Some(v) = s.arena.as_variable(form) {
             s.ranges.state_of_variable(v, m, r);
         } else {
+            s.ranges.facts.has_atoms |= s.arena.tag(form) != Tag::Sum;
             s.ranges.facts.congruences.insert(form, (m, r));
         }
     }

@@ -127,6 +127,8 @@ pub struct Facts {
     pub(crate) congruences: ByNode<(i64, i64)>,
     /// The forms of `ranges` that are sums, in the order in which they were stated.
     pub(crate) linear: Vec<(Expr, Interval)>,
+    /// Is a fact of `ranges` or `congruences` about something else than a sum?
+    pub(crate) has_atoms: bool,
     /// Quotients, remainders and so on that equal something cheaper.
     pub(crate) equal: ByNode<Expr>,
 }
@@ -154,6 +156,7 @@ impl Facts {
         self.ranges.clear();
         self.congruences.clear();
         self.linear.clear();
+        self.has_atoms = false;
         self.equal.clear();
     }
 }
@@ -344,8 +347,8 @@ impl Ranges {
 
     fn of_sum(&self, arena: &Arena, constant: i64, terms: &[Term]) -> Info {
         let (mut lower, mut upper) = (constant, constant);
-        let (mut modulus, mut residue) = (0i64, constant);
         let mut beyond = constant == i64::MIN || constant == i64::MAX;
+        let mut any = false;
         for t in terms {
             let info = self.of_term(arena, t.expr);
             let Interval { lower: low, upper: high } = info.bounds;
@@ -355,17 +358,28 @@ impl Ranges {
             (lower, c) = lower.overflowing_add(least);
             (upper, d) = upper.overflowing_add(most);
             beyond |= a | b | c | d | (low == i64::MIN) | (high == i64::MAX);
-            if modulus != 1 {
-                (modulus, residue) = joined_congruence((modulus, residue), t.coeff, info);
-            }
+            any |= info.modulus == 1 && (t.coeff == 1 || t.coeff == -1);
         }
+        let congruence = if any { (1, 0) } else { self.congruence_of_sum(arena, constant, terms) };
         // No tightening: ends that belong to the congruences of the terms make ends that belong to that of the sum.
         let bounds = Interval::new(lower, upper);
         if beyond || !bounds.is_bounded() || bounds.is_point() {
-            return self.of_sum_with_open_ends(arena, constant, terms, (modulus, residue));
+            return self.of_sum_with_open_ends(arena, constant, terms, congruence);
         }
-        residue = if modulus == 1 { 0 } else { div_mod_positive(residue, modulus).1 };
+        let (modulus, residue) = congruence;
+        let residue = if modulus == 1 { 0 } else { div_mod_positive(residue, modulus).1 };
         Info { bounds, modulus, residue }
+    }
+
+    fn congruence_of_sum(&self, arena: &Arena, constant: i64, terms: &[Term]) -> (i64, i64) {
+        let mut known = (0, constant);
+        for t in terms {
+            known = joined_congruence(known, t.coeff, self.of_term(arena, t.expr));
+            if known.0 == 1 {
+                return (1, 0);
+            }
+        }
+        known
     }
 
     #[cold]
@@ -485,7 +499,9 @@ impl Ranges {
     // ------------------------------------------------------------------ facts
 
     fn with_facts(&self, arena: &mut Arena, e: Expr, info: Info) -> Info {
-        let Node::Sum(_, terms) = arena.node(e) else { return self.with_stated(e, 1, 0, info) };
+        let Node::Sum(_, terms) = arena.node(e) else {
+            return if self.facts.has_atoms { self.with_stated(e, 1, 0, info) } else { info };
+        };
         // What is stated of the only term is known of the sum already.
         if terms.len() < 2 || (self.facts.linear.is_empty() && self.facts.congruences.is_empty()) {
             return info;
