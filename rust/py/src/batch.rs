@@ -30,7 +30,10 @@ fn run<T: Sync>(
         workspace::with(|w| {
             for i in places {
                 w.arena.clear();
-                done.push(work(w, &items[i]).map_err(|e| (i, e))?);
+                match work(w, &items[i]) {
+                    Ok(map) => done.push(map),
+                    Err(e) => return Err((i, e)),
+                }
             }
             Ok(done)
         })
@@ -128,9 +131,10 @@ pub fn parse_all<'py>(
     let mut read = finish(py, result, |i| Some(texts[i].to_owned()))?.into_iter();
     let mut maps: Vec<Bound<'py, PyIndexingMap>> = Vec::with_capacity(texts.len());
     for place in first {
-        match maps.get(place) {
-            Some(equal) => maps.push(equal.clone()),
-            None => maps.extend(read.next().map(|map| Bound::new(py, map)).transpose()?),
+        if let Some(equal) = maps.get(place) {
+            maps.push(equal.clone());
+        } else if let Some(map) = read.next() {
+            maps.push(Bound::new(py, map)?);
         }
     }
     Ok(maps)
