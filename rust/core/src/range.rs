@@ -627,6 +627,9 @@ pub fn normal_form(arena: &mut Arena, e: Expr) -> Option<(Expr, i64, i64)> {
             let mut content = 0i64;
             for t in terms {
                 content = gcd_i64(content, t.coeff);
+                if content == 1 {
+                    break;
+                }
             }
             let content = if terms[0].coeff < 0 { -content } else { content };
             if content == 0 || terms.iter().any(|t| t.coeff == i64::MIN) {

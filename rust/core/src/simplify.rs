@@ -123,8 +123,11 @@ impl<'a> Simplifier<'a> {
     /// The last form of a result: equal variables as one, simplified, then spelled as cheaply as its digits can be, until
     /// that repeats itself; of the forms that take turns, the cheapest, so that a result stays what it is.
     pub fn finish(&mut self, e: Expr) -> Expr {
-        if self.arena.tag(e) == Tag::Variable && self.ranges.facts.linear.is_empty() {
-            return self.simplify(e);
+        match self.arena.tag(e) {
+            Tag::Constant => return e,
+            Tag::Variable if self.ranges.facts.linear.is_empty() => return self.simplify(e),
+            Tag::Sum if self.ranges.facts.are_of_atoms() && self.ranges.is_plain(self.arena, e) => return e,
+            _ => {}
         }
         let mut seen: Vec<Expr> = Vec::new();
         let mut last = e;
@@ -439,20 +442,20 @@ impl<'a> Simplifier<'a> {
             Node::Sum(constant, terms) => {
                 let joins = terms.len() as u32 - 1 + u32::from(constant != 0);
                 let scaled = |g: i64| terms.iter().filter(|t| t.coeff != g && t.coeff != -g).count() as u32;
-                let common = terms.iter().fold(constant.unsigned_abs(), |g, t| gcd_with(g, t.coeff));
-                // A common factor may stand outside once.
-                let coefficients = match i64::try_from(common) {
-                    Ok(g) if g > 1 => scaled(1).min(1 + scaled(g)),
-                    _ => scaled(1),
-                };
+                let mut coefficients = scaled(1);
+                if coefficients as usize == terms.len() {
+                    let common = terms.iter().fold(constant.unsigned_abs(), |g, t| gcd_with(g, t.coeff));
+                    // A common factor may stand outside once.
+                    if let Some(g) = i64::try_from(common).ok().filter(|g| *g > 1) {
+                        coefficients = coefficients.min(1 + scaled(g));
+                    }
+                }
                 // The constant can be written inside a quotient that has one.
                 let folds = constant != 0
                     && terms.iter().any(|t| {
-                        constant.checked_rem(t.coeff) == Some(0)
-                            && self
-                                .arena
-                                .as_floordiv(t.expr)
-                                .is_some_and(|(n, _)| self.arena.constant_part(n) != 0)
+                        let dividend = self.arena.as_floordiv(t.expr);
+                        dividend.is_some_and(|(n, _)| self.arena.constant_part(n) != 0)
+                            && constant.checked_rem(t.coeff) == Some(0)
                     });
                 let joins = joins - u32::from(folds);
                 terms.iter().fold(joins.saturating_add(coefficients), |c, t| c.saturating_add(at(t.expr)))
