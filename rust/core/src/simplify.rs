@@ -56,6 +56,8 @@ pub struct Simplifier<'a> {
     nesting: u32,
     /// The nodes whose rules are being tried, outermost first.
     open: [Expr; DEEPEST as usize],
+    /// The last dividend and divisor that there was no split for, on the domain as it is.
+    pub(crate) unsplit: Option<(Expr, i64)>,
     /// Was a node left as it is because its rules were being tried already, or for its depth?
     hasty: bool,
     trace: Option<Vec<Step>>,
@@ -76,6 +78,7 @@ impl<'a> Simplifier<'a> {
             depth: 0,
             nesting: 0,
             open: [NONE; DEEPEST as usize],
+            unsplit: None,
             hasty: false,
             trace: None,
         }
@@ -113,6 +116,7 @@ impl<'a> Simplifier<'a> {
     pub(crate) fn start_on(&mut self, bounds: impl Iterator<Item = Interval>) {
         self.ranges.reset(bounds);
         self.memo.clear();
+        self.unsplit = None;
     }
 
     /// The bounds of `e`.

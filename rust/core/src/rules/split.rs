@@ -58,10 +58,22 @@ impl Simplifier<'_> {
         if self.arena.tag(n) != Tag::Sum && width(self.bounds(n)) > 1 {
             return Ok(None);
         }
-        let (mut parts, mut granules) = (Parts::new(), Granules::new());
+        // The quotient and the remainder of one dividend often stand side by side.
+        if self.unsplit == Some((n, m)) {
+            return Ok(None);
+        }
+        let mut parts = Parts::new();
         let constant = self.fill_parts(n, &mut parts);
-        fill_granules(&parts, m, &mut granules);
         let related = self.are_related(n, &parts);
+        // A term with more values than a granule has none of them apart: it is congruent to a constant.
+        let wide = parts.iter().filter(|p| width(p.info.bounds) >= m as u64);
+        if !related && wide.fold(m, |g, p| gcd_i64(g, p.step)) == 1 {
+            self.unsplit = Some((n, m));
+            return Ok(None);
+        }
+        let mut split = false;
+        let mut granules = Granules::new();
+        fill_granules(&parts, m, &mut granules);
         for &g in &granules {
             if !self.spend(parts.len() as u64) {
                 return Ok(None);
@@ -75,11 +87,15 @@ impl Simplifier<'_> {
                     continue;
                 }
                 if let Some(found) = self.split_at(&reduced, residues, related)? {
+                    split = true;
                     if let Some(out) = accept(self, found)? {
                         return Ok(Some(out));
                     }
                 }
             }
+        }
+        if !split {
+            self.unsplit = Some((n, m));
         }
         Ok(None)
     }
@@ -113,11 +129,11 @@ impl Simplifier<'_> {
         self.info(n); // with it, all is found that is known of its terms
         let one = [Term::new(1, n)];
         let (constant, terms) = self.arena.as_sum(n, &one);
-        parts.extend(terms.iter().map(|&term| {
+        for &term in terms {
             let info = *self.ranges.of_term(self.arena, term.expr);
             let step = term.coeff.checked_mul(info.modulus).unwrap_or(term.coeff);
-            Part { term, info, step }
-        }));
+            parts.push(Part { term, info, step });
+        }
         constant
     }
 
