@@ -101,6 +101,7 @@ impl Problem {
     }
 
     /// Drop what the box says. Most constraints of composed maps are such: they need no simplification.
+    #[inline]
     fn drop_implied(&mut self, s: &mut Simplifier<'_>) {
         self.constraints.retain(|&(e, interval)| {
             let implied = interval.covers(s.bounds(e));

@@ -266,6 +266,7 @@ impl Ranges {
         self.infos[e.index()] = (info, self.time);
     }
 
+    #[inline(never)]
     fn derive(&mut self, arena: &mut Arena, e: Expr) -> Info {
         // All is known of variables.
         if !arena.is_linear(e) {

@@ -120,6 +120,7 @@ impl<'a> Simplifier<'a> {
     }
 
     /// The bounds of `e`.
+    #[inline]
     pub fn bounds(&mut self, e: Expr) -> Interval {
         self.ranges.bounds(self.arena, e)
     }
@@ -187,6 +188,7 @@ impl<'a> Simplifier<'a> {
     }
 
     /// What is known of `e`.
+    #[inline]
     pub fn info(&mut self, e: Expr) -> Info {
         self.ranges.info(self.arena, e)
     }
@@ -417,6 +419,7 @@ impl<'a> Simplifier<'a> {
         self.keep_cost(e)
     }
 
+    #[inline]
     fn keep_cost(&mut self, e: Expr) -> u32 {
         let cost = self.own_cost(e);
         if self.costs.len() <= e.index() {

@@ -102,6 +102,7 @@ impl Simplifier<'_> {
 
     /// May terms that depend on each other be bounded better together than one by one? Where no fact is about terms
     /// of the dividend alone, and no quotient or remainder stands beside its dividend or its twin, they may not.
+    #[inline]
     fn are_related(&self, n: Expr, parts: &[Part]) -> bool {
         if parts.len() < 2 || (self.arena.is_linear(n) && self.ranges.facts.are_of_atoms()) {
             return false;
@@ -253,6 +254,7 @@ impl<'p> Reduced<'p> {
 }
 
 /// How far the values of bounds are apart; as far as can be where they are open.
+#[inline]
 fn width(bounds: Interval) -> u64 {
     match bounds.is_bounded() {
         true => bounds.upper.abs_diff(bounds.lower),
@@ -262,6 +264,7 @@ fn width(bounds: Interval) -> u64 {
 
 /// How far the values of terms that depend on nothing else are apart modulo `g`, with residues of least absolute value;
 /// `None` beyond 64 bits.
+#[inline]
 fn least_width(parts: &[Part], g: i64) -> Option<u64> {
     let mut all = 0u64;
     for p in parts.iter().filter(|p| p.step % g != 0) {
@@ -306,6 +309,7 @@ fn fill_granules(parts: &[Part], m: i64, found: &mut Granules) {
 }
 
 /// Put `g` in its place among falling numbers.
+#[inline]
 fn insert(found: &mut Granules, g: i64) {
     let place = found.iter().position(|x| *x <= g).unwrap_or(found.len());
     if g > 1 && found.get(place) != Some(&g) {
