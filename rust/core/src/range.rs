@@ -275,16 +275,26 @@ impl Ranges {
                 return self.operand(arena, e);
             }
             self.nesting += 1;
-            let mut k = 0;
-            while let Some(operand) = arena.operand(e, k) {
-                if !self.is_known(arena, operand) {
-                    self.derive(arena, operand);
+            if let Some((a, b)) = arena.as_division(e) {
+                self.derive_operand(arena, a);
+                self.derive_operand(arena, b);
+            } else {
+                let mut k = 0;
+                while let Some(operand) = arena.operand(e, k) {
+                    self.derive_operand(arena, operand);
+                    k += 1;
                 }
-                k += 1;
             }
             self.nesting -= 1;
         }
         self.derive_one(arena, e)
+    }
+
+    #[inline]
+    fn derive_operand(&mut self, arena: &mut Arena, e: Expr) {
+        if !self.is_known(arena, e) {
+            self.derive(arena, e);
+        }
     }
 
     fn derive_one(&mut self, arena: &mut Arena, e: Expr) -> Info {
@@ -323,17 +333,20 @@ impl Ranges {
                 self.of_digits(arena, constant, terms).map_or(info, |digits| info.and(Info::of(digits)))
             }
             Node::FloorDiv(a, b) => {
-                let (a, b) = (self.operand(arena, a), self.operand(arena, b));
-                if b.bounds.is_point() && b.bounds.lower > 0 {
-                    return Info::of(a.bounds.floordiv_positive(b.bounds.lower));
+                if let Some(m) = arena.as_constant(b).filter(|m| *m > 0) {
+                    return Info::of(self.of_term(arena, a).bounds.floordiv_positive(m));
                 }
+                let (a, b) = (self.operand(arena, a), self.operand(arena, b));
                 let q = a.bounds.floordiv(b.bounds);
                 Info::of(if q.is_empty() { Interval::ALL } else { q })
             }
             Node::Mod(a, b) => {
+                if let Some(m) = arena.as_constant(b).filter(|m| *m > 0) {
+                    return Self::of_remainder(self.of_term(arena, a), m);
+                }
                 let (a, b) = (self.operand(arena, a), self.operand(arena, b));
                 if b.bounds.is_point() && b.bounds.lower > 0 {
-                    return Self::of_remainder(a, b.bounds.lower);
+                    return Self::of_remainder(&a, b.bounds.lower);
                 }
                 let largest = b.bounds.lower.saturating_neg().max(b.bounds.upper).saturating_sub(1);
                 let below = a.bounds.lower >= 0 && a.bounds.upper < i64::MAX;
@@ -436,7 +449,7 @@ impl Ranges {
     }
 
     /// `a mod m`.
-    fn of_remainder(a: Info, m: i64) -> Info {
+    fn of_remainder(a: &Info, m: i64) -> Info {
         if a.bounds.is_bounded() {
             let ((q, low), (p, high)) =
                 (div_mod_positive(a.bounds.lower, m), div_mod_positive(a.bounds.upper, m));

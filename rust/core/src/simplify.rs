@@ -222,17 +222,29 @@ impl<'a> Simplifier<'a> {
             return self.memoised(e).unwrap_or(e);
         }
         self.nesting += 1;
-        let (mut same, mut k) = (true, 0);
-        while let Some(operand) = self.arena.operand(e, k) {
-            let new = match self.memoised(operand) {
-                Some(new) => new,
-                None => self.simplify(operand),
-            };
-            same &= new == operand;
-            k += 1;
-        }
+        let same = if let Some((a, b)) = self.arena.as_division(e) {
+            // Both, whatever the first is.
+            self.stays(a) & self.stays(b)
+        } else {
+            let (mut same, mut k) = (true, 0);
+            while let Some(operand) = self.arena.operand(e, k) {
+                same &= self.stays(operand);
+                k += 1;
+            }
+            same
+        };
         self.nesting -= 1;
         self.visit(e, same)
+    }
+
+    /// Is `e` as it is when it is simplified?
+    #[inline]
+    fn stays(&mut self, e: Expr) -> bool {
+        let new = match self.memoised(e) {
+            Some(new) => new,
+            None => self.simplify(e),
+        };
+        new == e
     }
 
     /// Simplify a node whose operands are done, and the `same` as they were or not.
