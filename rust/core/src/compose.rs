@@ -68,6 +68,9 @@ impl Places {
     #[inline]
     fn for_each_run(&self, mut f: impl FnMut(bool, Range<usize>)) {
         let (symbols, symbols2) = (self.dims + self.ranges, self.dims2 + self.ranges2);
+        if self.all2 == self.dims2 {
+            return f(true, 0..self.all);
+        }
         f(true, 0..self.dims);
         for (of_first, run) in [
             (false, self.dims2..symbols2),
@@ -119,9 +122,10 @@ impl OpenMap {
         let places = Places::of(first, second);
         (self.num_dims, self.num_ranges) = (places.dims, places.ranges + places.ranges2);
         self.names = places.names(first.names(), second.names());
+        self.intervals.reserve(places.all + places.all2 - places.dims2);
         places.for_each_run(|of_first, run| {
             let map = if of_first { first } else { second };
-            self.intervals.extend(map.intervals_at(run));
+            map.intervals_at(run).for_each(|i| self.intervals.push(i));
         });
         let mut inner = arena.take_args();
         arena.import_moved_into(first.dag(), |v| places.of_first(v as usize) as u32, &mut inner);
