@@ -71,22 +71,12 @@ impl Dag {
     }
 }
 
-/// The position of a node that is not written yet.
-const ABSENT: u32 = u32::MAX;
-const OWN_POSITIONS: [u32; FIRST_VARIABLES as usize] = {
-    let mut positions = [0; FIRST_VARIABLES as usize];
-    let mut i = 0;
-    while i < FIRST_VARIABLES {
-        positions[i as usize] = i;
-        i += 1;
-    }
-    positions
-};
-
 /// Writes nodes in depth-first post-order.
 struct Writer<'a> {
     arena: &'a Arena,
-    position: &'a mut [u32],
+    /// Where each node is, and in which value: what is of another value is not written yet.
+    places: &'a mut [(u32, u32)],
+    value: u32,
     words: &'a mut Vec<i64>,
     nodes: u32,
 }
@@ -110,8 +100,9 @@ impl Writer<'_> {
             Node::Product(args) | Node::Min(args) | Node::Max(args) => {
                 args.iter().for_each(|a| self.add_operand(*a, nesting));
                 self.words.push(header(tag, args.len() as u32));
-                let position = &*self.position;
-                self.words.extend(args.iter().map(|a| i64::from(position[a.index()])));
+                for a in args {
+                    self.words.push(self.at(*a));
+                }
             }
             Node::Sum(constant, terms) => {
                 terms.iter().for_each(|t| self.add_operand(t.expr, nesting));
@@ -122,7 +113,7 @@ impl Writer<'_> {
                 }
             }
         }
-        self.position[e.index()] = self.nodes;
+        self.places[e.index()] = (self.nodes, self.value);
         self.nodes += 1;
     }
 
@@ -135,7 +126,7 @@ impl Writer<'_> {
 
     #[inline]
     fn at(&self, e: Expr) -> i64 {
-        i64::from(self.position[e.index()])
+        i64::from(if e.0 < FIRST_VARIABLES { e.0 } else { self.places[e.index()].0 })
     }
 }
 
@@ -146,7 +137,7 @@ impl BottomUp for Writer<'_> {
 
     #[inline]
     fn is_known(&self, e: Expr) -> bool {
-        self.position[e.index()] != ABSENT
+        e.0 < FIRST_VARIABLES || self.places[e.index()].1 == self.value
     }
 
     fn compute(&mut self, e: Expr) {
@@ -185,22 +176,29 @@ impl Arena {
     /// Write what is below `roots`, and their positions: how many positions of nodes there are.
     #[inline]
     fn write(&self, roots: &[Expr], variables: u32, out: &mut Words) -> u32 {
-        let Words { position, words } = out;
-        words.clear();
+        out.words.clear();
         if roots.iter().all(|r| r.0 < FIRST_VARIABLES) {
-            words.extend(roots.iter().map(|r| i64::from(r.0)));
+            out.words.extend(roots.iter().map(|r| i64::from(r.0)));
             return variables;
         }
-        position.clear();
-        position.extend_from_slice(&OWN_POSITIONS);
-        position.resize(self.records.len(), ABSENT);
-        let mut writer = Writer { arena: self, position, words, nodes: variables };
+        if out.values == u32::MAX {
+            out.places.clear();
+            out.values = 0;
+        }
+        if out.places.len() < self.records.len() {
+            out.places.resize(self.records.len(), (0, 0));
+        }
+        out.values += 1;
+        let Words { places, values, words } = out;
+        let mut writer = Writer { arena: self, places, value: *values, words, nodes: variables };
         for &root in roots {
             writer.add_operand(root, 0);
         }
-        let nodes = writer.nodes;
-        words.extend(roots.iter().map(|r| i64::from(position[r.index()])));
-        nodes
+        for &root in roots {
+            let place = writer.at(root);
+            writer.words.push(place);
+        }
+        writer.nodes
     }
 
     /// The roots of a value, as nodes of this arena.

@@ -127,8 +127,10 @@ pub(crate) struct FlatBuffers {
 /// Memory for bringing values out.
 #[derive(Default, Debug)]
 pub(crate) struct Words {
-    /// Where each node of the arena is written.
-    pub(crate) position: Vec<u32>,
+    /// Where each node of the arena was written last, and in which value.
+    pub(crate) places: Vec<(u32, u32)>,
+    /// How many values were written.
+    pub(crate) values: u32,
     pub(crate) words: Vec<i64>,
 }
 
