@@ -45,7 +45,7 @@ CORE_LAYERS = (
     "expr traversal",
     "canonical lattice quotient",
     "dag dag_nodes evaluate",
-    "range",
+    "range facts",
     "rules laws simplify trace constraints domain",
     "map",
     "names indexing_map",

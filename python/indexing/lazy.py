@@ -30,7 +30,10 @@ class Package(ModuleType):
         home = self._homes.get(name)
         if home is None:
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}", name=name, obj=self)
-        value: object = imported(f"{home}.{name}") if home == self.__name__ else getattr(imported(home), name)
+        if home == self.__name__:
+            value: object = imported(f"{home}.{name}")
+        else:
+            value = getattr(__import__(home, fromlist=[name]), name)  # which may be a module
         self.__dict__[name] = value
         return value
 

@@ -2,9 +2,9 @@
 //! the box implies it; what it implies for variables tightens their bounds.
 
 use crate::expr::{Expr, Node, Tag, Term, Terms};
+use crate::facts::normal_form;
 use crate::int::{ceil_div, div_mod_positive, floor_div, floor_mod, gcd_i64, inverse_mod};
 use crate::interval::Interval;
-use crate::range::normal_form;
 use crate::simplify::Simplifier;
 use smallvec::{smallvec, SmallVec};
 

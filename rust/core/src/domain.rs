@@ -7,8 +7,8 @@
 use crate::constraints::Pass;
 use crate::error::Result;
 use crate::expr::{Arena, Expr, Node, Tag, Term};
+use crate::facts::normal_form;
 use crate::interval::Interval;
-use crate::range::normal_form;
 use crate::simplify::{Scratch, Simplifier, Status};
 use crate::trace::Step;
 use smallvec::SmallVec;

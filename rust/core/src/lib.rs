@@ -12,6 +12,7 @@ pub mod domain;
 pub mod error;
 pub mod evaluate;
 pub mod expr;
+pub mod facts;
 pub mod hlo_text;
 pub mod image;
 pub mod indexing_map;

@@ -39,10 +39,18 @@ impl OpenMap {
 
     /// Simplify results and constraints on the domain, and tighten bounds. Variables stay, whether used or not.
     pub fn simplify(&mut self, arena: &mut Arena, scratch: &mut Scratch, points: PointVariables) {
-        if !self.known_empty && !self.is_settled(arena, points) {
+        if !self.known_empty {
             let mut problem = self.take_problem(points);
             self.known_empty = problem.simplify(arena, scratch).empty;
             self.put_problem(problem);
+        }
+    }
+
+    /// As [`OpenMap::simplify`], but that `scratch` knows nothing of the domain afterwards where nothing had to be done.
+    #[inline]
+    fn simplify_unless_settled(&mut self, arena: &mut Arena, scratch: &mut Scratch, points: PointVariables) {
+        if !self.is_settled(arena, points) {
+            self.simplify(arena, scratch, points);
         }
     }
 
@@ -72,7 +80,7 @@ pub fn simplify(
     }
     let mut open = OpenMap::within(scratch);
     map.open_into(arena, &mut open);
-    open.simplify(arena, scratch, points);
+    open.simplify_unless_settled(arena, scratch, points);
     let value = open.take_value(arena);
     open.give_back(scratch);
     value
@@ -88,7 +96,7 @@ pub fn compose_simplified(
     let mut map = OpenMap::within(scratch);
     let value = match map.become_composed(arena, first, second) {
         Ok(Form::Defined) => {
-            map.simplify(arena, scratch, PointVariables::Replace);
+            map.simplify_unless_settled(arena, scratch, PointVariables::Replace);
             map.take_value(arena)
         }
         Ok(Form::KnownEmpty) => Ok(IndexingMap::known_empty(arena)),
