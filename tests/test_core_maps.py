@@ -348,6 +348,56 @@ def test_batches_keep_order(threads: int | None) -> None:
     assert ix.parse_all([]) == []
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+def test_equal_texts_of_a_batch_are_one_map(threads: int) -> None:
+    texts = [f"(d0) -> (d0 * {k % 100}), domain: d0 in [0, 9]" for k in range(300)]
+    maps = ix.parse_all(texts, threads=threads)
+    assert [str(m) for m in maps] == [str(read(t)) for t in texts]
+    assert all(maps[k] is maps[k % 100] for k in range(300))
+    texts[160] = texts[7] = "(d0) -> (d1), domain: d0 in [0, 9]"
+    with pytest.raises(ix.ParseError, match="item 7: ") as error:
+        ix.parse_all(texts, threads=threads)
+    assert (error.value.line, error.value.column) == (1, 10)
+
+
+def wide(count: int) -> ix.IndexingMap:
+    """Variable `v` times `v + 1`, summed; then each variable of its own, and the digits of the last."""
+    names = [f"d{v}" for v in range(count)]
+    total = " + ".join(f"d{v} * {v + 1}" for v in range(count))
+    last = names[-1]
+    results = ", ".join([total, *names, f"{last} floordiv 3", f"{last} mod 3"])
+    return read(f"({', '.join(names)}) -> ({results}), domain: " + ", ".join(f"{n} in [0, 6]" for n in names))
+
+
+@pytest.mark.parametrize("count", [1, 10, 11, 15, 16, 17, 33])
+def test_any_number_of_variables(count: int) -> None:
+    m = wide(count)
+    values = [(5 * v + 2) % 7 for v in range(count)]
+    expected = (sum(x * (v + 1) for v, x in enumerate(values)), *values, values[-1] // 3, values[-1] % 3)
+    assert m.evaluate(values) == m.simplify().evaluate(values) == expected
+    assert read(str(m)) == m
+    order = ", ".join(f"d{v}" for v in reversed(range(count)))
+    names = ", ".join(f"d{v}" for v in range(count))
+    bounds = ", ".join(f"d{v} in [0, 6]" for v in range(count))
+    backwards = read(f"({names}) -> ({order}), domain: {bounds}")
+    assert ix.compose_all([(backwards, m)])[0].evaluate(values[::-1]) == expected
+    assert ix.compose(backwards, m).evaluate(values[::-1]) == expected
+
+
+@pytest.mark.parametrize(
+    "names", [["rt0", "rt1"], ["rt0", "x"], ["x", "rt1"], [f"rt{k}" for k in range(12)], ["rt0", "rt10"]]
+)
+def test_names_of_runtime_variables(names: list[str]) -> None:
+    total = " + ".join(names)
+    m = read(
+        f"(d0){{{', '.join(names)}}} -> (d0 + {total}), domain: d0 in [0, 1], "
+        + ", ".join(f"{n} in [0, 9]" for n in names)
+    )
+    values = list(range(len(names)))
+    assert m.evaluate([1], values) == (1 + sum(values),)
+    assert read(str(m)) == m
+
+
 def test_threads_work_side_by_side() -> None:
     failures: list[str] = []
 

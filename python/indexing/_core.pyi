@@ -483,7 +483,10 @@ def compose(first: IndexingMap, second: IndexingMap) -> IndexingMap:
     """
 
 def parse_all(texts: Sequence[str], threads: int | None = None) -> list[IndexingMap]:
-    """Read many maps, on all cores or on `threads`; the GIL is released. The first bad text raises with its position."""
+    """Read many maps, on all cores or on `threads`; the GIL is released. The first bad text raises with its position.
+
+    Equal texts are read once, and are one object.
+    """
 
 def simplify_all(maps: Sequence[IndexingMap], threads: int | None = None) -> list[IndexingMap]:
     """Simplify many maps, in their order."""
