@@ -96,6 +96,9 @@ impl Arena {
         if factor == 0 {
             return Ok(self.constant(constant));
         }
+        if !matches!(self.tag(a), Tag::Sum | Tag::Constant) {
+            return Ok(self.ordered_sum(constant, &[Term::new(factor, a)]));
+        }
         let mut terms = self.take_terms();
         let own = self.push_terms(a, factor, &mut terms)?;
         let constant = own.checked_add(constant).ok_or_else(|| Error::overflow("a constant"))?;

@@ -14,8 +14,7 @@ pub fn compose(arena: &mut Arena, first: &IndexingMap, second: &IndexingMap) -> 
     let mut map = OpenMap::default();
     match map.become_composed(arena, first, second)? {
         Form::Defined => map.close(arena),
-        Form::KnownEmpty => Ok(IndexingMap::known_empty(arena)),
-        Form::Undefined => Ok(IndexingMap::undefined(arena)),
+        form => Ok(IndexingMap::formless(arena, form)),
     }
 }
 

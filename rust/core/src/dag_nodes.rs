@@ -176,10 +176,7 @@ impl Arena {
         match terms {
             [] => return Ok(self.constant(constant)),
             [t] if t.coeff == 1 && constant == 0 => return Ok(t.expr),
-            [t] if t.coeff == 0 || matches!(self.tag(t.expr), Tag::Sum | Tag::Constant) => {
-                return self.affine(t.expr, t.coeff, constant);
-            }
-            [_] => return Ok(self.intern_sum(constant, terms)),
+            [t] => return self.affine(t.expr, t.coeff, constant),
             _ => {}
         }
         // No law of sums is about such terms, as long as they are different.

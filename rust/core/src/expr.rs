@@ -135,14 +135,21 @@ pub(crate) struct Words {
 }
 
 const SMALLEST_TABLE: usize = 128;
-/// So many variables are there from the beginning, each with its index as its id: most maps have no more.
-pub(crate) const FIRST_VARIABLES: u32 = 16;
+/// So many variables are there from the beginning, each with its index as its id: most maps have no more. They are those
+/// that have bits of their own.
+pub(crate) const FIRST_VARIABLES: u32 = u16::BITS;
 /// Ids are less than the difference between this and 2^32.
 const LARGEST_BASE: u32 = 1 << 31;
 
 #[inline]
 fn mix(hash: u64, word: u64) -> u64 {
     (hash.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95)
+}
+
+/// The bit of a variable in the sets of variables that nodes have: that of its index modulo 16.
+#[inline]
+pub(crate) fn variable_bit(index: usize) -> u16 {
+    1 << (index % u16::BITS as usize)
 }
 
 #[inline]
@@ -171,7 +178,7 @@ impl Default for Arena {
 impl Record {
     fn of_variable(index: u32) -> Self {
         let hash = index.wrapping_add(1).wrapping_mul(0x9e37_79b1);
-        let variables = 1 << (index % 16);
+        let variables = variable_bit(index as usize);
         Record { value: 0, hash, at: index, len: 0, variables, tag: Tag::Variable, linear: true }
     }
 }

@@ -72,7 +72,8 @@ pub struct OpenMap {
 }
 
 impl IndexingMap {
-    fn formless(arena: &mut Arena, form: Form) -> Self {
+    /// The map of a form that is all that there is to say.
+    pub(crate) fn formless(arena: &mut Arena, form: Form) -> Self {
         let dag = arena.export(&[]);
         let names = Names::default();
         IndexingMap { form, num_dims: 0, num_ranges: 0, num_results: 0, num_variables: 0, names, dag }
@@ -174,8 +175,9 @@ impl IndexingMap {
 
     /// The map in an arena.
     pub fn open(&self, arena: &mut Arena) -> OpenMap {
-        let results = arena.import(&self.dag);
-        self.with_expressions(results)
+        let mut open = OpenMap::default();
+        self.open_into(arena, &mut open);
+        open
     }
 
     /// As [`IndexingMap::open`], in memory that is used again.
@@ -188,20 +190,6 @@ impl IndexingMap {
         open.names = self.names.clone();
         (open.num_dims, open.num_ranges) = (self.num_dims(), self.num_ranges());
         open.known_empty = self.form == Form::KnownEmpty;
-    }
-
-    /// The parts of the map, with all its expressions given anew (results, then constraints).
-    pub(crate) fn with_expressions(&self, mut results: Vec<Expr>) -> OpenMap {
-        let constraints = results.drain(self.num_results()..).zip(self.constraint_bounds()).collect();
-        OpenMap {
-            intervals: self.intervals().collect(),
-            names: self.names.clone(),
-            num_dims: self.num_dims(),
-            num_ranges: self.num_ranges(),
-            results,
-            constraints,
-            known_empty: self.form == Form::KnownEmpty,
-        }
     }
 }
 
@@ -242,7 +230,8 @@ impl OpenMap {
         if !self.constraints.is_empty() {
             self.settle_list(arena);
         }
-        self.known_empty |= self.intervals.iter().any(|i| i.is_empty());
+        let constrained = self.constraints.iter().map(|c| &c.1);
+        self.known_empty |= self.intervals.iter().chain(constrained).any(|i| i.is_empty());
     }
 
     fn settle_list(&mut self, arena: &Arena) {
@@ -263,7 +252,6 @@ impl OpenMap {
                 same
             });
         }
-        self.known_empty |= self.constraints.iter().any(|(_, i)| i.is_empty());
     }
 
     /// The value: constraints settled, and [`Form::KnownEmpty`] where an interval is empty.

@@ -2,7 +2,7 @@
 
 use crate::domain::{PointVariables, Problem};
 use crate::error::Result;
-use crate::expr::{Arena, Expr};
+use crate::expr::{variable_bit, Arena, Expr};
 use crate::indexing_map::{Form, IndexingMap, OpenMap};
 use crate::interval::Interval;
 use crate::simplify::Scratch;
@@ -58,11 +58,9 @@ impl OpenMap {
     #[inline]
     fn is_settled(&self, arena: &Arena, points: PointVariables) -> bool {
         self.constraints.is_empty() && {
-            let point = |(v, i): (usize, &Interval)| u16::from(i.is_point()) << (v % 16);
-            let replaced = match points {
-                PointVariables::Keep => 0,
-                PointVariables::Replace => self.intervals.iter().enumerate().map(point).fold(0, |a, b| a | b),
-            };
+            let point = |(_, i): &(usize, &Interval)| points == PointVariables::Replace && i.is_point();
+            let points = self.intervals.iter().enumerate().filter(point);
+            let replaced = points.fold(0, |all, (v, _)| all | variable_bit(v));
             self.results.iter().all(|r| arena.is_plain(*r, replaced))
         }
     }
@@ -99,8 +97,7 @@ pub fn compose_simplified(
             map.simplify_unless_settled(arena, scratch, PointVariables::Replace);
             map.take_value(arena)
         }
-        Ok(Form::KnownEmpty) => Ok(IndexingMap::known_empty(arena)),
-        Ok(Form::Undefined) => Ok(IndexingMap::undefined(arena)),
+        Ok(form) => Ok(IndexingMap::formless(arena, form)),
         Err(error) => Err(error),
     };
     map.give_back(scratch);

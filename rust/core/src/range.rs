@@ -3,7 +3,7 @@
 //! The domain is a box of variables and facts from constraints: bounds of linear forms, and congruences. A fact is
 //! stored for the form without its constant, divided by its content, with a positive leading coefficient.
 
-use crate::expr::{Arena, Expr, Leaf, Node, Tag, Term};
+use crate::expr::{variable_bit, Arena, Expr, Leaf, Node, Tag, Term};
 use crate::facts::Facts;
 use crate::int::{div_mod_positive, gcd_i64};
 use crate::interval::Interval;
@@ -102,7 +102,7 @@ fn lowered(upper: i64, gap: i64) -> i64 {
 pub struct Ranges {
     pub(crate) variables: Vec<Info>,
     pub(crate) facts: Facts,
-    /// The variables that have one value, each by its index modulo 16.
+    /// The variables that have one value, by their bits.
     points: u16,
     /// What was derived of each node, and when: what is not of this time was forgotten.
     infos: Vec<(Info, u32)>,
@@ -121,7 +121,7 @@ impl Ranges {
         self.variables.clear();
         self.points = 0;
         for (v, b) in bounds.enumerate() {
-            self.points |= u16::from(b.is_point()) << (v % 16);
+            self.points |= if b.is_point() { variable_bit(v) } else { 0 };
             self.variables.push(Info::of(b));
         }
         self.facts.clear();
@@ -161,7 +161,7 @@ impl Ranges {
     pub(crate) fn state_of_variable(&mut self, v: u32, m: i64, r: i64) {
         if let Some(info) = self.variables.get_mut(v as usize) {
             *info = info.and(Info { bounds: Interval::ALL, modulus: m, residue: r });
-            self.points |= u16::from(info.bounds.is_point()) << (v % 16);
+            self.points |= if info.bounds.is_point() { variable_bit(v as usize) } else { 0 };
         }
     }
 
@@ -295,7 +295,7 @@ impl Ranges {
     fn of_sum(&self, arena: &Arena, constant: i64, terms: &[Term]) -> Info {
         let (mut lower, mut upper) = (constant, constant);
         let mut beyond = constant == i64::MIN || constant == i64::MAX;
-        let mut any = false;
+        let mut any_residue = false;
         for t in terms {
             let info = self.of_term(arena, t.expr);
             let Interval { lower: low, upper: high } = info.bounds;
@@ -305,9 +305,9 @@ impl Ranges {
             (lower, c) = lower.overflowing_add(least);
             (upper, d) = upper.overflowing_add(most);
             beyond |= a | b | c | d | (low == i64::MIN) | (high == i64::MAX);
-            any |= info.modulus == 1 && (t.coeff == 1 || t.coeff == -1);
+            any_residue |= info.modulus == 1 && (t.coeff == 1 || t.coeff == -1);
         }
-        let congruence = if any { (1, 0) } else { self.congruence_of_sum(arena, constant, terms) };
+        let congruence = if any_residue { (1, 0) } else { self.congruence_of_sum(arena, constant, terms) };
         // No tightening: ends that belong to the congruences of the terms make ends that belong to that of the sum.
         let bounds = Interval::new(lower, upper);
         if beyond || !bounds.is_bounded() || bounds.is_point() {

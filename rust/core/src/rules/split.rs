@@ -65,15 +65,12 @@ impl Simplifier<'_> {
         let mut parts = Parts::new();
         let constant = self.fill_parts(n, &mut parts);
         let related = self.are_related(n, &parts);
-        // A term with more values than a granule has none of them apart: it is congruent to a constant.
+        let (mut split, mut granules) = (false, Granules::new());
+        // A term with as many values as a granule must be congruent to a constant.
         let wide = parts.iter().filter(|p| width(p.info.bounds) >= m as u64);
-        if !related && wide.fold(m, |g, p| gcd_i64(g, p.step)) == 1 {
-            self.unsplit = Some((n, m));
-            return Ok(None);
+        if related || wide.fold(m, |g, p| gcd_i64(g, p.step)) > 1 {
+            fill_granules(&parts, m, &mut granules);
         }
-        let mut split = false;
-        let mut granules = Granules::new();
-        fill_granules(&parts, m, &mut granules);
         for &g in &granules {
             if !self.spend(parts.len() as u64) {
                 return Ok(None);

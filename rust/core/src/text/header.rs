@@ -275,7 +275,7 @@ impl VariableNames for Header<'_> {
     }
 }
 
-/// As [`Header::usual_domain`], of the runtime variables at these places among them.
+/// As [`Header::usual_domain`], of the runtime variables at these places among them: apart, for few maps have any.
 #[inline(never)]
 fn usual_runtimes<'s>(mut text: &'s [u8], places: Range<usize>, intervals: &mut Vec<Interval>) -> &'s [u8] {
     for place in places {
@@ -329,7 +329,7 @@ fn default_names(scanner: &mut Scanner<'_>, header: &mut Header<'_>, kind: Varia
     whole
 }
 
-/// As [`default_names`], of runtime variables.
+/// As [`default_names`], of runtime variables: apart, for few maps have any.
 #[inline(never)]
 fn default_runtimes(scanner: &mut Scanner<'_>, header: &mut Header<'_>, close: u8) -> bool {
     for digit in b'0'..=b'9' {
