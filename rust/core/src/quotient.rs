@@ -229,22 +229,25 @@ impl Arena {
         }
         if common == 1 && m == 2 && constant == 1 {
             // (x + 1) mod 2 = 1 - x mod 2
-            let even = self.sorted_sum(0, terms);
+            let even = self.joined_sum(0, terms)?;
             let remainder = self.modulo_positive(even, 2)?;
             return self.affine(remainder, -1, 1);
         }
         if common == 1 {
-            let numerator = whole.unwrap_or_else(|| self.sorted_sum(constant, terms));
-            return if self.tag(numerator) == Tag::Sum {
-                self.remainder_node(numerator, m)
-            } else {
-                self.modulo_positive(numerator, m)
+            // Residues may join where the terms before them did not: (x mod 6 + 59 * x) mod 12.
+            let Some(numerator) = whole else {
+                let numerator = self.joined_sum(constant, terms)?;
+                return match self.node(numerator) {
+                    Node::Sum(_, kept) if kept == terms => self.remainder_node(numerator, m),
+                    _ => self.modulo_positive(numerator, m),
+                };
             };
+            return self.remainder_node(numerator, m);
         }
         // (g * x + r) mod (g * k) = g * (x mod k) + r for r in [0, g)
         let mut reduced = self.take_terms();
         reduced.extend(terms.iter().map(|t| Term::new(t.coeff / common, t.expr)));
-        let numerator = self.sorted_sum(constant / common, &reduced);
+        let numerator = self.joined_sum(constant / common, &reduced)?;
         self.give_terms(reduced);
         let remainder = self.modulo_constant(numerator, m / common)?;
         self.affine(remainder, common, constant % common)

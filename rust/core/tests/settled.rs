@@ -49,3 +49,16 @@ fn domains_without_points_are_found_at_once() {
         assert_eq!(simplified(&read(source)).form(), Form::KnownEmpty, "{source}");
     }
 }
+
+#[test]
+fn residues_join_at_once() {
+    // 59 is -1 modulo 12, and x mod 6 - x is a multiple of the quotient.
+    for (source, expected) in [
+        ("(d0) -> ((d0 mod 6 + d0 * 59) mod 12), domain: d0 in [0, 99]", "((d0 floordiv 6) mod 2) * 6"),
+        ("(d0) -> ((d0 mod 6 - d0) mod 12), domain: d0 in [0, 99]", "((d0 floordiv 6) mod 2) * 6"),
+    ] {
+        let map = read(source);
+        assert!(text(&map).contains(&format!("({expected})")), "{}", text(&map));
+        assert_eq!(text(&read(&text(&map))), text(&map));
+    }
+}
