@@ -332,9 +332,15 @@ def test_explain_names_rules_and_facts() -> None:
     assert all(s.rule and s.law and s.precondition for s in steps)
 
 
-@pytest.mark.parametrize("threads", [1, 2, None])
+def many_results(result: str, count: int) -> str:
+    """So many results that a few hundred texts are work for several threads."""
+    return ", ".join(f"{result} + d0 * {k}" for k in range(count))
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3, None])
 def test_batches_keep_order(threads: int | None) -> None:
-    texts = [f"(d0) -> (d0 floordiv {k + 1}), domain: d0 in [0, {k}]" for k in range(300)]
+    results = many_results("(d0 + 5) floordiv {divisor}", 50)
+    texts = [f"(d0) -> ({results.format(divisor=k + 1)}), domain: d0 in [0, {k}]" for k in range(300)]
     maps = ix.parse_all(texts, threads=threads)
     assert [str(m) for m in maps] == [str(read(t)) for t in texts]
     assert ix.simplify_all(maps, threads=threads) == [m.simplify() for m in maps]
@@ -344,13 +350,21 @@ def test_batches_keep_order(threads: int | None) -> None:
     with pytest.raises(ix.ParseError, match="item 260: expected a dimension"):
         ix.parse_all(texts, threads=threads)
     with pytest.raises(ix.InvalidMap, match="item 1: "):
-        ix.compose_all([(maps[0], maps[0]), (maps[0], ix.IndexingMap.identity([1, 1]))], threads=threads)
+        ix.compose_all([(identities[0], maps[0]), (maps[0], ix.IndexingMap.identity([1, 1]))], threads=threads)
     assert ix.parse_all([]) == []
+
+
+@pytest.mark.parametrize("count", [0, 1, 7, 63, 64, 65, 700])
+def test_batches_of_any_size(count: int) -> None:
+    texts = [f"(d0) -> ({many_results(f'd0 mod {k + 2}', 20)}), domain: d0 in [0, 99]" for k in range(count)]
+    maps = ix.parse_all(texts, threads=4)
+    assert [str(m) for m in maps] == [str(read(t)) for t in texts]
+    assert ix.simplify_all(maps, threads=4) == [m.simplify() for m in maps]
 
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_equal_texts_of_a_batch_are_one_map(threads: int) -> None:
-    texts = [f"(d0) -> (d0 * {k % 100}), domain: d0 in [0, 9]" for k in range(300)]
+    texts = [f"(d0) -> ({many_results(f'd0 mod {k % 100 + 2}', 150)}), domain: d0 in [0, 9]" for k in range(300)]
     maps = ix.parse_all(texts, threads=threads)
     assert [str(m) for m in maps] == [str(read(t)) for t in texts]
     assert all(maps[k] is maps[k % 100] for k in range(300))

@@ -14,14 +14,20 @@ use pyo3::types::PyString;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Items that a thread takes at a time.
-const CHUNK: usize = 64;
+/// The most items that a thread takes at a time.
+const LARGEST_CHUNK: usize = 64;
+/// The fewest: towards the end threads take less, for expensive items may stand together there.
+const SMALLEST_CHUNK: usize = 4;
+/// Bytes of expressions for each thread that pay for starting threads: 0.1 to 0.2 ms of work.
+const WORTH_A_THREAD: usize = 1 << 15;
 
 type Failure = (usize, Error);
 
+/// `size` says how many bytes of expressions an item is, give or take.
 fn run<T: Sync>(
     items: &[T],
     threads: usize,
+    size: impl Fn(&T) -> usize,
     work: impl Fn(&mut Workspace, &T) -> Result<IndexingMap> + Sync,
 ) -> std::result::Result<Vec<IndexingMap>, Failure> {
     // A loop, for `collect` of results doesn't know how many there will be.
@@ -38,20 +44,22 @@ fn run<T: Sync>(
             Ok(done)
         })
     };
-    let threads = threads.min(items.len().div_ceil(CHUNK));
+    let threads = useful_threads(threads, items.iter().map(size));
     if threads <= 1 {
         return each(0..items.len());
     }
     let next = AtomicUsize::new(0);
+    let length = |left: usize| (left / (4 * threads)).clamp(SMALLEST_CHUNK, LARGEST_CHUNK).min(left);
     let chunks = || {
         let mut done = Vec::new();
         loop {
-            let start = next.fetch_add(CHUNK, Ordering::Relaxed);
-            if start >= items.len() {
+            let take = |start: usize| {
+                items.len().checked_sub(start).filter(|left| *left > 0).map(|left| start + length(left))
+            };
+            let Ok(start) = next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take) else {
                 return done;
-            }
-            let end = items.len().min(start + CHUNK);
-            let chunk = each(start..end);
+            };
+            let chunk = each(start..start + length(items.len() - start));
             let failed = chunk.is_err();
             done.push((start, chunk));
             if failed {
@@ -77,6 +85,21 @@ fn run<T: Sync>(
         out.extend(chunk?);
     }
     Ok(out)
+}
+
+/// As many threads as there is enough work for.
+fn useful_threads(threads: usize, sizes: impl Iterator<Item = usize>) -> usize {
+    if threads == 1 {
+        return 1;
+    }
+    let mut bytes = 0usize;
+    for size in sizes {
+        bytes += size;
+        if bytes / WORTH_A_THREAD >= threads {
+            return threads;
+        }
+    }
+    (bytes / WORTH_A_THREAD).max(1)
 }
 
 fn thread_count(threads: Option<usize>) -> PyResult<usize> {
@@ -124,7 +147,15 @@ pub fn parse_all<'py>(
     let texts = texts.iter().map(|text| text.to_str()).collect::<PyResult<Vec<&str>>>()?;
     let (first, result) = py.detach(|| {
         let (first, different) = first_of_equals(&texts);
-        (first, run(&different, threads, |w, text| read_indexing_map(text, &mut w.arena, &mut w.reading)))
+        (
+            first,
+            run(
+                &different,
+                threads,
+                |t| t.len(),
+                |w, text| read_indexing_map(text, &mut w.arena, &mut w.reading),
+            ),
+        )
     });
     let is_first = |i: &usize| first[*i] == *i;
     let result = result.map_err(|(n, error)| ((0..first.len()).filter(is_first).nth(n).unwrap_or(n), error));
@@ -151,7 +182,12 @@ pub fn simplify_all(
     let threads = thread_count(threads)?;
     let maps: Vec<&IndexingMap> = maps.iter().map(|m| &m.get().0).collect();
     let result = py.detach(|| {
-        run(&maps, threads, |w, m| simplify(&mut w.arena, &mut w.scratch, m, PointVariables::Replace))
+        run(
+            &maps,
+            threads,
+            |m| m.dag().byte_size(),
+            |w, m| simplify(&mut w.arena, &mut w.scratch, m, PointVariables::Replace),
+        )
     });
     finish(py, result, |_| None)
 }
@@ -172,6 +208,7 @@ pub fn compose_all(
         true => compose_simplified(&mut w.arena, &mut w.scratch, a, b),
         false => compose(&mut w.arena, a, b),
     };
-    let result = py.detach(|| run(&pairs, threads, join));
+    let size = |(a, b): &(&IndexingMap, &IndexingMap)| a.dag().byte_size() + b.dag().byte_size();
+    let result = py.detach(|| run(&pairs, threads, size, join));
     finish(py, result, |_| None)
 }
