@@ -30,6 +30,8 @@ struct Part {
     info: Info,
     /// All values of the term are congruent modulo this (0: a constant).
     step: i64,
+    /// May its values depend on those of other terms?
+    related: bool,
 }
 
 type Granules = SmallVec<[i64; 16]>;
@@ -65,6 +67,9 @@ impl Simplifier<'_> {
         let mut parts = Parts::new();
         let constant = self.fill_parts(n, &mut parts);
         let related = self.are_related(n, &parts);
+        if related {
+            self.mark_related(&mut parts);
+        }
         let (mut split, mut granules) = (false, Granules::new());
         // A term with as many values as a granule must be congruent to a constant.
         let wide = parts.iter().filter(|p| width(p.info.bounds) >= m as u64);
@@ -75,7 +80,7 @@ impl Simplifier<'_> {
             if !self.spend(parts.len() as u64) {
                 return Ok(None);
             }
-            if !related && least_width(&parts, g).is_none_or(|w| w >= g as u64) {
+            if least_width(&parts, g).is_none_or(|w| w >= g as u64) {
                 continue;
             }
             let Some(reduced) = Reduced::new(constant, &parts, g) else { continue };
@@ -130,9 +135,23 @@ impl Simplifier<'_> {
         for &term in terms {
             let info = *self.ranges.of_term(self.arena, term.expr);
             let step = term.coeff.checked_mul(info.modulus).unwrap_or(term.coeff);
-            parts.push(Part { term, info, step });
+            parts.push(Part { term, info, step, related: false });
         }
         constant
+    }
+
+    /// Mark the terms whose values may depend on those of others, by a variable or by a fact.
+    fn mark_related(&self, parts: &mut Parts) {
+        let (mut once, mut twice) = (0, 0);
+        for p in parts.iter() {
+            let own = self.arena.variables_of(p.term.expr);
+            twice |= once & own;
+            once |= own;
+        }
+        let any = !self.ranges.facts.are_of_atoms();
+        for p in parts.iter_mut() {
+            p.related = any || self.arena.variables_of(p.term.expr) & twice != 0;
+        }
     }
 
     fn split_at(
@@ -259,12 +278,12 @@ fn width(bounds: Interval) -> u64 {
     }
 }
 
-/// How far the values of terms that depend on nothing else are apart modulo `g`, with residues of least absolute value;
+/// How far the values of terms that depend on no other are apart modulo `g`, with residues of least absolute value;
 /// `None` beyond 64 bits.
 #[inline]
 fn least_width(parts: &[Part], g: i64) -> Option<u64> {
     let mut all = 0u64;
-    for p in parts.iter().filter(|p| p.step % g != 0) {
+    for p in parts.iter().filter(|p| !p.related && p.step % g != 0) {
         let r = div_mod_positive(p.term.coeff, g).1;
         all = all.checked_add((r.min(g - r) as u64).checked_mul(width(p.info.bounds))?)?;
     }
