@@ -99,7 +99,7 @@ pub(crate) struct Record {
     pub(crate) linear: bool,
 }
 
-/// The hash-consing store of nodes. [`Arena::clear`] forgets all but the first variables and keeps the memory.
+/// The hash-consing store of nodes. [`Arena::clear`] forgets all but the first nodes and keeps the memory.
 #[derive(Debug)]
 pub struct Arena {
     pub(crate) records: Vec<Record>,
@@ -134,10 +134,14 @@ pub(crate) struct Words {
     pub(crate) words: Vec<i64>,
 }
 
-const SMALLEST_TABLE: usize = 128;
+const SMALLEST_TABLE: usize = 256;
 /// So many variables are there from the beginning, each with its index as its id: most maps have no more. They are those
 /// that have bits of their own.
 pub(crate) const FIRST_VARIABLES: u32 = u16::BITS;
+/// So many constants are there from the beginning as well, from 0 on, behind the first variables.
+const FIRST_CONSTANTS: u32 = 16;
+/// How many nodes are there from the beginning; the table doesn't have them.
+const FIRST_NODES: usize = (FIRST_VARIABLES + FIRST_CONSTANTS) as usize;
 /// Ids are less than the difference between this and 2^32.
 const LARGEST_BASE: u32 = 1 << 31;
 
@@ -160,7 +164,7 @@ fn finish(hash: u64) -> u32 {
 impl Default for Arena {
     fn default() -> Self {
         Arena {
-            records: (0..FIRST_VARIABLES).map(Record::of_variable).collect(),
+            records: first_nodes().collect(),
             terms: Vec::new(),
             args: Vec::new(),
             table: Vec::new(),
@@ -175,7 +179,17 @@ impl Default for Arena {
     }
 }
 
+fn first_nodes() -> impl Iterator<Item = Record> {
+    let constants = (0..FIRST_CONSTANTS).map(|c| Record::of_constant(i64::from(c)));
+    (0..FIRST_VARIABLES).map(Record::of_variable).chain(constants)
+}
+
 impl Record {
+    fn of_constant(value: i64) -> Self {
+        let hash = finish(mix(Tag::Constant as u64, value as u64));
+        Record { value, hash, at: 0, len: 0, variables: 0, tag: Tag::Constant, linear: false }
+    }
+
     fn of_variable(index: u32) -> Self {
         let hash = index.wrapping_add(1).wrapping_mul(0x9e37_79b1);
         let variables = variable_bit(index as usize);
@@ -184,12 +198,12 @@ impl Record {
 }
 
 impl Arena {
-    /// An arena of the first variables.
+    /// An arena of the first variables and constants.
     pub fn new() -> Self {
         Arena::default()
     }
 
-    /// Forget all nodes but the first variables. Ids handed out before mean nothing afterwards.
+    /// Forget all nodes but the first variables and constants. Ids handed out before mean nothing afterwards.
     pub fn clear(&mut self) {
         if self.table.len() > SMALLEST_TABLE && self.table.len() > 8 * self.records.len() {
             self.table.truncate(SMALLEST_TABLE);
@@ -199,7 +213,7 @@ impl Arena {
             self.base = 1;
             self.table.fill(0);
         }
-        self.records.truncate(FIRST_VARIABLES as usize);
+        self.records.truncate(FIRST_NODES);
         self.terms.clear();
         self.args.clear();
     }
@@ -394,7 +408,7 @@ impl Arena {
         self.table.clear();
         self.table.resize(size, 0);
         self.base = 1;
-        for (id, r) in self.records.iter().enumerate().skip(FIRST_VARIABLES as usize) {
+        for (id, r) in self.records.iter().enumerate().skip(FIRST_NODES) {
             let mut slot = r.hash as usize & (size - 1);
             while self.table[slot] != 0 {
                 slot = (slot + 1) & (size - 1);
@@ -411,15 +425,19 @@ impl Arena {
         Expr(id)
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn intern_constant(&mut self, value: i64) -> Expr {
-        let hash = finish(mix(Tag::Constant as u64, value as u64));
-        match self.find(hash, |_, r| r.tag == Tag::Constant && r.value == value) {
+        if (0..i64::from(FIRST_CONSTANTS)).contains(&value) {
+            return Expr(FIRST_VARIABLES + value as u32);
+        }
+        self.intern_other_constant(value)
+    }
+
+    fn intern_other_constant(&mut self, value: i64) -> Expr {
+        let record = Record::of_constant(value);
+        match self.find(record.hash, |_, r| r.tag == Tag::Constant && r.value == value) {
             Ok(e) => e,
-            Err(slot) => self.insert(
-                slot,
-                Record { value, hash, at: 0, len: 0, variables: 0, tag: Tag::Constant, linear: false },
-            ),
+            Err(slot) => self.insert(slot, record),
         }
     }
 
@@ -474,6 +492,7 @@ impl Arena {
         }
     }
 
+    #[inline]
     pub(crate) fn intern_sum(&mut self, value: i64, terms: &[Term]) -> Expr {
         let record = self.sum_record(value, terms);
         match self.find(record.hash, |arena, r| arena.is_sum(r, value, terms)) {
