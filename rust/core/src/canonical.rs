@@ -92,6 +92,7 @@ impl Arena {
     }
 
     /// `a * factor + constant`.
+    #[inline]
     pub fn affine(&mut self, a: Expr, factor: i64, constant: i64) -> Result<Expr> {
         if factor == 0 {
             return Ok(self.constant(constant));
@@ -148,6 +149,7 @@ impl Arena {
     }
 
     /// `constant + sum of terms`; the terms may be anything, in any order.
+    #[inline]
     pub fn sum(&mut self, constant: i64, terms: &[Term]) -> Result<Expr> {
         if self.are_in_order(terms) {
             return self.joined_sum(constant, terms);
@@ -169,6 +171,7 @@ impl Arena {
     }
 
     /// Are the terms flat, sorted, different, and none of them 0?
+    #[inline]
     fn are_in_order(&self, terms: &[Term]) -> bool {
         let mut last: Option<Expr> = None;
         terms.iter().all(|t| {
@@ -197,6 +200,7 @@ impl Arena {
     }
 
     /// A sum of terms that are flat, sorted and different; zero coefficients are dropped.
+    #[inline]
     pub(crate) fn sorted_sum(&mut self, constant: i64, terms: &[Term]) -> Expr {
         if terms.iter().any(|t| t.coeff == 0) {
             let mut kept = self.take_terms();

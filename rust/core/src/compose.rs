@@ -99,6 +99,7 @@ impl Places {
 impl OpenMap {
     /// Become `second` after `first`, as [`compose`] says, in memory that is used again; where the form is not
     /// [`Form::Defined`], that is all.
+    #[inline]
     pub(crate) fn become_composed(
         &mut self,
         arena: &mut Arena,

@@ -35,6 +35,7 @@ impl<'a> Pass<'a> {
     }
 
     /// Take `e in interval` into the domain. `e` is simplified on the box.
+    #[inline]
     pub(crate) fn assume(&mut self, s: &mut Simplifier<'_>, e: Expr, interval: Interval) {
         let mut work: Work = smallvec![Assumption { expr: e, interval, implied: false }];
         while let Some(a) = work.pop() {
@@ -48,6 +49,7 @@ impl<'a> Pass<'a> {
         }
     }
 
+    #[inline]
     fn step(&mut self, s: &mut Simplifier<'_>, a: Assumption, work: &mut Work) {
         let Assumption { expr: e, mut interval, implied } = a;
         if let Some(v) = s.arena.as_variable(e) {
@@ -158,6 +160,7 @@ impl<'a> Pass<'a> {
         self.bounds[v] = new;
     }
 
+    #[inline]
     fn keep(&mut self, s: &mut Simplifier<'_>, e: Expr, interval: Interval) {
         match self.kept.iter_mut().find(|(k, _)| *k == e) {
             Some((_, known)) => {

@@ -172,6 +172,7 @@ impl Arena {
     }
 
     /// The sum of terms, which may be anything and come in any order; most have nothing to be joined.
+    #[inline]
     pub(crate) fn sum_of(&mut self, constant: i64, terms: &mut [Term]) -> Result<Expr> {
         match terms {
             [] => return Ok(self.constant(constant)),
@@ -195,6 +196,7 @@ impl Arena {
     }
 
     /// The node of an entry whose operands are `nodes`.
+    #[inline]
     fn build(&mut self, entry: Entry<'_>, nodes: &[Expr], buffers: &mut Buffers) -> Result<Expr> {
         let args = &mut buffers.args;
         match entry {

@@ -72,6 +72,7 @@ impl Problem {
         self.run(arena, scratch, true)
     }
 
+    #[inline]
     fn run(&mut self, arena: &mut Arena, scratch: &mut Scratch, explain: bool) -> Outcome {
         if self.bounds.iter().any(|b| b.is_empty()) {
             return Outcome { status: Status::Complete, empty: true, steps: Vec::new() };
@@ -113,6 +114,7 @@ impl Problem {
     }
 
     /// Tighten until nothing changes; true where the domain was found to hold no point.
+    #[inline]
     fn simplify_domain(&mut self, s: &mut Simplifier<'_>) -> bool {
         let bounds: SmallVec<[Interval; 8]> = SmallVec::from_slice(&self.bounds);
         let mut stated = Vec::new();
@@ -139,6 +141,7 @@ impl Problem {
     }
 
     /// One pass over constraints. Where it changes nothing, or `compare` says so, they are used on each other.
+    #[inline]
     fn tighten(&mut self, s: &mut Simplifier<'_>, given: &[(Expr, Interval)], compare: bool) -> Round {
         let mut pass = Pass::new(&mut self.bounds);
         for &(e, interval) in given {
@@ -230,11 +233,13 @@ impl Problem {
         false
     }
 
+    #[inline]
     fn restate_facts(&self, s: &mut Simplifier<'_>, except: Option<usize>) {
         s.start_on(self.visible_bounds());
         self.state_facts(s, except);
     }
 
+    #[inline]
     fn state_facts(&self, s: &mut Simplifier<'_>, except: Option<usize>) {
         for (k, (e, interval)) in self.constraints.iter().enumerate() {
             if Some(k) == except {

@@ -17,6 +17,7 @@ const TERMS_SEARCHED: usize = 64;
 
 impl Arena {
     /// The sum of sorted, different terms, none of them 0, with pairs joined.
+    #[inline]
     pub(crate) fn joined_sum(&mut self, constant: i64, terms: &[Term]) -> Result<Expr> {
         let (mut quotients, mut remainders) = (0, 0);
         if (2..=TERMS_SEARCHED).contains(&terms.len()) {

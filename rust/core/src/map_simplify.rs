@@ -38,6 +38,7 @@ impl OpenMap {
     }
 
     /// Simplify results and constraints on the domain, and tighten bounds. Variables stay, whether used or not.
+    #[inline]
     pub fn simplify(&mut self, arena: &mut Arena, scratch: &mut Scratch, points: PointVariables) {
         if !self.known_empty {
             let mut problem = self.take_problem(points);
@@ -85,6 +86,7 @@ pub fn simplify(
 }
 
 /// `second` after `first`, simplified.
+#[inline]
 pub fn compose_simplified(
     arena: &mut Arena,
     scratch: &mut Scratch,

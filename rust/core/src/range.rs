@@ -230,6 +230,7 @@ impl Ranges {
         }
     }
 
+    #[inline]
     fn derive_one(&mut self, arena: &mut Arena, e: Expr) -> Info {
         let mut info = self.of_operands(arena, e);
         if !self.facts.is_empty() {
@@ -254,6 +255,7 @@ impl Ranges {
         known.unwrap_or(&Info::UNKNOWN)
     }
 
+    #[inline]
     fn of_operands(&self, arena: &Arena, e: Expr) -> Info {
         match arena.node(e) {
             Node::Constant(c) => Info::point(c),
@@ -292,6 +294,7 @@ impl Ranges {
         }
     }
 
+    #[inline]
     fn of_sum(&self, arena: &Arena, constant: i64, terms: &[Term]) -> Info {
         let (mut lower, mut upper) = (constant, constant);
         let mut beyond = constant == i64::MIN || constant == i64::MAX;
@@ -318,6 +321,7 @@ impl Ranges {
         Info { bounds, modulus, residue }
     }
 
+    #[inline]
     fn congruence_of_sum(&self, arena: &Arena, constant: i64, terms: &[Term]) -> (i64, i64) {
         let mut known = (0, constant);
         for t in terms {
@@ -350,6 +354,7 @@ impl Ranges {
 
     /// `a * x + b * (x floordiv k) + c * (x mod k)` is `(a * k + b) * q + (a + c) * r`, where `q` and `r` are
     /// independent but for the ends of `x`.
+    #[inline]
     fn of_digits(&self, arena: &Arena, constant: i64, terms: &[Term]) -> Option<Interval> {
         let (x, k) = terms.iter().find_map(|t| {
             let (x, k) = arena.as_floordiv(t.expr).or_else(|| arena.as_mod(t.expr))?;
@@ -382,6 +387,7 @@ impl Ranges {
     }
 
     /// `a mod m`.
+    #[inline]
     fn of_remainder(a: &Info, m: i64) -> Info {
         if a.bounds.is_bounded() {
             let ((q, low), (p, high)) =

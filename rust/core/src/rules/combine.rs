@@ -12,6 +12,7 @@ type SumRule = fn(&mut Simplifier<'_>, Expr, &[Term]) -> Result<Option<Expr>>;
 const TERMS_SEARCHED: usize = 32;
 
 /// Try the laws of this file on a canonical sum of these terms, which are simplified.
+#[inline]
 pub(super) fn apply(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], kinds: &Kinds) -> Result<Option<Expr>> {
     if terms.len() > TERMS_SEARCHED {
         return Ok(None);

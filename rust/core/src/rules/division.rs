@@ -7,6 +7,7 @@ use crate::int::{ceil_div, div_mod_positive};
 use crate::simplify::Simplifier;
 
 /// Simplify a canonical quotient of simplified operands.
+#[inline]
 pub fn apply(s: &mut Simplifier<'_>, e: Expr) -> Result<Expr> {
     let Some((n, m)) = s.arena.as_floordiv(e) else { return by_expression(s, e) };
     // The rules in the middle are about quotients, remainders and extrema in the dividend.
@@ -17,6 +18,7 @@ pub fn apply(s: &mut Simplifier<'_>, e: Expr) -> Result<Expr> {
 }
 
 /// `n / m = (n - r) / m` where `r` in `[0, g)` and `g` divides `m` and `n - r`.
+#[inline]
 fn split(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {
     s.split(n, m, |s, found| {
         let high = s.simplify(found.high);
@@ -91,6 +93,7 @@ fn carried(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Ex
 const STEPS_COMPARED: i64 = 64;
 
 /// `(a * x + c) / m = (x + b) / k + q` where both rise at the same values of `x`, where that is cheaper.
+#[inline]
 fn thresholds(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {
     let Node::Sum(c, &[t]) = s.arena.node(n) else { return Ok(None) };
     let x = s.bounds(t.expr);

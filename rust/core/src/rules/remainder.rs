@@ -9,6 +9,7 @@ use crate::int::{div_mod_positive, gcd_i64};
 use crate::simplify::Simplifier;
 
 /// Simplify a canonical remainder of simplified operands.
+#[inline]
 pub fn apply(s: &mut Simplifier<'_>, e: Expr) -> Result<Expr> {
     let Some((n, m)) = s.arena.as_mod(e) else { return by_expression(s, e) };
     // The later rules are about quotients and remainders in the dividend.
@@ -19,6 +20,7 @@ pub fn apply(s: &mut Simplifier<'_>, e: Expr) -> Result<Expr> {
 }
 
 /// `n % m = n - m * k` where all of `n` lies in one period.
+#[inline]
 fn in_period(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {
     let bounds = s.bounds(n);
     if !bounds.is_bounded() {
@@ -92,6 +94,7 @@ fn residues(arena: &Arena, t: Term, m: i64) -> Option<(i64, i64, Terms)> {
 }
 
 /// `n % m = n - m * (n / m)` where the facts know the quotient.
+#[inline]
 fn quotient_known(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {
     if s.ranges.facts.equal.is_empty() {
         return Ok(None);
@@ -106,6 +109,7 @@ fn quotient_known(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Op
 }
 
 /// `n % m = (n - r) % m + r` where `r` in `[0, g)` and `g` divides `m` and `n - r`.
+#[inline]
 fn split(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {
     s.split(n, m, |s, found| {
         let low = s.simplify(found.low);

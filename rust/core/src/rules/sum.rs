@@ -22,6 +22,7 @@ pub(super) struct Kinds {
 }
 
 impl Kinds {
+    #[inline]
     fn of(s: &Simplifier<'_>, terms: &[Term]) -> Self {
         let mut kinds = Kinds::default();
         for t in terms {
@@ -38,6 +39,7 @@ impl Kinds {
 }
 
 /// Simplify a canonical sum of simplified terms.
+#[inline]
 pub fn apply(s: &mut Simplifier<'_>, e: Expr) -> Result<Expr> {
     let Node::Sum(_, terms) = s.arena.node(e) else { return Ok(e) };
     if terms.len() > PAIRS_SEARCHED {
@@ -83,6 +85,7 @@ pub(super) fn shares_variables(s: &Simplifier<'_>, terms: &[Term], k: usize) -> 
 
 type TermRule = fn(&mut Simplifier<'_>, Expr, &[Term], usize) -> Result<Option<Expr>>;
 
+#[inline]
 fn each_term(
     s: &mut Simplifier<'_>,
     e: Expr,

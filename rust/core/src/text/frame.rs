@@ -194,6 +194,7 @@ impl Frame {
     }
 }
 
+#[inline]
 fn divide(arena: &mut Arena, seen: &mut Seen, operator: Operator, left: Value, right: Value) -> Result<Expr> {
     let a = left.node(arena)?;
     let tag = if operator == Operator::Mod { Tag::Mod } else { Tag::FloorDiv };

@@ -169,7 +169,7 @@ impl<'t> Header<'t> {
     }
 
     /// Read `d0 in [0, 9], ` for one variable after the other, as far as all is written just so: what is behind.
-    #[inline(never)]
+    #[inline]
     pub(super) fn usual_domain<'s>(&self, mut text: &'s [u8], intervals: &mut Vec<Interval>) -> &'s [u8] {
         // Custom names in front of all others.
         for (v, c) in self.custom.iter().enumerate() {
@@ -289,6 +289,7 @@ fn usual_runtimes<'s>(mut text: &'s [u8], places: Range<usize>, intervals: &mut 
 }
 
 /// ` in [lower, upper], `, written just so, or without the last comma at the end.
+#[inline]
 fn usual_bounds(text: &[u8]) -> Option<(Interval, &[u8])> {
     let (lower, rest) = usual_lower(text)?;
     bounds_from(lower, rest)
@@ -388,6 +389,7 @@ fn any_names<'t>(
 }
 
 /// Read what stands in front of the results and their bracket, into an empty header.
+#[inline]
 pub(super) fn read_header<'t>(scanner: &mut Scanner<'t>, header: &mut Header<'t>) -> Result<()> {
     let start = scanner.at();
     scanner.need(b'(', "'(' and the dimensions, as in `(d0, d1) -> (d0)`")?;

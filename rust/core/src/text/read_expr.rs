@@ -298,6 +298,7 @@ impl Reading {
     }
 
     /// Read a bracket that is here, if it holds a sum of usual terms.
+    #[inline]
     fn usual_bracket<N: VariableNames, const BRACKETS: u8>(
         &mut self,
         scanner: &mut Scanner<'_>,

@@ -9,6 +9,7 @@ use crate::indexing_map::{IndexingMap, OpenMap};
 use crate::interval::Interval;
 use crate::map::SymbolicMap;
 
+#[inline]
 fn results(
     scanner: &mut Scanner<'_>,
     arena: &mut Arena,
@@ -123,6 +124,7 @@ impl Bounded<'_> {
 }
 
 /// The rest of a domain: what usual bounds don't say.
+#[inline]
 fn domain(
     scanner: &mut Scanner<'_>,
     arena: &mut Arena,
@@ -169,6 +171,7 @@ pub fn read_indexing_map(text: &str, arena: &mut Arena, reading: &mut Reading) -
     result
 }
 
+#[inline]
 fn read_parts(
     scanner: &mut Scanner<'_>,
     arena: &mut Arena,
