@@ -483,18 +483,19 @@ def compose(first: IndexingMap, second: IndexingMap) -> IndexingMap:
     """
 
 def parse_all(texts: Sequence[str], threads: int | None = None) -> list[IndexingMap]:
-    """Read many maps, on all cores or on `threads`; the GIL is released. The first bad text raises with its position.
+    """Read many maps; the GIL is released. The first bad text raises with its position.
 
+    At most `threads` threads work, else as many as there are cores; fewer where there is too little work to share.
     Equal texts are read once, and are one object.
     """
 
 def simplify_all(maps: Sequence[IndexingMap], threads: int | None = None) -> list[IndexingMap]:
-    """Simplify many maps, in their order."""
+    """Simplify many maps, in their order; `threads` as in `parse_all`."""
 
 def compose_all(
     pairs: Sequence[tuple[IndexingMap, IndexingMap]], simplify: bool = True, threads: int | None = None
 ) -> list[IndexingMap]:
-    """Compose many pairs, the second after the first, and simplify."""
+    """Compose many pairs, the second after the first, and simplify; `threads` as in `parse_all`."""
 
 __version__: str
 
