@@ -145,17 +145,11 @@ pub fn parse_all<'py>(
 ) -> PyResult<Vec<Bound<'py, PyIndexingMap>>> {
     let threads = thread_count(threads)?;
     let texts = texts.iter().map(|text| text.to_str()).collect::<PyResult<Vec<&str>>>()?;
+    let size = |text: &&str| text.len() / workspace::TEXT;
+    let read = |w: &mut Workspace, text: &&str| read_indexing_map(text, &mut w.arena, &mut w.reading);
     let (first, result) = py.detach(|| {
         let (first, different) = first_of_equals(&texts);
-        (
-            first,
-            run(
-                &different,
-                threads,
-                |t| t.len(),
-                |w, text| read_indexing_map(text, &mut w.arena, &mut w.reading),
-            ),
-        )
+        (first, run(&different, threads, size, read))
     });
     let is_first = |i: &usize| first[*i] == *i;
     let result = result.map_err(|(n, error)| ((0..first.len()).filter(is_first).nth(n).unwrap_or(n), error));
