@@ -49,17 +49,18 @@ fn run<T: Sync>(
         return each(0..items.len());
     }
     let next = AtomicUsize::new(0);
-    let length = |left: usize| (left / (4 * threads)).clamp(SMALLEST_CHUNK, LARGEST_CHUNK).min(left);
+    let chunk_from = |start: usize| {
+        let left = items.len() - start;
+        start..start + (left / (4 * threads)).clamp(SMALLEST_CHUNK, LARGEST_CHUNK).min(left)
+    };
+    let take = |start: usize| (start < items.len()).then(|| chunk_from(start).end);
     let chunks = || {
         let mut done = Vec::new();
         loop {
-            let take = |start: usize| {
-                items.len().checked_sub(start).filter(|left| *left > 0).map(|left| start + length(left))
-            };
             let Ok(start) = next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take) else {
                 return done;
             };
-            let chunk = each(start..start + length(items.len() - start));
+            let chunk = each(chunk_from(start));
             let failed = chunk.is_err();
             done.push((start, chunk));
             if failed {
@@ -175,14 +176,11 @@ pub fn simplify_all(
 ) -> PyResult<Vec<PyIndexingMap>> {
     let threads = thread_count(threads)?;
     let maps: Vec<&IndexingMap> = maps.iter().map(|m| &m.get().0).collect();
-    let result = py.detach(|| {
-        run(
-            &maps,
-            threads,
-            |m| m.dag().byte_size(),
-            |w, m| simplify(&mut w.arena, &mut w.scratch, m, PointVariables::Replace),
-        )
-    });
+    let size = |m: &&IndexingMap| m.dag().byte_size();
+    let simplified = |w: &mut Workspace, m: &&IndexingMap| {
+        simplify(&mut w.arena, &mut w.scratch, m, PointVariables::Replace)
+    };
+    let result = py.detach(|| run(&maps, threads, size, simplified));
     finish(py, result, |_| None)
 }
 
