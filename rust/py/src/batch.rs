@@ -13,6 +13,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::available_parallelism;
 
 /// The most items that a thread takes at a time.
 const LARGEST_CHUNK: usize = 64;
@@ -26,7 +27,7 @@ type Failure = (usize, Error);
 /// `size` says how many bytes of expressions an item is, give or take.
 fn run<T: Sync>(
     items: &[T],
-    threads: usize,
+    threads: Option<usize>,
     size: impl Fn(&T) -> usize,
     work: impl Fn(&mut Workspace, &T) -> Result<IndexingMap> + Sync,
 ) -> std::result::Result<Vec<IndexingMap>, Failure> {
@@ -88,26 +89,22 @@ fn run<T: Sync>(
     Ok(out)
 }
 
-/// As many threads as there is enough work for.
-fn useful_threads(threads: usize, sizes: impl Iterator<Item = usize>) -> usize {
-    if threads == 1 {
+/// As many threads as there is enough work for: at most so many, or as there are cores.
+fn useful_threads(most: Option<usize>, sizes: impl Iterator<Item = usize>) -> usize {
+    if most == Some(1) {
         return 1;
     }
-    let mut bytes = 0usize;
-    for size in sizes {
-        bytes += size;
-        if bytes / WORTH_A_THREAD >= threads {
-            return threads;
-        }
+    match sizes.sum::<usize>() / WORTH_A_THREAD {
+        // To ask for the cores takes longer than many a list.
+        0 | 1 => 1,
+        enough => enough.min(most.unwrap_or_else(|| available_parallelism().map_or(1, usize::from))),
     }
-    (bytes / WORTH_A_THREAD).max(1)
 }
 
-fn thread_count(threads: Option<usize>) -> PyResult<usize> {
+fn check_threads(threads: Option<usize>) -> PyResult<()> {
     match threads {
         Some(0) => Err(PyValueError::new_err("threads is at least 1, or None for all cores")),
-        Some(n) => Ok(n),
-        None => Ok(std::thread::available_parallelism().map_or(1, usize::from)),
+        _ => Ok(()),
     }
 }
 
@@ -144,7 +141,7 @@ pub fn parse_all<'py>(
     texts: Vec<Bound<'py, PyString>>,
     threads: Option<usize>,
 ) -> PyResult<Vec<Bound<'py, PyIndexingMap>>> {
-    let threads = thread_count(threads)?;
+    check_threads(threads)?;
     let texts = texts.iter().map(|text| text.to_str()).collect::<PyResult<Vec<&str>>>()?;
     let size = |text: &&str| text.len() / workspace::TEXT;
     let read = |w: &mut Workspace, text: &&str| read_indexing_map(text, &mut w.arena, &mut w.reading);
@@ -174,7 +171,7 @@ pub fn simplify_all(
     maps: Vec<Bound<'_, PyIndexingMap>>,
     threads: Option<usize>,
 ) -> PyResult<Vec<PyIndexingMap>> {
-    let threads = thread_count(threads)?;
+    check_threads(threads)?;
     let maps: Vec<&IndexingMap> = maps.iter().map(|m| &m.get().0).collect();
     let size = |m: &&IndexingMap| m.dag().byte_size();
     let simplified = |w: &mut Workspace, m: &&IndexingMap| {
@@ -193,7 +190,7 @@ pub fn compose_all(
     simplify: bool,
     threads: Option<usize>,
 ) -> PyResult<Vec<PyIndexingMap>> {
-    let threads = thread_count(threads)?;
+    check_threads(threads)?;
     let pairs: Vec<(&IndexingMap, &IndexingMap)> =
         pairs.iter().map(|(a, b)| (&a.get().0, &b.get().0)).collect();
     let join = |w: &mut Workspace, (a, b): &(&IndexingMap, &IndexingMap)| match simplify {
