@@ -6,21 +6,13 @@ from indexing.ops.element_types import element_type
 
 
 def compute_type(name: str) -> str:
-    """The type of the IR in which an element type is computed: f32 for floats below it, s8 or u8 for integers below a byte."""
-    kind = element_type(name)
-    if kind.is_narrow_float:
-        return "f32"
-    return kind.name[0] + "8" if kind.is_byte_packed else kind.name
+    """The type of the IR in which an element type is computed; UnsupportedOp for token and opaque."""
+    return element_type(name).compute_type
 
 
 def storage_type(name: str) -> str:
-    """The type of the IR that memory holds: unsigned bits for floats below f32, a byte for pred and what is narrower."""
-    kind = element_type(name)
-    if kind.kind == "pred":
-        return "u8"
-    if kind.is_narrow_float:
-        return f"u{max(kind.bits, 8)}"
-    return kind.name[0] + "8" if kind.is_byte_packed else kind.name
+    """The type of the IR that memory holds."""
+    return element_type(name).storage_type
 
 
 def storage_bytes(name: str) -> int:

@@ -49,6 +49,20 @@ class ElementType:
         return "f64" if self.name in ("f64", "c128") else "f32"
 
     @property
+    def compute_type(self) -> str:
+        """The type in which a kernel computes: f32 for floats below it, s8 or u8 for integers below a byte."""
+        if self.is_narrow_float:
+            return "f32"
+        return self.name[0] + "8" if self.is_byte_packed else self.name
+
+    @property
+    def storage_type(self) -> str:
+        """The type that a kernel's memory holds: unsigned bits for floats below f32, a byte for pred and what is narrower."""
+        if self.kind == "pred":
+            return "u8"
+        return f"u{max(self.bits, 8)}" if self.is_narrow_float else self.compute_type
+
+    @property
     def is_byte_packed(self) -> bool:
         """Narrower than a byte, stored one byte an element."""
         return self.bits < 8

@@ -10,136 +10,46 @@ from typing import TYPE_CHECKING
 
 from indexing.lazy import np
 from indexing.ops.block import Array, Op
-from indexing.ops.element_types import ElementType, element_type
-from indexing.ops.elementwise_block import (
-    elementwise,
-    kind_of,
-    promoted_integer,
-    refuse,
-    wide_integer,
-    wrapped,
-)
+from indexing.ops.elementwise_block import Code, computed, elementwise, kind_of, refuse
 
 if TYPE_CHECKING:
     from indexing.hlo import Instruction
-    from indexing.ops.element import Value
+    from indexing.ops.element import ElementContext, Value
 
 
 def _kind(instruction: Instruction) -> ElementType:
     return element_type(instruction.operands[0].shape.element_type)
 
 
-def _modular(kind: ElementType, a: Value, operator: str, b: Value) -> str:
-    wide = wide_integer(kind)
-    return wrapped(kind, f"({wide}){a} {operator} ({wide}){b}")
+def _code(opcode: str, operation: str, predicates: str = "", complex_numbers: bool = True) -> Code:
+    """Code of one operation of the kernel IR; on predicates `predicates`, or an error where that is empty."""
+
+    def code(ctx: ElementContext, instruction: Instruction, values: tuple[Value, ...]) -> Value:
+        kind = kind_of(values[0])
+        if kind.kind == "pred":
+            if not predicates:
+                raise refuse(opcode, kind)
+            return ctx.op(predicates, "pred", *values)
+        if kind.kind == "complex" and not complex_numbers:
+            raise refuse(opcode, kind)
+        return computed(ctx, operation, *values)
+
+    return code
 
 
-def _add_code(instruction: Instruction, values: tuple[Value, ...]) -> str:
-    a, b = values
-    kind = kind_of(a)
-    if kind.kind == "pred":
-        return f"{a} | {b}"
+def _abs_code(ctx: ElementContext, instruction: Instruction, values: tuple[Value, ...]) -> Value:
+    kind = kind_of(values[0])
     if kind.kind == "complex":
-        return f"@add_{kind.name}({a}, {b})"
-    return _modular(kind, a, "+", b) if kind.is_integer else f"{a} + {b}"
+        return ctx.op("abs", kind.real, *values)
+    return values[0] if kind.kind in ("unsigned", "pred") else computed(ctx, "abs", *values)
 
 
-def _subtract_code(instruction: Instruction, values: tuple[Value, ...]) -> str:
-    a, b = values
-    kind = kind_of(a)
-    if kind.kind == "pred":
-        return f"{a} ^ {b}"
-    if kind.kind == "complex":
-        return f"@sub_{kind.name}({a}, {b})"
-    return _modular(kind, a, "-", b) if kind.is_integer else f"{a} - {b}"
+def _negate_code(ctx: ElementContext, instruction: Instruction, values: tuple[Value, ...]) -> Value:
+    return values[0] if kind_of(values[0]).kind == "pred" else computed(ctx, "neg", *values)
 
 
-def _multiply_code(instruction: Instruction, values: tuple[Value, ...]) -> str:
-    a, b = values
-    kind = kind_of(a)
-    if kind.kind == "pred":
-        return f"{a} & {b}"
-    if kind.kind == "complex":
-        return f"@mul_{kind.name}({a}, {b})"
-    return _modular(kind, a, "*", b) if kind.is_integer else f"{a} * {b}"
-
-
-def _divide_code(instruction: Instruction, values: tuple[Value, ...]) -> str:
-    a, b = values
-    kind = kind_of(a)
-    if kind.kind == "pred":
-        raise refuse("divide", kind)
-    if kind.kind == "complex":
-        return f"@div_{kind.name}({a}, {b})"
-    return wrapped(kind, f"@div_{promoted_integer(kind)}({a}, {b})") if kind.is_integer else f"{a} / {b}"
-
-
-def _remainder_code(instruction: Instruction, values: tuple[Value, ...]) -> str:
-    a, b = values
-    kind = kind_of(a)
-    if kind.is_integer:
-        return wrapped(kind, f"@rem_{promoted_integer(kind)}({a}, {b})")
-    if kind.kind != "float":
-        raise refuse("remainder", kind)
-    return f"@fmod.{kind.real}({a}, {b})"
-
-
-def _power_code(instruction: Instruction, values: tuple[Value, ...]) -> str:
-    a, b = values
-    kind = kind_of(a)
-    if kind.is_integer:
-        return wrapped(kind, f"@pow_{promoted_integer(kind)}({a}, {b})")
-    if kind.kind == "pred":
-        raise refuse("power", kind)
-    return f"@pow_{kind.name}({a}, {b})" if kind.kind == "complex" else f"@pow.{kind.real}({a}, {b})"
-
-
-def _maximum_code(instruction: Instruction, values: tuple[Value, ...]) -> str:
-    return _extremum("maximum", "max", ">", "|", values)
-
-
-def _minimum_code(instruction: Instruction, values: tuple[Value, ...]) -> str:
-    return _extremum("minimum", "min", "<", "&", values)
-
-
-def _extremum(opcode: str, name: str, operator: str, logical: str, values: tuple[Value, ...]) -> str:
-    a, b = values
-    kind = kind_of(a)
-    if kind.kind == "pred":
-        return f"{a} {logical} {b}"
-    if kind.kind == "complex":
-        raise refuse(opcode, kind)
-    return f"{a} {operator} {b} ? {a} : {b}" if kind.is_integer else f"@{name}imum_{kind.real}({a}, {b})"
-
-
-def _negate_code(instruction: Instruction, values: tuple[Value, ...]) -> str:
-    (a,) = values
-    kind = kind_of(a)
-    if kind.kind == "complex":
-        return f"@neg_{kind.name}({a})"
-    if kind.kind == "float":
-        return f"-{a}"
-    return wrapped(kind, f"0 - ({wide_integer(kind)}){a}")
-
-
-def _abs_code(instruction: Instruction, values: tuple[Value, ...]) -> str:
-    (a,) = values
-    kind = kind_of(a)
-    if kind.kind == "complex":
-        return f"@hypot.{kind.real}({a}.x, {a}.y)"
-    if kind.kind == "float":
-        return f"@fabs.{kind.real}({a})"
-    return f"{a} < 0 ? {_negate_code(instruction, values)} : {a}" if kind.kind == "signed" else str(a)
-
-
-def _sign_code(instruction: Instruction, values: tuple[Value, ...]) -> str:
-    (a,) = values
-    kind = kind_of(a)
-    if kind.kind == "complex":
-        return f"@sign_{kind.name}({a})"
-    if kind.kind == "float":
-        return f"@sign_{kind.real}({a})"
-    return f"({a} > 0) - ({a} < 0)" if kind.kind == "signed" else f"{a} != 0"
+def _sign_code(ctx: ElementContext, instruction: Instruction, values: tuple[Value, ...]) -> Value:
+    return values[0] if kind_of(values[0]).kind == "pred" else computed(ctx, "sign", *values)
 
 
 def _add(instruction: Instruction, a: Array, b: Array) -> Array:
@@ -245,18 +155,18 @@ def _sign(instruction: Instruction, a: Array) -> Array:
 
 OPS: tuple[Op, ...] = (
     elementwise("abs", "out[i] = |in[i]|", _abs, _abs_code, rounds="exact"),
-    elementwise("add", "out[i] = a[i] + b[i]", _add, _add_code, integers="own"),
-    elementwise("divide", "out[i] = a[i] / b[i]; integers truncate", _divide, _divide_code),
+    elementwise("add", "out[i] = a[i] + b[i]", _add, _code("add", "add", "or"), integers="own"),
+    elementwise("divide", "out[i] = a[i] / b[i]; integers truncate", _divide, _code("divide", "div")),
     elementwise(
-        "maximum", "out[i] = max(a[i], b[i]); NaN wins", _maximum, _maximum_code, rounds="exact", integers="own"
+        "maximum", "out[i] = max(a[i], b[i]); NaN wins", _maximum, _code("maximum", "maximum", "or", complex_numbers=False), rounds="exact", integers="own"
     ),
     elementwise(
-        "minimum", "out[i] = min(a[i], b[i]); NaN wins", _minimum, _minimum_code, rounds="exact", integers="own"
+        "minimum", "out[i] = min(a[i], b[i]); NaN wins", _minimum, _code("minimum", "minimum", "and", complex_numbers=False), rounds="exact", integers="own"
     ),
-    elementwise("multiply", "out[i] = a[i] * b[i]", _multiply, _multiply_code, integers="own"),
+    elementwise("multiply", "out[i] = a[i] * b[i]", _multiply, _code("multiply", "mul", "and"), integers="own"),
     elementwise("negate", "out[i] = -in[i]", _negate, _negate_code, rounds="exact", integers="own"),
-    elementwise("power", "out[i] = a[i] ** b[i]", _power, _power_code),
-    elementwise("remainder", "out[i] = a[i] - b[i] * trunc(a[i] / b[i])", _remainder, _remainder_code),
+    elementwise("power", "out[i] = a[i] ** b[i]", _power, _code("power", "pow")),
+    elementwise("remainder", "out[i] = a[i] - b[i] * trunc(a[i] / b[i])", _remainder, _code("remainder", "rem", complex_numbers=False)),
     elementwise("sign", "out[i] = sign(in[i]); of a complex number in[i] / |in[i]|", _sign, _sign_code),
-    elementwise("subtract", "out[i] = a[i] - b[i]", _subtract, _subtract_code, integers="own"),
+    elementwise("subtract", "out[i] = a[i] - b[i]", _subtract, _code("subtract", "sub", "xor"), integers="own"),
 )

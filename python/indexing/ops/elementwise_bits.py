@@ -29,12 +29,9 @@ def _logical(opcode: str, operator: str) -> Code:
     return code
 
 
-def _not_code(instruction: Instruction, values: tuple[Value, ...]) -> str:
-    (a,) = values
-    kind = kind_of(a)
-    if kind.kind == "pred":
-        return f"!{a}"
-    return wrapped(_integer("not", kind), f"~{a}")
+def _not_code(ctx: ElementContext, instruction: Instruction, values: tuple[Value, ...]) -> Value:
+    kind = kind_of(values[0])
+    return ctx.op("not", "pred", *values) if kind.kind == "pred" else computed(ctx, "not", *values)
 
 
 def _integer(opcode: str, kind: ElementType) -> ElementType:
@@ -43,53 +40,47 @@ def _integer(opcode: str, kind: ElementType) -> ElementType:
     return kind
 
 
-def _unsigned(kind: ElementType, value: Value) -> str:
-    """The operand's bits without the sign's copies, as u32 or u64."""
-    wide = wide_integer(kind)
-    if kind.kind == "unsigned" or kind.bits >= 32:
-        return f"({wide}){value}"
-    return f"(({wide}){value} & {(1 << kind.bits) - 1:#x}u)"
+def _own_bits(ctx: ElementContext, kind: ElementType, value: Value) -> Value:
+    """The operand without the copies of the sign that fill the byte of an integer below one."""
+    if not kind.is_byte_packed:
+        return value
+    return ctx.op("and", kind.compute_type, value, ctx.number(kind.compute_type, (1 << kind.bits) - 1))
 
 
-def _shift_left_code(instruction: Instruction, values: tuple[Value, ...]) -> str:
-    a, amount = values
-    kind = _integer("shift-left", kind_of(a))
-    shifted = wrapped(kind, f"({wide_integer(kind)}){a} << {_unsigned(kind, amount)}")
-    return f"{_unsigned(kind, amount)} < {kind.bits} ? {shifted} : 0"
+def _shift_left_code(ctx: ElementContext, instruction: Instruction, values: tuple[Value, ...]) -> Value:
+    kind = _integer("shift-left", kind_of(values[0]))
+    return computed(ctx, "shl", values[0], _own_bits(ctx, kind, values[1]))
 
 
-def _shift_right_logical_code(instruction: Instruction, values: tuple[Value, ...]) -> str:
-    a, amount = values
-    kind = _integer("shift-right-logical", kind_of(a))
-    shifted = wrapped(kind, f"{_unsigned(kind, a)} >> {_unsigned(kind, amount)}")
-    return f"{_unsigned(kind, amount)} < {kind.bits} ? {shifted} : 0"
+def _shift_right_logical_code(ctx: ElementContext, instruction: Instruction, values: tuple[Value, ...]) -> Value:
+    kind = _integer("shift-right-logical", kind_of(values[0]))
+    a, amount = (_own_bits(ctx, kind, v) for v in values)
+    return narrow_integer(ctx, kind, ctx.op("shr_logical", kind.compute_type, a, amount))
 
 
-def _shift_right_arithmetic_code(instruction: Instruction, values: tuple[Value, ...]) -> str:
-    a, amount = values
-    kind = _integer("shift-right-arithmetic", kind_of(a))
-    within = f"{_unsigned(kind, amount)} < {kind.bits}"
+def _shift_right_arithmetic_code(ctx: ElementContext, instruction: Instruction, values: tuple[Value, ...]) -> Value:
+    """The bits of an unsigned operand are shifted as if they were a signed number's."""
+    kind = _integer("shift-right-arithmetic", kind_of(values[0]))
+    amount = _own_bits(ctx, kind, values[1])
     if kind.kind == "signed":
-        last = kind.bits - 1
-        return f"{a} >> ({within} ? {_unsigned(kind, amount)} : {last})"
-    # The bits of an unsigned operand are shifted as if they were a signed number's.
+        return ctx.op("shr_arithmetic", kind.compute_type, values[0], amount)
     signed = element_type("s" + kind.name[1:])
-    as_signed = wrapped(signed, str(a))
-    return wrapped(kind, f"({as_signed}) >> ({within} ? {_unsigned(kind, amount)} : {kind.bits - 1})")
+    a, n = (ctx.op("convert", signed.compute_type, v) for v in (values[0], amount))
+    shifted = ctx.op("shr_arithmetic", signed.compute_type, narrow_integer(ctx, signed, a), n)
+    return narrow_integer(ctx, kind, ctx.op("convert", kind.compute_type, shifted))
 
 
-def _popcnt_code(instruction: Instruction, values: tuple[Value, ...]) -> str:
-    (a,) = values
-    kind = _integer("popcnt", kind_of(a))
-    return wrapped(kind, f"@popcount_{wide_integer(kind)}({_unsigned(kind, a)})")
+def _popcnt_code(ctx: ElementContext, instruction: Instruction, values: tuple[Value, ...]) -> Value:
+    kind = _integer("popcnt", kind_of(values[0]))
+    return narrow_integer(ctx, kind, ctx.op("popcount", kind.compute_type, _own_bits(ctx, kind, values[0])))
 
 
-def _clz_code(instruction: Instruction, values: tuple[Value, ...]) -> str:
-    (a,) = values
-    kind = _integer("count-leading-zeros", kind_of(a))
-    wide = wide_integer(kind)
-    extra = (64 if wide == "u64" else 32) - kind.bits
-    return wrapped(kind, f"@clz_{wide}({_unsigned(kind, a)})" + (f" - {extra}" if extra else ""))
+def _clz_code(ctx: ElementContext, instruction: Instruction, values: tuple[Value, ...]) -> Value:
+    kind = _integer("count-leading-zeros", kind_of(values[0]))
+    found = ctx.op("clz", kind.compute_type, _own_bits(ctx, kind, values[0]))
+    if not kind.is_byte_packed:
+        return found
+    return narrow_integer(ctx, kind, ctx.op("sub", kind.compute_type, found, ctx.number(kind.compute_type, 8 - kind.bits)))
 
 
 def _own(instruction: Instruction) -> ElementType:

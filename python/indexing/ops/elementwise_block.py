@@ -1,8 +1,8 @@
 """What all elementwise ops share: their law, the width in which they compute, and the block that holds them.
 
 An elementwise op is stated by two functions: `reference`, on arrays of the *computing* types (integers as int64 or
-uint64, narrow floats as f32), and `code`, from C texts of the operands to the C text of the result. Rounding to the
-result's type, wrapping included, is done here, once for all ops.
+uint64, narrow floats as f32), and `code`, from values of the operands to the value of the result in a kernel. Rounding
+to the result's type is done here, once for all ops.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from indexing.hlo import Instruction
     from indexing.ops.element import ElementContext, Index, Value
 
-Code: TypeAlias = "Callable[[Instruction, tuple[Value, ...]], str]"
+Code: TypeAlias = "Callable[[ElementContext, Instruction, tuple[Value, ...]], Value]"
 ArrayFunction: TypeAlias = "Callable[..., Array]"
 
 
@@ -40,7 +40,7 @@ def elementwise_element(code: Code, rounds: str) -> Callable[[ElementContext, In
             ctx.operand(instruction, k, index if operand.shape.dimensions == sizes else ())
             for k, operand in enumerate(instruction.operands)
         )
-        return ctx.let(instruction.shape.element_type, code(instruction, values), rounds=rounds == "rounded")
+        return ctx.let(instruction.shape.element_type, code(ctx, instruction, values), rounds=rounds == "rounded")
 
     return element
 
@@ -55,23 +55,15 @@ def refuse(opcode: str, kind: ElementType) -> UnsupportedOp:
     return UnsupportedOp(f"{opcode} is not defined on {kind.name}")
 
 
-def wide_integer(kind: ElementType) -> str:
-    """The unsigned type in which an integer type adds and multiplies: wrap-around is defined there."""
-    return "u64" if kind.bits > 32 else "u32"
+def computed(ctx: ElementContext, opcode: str, *values: Value) -> Value:
+    """An operation whose result has the operands' type; integers below a byte are reduced to their bits."""
+    kind = kind_of(values[0])
+    return narrow_integer(ctx, kind, ctx.op(opcode, kind.compute_type, *values))
 
 
-def promoted_integer(kind: ElementType) -> str:
-    """The type of the same signedness, 32 or 64 bits wide, that holds all values of an integer type."""
-    return ("s" if kind.kind == "signed" else "u") + ("64" if kind.bits > 32 else "32")
-
-
-def wrapped(kind: ElementType, text: str) -> str:
-    """C text of an integer reduced modulo 2**bits to `kind`."""
-    if kind.kind == "pred":
-        return f"({text}) & 1"
-    if kind.is_byte_packed:
-        return f"@wrap_{kind.name}({text})"
-    return f"({kind.name})({text})"
+def narrow_integer(ctx: ElementContext, kind: ElementType, value: Value) -> Value:
+    """A value computed in a byte, reduced modulo 2**bits where `kind` is an integer below a byte."""
+    return ctx.op("wrap", kind.compute_type, value, format=kind.name) if kind.is_byte_packed else value
 
 
 def computing(array: Array, kind: ElementType) -> Array:

@@ -15,9 +15,9 @@ from indexing.ops.elementwise_block import Code, elementwise, kind_of, refuse
 
 if TYPE_CHECKING:
     from indexing.hlo import Instruction
-    from indexing.ops.element import Value
+    from indexing.ops.element import ElementContext, Value
 
-COMPLEX_FUNCTIONS = frozenset(  # those the library of intrinsics has for c64 and c128
+COMPLEX_FUNCTIONS = frozenset(  # those that are defined on c64 and c128
     [
         *("atan2", "cbrt", "cos", "cosh", "exp", "expm1", "log", "log1p", "logistic", "pow", "rsqrt", "sin", "sinh"),
         *("sqrt", "tan", "tanh"),
@@ -26,15 +26,12 @@ COMPLEX_FUNCTIONS = frozenset(  # those the library of intrinsics has for c64 an
 
 
 def _call(opcode: str, function: str) -> Code:
-    """Code that calls the intrinsic of the operand's type: `@exp.f32(x)`, `@exp_c64(x)`."""
+    """Code of one function of the kernel IR."""
 
-    def code(instruction: Instruction, values: tuple[Value, ...]) -> str:
+    def code(ctx: ElementContext, instruction: Instruction, values: tuple[Value, ...]) -> Value:
         kind = kind_of(values[0])
-        arguments = ", ".join(map(str, values))
-        if kind.kind == "float":
-            return f"@{function}.{kind.real}({arguments})"
-        if kind.kind == "complex" and function in COMPLEX_FUNCTIONS:
-            return f"@{function}_{kind.name}({arguments})"
+        if kind.kind == "float" or (kind.kind == "complex" and function in COMPLEX_FUNCTIONS):
+            return ctx.op(function, kind.compute_type, *values)
         raise refuse(opcode, kind)
 
     return code
@@ -104,8 +101,8 @@ OPS: tuple[Op, ...] = (
     _function("log", "out[i] = ln(in[i])", "log", _numpy("log")),
     _function("log-plus-one", "out[i] = ln(in[i] + 1)", "log1p", _numpy("log1p")),
     _function("logistic", "out[i] = 1 / (1 + exp(-in[i]))", "logistic", _logistic),
-    _function("round-nearest-afz", "out[i] = in[i] rounded, halves away from zero", "round", _round_away, "exact"),
-    _function("round-nearest-even", "out[i] = in[i] rounded, halves to even", "rint", _numpy("rint"), "exact"),
+    _function("round-nearest-afz", "out[i] = in[i] rounded, halves away from zero", "round_away", _round_away, "exact"),
+    _function("round-nearest-even", "out[i] = in[i] rounded, halves to even", "round_even", _numpy("rint"), "exact"),
     _function("rsqrt", "out[i] = 1 / sqrt(in[i])", "rsqrt", _rsqrt),
     _function("sine", "out[i] = sin(in[i])", "sin", _numpy("sin")),
     _function("sinh", "out[i] = sinh(in[i])", "sinh", _numpy("sinh")),

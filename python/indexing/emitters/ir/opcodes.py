@@ -55,7 +55,7 @@ _TABLE = [
     *[Opcode(n, 2, ANY if n in ("eq", "ne") else REAL | {"pred"}, "pred", f"a {n} b") for n in "eq ne lt le gt ge".split()],
     Opcode("select", 3, ANY, "given", "select(predicate, a, b): a where the predicate holds, else b; both are computed"),
     *_same(ANALYTIC, 1, "exp expm1 log log1p logistic sin cos tan sinh cosh tanh sqrt rsqrt cbrt"),
-    *_same(FLOAT, 1, "acos acosh asin asinh atan atanh erf ceil floor trunc rint round"),
+    *_same(FLOAT, 1, "acos acosh asin asinh atan atanh erf ceil floor trunc round_even round_away"),
     *_same(ANALYTIC, 2, "atan2"),
     *_same(FLOAT, 2, "copysign"),
     Opcode("is_finite", 1, FLOAT, "pred", "neither infinite nor NaN"),

@@ -1,0 +1,320 @@
+"""Elemental emission: functions from an index to the element of an instruction, built from the ops' element code.
+
+A `FunctionBuilder` builds the body of one function; the `KernelBuilder` owns all functions of a kernel and builds those
+that calls ask for. Within a function an instruction at one index is computed once. It becomes a call where the partition gives
+it to another function, where its value would be computed again inside a loop or a branch, and where branches nest too
+deep; so the kernel grows linearly with the graph, and no recursion follows the depth of the graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from indexing.emitters.ir.nodes import CallFunction, Constant, Index, Load, Op, Ref
+from indexing.emitters.statement_builder import StatementBuilder, is_narrow
+from indexing.emitters.types import compute_type, storage_type
+from indexing.errors import UnsupportedOp
+from indexing.fusion import output_to_input
+from indexing.ops import REGISTRY
+from indexing.ops.block import Indexing, leaves
+from indexing.ops.element import Value
+from indexing.ops.element_types import element_type
+from indexing.ops.tuple_ import array_source
+
+if TYPE_CHECKING:
+    from indexing.emitters.ir.nodes import Value as Node
+    from indexing.emitters.kernel_builder import KernelBuilder
+    from indexing.hlo import Computation, Instruction
+    from indexing.partition import Subgraph
+
+MAX_NESTING = 10  # blocks; what lies deeper becomes a function
+_ALWAYS_INLINE = frozenset({"constant", "iota", "parameter"})
+
+Binding = dict["Instruction", "Callable[[int, Index], Value]"]
+_Key = tuple[int, "Instruction", int, Index]
+
+
+class FunctionBuilder(StatementBuilder):
+    """Builds the body of one function; the `ElementContext` that element code sees."""
+
+    def __init__(self, kernel: KernelBuilder) -> None:
+        """An empty body, over no index variables yet."""
+        super().__init__()
+        self.kernel = kernel
+        self.rounds = True
+        self._memo: list[dict[_Key, Value]] = [{}]
+        self._frames: list[tuple[int, Binding]] = [(0, {})]
+        self._frame_count = 0
+        self._storage: dict[Node, tuple[str, Node]] = {}  # of loaded values: element type, and what memory held
+        self.base_scopes = 1  # blocks that the whole function lies in
+        self._active = 0  # element functions that wait for operands
+        self.root: Instruction | None = None
+        self._home: Subgraph | None = None  # the function of the partition that is built here; None: that of `root`
+        self._injected: dict[Instruction, tuple[Index, tuple[Value, ...]]] = {}
+
+    # ------------------------------------------------------------ values of instructions
+
+    def operand(self, instruction: Instruction, k: int, index: Index, output: int = 0) -> Value:
+        """Element `index` of operand `k`."""
+        return self.value(instruction.operands[k], index, output)
+
+    def value(self, instruction: Instruction, index: Index, output: int = 0) -> Value:
+        """Element `index` of array `output` of an instruction, computed here or called."""
+        instruction, output = array_source(instruction, output)
+        found = self._remembered((self._frames[-1][0], instruction, output, index))
+        if found is not None:
+            return found
+        bound = self._bound(instruction)
+        if bound is not None:
+            return bound(output, index)
+        if not self._is_called(instruction):
+            self._build_operands(instruction, index, output)
+        return self._build(instruction, index, output)
+
+    def read(self, instruction: Instruction, index: Index, output: int = 0) -> Value:
+        """As `value`, with what the partition puts together with the instruction built here."""
+        source, leaf = array_source(instruction, output)
+        with self.within_subgraph(self.kernel.partition.find(source)):
+            return self.value(source, index, leaf)
+
+    @contextmanager
+    def within_subgraph(self, subgraph: Subgraph) -> Iterator[None]:
+        """What belongs to `subgraph` is built here, not called."""
+        outer, self._home = self._home, subgraph
+        try:
+            yield
+        finally:
+            self._home = outer
+
+    @property
+    def home(self) -> Subgraph:
+        """The function of the partition that is being built."""
+        return self._home or self.kernel.partition.find(self.root or self.kernel.computation.root)
+
+    def inject(self, hero: Instruction, index: Index, values: Sequence[Value]) -> None:
+        """The arrays of `hero` at `index` are `values`, which the kernel has computed."""
+        self._injected[hero] = (index, tuple(values))
+
+    def _remembered(self, key: _Key) -> Value | None:
+        frame, instruction, output, index = key
+        if frame == 0 and instruction in self._injected:
+            place, values = self._injected[instruction]
+            if place == index or not self.kernel.partition.holds(instruction):
+                return values[output]
+        for memo in reversed(self._memo):
+            if key in memo:
+                return memo[key]
+        return None
+
+    def _bound(self, instruction: Instruction) -> Callable[[int, Index], Value] | None:
+        return self._frames[-1][1].get(instruction) if instruction.opcode == "parameter" else None
+
+    def _build_operands(self, instruction: Instruction, index: Index, output: int) -> None:
+        """Build, operands first and without recursion, what `instruction` surely needs at indices known here."""
+        pending = [(instruction, index, output, False)]
+        while pending:
+            current, at, leaf, ready = pending.pop()
+            if self._remembered((self._frames[-1][0], current, leaf, at)) is not None:
+                continue
+            if ready or self._is_called(current):
+                if current is not instruction:
+                    self._build(current, at, leaf)
+                continue
+            pending.append((current, at, leaf, True))
+            needs = self._certain_needs(current, at, leaf)
+            pending.extend((*need, False) for need in reversed(needs))
+
+    def _certain_needs(
+        self, instruction: Instruction, index: Index, output: int
+    ) -> list[tuple[Instruction, Index, int]]:
+        """Operands read at one place, whatever the data: an exact map without other variables or constraints."""
+        needs = []
+        if instruction.opcode in _ALWAYS_INLINE or instruction.called:
+            return []
+        for operand, maps in zip(instruction.operands, self.indexing(instruction, output), strict=True):
+            if len(maps) != 1 or maps[0].exactness != "exact":
+                continue
+            m = maps[0].map
+            if m.is_undefined or m.is_known_empty or m.ranges or m.runtimes or m.constraints:
+                continue
+            source, leaf = array_source(operand, maps[0].leaf)
+            at = self.mapped(m, index)
+            if self._bound(source) is None and not at.conditions:
+                needs.append((source, at.index, leaf))
+        return needs
+
+    def _build(self, instruction: Instruction, index: Index, output: int) -> Value:
+        key = (self._frames[-1][0], instruction, output, index)
+        found = self._remembered(key)
+        if found is not None:
+            return found
+        if instruction.opcode == "parameter":
+            value = self._parameter(instruction, index)
+        elif self._is_called(instruction):
+            value = self._call(instruction, index, output)
+        else:
+            value = self._element(instruction, index, output)
+        self._memo[-1].setdefault(key, value)
+        return self._memo[-1][key]
+
+    def _is_called(self, instruction: Instruction) -> bool:
+        if self._frames[-1][0] or instruction is self.root or instruction.opcode in _ALWAYS_INLINE:
+            return False
+        if self.kernel.has_function(instruction) or not self.kernel.is_together(instruction, self):
+            return True
+        if self._home is not None and self._home.injected:  # an epilogue's own instructions need its heroes' values
+            return False
+        nested = len(self._memo) > self.base_scopes
+        return (nested and len(set(instruction.users)) > 1) or max(self.depth, self._active) > MAX_NESTING
+
+    def _element(self, instruction: Instruction, index: Index, output: int) -> Value:
+        op = REGISTRY.get(instruction.opcode)
+        if op is None or op.element is None:
+            raise UnsupportedOp(
+                f"{instruction.name}: {instruction.opcode} cannot be computed inside a kernel, element by element; "
+                "leave it out of the fusion, so that it runs as a step of its own"
+            )
+        self._active += 1
+        try:
+            return op.element(self, instruction, output, index)
+        finally:
+            self._active -= 1
+
+    def _call(self, instruction: Instruction, index: Index, output: int) -> Value:
+        function = self.kernel.function(instruction)
+        kinds = [leaf.element_type for leaf in leaves(instruction.shape)]
+        names = tuple(self.fresh("v") for _ in kinds)
+        self.add(CallFunction(names, function, index))
+        values = [Value(Ref(compute_type(kind), name), kind) for name, kind in zip(names, kinds, strict=True)]
+        self.remember(instruction, index, values)
+        return values[output]
+
+    def _parameter(self, parameter: Instruction, index: Index) -> Value:
+        return self.load(self.kernel.input(parameter.parameter_number), parameter.shape.element_type, index)
+
+    def load(self, buffer: str, kind: str, index: Index) -> Value:
+        """An element of a buffer; decoded only where something computes with it."""
+        return self.loaded(kind, Load(storage_type(kind), buffer, index))
+
+    def loaded(self, kind: str, held: Node) -> Value:
+        """The value of what memory held of an element of type `kind`."""
+        held = self.name(held)
+        value = Value(self.name(_decoded(kind, held)), kind)
+        if value.node is not held:
+            self._storage[value.node] = kind, held  # type: ignore[index]
+        return value
+
+    def stored(self, kind: str, value: Value) -> Node:
+        """What memory shall hold of a value: what it was loaded from, where it was."""
+        found, held = self._storage.get(value.node, ("", None))  # type: ignore[call-overload]
+        return held if found == kind else _encoded(kind, self.node(value))  # type: ignore[no-any-return]
+
+    def remember(self, instruction: Instruction, index: Index, values: Sequence[Value]) -> None:
+        """Keep the values of all arrays of a tuple-shaped instruction."""
+        frame = self._frames[-1][0]
+        for output, value in enumerate(values):
+            self._memo[-1][frame, instruction, output, index] = value
+
+    def let(self, element_type: str, value: Value, *, rounds: bool = True) -> Value:
+        """A name for the value, rounded to its type where that is a float below f32."""
+        node = self.node(value)
+        if rounds and self.rounds and is_narrow(element_type):
+            node = Op("round", "f32", (node,), element_type)
+        return Value(self.name(node), element_type)
+
+    @contextmanager
+    def base_scope(self) -> Iterator[None]:
+        """What is built inside counts as the function's own level, where each instruction is computed once."""
+        before, self.base_scopes = self.base_scopes, len(self._memo)
+        try:
+            yield
+        finally:
+            self.base_scopes = before
+
+    def indexing(self, instruction: Instruction, output: int) -> Indexing:
+        """The instruction's simplified output-to-input maps."""
+        return output_to_input(instruction, output)
+
+    def table(self, instruction: Instruction, index: Index) -> Value:
+        """An element of a constant: a number where all elements are the same, else an entry of a constant buffer."""
+        found = self.kernel.splat(instruction)
+        kind = instruction.shape.element_type
+        if found is not None:
+            return self.number(kind, found)
+        return self.load(self.kernel.table(instruction), kind, index)
+
+    def _enter(self) -> None:
+        super()._enter()
+        self._memo.append({})
+
+    def _leave(self) -> None:
+        super()._leave()
+        self._memo.pop()
+
+    # ------------------------------------------------------------ computations
+
+    def apply(self, computation: Computation, arguments: Sequence[Value]) -> tuple[Value, ...]:
+        """The results of a computation on scalars, built in place."""
+
+        def given(value: Value) -> Callable[[int, Index], Value]:
+            return lambda output, index: value
+
+        binding: Binding = {p: given(v) for p, v in zip(computation.parameters, arguments, strict=True)}
+        with self._frame(binding):
+            root = computation.root
+            return tuple(self.value(root, (), k) for k in range(len(leaves(root.shape))))
+
+    @contextmanager
+    def unrounded(self) -> Iterator[None]:
+        """Keep floats below f32 in f32 in what is built inside."""
+        before, self.rounds = self.rounds, False
+        try:
+            yield
+        finally:
+            self.rounds = before
+
+    def call(self, computation: Computation, instruction: Instruction, output: int, index: Index) -> Value:
+        """An element of the called computation's result, its parameters standing for the instruction's operands."""
+        outer = self._frames[-1]
+
+        def bind(k: int) -> Callable[[int, Index], Value]:
+            def read(leaf: int, at: Index) -> Value:
+                self._frames.append(outer)
+                try:
+                    return self.value(instruction.operands[k], at, leaf)
+                finally:
+                    self._frames.pop()
+
+            return read
+
+        with self._frame({p: bind(k) for k, p in enumerate(computation.parameters)}):
+            return self.value(computation.root, index, output)
+
+    @contextmanager
+    def _frame(self, binding: Binding) -> Iterator[None]:
+        self._frame_count += 1
+        self._frames.append((self._frame_count, binding))
+        try:
+            yield
+        finally:
+            self._frames.pop()
+
+
+def _decoded(kind: str, held: Node) -> Node:
+    """The value that a storage element stands for."""
+    found = element_type(kind)
+    if found.kind == "pred":
+        return Op("ne", "pred", (held, Constant("u8", 0)))
+    if found.is_narrow_float:
+        return Op("decode", "f32", (held,), kind)
+    return Op("wrap", held.type, (held,), kind) if found.is_byte_packed else held
+
+
+def _encoded(kind: str, value: Node) -> Node:
+    """The storage element that holds a value."""
+    found = element_type(kind)
+    if found.kind == "pred":
+        return Op("convert", "u8", (value,))
+    return Op("encode", storage_type(kind), (value,), kind) if found.is_narrow_float else value
