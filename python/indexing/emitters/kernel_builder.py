@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from indexing.emitters.function_builder import FunctionBuilder
-from indexing.emitters.ir.nodes import Block, Buffer, CallFunction, Function, Kernel, statements
+from indexing.emitters.ir.nodes import (
+    AtomicUpdate,
+    Block,
+    Buffer,
+    CallFunction,
+    Function,
+    Kernel,
+    Ref,
+    TeamReduce,
+    statements,
+)
 from indexing.emitters.names import identifier, sanitized
 from indexing.emitters.types import compute_type
 from indexing.lazy import np
 from indexing.ops.block import leaves
+from indexing.ops.element import Value
 
 if TYPE_CHECKING:
-    from indexing.emitters.ir.nodes import Ref
     from indexing.hlo import Computation, Instruction
     from indexing.partition import PartitionedComputation
 
@@ -97,9 +108,6 @@ class KernelBuilder:
         return self._combiners[computation]
 
     def _built_combiner(self, name: str, computation: Computation, kinds: Sequence[str]) -> Function:
-        from indexing.emitters.ir.nodes import Ref
-        from indexing.ops.element import Value
-
         builder = FunctionBuilder(self)
         parameters = [Ref(compute_type(kind), f"{side}{k}") for side in "ab" for k, kind in enumerate(kinds)]
         values = [Value(p, kind) for p, kind in zip(parameters, [*kinds, *kinds], strict=True)]
@@ -163,8 +171,6 @@ class KernelBuilder:
 
         Else a chain of functions that each call the one before twice would grow to all its paths.
         """
-        from dataclasses import replace
-
         sizes: dict[str, int] = {}
         found = []
         for function in order:
@@ -185,8 +191,6 @@ def _called(body: Block) -> list[str]:
 
 
 def _called_by(statement: object) -> tuple[str, ...]:
-    from indexing.emitters.ir.nodes import AtomicUpdate, TeamReduce
-
     if isinstance(statement, CallFunction):
         return (statement.function,)
     return (statement.combiner,) if isinstance(statement, AtomicUpdate | TeamReduce) else ()

@@ -237,8 +237,12 @@ class StatementBuilder:
         self._named_here[-1][key] = index
         return index
 
-    def _let_index(self, value: SymbolicExpr | Node, lower: int, upper: int) -> SymbolicExpr:
-        index = self.scope.add(self.fresh("j"), lower, upper, "let")
+    def named_index(self, name: str, expression: SymbolicExpr, lower: int, upper: int) -> SymbolicExpr:
+        """A variable called `name` for an expression that is known to lie in [lower, upper]."""
+        return self._let_index(self.scope.simplify(expression), lower, upper, name)
+
+    def _let_index(self, value: SymbolicExpr | Node, lower: int, upper: int, name: str = "") -> SymbolicExpr:
+        index = self.scope.add(name or self.fresh("j"), lower, upper, "let")
         number = index.variable_index
         assert number is not None
         self.add(LetIndex(number, value))

@@ -28,12 +28,12 @@ def dynamic_update_slice(ctx: ElementContext, instruction: Instruction, output: 
     update = instruction.operands[1].shape.dimensions
     starts = _starts(ctx, instruction, 2, update)
     at = tuple(i - s for i, s in zip(index, starts, strict=True))
-    conditions = [c for e, size in zip(at, update, strict=True) for c in _between(ctx, e, size)]
-    result = ctx.variable(instruction.shape.element_type, zero(instruction.shape.element_type))
+    conditions = [c for e, size in zip(at, update, strict=True) for c in ctx.within(e, 0, size - 1)]
+    result = ctx.variable(instruction.shape.element_type, zero(ctx, instruction.shape.element_type))
     with ctx.when(conditions):
-        ctx.assign(result, ctx.operand(instruction, 1, ctx.inside(at, update)).text)
+        ctx.assign(result, ctx.operand(instruction, 1, ctx.inside(at, update)))
     with ctx.otherwise():
-        ctx.assign(result, ctx.operand(instruction, 0, index).text)
+        ctx.assign(result, ctx.operand(instruction, 0, index))
     return result
 
 
@@ -54,13 +54,6 @@ def _starts(ctx: ElementContext, instruction: Instruction, first: int, slice_siz
         )
         found.append(ctx.bounded(value, 0, size - width))
     return tuple(found)
-
-
-def _between(ctx: ElementContext, expression: SymbolicExpr, size: int) -> list[str]:
-    """C conditions for 0 <= expression < size; those that surely hold are left out."""
-    known = ctx.range(expression)
-    low = [f"{ctx.integer(expression)} >= 0"] if known.lower < 0 else []
-    return low + ([f"{ctx.integer(expression)} < {size}"] if known.upper >= size else [])
 
 
 def gather(ctx: ElementContext, instruction: Instruction, output: int, index: Index) -> Value:
@@ -98,7 +91,7 @@ def scatter(ctx: ElementContext, instruction: Instruction, output: int, index: I
     """The operand, folded with every update whose window covers the index, in the order of the indices."""
     count = len(instruction.operands) // 2
     kinds = [o.shape.element_type for o in instruction.operands[:count]]
-    results = [ctx.variable(kind, ctx.operand(instruction, k, index).text) for k, kind in enumerate(kinds)]
+    results = [ctx.variable(kind, ctx.operand(instruction, k, index)) for k, kind in enumerate(kinds)]
     if all(u.shape.element_count for u in instruction.operands[count:]):
         _fold_updates(ctx, instruction, count, index, results)
     ctx.remember(instruction, index, results)
@@ -142,7 +135,8 @@ def _fold_one(
     window = dict(zip([d for d in range(len(sizes)) if d not in dropped], window_dims, strict=True))
     vector_dim = instruction.integer("index_vector_dim", 0)
     widths = [updates[window[d]] if d in window else 1 for d in range(len(sizes))]
-    offsets, conditions = list(index), []
+    offsets = list(index)
+    conditions: list[Value] = []
     for k, d in enumerate(instruction.ints("scatter_dims_to_operand_dims")):
         value = ctx.operand(instruction, count, _with_component(ctx, instruction, count, batch, vector_dim, k))
         start, inside = ctx.checked(value, 0, sizes[d] - widths[d])
@@ -151,13 +145,14 @@ def _fold_one(
     for d, where in zip(batching, instruction.ints("scatter_indices_batching_dims"), strict=True):
         offsets[d] = index[d] - batch[where - (1 if where > vector_dim else 0)]
     for d, width in enumerate(widths):
-        conditions += _between(ctx, offsets[d], width)
+        conditions += ctx.within(offsets[d], 0, width - 1)
     with ctx.when(conditions):
         places, windowed = iter(batch), {where: offsets[d] for d, where in window.items()}
         at = tuple(windowed[d] if d in windowed else next(places) for d in range(len(updates)))
         inner = ctx.inside(at, updates)
         values = [ctx.operand(instruction, count + 1 + k, inner) for k in range(count)]
         folded = ctx.apply(instruction.called[0], [*results, *values])
-        texts = [ctx.let(v.element_type, v.text, rounds=False).text for v in folded] if count > 1 else [folded[0].text]
-        for result, text in zip(results, texts, strict=True):
-            ctx.assign(result, text)
+        if count > 1:  # all are computed before any is overwritten
+            folded = tuple(ctx.let(v.element_type, v, rounds=False) for v in folded)
+        for result, value in zip(results, folded, strict=True):
+            ctx.assign(result, value)

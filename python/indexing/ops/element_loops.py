@@ -10,7 +10,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from indexing.ops.element_moves import zero
-from indexing.ops.element_types import element_type
+from indexing.ops.element_types import ElementType, element_type
+from indexing.ops.elementwise_block import narrow_integer
 from indexing.ops.elementwise_convert import convert_code
 
 if TYPE_CHECKING:
@@ -45,8 +46,8 @@ def _fold(
     read: Callable[[Sequence[SymbolicExpr]], list[Value]],
 ) -> list[Value]:
     """Accumulators after a nest of loops over `sizes`, from the initial values."""
-    totals = [ctx.variable(v.element_type, v.text) for v in initial]
-    neutral = _neutral(instruction)
+    totals = [ctx.variable(v.element_type, v) for v in initial]
+    neutral = _neutral(ctx, instruction)
 
     def level(done: list[SymbolicExpr], totals: Sequence[Value]) -> None:
         if len(done) == len(sizes):
@@ -74,7 +75,7 @@ def _fold(
                 if size % BLOCK == 0:
                     apart([*done, at], parts)
                 else:
-                    with ctx.when([f"{ctx.integer(at)} < {size}"]):
+                    with ctx.when(ctx.within(at, None, size - 1)):
                         apart([*done, *ctx.inside((at,), (size,))], parts)
             _combine(ctx, instruction, totals, parts)
 
@@ -82,31 +83,31 @@ def _fold(
     return totals
 
 
-def _neutral(instruction: Instruction) -> str:
-    """The neutral element of a sum or product of floats, as C text; empty where one accumulator does as well."""
+def _neutral(ctx: ElementContext, instruction: Instruction) -> Value | None:
+    """The neutral element of a sum or product of floats; None where one accumulator does as well."""
     computation = instruction.called[0]
     root, kind = computation.root, instruction.operands[0].shape.element_type
     if len(computation.parameters) != 2 or set(root.operands) != set(computation.parameters):
-        return ""
-    number = {"add": "0", "multiply": "1"}.get(root.opcode, "")
-    if not number or element_type(kind).kind not in ("float", "complex"):
-        return ""
-    return f"@{kind}({number}, 0)" if element_type(kind).kind == "complex" else number
+        return None
+    number = {"add": 0.0, "multiply": 1.0}.get(root.opcode)
+    if number is None or element_type(kind).kind not in ("float", "complex"):
+        return None
+    return ctx.number(kind, number)
 
 
 def _combine(ctx: ElementContext, instruction: Instruction, totals: Sequence[Value], values: Sequence[Value]) -> None:
     with ctx.unrounded():
         results = ctx.apply(instruction.called[0], [*totals, *values])
     if len(results) > 1:  # each result may name a total that is about to change
-        results = tuple(ctx.let(r.element_type, r.text, rounds=False) for r in results)
+        results = tuple(ctx.let(r.element_type, r, rounds=False) for r in results)
     for total, result in zip(totals, results, strict=True):
-        ctx.assign(total, result.text)
+        ctx.assign(total, result)
 
 
 def _rounded(
     ctx: ElementContext, instruction: Instruction, index: Index, totals: Sequence[Value], output: int
 ) -> Value:
-    values = [ctx.let(v.element_type, v.text) if element_type(v.element_type).is_narrow_float else v for v in totals]
+    values = [ctx.let(v.element_type, v) if element_type(v.element_type).is_narrow_float else v for v in totals]
     ctx.remember(instruction, index, values)
     return values[output]
 
@@ -116,7 +117,7 @@ def reduce_window(ctx: ElementContext, instruction: Instruction, output: int, in
     count = len(instruction.operands) // 2
     sizes, window = instruction.operands[0].shape.dimensions, instruction.window()
     totals = [
-        ctx.variable(instruction.operands[count + k].shape.element_type, ctx.operand(instruction, count + k, ()).text)
+        ctx.variable(instruction.operands[count + k].shape.element_type, ctx.operand(instruction, count + k, ()))
         for k in range(count)
     ]
 
@@ -151,17 +152,14 @@ def _nest(ctx: ElementContext, sizes: Sequence[int], then: Callable[[Sequence[Sy
 
 def undilated(
     ctx: ElementContext, position: Sequence[tuple[SymbolicExpr, int]], sizes: Sequence[int]
-) -> tuple[Index, list[str]]:
+) -> tuple[Index, list[Value]]:
     """Index in an array whose elements stand `dilation` apart, and the conditions that an element is there."""
-    at, conditions = [], []
+    at = []
+    conditions: list[Value] = []
     for (place, dilation), size in zip(position, sizes, strict=True):
-        known = ctx.range(place)
-        if known.lower < 0:
-            conditions.append(f"{ctx.integer(place)} >= 0")
-        if known.upper > (size - 1) * dilation:
-            conditions.append(f"{ctx.integer(place)} <= {(size - 1) * dilation}")
+        conditions += ctx.within(place, 0, (size - 1) * dilation)
         if dilation > 1:
-            conditions.append(f"{ctx.integer(place % dilation)} == 0")
+            conditions += ctx.within(place % dilation, 0, 0)
         at.append(place // dilation)
     return tuple(at), conditions
 
@@ -178,59 +176,46 @@ def dot(ctx: ElementContext, instruction: Instruction, output: int, index: Index
     free_count = len(shapes[0]) - batch_count - len(sides[0][1])
     free = [index[batch_count : batch_count + free_count], index[batch_count + free_count :]]
 
-    def product(places: Sequence[SymbolicExpr]) -> str:
+    def product(places: Sequence[SymbolicExpr]) -> Value:
         factors = []
         for k, (batch, contracting) in enumerate(sides):
             at = dict(zip(batch, index[:batch_count], strict=True)) | dict(zip(contracting, places, strict=True))
             rest = iter(free[k])
             full = tuple(at[d] if d in at else next(rest) for d in range(len(shapes[k])))
             factors.append(ctx.operand(instruction, k, full))
-        return multiplied(instruction, factors)
+        return multiplied(ctx, instruction, factors)
 
     return accumulate(ctx, instruction, sizes, product)
 
 
-def multiplied(instruction: Instruction, factors: Sequence[Value]) -> str:
-    """C text of the product in the result's type."""
+def multiplied(ctx: ElementContext, instruction: Instruction, factors: Sequence[Value]) -> Value:
+    """The product in the result's type, unrounded."""
     kind = element_type(instruction.shape.element_type)
-    a, b = (f"({convert_code(f, kind)})" if f.element_type != kind.name else f.text for f in factors)
-    if kind.kind == "complex":
-        return f"@mul_{kind.name}({a}, {b})"
-    if kind.kind == "pred":
-        return f"({a}) & ({b})"
-    wide = "u64" if kind.bits > 32 else "u32"
-    return f"({wide})({a}) * ({wide})({b})" if kind.is_integer else f"{a} * {b}"
+    a, b = (convert_code(ctx, f, kind) if f.element_type != kind.name else f for f in factors)
+    return ctx.op("and" if kind.kind == "pred" else "mul", kind.compute_type, a, b)
 
 
 def accumulate(
     ctx: ElementContext,
     instruction: Instruction,
     sizes: Sequence[int],
-    product: Callable[[Sequence[SymbolicExpr]], str],
+    product: Callable[[Sequence[SymbolicExpr]], Value],
 ) -> Value:
     """Sum of `product` over loops of `sizes`, in the result's type (f32 below f32)."""
     kind = element_type(instruction.shape.element_type)
-    total = ctx.variable(kind.name, zero(kind.name))
+    total = ctx.variable(kind.name, zero(ctx, kind.name))
 
     def add(places: Sequence[SymbolicExpr]) -> None:
-        ctx.assign(total, added(kind.name, total.text, product(places)))
+        ctx.assign(total, added(ctx, kind, total, product(places)))
 
     _nest(ctx, sizes, add)
-    return ctx.let(kind.name, total.text) if kind.is_narrow_float else total
+    return ctx.let(kind.name, total) if kind.is_narrow_float else total
 
 
-def added(name: str, total: str, term: str) -> str:
-    """C text of `total + term` of an element type."""
-    kind = element_type(name)
-    if kind.kind == "complex":
-        return f"@add_{name}({total}, {term})"
-    if kind.kind == "pred":
-        return f"{total} | ({term})"
-    if not kind.is_integer:
-        return f"{total} + {term}"
-    wide = "u64" if kind.bits > 32 else "u32"
-    wrap = f"@wrap_{name}" if kind.is_byte_packed else f"({name})"
-    return f"{wrap}(({wide}){total} + {term})"
+def added(ctx: ElementContext, kind: ElementType, total: Value, term: Value) -> Value:
+    """`total + term` of an element type, unrounded."""
+    opcode = "or" if kind.kind == "pred" else "add"
+    return narrow_integer(ctx, kind, ctx.op(opcode, kind.compute_type, total, term))
 
 
 def convolution(ctx: ElementContext, instruction: Instruction, output: int, index: Index) -> Value:
@@ -244,7 +229,7 @@ def convolution(ctx: ElementContext, instruction: Instruction, output: int, inde
     features = out_sizes[labels.output.feature]
     in_features = rhs[labels.kernel.batch]
     kind = element_type(instruction.shape.element_type)
-    total = ctx.variable(kind.name, zero(kind.name))
+    total = ctx.variable(kind.name, zero(ctx, kind.name))
 
     def add(places: Sequence[SymbolicExpr]) -> None:
         channel, taps = places[0], places[1:]
@@ -263,7 +248,7 @@ def convolution(ctx: ElementContext, instruction: Instruction, output: int, inde
         with ctx.when(conditions):
             inner = ctx.inside(tuple(at), lhs)
             factors = [ctx.operand(instruction, 0, inner), ctx.operand(instruction, 1, tuple(kernel))]
-            ctx.assign(total, added(kind.name, total.text, multiplied(instruction, factors)))
+            ctx.assign(total, added(ctx, kind, total, multiplied(ctx, instruction, factors)))
 
     _nest(ctx, [in_features, *(w.size for w in window)], add)
-    return ctx.let(kind.name, total.text) if kind.is_narrow_float else total
+    return ctx.let(kind.name, total) if kind.is_narrow_float else total

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from indexing.errors import UnsupportedOp
 from indexing.layout import bit_width, linearize, major_to_minor
 from indexing.ops.element_types import ElementType, element_type
-from indexing.ops.elementwise_bitcast import bits_of, joined_bits
+from indexing.ops.elementwise_bitcast import bits_of, from_bits, joined_bits, part_of_bits
+from indexing.ops.elementwise_convert import convert_code
 
 if TYPE_CHECKING:
     from indexing.hlo import Instruction
@@ -29,7 +30,8 @@ def bitcast(ctx: ElementContext, instruction: Instruction, output: int, index: I
     value = move(ctx, instruction, output, index)
     if source is target:
         return value
-    return ctx.let(target.name, f"@decode_{target.name}(@encode_{source.name}({value}))", rounds=False)
+    bits = bits_of(ctx, source, value)
+    return ctx.let(target.name, from_bits(ctx, target, bits), rounds=False)
 
 
 def _of_another_width(
@@ -43,14 +45,13 @@ def _of_another_width(
     wide, narrow = bit_width(target.name), bit_width(source.name)
     if wide > narrow:
         places = [ctx.mapped(found, index, (ctx.constant(k),)).index for k in range(wide // narrow)]
-        bits = joined_bits([ctx.operand(instruction, 0, at) for at in places], source, target)
+        bits = joined_bits(ctx, [ctx.operand(instruction, 0, at) for at in places], source, target)
     else:
         order = major_to_minor(instruction.shape)
         sizes = instruction.shape.dimensions
         part = linearize([index[d] for d in order], [sizes[d] for d in order]) % (narrow // wide)
-        whole = ctx.operand(instruction, 0, ctx.mapped(found, index).index)
-        bits = f"{bits_of(source, whole)} >> ({ctx.integer(part * wide)})"
-    return ctx.let(target.name, f"@decode_{target.name}({bits})", rounds=False)
+        bits = part_of_bits(ctx, source, ctx.operand(instruction, 0, ctx.mapped(found, index).index), part * wide)
+    return ctx.let(target.name, from_bits(ctx, target, bits), rounds=False)
 
 
 def constant(ctx: ElementContext, instruction: Instruction, output: int, index: Index) -> Value:
@@ -61,40 +62,33 @@ def constant(ctx: ElementContext, instruction: Instruction, output: int, index: 
 def iota(ctx: ElementContext, instruction: Instruction, output: int, index: Index) -> Value:
     """The index itself, as the element type holds it."""
     kind = element_type(instruction.shape.element_type)
-    text = ctx.integer(index[instruction.integer("iota_dimension", 0)])
-    if kind.kind == "complex":
-        return ctx.let(kind.name, f"@{kind.name}(({kind.real})({text}), 0)")
-    if kind.kind == "float":
-        return ctx.let(kind.name, f"({kind.real})({text})")
-    if kind.kind == "pred":
-        return ctx.let(kind.name, f"({text}) != 0")
-    wrap = f"@wrap_{kind.name}" if kind.is_byte_packed else f"({kind.name})"
-    return ctx.let(kind.name, f"{wrap}({text})")
+    number = ctx.integer(index[instruction.integer("iota_dimension", 0)])
+    return ctx.let(kind.name, convert_code(ctx, number, kind))
 
 
 def concatenate(ctx: ElementContext, instruction: Instruction, output: int, index: Index) -> Value:
     """One branch an operand: the operand whose part of the dimension holds the index is read there."""
     kind = instruction.shape.element_type
-    result = ctx.variable(kind, zero(kind))
+    result = ctx.variable(kind, zero(ctx, kind))
     for k, (operand, found) in enumerate(zip(instruction.operands, ctx.indexing(instruction, output), strict=True)):
         if not found or operand.shape.element_count == 0:
             continue
         at = ctx.mapped(found[0].map, index)
         with ctx.when(at.conditions):
-            ctx.assign(result, ctx.operand(instruction, k, ctx.inside(at.index, operand.shape.dimensions)).text)
+            ctx.assign(result, ctx.operand(instruction, k, ctx.inside(at.index, operand.shape.dimensions)))
     return result
 
 
 def pad(ctx: ElementContext, instruction: Instruction, output: int, index: Index) -> Value:
     """The padding value, replaced by the operand's element where the map's constraints hold."""
     value = ctx.operand(instruction, 1, ())
-    result = ctx.variable(instruction.shape.element_type, value.text)
+    result = ctx.variable(instruction.shape.element_type, value)
     found = ctx.indexing(instruction, output)[0]
     sizes = instruction.operands[0].shape.dimensions
     if found and instruction.operands[0].shape.element_count and not found[0].map.is_known_empty:
         at = ctx.mapped(found[0].map, index)
         with ctx.when(at.conditions):
-            ctx.assign(result, ctx.operand(instruction, 0, ctx.inside(at.index, sizes)).text)
+            ctx.assign(result, ctx.operand(instruction, 0, ctx.inside(at.index, sizes)))
     return result
 
 
@@ -114,9 +108,7 @@ def pass_on(ctx: ElementContext, instruction: Instruction, output: int, index: I
     return ctx.operand(instruction, 0, index, output)
 
 
-def zero(name: str) -> str:
-    """C text of zero of an element type."""
-    kind = element_type(name)
-    if kind.kind == "complex":
-        return f"@{name}(0, 0)"
-    return "false" if kind.kind == "pred" else "0"
+def zero(ctx: ElementContext, name: str) -> Value:
+    """Zero of an element type."""
+    kind = element_type(name).kind
+    return ctx.number(name, {"pred": False, "float": 0.0, "complex": 0j}.get(kind, 0))

@@ -22,8 +22,10 @@ from indexing.ops.block import (
     variables,
 )
 from indexing.ops.element_types import ElementType, element_type
+from indexing.ops.elementwise_block import narrow_integer
 
 if TYPE_CHECKING:
+    from indexing._core import SymbolicExpr
     from indexing.hlo import Instruction
     from indexing.ops.element import ElementContext, Index, Value
 
@@ -90,9 +92,52 @@ def _reference(instruction: Instruction, arguments: Sequence[HloValue]) -> HloVa
     return _from_bits(np.asarray(bits), target)
 
 
-def bits_of(kind: ElementType, value: Value) -> str:
-    """C text of the bits of a value, those of a NaN of 16 bits included."""
-    return f"@{'exact' if kind.name in ('f16', 'bf16') else 'encode'}_{kind.name}({value})"
+def bits_of(ctx: ElementContext, kind: ElementType, value: Value) -> Value:
+    """The bits of a value as an unsigned integer of a whole byte or more, those of a NaN of 16 bits included."""
+    unsigned = f"u{max(_width(kind), 8)}"
+    if kind.is_narrow_float:
+        opcode = "exact_bits" if kind.bits == 16 else "encode"
+        return ctx.op(opcode, unsigned, value, format=kind.name)
+    if kind.kind == "float":
+        return ctx.op("bits", unsigned, value)
+    bits = value if kind.compute_type == unsigned else ctx.op("convert", unsigned, value)
+    if not kind.is_byte_packed:
+        return bits
+    return ctx.op("and", unsigned, bits, ctx.number(unsigned, (1 << kind.bits) - 1))
+
+
+def from_bits(ctx: ElementContext, kind: ElementType, bits: Value) -> Value:
+    """The value that the low bits of an unsigned integer stand for."""
+    unsigned = f"u{max(_width(kind), 8)}"
+    low = bits if bits.element_type == unsigned else ctx.op("convert", unsigned, bits)
+    if kind.is_narrow_float:
+        if kind.bits < 8:
+            low = ctx.op("and", unsigned, low, ctx.number(unsigned, (1 << kind.bits) - 1))
+        return ctx.op("decode", "f32", low, format=kind.name)
+    if kind.kind == "float":
+        return ctx.op("from_bits", kind.name, low)
+    if kind.kind == "pred":
+        return ctx.op("ne", "pred", low, ctx.number(unsigned, 0))
+    found = low if kind.compute_type == unsigned else ctx.op("convert", kind.compute_type, low)
+    return narrow_integer(ctx, kind, found)
+
+
+def part_of_bits(ctx: ElementContext, source: ElementType, whole: Value, shift: SymbolicExpr) -> Value:
+    """The bits of a value of `source` from bit `shift` on."""
+    bits = bits_of(ctx, source, whole)
+    return ctx.op("shr_logical", bits.element_type, bits, ctx.op("convert", bits.element_type, ctx.integer(shift)))
+
+
+def joined_bits(ctx: ElementContext, parts: Sequence[Value], source: ElementType, target: ElementType) -> Value:
+    """The bits of a value of `target`, given those of `source` that make it up, the lowest first."""
+    unsigned = f"u{max(_width(target), 8)}"
+    joined = ctx.number(unsigned, 0)
+    for k, part in enumerate(parts):
+        own = bits_of(ctx, source, part)
+        wide = own if own.element_type == unsigned else ctx.op("convert", unsigned, own)
+        shifted = ctx.op("shl", unsigned, wide, ctx.number(unsigned, k * _width(source)))
+        joined = ctx.op("or", unsigned, joined, shifted)
+    return joined
 
 
 def _element(ctx: ElementContext, instruction: Instruction, output: int, index: Index) -> Value:
@@ -101,23 +146,14 @@ def _element(ctx: ElementContext, instruction: Instruction, output: int, index: 
     if source is target:
         return ctx.operand(instruction, 0, index)
     if rank == operand_rank:
-        bits = bits_of(source, ctx.operand(instruction, 0, index))
+        bits = bits_of(ctx, source, ctx.operand(instruction, 0, index))
     elif rank > operand_rank:
-        whole = ctx.operand(instruction, 0, index[:-1])
-        shift = ctx.integer(index[-1] * _width(target))
-        bits = f"{bits_of(source, whole)} >> ({shift})"
+        bits = part_of_bits(ctx, source, ctx.operand(instruction, 0, index[:-1]), index[-1] * _width(target))
     else:
         count = instruction.operands[0].shape.dimensions[-1]
         parts = [ctx.operand(instruction, 0, (*index, ctx.constant(k))) for k in range(count)]
-        bits = joined_bits(parts, source, target)
-    return ctx.let(target.name, f"@decode_{target.name}({bits})", rounds=False)
-
-
-def joined_bits(parts: Sequence[Value], source: ElementType, target: ElementType) -> str:
-    """C text of the bits of a value of `target`, given those of `source` that make it up, the lowest first."""
-    wide = "u64" if _width(target) > 32 else "u32"
-    texts = [f"(({wide}){bits_of(source, part)} << {k * _width(source)})" for k, part in enumerate(parts)]
-    return " | ".join(texts)
+        bits = joined_bits(ctx, parts, source, target)
+    return ctx.let(target.name, from_bits(ctx, target, bits), rounds=False)
 
 
 def resized(memory: Array, source: ElementType, target: ElementType) -> Array:

@@ -11,20 +11,19 @@ from typing import TYPE_CHECKING
 from indexing.lazy import np
 from indexing.ops.block import Array, Op
 from indexing.ops.element_types import ElementType, element_type
-from indexing.ops.elementwise_block import Code, elementwise, kind_of, refuse, wide_integer, wrapped
+from indexing.ops.elementwise_block import Code, computed, elementwise, kind_of, narrow_integer, refuse
 
 if TYPE_CHECKING:
     from indexing.hlo import Instruction
-    from indexing.ops.element import Value
+    from indexing.ops.element import ElementContext, Value
 
 
-def _logical(opcode: str, operator: str) -> Code:
-    def code(instruction: Instruction, values: tuple[Value, ...]) -> str:
-        a, b = values
-        kind = kind_of(a)
+def _logical(operation: str) -> Code:
+    def code(ctx: ElementContext, instruction: Instruction, values: tuple[Value, ...]) -> Value:
+        kind = kind_of(values[0])
         if not kind.is_integer and kind.kind != "pred":
-            raise refuse(opcode, kind)
-        return f"{a} {operator} {b}"
+            raise refuse(operation, kind)
+        return ctx.op(operation, kind.compute_type, *values)
 
     return code
 
@@ -151,10 +150,10 @@ def _clz(instruction: Instruction, a: Array) -> Array:
 
 
 OPS: tuple[Op, ...] = (
-    elementwise("and", "out[i] = a[i] & b[i]", _and, _logical("and", "&"), rounds="exact", integers="own"),
+    elementwise("and", "out[i] = a[i] & b[i]", _and, _logical("and"), rounds="exact", integers="own"),
     elementwise("count-leading-zeros", "out[i] = zeros above the highest set bit of in[i]", _clz, _clz_code),
     elementwise("not", "out[i] = ~in[i]", _not, _not_code, rounds="exact", integers="own"),
-    elementwise("or", "out[i] = a[i] | b[i]", _or, _logical("or", "|"), rounds="exact", integers="own"),
+    elementwise("or", "out[i] = a[i] | b[i]", _or, _logical("or"), rounds="exact", integers="own"),
     elementwise("popcnt", "out[i] = set bits of in[i]", _popcnt, _popcnt_code),
     elementwise(
         "shift-left", "out[i] = a[i] << b[i], 0 beyond the width", _shift_left, _shift_left_code, integers="own"
@@ -172,5 +171,5 @@ OPS: tuple[Op, ...] = (
         _shift_right_logical_code,
         integers="own",
     ),
-    elementwise("xor", "out[i] = a[i] ^ b[i]", _xor, _logical("xor", "^"), rounds="exact", integers="own"),
+    elementwise("xor", "out[i] = a[i] ^ b[i]", _xor, _logical("xor"), rounds="exact", integers="own"),
 )

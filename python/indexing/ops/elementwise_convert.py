@@ -12,11 +12,11 @@ from indexing.errors import UnsupportedOp
 from indexing.lazy import np
 from indexing.ops.block import Array, Op
 from indexing.ops.element_types import ElementType, element_type
-from indexing.ops.elementwise_block import elementwise, kind_of, promoted_integer, refuse, wrapped
+from indexing.ops.elementwise_block import elementwise, kind_of, narrow_integer, refuse
 
 if TYPE_CHECKING:
     from indexing.hlo import Instruction
-    from indexing.ops.element import Value
+    from indexing.ops.element import ElementContext, Value
 
 FLOAT_FORMATS = {"f16": (5, 10), "bf16": (8, 7), "f32": (8, 23), "f64": (11, 52)}  # bits of exponent and mantissa
 
@@ -25,28 +25,29 @@ def _target(instruction: Instruction) -> ElementType:
     return element_type(instruction.shape.element_type)
 
 
-def convert_code(value: Value, target: ElementType) -> str:
-    """C text of `value` converted to the compute type of `target`; rounding to a narrow float is left to the caller."""
+def convert_code(ctx: ElementContext, value: Value, target: ElementType) -> Value:
+    """`value` in the compute type of `target`; rounding to a narrow float is left to the caller."""
     source = kind_of(value)
-    if target.kind == "complex":
-        parts = (f"{value}.x", f"{value}.y") if source.kind == "complex" else (str(value), "0")
-        return f"@{target.name}(({target.real}){parts[0]}, ({target.real}){parts[1]})"
-    text = f"{value}.x" if source.kind == "complex" else str(value)
     if target.kind == "pred":
-        return f"{value}.x != 0 || {value}.y != 0" if source.kind == "complex" else f"{text} != 0"
-    if target.kind == "float":
-        return (
-            f"({target.real}){text}"
-            if target.name == "f64" or source.real == "f64" or source.bits != 32
-            else (text if source.kind in ("float", "complex") else f"(f32){text}")
-        )
-    if source.kind in ("float", "complex"):
-        return f"@saturate_{target.name}_{source.real}({text})"
-    return wrapped(target, text)
+        return ctx.op("ne", "pred", value, ctx.number(source.compute_type, 0))
+    if target.kind == "complex":
+        if source.kind == "complex":
+            return _as_type(ctx, source.compute_type, target.compute_type, value)
+        real = _as_type(ctx, source.compute_type, target.real, value)
+        return ctx.op("complex", target.name, real, ctx.number(target.real, 0.0))
+    if source.kind == "complex":
+        value, source = ctx.op("real", source.real, value), element_type(source.real)
+    if target.is_integer and source.kind == "float":
+        return ctx.op("saturate", target.compute_type, value, format=target.name)
+    return narrow_integer(ctx, target, _as_type(ctx, source.compute_type, target.compute_type, value))
 
 
-def _convert_code(instruction: Instruction, values: tuple[Value, ...]) -> str:
-    return convert_code(values[0], _target(instruction))
+def _as_type(ctx: ElementContext, source: str, target: str, value: Value) -> Value:
+    return value if source == target else ctx.op("convert", target, value)
+
+
+def _convert_code(ctx: ElementContext, instruction: Instruction, values: tuple[Value, ...]) -> Value:
+    return convert_code(ctx, values[0], _target(instruction))
 
 
 def convert_array(array: Array, source: ElementType, target: ElementType) -> Array:
@@ -89,13 +90,14 @@ def _precision(instruction: Instruction) -> tuple[int, int]:
     return exponent, mantissa
 
 
-def _reduce_precision_code(instruction: Instruction, values: tuple[Value, ...]) -> str:
+def _reduce_precision_code(ctx: ElementContext, instruction: Instruction, values: tuple[Value, ...]) -> Value:
     exponent, mantissa = _precision(instruction)
     kind = kind_of(values[0])
     if kind.name not in FLOAT_FORMATS:
         raise refuse("reduce-precision", kind)
     own = FLOAT_FORMATS[kind.name]
-    return f"@reduce_precision_{kind.name}({values[0]}, {min(exponent, own[0])}, {min(mantissa, own[1])})"
+    widths = [ctx.number("s32", min(exponent, own[0])), ctx.number("s32", min(mantissa, own[1]))]
+    return ctx.op("reduce_precision", kind.compute_type, values[0], *widths, format=kind.name)
 
 
 def _reduce_precision(instruction: Instruction, a: Array) -> Array:
@@ -130,15 +132,20 @@ def _clip_exponent(bits: Array, exponent: int, mantissa: int, reduced: int) -> A
     return np.where(own <= np.uint64((bias - reduced_bias) << mantissa), zero, bits)
 
 
-def _stochastic_code(instruction: Instruction, values: tuple[Value, ...]) -> str:
+def _stochastic_code(ctx: ElementContext, instruction: Instruction, values: tuple[Value, ...]) -> Value:
     x, random = values
     target, source, noise = _target(instruction), kind_of(x), kind_of(random)
     if source.kind != "float" or not target.is_integer or noise.kind != "unsigned":
         raise UnsupportedOp(f"stochastic-convert from {source.name} with {noise.name} to {target.name}")
-    scale = f"{float(2**noise.bits)!r}" + ("f" if source.real == "f32" else "")
-    part = f"@fabs.{source.real}({x} - @trunc.{source.real}({x})) * {scale}"
-    up = f"(u64){random} < (u64)({part}) ? @copysign.{source.real}(({source.real})1, {x}) : 0"
-    return f"@saturate_{target.name}_{source.real}(@trunc.{source.real}({x}) + ({up}))"
+    real = source.compute_type
+    whole = ctx.let(real, ctx.op("trunc", real, x))
+    fraction = ctx.op("abs", real, ctx.op("sub", real, x, whole))
+    scaled = ctx.op("mul", real, fraction, ctx.number(real, float(2**noise.bits)))
+    part = ctx.op("saturate", "u64", scaled, format="u64")
+    is_up = ctx.op("lt", "pred", _as_type(ctx, noise.compute_type, "u64", random), part)
+    away = ctx.op("copysign", real, ctx.number(real, 1.0), x)
+    step = ctx.op("select", real, is_up, away, ctx.number(real, 0.0))
+    return ctx.op("saturate", target.compute_type, ctx.op("add", real, whole, step), format=target.name)
 
 
 def _stochastic(instruction: Instruction, a: Array, random: Array) -> Array:
@@ -150,7 +157,7 @@ def _stochastic(instruction: Instruction, a: Array, random: Array) -> Array:
     return saturated(np.where(np.isfinite(a), rounded, a), _target(instruction))
 
 
-__all__ = ["FLOAT_FORMATS", "OPS", "convert_array", "convert_code", "promoted_integer", "saturated"]
+__all__ = ["FLOAT_FORMATS", "OPS", "convert_array", "convert_code", "saturated"]
 
 OPS: tuple[Op, ...] = (
     elementwise("convert", "out[i] = in[i] as another type; floats saturate to integers", _convert, _convert_code),

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from indexing.hlo import Instruction
-    from indexing.ops.element import Value
+    from indexing.ops.element import ElementContext, Value
 
 _OPERATORS = {"EQ": "==", "NE": "!=", "LT": "<", "LE": "<=", "GT": ">", "GE": ">="}
 _FUNCTIONS = {
@@ -40,59 +40,52 @@ def _is_total_order(instruction: Instruction) -> bool:
     return kind.kind == "float" and instruction.attributes.get("type") == "TOTALORDER"
 
 
-def _compare_code(instruction: Instruction, values: tuple[Value, ...]) -> str:
-    a, b = values
-    kind = kind_of(a)
+def _compare_code(ctx: ElementContext, instruction: Instruction, values: tuple[Value, ...]) -> Value:
+    kind = kind_of(values[0])
     direction = _direction(instruction)
-    if kind.kind == "complex":
-        if direction not in ("EQ", "NE"):
-            raise refuse(f"compare {direction}", kind)
-        joined = " && " if direction == "EQ" else " || "
-        return joined.join(f"{a}.{part} {_OPERATORS[direction]} {b}.{part}" for part in "xy")
+    if kind.kind == "complex" and direction not in ("EQ", "NE"):
+        raise refuse(f"compare {direction}", kind)
     if _is_total_order(instruction):
-        return f"@total_order_{kind.real}({a}) {_OPERATORS[direction]} @total_order_{kind.real}({b})"
-    return f"{a} {_OPERATORS[direction]} {b}"
+        order = "s64" if kind.real == "f64" else "s32"
+        values = tuple(ctx.op("total_order", order, v) for v in values)
+    return ctx.op(direction.lower(), "pred", *values)
 
 
-def _select_code(instruction: Instruction, values: tuple[Value, ...]) -> str:
-    predicate, on_true, on_false = values
-    if kind_of(on_true).kind == "complex":  # a conditional on vectors would choose per component in OpenCL C
-        name = on_true.element_type
-        return f"@select_{name}({predicate}, {on_true}, {on_false})"
-    return f"{predicate} ? {on_true} : {on_false}"
+def _select_code(ctx: ElementContext, instruction: Instruction, values: tuple[Value, ...]) -> Value:
+    return ctx.op("select", kind_of(values[1]).compute_type, *values)
 
 
-def _clamp_code(instruction: Instruction, values: tuple[Value, ...]) -> str:
+def _clamp_code(ctx: ElementContext, instruction: Instruction, values: tuple[Value, ...]) -> Value:
     low, x, high = values
     kind = kind_of(x)
-    if kind.kind == "float":
-        return f"@minimum_{kind.real}({high}, @maximum_{kind.real}({low}, {x}))"
-    if kind.kind == "pred":
-        return f"{high} & ({low} | {x})"
     if kind.kind == "complex":
         raise refuse("clamp", kind)
-    return f"@clamp_{'s' if kind.kind == 'signed' else 'u'}{'64' if kind.bits > 32 else '32'}({low}, {x}, {high})"
+    if kind.kind == "pred":
+        return ctx.op("and", "pred", high, ctx.op("or", "pred", low, x))
+    if kind.is_integer:
+        return ctx.op("clamp", kind.compute_type, low, x, high)
+    return ctx.op("minimum", kind.compute_type, high, ctx.op("maximum", kind.compute_type, low, x))
 
 
-def _complex_code(instruction: Instruction, values: tuple[Value, ...]) -> str:
-    real, imaginary = values
-    return f"@{instruction.shape.element_type}({real}, {imaginary})"
+def _complex_code(ctx: ElementContext, instruction: Instruction, values: tuple[Value, ...]) -> Value:
+    return ctx.op("complex", instruction.shape.element_type, *values)
 
 
-def _real_code(instruction: Instruction, values: tuple[Value, ...]) -> str:
-    return f"{values[0]}.x" if kind_of(values[0]).kind == "complex" else str(values[0])
+def _real_code(ctx: ElementContext, instruction: Instruction, values: tuple[Value, ...]) -> Value:
+    kind = kind_of(values[0])
+    return ctx.op("real", kind.real, *values) if kind.kind == "complex" else values[0]
 
 
-def _imag_code(instruction: Instruction, values: tuple[Value, ...]) -> str:
-    return f"{values[0]}.y" if kind_of(values[0]).kind == "complex" else "0.0f"
+def _imag_code(ctx: ElementContext, instruction: Instruction, values: tuple[Value, ...]) -> Value:
+    kind = kind_of(values[0])
+    return ctx.op("imag", kind.real, *values) if kind.kind == "complex" else ctx.number(kind.name, 0.0)
 
 
-def _is_finite_code(instruction: Instruction, values: tuple[Value, ...]) -> str:
-    (a,) = values
-    kind = kind_of(a)
+def _is_finite_code(ctx: ElementContext, instruction: Instruction, values: tuple[Value, ...]) -> Value:
+    kind = kind_of(values[0])
     if kind.kind != "float":
         raise refuse("is-finite", kind)
-    return f"{a} - {a} == 0"
+    return ctx.op("is_finite", "pred", *values)
 
 
 def _compare(instruction: Instruction, a: Array, b: Array) -> Array:

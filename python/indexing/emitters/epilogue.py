@@ -1,0 +1,93 @@
+"""What a kernel computes around its heroes: the outputs after them, and the outputs beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from indexing.emitters.hero import Output, find_heroes, outputs
+from indexing.emitters.kernel_builder import KernelBuilder
+from indexing.emitters.launch import same_memory, store
+from indexing.errors import InvalidMap
+from indexing.fusion import epilogue_indexing
+from indexing.partition import Epilogue, partition
+
+if TYPE_CHECKING:
+    from indexing.emitters.function_builder import FunctionBuilder
+    from indexing.hlo import Computation, Instruction
+    from indexing.ops.element import Index
+
+
+@dataclass(frozen=True, slots=True)
+class Heroes:
+    """The heroes of a fusion, all of one form: `after` are the outputs that follow one of them through the epilogue,
+    `side` those that lie at the index of the heroes' operands.
+    """
+
+    heroes: tuple[Instruction, ...]
+    after: tuple[Output, ...]
+    side: tuple[Output, ...]
+    epilogue: Epilogue
+
+    @property
+    def first(self) -> Instruction:
+        """The hero that stands for all of them."""
+        return self.heroes[0]
+
+    def kernel_builder(self, computation: Computation) -> KernelBuilder:
+        """The functions of the kernel: the epilogue is one, each side output the root of one."""
+        return KernelBuilder(computation, partition(computation, [o.instruction for o in self.side], [self.epilogue]))
+
+    def build_after(self, body: FunctionBuilder, index: Index) -> None:
+        """The outputs after the heroes, whose values at `index` have been injected."""
+        for output, m in zip(self.after, self.epilogue.root_indexing, strict=True):
+            at = body.mapped(m, index).index
+            with body.within_subgraph(body.kernel.partition.epilogues[0]):
+                value = body.value(output.instruction, at, output.leaf)
+            store(body, output, at, value)
+
+    def build_side(self, body: FunctionBuilder, index: Index) -> None:
+        """The outputs beside the heroes, at the index of their operands."""
+        operand = self.first.operands[0].shape
+        for output in self.side:
+            at = body.mapped(same_memory(operand, output.shape), index).index
+            store(body, output, at, body.read(output.instruction, at, output.leaf))
+
+
+def heroes_of(
+    computation: Computation, is_hero: Callable[[Instruction], bool], form: Callable[[Instruction], Hashable]
+) -> Heroes | None:
+    """The heroes: every output follows one, or has as many elements as their operands; None where they differ in form.
+
+    What an output follows besides its nearest hero, at the same index, is one too where it has the same form; others are
+    computed again.
+    """
+    after, side = [], []
+    paths: list[tuple[Instruction, Instruction]] = []
+    others: list[Instruction] = []
+    for output in outputs(computation):
+        found = find_heroes(output.instruction, is_hero)
+        if not found:
+            side.append(output)
+            continue
+        after.append(output)
+        paths.append((found[0], output.instruction))
+        others += [h for h in found[1:] if form(h) == form(found[0]) and _is_beside(h, found[0], output.instruction)]
+    if len({form(hero) for hero, _ in paths}) != 1:
+        return None
+    heroes = tuple(dict.fromkeys([*(hero for hero, _ in paths), *others]))
+    if any(o.shape.element_count != heroes[0].operands[0].shape.element_count for o in side):
+        return None
+    try:
+        return Heroes(heroes, tuple(after), tuple(side), Epilogue.from_paths(paths, heroes))
+    except InvalidMap:  # some output reads a hero at two places
+        return None
+
+
+def _is_beside(hero: Instruction, other: Instruction, root: Instruction) -> bool:
+    """Whether one index of the root leads to the same one of both."""
+    try:
+        return epilogue_indexing(hero, root) == epilogue_indexing(other, root)
+    except InvalidMap:
+        return False

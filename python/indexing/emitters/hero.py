@@ -1,0 +1,81 @@
+"""Heroes: the instruction of a fusion whose memory accesses decide how a kernel is laid out.
+
+A hero is found from a root through instructions that read each of its elements once, at its own place: elementwise ops,
+and what only renames indices. These become the epilogue.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from indexing.fusion import output_to_input
+from indexing.ops.block import leaves
+from indexing.ops.tuple_ import array_source
+
+if TYPE_CHECKING:
+    from indexing.hlo import Computation, Instruction, Shape
+    from indexing.ops.block import OperandIndexing
+
+
+MOST_HEROES = 8  # of one output: each has its own accumulators, or tile
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """One array that a kernel writes: array `leaf` of `instruction`, the `number`-th of the computation's root."""
+
+    number: int
+    instruction: Instruction
+    leaf: int
+    shape: Shape
+
+
+def outputs(computation: Computation) -> tuple[Output, ...]:
+    """The arrays that a computation returns, each with the instruction that computes it."""
+    shapes = leaves(computation.root.shape)
+    return tuple(Output(k, *array_source(computation.root, k), shape) for k, shape in enumerate(shapes))
+
+
+def find_heroes(root: Instruction, is_hero: Callable[[Instruction], bool]) -> tuple[Instruction, ...]:
+    """The heroes that lead to `root` element by element, the nearest first, MOST_HEROES at most."""
+    pending = deque([root])
+    seen = {root}
+    found: list[Instruction] = []
+    while pending and len(found) < MOST_HEROES:
+        instruction = pending.popleft()
+        if is_hero(instruction):
+            found.append(instruction)
+            continue
+        for operand in _followed(instruction):
+            if operand not in seen:
+                seen.add(operand)
+                pending.append(operand)
+    return tuple(found)
+
+
+def _followed(instruction: Instruction) -> list[Instruction]:
+    """The operands whose elements the instruction reads once each."""
+    if instruction.opcode == "parameter" or instruction.called:
+        return []
+    if instruction.opcode == "get-tuple-element":
+        return list(instruction.operands)
+    if instruction.shape.is_tuple:
+        return []
+    return [
+        operand
+        for operand, found in zip(instruction.operands, output_to_input(instruction), strict=True)
+        if not operand.shape.is_tuple
+        and operand.shape.element_count == instruction.shape.element_count
+        and all(map(_reads_one, found))
+        and len(found) == 1
+    ]
+
+
+def _reads_one(indexing: OperandIndexing) -> bool:
+    m = indexing.map
+    if indexing.exactness != "exact" or m.is_undefined or m.is_known_empty:
+        return False
+    return not (m.ranges or m.runtimes or m.constraints)

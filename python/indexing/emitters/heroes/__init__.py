@@ -1,0 +1,1 @@
+"""The emitters, one a form of hero: match, plan, kernel."""

@@ -1,0 +1,66 @@
+"""Launches of one dimension: each thread takes a vector of neighbouring elements of an array, in the order of memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING
+
+from indexing.emitters.launch import position_in_grid, unravelled
+
+if TYPE_CHECKING:
+    from indexing._core import SymbolicExpr
+    from indexing.emitters.function_builder import FunctionBuilder
+    from indexing.emitters.kernel_builder import Dim3
+    from indexing.ops.element import Index
+
+
+@dataclass(frozen=True, slots=True)
+class LinearPlan:
+    """Launch dimensions: `count` vectors of `vector_width` elements of an array of `sizes`, `block_size` threads a block.
+
+    `order` are the array's dimensions as memory has them, the slowest first; vectors lie along the last.
+    """
+
+    sizes: tuple[int, ...]
+    order: tuple[int, ...]
+    vector_width: int
+    block_size: int
+
+    @property
+    def count(self) -> int:
+        """Threads that have a vector."""
+        return prod(self.vector_sizes)
+
+    @property
+    def fast(self) -> int | None:
+        """The dimension of neighbours in memory; a scalar has none."""
+        return self.order[-1] if self.order else None
+
+    @property
+    def vector_sizes(self) -> tuple[int, ...]:
+        """The array's sizes, in vectors."""
+        return tuple(s // self.vector_width if d == self.fast else s for d, s in enumerate(self.sizes))
+
+    @property
+    def grid(self) -> Dim3:
+        """Blocks in one dimension."""
+        return (-(-self.count // self.block_size), 1, 1)
+
+    @property
+    def block(self) -> Dim3:
+        """Threads of a block in one dimension."""
+        return (self.block_size, 1, 1)
+
+    def element(self, vector: Sequence[SymbolicExpr], lane: SymbolicExpr) -> list[SymbolicExpr]:
+        """The index of an element, given that of its vector."""
+        return [e * self.vector_width + lane if d == self.fast else e for d, e in enumerate(vector)]
+
+
+@contextmanager
+def vector_index(body: FunctionBuilder, plan: LinearPlan) -> Iterator[Index]:
+    """Run what is built inside for the index of the thread's vector, where it has one."""
+    with position_in_grid(body, plan.count, plan.block_size) as position:
+        yield tuple(map(body.scope.simplify, unravelled(position, plan.vector_sizes, plan.order)))

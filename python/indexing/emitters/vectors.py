@@ -1,0 +1,56 @@
+"""Vectors of neighbouring elements: how many one thread takes, and the loop over them.
+
+The loop is built element by element; the pass `vectorize` makes vector loads and stores of what lies side by side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from indexing._core import constant
+from indexing.errors import IndexingError
+
+if TYPE_CHECKING:
+    from indexing._core import SymbolicExpr
+    from indexing.emitters.function_builder import FunctionBuilder
+    from indexing.hlo import Instruction
+
+VECTOR_BYTES = 16
+WIDTHS = (1, 2, 4, 8, 16)
+MIN_THREADS = 1 << 14  # below so many threads, more of them are better than wider ones
+LARGE = 512  # instructions; a larger body is not unrolled
+READS_MANY = frozenset({"convolution", "dot", "reduce", "reduce-window", "scatter", "select-and-scatter"})
+
+
+def is_light(order: Collection[Instruction], heroes: Collection[Instruction] = ()) -> bool:
+    """Whether a body, the heroes aside, is worth building once a lane."""
+    return len(order) <= LARGE and not any(i.opcode in READS_MANY for i in order if i not in heroes)
+
+
+def widest(limit: int, size: int, count: int, divides: Iterable[int]) -> int:
+    """Lanes of a vector: as many elements of `size` bytes as 16 bytes hold, up to `limit`, that divide all of
+    `divides`; fewer where `count` elements would leave few threads.
+    """
+    width = min(limit, VECTOR_BYTES // size)
+    sizes = list(divides)
+    while width > 1 and (count // width < MIN_THREADS or any(n % width for n in sizes)):
+        width //= 2
+    return max(width, 1)
+
+
+def check_width(width: int, size: int) -> None:
+    """Raise IndexingError for a knob `vector_width` that does not divide `size`, or is no width of a vector."""
+    if width not in WIDTHS or size % width:
+        raise IndexingError(f"vector_width is 1, 2, 4, 8 or 16, and divides {size} here; got {width}")
+
+
+@contextmanager
+def lanes(body: FunctionBuilder, width: int) -> Iterator[SymbolicExpr]:
+    """Run what is built inside for each lane of a vector; without a loop where there is one."""
+    if width == 1:
+        yield constant(0)
+        return
+    with body.loop(width, "lane", unroll=width) as lane, body.base_scope():
+        yield lane
