@@ -62,6 +62,11 @@ class KernelBuilder:
         self._buffers.setdefault(buffer.name, buffer)
         return buffer.name
 
+    @property
+    def scratch_count(self) -> int:
+        """How many scratch buffers there are."""
+        return sum(b.role == "scratch" for b in self._buffers.values())
+
     def splat(self, instruction: Instruction) -> complex | bool | None:
         """The number that all elements of a constant are, if they are; bits count, so that -0 is not 0."""
         values = np.asarray(instruction.literal).reshape(-1)
@@ -129,15 +134,11 @@ class KernelBuilder:
             values = [builder.value(instruction, index, k) for k in range(len(shapes))]
             results = tuple(builder.node(v) for v in values)
             name, comment = self._names[instruction], sanitized(instruction.name)
-            self._functions[name] = Function(
-                name, tuple(builder.scope.variables), (), builder.body, results, comment
-            )
+            self._functions[name] = Function(name, tuple(builder.scope.variables), (), builder.body, results, comment)
 
     # ------------------------------------------------------------ the kernel
 
-    def assemble(
-        self, emitter: str, hero: Instruction, entry: FunctionBuilder, grid: Dim3, block: Dim3
-    ) -> Kernel:
+    def assemble(self, emitter: str, hero: Instruction, entry: FunctionBuilder, grid: Dim3, block: Dim3) -> Kernel:
         """The kernel: functions, callees first, buffers, and the entry's body."""
         body = entry.body
         self._build_functions()

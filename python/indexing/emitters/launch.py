@@ -94,6 +94,27 @@ def inside(body: FunctionBuilder, parts: Sequence[Part], conditions: Sequence[Va
         yield body.inside(mapped.index, sizes)
 
 
+def range_variable(k: int) -> SymbolicExpr:
+    """The `k`-th range variable of a place: what stands for the counter of a loop in expressions of a plan."""
+    return variable(len(THREAD_IDS) + k)
+
+
+def at_ranges(body: FunctionBuilder, expression: SymbolicExpr, ranges: Index) -> SymbolicExpr:
+    """An expression of a plan, over thread ids and range variables, where these have the values `ranges`."""
+    threads = [thread_id(name) for name in THREAD_IDS]
+    return body.scope.simplify(expression.replace_variables([*threads, *ranges]))
+
+
+@contextmanager
+def placed(
+    body: FunctionBuilder, parts: Sequence[Part], ranges: Index = (), conditions: Sequence[Value] = ()
+) -> Iterator[Index]:
+    """As `inside`, for `parts` over thread ids and range variables, whose values are `ranges`."""
+    found = [Part(at_ranges(body, p.expression, ranges), p.count) for p in parts]
+    with inside(body, found, conditions) as index:
+        yield index
+
+
 def check_knob(knob: str, value: int, low: int, high: int) -> None:
     """IndexingError where a knob lies outside of its legal range."""
     if not low <= value <= high:

@@ -17,10 +17,6 @@ if TYPE_CHECKING:
     from indexing.ops.element import ElementContext, Value
 
 
-def _kind(instruction: Instruction) -> ElementType:
-    return element_type(instruction.operands[0].shape.element_type)
-
-
 def _code(opcode: str, operation: str, predicates: str = "", complex_numbers: bool = True) -> Code:
     """Code of one operation of the kernel IR; on predicates `predicates`, or an error where that is empty."""
 
@@ -158,15 +154,30 @@ OPS: tuple[Op, ...] = (
     elementwise("add", "out[i] = a[i] + b[i]", _add, _code("add", "add", "or"), integers="own"),
     elementwise("divide", "out[i] = a[i] / b[i]; integers truncate", _divide, _code("divide", "div")),
     elementwise(
-        "maximum", "out[i] = max(a[i], b[i]); NaN wins", _maximum, _code("maximum", "maximum", "or", complex_numbers=False), rounds="exact", integers="own"
+        "maximum",
+        "out[i] = max(a[i], b[i]); NaN wins",
+        _maximum,
+        _code("maximum", "maximum", "or", complex_numbers=False),
+        rounds="exact",
+        integers="own",
     ),
     elementwise(
-        "minimum", "out[i] = min(a[i], b[i]); NaN wins", _minimum, _code("minimum", "minimum", "and", complex_numbers=False), rounds="exact", integers="own"
+        "minimum",
+        "out[i] = min(a[i], b[i]); NaN wins",
+        _minimum,
+        _code("minimum", "minimum", "and", complex_numbers=False),
+        rounds="exact",
+        integers="own",
     ),
     elementwise("multiply", "out[i] = a[i] * b[i]", _multiply, _code("multiply", "mul", "and"), integers="own"),
     elementwise("negate", "out[i] = -in[i]", _negate, _negate_code, rounds="exact", integers="own"),
     elementwise("power", "out[i] = a[i] ** b[i]", _power, _code("power", "pow")),
-    elementwise("remainder", "out[i] = a[i] - b[i] * trunc(a[i] / b[i])", _remainder, _code("remainder", "rem", complex_numbers=False)),
+    elementwise(
+        "remainder",
+        "out[i] = a[i] - b[i] * trunc(a[i] / b[i])",
+        _remainder,
+        _code("remainder", "rem", complex_numbers=False),
+    ),
     elementwise("sign", "out[i] = sign(in[i]); of a complex number in[i] / |in[i]|", _sign, _sign_code),
     elementwise("subtract", "out[i] = a[i] - b[i]", _subtract, _code("subtract", "sub", "xor"), integers="own"),
 )

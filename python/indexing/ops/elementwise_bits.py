@@ -79,7 +79,9 @@ def _clz_code(ctx: ElementContext, instruction: Instruction, values: tuple[Value
     found = ctx.op("clz", kind.compute_type, _own_bits(ctx, kind, values[0]))
     if not kind.is_byte_packed:
         return found
-    return narrow_integer(ctx, kind, ctx.op("sub", kind.compute_type, found, ctx.number(kind.compute_type, 8 - kind.bits)))
+    return narrow_integer(
+        ctx, kind, ctx.op("sub", kind.compute_type, found, ctx.number(kind.compute_type, 8 - kind.bits))
+    )
 
 
 def _own(instruction: Instruction) -> ElementType:

@@ -188,8 +188,8 @@ class TeamReduce:
     """Combine the variables `names` of the threads of each team; thread 0 of the team has the result.
 
     The block is `threads * distance * n` threads in a line (th_x); threads t, t + distance, ... t + (threads - 1) * distance
-    are one team. `combiner` is a function of 2 * len(names) values to len(names). All threads of the block take part. Lowered by
-    the pass `lower_team_reductions`, to warp shuffles or through shared memory.
+    are one team. `combiner` is a function of 2 * len(names) values to len(names). All threads of the block take part. Lowered
+    by the pass `lower_team_reductions`, to warp shuffles or through shared memory.
     """
 
     names: tuple[str, ...]

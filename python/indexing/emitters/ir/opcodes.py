@@ -52,8 +52,13 @@ _TABLE = [
     *_same(BITS, 1, "not"),
     *_same(INTEGER, 2, "shl shr_logical shr_arithmetic"),
     *_same(INTEGER, 1, "popcount clz"),
-    *[Opcode(n, 2, ANY if n in ("eq", "ne") else REAL | {"pred"}, "pred", f"a {n} b") for n in "eq ne lt le gt ge".split()],
-    Opcode("select", 3, ANY, "given", "select(predicate, a, b): a where the predicate holds, else b; both are computed"),
+    *[
+        Opcode(n, 2, ANY if n in ("eq", "ne") else REAL | {"pred"}, "pred", f"a {n} b")
+        for n in "eq ne lt le gt ge".split()
+    ],
+    Opcode(
+        "select", 3, ANY, "given", "select(predicate, a, b): a where the predicate holds, else b; both are computed"
+    ),
     *_same(ANALYTIC, 1, "exp expm1 log log1p logistic sin cos tan sinh cosh tanh sqrt rsqrt cbrt"),
     *_same(FLOAT, 1, "acos acosh asin asinh atan atanh erf ceil floor trunc round_even round_away"),
     *_same(ANALYTIC, 2, "atan2"),
@@ -62,17 +67,37 @@ _TABLE = [
     Opcode("complex", 2, FLOAT, "given", "complex(re, im)"),
     Opcode("real", 1, frozenset({"complex"}), "real", "the real part"),
     Opcode("imag", 1, frozenset({"complex"}), "real", "the imaginary part"),
-    Opcode("total_order", 1, FLOAT, "bits", "an integer that orders floats totally: -NaN, -inf, ..., -0, +0, ..., inf, NaN"),
+    Opcode(
+        "total_order", 1, FLOAT, "bits", "an integer that orders floats totally: -NaN, -inf, ..., -0, +0, ..., inf, NaN"
+    ),
     Opcode("convert", 1, ANY, "given", "the same number in another type, as HLO's convert"),
     Opcode("bits", 1, FLOAT, "given", "the bits of a float as an unsigned integer of its width"),
     Opcode("from_bits", 1, INTEGER, "given", "the float that has these bits"),
     Opcode("encode", 1, FLOAT, "given", "the bits of `format` (a float below f32) nearest to an f32, halves to even"),
     Opcode("decode", 1, INTEGER, "given", "the f32 that bits of `format` stand for"),
-    Opcode("exact_bits", 1, FLOAT, "given", "encode without rounding: the operand is a number of `format`, a NaN keeps its bits"),
+    Opcode(
+        "exact_bits",
+        1,
+        FLOAT,
+        "given",
+        "encode without rounding: the operand is a number of `format`, a NaN keeps its bits",
+    ),
     Opcode("round", 1, FLOAT, "same", "decode(encode(x)) in `format`"),
-    Opcode("wrap", 1, INTEGER, "same", "the low bits of an integer, as many as `format` (s2, u2, s4, u4) has, sign-extended if signed"),
+    Opcode(
+        "wrap",
+        1,
+        INTEGER,
+        "same",
+        "the low bits of an integer, as many as `format` (s2, u2, s4, u4) has, sign-extended if signed",
+    ),
     Opcode("saturate", 1, FLOAT, "given", "a float truncated into the range of the integer type `format`, NaN as 0"),
-    Opcode("reduce_precision", 3, FLOAT, "same", "reduce_precision(x, exponent bits, mantissa bits) of the float type `format`"),
+    Opcode(
+        "reduce_precision",
+        3,
+        FLOAT,
+        "same",
+        "reduce_precision(x, exponent bits, mantissa bits) of the float type `format`",
+    ),
 ]
 
 OPCODES: dict[str, Opcode] = {op.name: op for op in _TABLE}

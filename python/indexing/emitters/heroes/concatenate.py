@@ -1,0 +1,101 @@
+"""The concatenate emitter: each thread moves elements of every operand, so that no thread asks which operand is its.
+
+Threads walk a box that holds the largest operand. The same thread takes the same place of each operand in turn, checks
+that the operand has it, and writes it through the epilogue: `vector_width` neighbouring elements at once, where all
+operands can be cut into such vectors.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import accumulate
+from math import gcd, prod
+from typing import TYPE_CHECKING
+
+from indexing.emitters.epilogue import Heroes, heroes_of
+from indexing.emitters.launch import Part, assembled, check_knob, entry_builder, inside
+from indexing.emitters.linear import LinearPlan, vector_index
+from indexing.emitters.types import storage_bytes
+from indexing.emitters.vectors import check_width, is_light, lanes, widest
+from indexing.errors import IndexingError
+from indexing.layout import major_to_minor
+
+if TYPE_CHECKING:
+    from indexing.emitters.function_builder import FunctionBuilder
+    from indexing.emitters.ir.nodes import Kernel
+    from indexing.hlo import Computation, Instruction
+    from indexing.ops.element import Index
+
+NAME = "concatenate"
+MAX_OPERANDS = 16  # the epilogue is written once an operand
+MAX_LANES = 8
+
+
+def matches(computation: Computation) -> bool:
+    """Whether every output follows one concatenate."""
+    return match(computation) is not None
+
+
+def match(computation: Computation) -> Heroes | None:
+    """The hero; None where there is none, or several."""
+    found = heroes_of(computation, _is_hero, lambda hero: hero)
+    return None if found is None or found.side else found
+
+
+def _is_hero(instruction: Instruction) -> bool:
+    if instruction.opcode != "concatenate" or not 2 <= len(instruction.operands) <= MAX_OPERANDS:
+        return False
+    return all(o.shape.element_count for o in instruction.operands)
+
+
+def plan(computation: Computation, *, block_size: int = 128, vector_width: int | None = None) -> LinearPlan:
+    """Launch dimensions over a box that holds each operand.
+
+    Knobs: `block_size`, 1 to 1024 threads; `vector_width` 1, 2, 4, 8 or 16 elements a thread, which divide the sizes of
+    all operands along the dimension that is fastest in memory.
+    """
+    check_knob("block_size", block_size, 1, 1024)
+    found = match(computation)
+    if found is None:
+        raise IndexingError(f"{computation.name} has no concatenate that all outputs follow; the loop emitter takes it")
+    hero = found.first
+    box = tuple(map(max, zip(*(o.shape.dimensions for o in hero.operands), strict=True)))
+    fast = _fast(hero)
+    common = gcd(*(o.shape.dimensions[fast] for o in hero.operands))
+    if vector_width is None:
+        order = computation.post_order()
+        size = storage_bytes(hero.shape.element_type)
+        vector_width = widest(MAX_LANES, size, prod(box), [common]) if is_light(order) else 1
+    check_width(vector_width, common)
+    return LinearPlan(box, major_to_minor(hero.shape), vector_width, block_size)
+
+
+def _fast(hero: Instruction) -> int:
+    """The dimension of neighbours in memory."""
+    return major_to_minor(hero.shape)[-1]
+
+
+def kernel(computation: Computation, plan: LinearPlan) -> Kernel:
+    """The kernel."""
+    found = match(computation)
+    assert found is not None
+    builder = found.kernel_builder(computation)
+    body = entry_builder(builder, plan.grid, plan.block)
+    with vector_index(body, plan) as box:
+        _build_operands(body, found, plan, box)
+    return assembled(builder, NAME, found.first, body, found.after, (plan.grid, plan.block))
+
+
+def _build_operands(body: FunctionBuilder, found: Heroes, plan: LinearPlan, box: Index) -> None:
+    """For each operand: where it has this place of the box, write it through the epilogue."""
+    hero = found.first
+    (d,) = hero.ints("dimensions")
+    starts = [0, *accumulate(o.shape.dimensions[d] for o in hero.operands)]
+    for k, operand in enumerate(hero.operands):
+        sizes = replace(plan, sizes=operand.shape.dimensions).vector_sizes
+        parts = [Part(e, s) for e, s in zip(box, sizes, strict=True)]
+        with inside(body, parts) as vector, body.base_scope(), lanes(body, plan.vector_width) as lane:
+            index = tuple(map(body.scope.simplify, plan.element(vector, lane)))
+            at = tuple(e + starts[k] if i == d else e for i, e in enumerate(index))
+            body.inject(hero, at, [body.read(operand, index)])
+            found.build_after(body, at)

@@ -1,0 +1,193 @@
+"""The reduction emitter: row reductions, several short rows a block, and column reductions.
+
+Every thread first reduces elements of its own, the threads of a row or column then combine their results. Dimensions are
+merged as memory holds them: a *row* reduction's fastest dimension is reduced, a *column* reduction's is kept.
+
+A thread takes `vector_width` neighbouring elements at once: of its row, or of as many columns. Where there are too few
+rows or columns to keep a GPU busy, several blocks share each, and the last of them to come combines their results.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING
+
+from indexing.emitters.epilogue import Heroes, heroes_of
+from indexing.emitters.hero import outputs
+from indexing.emitters.heroes.reduction.body import SMALL, Body, arrays_of
+from indexing.emitters.heroes.reduction.plan import Dimensions, ReductionPlan, ceil_div, splits_outer
+from indexing.emitters.launch import MAX_THREADS_PER_BLOCK, assembled, check_knob, entry_builder
+from indexing.emitters.types import storage_bytes
+from indexing.emitters.vectors import WIDTHS, is_light, widest
+from indexing.errors import IndexingError
+from indexing.layout import major_to_minor
+
+if TYPE_CHECKING:
+    from indexing.emitters.ir.nodes import Kernel
+    from indexing.hlo import Computation, Instruction
+
+NAME = "reduction"
+WARP = 32
+COLUMNS = 32  # neighbouring vectors of columns of one block
+BLOCK = 256  # threads
+MIN_REDUCED = 4  # elements; fewer are better reduced by one thread
+LOADS = 4  # of a thread at least, before more threads, or more blocks, share the work
+WANTED_THREADS = 1 << 17  # half of what a large GPU holds: enough to keep its memory busy
+MAX_SPLITS = 1024
+WORTH_SPLITTING = 1 << 16  # elements
+
+
+def matches(computation: Computation) -> bool:
+    """Whether the fusion's outputs follow reductions over one space."""
+    return match(computation) is not None
+
+
+def match(computation: Computation) -> Heroes | None:
+    """The heroes: every output follows a reduction of one space, or has as many elements as that space."""
+    return heroes_of(computation, _is_hero, _space)
+
+
+def _is_hero(instruction: Instruction) -> bool:
+    if instruction.opcode != "reduce":
+        return False
+    sizes = instruction.operands[0].shape.dimensions
+    layouts = {major_to_minor(o.shape) for o in arrays_of(instruction)}
+    return (
+        len(layouts) == 1 and 0 not in sizes and prod(sizes[d] for d in instruction.ints("dimensions")) >= MIN_REDUCED
+    )
+
+
+def _space(reduce: Instruction) -> tuple[object, ...]:
+    shape = reduce.operands[0].shape
+    return shape.dimensions, major_to_minor(shape), tuple(sorted(reduce.ints("dimensions")))
+
+
+def _dimensions(reduce: Instruction) -> Dimensions:
+    shape = reduce.operands[0].shape
+    order = [d for d in major_to_minor(shape) if shape.dimensions[d] != 1]
+    gone = set(reduce.ints("dimensions"))
+    kept = tuple(d for d in order if d not in gone)
+    reduced = tuple(d for d in order if d in gone)
+    is_row = order[-1] in gone
+    fast = 1
+    for d in reversed(order):
+        if (d in gone) != is_row:
+            break
+        fast *= shape.dimensions[d]
+    return Dimensions("row" if is_row else "column", shape.dimensions, kept, reduced, fast)
+
+
+def plan(
+    computation: Computation,
+    *,
+    threads: int | None = None,
+    vector_width: int | None = None,
+    splits: int | None = None,
+) -> ReductionPlan:
+    """Launch dimensions.
+
+    Knobs: `threads`, a power of two up to 1024, at most as many as vectors of elements are reduced along the fastest
+    reduced dimensions (row) or elements altogether (column): the threads of a block that reduce one row, or one column.
+    `vector_width` 1, 2, 4, 8 or 16 elements a load, which divide the fastest dimensions (a single row may have a rest).
+    `splits`, 1 to 1024: blocks that share a row or column, at most one for each step that its threads would take.
+    """
+    found = match(computation)
+    if found is None:
+        raise IndexingError(f"{computation.name} has no reduction that decides its layout; the loop emitter takes it")
+    d = _dimensions(found.first)
+    width = _vector_width(computation, found, d) if vector_width is None else _checked_width(d, vector_width)
+    shape = _row_plan if d.kind == "row" else _column_plan
+    threads, across = shape(d, width, threads)
+    unsplit = ReductionPlan(d, threads, across, width, 1)
+    most = min(_steps(unsplit), MAX_SPLITS)
+    if splits is None:
+        launched = unsplit.tiles * threads * across
+        loads = _steps(unsplit) * (1 if splits_outer(d, threads, width) or d.kind == "column" else d.outer)
+        wanted = WANTED_THREADS // launched if _is_worth_splitting(d) else 1
+        splits = _power_of_two(min(wanted, loads // LOADS, most))
+    check_knob("splits", splits, 1, most)
+    return ReductionPlan(d, threads, across, width, splits)
+
+
+def _is_worth_splitting(d: Dimensions) -> bool:
+    return d.rows * d.reduced >= WORTH_SPLITTING
+
+
+def _steps(plan: ReductionPlan) -> int:
+    """Steps of the loop that blocks divide among them."""
+    d = plan.dimensions
+    if d.kind == "row" and splits_outer(d, plan.threads, plan.vector_width):
+        return d.outer
+    length = ceil_div(d.fast, plan.vector_width) if d.kind == "row" else d.reduced
+    return length // plan.threads
+
+
+def _vector_width(computation: Computation, found: Heroes, d: Dimensions) -> int:
+    """What the narrowest input of the operands' size fills 16 bytes with."""
+    order = computation.post_order()
+    if not is_light(order, found.heroes):
+        return 1
+    count = d.rows * d.reduced
+    read = [p.shape for p in computation.parameters if not p.shape.is_tuple and p.shape.element_count == count]
+    sizes = [storage_bytes(s.element_type) for s in read] or [4]
+    is_one_row = d.kind == "row" and d.fast == count and len(order) <= SMALL
+    limit = 8 if d.kind == "column" else 16
+    return widest(limit, min(sizes), count, () if is_one_row else (d.fast,))
+
+
+def _checked_width(d: Dimensions, width: int) -> int:
+    if width not in WIDTHS or (d.fast % width and not (d.kind == "row" and d.fast == d.rows * d.reduced > width)):
+        raise IndexingError(
+            f"vector_width is 1, 2, 4, 8 or 16, and divides the {d.fast} elements of the fastest dimensions; got {width}"
+        )
+    return width
+
+
+def _row_plan(d: Dimensions, width: int, threads: int | None) -> tuple[int, int]:
+    """The threads of a row, and the rows of a block."""
+    groups = ceil_div(d.fast, width)
+    most = min(_power_of_two(groups), MAX_THREADS_PER_BLOCK)
+    if threads is None:
+        threads = min(max(_power_of_two(groups // LOADS), min(WARP, most)), BLOCK)
+        limit = min(most, BLOCK) if _is_worth_splitting(d) else most
+        while threads < limit and d.rows * threads < WANTED_THREADS // 2:
+            threads *= 2
+    chosen = _checked_threads(threads, most)
+    return chosen, min(max(BLOCK // chosen, 1), _power_of_two(d.rows))
+
+
+def _column_plan(d: Dimensions, width: int, threads: int | None) -> tuple[int, int]:
+    """The threads of a column, and the vectors of columns of a block."""
+    groups = d.fast // width
+    across = min(COLUMNS, groups)
+    if groups > COLUMNS:  # spread evenly over the blocks, whole sectors each
+        even = ceil_div(groups, ceil_div(groups, COLUMNS))
+        across = min(ceil_div(even, 8) * 8, COLUMNS)
+    tiles = d.rows // d.fast * ceil_div(groups, across)
+    most = min(_power_of_two(d.reduced), _power_of_two(MAX_THREADS_PER_BLOCK // across))
+    if threads is None:
+        threads = min(most, _power_of_two(max(BLOCK // across, 1)))
+        while threads < most and tiles * across * threads < WANTED_THREADS // 2 and not _is_worth_splitting(d):
+            threads *= 2
+    return _checked_threads(threads, most), across
+
+
+def _power_of_two(limit: int) -> int:
+    """The largest power of two up to `limit`; 1 below."""
+    return 1 << (max(limit, 1).bit_length() - 1)
+
+
+def _checked_threads(threads: int, most: int) -> int:
+    if threads < 1 or threads & (threads - 1) or threads > most:
+        raise IndexingError(f"threads is a power of two up to {most} here; got {threads}")
+    return threads
+
+
+def kernel(computation: Computation, plan: ReductionPlan) -> Kernel:
+    """The kernel."""
+    found = match(computation)
+    assert found is not None
+    builder = found.kernel_builder(computation)
+    body = entry_builder(builder, plan.grid, plan.block)
+    Body(found, plan, body).build()
+    return assembled(builder, NAME, found.first, body, outputs(computation), (plan.grid, plan.block))

@@ -1,0 +1,141 @@
+"""Accumulators of a reduction: the variables in which a thread reduces, and how the threads of a team combine theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from indexing._core import constant
+from indexing.emitters.heroes.reduction.neutral import neutral_element
+from indexing.emitters.ir.nodes import Buffer, Ref, TeamReduce
+from indexing.emitters.types import compute_type
+from indexing.emitters.vectors import lanes
+from indexing.ops.block import leaves
+from indexing.ops.element import Value
+from indexing.ops.element_types import element_type
+
+if TYPE_CHECKING:
+    from indexing._core import SymbolicExpr
+    from indexing.emitters.function_builder import FunctionBuilder
+    from indexing.hlo import Instruction
+
+
+@dataclass(frozen=True, slots=True)
+class Team:
+    """The threads of a block that reduce one row or column: `threads` parts, `distance` threads apart; `part` is a
+    thread's number in its team.
+    """
+
+    part: SymbolicExpr
+    threads: int
+    distance: int
+
+
+class Accumulators:
+    """What a thread reduces into for one reduction, one value an array; `width` of each, for as many columns.
+
+    Where the reducer has a neutral element they start there; elsewhere the first value that a thread reads starts them.
+    """
+
+    def __init__(self, body: FunctionBuilder, reduce: Instruction, width: int) -> None:
+        """The accumulators, declared where the function stands."""
+        self.body, self.width = body, width
+        self.computation = reduce.computation_of("to_apply")
+        self.kinds = [leaf.element_type for leaf in leaves(reduce.shape)]
+        self.neutral = neutral_element(reduce)
+        self._variables: list[Value] = []
+        self._buffers: list[str] = []
+        for kind, start in zip(self.kinds, self._starts(), strict=True):
+            if width == 1:
+                self._variables.append(body.variable(kind, start))
+            else:
+                buffer = Buffer(body.fresh("sum"), kept_type(kind), (width,), "local")
+                self._buffers.append(body.kernel.add_buffer(buffer))
+        if width > 1:
+            with lanes(body, width) as lane:
+                self._set(lane, self._starts())
+
+    def _starts(self) -> list[Value]:
+        if self.neutral is not None:
+            return [self.body.number(self.kinds[0], self.neutral)]
+        return [self.body.number(kind, zero_of(kind)) for kind in self.kinds]
+
+    def restart(self) -> None:
+        """Back to the neutral element, where there is one."""
+        if self.neutral is None:
+            return
+        with lanes(self.body, self.width) as lane:
+            self._set(lane, self._starts())
+
+    def values(self, lane: SymbolicExpr) -> list[Value]:
+        """What has been accumulated for column `lane`."""
+        if self.width == 1:
+            return self._variables
+        pairs = zip(self._buffers, self.kinds, strict=True)
+        return [Value(self.body.load(b, kept_type(k), (lane,)).node, k) for b, k in pairs]
+
+    def _set(self, lane: SymbolicExpr, values: Sequence[Value]) -> None:
+        if self.width == 1:
+            self.body.assign_all(self._variables, values)
+            return
+        nodes = [self.body.name(self.body.node(v)) for v in values]
+        for buffer, kind, node in zip(self._buffers, self.kinds, nodes, strict=True):
+            kept = kept_type(kind)
+            self.body.store(buffer, (lane,), self.body.stored(kept, Value(node, kept)))
+
+    def add(self, lane: SymbolicExpr, values: Sequence[Value], is_first: Sequence[Value] | bool) -> None:
+        """Reduce the values of one element into column `lane`; `is_first`: whether it is the thread's first one, as
+        conditions where that isn't known.
+        """
+        if self.neutral is not None or is_first is False:
+            self._merge(lane, values)
+            return
+        if is_first is True:
+            self._set(lane, values)
+            return
+        with self.body.when(is_first):
+            self._set(lane, values)
+        with self.body.otherwise():
+            self._merge(lane, values)
+
+    def _merge(self, lane: SymbolicExpr, others: Sequence[Value]) -> None:
+        """accumulators = reducer(accumulators, others); floats below f32 stay unrounded in between."""
+        with self.body.unrounded():
+            results = self.body.apply(self.computation, [*self.values(lane), *others])
+        self._set(lane, results)
+
+    def combine(self, team: Team, threads: int) -> None:
+        """Leave in part 0 what the first `threads` parts of each team, a power of two, have accumulated.
+
+        All threads of the block take part.
+        """
+        if threads == 1:
+            return
+        combiner = self.body.kernel.combiner(self.computation, self.kinds)
+        types = tuple(map(compute_type, self.kinds))
+        for k in range(self.width):
+            lane = constant(k)
+            taken = self.values(lane)
+            variables = taken if self.width == 1 else [self.body.variable(v.element_type, v) for v in taken]
+            refs = [v.node for v in variables]
+            names = tuple(r.name for r in refs if isinstance(r, Ref))
+            self.body.add(TeamReduce(names, types, combiner, threads, team.distance))
+            if self.width > 1:
+                self._set(lane, variables)
+
+    def finished(self, lane: SymbolicExpr, initial: Sequence[Value]) -> tuple[Value, ...]:
+        """The result: the initial values reduced with what was accumulated, rounded to its type."""
+        with self.body.unrounded():
+            results = self.body.apply(self.computation, [*initial, *self.values(lane)])
+        return tuple(self.body.let(kind, r) for kind, r in zip(self.kinds, results, strict=True))
+
+
+def kept_type(kind: str) -> str:
+    """The element type of memory that holds an accumulator: what it is computed in."""
+    return "f32" if element_type(kind).is_narrow_float else kind
+
+
+def zero_of(kind: str) -> complex | bool:
+    """Zero of an element type."""
+    return {"pred": False, "float": 0.0, "complex": 0j}.get(element_type(kind).kind, 0)

@@ -1,0 +1,115 @@
+"""The entry of a reduction's kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from indexing._core import SymbolicExpr, constant
+from indexing.emitters.heroes.reduction.accumulators import Accumulators, Team
+from indexing.emitters.heroes.reduction.plan import ReductionPlan, operand_index, walk
+from indexing.emitters.heroes.reduction.splits import Splits
+from indexing.emitters.launch import each, placed
+from indexing.emitters.vectors import lanes
+
+if TYPE_CHECKING:
+    from indexing.emitters.epilogue import Heroes
+    from indexing.emitters.function_builder import FunctionBuilder
+    from indexing.hlo import Instruction
+    from indexing.ops.element import Index, Value
+
+SMALL = 64  # instructions
+UNROLLED = 4  # loads of a thread that are on their way at a time
+
+
+def arrays_of(reduce: Instruction) -> tuple[Instruction, ...]:
+    """The arrays that a reduction reduces; its other operands are the initial values."""
+    return reduce.operands[: len(reduce.operands) // 2]
+
+
+class Body:
+    """Builds the entry: what a thread accumulates, what its team combines, what follows."""
+
+    def __init__(self, found: Heroes, plan: ReductionPlan, body: FunctionBuilder) -> None:
+        """The accumulators are declared."""
+        self.found, self.plan, self.body = found, plan, body
+        self.walk = walk(plan)
+        self.accumulators = [Accumulators(body, hero, plan.columns) for hero in found.heroes]
+        self.splits = Splits(body, plan.splits, plan.tiles, plan.across * plan.columns, self.accumulators)
+
+    def build(self) -> None:
+        """The whole entry."""
+        w, plan = self.walk, self.plan
+        team = Team(w.part, plan.threads, 1 if plan.dimensions.kind == "row" else plan.across)
+        self._accumulate()
+        for accumulators in self.accumulators:
+            accumulators.combine(team, plan.threads)
+        with self.splits.combined(team, w.tile, w.split, w.slot):
+            self._finish(self.body.within(w.part, 0, 0))
+
+    def _accumulate(self) -> None:
+        """The steps in which every thread has a vector, without a branch; then those in which some have none."""
+        body, (_, outer_count), (_, step_count) = self.body, *self.walk.loops
+        whole = self.walk.whole_steps
+        is_short = len(body.kernel.computation.post_order()) <= SMALL  # it may be built twice
+        parts = [(0, whole), (whole, step_count - whole)] if is_short else [(0, step_count)]
+        with placed(body, self.walk.kept) as kept, each(body, outer_count, "outer") as outer:
+            for first, count in parts:
+                if count:
+                    unroll = UNROLLED if is_short and count >= UNROLLED else 0
+                    with each(body, count, "step", unroll) as step:
+                        self._step(kept, outer, step + first)
+
+    def _step(self, kept: Index, outer: SymbolicExpr, step: SymbolicExpr) -> None:
+        with placed(self.body, self.walk.reduced, (outer, step)) as reduced:
+            self._vector(kept, reduced, (outer, step))
+
+    def _vector(self, kept: Index, reduced: Index, loops: Index) -> None:
+        """All lanes of a vector; of the last, partial one of a single row each element by itself."""
+        d, body, width = self.plan.dimensions, self.body, self.walk.width
+        rest = d.fast % width if d.kind == "row" else 0
+        full = d.fast // width
+        if not rest or body.range(reduced[-1]).upper < full:
+            with lanes(body, width) as lane:
+                self._element(kept, reduced, lane, loops)
+            return
+        outer, group = reduced
+        with body.when(body.within(group, 0, full - 1)):
+            inside = (outer, *body.inside((group,), (full,)))
+            with lanes(body, width) as lane:
+                self._element(kept, inside, lane, loops)
+        with body.otherwise(), body.loop(rest) as lane:
+            self._element(kept, (outer, constant(full)), lane, loops)
+
+    def _element(self, kept: Index, reduced: Index, lane: SymbolicExpr, loops: Index) -> None:
+        body = self.body
+        index = tuple(map(body.scope.simplify, operand_index(self.walk, kept, reduced, lane)))
+        is_column = self.plan.columns > 1
+        is_first = self._is_zero(loops if is_column else (*loops, lane))
+        for hero, accumulators in zip(self.found.heroes, self.accumulators, strict=True):
+            values = [body.read(array, index) for array in arrays_of(hero)]
+            accumulators.add(lane if is_column else constant(0), values, is_first)
+        self.found.build_side(body, index)
+
+    def _is_zero(self, counters: Index) -> Sequence[Value] | bool:
+        """Whether all are 0, as conditions where that isn't known."""
+        ranges = [self.body.range(c) for c in counters]
+        if any(r.lower > 0 for r in ranges):
+            return False
+        return [v for c in counters for v in self.body.within(c, 0, 0)] or True
+
+    def _finish(self, conditions: Sequence[Value]) -> None:
+        """The initial values, the epilogue and the stores, by the first thread of each row or column."""
+        body = self.body
+        with placed(body, self.walk.kept, (), conditions) as kept, lanes(body, self.plan.columns) as lane:
+            index = tuple(map(body.scope.simplify, self._hero_index(kept, lane)))
+            for hero, accumulators in zip(self.found.heroes, self.accumulators, strict=True):
+                initial = [body.read(o, ()) for o in hero.operands[len(arrays_of(hero)) :]]
+                body.inject(hero, index, accumulators.finished(lane, initial))
+            self.found.build_after(body, index)
+
+    def _hero_index(self, kept: Sequence[SymbolicExpr], lane: SymbolicExpr) -> Index:
+        zeros = [constant(0)] * len(self.walk.reduced)
+        gone = set(self.found.first.ints("dimensions"))
+        whole = operand_index(self.walk, kept, zeros, lane)
+        return tuple(e for d, e in enumerate(whole) if d not in gone)

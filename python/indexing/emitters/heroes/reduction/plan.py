@@ -1,0 +1,199 @@
+"""How a reduction is laid out on blocks and threads: its dimensions, its knobs, and the walk of each thread."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING, Literal
+
+from indexing._core import SymbolicExpr, constant
+from indexing.emitters.launch import Part, range_variable, thread_id
+from indexing.layout import delinearize
+
+if TYPE_CHECKING:
+    from indexing.emitters.kernel_builder import Dim3
+    from indexing.ops.element import Index
+
+OUTER, STEP, LANE = range(3)  # the range variables of a walk
+
+
+@dataclass(frozen=True, slots=True)
+class Dimensions:
+    """The operand's dimensions, slowest first, those of size 1 left out, split into kept and reduced ones.
+
+    In a row reduction the fastest reduced dimensions end the order, in a column reduction the fastest kept ones: `fast`
+    is how many elements these have, `rows` and `reduced` how many all kept and all reduced ones have.
+    """
+
+    kind: Literal["row", "column"]
+    sizes: tuple[int, ...]  # of all dimensions of the operand
+    kept: tuple[int, ...]
+    gone: tuple[int, ...]
+    fast: int
+
+    @property
+    def rows(self) -> int:
+        """How many elements the result has."""
+        return prod(self.sizes[d] for d in self.kept)
+
+    @property
+    def reduced(self) -> int:
+        """How many elements make one of the result."""
+        return prod(self.sizes[d] for d in self.gone)
+
+    @property
+    def outer(self) -> int:
+        """Of a row reduction: how many runs of `fast` elements are reduced together."""
+        return self.reduced // self.fast
+
+    def index(self, kept: SymbolicExpr, reduced: SymbolicExpr) -> list[SymbolicExpr]:
+        """The operand's index at a position among the kept and one among the reduced elements."""
+        index = [constant(0)] * len(self.sizes)
+        for group, position in ((self.kept, kept), (self.gone, reduced)):
+            for d, part in zip(group, delinearize(position, [self.sizes[g] for g in group]), strict=True):
+                index[d] = part
+        return index
+
+
+@dataclass(frozen=True, slots=True)
+class ReductionPlan:
+    """Knobs and launch dimensions.
+
+    `threads` reduce one row (a power of two) or one column; `across` rows, or vectors of columns, share a block; a
+    thread takes `vector_width` elements at once. `splits` blocks share the rows or columns of one of `tiles` tiles.
+    """
+
+    dimensions: Dimensions
+    threads: int
+    across: int
+    vector_width: int
+    splits: int
+
+    @property
+    def tiles(self) -> int:
+        """Groups of rows, or of columns, that are reduced together."""
+        d = self.dimensions
+        if d.kind == "row":
+            return ceil_div(d.rows, self.across)
+        return d.rows // d.fast * ceil_div(d.fast // self.vector_width, self.across)
+
+    @property
+    def grid(self) -> Dim3:
+        """Blocks in one dimension."""
+        return (self.tiles * self.splits, 1, 1)
+
+    @property
+    def block(self) -> Dim3:
+        """Threads of a block in one dimension."""
+        return (self.threads * self.across, 1, 1)
+
+    @property
+    def columns(self) -> int:
+        """How many columns a thread reduces side by side; 1 in a row reduction."""
+        return self.vector_width if self.dimensions.kind == "column" else 1
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """How a block's threads walk the operands: the coordinates of their rows or columns, and those of what they reduce.
+
+    `loops` are range variables with counts; in the first `whole_steps` of the inner one every thread has its vector.
+    `tile` and `split` number the block, `slot` the team of threads in it, and `part` the thread in its team.
+    """
+
+    dimensions: Dimensions
+    width: int
+    loops: tuple[tuple[str, int], ...]
+    kept: tuple[Part, ...]
+    reduced: tuple[Part, ...]
+    tile: SymbolicExpr
+    split: SymbolicExpr
+    slot: SymbolicExpr
+    part: SymbolicExpr
+    whole_steps: int
+
+    def kept_position(self, kept: Index, lane: SymbolicExpr) -> SymbolicExpr:
+        """The position among the kept elements."""
+        if self.dimensions.kind == "row":
+            return kept[0]
+        slow, group = kept
+        return slow * self.dimensions.fast + group * self.width + lane
+
+    def reduced_position(self, reduced: Index, lane: SymbolicExpr) -> SymbolicExpr:
+        """The position among the reduced elements."""
+        if self.dimensions.kind == "column":
+            return reduced[0]
+        outer, group = reduced
+        return outer * self.dimensions.fast + group * self.width + lane
+
+
+def walk(plan: ReductionPlan) -> Walk:
+    """The walk of a plan's threads, over thread ids and range variables."""
+    return _rows(plan) if plan.dimensions.kind == "row" else _columns(plan)
+
+
+def _rows(plan: ReductionPlan) -> Walk:
+    d, th_x, bl_x = plan.dimensions, thread_id("th_x"), thread_id("bl_x")
+    tile, split = bl_x // plan.splits, bl_x % plan.splits
+    part, slot = th_x % plan.threads, th_x // plan.threads
+    outer, step = range_variable(OUTER), range_variable(STEP)
+    groups, outers = ceil_div(d.fast, plan.vector_width), d.outer
+    if splits_outer(d, plan.threads, plan.vector_width):
+        outer, outers = outer * plan.splits + split, ceil_div(d.outer, plan.splits)
+        team, group = plan.threads, step * plan.threads + part
+    else:
+        team = plan.threads * plan.splits
+        group = step * team + split * plan.threads + part
+    return Walk(
+        d,
+        plan.vector_width,
+        (("outer", outers), ("step", ceil_div(groups, team))),
+        (Part(tile * plan.across + slot, d.rows),),
+        (Part(outer, d.outer), Part(group, groups)),
+        tile,
+        split,
+        slot,
+        part,
+        d.fast // plan.vector_width // team,
+    )
+
+
+def splits_outer(dimensions: Dimensions, threads: int, width: int) -> bool:
+    """Whether blocks that share a row divide its runs, not each run: the longer loop is the one that is divided."""
+    return dimensions.outer > -(-dimensions.fast // (width * threads))
+
+
+def _columns(plan: ReductionPlan) -> Walk:
+    d, th_x, bl_x = plan.dimensions, thread_id("th_x"), thread_id("bl_x")
+    tile, split = bl_x // plan.splits, bl_x % plan.splits
+    part, slot = th_x // plan.across, th_x % plan.across
+    groups = d.fast // plan.vector_width
+    beside = ceil_div(groups, plan.across)
+    team = plan.threads * plan.splits
+    position = range_variable(STEP) * team + split * plan.threads + part
+    return Walk(
+        d,
+        plan.vector_width,
+        (("outer", 1), ("step", ceil_div(d.reduced, team))),
+        (Part(tile // beside, d.rows // d.fast), Part(tile % beside * plan.across + slot, groups)),
+        (Part(position, d.reduced),),
+        tile,
+        split,
+        slot,
+        part,
+        d.reduced // team,
+    )
+
+
+def operand_index(
+    walk: Walk, kept: Sequence[SymbolicExpr], reduced: Sequence[SymbolicExpr], lane: SymbolicExpr
+) -> Index:
+    """The operands' index at the coordinates of a walk."""
+    place = walk.kept_position(tuple(kept), lane), walk.reduced_position(tuple(reduced), lane)
+    return tuple(walk.dimensions.index(*place))
+
+
+def ceil_div(a: int, b: int) -> int:
+    """How many times `b` it takes to reach `a`."""
+    return -(-a // b)

@@ -1,0 +1,107 @@
+"""Reductions that several blocks share: each leaves its part in scratch memory, and the block that comes last combines.
+
+The parts are combined in the order of their numbers, whichever block comes last, so that the result is the same in each
+run. Blocks that share a row count themselves in a counter, which the last one sets back to zero: as when it was found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from indexing._core import SymbolicExpr, constant
+from indexing.emitters.heroes.reduction.accumulators import Accumulators, Team, kept_type
+from indexing.emitters.ir.nodes import Buffer, Constant, Fence, FetchAdd, Load, Op, Ref
+from indexing.emitters.launch import each, guarded, thread_id
+from indexing.emitters.vectors import lanes
+from indexing.ops.element import Value
+
+if TYPE_CHECKING:
+    from indexing.emitters.function_builder import FunctionBuilder
+
+
+class Splits:
+    """`count` blocks reduce each of `tiles` groups of `slots` rows (or columns); a team of threads has one of them."""
+
+    def __init__(
+        self, body: FunctionBuilder, count: int, tiles: int, slots: int, accumulators: Sequence[Accumulators]
+    ) -> None:
+        """The scratch memory, where there are several blocks."""
+        self.body = body
+        self.count, self.tiles, self.slots = count, tiles, slots
+        self.accumulators = accumulators
+        self.parts: list[list[str]] = []
+        if count > 1:
+            size = count * tiles * slots
+            self.parts = [[self._scratch(kept_type(kind), size) for kind in a.kinds] for a in accumulators]
+            self.counter = self._scratch("u32", tiles)
+            self.last = body.kernel.add_buffer(Buffer("last", "u32", (1,), "shared"))
+
+    def _scratch(self, kind: str, size: int) -> str:
+        number = self.body.kernel.scratch_count
+        return self.body.kernel.add_buffer(Buffer(f"w{number}", kind, (size,), "global", "scratch", number))
+
+    @contextmanager
+    def combined(self, team: Team, tile: SymbolicExpr, split: SymbolicExpr, slot: SymbolicExpr) -> Iterator[None]:
+        """What is built inside is done once a tile, when part 0 of each team has the result of all blocks.
+
+        `tile` and `split` number the block, `slot` the thread's team.
+        """
+        if self.count == 1:
+            yield
+            return
+        body = self.body
+        places = self.slots // self.accumulators[0].width
+        self._leave(team, (tile * self.count + split) * self.slots + slot, places)
+        zero = constant(0)
+        is_first_thread = body.within(thread_id("th_x"), 0, 0)
+        body.add(Fence())
+        body.barrier()
+        with guarded(body, is_first_thread):
+            arrived = body.fresh("arrived")
+            body.add(FetchAdd(arrived, self.counter, (tile,), Constant("u32", 1)))
+            body.store(self.last, (zero,), Ref("u32", arrived))
+        body.barrier()
+        is_last = Op("eq", "pred", (Load("u32", self.last, (zero,)), Constant("u32", self.count - 1)))
+        with body.when([Value(is_last, "pred")]), body.base_scope():
+            body.add(Fence())
+            with guarded(body, is_first_thread):
+                body.store(self.counter, (tile,), Constant("u32", 0))
+            self._collect(team, tile * (self.count * self.slots) + slot, places)
+            yield
+
+    def _leave(self, team: Team, place: SymbolicExpr, places: int) -> None:
+        body = self.body
+        with guarded(body, body.within(team.part, 0, 0)):
+            for accumulators, buffers in zip(self.accumulators, self.parts, strict=True):
+                with lanes(body, accumulators.width) as lane:
+                    cell = body.scope.simplify(place + lane * places)
+                    for buffer, value in zip(buffers, accumulators.values(lane), strict=True):
+                        kept = kept_type(value.element_type)
+                        body.store(buffer, (cell,), body.stored(kept, Value(value.node, kept)))
+
+    def _collect(self, team: Team, place: SymbolicExpr, places: int) -> None:
+        """Each part of a team takes the blocks whose numbers are its own, modulo the number of parts that do."""
+        body = self.body
+        threads = min(team.threads, 1 << (self.count.bit_length() - 1))
+        for accumulators in self.accumulators:
+            accumulators.restart()
+        with guarded(body, body.within(team.part, 0, threads - 1)):
+            (part,) = body.inside((team.part,), (threads,))
+            with each(body, -(-self.count // threads), "step") as step:
+                block = body.scope.simplify(part + step * threads)
+                with guarded(body, body.within(block, 0, self.count - 1)):
+                    (inside,) = body.inside((block,), (self.count,))
+                    self._take(place + inside * self.slots, places, body.within(step, 0, 0) or True)
+        for accumulators in self.accumulators:
+            accumulators.combine(team, threads)
+
+    def _take(self, place: SymbolicExpr, places: int, is_first: Sequence[Value] | bool) -> None:
+        body = self.body
+        for accumulators, buffers in zip(self.accumulators, self.parts, strict=True):
+            with lanes(body, accumulators.width) as lane:
+                cell = (body.scope.simplify(place + lane * places),)
+                pairs = zip(buffers, accumulators.kinds, strict=True)
+                values = [Value(body.load(b, kept_type(k), cell).node, k) for b, k in pairs]
+                accumulators.add(lane, values, is_first)

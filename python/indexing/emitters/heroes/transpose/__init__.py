@@ -1,0 +1,170 @@
+"""The transpose emitter: a tile of the input is read along its fastest dimension into shared memory, and written along
+the output's fastest one.
+
+Dimensions that stay neighbours are merged first. What remains is a plane of `x` (fastest in the input) and `y` (fastest
+in the output), with a short run of `c` elements inside of each where the fastest dimension itself stays. Rows of the tile
+are padded, so that a warp reads a column without bank conflicts. Elements of one or two bytes are packed: each thread
+turns a square of four bytes by as many rows in registers, and the tile holds words. Where `x` is short, a tile has all
+of it, and so much the more of `y`; and the other way round. Where vectors of 16 bytes have all of `y`, the loop emitter
+is as good: its threads write such vectors, and read each element of these along `x`.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from math import gcd, prod
+from typing import TYPE_CHECKING
+
+from indexing.emitters.epilogue import Heroes, heroes_of
+from indexing.emitters.hero import outputs
+from indexing.emitters.heroes.transpose.body import Body
+from indexing.emitters.heroes.transpose.plan import (
+    MIN_SIDE,
+    TILES,
+    WARP,
+    WORD_BYTES,
+    Groups,
+    TransposePlan,
+    shared_bytes,
+)
+from indexing.emitters.launch import assembled, entry_builder
+from indexing.emitters.types import storage_bytes
+from indexing.emitters.vectors import VECTOR_BYTES
+from indexing.errors import IndexingError
+from indexing.layout import major_to_minor
+
+if TYPE_CHECKING:
+    from indexing.emitters.ir.nodes import Kernel
+    from indexing.hlo import Computation, Instruction
+
+NAME = "transpose"
+MAX_RUN_BYTES = 60  # longer runs are read and written whole by a loop, sector by sector
+SECTOR_BYTES = 32
+MIN_PLANE = 256  # elements of the plane
+MAX_SHARED_BYTES = 48 * 1024
+
+
+def matches(computation: Computation) -> bool:
+    """Whether the fusion has a transpose that is worth a tile."""
+    return match(computation) is not None
+
+
+def match(computation: Computation) -> Heroes | None:
+    """The heroes of a fusion: every output either follows a transpose of one kind, or lies at its input's index."""
+    return heroes_of(computation, _is_hero, _form)
+
+
+def _form(hero: Instruction) -> tuple[object, ...]:
+    return _groups(hero), hero.operands[0].shape.dimensions, hero.shape.dimensions
+
+
+def _is_hero(instruction: Instruction) -> bool:
+    groups = _groups(instruction)
+    if groups is None:
+        return False
+    x, y = groups.sizes[groups.x], groups.sizes[groups.y]
+    size = storage_bytes(instruction.shape.element_type)
+    run_bytes = groups.run_size * size
+    if run_bytes > MAX_RUN_BYTES or run_bytes % SECTOR_BYTES == 0 or max(x, y) < MIN_SIDE or x * y < MIN_PLANE:
+        return False
+    return not (groups.run is None and size >= WORD_BYTES and VECTOR_BYTES % (y * size) == 0)
+
+
+def _groups(instruction: Instruction) -> Groups | None:
+    """The merged form of a transpose (or of a copy to another layout); None for another op, or where nothing moves."""
+    if instruction.opcode not in ("transpose", "copy") or instruction.shape.is_tuple:
+        return None
+    operand = instruction.operands[0].shape
+    permutation = instruction.ints("dimensions") if instruction.opcode == "transpose" else range(operand.rank)
+    sizes = operand.dimensions
+    source = [d for d in major_to_minor(operand) if sizes[d] != 1]
+    target = [permutation[d] for d in major_to_minor(instruction.shape) if sizes[permutation[d]] != 1]
+    if source == target or 0 in sizes:
+        return None
+    follows = dict(pairwise(source))
+    members: list[list[int]] = []
+    for d in target:
+        if members and follows.get(members[-1][-1]) == d:
+            members[-1].append(d)
+        else:
+            members.append([d])
+    order = sorted(range(len(members)), key=lambda g: source.index(members[g][0]))
+    merged = tuple(tuple(members[g]) for g in order)
+    in_target = [
+        order.index(g) for g in range(len(members))
+    ]  # groups in the output's order, by their place in `merged`
+    last = len(merged) - 1
+    run = last if in_target[-1] == last else None
+    x, y = (last, in_target[-1]) if run is None else (last - 1, in_target[-2])
+    outer = tuple(g for g in range(len(merged)) if g not in (x, y, run))
+    return Groups(tuple(prod(sizes[d] for d in m) for m in merged), merged, outer, x, y, run)
+
+
+def plan(computation: Computation, *, tile: int | None = None, block_size: int = 256) -> TransposePlan:
+    """Launch dimensions. Knobs: `tile` 8, 16, 32, 64 or 128 (as shared memory allows); `block_size` 64, 128, 256 or 512.
+
+    A tile is `tile` by `tile`; where a side of the plane is shorter than 8, all of it by as much as makes 32 by `tile` words.
+    """
+    found = match(computation)
+    if found is None:
+        raise IndexingError(f"{computation.name} has no transpose that is worth a tile; the loop emitter takes it")
+    groups = _groups(found.first)
+    assert groups is not None
+    if block_size not in (64, 128, 256, 512):
+        raise IndexingError(f"block_size is 64, 128, 256 or 512; got {block_size}")
+    widths = tuple(storage_bytes(hero.shape.element_type) for hero in found.heroes)
+    if tile is not None:
+        plan = _planned(groups, widths, tile, block_size)
+        if plan is None:
+            what = f"tile is 8, 16, 32, 64 or 128, and its rows fit in {MAX_SHARED_BYTES} bytes"
+            raise IndexingError(f"{what}; got {tile}")
+        return plan
+    if _packed(groups, widths) > 1:
+        order = [_packed_tile(groups, _packed(groups, widths))]
+    else:
+        order = [t for t in reversed(TILES) if t <= WARP]
+    return next(p for t in order if (p := _planned(groups, widths, t, block_size)) is not None)
+
+
+def _planned(groups: Groups, widths: tuple[int, ...], tile: int, block_size: int) -> TransposePlan | None:
+    """The plan with that tile; None where there is no such tile, or it is too large."""
+    packed, word = _packed(groups, widths), WORD_BYTES // min(*widths, WORD_BYTES)
+    if tile not in TILES or (packed > 1 and tile < WARP):
+        return None
+    read = write = packed
+    if packed == 1:
+        read, write = gcd(word, groups.line("x")), gcd(word, groups.line("y"))
+    plan = TransposePlan(_sides(groups, tile, word), block_size, packed, groups, read, write)
+    return plan if shared_bytes(plan, widths) <= MAX_SHARED_BYTES else None
+
+
+def _sides(groups: Groups, tile: int, word: int) -> tuple[int, int]:
+    """A square, unless a side of the plane is short: then all of that, and the more of the other, in words."""
+    x, y = groups.sizes[groups.x], groups.sizes[groups.y]
+    if groups.is_short("x"):
+        return x, max(WARP * tile * word >> (x - 1).bit_length(), WARP)
+    if groups.is_short("y"):
+        return max(WARP * tile * word >> (y - 1).bit_length(), WARP), y
+    return tile, tile
+
+
+def _packed(groups: Groups, widths: tuple[int, ...]) -> int:
+    """Elements that make one word of shared memory."""
+    is_square = groups.run is None and not groups.is_short("x") and not groups.is_short("y")
+    return WORD_BYTES // widths[0] if is_square and len(set(widths)) == 1 and widths[0] < WORD_BYTES else 1
+
+
+def _packed_tile(groups: Groups, packed: int) -> int:
+    """A row of 32 words, unless that leaves most of a small plane's last tiles unused."""
+    large = WARP * packed
+    return large if min(groups.sizes[groups.x], groups.sizes[groups.y]) >= 2 * large or large <= 64 else large // 2
+
+
+def kernel(computation: Computation, plan: TransposePlan) -> Kernel:
+    """The kernel."""
+    found = match(computation)
+    assert found is not None
+    builder = found.kernel_builder(computation)
+    body = entry_builder(builder, plan.grid, plan.block)
+    Body(found, plan, body).build()
+    return assembled(builder, NAME, found.first, body, outputs(computation), (plan.grid, plan.block))

@@ -1,0 +1,246 @@
+"""How a transpose is laid out on blocks and threads: its dimensions, its knobs, and the walks of each thread."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING
+
+from indexing._core import SymbolicExpr, constant
+from indexing.emitters.launch import Part, range_variable, thread_id
+from indexing.layout import delinearize
+
+if TYPE_CHECKING:
+    from indexing.emitters.kernel_builder import Dim3
+    from indexing.hlo import Instruction
+
+WORD_BYTES = 4
+WARP = 32
+MIN_SIDE = 8  # of a tile; a shorter side of the plane lies in it as a whole
+TILES = (8, 16, 32, 64, 128)
+STEP, LANE, ROW = range(3)  # the range variables of a walk
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """A transpose with merged dimensions: `sizes` in the input's order, each the `members` (logical input dimensions).
+
+    `outer` are the groups beside the plane, `x` and `y` its sides, `run` the group inside of both, or None.
+    """
+
+    sizes: tuple[int, ...]
+    members: tuple[tuple[int, ...], ...]
+    outer: tuple[int, ...]
+    x: int
+    y: int
+    run: int | None
+
+    @property
+    def run_size(self) -> int:
+        """Elements of a run."""
+        return 1 if self.run is None else self.sizes[self.run]
+
+    def is_short(self, side: str) -> bool:
+        """Whether a tile has all of "x", or of "y"."""
+        return self.sizes[self.x if side == "x" else self.y] < MIN_SIDE
+
+    def line(self, side: str) -> int:
+        """Elements that follow one another in memory as a tile has them: those of a line, or, where it is short, of all
+        lines.
+        """
+        lines = self.sizes[self.y if side == "x" else self.x] if self.is_short(side) else 1
+        return lines * self.sizes[self.x if side == "x" else self.y] * self.run_size
+
+
+@dataclass(frozen=True, slots=True)
+class TransposePlan:
+    """Knobs and launch dimensions. A tile has `sides` runs along x and y; `packed` elements make one word of it.
+
+    A thread reads `read_width` neighbouring elements at once, and writes `write_width`.
+    """
+
+    sides: tuple[int, int]
+    block_size: int
+    packed: int
+    groups: Groups
+    read_width: int
+    write_width: int
+
+    @property
+    def tiles(self) -> tuple[int, int]:
+        """Tiles along x and along y."""
+        g = self.groups
+        return -(-g.sizes[g.x] // self.sides[0]), -(-g.sizes[g.y] // self.sides[1])
+
+    @property
+    def grid(self) -> Dim3:
+        """Blocks: one a tile."""
+        return (prod(self.groups.sizes[g] for g in self.groups.outer) * prod(self.tiles), 1, 1)
+
+    @property
+    def block(self) -> Dim3:
+        """Threads of a block."""
+        return (self.block_size, 1, 1)
+
+    @property
+    def row(self) -> int:
+        """Cells from one row of the shared tile to the next, so that a column of it lies in different banks.
+
+        A row has the elements of one y; where packed, the words of one x.
+        """
+        if self.packed > 1:
+            return self.sides[1] // self.packed | 1
+        if not self.groups.is_short("y"):
+            return (self.sides[0] | 1) * self.groups.run_size  # an odd number of runs, so that columns of these differ
+        row = self.sides[0] * self.groups.run_size
+        return row + (-(-WARP // self.sides[1]) - row) % WARP  # a warp takes all of a column, and as much of the next
+
+    @property
+    def cells(self) -> int:
+        """Cells of the shared tile."""
+        return self.row * (self.sides[0] if self.packed > 1 else self.sides[1])
+
+
+def shared_bytes(plan: TransposePlan, widths: Sequence[int]) -> int:
+    """Bytes of the tiles of heroes whose elements have these widths."""
+    return plan.cells * sum(WORD_BYTES if plan.packed > 1 else width for width in widths)
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """How a block's threads walk a tile: while reading along lines of x, while writing along lines of y.
+
+    A line's elements are those of its runs, one after another. `fast` counts vectors of `width` elements of a line, or,
+    where these don't divide it, elements, the lane among them; `slow` counts lines, unless `fast` goes on from one line
+    to the next, each of `joined` elements. `steps` is how often a thread takes a vector, `bounds` when it does; `cell`
+    is the place in the tile.
+    """
+
+    steps: int
+    width: int
+    fast: Part
+    slow: Part
+    bounds: tuple[Part, ...]
+    cell: SymbolicExpr
+    divides: bool = True
+    joined: int = 0
+
+    def place(self, fast: SymbolicExpr, slow: SymbolicExpr, lane: SymbolicExpr) -> tuple[SymbolicExpr, SymbolicExpr]:
+        """The line, and the place in it."""
+        line = fast * self.width + lane if self.divides else fast
+        return (line // self.joined, line % self.joined) if self.joined else (slow, line)
+
+
+def reading(plan: TransposePlan) -> Walk:
+    """From the operands into the tile."""
+    return _reading_squares(plan) if plan.packed > 1 else _elements(plan, "x")
+
+
+def storing(plan: TransposePlan) -> Walk:
+    """From the tile to the outputs."""
+    return _storing_words(plan) if plan.packed > 1 else _elements(plan, "y")
+
+
+def _position(plan: TransposePlan, count: int) -> tuple[SymbolicExpr, int, tuple[Part, ...]]:
+    """A thread's number over all steps, how many steps there are, and where it must be below `count`."""
+    position = range_variable(STEP) * plan.block_size + thread_id("th_x")
+    steps = -(-count // plan.block_size)
+    return position, steps, () if steps * plan.block_size == count else (Part(position, count),)
+
+
+def _tile(plan: TransposePlan) -> tuple[list[SymbolicExpr], SymbolicExpr, SymbolicExpr]:
+    """The block's place: outer groups, the tile's number along x and along y."""
+    sizes = [plan.groups.sizes[g] for g in plan.groups.outer]
+    *outer, tile_y, tile_x = delinearize(thread_id("bl_x"), [*sizes, plan.tiles[1], plan.tiles[0]])
+    return outer, tile_x, tile_y
+
+
+def _elements(plan: TransposePlan, fast: str) -> Walk:
+    """Vector by vector along lines of `fast` ("x" or "y"), neighbouring threads along one line."""
+    g, (side_x, side_y), run = plan.groups, plan.sides, plan.groups.run_size
+    _, tile_x, tile_y = _tile(plan)
+    lane = range_variable(LANE)
+    if fast == "x":
+        side, other, width = side_x, side_y, plan.read_width
+        tile, across, size, lines = tile_x, tile_y, g.sizes[g.x], g.sizes[g.y]
+    else:
+        side, other, width = side_y, side_x, plan.write_width
+        tile, across, size, lines = tile_y, tile_x, g.sizes[g.y], g.sizes[g.x]
+    if g.is_short(fast):
+        vectors = side * other * run // width
+        position, steps, bounds = _position(plan, vectors)
+        element = position * width + lane
+        cell = _cell(plan, fast, element // (side * run), element % (side * run))
+        place = Part(across * vectors + position, g.line(fast) // width)
+        return Walk(steps, width, place, Part(constant(0), 1), bounds, cell, joined=side * run)
+    vectors = side * run // width
+    position, steps, bounds = _position(plan, vectors * other)
+    slow, group = position // vectors, position % vectors
+    cell = _cell(plan, fast, slow, group * width + lane)
+    place = Part(tile * vectors + group, size * run // width)
+    return Walk(steps, width, place, Part(across * other + slow, lines), bounds, cell)
+
+
+def _cell(plan: TransposePlan, fast: str, slow: SymbolicExpr, line: SymbolicExpr) -> SymbolicExpr:
+    """Where the tile has the element at `line` of line `slow`."""
+    run = plan.groups.run_size
+    return slow * plan.row + line if fast == "x" else line // run * plan.row + slow * run + line % run
+
+
+def _reading_squares(plan: TransposePlan) -> Walk:
+    """Square by square: a warp covers `packed` of them along y, and the others along x."""
+    packed, (side_x, side_y), g = plan.packed, plan.sides, plan.groups
+    _, tile_x, tile_y = _tile(plan)
+    side = side_x // packed
+    wide = min(WARP // packed, side)
+    position, steps, bounds = _position(plan, side * side_y // packed)
+    lane_x, lane_y, rest = position % wide, position // wide % packed, position // (wide * packed)
+    across = side // wide
+    square_x, square_y = rest % across * wide + lane_x, rest // across * packed + lane_y
+    y = tile_y * side_y + square_y * packed + range_variable(ROW)
+    cell = (square_x * packed + range_variable(LANE)) * plan.row + square_y
+    slow = Part(y, g.sizes[g.y])
+    divides, fast = _packed_line(tile_x * side + square_x, packed, g.sizes[g.x])
+    return Walk(steps, packed, fast, slow, bounds, cell, divides)
+
+
+def _storing_words(plan: TransposePlan) -> Walk:
+    """Word by word of the tile, each `packed` elements along y."""
+    packed, (side_x, side_y), g = plan.packed, plan.sides, plan.groups
+    _, tile_x, tile_y = _tile(plan)
+    words = side_y // packed
+    position, steps, bounds = _position(plan, side_x * words)
+    x, word = position // words, position % words
+    divides, fast = _packed_line(tile_y * words + word, packed, g.sizes[g.y])
+    slow = Part(tile_x * side_x + x, g.sizes[g.x])
+    return Walk(steps, packed, fast, slow, bounds, x * plan.row + word, divides)
+
+
+def _packed_line(group: SymbolicExpr, packed: int, size: int) -> tuple[bool, Part]:
+    if size % packed == 0:
+        return True, Part(group, size // packed)
+    return False, Part(group * packed + range_variable(LANE), size)
+
+
+def input_index(
+    hero: Instruction, plan: TransposePlan, x: SymbolicExpr, y: SymbolicExpr, run: SymbolicExpr
+) -> list[SymbolicExpr]:
+    """The logical index of the hero's operand at a place of the block's plane."""
+    groups = plan.groups
+    outer, _, _ = _tile(plan)
+    place: dict[int, SymbolicExpr] = dict(zip(groups.outer, outer, strict=True))
+    place |= {groups.x: x, groups.y: y}
+    if groups.run is not None:
+        place[groups.run] = run
+    sizes = hero.operands[0].shape.dimensions
+    index = [constant(0)] * len(sizes)
+    for g, members in enumerate(groups.members):
+        for d, part in zip(members, delinearize(place[g], [sizes[d] for d in members]), strict=True):
+            index[d] = part
+    return index
+
+
+def output_index(hero: Instruction, index: Sequence[SymbolicExpr]) -> list[SymbolicExpr]:
+    """The logical index of the hero, given that of its operand."""
+    return list(index) if hero.opcode == "copy" else [index[d] for d in hero.ints("dimensions")]

@@ -1,0 +1,137 @@
+"""The dynamic-update-slice emitter: the update is written into the operand's own buffer; nothing else is touched.
+
+That is right only where nobody reads what the kernel overwrites: the operand must be a parameter that this fusion reads
+nowhere else, and the result must lie in memory as the parameter does. Elsewhere the loop emitter copies.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from indexing._core import constant
+from indexing.emitters.hero import Output, outputs
+from indexing.emitters.kernel_builder import KernelBuilder
+from indexing.emitters.launch import assembled, check_knob, entry_builder, same_memory, starts, store
+from indexing.emitters.linear import LinearPlan, vector_index
+from indexing.emitters.types import storage_bytes
+from indexing.emitters.vectors import check_width, is_light, lanes, widest
+from indexing.errors import IndexingError
+from indexing.fusion import input_to_output
+from indexing.layout import major_to_minor
+from indexing.partition import Epilogue, partition
+
+if TYPE_CHECKING:
+    from indexing.emitters.function_builder import FunctionBuilder
+    from indexing.emitters.ir.nodes import Kernel
+    from indexing.hlo import Computation, Instruction
+    from indexing.ops.element import Index
+
+NAME = "dynamic-update-slice"
+MAX_LANES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """An output, the update that it is made of, and the number of the parameter whose buffer it takes over."""
+
+    output: Output
+    hero: Instruction
+    parameter: int
+
+
+def matches(computation: Computation) -> bool:
+    """Whether every output is an update that can be written in place."""
+    return match(computation) is not None
+
+
+def match(computation: Computation) -> tuple[Update, ...] | None:
+    """The updates, one an output; None where one can't be proved to be safe in place."""
+    found = [_update(o) for o in outputs(computation)]
+    updates = tuple(u for u in found if u is not None)
+    if not updates or len(updates) != len(found) or len({u.parameter for u in updates}) != len(updates):
+        return None
+    shapes = {(u.hero.operands[1].shape.dimensions, major_to_minor(u.hero.operands[1].shape)) for u in updates}
+    return updates if len(shapes) == 1 and updates[0].hero.operands[1].shape.element_count else None
+
+
+def _update(output: Output) -> Update | None:
+    hero = _behind_bitcasts(output.instruction)
+    if hero.opcode != "dynamic-update-slice":
+        return None
+    operand = hero.operands[0]
+    source = _behind_bitcasts(operand)
+    if source.opcode != "parameter" or not _is_read_by_the_update_alone(operand, hero):
+        return None
+    if major_to_minor(operand.shape) != major_to_minor(hero.shape):
+        return None
+    return Update(output, hero, source.parameter_number) if output.shape.is_array else None
+
+
+def _behind_bitcasts(instruction: Instruction) -> Instruction:
+    """The instruction that makes the memory; a bitcast of one element type moves nothing."""
+    while instruction.opcode == "bitcast":
+        if instruction.operands[0].shape.element_type != instruction.shape.element_type:
+            break
+        instruction = instruction.operands[0]
+    return instruction
+
+
+def _is_read_by_the_update_alone(operand: Instruction, hero: Instruction) -> bool:
+    user = hero
+    while True:
+        if operand.users != (user,) or sum(o is operand for o in user.operands) != 1 or operand.is_root:
+            return False
+        if operand.opcode != "bitcast":
+            return True
+        user, operand = operand, operand.operands[0]
+
+
+def plan(computation: Computation, *, block_size: int = 128, vector_width: int | None = None) -> LinearPlan:
+    """Launch dimensions over the update.
+
+    Knobs: `block_size`, 1 to 1024 threads; `vector_width` 1, 2, 4, 8 or 16 elements a thread, which divide the update's
+    size along the dimension that is fastest in memory.
+    """
+    check_knob("block_size", block_size, 1, 1024)
+    found = match(computation)
+    if found is None:
+        raise IndexingError(f"{computation.name} is no update that is safe in place; the loop emitter takes it")
+    shape = found[0].hero.operands[1].shape
+    order = major_to_minor(shape)
+    fast = shape.dimensions[order[-1]] if order else 1
+    if vector_width is None:
+        size = max(storage_bytes(u.output.shape.element_type) for u in found)
+        is_same = all(u.hero.operands[0].shape.dimensions[order[-1]] == fast for u in found) if order else False
+        light = is_same and is_light(computation.post_order())
+        vector_width = widest(MAX_LANES, size, shape.element_count, [fast]) if light else 1
+    check_width(vector_width, fast)
+    return LinearPlan(shape.dimensions, order, vector_width, block_size)
+
+
+def kernel(computation: Computation, plan: LinearPlan) -> Kernel:
+    """The kernel."""
+    found = match(computation)
+    assert found is not None
+    epilogues = [Epilogue.from_paths([(u.hero, u.hero)]) for u in found]
+    builder = KernelBuilder(computation, partition(computation, epilogues=epilogues))
+    body = entry_builder(builder, plan.grid, plan.block)
+    with vector_index(body, plan) as vector:
+        for update in found:
+            _build(body, update, plan, vector)
+    in_place = {u.output.number: u.parameter for u in found}
+    launch = (plan.grid, plan.block)
+    return assembled(builder, NAME, found[0].hero, body, [u.output for u in found], launch, in_place)
+
+
+def _build(body: FunctionBuilder, update: Update, plan: LinearPlan, vector: Index) -> None:
+    """One vector of the update."""
+    indexing = input_to_output(update.hero, 1)[0][0]
+    to_output = same_memory(update.hero.shape, update.output.shape)
+    first = tuple(map(body.scope.simplify, plan.element(vector, constant(0))))
+    begins, conditions = starts(body, indexing, first)  # the same for all elements
+    assert not conditions, "starts are clamped"
+    with lanes(body, plan.vector_width) as lane:
+        index = tuple(map(body.scope.simplify, plan.element(vector, lane)))
+        at = body.mapped(to_output, body.mapped(indexing.map, index, (), begins).index).index
+        store(body, update.output, at, body.read(update.hero.operands[1], index))
