@@ -1,0 +1,318 @@
+"""The scatter emitter: one thread an element of the updates; it folds the element into the operand's own buffer.
+
+Updates of one element are kept apart in one of three ways: *unique* indices can't meet; runs of *sorted* equal indices
+are folded by the thread of their first one; else each update is *atomic*. Long runs are cut into segments, which as many
+threads fold side by side, and join by one atomic update each, where the device has one.
+
+As in place, the operand must be a parameter that the fusion reads nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import reduce
+from typing import TYPE_CHECKING, Literal
+
+from indexing.emitters.hero import Output, outputs
+from indexing.emitters.ir.nodes import AtomicUpdate
+from indexing.emitters.kernel_builder import KernelBuilder
+from indexing.emitters.launch import assembled, check_knob, entry_builder, guarded, output_buffer, starts
+from indexing.emitters.linear import LinearPlan, vector_index
+from indexing.emitters.types import storage_bytes
+from indexing.errors import IndexingError
+from indexing.fusion import input_to_output
+from indexing.layout import major_to_minor
+from indexing.ops.element import Index, Value
+from indexing.partition import Epilogue, partition
+
+if TYPE_CHECKING:
+    from indexing._core import SymbolicExpr
+    from indexing.emitters.function_builder import FunctionBuilder
+    from indexing.emitters.ir.nodes import Kernel
+    from indexing.hlo import Computation, Instruction
+    from indexing.ops.block import OperandIndexing
+
+NAME = "scatter"
+SEGMENT = 32
+MAX_SEGMENT = 4096
+ATOMIC_SIZES = (1, 2, 4, 8)
+SECOND = "second"  # of a reducer that returns its second parameter
+INTEGERS = frozenset({"s32", "u32", "s64", "u64"})
+REALS = frozenset({"f32", "f64"})
+_IR_OPCODES = {"add": "add", "maximum": "maximum", "minimum": "minimum", "and": "and", "or": "or", "xor": "xor"}
+ATOMIC_INTEGER = frozenset(_IR_OPCODES)
+Meeting = Literal["unique", "sorted", "atomic"]
+
+
+@dataclass(frozen=True, slots=True)
+class ScatterPlan(LinearPlan):
+    """Launch dimensions over the updates, and how updates of one element are kept apart.
+
+    Runs of sorted indices are cut at each multiple of `segment`; 0: they are not cut.
+    """
+
+    meeting: Meeting
+    segment: int
+
+
+def matches(computation: Computation) -> bool:
+    """Whether the outputs are those of one scatter that can be written in place."""
+    return match(computation) is not None
+
+
+def match(computation: Computation) -> tuple[Instruction, tuple[Output, ...]] | None:
+    """The scatter and its outputs; None where it can't be proved to be safe in place."""
+    found = outputs(computation)
+    hero = found[0].instruction
+    if hero.opcode != "scatter" or any(o.instruction is not hero for o in found):
+        return None
+    count = len(hero.operands) // 2
+    if [o.leaf for o in found] != list(range(count)) or not hero.operands[count + 1].shape.element_count:
+        return None
+    if not all(_is_read_by(hero, o) and _same_memory(o, f) for o, f in zip(hero.operands[:count], found, strict=True)):
+        return None
+    return (hero, found) if _meeting(hero) is not None and _lands_exactly(hero) else None
+
+
+def _is_read_by(hero: Instruction, operand: Instruction) -> bool:
+    is_once = sum(o is operand for o in hero.operands) == 1
+    return operand.opcode == "parameter" and operand.users == (hero,) and is_once
+
+
+def _same_memory(operand: Instruction, output: Output) -> bool:
+    return major_to_minor(operand.shape) == major_to_minor(output.shape)
+
+
+def _lands_exactly(hero: Instruction) -> bool:
+    found = [_landing_map(hero, k) for k in range(len(hero.operands) // 2)]
+    return all(m is not None and m.exactness == "exact" for m in found)
+
+
+def _landing_map(hero: Instruction, k: int) -> OperandIndexing | None:
+    """Where update `k` ends up in output `k`; None where it has no part in it."""
+    maps = input_to_output(hero, len(hero.operands) // 2 + 1 + k)[k]
+    return maps[0] if len(maps) == 1 else None
+
+
+def _meeting(hero: Instruction) -> Meeting | None:
+    """The cheapest way that keeps updates of one element apart; None where there is none."""
+    if hero.flag("unique_indices"):
+        return "unique"
+    if hero.flag("indices_are_sorted") and _is_one_row_of_points(hero):
+        return "sorted"
+    count = len(hero.operands) // 2
+    size = storage_bytes(hero.operands[0].shape.element_type)
+    is_store = reducer_opcode(hero.computation_of("to_apply")) == SECOND
+    return "atomic" if count == 1 and (size in ATOMIC_SIZES or is_store) else None
+
+
+def _is_one_row_of_points(hero: Instruction) -> bool:
+    """Windows with different indices don't overlap, and the indices are one row of vectors."""
+    inserted = set(hero.ints("inserted_window_dims"))
+    if not set(hero.ints("scatter_dims_to_operand_dims")) <= inserted or hero.ints("input_batching_dims"):
+        return False
+    return len(_batch_dims(hero)) == 1
+
+
+def _batch_dims(hero: Instruction) -> list[int]:
+    """The dimensions of the updates that count index vectors."""
+    rank = hero.operands[len(hero.operands) // 2 + 1].shape.rank
+    return [d for d in range(rank) if d not in hero.ints("update_window_dims")]
+
+
+def plan(
+    computation: Computation, *, block_size: int = 128, atomic: int = 0, segment: int | None = None
+) -> ScatterPlan:
+    """Launch dimensions.
+
+    Knobs: `block_size`, 1 to 1024 threads; `atomic` 1: atomics although indices are sorted; `segment`, 1 to 4096 updates
+    that one thread folds at most where indices are sorted, 0 for all (by default 32 where the device's atomic functions
+    can join what is cut, else 0).
+    """
+    check_knob("block_size", block_size, 1, 1024)
+    check_knob("atomic", atomic, 0, 1)
+    found = match(computation)
+    if found is None:
+        raise IndexingError(f"{computation.name} is no scatter that is safe in place; the loop emitter takes it")
+    hero, _ = found
+    meeting = _meeting(hero)
+    assert meeting is not None
+    if atomic and meeting == "sorted" and len(hero.operands) == 3:
+        meeting = "atomic"
+    may_cut = meeting == "sorted" and _may_be_joined(hero)
+    if segment is None:
+        segment = SEGMENT if may_cut else 0
+    check_knob("segment", segment, 0, MAX_SEGMENT if may_cut else 0)
+    shape = hero.operands[len(hero.operands) // 2 + 1].shape
+    return ScatterPlan(shape.dimensions, major_to_minor(shape), 1, block_size, meeting, segment)
+
+
+def _may_be_joined(hero: Instruction) -> bool:
+    """Whether parts of a run may be folded apart, in any order, and joined by one atomic operation."""
+    opcode = reducer_opcode(hero.computation_of("to_apply"))
+    kind = hero.operands[0].shape.element_type
+    return len(hero.operands) == 3 and (
+        (opcode in ATOMIC_INTEGER and kind in INTEGERS) or (opcode == "add" and kind in REALS)
+    )
+
+
+def reducer_opcode(computation: Computation) -> str | None:
+    """The opcode of a reducer that is one op on its two parameters; SECOND where it returns the second one."""
+    root = computation.root
+    if root.opcode == "parameter" and root.parameter_number == 1:
+        return SECOND
+    if [o.opcode for o in root.operands] != ["parameter", "parameter"] or root.operands[0] is root.operands[1]:
+        return None
+    return str(root.opcode)
+
+
+def kernel(computation: Computation, plan: ScatterPlan) -> Kernel:
+    """The kernel."""
+    found = match(computation)
+    assert found is not None
+    hero, after = found
+    builder = KernelBuilder(computation, partition(computation, epilogues=[Epilogue.from_paths([(hero, hero)])]))
+    body = entry_builder(builder, plan.grid, plan.block)
+    with vector_index(body, plan) as index:
+        _Body(hero, plan, body).build(index)
+    in_place = {o.number: hero.operands[o.leaf].parameter_number for o in after}
+    return assembled(builder, NAME, hero, body, after, (plan.grid, plan.block), in_place)
+
+
+class _Body:
+    """Builds the entry: the update at an index, or the run of updates that starts there, folded into the outputs."""
+
+    def __init__(self, hero: Instruction, plan: ScatterPlan, body: FunctionBuilder) -> None:
+        self.hero = hero
+        self.plan = plan
+        self.body = body
+        self.count = len(hero.operands) // 2
+        self.kinds = [o.shape.element_type for o in hero.operands[: self.count]]
+        self.computation = hero.computation_of("to_apply")
+        found = [_landing_map(hero, k) for k in range(self.count)]
+        self.landings = [m for m in found if m is not None]
+
+    def build(self, index: Index) -> None:
+        """Fold the update at `index`, or the run of updates that starts there, into the outputs."""
+        if self.plan.meeting == "sorted":
+            with self._first_of_run(index) as is_joined:
+                self._fold(index, is_joined)
+        else:
+            self._fold(index)
+
+    def _fold(self, index: Index, is_joined: Value | None = None) -> None:
+        body, hero = self.body, self.hero
+        begins, conditions = starts(body, self.landings[0], index)
+        landed = body.mapped(self.landings[0].map, index, (), begins)
+        with guarded(body, [*conditions, *landed.conditions]):
+            place = body.inside(landed.index, hero.operands[0].shape.dimensions)
+            if self.plan.meeting == "atomic":
+                self._update_atomically(place, body.read(hero.operands[self.count + 1], index))
+            elif is_joined is not None and self.plan.segment:
+                self._fold_segment(index, place, is_joined)
+            else:
+                self._fold_alone(index, place)
+
+    def _update_atomically(self, place: Index, update: Value) -> None:
+        opcode = reducer_opcode(self.computation)
+        if opcode == SECOND:  # whichever thread comes last; one store can't be torn
+            self._store(0, place, update)
+            return
+        combiner = self.body.kernel.combiner(self.computation, self.kinds)
+        native = _IR_OPCODES.get(opcode or "", "")
+        self.body.add(AtomicUpdate(output_buffer(0), place, combiner, self.body.node(update), native))
+
+    def _store(self, k: int, place: Index, value: Value) -> None:
+        self.body.store(output_buffer(k), place, self.body.stored(self.kinds[k], value))
+
+    def _load(self, k: int, place: Index) -> Value:
+        return self.body.load(output_buffer(k), self.kinds[k], place)
+
+    def _fold_alone(self, index: Index, place: Index) -> None:
+        """Nobody else folds into the element."""
+        totals = [self.body.variable(kind, self._load(k, place)) for k, kind in enumerate(self.kinds)]
+        self._add(totals, index)
+        if self.plan.meeting == "sorted":
+            self._add_the_rest_of_the_run(totals, index)
+        for k, total in enumerate(totals):
+            self._store(k, place, total)
+
+    def _fold_segment(self, index: Index, place: Index, is_joined: Value) -> None:
+        """The updates of a segment first; then the element, atomically where the run goes beyond the segment."""
+        body, kind = self.body, self.kinds[0]
+        total = body.variable(kind, body.read(self.hero.operands[self.count + 1], index))
+        self._add_the_rest_of_the_run([total], index, is_joined)
+        with body.when([is_joined]):
+            self._update_atomically(place, total)
+        with body.otherwise():
+            (result,) = body.apply(self.computation, [self._load(0, place), total])
+            self._store(0, place, result)
+
+    def _add(self, totals: Sequence[Value], index: Index) -> None:
+        updates = [self.body.read(o, index) for o in self.hero.operands[self.count + 1 :]]
+        self.body.assign_all(totals, self.body.apply(self.computation, [*totals, *updates]))
+
+    # ------------------------------------------------------------ runs of equal indices
+
+    def _vector(self, index: Index) -> list[Value]:
+        """The components of the index vector of an update."""
+        found = []
+        for value in self.landings[0].runtime_values:
+            place = self.body.mapped(value.map, index).index
+            found.append(self.body.read(value.instruction, place, value.output))
+        return found
+
+    def _moved(self, index: Index, number: SymbolicExpr) -> Index:
+        (d,) = _batch_dims(self.hero)
+        return tuple(number if k == d else e for k, e in enumerate(index))
+
+    def _differs(self, index: Index, other: Index) -> Value:
+        """Whether two updates have different index vectors."""
+        body = self.body
+        pairs = zip(self._vector(index), self._vector(other), strict=True)
+        found = [body.op("ne", "pred", a, b) for a, b in pairs]
+        return reduce(lambda a, b: body.op("or", "pred", a, b), found, body.number("pred", False))
+
+    @contextmanager
+    def _first_of_run(self, index: Index) -> Iterator[Value]:
+        """What is built inside runs for updates whose predecessor has another index, and where segments begin.
+
+        The variable that it is given holds where a segment goes on with the run of the one before.
+        """
+        body, segment = self.body, self.plan.segment
+        (d,) = _batch_dims(self.hero)
+        is_first = body.variable("pred", body.number("pred", True))
+        is_joined = body.variable("pred", body.number("pred", False))
+        with guarded(body, body.within(index[d], 1, None)):
+            count = self.hero.operands[self.count + 1].shape.dimensions[d]
+            (before,) = body.inside((body.scope.simplify(index[d] - 1),), (count,))
+            body.assign(is_first, self._differs(self._moved(index, before), index))
+            if segment:
+                with guarded(body, [*body.within(index[d] % segment, 0, 0), body.op("not", "pred", is_first)]):
+                    body.assign(is_joined, body.number("pred", True))
+        with body.when([body.op("or", "pred", is_first, is_joined) if segment else is_first]), body.base_scope():
+            yield is_joined
+
+    def _add_the_rest_of_the_run(self, totals: Sequence[Value], index: Index, is_joined: Value | None = None) -> None:
+        """Up to the end of the segment, where runs are cut; `is_joined` is set where the run goes on behind it."""
+        body = self.body
+        (d,) = _batch_dims(self.hero)
+        count = self.hero.operands[self.count + 1].shape.dimensions[d]
+        steps = min(count - 1, self.plan.segment or count - 1)
+        if not steps:
+            return
+        with body.loop(steps) as step:
+            following = body.scope.simplify(index[d] + step + 1)
+            if body.range(following).upper >= count:
+                body.leave_loop(body.within(following, count, None))
+            (number,) = body.inside((following,), (count,))
+            moved = self._moved(index, number)
+            body.leave_loop([self._differs(moved, index)])
+            if is_joined is not None:
+                is_end = body.within(number % self.plan.segment, 0, 0)
+                with guarded(body, is_end):
+                    body.assign(is_joined, body.number("pred", True))
+                    body.leave_loop([])
+            self._add(totals, moved)
