@@ -1,0 +1,60 @@
+"""The passes of a kernel, in order: a straight list of named rewrites."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from indexing.emitters.ir.passes.dead_code import remove_dead_code
+from indexing.emitters.ir.passes.flatten import flatten_buffers
+from indexing.emitters.ir.passes.fold import fold_constants
+from indexing.emitters.ir.passes.hoist import hoist_invariants
+from indexing.emitters.ir.passes.index_widths import narrow_indices
+from indexing.emitters.ir.passes.inline import inline_functions
+from indexing.emitters.ir.passes.peel import peel, unswitch
+from indexing.emitters.ir.passes.vectorize import vectorize
+
+if TYPE_CHECKING:
+    from indexing.emitters.ir.nodes import Kernel
+    from indexing.emitters.targets.target import Target
+
+Rewrite: TypeAlias = "Callable[[Kernel, Target], Kernel]"
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """A named rewrite of a kernel for a target."""
+
+    name: str
+    rewrite: Rewrite
+
+
+def _for_any(rewrite: Callable[[Kernel], Kernel]) -> Rewrite:
+    return lambda kernel, target: rewrite(kernel)
+
+
+PASSES: tuple[Pass, ...] = (
+    Pass("inline", _for_any(inline_functions)),
+    Pass("fold", _for_any(fold_constants)),
+    Pass("dead-code", _for_any(remove_dead_code)),
+    Pass("unswitch", _for_any(unswitch)),
+    Pass("peel", _for_any(peel)),
+    Pass("hoist", _for_any(hoist_invariants)),
+    Pass("flatten", _for_any(flatten_buffers)),
+    Pass("vectorize", _for_any(vectorize)),
+    Pass("team-reductions", lambda kernel, target: target.lower_team_reductions(kernel)),
+    Pass("inline-combiners", _for_any(inline_functions)),
+    Pass("index-widths", _for_any(narrow_indices)),
+    Pass("fold-again", _for_any(fold_constants)),
+    Pass("dead-code-again", _for_any(remove_dead_code)),
+)
+
+
+def run_passes(kernel: Kernel, target: Target, until: str = "") -> Kernel:
+    """The kernel after all passes; after the pass `until`, where one is named."""
+    for found in PASSES:
+        kernel = found.rewrite(kernel, target)
+        if found.name == until:
+            break
+    return kernel

@@ -1,0 +1,165 @@
+"""Constant folding: names of names and of constants, operations on constants, conversions there and back, conditions
+whose value the ranges of index variables tell, branches and loops that this decides.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from indexing._core import Interval, SymbolicExpr
+from indexing.emitters.ir.nodes import (
+    Assign,
+    Block,
+    Constant,
+    For,
+    If,
+    IndexValue,
+    IndexVariable,
+    Kernel,
+    Let,
+    Op,
+    Ref,
+    Statement,
+    Var,
+    Within,
+    statements,
+)
+from indexing.emitters.ir.traversal import rewrite_statement, rewrite_value
+
+if TYPE_CHECKING:
+    from indexing.emitters.ir.nodes import Value
+
+TRUE, FALSE = Constant("pred", True), Constant("pred", False)
+
+
+def fold_constants(kernel: Kernel) -> Kernel:
+    """The kernel with what is known now computed now."""
+    functions = []
+    for f in kernel.functions:
+        folding = _Folding(f.variables, f.body)
+        body = folding.block(f.body)
+        functions.append(replace(f, body=body, results=tuple(map(folding.value, f.results))))
+    return replace(kernel, functions=tuple(functions), body=_Folding(kernel.variables, kernel.body).block(kernel.body))
+
+
+class _Folding:
+    """What is known of the names of one function, in the order of its text."""
+
+    def __init__(self, variables: tuple[IndexVariable, ...], body: Block) -> None:
+        self.intervals = [v.interval for v in variables]
+        self.mutable = {s.name for s in statements(body) if isinstance(s, Var)}
+        self.defined: dict[str, Value] = {}
+        self._simplified: dict[SymbolicExpr, SymbolicExpr] = {}
+
+    def block(self, block: Block) -> Block:
+        out: list[Statement] = []
+        for statement in block:
+            out += self._statement(statement)
+        return tuple(out)
+
+    def value(self, value: Value) -> Value:
+        return rewrite_value(value, self._value, self._index)
+
+    def _statement(self, statement: Statement) -> list[Statement]:
+        if isinstance(statement, For):
+            found = rewrite_statement(statement, self._value, self._index)
+            assert isinstance(found, For)
+            return [replace(found, body=self.block(statement.body))]
+        if isinstance(statement, If):
+            return self._if(statement)
+        found = rewrite_statement(statement, self._value, self._index)
+        if isinstance(found, Let):
+            self.defined[found.name] = found.value
+            if self._is_final(found.value):
+                return []
+        return [] if isinstance(found, Assign) and found.value == Ref(found.value.type, found.name) else [found]
+
+    def _is_final(self, value: Value) -> bool:
+        """Whether a name for the value may be replaced by it."""
+        return isinstance(value, Constant) or (isinstance(value, Ref) and value.name not in self.mutable)
+
+    def _if(self, statement: If) -> list[Statement]:
+        conditions = [c for c in map(self.value, statement.conditions) if c != TRUE]
+        if FALSE in conditions:
+            return list(self.block(statement.otherwise))
+        then = self.block(statement.then)
+        if not conditions:
+            return list(then)
+        return [If(tuple(dict.fromkeys(conditions)), then, self.block(statement.otherwise))]
+
+    def _index(self, expression: SymbolicExpr) -> SymbolicExpr:
+        found = self._simplified.get(expression)
+        if found is None:
+            found = self._simplified[expression] = expression.simplify(self.intervals)
+        return found
+
+    def _value(self, value: Value) -> Value:
+        if isinstance(value, Ref):
+            known = self.defined.get(value.name)
+            return known if known is not None and self._is_final(known) else value
+        if isinstance(value, Within):
+            return _decided(value, value.expression.range(self.intervals))
+        if isinstance(value, IndexValue):
+            number = value.expression.constant_value
+            return value if number is None else Constant(value.type, number)
+        return self._op(value) if isinstance(value, Op) else value
+
+    def _op(self, op: Op) -> Value:
+        first = op.operands[0]
+        if op.opcode in ("encode", "exact_bits", "round"):
+            inner = self.defined.get(first.name, first) if isinstance(first, Ref) else first
+            if isinstance(inner, Op) and inner.format == op.format:
+                if inner.opcode == "decode" and op.opcode != "round":
+                    return inner.operands[0]
+                if inner.opcode in ("decode", "round"):
+                    return first if op.opcode == "round" else Op(op.opcode, op.type, inner.operands, op.format)
+        if op.opcode == "convert" and first.type == op.type:
+            return first
+        if op.opcode in _PREDICATES and op.type == "pred":
+            return _predicate(op)
+        if op.opcode == "select" and isinstance(first, Constant):
+            return op.operands[1] if first.value else op.operands[2]
+        if op.opcode == "convert" and isinstance(first, Constant):
+            return _converted(op, first)
+        return op
+
+
+_PREDICATES = frozenset({"and", "or", "not", "xor"})
+
+
+def _predicate(op: Op) -> Value:
+    if op.opcode == "not":
+        operand = op.operands[0]
+        return Constant("pred", not operand.value) if isinstance(operand, Constant) else op
+    a, b = op.operands
+    for known, other in ((a, b), (b, a)):
+        if isinstance(known, Constant) and op.opcode != "xor":
+            is_neutral = bool(known.value) == (op.opcode == "and")
+            return other if is_neutral else known
+    return op
+
+
+def _converted(op: Op, constant: Constant) -> Value:
+    """A constant converted between integers, or from an integer that the float type holds exactly."""
+    value = constant.value
+    if isinstance(value, complex | float) or op.type in ("c64", "c128"):
+        return op
+    if op.type == "pred":
+        return Constant("pred", value != 0)
+    if op.type in ("f32", "f64"):
+        return Constant(op.type, float(value)) if abs(value) <= 1 << 24 else op
+    bits = int(op.type[1:])
+    wrapped = int(value) & ((1 << bits) - 1)
+    is_negative = op.type[0] == "s" and wrapped >> (bits - 1)
+    return Constant(op.type, wrapped - (1 << bits) if is_negative else wrapped)
+
+
+def _decided(condition: Within, known: Interval) -> Value:
+    """A condition without the bounds that surely hold; a constant where all do, or one cannot."""
+    low, high = condition.lower, condition.upper
+    if (low is not None and known.upper < low) or (high is not None and known.lower > high):
+        return FALSE
+    low = None if low is not None and known.lower >= low else low
+    high = None if high is not None and known.upper <= high else high
+    return TRUE if low is None and high is None else replace(condition, lower=low, upper=high)

@@ -1,0 +1,51 @@
+"""Widths of indices: an index that is used as a number is one of 32 bits where its range fits."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from indexing.emitters.ir.nodes import Block, IndexValue, IndexVariable, Kernel, Op
+from indexing.emitters.ir.traversal import rewrite_value, rewrite_values
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from indexing.emitters.ir.nodes import Value
+
+
+def narrow_indices(kernel: Kernel) -> Kernel:
+    """The kernel with index values of s32 where these hold all that they can be."""
+    functions = []
+    for f in kernel.functions:
+        on_value = _narrowing(f.variables)
+        results = tuple(rewrite_value(r, on_value) for r in f.results)
+        functions.append(replace(f, body=_narrowed(f.body, on_value), results=results))
+    return replace(kernel, functions=tuple(functions), body=_narrowed(kernel.body, _narrowing(kernel.variables)))
+
+
+def _narrowed(body: Block, on_value: Callable[[Value], Value]) -> Block:
+    return rewrite_values(body, on_value)
+
+
+def _narrowing(variables: tuple[IndexVariable, ...]) -> Callable[[Value], Value]:
+    intervals = [v.interval for v in variables]
+
+    def on_value(value: Value) -> Value:
+        if not isinstance(value, Op):
+            return value
+        operands = tuple(_narrow(o) if _takes_any_integer(value) else o for o in value.operands)
+        return replace(value, operands=operands)
+
+    def _narrow(value: Value) -> Value:
+        if not isinstance(value, IndexValue) or value.type == "s32":
+            return value
+        known = value.expression.range(intervals)
+        return replace(value, type="s32") if known.lower >= -(2**31) and known.upper < 2**31 else value
+
+    return on_value
+
+
+def _takes_any_integer(op: Op) -> bool:
+    """Whether the operand's type may be another than it was: of conversions alone."""
+    return op.opcode == "convert"

@@ -1,0 +1,77 @@
+"""Inlining: functions that are called once, and cheap ones wherever they are called, are written into their callers.
+
+What is left are functions that are called at several places and do some work: the kernel stays linear in the graph.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+from indexing.emitters.ir.copying import Copying, Names
+from indexing.emitters.ir.nodes import (
+    AtomicUpdate,
+    Block,
+    CallFunction,
+    For,
+    Function,
+    IndexVariable,
+    Kernel,
+    Let,
+    Statement,
+    TeamReduce,
+    statements,
+)
+from indexing.emitters.ir.traversal import rewrite_blocks
+
+CHEAP = 12  # statements, without loops
+
+
+def inline_functions(kernel: Kernel) -> Kernel:
+    """The kernel with calls of functions called once, and of cheap ones, replaced by their bodies."""
+    calls = Counter(
+        s.function for f in (*kernel.functions, kernel) for s in statements(f.body) if isinstance(s, CallFunction)
+    )
+    combiners = {s.combiner for s in statements(kernel.body) if isinstance(s, TeamReduce | AtomicUpdate)}
+    done: dict[str, Function] = {}
+    inlined: set[str] = set()
+    for function in kernel.functions:
+        variables, body = _inlined(function.variables, function.body, done, inlined)
+        done[function.name] = replace(function, variables=variables, body=body)
+        if calls[function.name] == 1 or _is_cheap(body):
+            inlined.add(function.name)
+    variables, body = _inlined(kernel.variables, kernel.body, done, inlined)
+    kept = tuple(f for f in done.values() if f.name not in inlined or f.name in combiners)
+    return replace(kernel, functions=kept, variables=variables, body=body)
+
+
+def _is_cheap(body: Block) -> bool:
+    found = list(statements(body))
+    return len(found) <= CHEAP and not any(isinstance(s, For | CallFunction) for s in found)
+
+
+def _inlined(
+    variables: tuple[IndexVariable, ...], body: Block, functions: dict[str, Function], inlined: set[str]
+) -> tuple[tuple[IndexVariable, ...], Block]:
+    names = Names.of(variables, body)
+
+    def on_block(block: Block) -> Block:
+        out: list[Statement] = []
+        for statement in block:
+            if isinstance(statement, CallFunction) and statement.function in inlined:
+                out += _body(functions[statement.function], statement, names)
+            else:
+                out.append(statement)
+        return tuple(out)
+
+    found = rewrite_blocks(body, on_block)
+    return tuple(names.variables), found
+
+
+def _body(function: Function, call: CallFunction, names: Names) -> list[Statement]:
+    """The function's body at a call, and names for its results."""
+    places = dict(zip(function.index, call.index, strict=True))
+    values = {p.name: a for p, a in zip(function.parameters, call.arguments, strict=True)}
+    copy = Copying(names, function.variables, function.body, places, values)
+    results = zip(call.names, function.results, strict=True)
+    return [*copy.body, *(Let(name, copy.value(r)) for name, r in results)]

@@ -1,0 +1,158 @@
+"""Team reductions: by shuffles within a warp, and through shared memory across warps, or where there are no shuffles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from indexing._core import SymbolicExpr, variable
+from indexing.emitters.ir.nodes import (
+    Assign,
+    Barrier,
+    Block,
+    Buffer,
+    CallFunction,
+    Constant,
+    If,
+    Kernel,
+    Let,
+    Load,
+    Op,
+    Ref,
+    Shuffle,
+    Statement,
+    Store,
+    TeamReduce,
+    Value,
+    Within,
+)
+from indexing.emitters.ir.traversal import rewrite_blocks
+
+TH_X = variable(0)
+
+
+def lower_team_reductions(kernel: Kernel, shuffle_width: int) -> Kernel:
+    """The kernel with team reductions as statements of single threads; `shuffle_width`: threads of a warp, 0 for none."""
+    lowering = _Lowering(kernel, shuffle_width)
+    body = rewrite_blocks(kernel.body, lowering.block)
+    return replace(kernel, body=body, buffers=(*kernel.buffers, *lowering.buffers))
+
+
+class _Lowering:
+    def __init__(self, kernel: Kernel, shuffle_width: int) -> None:
+        self.threads = kernel.block[0]
+        self.shuffle_width = shuffle_width
+        self.buffers: list[Buffer] = []
+        self.count = 0
+
+    def block(self, block: Block) -> Block:
+        out: list[Statement] = []
+        run: list[TeamReduce] = []
+        for statement in block:
+            if isinstance(statement, TeamReduce):
+                if run and (statement.threads, statement.distance) != (run[0].threads, run[0].distance):
+                    out += self._run(run)
+                    run = []
+                run.append(statement)
+                continue
+            out += [*self._run(run), statement]
+            run = []
+        return (*out, *self._run(run))
+
+    def _run(self, run: Sequence[TeamReduce]) -> list[Statement]:
+        """Neighbouring reductions of the same teams share their barriers."""
+        if not run:
+            return []
+        return self._by_shuffles(run) if self.shuffle_width and run[0].distance == 1 else self._by_halves(run)
+
+    # ------------------------------------------------------------ shuffles
+
+    def _by_shuffles(self, run: Sequence[TeamReduce]) -> list[Statement]:
+        width, threads = self.shuffle_width, run[0].threads
+        out = self._shuffles(run, min(threads, width))
+        if threads <= width:
+            return out
+        warps = threads // width
+        parts = [self._shared(r, self.threads // width) for r in run]
+        stores = self._publish(run, parts, TH_X // width)
+        out += [If((Within(TH_X % width, 0, 0),), tuple(stores)), Barrier()]
+        place = TH_X // threads * warps + TH_X % warps
+        for r, names in zip(run, parts, strict=True):
+            for p, n, t in zip(names, r.names, r.types, strict=True):
+                out.append(Assign(n, _taken(p, place, t)))
+        return [*out, *self._shuffles(run, warps)]
+
+    def _shuffles(self, run: Sequence[TeamReduce], width: int) -> list[Statement]:
+        out: list[Statement] = []
+        offset = width // 2
+        while offset:
+            for r in run:
+                others = [Ref(t, self._name()) for t in r.types]
+                out += [Shuffle(o.name, Ref(t, n), offset) for o, n, t in zip(others, r.names, r.types, strict=True)]
+                out += self._merge(r, others)
+            offset //= 2
+        return out
+
+    # ------------------------------------------------------------ shared memory
+
+    def _by_halves(self, run: Sequence[TeamReduce]) -> list[Statement]:
+        """Every thread leaves its part; then half of the parts take the other half, again and again."""
+        distance, half = run[0].distance, run[0].threads // 2
+        parts = [self._shared(r, self.threads) for r in run]
+        part = TH_X // distance % run[0].threads
+        out: list[Statement] = [*self._publish(run, parts, TH_X), Barrier()]
+        while half:
+            body: list[Statement] = []
+            for r, names in zip(run, parts, strict=True):
+                others = [Ref(t, self._name()) for t in r.types]
+                place = TH_X + half * distance
+                body += [Let(o.name, _taken(p, place, o.type)) for o, p in zip(others, names, strict=True)]
+                body += self._merge(r, others)
+            if half > 1:
+                body += self._publish(run, parts, TH_X)
+            out.append(If((Within(part, None, half - 1),), tuple(body)))
+            if half > 1:
+                out.append(Barrier())
+            half //= 2
+        return out
+
+    def _publish(
+        self, run: Sequence[TeamReduce], parts: Sequence[Sequence[str]], cell: SymbolicExpr
+    ) -> list[Statement]:
+        return [
+            Store(p, (cell,), _held(n, t))
+            for r, names in zip(run, parts, strict=True)
+            for p, n, t in zip(names, r.names, r.types, strict=True)
+        ]
+
+    # ------------------------------------------------------------ both
+
+    def _merge(self, r: TeamReduce, others: Sequence[Ref]) -> list[Statement]:
+        own = [Ref(t, n) for t, n in zip(r.types, r.names, strict=True)]
+        results = [Ref(t, self._name()) for t in r.types]
+        call = CallFunction(tuple(v.name for v in results), r.combiner, (), (*own, *others))
+        return [call, *(Assign(n, v) for n, v in zip(r.names, results, strict=True))]
+
+    def _shared(self, r: TeamReduce, count: int) -> list[str]:
+        names = []
+        for kind in r.types:
+            names.append(f"part{len(self.buffers)}")
+            self.buffers.append(Buffer(names[-1], kind, (count,), "shared"))
+        return names
+
+    def _name(self) -> str:
+        self.count += 1
+        return f"t{self.count - 1}"
+
+
+def _held(name: str, kind: str) -> Value:
+    """What memory holds of a variable."""
+    value = Ref(kind, name)
+    return Op("convert", "u8", (value,)) if kind == "pred" else value
+
+
+def _taken(buffer: str, place: SymbolicExpr, kind: str) -> Value:
+    """A variable's value from memory."""
+    if kind == "pred":
+        return Op("ne", "pred", (Load("u8", buffer, (place,)), Constant("u8", 0)))
+    return Load(kind, buffer, (place,))

@@ -1,0 +1,166 @@
+"""Vectors of loads and stores: what a loop over lanes moves at neighbouring, aligned places is moved at once, in front of
+the loop or behind it.
+
+A loop over lanes is one that is written out whole (`unroll` is its count). A place is a lane of an aligned vector where
+it is `base + lane`, and `base`, which depends on nothing that the loop computes, is a multiple of the vector's width.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from indexing._core import SymbolicExpr, constant, variable
+from indexing.emitters.ir.nodes import (
+    AtomicUpdate,
+    Barrier,
+    Block,
+    Break,
+    Buffer,
+    Copy,
+    For,
+    Index,
+    IndexVariable,
+    Kernel,
+    LetIndex,
+    Load,
+    Statement,
+    Store,
+    statements,
+)
+from indexing.emitters.ir.traversal import rewrite_blocks, rewrite_statement, subvalues, values_of
+from indexing.emitters.types import storage_bytes
+
+if TYPE_CHECKING:
+    from indexing.emitters.ir.nodes import Value
+
+VECTOR_BYTES = 16
+
+
+def vectorize(kernel: Kernel) -> Kernel:
+    """The entry with vector loads and stores of global memory."""
+    vectors = _Vectors(kernel)
+    body = rewrite_blocks(kernel.body, vectors.block)
+    return replace(kernel, body=body, buffers=(*kernel.buffers, *vectors.buffers))
+
+
+def lane_count(loop: For) -> int:
+    """How many lanes a loop over lanes has; 0 for another loop."""
+    count = loop.stop.constant_value
+    is_whole = count == loop.unroll and loop.start.constant_value == 0 and loop.step == 1
+    return loop.unroll if is_whole and loop.unroll > 1 else 0
+
+
+class _Vectors:
+    """The local buffers of vectors that a kernel needs."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self.kernel = kernel
+        self.by_name = {b.name: b for b in kernel.buffers}
+        self.variables: tuple[IndexVariable, ...] = kernel.variables
+        self.buffers: list[Buffer] = []
+
+    def block(self, block: Block) -> Block:
+        out: list[Statement] = []
+        for statement in block:
+            if isinstance(statement, For) and lane_count(statement):
+                loop = _Lanes(self, statement)
+                found = loop.rewritten()
+                out += [*loop.before, found, *loop.after]
+            else:
+                out.append(statement)
+        return tuple(out)
+
+    def local(self, like: Buffer, width: int) -> str:
+        """A new local buffer for a vector of the elements of another."""
+        name = f"x{len(self.buffers)}"
+        self.buffers.append(Buffer(name, like.element_type, (width,), "local"))
+        self.by_name[name] = self.buffers[-1]
+        return name
+
+    def memory(self, name: str) -> str:
+        """The buffer in whose memory a buffer lives."""
+        return self.by_name[name].alias_of or name
+
+
+@dataclass
+class _Lanes:
+    """One loop over lanes."""
+
+    vectors: _Vectors
+    loop: For
+    before: list[Statement] = field(default_factory=list)
+    after: list[Statement] = field(default_factory=list)
+
+    def rewritten(self) -> For:
+        self.width = lane_count(self.loop)
+        inner = list(statements(self.loop.body))
+        self.changing = {self.loop.variable, *(s.variable for s in inner if isinstance(s, LetIndex | For))}
+        self.stored = {self.vectors.memory(s.buffer) for s in inner if isinstance(s, Store | AtomicUpdate)}
+        self.loaded = {
+            self.vectors.memory(v.buffer)
+            for s in inner
+            for given in values_of(s)
+            for v in subvalues(given)
+            if isinstance(v, Load)
+        }
+        self.loads: dict[tuple[str, SymbolicExpr], str] = {}
+        if any(isinstance(s, Barrier) for s in inner):
+            return self.loop
+        body = []
+        may_stop = any(isinstance(s, Break) for s in inner)
+        for statement in self.loop.body:
+            found = statement if isinstance(statement, For) else rewrite_statement(statement, self._value)
+            if isinstance(found, Store) and not may_stop:
+                found = self._store(found)
+            body.append(found)
+        return replace(self.loop, body=tuple(body))
+
+    def _base(self, name: str, index: Index) -> SymbolicExpr | None:
+        """What is in front of the lane, where the place is one of an aligned vector."""
+        buffer = self.vectors.by_name.get(name)
+        if buffer is None or buffer.space != "global" or len(index) != 1:
+            return None
+        places = [variable(k) for k in range(len(self.vectors.variables))]
+        lane = places[self.loop.variable]
+        places[self.loop.variable] = constant(0)
+        base = index[0].replace_variables(places)
+        intervals = [v.interval for v in self.vectors.variables]
+        if self.changing.intersection(base.used_variables()):
+            return None
+        if (base + lane - index[0]).simplify(intervals).constant_value != 0:
+            return None
+        width = self._piece(buffer)
+        return base if width > 1 and base.simplify(intervals).is_multiple_of(width) else None
+
+    def _piece(self, buffer: Buffer) -> int:
+        """Elements that one instruction moves."""
+        return min(self.width, max(VECTOR_BYTES // storage_bytes(buffer.element_type), 1))
+
+    def _value(self, value: Value) -> Value:
+        if not isinstance(value, Load) or self.vectors.memory(value.buffer) in self.stored:
+            return value
+        base = self._base(value.buffer, value.index)
+        if base is None:
+            return value
+        key = value.buffer, base
+        if key not in self.loads:
+            buffer = self.vectors.by_name[value.buffer]
+            self.loads[key] = name = self.vectors.local(buffer, self.width)
+            piece = self._piece(buffer)
+            for k in range(0, self.width, piece):
+                self.before.append(Copy(name, constant(k), value.buffer, base + k, piece))
+        return Load(value.type, self.loads[key], (variable(self.loop.variable),))
+
+    def _store(self, store: Store) -> Statement:
+        is_alone = sum(isinstance(s, Store) and s.buffer == store.buffer for s in statements(self.loop.body)) == 1
+        if not is_alone or self.vectors.memory(store.buffer) in self.loaded:
+            return store
+        base = self._base(store.buffer, store.index)
+        if base is None:
+            return store
+        buffer = self.vectors.by_name[store.buffer]
+        name, piece = self.vectors.local(buffer, self.width), self._piece(buffer)
+        for k in range(0, self.width, piece):
+            self.after.append(Copy(store.buffer, base + k, name, constant(k), piece))
+        return Store(name, (variable(self.loop.variable),), store.value)
