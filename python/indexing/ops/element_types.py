@@ -53,7 +53,7 @@ class ElementType:
         """The type in which a kernel computes: f32 for floats below it, s8 or u8 for integers below a byte."""
         if self.is_narrow_float:
             return "f32"
-        return self.name[0] + "8" if self.is_byte_packed else self.name
+        return self.name[0] + "8" if self.is_integer and self.is_byte_packed else self.name
 
     @property
     def storage_type(self) -> str:

@@ -63,7 +63,9 @@ def computed(ctx: ElementContext, opcode: str, *values: Value) -> Value:
 
 def narrow_integer(ctx: ElementContext, kind: ElementType, value: Value) -> Value:
     """A value computed in a byte, reduced modulo 2**bits where `kind` is an integer below a byte."""
-    return ctx.op("wrap", kind.compute_type, value, format=kind.name) if kind.is_byte_packed else value
+    if not (kind.is_integer and kind.is_byte_packed):
+        return value
+    return ctx.op("wrap", kind.compute_type, value, format=kind.name)
 
 
 def computing(array: Array, kind: ElementType) -> Array:

@@ -1,0 +1,268 @@
+"""The loads and stores of a kernel as data: where each lies in a buffer, as an indexing map from threads, under the
+conditions around it. Proofs, thread maps, coalescing and bank conflicts are made from these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal, TypeAlias
+
+from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, Variable, variable
+from indexing.emitters.ir.nodes import (
+    AtomicUpdate,
+    Barrier,
+    Block,
+    Break,
+    CallFunction,
+    Copy,
+    FetchAdd,
+    For,
+    If,
+    IndexVariable,
+    Kernel,
+    LetIndex,
+    Load,
+    Statement,
+    Store,
+    TeamReduce,
+    Value,
+    Within,
+    statements,
+)
+from indexing.emitters.ir.traversal import subvalues, values_of
+
+Kind: TypeAlias = Literal["load", "store", "atomic"]
+Constraint: TypeAlias = "tuple[SymbolicExpr, Interval]"
+
+INT64 = Interval(-(2**63), 2**63 - 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What holds at a place of a body.
+
+    `places` has, for each index variable, what it is over thread ids (or a function's parameters), loop variables and
+    indices that are data; `loops` and `data` are the variables of these two kinds in scope. `is_certain` where no
+    condition on data stands around it.
+    """
+
+    places: tuple[SymbolicExpr, ...]
+    constraints: tuple[Constraint, ...] = ()
+    loops: tuple[int, ...] = ()
+    data: tuple[int, ...] = ()
+    is_certain: bool = True
+
+    def at(self, expression: SymbolicExpr) -> SymbolicExpr:
+        """The expression without variables that only name others."""
+        return expression.replace_variables(list(self.places))
+
+    def within(self, conditions: Iterable[Value]) -> Context:
+        """As here, where all conditions hold."""
+        found = list(self.constraints)
+        certain = self.is_certain
+        for c in conditions:
+            if isinstance(c, Within):
+                found.append((self.at(c.expression), _interval(c.lower, c.upper)))
+            else:
+                certain = False
+        return replace(self, constraints=tuple(found), is_certain=certain)
+
+    def without(self, conditions: Sequence[Value]) -> Context:
+        """As here, where not all conditions hold: what is known of that is the opposite of a single bound."""
+        if len(conditions) == 1 and isinstance(conditions[0], Within):
+            c = conditions[0]
+            if c.lower is None and c.upper is not None:
+                return replace(
+                    self, constraints=(*self.constraints, (self.at(c.expression), _interval(c.upper + 1, None)))
+                )
+            if c.upper is None and c.lower is not None:
+                return replace(
+                    self, constraints=(*self.constraints, (self.at(c.expression), _interval(None, c.lower - 1)))
+                )
+        return self if all(isinstance(c, Within) for c in conditions) else replace(self, is_certain=False)
+
+    def define(self, number: int, place: SymbolicExpr) -> Context:
+        """As here, with a variable that is `place`."""
+        places = list(self.places)
+        places[number] = place
+        return replace(self, places=tuple(places))
+
+
+def _interval(lower: int | None, upper: int | None) -> Interval:
+    return Interval(INT64.lower if lower is None else lower, INT64.upper if upper is None else upper)
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """One load or store: `index` as in its `context`. Two accesses with a phase in common may have no barrier between."""
+
+    kind: Kind
+    buffer: str
+    index: tuple[SymbolicExpr, ...]
+    context: Context
+    phases: frozenset[int] = frozenset({0})
+    width: int = 1  # neighbouring elements, the last index the first of them
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """An index variable whose definition promises an interval."""
+
+    variable: int
+    place: SymbolicExpr
+    context: Context
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call of a function at an index."""
+
+    function: str
+    index: tuple[SymbolicExpr, ...]
+    context: Context
+
+
+@dataclass
+class Accesses:
+    """All that a body does to memory, in the order of its text."""
+
+    variables: tuple[IndexVariable, ...]
+    given: int  # the first variables, which the body is given: thread ids, or the index of a function
+    found: list[Access] = field(default_factory=list)
+    claims: list[Claim] = field(default_factory=list)
+    calls: list[Call] = field(default_factory=list)
+    phases: frozenset[int] = frozenset({0})
+    _phase_count: int = 1
+
+    def collect(self, body: Block, results: Iterable[Value] = ()) -> Accesses:
+        """What the body and the values that it returns do."""
+        context = Context(tuple(variable(k) for k in range(len(self.variables))))
+        context = self._block(body, context)
+        for value in results:
+            self._loads(value, context)
+        return self
+
+    def map(self, context: Context, results: Sequence[SymbolicExpr], lanes: int = 1) -> IndexingMap:
+        """From what the body is given, loop variables and data to `results`, on the context's domain, not simplified.
+
+        `lanes` > 1: the last result is the first of as many neighbours, counted by a range variable `vector_index`.
+        """
+        order = [*range(self.given), *context.loops, *context.data]
+        moved: dict[int, SymbolicExpr] = {number: variable(k) for k, number in enumerate(order)}
+        if lanes > 1:
+            first_data = self.given + len(context.loops)
+            moved = {n: variable(k if k < first_data else k + 1) for k, n in enumerate(order)}
+        places = [moved.get(k, variable(0)) for k in range(len(self.variables))]
+        found = [e.replace_variables(places) for e in results]
+        if lanes > 1:
+            found[-1] = found[-1] + variable(self.given + len(context.loops))
+        constraints = [(e.replace_variables(places), i) for e, i in context.constraints]
+        dims = [self._variable(k) for k in range(self.given)]
+        ranges = [self._variable(k) for k in context.loops]
+        if lanes > 1:
+            ranges.append(Variable("vector_index", Interval(0, lanes - 1)))
+        data = [self._variable(k) for k in context.data]
+        symbolic = SymbolicMap(len(dims), len(ranges) + len(data), found)
+        return IndexingMap(symbolic, dims, ranges, data, constraints)
+
+    def access_map(self, access: Access) -> IndexingMap:
+        """From threads to the elements of an access, simplified."""
+        return self.map(access.context, access.index, access.width).simplify()
+
+    def _variable(self, number: int) -> Variable:
+        v = self.variables[number]
+        return Variable(v.name, v.interval)
+
+    # ------------------------------------------------------------ statements
+
+    def _block(self, block: Block, context: Context) -> Context:
+        for statement in block:
+            context = self._statement(statement, context)
+        return context
+
+    def _statement(self, s: Statement, context: Context) -> Context:
+        """What follows the statement knows what the result says."""
+        if isinstance(s, If):
+            inner = context
+            for condition in s.conditions:  # each is looked at where those before hold
+                self._loads(condition, inner)
+                inner = inner.within((condition,))
+            before = self.phases
+            self._block(s.then, inner)
+            after_then, self.phases = self.phases, before
+            self._block(s.otherwise, context.without(s.conditions))
+            self.phases |= after_then
+            return context
+        if isinstance(s, For):
+            self._loop(s, context)
+            return context
+        for value in values_of(s):
+            self._loads(value, context)
+        if isinstance(s, LetIndex):
+            return self._let(s, context)
+        if isinstance(s, Break):
+            return context.without(s.conditions)
+        self._effect(s, context)
+        return context
+
+    def _effect(self, s: Statement, context: Context) -> None:
+        if isinstance(s, Store | AtomicUpdate | FetchAdd):
+            kind: Kind = "store" if isinstance(s, Store) else "atomic"
+            self._add(kind, s.buffer, s.index, context)
+        elif isinstance(s, Copy):
+            self._add("load", s.source, (s.source_index,), context, s.width)
+            self._add("store", s.destination, (s.destination_index,), context, s.width)
+        elif isinstance(s, CallFunction):
+            self.calls.append(Call(s.function, tuple(map(context.at, s.index)), context))
+        elif isinstance(s, Barrier | TeamReduce):
+            self.phases = frozenset({self._phase_count})
+            self._phase_count += 1
+
+    def _add(self, kind: Kind, buffer: str, index: Sequence[SymbolicExpr], context: Context, width: int = 1) -> None:
+        self.found.append(Access(kind, buffer, tuple(map(context.at, index)), context, self.phases, width))
+
+    def _loads(self, value: Value, context: Context) -> None:
+        for v in subvalues(value):
+            if isinstance(v, Load):
+                self._add("load", v.buffer, v.index, context)
+
+    def _let(self, s: LetIndex, context: Context) -> Context:
+        if isinstance(s.value, SymbolicExpr):
+            place = context.at(s.value)
+            self.claims.append(Claim(s.variable, place, context))
+            return context.define(s.variable, place)
+        return replace(context, data=(*context.data, s.variable))
+
+    def _loop(self, s: For, context: Context) -> None:
+        """A body with barriers is passed twice, as two turns: accesses after its last barrier meet those of the next
+        turn before its first.
+        """
+        counter = variable(s.variable)
+        inner = replace(context, loops=(*context.loops, s.variable))
+        constraints = [*context.constraints]
+        start, stop = context.at(s.start), context.at(s.stop)
+        if start.constant_value is None or s.step != 1:
+            constraints.append((counter - start, Interval(0, INT64.upper)))
+        if s.step != 1:
+            constraints.append(((counter - start) % s.step, Interval(0, 0)))
+        if stop.constant_value is None:
+            constraints.append((counter - stop, Interval(INT64.lower, -1)))
+        inner = replace(inner, constraints=tuple(constraints))
+        before = self.phases
+        self._block(s.body, inner)
+        if any(isinstance(b, Barrier | TeamReduce) for b in statements(s.body)):
+            self._block(s.body, inner)
+            self.phases |= before
+
+
+def entry_accesses(kernel: Kernel) -> Accesses:
+    """Those of the entry, from thread ids; calls are not looked into."""
+    return Accesses(kernel.variables, 6).collect(kernel.body)
+
+
+def all_accesses(kernel: Kernel) -> Iterator[tuple[str, Accesses]]:
+    """Those of each function, by name, and of the entry, by the kernel's name."""
+    for f in kernel.functions:
+        yield f.name, Accesses(f.variables, len(f.index)).collect(f.body, f.results)
+    yield kernel.name, entry_accesses(kernel)

@@ -1,0 +1,58 @@
+"""Proofs about kernels: typed, in bounds, each output element written once, barriers uniform, no races in shared memory.
+
+Each check is proved, refuted (with a reason: the kernel is wrong) or left open (with what would be needed to prove it).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from indexing.emitters.ir.verify.bounds import check_bounds
+from indexing.emitters.ir.verify.check import Check
+from indexing.emitters.ir.verify.once import check_written_once
+from indexing.emitters.ir.verify.races import check_races
+from indexing.emitters.ir.verify.typed import check_types
+from indexing.emitters.ir.verify.uniform import check_barriers
+
+if TYPE_CHECKING:
+    from indexing.emitters.ir.nodes import Kernel
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """The checks of one kernel."""
+
+    checks: tuple[Check, ...]
+
+    @property
+    def proved(self) -> tuple[Check, ...]:
+        """What is proved."""
+        return tuple(c for c in self.checks if c.status == "proved")
+
+    @property
+    def open(self) -> tuple[Check, ...]:
+        """What is neither proved nor refuted."""
+        return tuple(c for c in self.checks if c.status == "open")
+
+    @property
+    def refuted(self) -> tuple[Check, ...]:
+        """What is wrong."""
+        return tuple(c for c in self.checks if c.status == "refuted")
+
+    def __str__(self) -> str:
+        """A line of counts, then a line for each check that is not proved."""
+        counts = f"{len(self.proved)} of {len(self.checks)} checks proved"
+        return "\n".join([counts, *(str(c) for c in (*self.refuted, *self.open))])
+
+
+def verify(kernel: Kernel) -> Verification:
+    """All checks of a kernel, as it stands after any pass."""
+    checks = [*check_types(kernel)]
+    if any(c.status == "refuted" for c in checks):
+        return Verification(tuple(checks))
+    checks += check_bounds(kernel)
+    checks += check_written_once(kernel)
+    checks += check_barriers(kernel)
+    checks += check_races(kernel)
+    return Verification(tuple(checks))

@@ -1,0 +1,81 @@
+"""Every load and store lies inside of its buffer, every index variable in its interval, every call in its function's box."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from indexing._core import Interval, SymbolicExpr
+from indexing.emitters.ir.accesses import INT64, Accesses, Context, all_accesses
+from indexing.emitters.ir.verify.check import Check
+from indexing.errors import IndexingError
+
+if TYPE_CHECKING:
+    from indexing.emitters.ir.nodes import Buffer, Kernel
+
+
+def check_bounds(kernel: Kernel) -> Iterator[Check]:
+    """One check an access, a claim and a call."""
+    buffers = {b.name: b for b in kernel.buffers}
+    boxes = {f.name: [f.variables[k].interval for k in f.index] for f in kernel.functions}
+    for name, body in all_accesses(kernel):
+        for claim in body.claims:
+            v = body.variables[claim.variable]
+            yield _checked(body, claim.context, [claim.place], [v.interval], f"{name}: index {v.name}")
+        for a in body.found:
+            b = buffers[a.buffer]
+            where = f"{name}: {a.kind} {a.buffer}{_text(body, a.index)}"
+            if len(a.index) not in (1, len(b.dimensions)):
+                yield Check("in bounds", where, "refuted", f"the buffer has {len(b.dimensions)} dimensions")
+                continue
+            box = _box(b, len(a.index))
+            if a.width > 1:
+                box[-1] = Interval(box[-1].lower, box[-1].upper - a.width + 1)
+            yield _checked(body, a.context, a.index, box, where)
+            if a.width > 1 and b.space != "local":
+                yield _aligned(body, a.index[-1], a.width, where)
+        for call in body.calls:
+            yield _checked(body, call.context, call.index, boxes[call.function], f"{name}: call {call.function}")
+
+
+def _box(buffer: Buffer, rank: int) -> list[Interval]:
+    if rank == len(buffer.dimensions):
+        return [Interval(0, n - 1) for n in buffer.dimensions]
+    return [Interval(0, buffer.size - 1)]
+
+
+def _text(body: Accesses, index: Sequence[SymbolicExpr]) -> str:
+    names = [v.name for v in body.variables]
+    return f"[{', '.join(e.to_text(names) for e in index)}]"
+
+
+def _aligned(body: Accesses, first: SymbolicExpr, width: int, where: str) -> Check:
+    intervals = [v.interval for v in body.variables]
+    if first.simplify(intervals).is_multiple_of(width):
+        return Check("in bounds", f"{where}: aligned to {width}", "proved")
+    return Check("in bounds", f"{where}: aligned to {width}", "open", "the place is not known to be a multiple")
+
+
+def _checked(
+    body: Accesses, context: Context, results: Sequence[SymbolicExpr], box: Sequence[Interval], subject: str
+) -> Check:
+    """Whether all results lie in the box, on the context's domain: by ranges, else by whether the rest is empty."""
+    try:
+        m = body.map(context, results).simplify()
+        if m.is_known_empty:
+            return Check("in bounds", subject, "proved")
+        for result, bounds in zip(m.results, box, strict=True):
+            known = m.range(result)
+            if known.lower >= bounds.lower and known.upper <= bounds.upper:
+                continue
+            for outside in (Interval(INT64.lower, bounds.lower - 1), Interval(bounds.upper + 1, INT64.upper)):
+                if not m.add_constraint(result, outside).simplify().is_empty():
+                    return _outside(m.add_constraint(result, outside).points(), m, subject)
+    except IndexingError as error:
+        return Check("in bounds", subject, "open", str(error).splitlines()[0])
+    return Check("in bounds", subject, "proved")
+
+
+def _outside(points: object, m: object, subject: str) -> Check:
+    point = next(iter(points))  # type: ignore[call-overload]
+    return Check("in bounds", subject, "refuted", f"outside at {point}")
