@@ -1,0 +1,336 @@
+"""From stretches between barriers to loops over threads, with arrays for what lives from one stretch to another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+from indexing._core import Interval, SymbolicExpr, constant, variable
+from indexing.emitters.ir import nodes as ir
+from indexing.emitters.ir.passes.uniform import AXES
+from indexing.emitters.ir.traversal import expressions_of, indices_of, rewrite_statement, subvalues, values_of
+from indexing.emitters.types import storage_type
+
+Guards: TypeAlias = "tuple[tuple[ir.Value, ...], ...]"
+
+
+@dataclass(slots=True)
+class Stretch:
+    """Statements that each thread runs without meeting others, where all guards hold."""
+
+    number: int
+    guards: Guards
+    statements: list[ir.Statement] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Team:
+    """A reduction over teams."""
+
+    statement: ir.TeamReduce
+
+
+@dataclass(slots=True)
+class Shared:
+    """A statement that runs once for all threads; of a loop or a branch the parts within."""
+
+    statement: ir.Statement
+    then: list[Item] = field(default_factory=list)
+    otherwise: list[Item] = field(default_factory=list)
+
+
+Item: TypeAlias = "Stretch | Team | Shared"
+
+
+def _repeated(items: Iterable[Item], inside: bool = False) -> Iterator[int]:
+    """The numbers of the stretches that stand in loops which all threads share."""
+    for item in items:
+        if isinstance(item, Shared):
+            within = inside or isinstance(item.statement, ir.For)
+            yield from _repeated([*item.then, *item.otherwise], within)
+        elif isinstance(item, Stretch) and inside:
+            yield item.number
+
+
+def _stretches(items: Iterable[Item]) -> Iterator[Stretch | Team]:
+    for item in items:
+        if isinstance(item, Shared):
+            yield from _stretches(item.then)
+            yield from _stretches(item.otherwise)
+        else:
+            yield item
+
+
+@dataclass(slots=True)
+class _Use:
+    """What a stretch defines and reads."""
+
+    defined: dict[str, str] = field(default_factory=dict)  # names with their types
+    variables: set[str] = field(default_factory=set)  # names that may change
+    assigned: set[str] = field(default_factory=set)
+    read: set[str] = field(default_factory=set)
+    given: dict[int, SymbolicExpr | ir.Value] = field(default_factory=dict)  # index variables
+    indexed: set[int] = field(default_factory=set)
+    buffers: set[str] = field(default_factory=set)
+
+
+class Stretches:
+    """Puts the kernel together."""
+
+    def __init__(self, kernel: ir.Kernel, items: list[Item]) -> None:
+        """`items` are the body of the kernel, cut."""
+        self.original, self.items = kernel, items
+        self.variables = list(kernel.variables)
+        self.buffers = {b.name: b for b in kernel.buffers}
+        self.results = {f.name: tuple(r.type for r in f.results) for f in kernel.functions}
+        self.threads = kernel.block[0] * kernel.block[1] * kernel.block[2]
+        x, y, _ = kernel.block
+        self.thread = variable(0) + variable(1) * x + variable(2) * (x * y)
+        self.uses = {s.number: self._use(s) for s in _stretches(items) if isinstance(s, Stretch)}
+        self.teams = [t.statement for t in _stretches(items) if isinstance(t, Team)]
+        self.kinds = {name: kind for use in self.uses.values() for name, kind in use.defined.items()}
+        self.mutable = {name for use in self.uses.values() for name in use.variables}
+        self.given = {v: e for use in self.uses.values() for v, e in use.given.items()}
+        self.kept = self._kept()
+        self.kept_indices = self._kept_indices()
+        self.spread = self._spread()
+
+    # ------------------------------------------------------------ what lives across
+
+    def _use(self, stretch: Stretch) -> _Use:
+        use = _Use()
+        for s in ir.statements(tuple(stretch.statements)):
+            self._note_values(use, values_of(s))
+            use.indexed.update(v for e in indices_of(s) for v in e.used_variables())
+            match s:
+                case ir.Let(name=name, value=value) | ir.Shuffle(name=name, value=value):
+                    use.defined[name] = value.type
+                case ir.FetchAdd(name=name):
+                    use.defined[name] = "u32"
+                case ir.CallFunction(names=names, function=function):
+                    use.defined.update(zip(names, self.results[function], strict=True))
+                case ir.Var(name=name, type=kind):
+                    use.defined[name] = kind
+                    use.variables.add(name)
+                case ir.Assign(name=name):
+                    use.assigned.add(name)
+                case ir.LetIndex(variable=number, value=value):
+                    use.given[number] = value
+                case ir.Copy(destination=a, source=b):
+                    use.buffers.update((a, b))
+            if isinstance(s, ir.Store | ir.AtomicUpdate | ir.FetchAdd):
+                use.buffers.add(s.buffer)
+        for guard in stretch.guards:
+            self._note_values(use, guard)
+        return use
+
+    def _note_values(self, use: _Use, values: Iterable[ir.Value]) -> None:
+        for value in values:
+            for part in subvalues(value):
+                use.indexed.update(v for e in expressions_of(part) for v in e.used_variables())
+                if isinstance(part, ir.Ref):
+                    use.read.add(part.name)
+                elif isinstance(part, ir.Load):
+                    use.buffers.add(part.buffer)
+
+    def _kept(self) -> dict[str, str]:
+        """Names that live across, with the arrays that hold them."""
+        found: dict[str, None] = {}
+        for use in self.uses.values():
+            for name in (*sorted(use.read), *sorted(use.assigned)):
+                if name not in use.defined and name in self.kinds:
+                    found[name] = None
+        for team in self.teams:
+            found.update(dict.fromkeys(team.names))
+        return {name: f"{name}_of" for name in found}
+
+    def _kept_indices(self) -> dict[int, str]:
+        """Index variables made of values, which live across, with the arrays that hold them."""
+        found: dict[int, None] = {}
+        for number, use in self.uses.items():
+            for v in sorted(self._needed(number)):
+                if v not in use.given and not isinstance(self.given[v], SymbolicExpr):
+                    found[v] = None
+        return {v: f"{self.variables[v].name}_of" for v in found}
+
+    def _needed(self, number: int) -> set[int]:
+        """The index variables that a stretch reads and some stretch gives, with those that they are made of."""
+        use = self.uses[number]
+        found: set[int] = set()
+        pending = [v for v in use.indexed if v in self.given]
+        while pending:
+            v = pending.pop()
+            if v in found:
+                continue
+            found.add(v)
+            value = self.given[v]
+            if v not in use.given and isinstance(value, SymbolicExpr):
+                pending.extend(w for w in value.used_variables() if w in self.given)
+        return found
+
+    def _spread(self) -> frozenset[str]:
+        """Local buffers that live across: each thread has a column of an array."""
+        local = {b.name for b in self.original.buffers if b.space == "local"}
+        users = {name: {n for n, use in self.uses.items() if name in use.buffers} for name in local}
+        repeated = set(_repeated(self.items))
+        return frozenset(name for name, found in users.items() if len(found) > 1 or found & repeated)
+
+    # ------------------------------------------------------------ putting it together
+
+    def kernel(self) -> ir.Kernel:
+        """The kernel of one thread a block."""
+        body = tuple(s for item in self.items for s in self._item(item))
+        for k in range(AXES):
+            if self.original.block[k] > 1:
+                self.variables[k] = replace(self.variables[k], kind="loop")
+        own = [
+            replace(b, dimensions=(b.size * self.threads,)) if b.name in self.spread else b
+            for b in self.original.buffers
+        ]
+        arrays = [self._array(kept, self.kinds[name]) for name, kept in self.kept.items()]
+        arrays += [self._array(kept, "s64") for kept in self.kept_indices.values()]
+        return replace(
+            self.original, block=(1, 1, 1), buffers=(*own, *arrays), variables=tuple(self.variables), body=body
+        )
+
+    def _array(self, name: str, kind: str) -> ir.Buffer:
+        return ir.Buffer(name, kind, (self.threads,), "local")
+
+    def _item(self, item: Item) -> Iterator[ir.Statement]:
+        if isinstance(item, Stretch):
+            yield self._loops(self._stretch(item))
+        elif isinstance(item, Team):
+            yield from self._team(item.statement)
+        elif isinstance(item.statement, ir.For):
+            yield replace(item.statement, body=self._block(item.then))
+        elif isinstance(item.statement, ir.If):
+            yield replace(item.statement, then=self._block(item.then), otherwise=self._block(item.otherwise))
+        else:
+            yield item.statement
+
+    def _block(self, items: list[Item]) -> ir.Block:
+        return tuple(s for item in items for s in self._item(item))
+
+    def _loops(self, body: ir.Block) -> ir.Statement:
+        """The loops over the threads of a block."""
+        sizes = [(k, n) for k, n in enumerate(self.original.block) if n > 1]
+        for k, n in sizes or [(0, 1)]:
+            body = (ir.For(k, constant(0), constant(n), 1, body),)
+        return body[0]
+
+    def _stretch(self, stretch: Stretch) -> ir.Block:
+        """What one thread does: index expressions again, what was kept, the statements, what is to be kept."""
+        use = self.uses[stretch.number]
+        given = [self._again(v) for v in sorted(self._needed(stretch.number) - set(use.given))]
+        touched = [n for n in self.kept if n in use.read or n in use.assigned]
+        loads = [self._loaded(n, use) for n in touched if n not in use.defined]
+        guard_names = {p.name for g in stretch.guards for v in g for p in subvalues(v) if isinstance(p, ir.Ref)}
+        early = [s for s in loads if s.name in guard_names]
+        stores = [self._stored(n) for n in self.kept if n in use.defined or n in use.assigned]
+        body = (
+            *(s for s in loads if s.name not in guard_names),
+            *(t for s in stretch.statements for t in self._spread_out(s)),
+            *stores,
+        )
+        for conditions in reversed(stretch.guards):
+            body = (ir.If(conditions, body),)
+        return (*given, *early, *body)
+
+    def _again(self, number: int) -> ir.Statement:
+        value = self.given[number]
+        if isinstance(value, SymbolicExpr):
+            return ir.LetIndex(number, value)
+        return ir.LetIndex(number, ir.Load("s64", self.kept_indices[number], (self.thread,)))
+
+    def _loaded(self, name: str, use: _Use) -> ir.Let | ir.Var:
+        kind = self.kinds[name]
+        value: ir.Value = ir.Load(storage_type(kind), self.kept[name], (self.thread,))
+        if kind == "pred":
+            value = ir.Op("convert", "pred", (value,))
+        return ir.Var(name, kind, value) if name in use.assigned else ir.Let(name, value)
+
+    def _stored(self, name: str) -> ir.Statement:
+        kind = self.kinds[name]
+        value: ir.Value = ir.Ref(kind, name)
+        if kind == "pred":
+            value = ir.Op("convert", "u8", (value,))
+        return ir.Store(self.kept[name], (self.thread,), value)
+
+    # ------------------------------------------------------------ local buffers
+
+    def _spread_out(self, statement: ir.Statement) -> Iterator[ir.Statement]:
+        """The statement with the places in local buffers that live across as places in a thread's column."""
+        if isinstance(statement, ir.LetIndex) and statement.variable in self.kept_indices:
+            yield statement
+            kept = ir.IndexValue(variable(statement.variable))
+            yield ir.Store(self.kept_indices[statement.variable], (self.thread,), kept)
+            return
+        if isinstance(statement, ir.Copy) and self.spread & {statement.destination, statement.source}:
+            yield from self._copied(statement)
+            return
+        if isinstance(statement, ir.For):
+            yield replace(statement, body=tuple(t for s in statement.body for t in self._spread_out(s)))
+            return
+        if isinstance(statement, ir.If):
+            branches = (tuple(t for s in b for t in self._spread_out(s)) for b in (statement.then, statement.otherwise))
+            then, otherwise = branches
+            statement = replace(statement, then=then, otherwise=otherwise)
+        statement = rewrite_statement(statement, self._moved)
+        if isinstance(statement, ir.Store) and statement.buffer in self.spread:
+            statement = replace(statement, index=self._column(statement.index))
+        yield statement
+
+    def _moved(self, value: ir.Value) -> ir.Value:
+        if isinstance(value, ir.Load) and value.buffer in self.spread:
+            return replace(value, index=self._column(value.index))
+        return value
+
+    def _column(self, index: ir.Index) -> ir.Index:
+        """Neighbouring threads have neighbouring cells, as vectors want it."""
+        return ((index[0] if index else constant(0)) * self.threads + self.thread,)
+
+    def _copied(self, s: ir.Copy) -> Iterator[ir.Statement]:
+        """Element by element."""
+        kind = storage_type(self.buffers[s.source].element_type)
+        for k in range(s.width):
+            load = ir.Load(kind, s.source, (s.source_index + k,))
+            store = ir.Store(s.destination, (s.destination_index + k,), self._moved(load))
+            yield replace(store, index=self._column(store.index)) if s.destination in self.spread else store
+
+    # ------------------------------------------------------------ teams
+
+    def _team(self, s: ir.TeamReduce) -> Iterator[ir.Statement]:
+        """The arrays' later halves into their first halves, until the first thread of each team has all."""
+        left = s.threads
+        teams = self.threads // (s.threads * s.distance)
+        while left > 1:
+            half = -(-left // 2)
+            others = left - half
+            team = self._counter("team", teams)
+            cell = self._counter("cell", others * s.distance)
+            here = variable(team) * (s.threads * s.distance) + variable(cell)
+            body = self._combined(s, here, here + half * s.distance)
+            loop: ir.Statement = ir.For(cell, constant(0), constant(others * s.distance), 1, body)
+            yield ir.For(team, constant(0), constant(teams), 1, (loop,))
+            left = half
+
+    def _counter(self, name: str, size: int) -> int:
+        number = len(self.variables)
+        self.variables.append(ir.IndexVariable(f"{name}{number}", Interval(0, max(size - 1, 0)), "loop"))
+        return number
+
+    def _combined(self, s: ir.TeamReduce, here: SymbolicExpr, other: SymbolicExpr) -> ir.Block:
+        arguments = [self._cell(n, t, place) for place in (here, other) for n, t in zip(s.names, s.types, strict=True)]
+        names = tuple(f"{n}_both" for n in s.names)
+        stores = []
+        for name, both, kind in zip(s.names, names, s.types, strict=True):
+            value: ir.Value = ir.Ref(kind, both)
+            if kind == "pred":
+                value = ir.Op("convert", "u8", (value,))
+            stores.append(ir.Store(self.kept[name], (here,), value))
+        return (ir.CallFunction(names, s.combiner, (), tuple(arguments)), *stores)
+
+    def _cell(self, name: str, kind: str, place: SymbolicExpr) -> ir.Value:
+        value: ir.Value = ir.Load(storage_type(kind), self.kept[name], (place,))
+        return ir.Op("convert", "pred", (value,)) if kind == "pred" else value

@@ -1,0 +1,148 @@
+"""What the threads of a block share: values that are the same for all of them, and loops that are better shared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from indexing._core import SymbolicExpr, constant, variable
+from indexing.emitters.ir import nodes as ir
+from indexing.emitters.ir.traversal import expressions_of, indices_of, subvalues, values_of
+
+AXES = 3
+IDS = 6
+
+
+def has_barrier(statement: ir.Statement) -> bool:
+    """Whether all threads of a block have to meet in a statement."""
+    return any(isinstance(s, ir.Barrier | ir.TeamReduce) for s in ir.statements((statement,)))
+
+
+class Uniformity:
+    """Which index variables and values of an entry are the same for all threads of a block."""
+
+    def __init__(self, kernel: ir.Kernel) -> None:
+        """Block ids are; thread ids are along an axis with one thread."""
+        self.kernel = kernel
+        self.spaces = {b.name: b.space for b in kernel.buffers}
+        self.threads = kernel.block[0] * kernel.block[1] * kernel.block[2]
+        self.variables = {*range(AXES, IDS), *(k for k in range(AXES) if kernel.block[k] == 1)}
+        self.names: set[str] = set()
+        self.places: dict[int, SymbolicExpr | None] = {}  # of index variables that are given, over those that are not
+        self._collect()
+        self.steering = self._steering()
+
+    def _collect(self) -> None:
+        body = list(ir.statements(self.kernel.body))
+        for s in body:
+            if isinstance(s, ir.LetIndex):
+                self.places[s.variable] = self._resolved(s.value) if isinstance(s.value, SymbolicExpr) else None
+        for s in body:
+            if isinstance(s, ir.LetIndex):
+                if self.index(s.value) if isinstance(s.value, SymbolicExpr) else self.value(s.value):
+                    self.variables.add(s.variable)
+            elif isinstance(s, ir.Let) and self.value(s.value):
+                self.names.add(s.name)
+            elif isinstance(s, ir.For) and self.lifts(s):
+                self.variables.add(s.variable)
+
+    def _resolved(self, expression: SymbolicExpr) -> SymbolicExpr | None:
+        """The expression over thread ids and counters of loops alone; None where a value from memory is in it."""
+        used = expression.used_variables()
+        if any(self.places.get(v, constant(0)) is None for v in used):
+            return None
+        if not any(v in self.places for v in used):
+            return expression
+        whole = [self.places.get(v) or variable(v) for v in range(max(used) + 1)]
+        return expression.replace_variables(whole)
+
+    def index(self, expression: SymbolicExpr) -> bool:
+        """Whether an index expression is the same for all threads."""
+        return self.variables.issuperset(expression.used_variables())
+
+    def value(self, value: ir.Value) -> bool:
+        """Whether a value is the same for all threads; a load is where its index is, as no two threads race."""
+        for part in subvalues(value):
+            if isinstance(part, ir.Ref) and part.name not in self.names:
+                return False
+            if isinstance(part, ir.Load) and self.spaces[part.buffer] == "local":
+                return False
+            if not all(map(self.index, expressions_of(part))):
+                return False
+        return True
+
+    # ------------------------------------------------------------ what steers barriers
+
+    def _steering(self) -> set[str]:
+        """Names of values, the same for all threads, that conditions of branches with barriers or shared loops read."""
+        found: set[str] = set()
+        pending: list[ir.Value] = []
+        given: dict[str, ir.Value] = {}
+        for s in ir.statements(self.kernel.body):
+            if isinstance(s, ir.Let):
+                given[s.name] = s.value
+            elif isinstance(s, ir.If) and self.has_lifting(s):
+                pending.extend(s.conditions)
+            elif isinstance(s, ir.LetIndex) and not isinstance(s.value, SymbolicExpr) and s.variable in self.variables:
+                pending.append(s.value)
+        while pending:
+            for part in subvalues(pending.pop()):
+                if isinstance(part, ir.Ref) and part.name in self.names and part.name not in found:
+                    found.add(part.name)
+                    pending.append(given[part.name])
+        return found
+
+    def steers(self, s: ir.Let | ir.LetIndex) -> bool:
+        """Whether a statement names what steers branches or loops that threads share."""
+        return s.name in self.steering if isinstance(s, ir.Let) else s.variable in self.variables
+
+    # ------------------------------------------------------------ loops
+
+    def has_lifting(self, s: ir.If) -> bool:
+        """Whether a branch has a barrier inside, or a loop that is better outside of a loop over threads."""
+        return has_barrier(s) or any(self.lifts(f) for f in ir.statements((s,)) if isinstance(f, ir.For))
+
+    def lifts(self, loop: ir.For) -> bool:
+        """Whether a loop stands outside of the loop over threads: it has a barrier, or threads read side by side in it."""
+        if self.threads == 1 or not (self.index(loop.start) and self.index(loop.stop)):
+            return False
+        if has_barrier(loop):
+            return True
+        if _has_own_break(loop.body):
+            return False
+        steps = [self._step(place, width) for place, width in self._places(loop)]
+        return steps.count("side") > steps.count("apart")
+
+    def _places(self, loop: ir.For) -> Iterator[tuple[SymbolicExpr, int]]:
+        """The places in memory that a loop reads or writes, each with how many elements it takes there."""
+        for s in ir.statements(loop.body):
+            for value in values_of(s):
+                for part in subvalues(value):
+                    if isinstance(part, ir.Load) and self.spaces[part.buffer] != "local":
+                        yield from ((e, 1) for e in part.index)
+            if isinstance(s, ir.Copy):
+                outer = s.destination_index if self.spaces[s.source] == "local" else s.source_index
+                yield outer, s.width
+            elif isinstance(s, ir.Store | ir.CallFunction):
+                if not (isinstance(s, ir.Store) and self.spaces[s.buffer] == "local"):
+                    yield from ((e, 1) for e in indices_of(s))
+
+    def _step(self, place: SymbolicExpr, width: int) -> str:
+        """How far a place moves from one thread to the next: `same`, `side` by side, or `apart`."""
+        resolved = self._resolved(place)
+        if resolved is None:
+            return "apart"
+        lowest = [v.interval.lower for v in self.kernel.variables]
+        here = resolved.evaluate(lowest)
+        lowest[0] += 1
+        distance = abs(int(resolved.evaluate(lowest)) - int(here)) if self.kernel.block[0] > 1 else 0
+        return "same" if distance == 0 else "side" if distance == width else "apart"
+
+
+def _has_own_break(block: ir.Block) -> bool:
+    """Whether a loop with this body may be left early."""
+    for s in block:
+        if isinstance(s, ir.Break):
+            return True
+        if isinstance(s, ir.If) and (_has_own_break(s.then) or _has_own_break(s.otherwise)):
+            return True
+    return False

@@ -1,0 +1,13 @@
+"""Targets: the languages that a kernel is written in, one object each. Nothing outside asks which one it is."""
+
+from __future__ import annotations
+
+from indexing.emitters.targets.c import C
+from indexing.emitters.targets.c_family import arguments, shared_bytes, write
+from indexing.emitters.targets.cuda import CUDA
+from indexing.emitters.targets.opencl import OPENCL
+from indexing.emitters.targets.target import Target
+
+__all__ = ["TARGETS", "Target", "arguments", "shared_bytes", "write"]
+
+TARGETS: dict[str, Target] = {target.name: target for target in (CUDA, C, OPENCL)}

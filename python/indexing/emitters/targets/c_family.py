@@ -1,0 +1,195 @@
+"""Writes a kernel of the IR as source in a language of the C family; what differs between these, the target holds.
+
+What is written is flat: each load and store has one index. Functions take the buffers that they read as pointers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from indexing.emitters.ir import nodes as ir
+from indexing.emitters.ir.traversal import expressions_of, indices_of, subvalues, values_of
+from indexing.emitters.names import sanitized
+from indexing.emitters.targets.c_body import BodyWriter, index_types
+from indexing.emitters.targets.c_values import entry
+from indexing.emitters.targets.library import closure
+from indexing.emitters.targets.target import Parameter, Target
+from indexing.emitters.types import storage_type
+from indexing.errors import CompileError
+from indexing.lazy import np
+from indexing.ops.element_types import element_type
+
+TABLE_COLUMNS = 16
+
+
+def write(kernel: ir.Kernel, target: Target) -> str:
+    """The kernel as a whole source file; a pure function of the two."""
+    return UnitWriter(kernel, target).source()
+
+
+def arguments(kernel: ir.Kernel) -> tuple[ir.Buffer, ...]:
+    """The buffers that a launch passes, in the order of the entry's parameters: global ones with memory of their own."""
+    return tuple(b for b in kernel.buffers if b.space == "global" and b.alias_of is None)
+
+
+def shared_bytes(kernel: ir.Kernel) -> int:
+    """Shared memory that a block takes."""
+    sizes = (b.size * _bits(storage_type(b.element_type)) // 8 for b in kernel.buffers if b.space == "shared")
+    return sum(sizes)
+
+
+def _bits(storage: str) -> int:
+    return int(storage[1:])
+
+
+class UnitWriter:
+    """Collects what one source uses."""
+
+    def __init__(self, kernel: ir.Kernel, target: Target) -> None:
+        self.kernel, self.target = kernel, target
+        self.buffers = {b.name: b for b in kernel.buffers}
+        self.functions = {f.name: f for f in kernel.functions}
+        self.used: set[str] = set()
+        self.vectors: dict[str, str] = {}
+        self.written_to = self._written_to()
+        self.reads: dict[str, tuple[str, ...]] = {}
+        for function in kernel.functions:
+            self.reads[function.name] = self._reads(function)
+
+    def use(self, name: str) -> str:
+        """Note that the source uses a name of the library; the name itself comes back."""
+        known = {"pred": "bool"}.get(name, name)
+        if known not in self.target.library:
+            raise CompileError(
+                f"kernel {self.kernel.name} needs {name!r}, which target {self.target.name!r} does not have"
+            )
+        self.used.add(known)
+        return known
+
+    def source(self) -> str:
+        """The whole text; the library's part is known once all else is written."""
+        tables = [self._table(b) for b in self.kernel.buffers if b.space == "constant"]
+        functions = [self._function(f) for f in self.kernel.functions]
+        kernel = self._entry()
+        definitions = closure(self.used, self.target.library)
+        types = [d.text for d in definitions if d.text and not d.is_function]
+        library = [f"{self.target.function} {d.text}" for d in definitions if d.is_function]
+        head = "\n".join([*self.target.prelude, *types, *self.vectors.values()])
+        comment = f"// {_comment(self.kernel.comment)}" if self.kernel.comment else ""
+        parts = [comment, head, *library, *tables, *functions, kernel]
+        return "\n\n".join(p for p in parts if p) + "\n"
+
+    # ------------------------------------------------------------ buffers
+
+    def _written_to(self) -> frozenset[str]:
+        """Buffers that the kernel changes, by whichever of their names."""
+        found: set[str] = set()
+        for statement in ir.statements(self.kernel.body):
+            if isinstance(statement, ir.Store | ir.AtomicUpdate | ir.FetchAdd):
+                found.add(statement.buffer)
+            elif isinstance(statement, ir.Copy):
+                found.add(statement.destination)
+        return frozenset(found | {a for b in found if (a := self.buffers[b].alias_of) is not None})
+
+    def _reads(self, function: ir.Function) -> tuple[str, ...]:
+        """The buffers that a function takes as pointers: those that it reads, or a function that it calls."""
+        found: set[str] = set()
+        for statement in [*ir.statements(function.body), *(ir.Let("", r) for r in function.results)]:
+            for value in values_of(statement):
+                found.update(v.buffer for v in subvalues(value) if isinstance(v, ir.Load))
+            if isinstance(statement, ir.CallFunction):
+                found.update(self.reads[statement.function])
+        return tuple(b.name for b in self.kernel.buffers if b.name in found and b.space != "constant")
+
+    def pointer(self, buffer: ir.Buffer, *, restrict: bool = False) -> str:
+        """The declaration of a pointer to a buffer's elements."""
+        constant = "" if buffer.name in self.written_to else "const "
+        aliased = buffer.alias_of is not None or any(b.alias_of == buffer.name for b in self.kernel.buffers)
+        kept = f"{self.target.restrict} " if restrict and not aliased else ""
+        return f"{self.target.spaces[buffer.space]}{constant}{self.use(storage_type(buffer.element_type))} *{kept}{buffer.name}"
+
+    def _table(self, buffer: ir.Buffer) -> str:
+        storage = self.use(storage_type(buffer.element_type))
+        values = [entry(v, storage, self.use) for v in _stored(buffer)]
+        lines = [", ".join(values[k : k + TABLE_COLUMNS]) for k in range(0, len(values), TABLE_COLUMNS)]
+        text = ",\n    ".join(lines)
+        return f"{self.target.declarations['constant']}{storage} {buffer.name}[{len(values)}] = {{\n    {text}}};"
+
+    def declaration(self, buffer: ir.Buffer, *, aligned: bool) -> str:
+        """The line that declares shared or local memory."""
+        storage = self.use(storage_type(buffer.element_type))
+        qualifier = self.target.declarations[buffer.space] + (self.target.aligned.format(n=16) + " " if aligned else "")
+        return f"{qualifier}{storage} {buffer.name}[{max(buffer.size, 1)}];"
+
+    def vector(self, element_type_name: str, width: int) -> str:
+        """The type of `width` neighbouring elements, aligned to its size, up to 16 bytes."""
+        storage = self.use(storage_type(element_type_name))
+        name = f"{storage}x{width}"
+        alignment = min(_bits(storage) // 8 * width, 16)
+        aligned = self.target.aligned.format(n=alignment)
+        self.vectors[name] = f"typedef struct {aligned} {{ {storage} v[{width}]; }} {name};"
+        return name
+
+    # ------------------------------------------------------------ functions and the entry
+
+    def result_type(self, function: ir.Function) -> str:
+        """What a function returns: its result, or a struct of its results."""
+        if len(function.results) == 1:
+            return self.use(function.results[0].type)
+        return f"{function.name}_results"
+
+    def _function(self, function: ir.Function) -> str:
+        body = BodyWriter(self, function.variables, depth=1)
+        pointers = [self.pointer(self.buffers[name]) for name in self.reads[function.name]]
+        index = [f"{kind} {function.variables[k].name}" for k, kind in index_types(function, self.use)]
+        values = [f"{self.use(p.type)} {p.name}" for p in function.parameters]
+        result = self.result_type(function)
+        body.block(function.body)
+        body.returned(function)
+        kept = self.target.noinline if function.inline is False else ""
+        head = f"{self.target.function}{kept} {result} {function.name}({', '.join([*pointers, *index, *values]) or 'void'}) {{"
+        fields = " ".join(f"{self.use(r.type)} r{k};" for k, r in enumerate(function.results))
+        struct = f"typedef struct {{ {fields} }} {result};" if len(function.results) != 1 else ""
+        comment = f"// {_comment(function.comment)}" if function.comment else ""
+        return "\n".join(p for p in (comment, struct, head, *body.lines, "}") if p)
+
+    def _entry(self) -> str:
+        parameters = tuple(Parameter(b.name, self.pointer(b, restrict=True)) for b in arguments(self.kernel))
+        self.use("s32")
+        around = self.target.entry(self.kernel, parameters, _variables_read(self.kernel.body))
+        body = BodyWriter(self, self.kernel.variables, depth=around.depth)
+        for buffer in self.kernel.buffers:
+            if buffer.alias_of is not None:
+                space = self.target.spaces[buffer.space]
+                kind = f"{space}{self.use(storage_type(buffer.element_type))} *"
+                body.line(f"{kind}const {buffer.name} = ({kind}){buffer.alias_of};")
+        body.entry(self.kernel)
+        for name in around.uses:
+            self.use(name)
+        return "\n".join([*around.head, *body.lines, *around.closing])
+
+
+def _variables_read(block: ir.Block) -> frozenset[int]:
+    found: set[int] = set()
+    for statement in ir.statements(block):
+        expressions = list(indices_of(statement))
+        for value in values_of(statement):
+            for part in subvalues(value):
+                expressions.extend(expressions_of(part))
+        for expression in expressions:
+            found.update(expression.used_variables())
+    return frozenset(found)
+
+
+def _stored(buffer: ir.Buffer) -> Iterable[complex]:
+    """The elements of a constant buffer as memory holds them: of floats below f32 their bits."""
+    if not element_type(buffer.element_type).is_narrow_float:
+        return [int(v) if isinstance(v, bool) else v for v in buffer.data]
+    kind = element_type(buffer.element_type)
+    array = np.array(buffer.data, np.float64).astype(kind.dtype)
+    return [int(v) for v in array.view(f"u{array.dtype.itemsize}")]
+
+
+def _comment(text: str) -> str:
+    """Comments are made of sanitized names; what else might end one is taken out."""
+    return " ".join(sanitized(word) if "\\" in word else word for word in text.split())

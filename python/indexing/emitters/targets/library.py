@@ -1,0 +1,63 @@
+"""The library of intrinsics: definitions that a source has when, and only when, it uses them.
+
+A definition is a typedef, a macro that gives a target's own word a common name (`#define exp_f32 expf`), or a function. It
+names what else it uses; all targets use the same names, so that a function is written once where it can be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from string import Template
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """Text that defines `name`; a function's text stands behind the target's qualifier. `needs`: the names that it uses."""
+
+    name: str
+    text: str
+    needs: tuple[str, ...] = ()
+    is_function: bool = False
+
+
+def typedef(name: str, spelling: str) -> Definition:
+    """A type of the IR."""
+    return Definition(name, f"typedef {spelling} {name};" if spelling != name else "")
+
+
+def macro(name: str, spelling: str, needs: str = "") -> Definition:
+    """A word of the target's own language, under the common name."""
+    return Definition(name, f"#define {name} {spelling}", tuple(needs.split()))
+
+
+def call_macro(name: str, parameters: str, text: str, needs: str = "") -> Definition:
+    """A macro with parameters."""
+    return Definition(name, f"#define {name}({parameters}) {text}", tuple(needs.split()))
+
+
+def function(name: str, text: str, needs: str, /, **names: object) -> Definition:
+    """A function; `$T` and the like stand for `names`, in all three texts."""
+
+    def filled(template: str) -> str:
+        return Template(template).substitute({k: str(v) for k, v in names.items()}) if names else template
+
+    return Definition(filled(name), filled(text), tuple(filled(needs).split()), is_function=True)
+
+
+def library(*parts: Iterable[Definition]) -> dict[str, Definition]:
+    """Definitions by name; a later one takes the place of an earlier one of the same name."""
+    return {definition.name: definition for part in parts for definition in part}
+
+
+def closure(names: Iterable[str], definitions: Mapping[str, Definition]) -> list[Definition]:
+    """The definitions of `names` and of all that they need, each behind those that it needs itself."""
+    done: dict[str, Definition] = {}
+    pending = sorted(names, reverse=True)
+    while pending:
+        found = definitions[pending[-1]]
+        missing = [need for need in found.needs if need not in done] if found.name not in done else []
+        if not missing:
+            done.setdefault(pending.pop(), found)
+        pending.extend(reversed(missing))
+    return list(done.values())

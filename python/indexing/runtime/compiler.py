@@ -1,0 +1,168 @@
+"""The C compiler for kernels on the processor, and the objects that it has made, kept on disk by content.
+
+It is `$CC`, or the first of `cc`, `gcc` and `clang` on the path, or the one of the `ziglang` wheel (the extra `cpu`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from indexing.errors import CompileError
+from indexing.runtime import cache as folders
+from indexing.runtime.listing import compile_error
+
+CACHE_BYTES = 512 * 2**20
+CLEANED = 0.75  # of the limit is left when old objects are thrown away
+MISSING = (
+    "no C compiler is found: set CC to one, install gcc or clang, or install the one in a wheel with "
+    "pip install 'indexing[cpu]'; device='reference' needs none"
+)
+# Nothing here changes a result: no contraction to fused operations, no reordering; `errno` and traps are never read.
+FLAGS = (
+    *("-std=gnu11", "-O3", "-march=native", "-shared", "-w", "-x", "c"),
+    *("-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-fno-strict-aliasing"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Compiler:
+    """A C compiler: the command, the flags of a kernel, and what tells it from others, this machine's processor included."""
+
+    command: tuple[str, ...]
+    flags: tuple[str, ...]
+    identity: str
+
+    def build(self, name: str, source: str, target: Path) -> None:
+        """Compile a source to a shared library, whole or not at all."""
+        handle, path = tempfile.mkstemp(suffix=".part", dir=target.parent)
+        os.close(handle)
+        try:
+            command = [*self.command, *self.flags, "-", "-o", path, *_libraries()]
+            done = subprocess.run(command, input=source, capture_output=True, text=True, check=False)
+            if done.returncode != 0:
+                raise compile_error(" ".join(self.command), name, source, done.stderr)
+            os.replace(path, target)
+        finally:
+            Path(path).unlink(missing_ok=True)
+
+
+@cache
+def compiler() -> Compiler:
+    """The compiler of this process. Raises CompileError where there is none."""
+    for command in _candidates():
+        flags = FLAGS if sys.platform == "win32" else (*FLAGS, "-fPIC")
+        identity = _identity(command, flags)
+        if identity is not None:
+            return Compiler(command, flags, identity)
+    raise CompileError(MISSING)
+
+
+def is_available() -> bool:
+    """Whether there is a C compiler."""
+    try:
+        compiler()
+    except CompileError:
+        return False
+    return True
+
+
+def _candidates() -> Iterable[tuple[str, ...]]:
+    chosen = os.environ.get("CC")
+    if chosen:
+        yield tuple(shlex.split(chosen))
+        return
+    for name in ("cc", "gcc", "clang"):
+        if found := shutil.which(name):
+            yield (found,)
+    if find_spec("ziglang") is not None:
+        yield (sys.executable, "-m", "ziglang", "cc")
+
+
+def _identity(command: tuple[str, ...], flags: tuple[str, ...]) -> str | None:
+    """A hash of the macros that the compiler defines: its version, and the instructions of the processor that it uses."""
+    try:
+        done = subprocess.run(
+            [*command, *flags, "-dM", "-E", "-"], input="", capture_output=True, text=True, check=False
+        )
+    except OSError:
+        return None
+    if done.returncode != 0 or not done.stdout:
+        return None
+    lines = sorted(
+        line for line in done.stdout.splitlines() if not line.startswith(("#define __DATE", "#define __TIME"))
+    )
+    return hashlib.sha256("\n".join([*flags, *lines]).encode()).hexdigest()
+
+
+def _libraries() -> tuple[str, ...]:
+    return () if sys.platform == "win32" else ("-lm",)
+
+
+# ---------------------------------------------------------------- objects
+
+
+def shared_library(name: str, source: str) -> Path:
+    """The shared library of a source, compiled now or found on disk."""
+    path = _path(source)
+    if _is_there(path):
+        return path
+    compiler().build(name, source, path)
+    if path.name[0] == "0":  # one in sixteen
+        _throw_away(path.parent)
+    return path
+
+
+def shared_libraries(sources: Iterable[tuple[str, str]]) -> list[Path]:
+    """The shared libraries of sources, each with a name for errors, compiled side by side."""
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        return list(pool.map(lambda pair: shared_library(*pair), sources))
+
+
+def _path(source: str) -> Path:
+    key = hashlib.sha256(f"{compiler().identity}\n{source}".encode()).hexdigest()
+    suffix = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
+    return folders.directory("host") / f"{key}{suffix}"
+
+
+def _is_there(path: Path) -> bool:
+    """Whether an object is on disk; if so it counts as used now."""
+    try:
+        os.utime(path)
+    except OSError:
+        return False
+    return True
+
+
+def _throw_away(folder: Path, limit: int | None = None) -> None:
+    """Remove the objects whose use is longest ago, where all together are larger than the limit."""
+    limit = CACHE_BYTES if limit is None else limit
+    found = []
+    for entry in os.scandir(folder):
+        try:
+            status = entry.stat()
+        except OSError:  # another process was faster
+            continue
+        found.append((status.st_mtime, status.st_size, entry.path))
+    total = sum(size for _, size, _ in found)
+    if total <= limit:
+        return
+    for _, size, path in sorted(found):
+        if total <= limit * CLEANED:
+            break
+        try:
+            os.unlink(path)
+        except OSError:  # in use, on systems that mind, or gone
+            continue
+        total -= size
