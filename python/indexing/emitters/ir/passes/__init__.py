@@ -13,6 +13,8 @@ from indexing.emitters.ir.passes.hoist import hoist_invariants
 from indexing.emitters.ir.passes.index_widths import narrow_indices
 from indexing.emitters.ir.passes.inline import inline_functions
 from indexing.emitters.ir.passes.peel import peel, unswitch
+from indexing.emitters.ir.passes.team_reductions import lower_team_reductions
+from indexing.emitters.ir.passes.thread_loops import thread_loops
 from indexing.emitters.ir.passes.vectorize import vectorize
 
 if TYPE_CHECKING:
@@ -34,6 +36,11 @@ def _for_any(rewrite: Callable[[Kernel], Kernel]) -> Rewrite:
     return lambda kernel, target: rewrite(kernel)
 
 
+def _team_reductions(kernel: Kernel, target: Target) -> Kernel:
+    """Without threads side by side, the last pass makes plain loops of them."""
+    return lower_team_reductions(kernel, target.shuffle_width) if target.has_threads else kernel
+
+
 PASSES: tuple[Pass, ...] = (
     Pass("inline", _for_any(inline_functions)),
     Pass("fold", _for_any(fold_constants)),
@@ -42,12 +49,13 @@ PASSES: tuple[Pass, ...] = (
     Pass("peel", _for_any(peel)),
     Pass("hoist", _for_any(hoist_invariants)),
     Pass("flatten", _for_any(flatten_buffers)),
-    Pass("vectorize", _for_any(vectorize)),
-    Pass("team-reductions", lambda kernel, target: target.lower_team_reductions(kernel)),
+    Pass("vectorize", lambda kernel, target: vectorize(kernel) if target.vector_bytes else kernel),
+    Pass("team-reductions", _team_reductions),
     Pass("inline-combiners", _for_any(inline_functions)),
     Pass("index-widths", _for_any(narrow_indices)),
     Pass("fold-again", _for_any(fold_constants)),
     Pass("dead-code-again", _for_any(remove_dead_code)),
+    Pass("thread-loops", lambda kernel, target: kernel if target.has_threads else thread_loops(kernel)),
 )
 
 
