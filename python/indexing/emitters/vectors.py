@@ -52,5 +52,5 @@ def lanes(body: FunctionBuilder, width: int) -> Iterator[SymbolicExpr]:
     if width == 1:
         yield constant(0)
         return
-    with body.loop(width, "lane", unroll=width) as lane, body.base_scope():
+    with body.loop(width, "vector_index", unroll=width) as lane, body.base_scope():
         yield lane

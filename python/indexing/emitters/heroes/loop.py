@@ -142,20 +142,12 @@ class _Body:
             self._group(body.named_index("i", first, 0, plan.groups - 1))
 
     def _group(self, group: SymbolicExpr) -> None:
-        """One element; or a whole vector, and of the last, partial one each element by itself."""
+        """The elements of a vector; of the last one those that there are."""
         body, width = self.body, self.plan.vector_width
-        full, rest = divmod(self.plan.count, width)
-        if rest == 0 or width == 1:
-            self._vector(group)
-            return
-        with body.when(body.within(group, 0, full - 1)), body.base_scope():
-            self._vector(*body.inside((group,), (full,)))
-        with body.otherwise(), body.loop(rest) as lane, body.base_scope():
-            self._element(body.scope.simplify(lane + full * width))
-
-    def _vector(self, group: SymbolicExpr) -> None:
-        with lanes(self.body, self.plan.vector_width) as lane:
-            self._element(self.body.scope.simplify(group * self.plan.vector_width + lane))
+        with lanes(body, width) as lane:
+            position = body.scope.simplify(group * width + lane)
+            with guarded(body, body.within(position, 0, self.plan.count - 1)), body.base_scope():
+                self._element(*body.inside((position,), (self.plan.count,)))
 
     def _element(self, position: SymbolicExpr) -> None:
         """The element at `position` of every output's memory that reaches so far."""

@@ -35,6 +35,7 @@ from indexing.emitters.ir.traversal import subvalues, values_of
 Kind: TypeAlias = Literal["load", "store", "atomic"]
 Constraint: TypeAlias = "tuple[SymbolicExpr, Interval]"
 
+VECTOR = "vector_index"
 INT64 = Interval(-(2**63), 2**63 - 1)
 
 
@@ -146,7 +147,7 @@ class Accesses:
     def map(self, context: Context, results: Sequence[SymbolicExpr], lanes: int = 1) -> IndexingMap:
         """From what the body is given, loop variables and data to `results`, on the context's domain, not simplified.
 
-        `lanes` > 1: the last result is the first of as many neighbours, counted by a range variable `vector_index`.
+        `lanes` > 1: the last result is the first of as many neighbours, counted by a range variable `vector_index_of_copy`.
         """
         order = [*range(self.given), *context.loops, *context.data]
         moved: dict[int, SymbolicExpr] = {number: variable(k) for k, number in enumerate(order)}
@@ -159,9 +160,9 @@ class Accesses:
             found[-1] = found[-1] + variable(self.given + len(context.loops))
         constraints = [(e.replace_variables(places), i) for e, i in context.constraints]
         dims = [self._variable(k) for k in range(self.given)]
-        ranges = [self._variable(k) for k in context.loops]
+        ranges = [self._range(k) for k in context.loops]
         if lanes > 1:
-            ranges.append(Variable("vector_index", Interval(0, lanes - 1)))
+            ranges.append(Variable(f"{VECTOR}_of_copy", Interval(0, lanes - 1)))
         data = [self._variable(k) for k in context.data]
         symbolic = SymbolicMap(len(dims), len(ranges) + len(data), found)
         return IndexingMap(symbolic, dims, ranges, data, constraints)
@@ -169,6 +170,11 @@ class Accesses:
     def access_map(self, access: Access) -> IndexingMap:
         """From threads to the elements of an access, simplified."""
         return self.map(access.context, access.index, access.width).simplify()
+
+    def _range(self, number: int) -> Variable:
+        """A loop over the lanes of a vector is `vector_index` in maps, whatever its number."""
+        v = self.variables[number]
+        return Variable(VECTOR if v.name.startswith(VECTOR) else v.name, v.interval)
 
     def _variable(self, number: int) -> Variable:
         v = self.variables[number]

@@ -9,7 +9,7 @@ from indexing._core import SymbolicExpr, constant
 from indexing.emitters.heroes.reduction.accumulators import Accumulators, Team
 from indexing.emitters.heroes.reduction.plan import ReductionPlan, operand_index, walk
 from indexing.emitters.heroes.reduction.splits import Splits
-from indexing.emitters.launch import each, placed
+from indexing.emitters.launch import each, guarded, placed
 from indexing.emitters.vectors import lanes
 
 if TYPE_CHECKING:
@@ -48,38 +48,28 @@ class Body:
             self._finish(self.body.within(w.part, 0, 0))
 
     def _accumulate(self) -> None:
-        """The steps in which every thread has a vector, without a branch; then those in which some have none."""
+        """All that a thread reads; the passes part the steps in which every thread has a vector from the others."""
         body, (_, outer_count), (_, step_count) = self.body, *self.walk.loops
-        whole = self.walk.whole_steps
-        is_short = len(body.kernel.computation.post_order()) <= SMALL  # it may be built twice
-        parts = [(0, whole), (whole, step_count - whole)] if is_short else [(0, step_count)]
-        with placed(body, self.walk.kept) as kept, each(body, outer_count, "outer") as outer:
-            for first, count in parts:
-                if count:
-                    unroll = UNROLLED if is_short and count >= UNROLLED else 0
-                    with each(body, count, "step", unroll) as step:
-                        self._step(kept, outer, step + first)
-
-    def _step(self, kept: Index, outer: SymbolicExpr, step: SymbolicExpr) -> None:
-        with placed(self.body, self.walk.reduced, (outer, step)) as reduced:
+        is_short = len(body.kernel.computation.post_order()) <= SMALL
+        unroll = UNROLLED if is_short and self.walk.whole_steps >= UNROLLED else 0
+        with (
+            placed(body, self.walk.kept) as kept,
+            each(body, outer_count, "outer") as outer,
+            each(body, step_count, "step", unroll) as step,
+            placed(body, self.walk.reduced, (outer, step)) as reduced,
+        ):
             self._vector(kept, reduced, (outer, step))
 
     def _vector(self, kept: Index, reduced: Index, loops: Index) -> None:
-        """All lanes of a vector; of the last, partial one of a single row each element by itself."""
+        """All lanes of a vector; of the last, partial one of a single row those that there are."""
         d, body, width = self.plan.dimensions, self.body, self.walk.width
-        rest = d.fast % width if d.kind == "row" else 0
-        full = d.fast // width
-        if not rest or body.range(reduced[-1]).upper < full:
-            with lanes(body, width) as lane:
+        with lanes(body, width) as lane:
+            if d.kind == "row" and d.fast % width:
+                position = body.scope.simplify(reduced[-1] * width + lane)
+                with guarded(body, body.within(position, 0, d.fast - 1)), body.base_scope():
+                    self._element(kept, reduced, lane, loops)
+            else:
                 self._element(kept, reduced, lane, loops)
-            return
-        outer, group = reduced
-        with body.when(body.within(group, 0, full - 1)):
-            inside = (outer, *body.inside((group,), (full,)))
-            with lanes(body, width) as lane:
-                self._element(kept, inside, lane, loops)
-        with body.otherwise(), body.loop(rest) as lane:
-            self._element(kept, (outer, constant(full)), lane, loops)
 
     def _element(self, kept: Index, reduced: Index, lane: SymbolicExpr, loops: Index) -> None:
         body = self.body

@@ -13,9 +13,11 @@ from indexing.emitters.ir.passes.hoist import hoist_invariants
 from indexing.emitters.ir.passes.index_widths import narrow_indices
 from indexing.emitters.ir.passes.inline import inline_functions
 from indexing.emitters.ir.passes.peel import peel, unswitch
+from indexing.emitters.ir.passes.split_lanes import split_lanes
 from indexing.emitters.ir.passes.team_reductions import lower_team_reductions
 from indexing.emitters.ir.passes.thread_loops import thread_loops
 from indexing.emitters.ir.passes.vectorize import vectorize
+from indexing.errors import IndexingError
 
 if TYPE_CHECKING:
     from indexing.emitters.ir.nodes import Kernel
@@ -46,6 +48,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("fold", _for_any(fold_constants)),
     Pass("dead-code", _for_any(remove_dead_code)),
     Pass("unswitch", _for_any(unswitch)),
+    Pass("split-lanes", _for_any(split_lanes)),
     Pass("peel", _for_any(peel)),
     Pass("hoist", _for_any(hoist_invariants)),
     Pass("flatten", _for_any(flatten_buffers)),
@@ -60,7 +63,10 @@ PASSES: tuple[Pass, ...] = (
 
 
 def run_passes(kernel: Kernel, target: Target, until: str = "") -> Kernel:
-    """The kernel after all passes; after the pass `until`, where one is named."""
+    """The kernel after all passes; after the pass `until`, where one is named (IndexingError where there is none)."""
+    names = [p.name for p in PASSES]
+    if until and until not in names:
+        raise IndexingError(f"there is no pass {until!r}; the passes are {', '.join(names)}")
     for found in PASSES:
         kernel = found.rewrite(kernel, target)
         if found.name == until:

@@ -24,6 +24,7 @@ from indexing.emitters.ir.nodes import (
 )
 from indexing.emitters.ir.traversal import rewrite_blocks
 
+MAX_STATEMENTS = 4096
 CHEAP = 12  # statements, without loops
 
 
@@ -43,6 +44,22 @@ def inline_functions(kernel: Kernel) -> Kernel:
     variables, body = _inlined(kernel.variables, kernel.body, done, inlined)
     kept = tuple(f for f in done.values() if f.name not in inlined or f.name in combiners)
     return replace(kernel, functions=kept, variables=variables, body=body)
+
+
+def inline_all(kernel: Kernel, limit: int = MAX_STATEMENTS) -> Kernel:
+    """The kernel as one entry, for questions about what it does; as it is where that would exceed `limit` statements."""
+    sizes: dict[str, int] = {}
+    for f in (*kernel.functions, kernel):
+        calls = (s.function for s in statements(f.body) if isinstance(s, CallFunction))
+        sizes[f.name] = sum(1 for _ in statements(f.body)) + sum(sizes[name] for name in calls)
+    if sizes[kernel.name] > limit:
+        return kernel
+    done: dict[str, Function] = {}
+    for function in kernel.functions:
+        variables, body = _inlined(function.variables, function.body, done, set(done))
+        done[function.name] = replace(function, variables=variables, body=body)
+    variables, body = _inlined(kernel.variables, kernel.body, done, set(done))
+    return replace(kernel, variables=variables, body=body)
 
 
 def _is_cheap(body: Block) -> bool:

@@ -19,6 +19,7 @@ from indexing.emitters.ir.nodes import (
     Within,
     statements,
 )
+from indexing.emitters.ir.passes.vectorize import lane_count
 from indexing.emitters.ir.traversal import rewrite_blocks
 
 if TYPE_CHECKING:
@@ -65,7 +66,9 @@ class _Peeling:
 
     def _peeled(self, loop: For) -> list[Statement]:
         first, stop = loop.start.constant_value, loop.stop.constant_value
-        if first is None or stop is None or loop.step != 1 or stop - first < 2 or not self._is_worth_it(loop, stop):
+        if lane_count(loop) or first is None or stop is None or loop.step != 1:
+            return [loop]
+        if stop - first < 2 or not self._is_worth_it(loop, stop):
             return [loop]
         own = self.names.variables[loop.variable]
         self.names.variables[loop.variable] = replace(own, interval=Interval(first, stop - 2))

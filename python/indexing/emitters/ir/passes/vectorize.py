@@ -96,6 +96,12 @@ class _Lanes:
         self.width = lane_count(self.loop)
         inner = list(statements(self.loop.body))
         self.changing = {self.loop.variable, *(s.variable for s in inner if isinstance(s, LetIndex | For))}
+        self.places = [
+            variable(k) for k in range(len(self.vectors.variables))
+        ]  # what an index that is named stands for
+        for s in inner:
+            if isinstance(s, LetIndex) and isinstance(s.value, SymbolicExpr):
+                self.places[s.variable] = s.value.replace_variables(self.places)
         self.stored = {self.vectors.memory(s.buffer) for s in inner if isinstance(s, Store | AtomicUpdate)}
         self.loaded = {
             self.vectors.memory(v.buffer)
@@ -124,11 +130,12 @@ class _Lanes:
         places = [variable(k) for k in range(len(self.vectors.variables))]
         lane = places[self.loop.variable]
         places[self.loop.variable] = constant(0)
-        base = index[0].replace_variables(places)
+        place = index[0].replace_variables(self.places)
+        base = place.replace_variables(places)
         intervals = [v.interval for v in self.vectors.variables]
         if self.changing.intersection(base.used_variables()):
             return None
-        if (base + lane - index[0]).simplify(intervals).constant_value != 0:
+        if (base + lane - place).simplify(intervals).constant_value != 0:
             return None
         width = self._piece(buffer)
         return base if width > 1 and base.simplify(intervals).is_multiple_of(width) else None

@@ -1,0 +1,260 @@
+"""A kernel as plain data: its IR, its source for a target, its arguments, launch dimensions, and the maps of its threads.
+
+Nothing here touches a device or a compiler; `Kernel.cubin` imports the NVRTC binding when it is called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from indexing.emitters.ir import nodes
+from indexing.emitters.ir.accesses import Access, Accesses, entry_accesses
+from indexing.emitters.ir.passes import run_passes
+from indexing.emitters.ir.passes.inline import inline_all
+from indexing.emitters.ir.verify import Verification, verify
+from indexing.emitters.kernel_builder import work
+from indexing.emitters.targets import TARGETS, write
+from indexing.emitters.types import storage_bytes
+from indexing.errors import CompileError
+from indexing.lazy import np
+from indexing.ops.element_types import element_type
+
+if TYPE_CHECKING:
+    from indexing import IndexingMap
+    from indexing.emitters.targets.target import Target
+
+ArgumentKind = Literal["input", "output", "scratch"]
+Dim3: TypeAlias = "tuple[int, int, int]"
+
+PARALLEL = "dead-code-again"  # the last pass after which the threads of a block are side by side, whatever the target
+LOGICAL = "dead-code"  # the last pass after which indices are those of HLO's arrays, each access written once
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """One buffer of a kernel, in the order of the kernel's signature.
+
+    `number` is the parameter's number for an input, the output's for an output. Elements are packed row-major in the
+    physical order that `layout` (minor to major; None: row-major) gives. Elements narrower than a byte take one byte.
+
+    A `scratch` buffer belongs to one kernel on one stream: it holds zeros before the first launch, and what a launch
+    leaves there is for the next one.
+
+    `alias_of` is the position, in `Kernel.arguments`, of an earlier argument that lives in the same buffer. Such an
+    argument is not passed again: the kernel finds in that one buffer the input's elements, and leaves the output's.
+    """
+
+    kind: ArgumentKind
+    number: int
+    element_type: str
+    dimensions: tuple[int, ...]
+    layout: tuple[int, ...] | None = None
+    alias_of: int | None = None
+
+    @property
+    def element_count(self) -> int:
+        """How many elements the buffer holds; 1 for a scalar."""
+        return prod(self.dimensions)
+
+    def zeros(self) -> np.ndarray:
+        """What a scratch buffer holds before the first launch."""
+        return np.zeros(self.dimensions, element_type(self.element_type).dtype)
+
+    def __str__(self) -> str:
+        """As error messages name it: `input 0: f32[8,16]`."""
+        sizes = ",".join(map(str, self.dimensions))
+        return f"{self.kind} {self.number}: {self.element_type}[{sizes}]"
+
+
+@dataclass(frozen=True, slots=True)
+class SharedAccess:
+    """One load or store of shared memory: from thread and block ids, and range variables, to a cell of `array`."""
+
+    kind: Literal["load", "store"]
+    array: str
+    cell_bytes: int
+    map: IndexingMap
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """What an emitter makes of a fusion: `ir`, as it is built, for the target called `dialect`.
+
+    `source` is a whole translation unit whose entry function is `name`; its parameters are the `arguments` without an
+    `alias_of`, one pointer each. `grid` counts blocks (work-groups) and `block` threads (work-items) in x, y and z.
+    """
+
+    ir: nodes.Kernel
+    dialect: str
+
+    @property
+    def name(self) -> str:
+        """The entry function's."""
+        return self.ir.name
+
+    @property
+    def emitter(self) -> str:
+        """The emitter's name: `loop`, `transpose`, ..."""
+        return self.ir.emitter
+
+    @property
+    def grid(self) -> Dim3:
+        """Blocks in x, y and z."""
+        return self.ir.grid
+
+    @property
+    def block(self) -> Dim3:
+        """Threads of a block in x, y and z."""
+        return self.ir.block
+
+    @property
+    def target(self) -> Target:
+        """What the kernel is written for."""
+        return TARGETS[self.dialect]
+
+    @cached_property
+    def lowered(self) -> nodes.Kernel:
+        """The IR after all passes."""
+        return run_passes(self.ir, self.target)
+
+    def stage(self, name: str) -> nodes.Kernel:
+        """The IR after the pass `name`; IndexingError where there is none of that name."""
+        return run_passes(self.ir, self.target, name)
+
+    @cached_property
+    def source(self) -> str:
+        """The kernel's source."""
+        return write(self.lowered, self.target)
+
+    def verify(self) -> Verification:
+        """What is proved of the kernel, its threads side by side, and what isn't."""
+        return verify(self.stage(PARALLEL))
+
+    @property
+    def shared_bytes(self) -> int:
+        """Bytes of shared memory that the source declares."""
+        return sum(b.size * storage_bytes(b.element_type) for b in self.lowered.buffers if b.space == "shared")
+
+    @cached_property
+    def work(self) -> int:
+        """Statements that a thread runs at most: those of a function as often as it is called, those of a loop once."""
+        sizes: dict[str, int] = {}
+        for function in self.ir.functions:
+            sizes[function.name] = work(function.body, sizes)
+        return work(self.ir.body, sizes)
+
+    # ------------------------------------------------------------ arguments
+
+    @cached_property
+    def arguments(self) -> tuple[Argument, ...]:
+        """The buffers, in the order of the signature."""
+        found = [b for b in self.lowered.buffers if b.role != "none"]
+        places = {b.name: k for k, b in enumerate(found)}
+        return tuple(_argument(b, places) for b in found)
+
+    @property
+    def inputs(self) -> tuple[Argument, ...]:
+        """The arguments that are inputs, in the order of the signature."""
+        return tuple(a for a in self.arguments if a.kind == "input")
+
+    @property
+    def scratch(self) -> tuple[Argument, ...]:
+        """The arguments that are memory to work in, in the order of the signature."""
+        return tuple(a for a in self.arguments if a.kind == "scratch")
+
+    @property
+    def outputs(self) -> tuple[Argument, ...]:
+        """The arguments that are outputs, in the order of the signature."""
+        return tuple(a for a in self.arguments if a.kind == "output")
+
+    # ------------------------------------------------------------ maps
+
+    @cached_property
+    def output_maps(self) -> tuple[tuple[IndexingMap, ...], ...]:
+        """Of each output, one map a store: from `(th_x, th_y, th_z, bl_x, bl_y, bl_z)[range variables]` to its index."""
+        by_name = self._maps("store", "atomic")
+        outputs = sorted((b for b in self.ir.buffers if b.role == "output"), key=lambda b: b.number)
+        return tuple(by_name.get(b.name, ()) for b in outputs)
+
+    @cached_property
+    def input_maps(self) -> tuple[tuple[IndexingMap, ...], ...]:
+        """Of each parameter up to the last that is read, one map a load; none where functions grow too long to be
+        followed.
+        """
+        by_name = self._maps("load")
+        inputs = {b.number: by_name.get(b.name, ()) for b in self.ir.buffers if b.role == "input"}
+        return tuple(inputs.get(k, ()) for k in range(max(inputs, default=-1) + 1))
+
+    def _maps(self, *kinds: str) -> dict[str, tuple[IndexingMap, ...]]:
+        body, accesses = self._logical
+        found: dict[str, dict[IndexingMap, None]] = {}
+        for a in accesses:
+            if a.kind in kinds:
+                m = body.access_map(a).remove_unused_symbols()
+                if not m.is_known_empty:
+                    found.setdefault(a.buffer, {})[m] = None
+        return {name: tuple(maps) for name, maps in found.items()}
+
+    @cached_property
+    def _logical(self) -> tuple[Accesses, list[Access]]:
+        flat = inline_all(self.stage(LOGICAL))
+        body = entry_accesses(flat)
+        return body, body.found
+
+    @cached_property
+    def shared_accesses(self) -> tuple[SharedAccess, ...]:
+        """The loads and stores of shared memory, as the target makes them."""
+        shared = {b.name: storage_bytes(b.element_type) for b in self.lowered.buffers if b.space == "shared"}
+        return tuple(_shared(entry_accesses(self.lowered), shared)) if shared else ()
+
+    @cached_property
+    def vector_reads(self) -> frozenset[int]:
+        """The parameters that are read vector by vector."""
+        numbers = {b.name: b.number for b in self.lowered.buffers if b.role == "input"}
+        copies = (s for s in nodes.statements(self.lowered.body) if isinstance(s, nodes.Copy))
+        return frozenset(numbers[s.source] for s in copies if s.source in numbers)
+
+    def thread_to_output(self, output: int = 0, access: int = 0) -> IndexingMap:
+        """Map from thread and block ids to the index of output `output` that the thread writes by its store `access`."""
+        return self.output_maps[output][access]
+
+    def thread_to_input(self, parameter: int = 0, access: int = 0) -> IndexingMap:
+        """Map from thread and block ids to the index of parameter `parameter` that the thread reads.
+
+        A parameter may be read at several places; `access` picks one of `input_maps[parameter]`.
+        """
+        return self.input_maps[parameter][access]
+
+    def cubin(self, arch: str = "sm_90") -> bytes:
+        """Machine code for `arch`, compiled by NVRTC; no GPU is needed.
+
+        Raises CompileError with the numbered source and the compiler's log, or when the kernel is not CUDA C++, or
+        when the `cuda` extra is not installed.
+        """
+        from indexing.runtime.nvrtc import compile_cubin
+
+        return compile_cubin(self, arch)
+
+
+def check_dialect(name: str) -> None:
+    """CompileError for a target that there is none of."""
+    if name not in TARGETS:
+        raise CompileError(f"there is no dialect {name!r}; choose one of {', '.join(TARGETS)}")
+
+
+def _argument(b: nodes.Buffer, places: dict[str, int]) -> Argument:
+    assert b.role != "none"
+    alias = None if b.alias_of is None else places[b.alias_of]
+    return Argument(b.role, b.number, b.element_type, b.dimensions, b.layout, alias)
+
+
+def _shared(body: Accesses, shared: dict[str, int]) -> Iterator[SharedAccess]:
+    for a in body.found:
+        if a.buffer in shared and a.kind != "atomic":
+            m = body.access_map(a)
+            if not m.is_known_empty:
+                yield SharedAccess(a.kind, a.buffer, shared[a.buffer], m)
