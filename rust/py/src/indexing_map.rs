@@ -1,5 +1,6 @@
 //! `IndexingMap`.
 
+use crate::equivalence::PyEquivalence;
 use crate::error::{invalid, Raise};
 use crate::expr::{list, need_operand, operands, split, style_of};
 use crate::hash::stable;
@@ -404,14 +405,13 @@ impl PyIndexingMap {
             .map(PyIndexingMap)
     }
 
-    fn equivalent<'py>(&self, py: Python<'py>, other: &PyIndexingMap) -> PyResult<Bound<'py, PyAny>> {
+    fn equivalent(&self, py: Python<'_>, other: &PyIndexingMap) -> PyResult<PyEquivalence> {
         let found = self.asked(py, |arena, scratch| relate::difference(arena, scratch, &self.0, &other.0))?;
-        let Some(point) = found else {
-            return Ok(pyo3::types::PyBool::new(py, true).to_owned().into_any());
-        };
-        let (dims, symbols) = point.split_at(self.num_dims().max(other.num_dims()));
-        let pair = (PyTuple::new(py, dims)?, PyTuple::new(py, symbols)?);
-        Ok(pair.into_pyobject(py)?.into_any())
+        let num_dims = self.num_dims().max(other.num_dims());
+        Ok(PyEquivalence(found.map(|mut point| {
+            let symbols = point.split_off(num_dims);
+            (point, symbols)
+        })))
     }
 
     #[pyo3(signature = (style = None))]

@@ -28,8 +28,8 @@ pub fn interval_of(value: &Bound<'_, PyAny>) -> PyResult<Interval> {
     if let Ok(i) = value.downcast::<PyInterval>() {
         return Ok(i.get().0);
     }
-    if let Ok(v) = int64(value) {
-        return Ok(Interval::point(v));
+    if value.hasattr("__index__")? {
+        return Ok(Interval::point(int64(value)?));
     }
     let (lower, upper) = value
         .extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>)>()
@@ -154,8 +154,13 @@ impl PyInterval {
         Ok(self.0.not_equal(interval_of(other)?))
     }
 
-    fn __len__(&self) -> PyResult<usize> {
-        usize::try_from(self.0.count()).map_err(|_| pyo3::exceptions::PyOverflowError::new_err("too many"))
+    fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
+        let count = isize::try_from(self.0.count()).map_err(|_| too_large(py))?;
+        Ok(count.unsigned_abs())
+    }
+
+    fn __bool__(&self) -> bool {
+        !self.0.is_empty()
     }
 
     fn __richcmp__(&self, other: &Bound<'_, PyAny>, op: CompareOp) -> Py<PyAny> {
