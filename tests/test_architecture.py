@@ -170,6 +170,13 @@ def test_files_stay_short() -> None:
     assert long == {}
 
 
+def test_every_executable_of_a_test_is_called_with_data_that_differs() -> None:
+    """The helper `compiled` sees to it; a program compiled in another way could answer from its first call."""
+    allowed = {"kernels.py", Path(__file__).name}
+    found = [f.name for f in (ROOT / "tests").glob("*.py") if "ix.compile(" in f.read_text() and f.name not in allowed]
+    assert found == []
+
+
 def test_no_unfinished_or_silenced_code() -> None:
     mark = re.compile(
         r"\bTO" + r"DO\b|\bXX" + r"X\b|except Exception|except:$|mark\.skip|\b(unimplemented|todo)!|NotImplementedError"
