@@ -11,13 +11,14 @@ PACKAGE = ROOT / "python" / "indexing"
 CORE = ROOT / "rust" / "core" / "src"
 
 # A unit (a module, or a whole folder) and those it may import when it is imported.
-BELOW_OPS = {"_core", "errors", "lazy", "hlo"}
+BELOW_OPS = {"_core", "errors", "arguments", "lazy", "hlo"}
 BELOW_EMIT = BELOW_OPS | {"ops", "layout", "fusion", "partition"}
 MAY_IMPORT = {
     "_core": set(),
     "errors": set(),
+    "arguments": {"errors"},
     "lazy": set(),
-    "hlo": {"_core", "errors", "lazy"},
+    "hlo": {"_core", "errors", "arguments", "lazy"},
     "ops": BELOW_OPS | {"layout"},
     "layout": BELOW_OPS | {"ops"},  # the two are one layer
     "fusion": BELOW_OPS | {"ops", "layout"},

@@ -12,17 +12,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from indexing import hlo
+from indexing.arguments import of_type, takes
 from indexing.errors import IndexingError
+from indexing.hlo import Module
 from indexing.ops.block import HloValue
 from indexing.ops.interpret import apply, evaluate_instruction, run_computation
 from indexing.ops.replicas import run_on_replicas
 
 if TYPE_CHECKING:
-    from indexing.hlo import Module, Shape
+    from indexing.hlo import Shape
 
 __all__ = ["apply", "evaluate", "evaluate_instruction", "evaluate_replicas", "run_computation"]
 
 
+@takes(module_or_text=of_type(Module, str))
 def evaluate(module_or_text: Module | str, *arrays: HloValue) -> HloValue:
     """The result of a program's entry computation on these arguments, one a parameter of the entry.
 
@@ -38,6 +41,7 @@ def evaluate(module_or_text: Module | str, *arrays: HloValue) -> HloValue:
     return _flattened(result) if isinstance(result, tuple) else result
 
 
+@takes(module_or_text=of_type(Module, str))
 def evaluate_replicas(module_or_text: Module | str, arguments: Sequence[Sequence[HloValue]]) -> list[HloValue]:
     """The results of a program run by several replicas in lockstep: one list of arguments a replica, one result each.
 

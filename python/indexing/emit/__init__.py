@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from types import ModuleType
-from typing import TYPE_CHECKING
 
+from indexing.arguments import of_type, takes
 from indexing.emit import concatenate, loop, reduction, scatter, transpose, update_slice
 from indexing.emit.kernel import DIALECTS, Dialect, Kernel
 from indexing.errors import CompileError, UnsupportedOp
+from indexing.hlo import Computation, Instruction
 from indexing.ops.block import leaves
-
-if TYPE_CHECKING:
-    from indexing.hlo import Computation, Instruction
 
 EMITTERS: tuple[ModuleType, ...] = (
     scatter,
@@ -23,6 +21,7 @@ EMITTERS: tuple[ModuleType, ...] = (
 )  # the first that matches makes the kernel
 
 
+@takes(fusion=of_type(Instruction, Computation), dialect=of_type(str))
 def emit(fusion: Instruction | Computation, dialect: Dialect = "cuda", **knobs: int | None) -> Kernel:
     """The kernel of a fusion instruction or of a computation (an entry that only calls a fusion means that fusion).
 
@@ -53,8 +52,6 @@ def _check(computation: Computation) -> None:
 
 def fused_computation(fusion: Instruction | Computation) -> Computation:
     """The computation that a kernel computes."""
-    from indexing.hlo import Instruction
-
     root = fusion if isinstance(fusion, Instruction) else fusion.root
     if root.opcode == "fusion":
         return root.called[0]

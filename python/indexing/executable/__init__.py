@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
+from indexing.arguments import of_type, takes
 from indexing.errors import IndexingError
 from indexing.executable.memory import Held, Pool
 from indexing.executable.plan import Planner
@@ -16,18 +17,20 @@ from indexing.hlo import Module, Shape, parse
 from indexing.ops.block import HloValue, leaves
 from indexing.ops.interpret import check_has_value
 from indexing.reference import evaluate
+from indexing.runtime.device import Device
 
 if TYPE_CHECKING:
     from indexing.emit.kernel import Kernel
     from indexing.hlo import Instruction
     from indexing.runtime.cuda import CudaDevice
-    from indexing.runtime.device import Buffer, Device
+    from indexing.runtime.device import Buffer
 
 DeviceName: TypeAlias = Literal["auto", "cuda", "cpu", "reference"]
 DEVICE_NAMES = ("auto", "cuda", "cpu", "reference")
 GPU_KINDS = (2, 13)  # DLPack's kDLCUDA and kDLCUDAManaged
 
 
+@takes(module=of_type(Module, str), device=of_type(str, Device))
 def compile(module: Module | str, device: DeviceName | Device = "auto") -> Executable:
     """Compile the entry computation of a module (or of HLO text) for a device.
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 
+from indexing.arguments import integer, integers, item, of_type, takes
 from indexing.errors import InvalidMap, UnsupportedOp
 from indexing.lazy import ml_dtypes, np
 
@@ -119,9 +120,10 @@ class Shape:
         return Shape, (self.element_type, self.dimensions, *layout)
 
     @classmethod
+    @takes(element_type=of_type(str), dimensions=integers)
     def array(cls, element_type: str, dimensions: tuple[int, ...] | list[int]) -> Shape:
         """An array's shape without a layout. Raises InvalidMap for an unknown element type or a negative size."""
-        sizes = tuple(int(d) for d in dimensions)
+        sizes = tuple(dimensions)
         if element_type not in _NUMPY_NAMES:
             raise InvalidMap(f"{element_type!r} is no element type of arrays; one of {', '.join(_NUMPY_NAMES)}")
         if min(sizes, default=0) < 0:
@@ -171,9 +173,10 @@ class Shape:
             object.__setattr__(self, "_offsets", found)
         return found
 
+    @takes(dimension=integer)
     def is_dynamic(self, dimension: int) -> bool:
-        """Whether the size of a dimension is known at run time only."""
-        return self.dynamic_dimensions[dimension]
+        """Whether the size of a dimension is known at run time only. Raises IndexingError where there is none such."""
+        return item(self.dynamic_dimensions, dimension, f"{self} has", "dimensions")
 
     def without_layout(self) -> Shape:
         """The same shape without layouts, inside of tuples too."""

@@ -2,7 +2,9 @@
 
 use crate::hash::stable;
 use crate::interval::equality;
+use crate::parts;
 use pyo3::basic::CompareOp;
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
@@ -16,8 +18,12 @@ pub struct PyEquivalence(pub Option<Point>);
 impl PyEquivalence {
     #[new]
     #[pyo3(signature = (counterexample = None))]
-    fn new(counterexample: Option<Point>) -> Self {
-        PyEquivalence(counterexample)
+    fn new(counterexample: Option<&Bound<'_, PyTuple>>) -> PyResult<Self> {
+        let Some(point) = counterexample else { return Ok(PyEquivalence(None)) };
+        let (dims, symbols) = point
+            .extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>)>()
+            .map_err(|_| PyTypeError::new_err("a counterexample is a pair (dims, symbols)"))?;
+        Ok(PyEquivalence(Some((parts::sizes(Some(&dims))?, parts::sizes(Some(&symbols))?))))
     }
 
     #[getter]

@@ -1,5 +1,6 @@
 //! `Interval` and `Variable`.
 
+use crate::argument::{text_of, Text};
 use crate::error::{invalid, too_large};
 use crate::hash::stable;
 use indexing_core::Interval;
@@ -205,8 +206,8 @@ pub struct PyVariable {
 #[pymethods]
 impl PyVariable {
     #[new]
-    fn new(name: Option<String>, interval: &Bound<'_, PyAny>) -> PyResult<Self> {
-        Ok(PyVariable { name: name.filter(|n| !n.is_empty()), interval: interval_of(interval)? })
+    fn new(name: Option<Text>, interval: &Bound<'_, PyAny>) -> PyResult<Self> {
+        Ok(PyVariable { name: name.map(|n| n.0).filter(|n| !n.is_empty()), interval: interval_of(interval)? })
     }
 
     #[getter]
@@ -261,7 +262,7 @@ pub fn variable_of(value: &Bound<'_, PyAny>) -> PyResult<(Option<String>, Interv
         return Ok((v.get().name.clone(), v.get().interval));
     }
     if let Ok((name, interval)) = value.extract::<(Bound<'_, PyString>, Bound<'_, PyAny>)>() {
-        return Ok((Some(name.to_string()), interval_of(&interval)?));
+        return Ok((Some(text_of(&name)?.to_owned()), interval_of(&interval)?));
     }
     Ok((None, interval_of(value)?))
 }

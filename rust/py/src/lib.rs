@@ -1,5 +1,6 @@
 //! `indexing._core`: conversions, locking and GIL release around `indexing-core`; no logic.
 
+mod argument;
 mod batch;
 mod equivalence;
 mod error;
