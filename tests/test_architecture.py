@@ -43,7 +43,7 @@ CORE_LAYERS = (
     "error",
     "int",
     "interval",
-    "expr traversal",
+    "expr order traversal work",
     "canonical lattice quotient",
     "dag dag_nodes evaluate",
     "range facts",

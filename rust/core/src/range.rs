@@ -232,6 +232,7 @@ impl Ranges {
 
     #[inline]
     fn derive_one(&mut self, arena: &mut Arena, e: Expr) -> Info {
+        arena.charge(arena.operand_count(e));
         let mut info = self.of_operands(arena, e);
         if !self.facts.is_empty() {
             info = self.with_facts(arena, e, info);
