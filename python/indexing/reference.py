@@ -16,7 +16,8 @@ from indexing.arguments import of_type, takes
 from indexing.errors import IndexingError
 from indexing.hlo import Module
 from indexing.ops.block import HloValue
-from indexing.ops.interpret import apply, evaluate_instruction, run_computation
+from indexing.ops.bounded import sizes_fit
+from indexing.ops.interpret import apply, check_rank, evaluate_instruction, run_computation
 from indexing.ops.replicas import run_on_replicas
 
 if TYPE_CHECKING:
@@ -79,7 +80,8 @@ def _argument(value: HloValue, shape: Shape, name: str) -> HloValue:
         return tuple(_argument(v, s, name) for v, s in zip(value, shape.elements, strict=True))
     if shape.element_type in ("token", "opaque"):
         return None
+    check_rank(shape, f"parameter {name}")
     array = np.asarray(value)
-    if array.shape != tuple(shape.dimensions):
+    if not sizes_fit(array.shape, shape):
         raise IndexingError(f"parameter {name} is {shape}: an array of shape {array.shape} doesn't fit")
     return array if array.dtype == shape.dtype else array.astype(shape.dtype)

@@ -10,6 +10,7 @@ from indexing.emit.kernel import DIALECTS, Dialect, Kernel
 from indexing.errors import CompileError, UnsupportedOp
 from indexing.hlo import Computation, Instruction
 from indexing.ops.block import leaves
+from indexing.ops.bounded import check_kernel_sizes
 
 EMITTERS: tuple[ModuleType, ...] = (
     scatter,
@@ -37,7 +38,8 @@ def emit(fusion: Instruction | Computation, dialect: Dialect = "cuda", **knobs: 
 
 
 def _check(computation: Computation) -> None:
-    """Raises UnsupportedOp for a computation between anything but arrays."""
+    """Raises UnsupportedOp for a computation between anything but arrays of known sizes."""
+    check_kernel_sizes(computation)
     shapes = leaves(computation.root.shape)
     if not shapes:
         raise UnsupportedOp(f"{computation.name} returns no array: there is nothing for a kernel to write")

@@ -82,7 +82,8 @@ class Shape:
 
     `dimensions` are upper bounds where a dimension is dynamic, -1 where nothing is known of it. `layout` lists dimensions,
     the fastest varying one first, or is `None` where the text gives none; `layout_text` is the whole layout as written,
-    tiles and memory space included. Two shapes are equal if all of this is. `is_tuple` says whether it is a tuple's shape.
+    tiles and memory space included. Two shapes are equal if all of this is. `is_tuple` says whether it is a tuple's shape,
+    `is_bounded` whether an array of it has a dynamic dimension.
     """
 
     element_type: str
@@ -93,6 +94,7 @@ class Shape:
     dynamic_dimensions: tuple[bool, ...] = ()
     element_count: int = field(default=0, compare=False)
     is_tuple: bool = field(init=False, compare=False, repr=False)
+    is_bounded: bool = field(init=False, compare=False, repr=False)
     _leaves: tuple[Shape, ...] | None = field(default=None, init=False, repr=False, compare=False)
     _offsets: tuple[int, ...] | None = field(default=None, init=False, repr=False, compare=False)
     _hash: int = field(init=False, compare=False, repr=False)
@@ -108,6 +110,8 @@ class Shape:
             self.dynamic_dimensions,
         )
         object.__setattr__(self, "is_tuple", self.element_type == "tuple")
+        bounded = True in self.dynamic_dimensions or any(e.is_bounded for e in self.elements)
+        object.__setattr__(self, "is_bounded", bounded)
         object.__setattr__(self, "_hash", hash(key))
 
     def __hash__(self) -> int:

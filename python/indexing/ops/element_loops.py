@@ -234,7 +234,7 @@ def added(name: str, total: str, term: str) -> str:
 
 
 def convolution(ctx: ElementContext, instruction: Instruction, output: int, index: Index) -> Value:
-    """Sum over the window and the input features of the group; places in padding or between dilated elements are 0."""
+    """Sum over the window and the input features of the group; padding and the holes of a dilated input are zeros."""
     labels, window = instruction.dim_labels(), instruction.window()
     lhs, rhs = (o.shape.dimensions for o in instruction.operands)
     out_sizes = instruction.shape.dimensions
@@ -264,6 +264,11 @@ def convolution(ctx: ElementContext, instruction: Instruction, output: int, inde
             inner = ctx.inside(tuple(at), lhs)
             factors = [ctx.operand(instruction, 0, inner), ctx.operand(instruction, 1, tuple(kernel))]
             ctx.assign(total, added(kind.name, total.text, multiplied(instruction, factors)))
+        if conditions and kind.kind in ("float", "complex"):  # padding is zeros, and zero times infinity is a NaN
+            with ctx.otherwise():
+                weight = ctx.operand(instruction, 1, tuple(kernel))
+                padding = ctx.let(kind.name, zero(kind.name), rounds=False)
+                ctx.assign(total, added(kind.name, total.text, multiplied(instruction, [padding, weight])))
 
     _nest(ctx, [in_features, *(w.size for w in window)], add)
     return ctx.let(kind.name, total.text) if kind.is_narrow_float else total
