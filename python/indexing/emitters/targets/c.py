@@ -1,7 +1,7 @@
 """C11, as gcc and clang take it, for processors: a block's threads are loops in the kernel, blocks a loop around it.
 
-The function is `void name(void *const *buffers, int64_t first, int64_t last)`: it runs the blocks from `first` up to `last`,
-of which the grid has x * y * z, x fastest. No header is included.
+The function is `void name(void *const *buffers, int64_t first_block, int64_t last_block)`: it runs the blocks from the first
+up to the last, of which the grid has x * y * z, x fastest. No header is included.
 """
 
 from __future__ import annotations
@@ -85,22 +85,22 @@ def _atomics() -> Iterator[tuple[tuple[str, str], str]]:
 def _entry(kernel: ir.Kernel, parameters: tuple[Parameter, ...], used: frozenset[int]) -> Entry:
     if kernel.block != (1, 1, 1):
         raise CompileError(f"kernel {kernel.name} has threads; run the pass `thread_loops`, which makes loops of them")
-    taken = ", ".join([*(p.declaration for p in parameters), "s64 first", "s64 last"])
+    taken = ", ".join([*(p.declaration for p in parameters), "s64 first_block", "s64 last_block"])
     x, y, _ = kernel.grid
     head = [
         f"static void {kernel.name}_blocks({taken}) {{",
-        "  for (s64 block = first; block < last; block++) {",
+        "  for (s64 block = first_block; block < last_block; block++) {",
     ]
     names = [v.name for v in kernel.variables[:6]]
     ids = ("0", "0", "0", f"block % {x}", f"block / {x} % {y}", f"block / {x * y}")
     is_loop = [v.kind == "loop" for v in kernel.variables[:6]]
     head += [f"    const s32 {names[k]} = {ids[k]};" for k in range(len(names)) if k in used and not is_loop[k]]
-    passed = ", ".join([*(f"buffers[{k}]" for k in range(len(parameters))), "first", "last"])
+    passed = ", ".join([*(f"buffers[{k}]" for k in range(len(parameters))), "first_block", "last_block"])
     closing = (
         "  }",
         "}",
         "",
-        f"void {kernel.name}(void *const *buffers, s64 first, s64 last) {{",
+        f"void {kernel.name}(void *const *buffers, s64 first_block, s64 last_block) {{",
         f"  {kernel.name}_blocks({passed});",
         "}",
     )

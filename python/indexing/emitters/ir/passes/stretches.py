@@ -75,6 +75,40 @@ class _Use:
     buffers: set[str] = field(default_factory=set)
 
 
+def _thread_number(block: tuple[int, int, int]) -> SymbolicExpr:
+    """A thread's number in its block, x fastest."""
+    number, stride = constant(0), 1
+    for axis, size in enumerate(block):
+        if size > 1:
+            number = number + variable(axis) * stride
+        stride *= size
+    return number
+
+
+def _bounds(
+    axis: int, size: int, body: ir.Block, intervals: list[Interval]
+) -> tuple[SymbolicExpr, SymbolicExpr, ir.Block]:
+    """Start and stop of a loop over threads, and its body without the conditions that these stand for.
+
+    These are of the kind `low <= thread + rest <= high`, around all of the body, where `rest` does not depend on the thread.
+    """
+    start, stop = constant(0), constant(size)
+    while len(body) == 1 and isinstance(body[0], ir.If) and not body[0].otherwise:
+        first, *others = body[0].conditions
+        if not isinstance(first, ir.Within):
+            break
+        rest = first.expression - variable(axis)
+        if axis in rest.used_variables():
+            break
+        bounds = first.expression.range(intervals)
+        if first.lower is not None and bounds.lower < first.lower:
+            start = start.max(first.lower - rest)
+        if first.upper is not None and bounds.upper > first.upper:
+            stop = stop.min(first.upper + 1 - rest)
+        body = (replace(body[0], conditions=tuple(others)),) if others else body[0].then
+    return start, stop, body
+
+
 class Stretches:
     """Puts the kernel together."""
 
@@ -85,8 +119,7 @@ class Stretches:
         self.buffers = {b.name: b for b in kernel.buffers}
         self.results = {f.name: tuple(r.type for r in f.results) for f in kernel.functions}
         self.threads = kernel.block[0] * kernel.block[1] * kernel.block[2]
-        x, y, _ = kernel.block
-        self.thread = variable(0) + variable(1) * x + variable(2) * (x * y)
+        self.thread = _thread_number(kernel.block)
         self.uses = {s.number: self._use(s) for s in _stretches(items) if isinstance(s, Stretch)}
         self.teams = [t.statement for t in _stretches(items) if isinstance(t, Team)]
         self.kinds = {name: kind for use in self.uses.values() for name, kind in use.defined.items()}
@@ -213,11 +246,14 @@ class Stretches:
         return tuple(s for item in items for s in self._item(item))
 
     def _loops(self, body: ir.Block) -> ir.Statement:
-        """The loops over the threads of a block."""
-        sizes = [(k, n) for k, n in enumerate(self.original.block) if n > 1]
-        for k, n in sizes or [(0, 1)]:
-            body = (ir.For(k, constant(0), constant(n), 1, body),)
-        return body[0]
+        """The loops over the threads of a block; a condition that ends a row of threads is the end of the inner loop."""
+        sizes = [(k, n) for k, n in enumerate(self.original.block) if n > 1] or [(0, 1)]
+        (inner, size), *outer = sizes
+        start, stop, body = _bounds(inner, size, body, [v.interval for v in self.variables])
+        loop = ir.For(inner, start, stop, 1, body)
+        for k, n in outer:
+            loop = ir.For(k, constant(0), constant(n), 1, (loop,))
+        return loop
 
     def _stretch(self, stretch: Stretch) -> ir.Block:
         """What one thread does: index expressions again, what was kept, the statements, what is to be kept."""
@@ -308,11 +344,10 @@ class Stretches:
             half = -(-left // 2)
             others = left - half
             team = self._counter("team", teams)
-            cell = self._counter("cell", others * s.distance)
+            cell, stop = self._counter("cell", others * s.distance), constant(others * s.distance)
             here = variable(team) * (s.threads * s.distance) + variable(cell)
             body = self._combined(s, here, here + half * s.distance)
-            loop: ir.Statement = ir.For(cell, constant(0), constant(others * s.distance), 1, body)
-            yield ir.For(team, constant(0), constant(teams), 1, (loop,))
+            yield ir.For(team, constant(0), constant(teams), 1, (ir.For(cell, constant(0), stop, 1, body),))
             left = half
 
     def _counter(self, name: str, size: int) -> int:

@@ -1,0 +1,491 @@
+"""Kernels built by hand, written for all targets: run as C on the processor, taken by NVRTC, and run by OpenCL."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+from ir_kernels import BL_X, NUMPY, TH_X, TH_Y, compiled, given, kernel, result, run, thread_loops, write
+
+from indexing._core import Interval, constant, variable
+from indexing.emitters.ir import nodes as ir
+from indexing.emitters.ir.passes.team_reductions import lower_team_reductions
+from indexing.emitters.targets import TARGETS, arguments, shared_bytes
+from indexing.errors import CompileError
+
+OWN = variable(6)  # the first variable of an entry behind the ids
+ADD = ir.Function(
+    "add",
+    (),
+    (ir.Ref("f32", "a"), ir.Ref("f32", "b")),
+    (),
+    (ir.Op("add", "f32", (ir.Ref("f32", "a"), ir.Ref("f32", "b"))),),
+)
+LATER = ir.Function(  # the pair with the larger value, of equal ones the first
+    "later",
+    (),
+    tuple(ir.Ref(t, n) for t, n in (("f32", "a"), ("s32", "i"), ("f32", "b"), ("s32", "j"))),
+    (ir.Let("first", ir.Op("ge", "pred", (ir.Ref("f32", "a"), ir.Ref("f32", "b")))),),
+    (
+        ir.Op("select", "f32", (ir.Ref("pred", "first"), ir.Ref("f32", "a"), ir.Ref("f32", "b"))),
+        ir.Op("select", "s32", (ir.Ref("pred", "first"), ir.Ref("s32", "i"), ir.Ref("s32", "j"))),
+    ),
+)
+
+
+def f32(value: float) -> ir.Constant:
+    return ir.Constant("f32", value)
+
+
+def plus(a: ir.Value, b: ir.Value) -> ir.Op:
+    return ir.Op("add", a.type, (a, b))
+
+
+@dataclass(frozen=True)
+class Case:
+    """A kernel, data for it by seed, and what a launch leaves."""
+
+    kernel: ir.Kernel
+    inputs: Callable[[np.random.Generator], tuple[np.ndarray, ...]]
+    expected: Callable[..., tuple[np.ndarray, ...]]
+    shuffles: bool = False
+
+
+def row_sum(threads: int, rows: int, columns: int, block: int) -> Case:
+    """`block // threads` rows a block, `threads` threads a row; the last rows of the last block are missing."""
+    across = block // threads
+    row = BL_X * across + TH_X // threads
+    inside = ir.Within(row, 0, rows - 1)
+    load = ir.Load("f32", "p0", (row * columns + variable(6),))
+    body = (
+        ir.Var("sum", "f32", f32(0.0)),
+        ir.If(
+            (inside,),
+            (
+                ir.For(7, constant(0), constant(-(-columns // threads)), 1, (
+                    ir.LetIndex(6, TH_X % threads + variable(7) * threads),
+                    ir.If((ir.Within(variable(6), 0, columns - 1),), (ir.Assign("sum", plus(ir.Ref("f32", "sum"), load)),)),
+                )),
+            ),
+        ),
+        ir.TeamReduce(("sum",), ("f32",), "add", threads, 1),
+        ir.If((inside, ir.Within(TH_X % threads, 0, 0)), (ir.Store("o0", (row,), ir.Ref("f32", "sum")),)),
+    )  # fmt: skip
+    steps = -(-columns // threads)
+    found = kernel(
+        body, [given(0, "f32", rows * columns), result(0, "f32", rows)], -(-rows // across), block, [ADD],
+        column=("let", 0, steps * threads - 1), step=("loop", 0, steps - 1),
+    )  # fmt: skip
+    return Case(
+        found,
+        lambda rng: (rng.integers(-8, 8, rows * columns).astype(np.float32),),
+        lambda x: (x.reshape(rows, columns).sum(1),),
+    )
+
+
+def column_sum() -> Case:
+    """32 columns a block, 8 threads a column, 32 threads apart."""
+    rows, columns, team = 100, 70, 8
+    column = BL_X * 32 + TH_X % 32
+    row = variable(6) * team + TH_X // 32
+    load = ir.Load("f32", "p0", (row * columns + column,))
+    inside = (ir.Within(column, 0, columns - 1), ir.Within(row, 0, rows - 1))
+    body = (
+        ir.Var("sum", "f32", f32(0.0)),
+        ir.For(
+            6, constant(0), constant(13), 1, (ir.If(inside, (ir.Assign("sum", plus(ir.Ref("f32", "sum"), load)),)),)
+        ),
+        ir.TeamReduce(("sum",), ("f32",), "add", team, 32),
+        ir.If((ir.Within(TH_X // 32, 0, 0), inside[0]), (ir.Store("o0", (column,), ir.Ref("f32", "sum")),)),
+    )
+    found = kernel(
+        body, [given(0, "f32", rows * columns), result(0, "f32", columns)], 3, 256, [ADD], step=("loop", 0, 12)
+    )
+    return Case(
+        found,
+        lambda rng: (rng.integers(-8, 8, rows * columns).astype(np.float32),),
+        lambda x: (x.reshape(rows, columns).sum(0),),
+    )
+
+
+def argmax() -> Case:
+    """One row a block; a value and its place are combined together."""
+    rows, columns = 5, 256
+    body = (
+        ir.Var("top", "f32", ir.Load("f32", "p0", (BL_X * columns + TH_X,))),
+        ir.Var("place", "s32", ir.IndexValue(TH_X, "s32")),
+        ir.TeamReduce(("top", "place"), ("f32", "s32"), "later", columns, 1),
+        ir.If((ir.Within(TH_X, 0, 0),), (
+            ir.Store("o0", (BL_X,), ir.Ref("f32", "top")),
+            ir.Store("o1", (BL_X,), ir.Ref("s32", "place")),
+        )),
+    )  # fmt: skip
+    buffers = [given(0, "f32", rows * columns), result(0, "f32", rows), result(1, "s32", rows)]
+    return Case(
+        kernel(body, buffers, rows, columns, [LATER]),
+        lambda rng: (rng.permutation(rows * columns).astype(np.float32),),
+        lambda x: (x.reshape(rows, columns).max(1), x.reshape(rows, columns).argmax(1).astype(np.int32)),
+    )
+
+
+def transpose() -> Case:
+    """Tiles of 32 by 32 through shared memory, with a loop over four rows a thread on both sides of the barrier."""
+    rows, columns = 70, 100
+    tiles = 4
+    tile_row, tile_column = BL_X // tiles, BL_X % tiles
+    row, column = tile_row * 32 + variable(6) * 8 + TH_Y, tile_column * 32 + TH_X
+    out_row, out_column = tile_column * 32 + variable(6) * 8 + TH_Y, tile_row * 32 + TH_X
+    tile = ir.Buffer("tile", "f32", (32 * 33,), "shared")
+    cell = (variable(6) * 8 + TH_Y) * 33 + TH_X
+    other = TH_X * 33 + variable(6) * 8 + TH_Y
+    body = (
+        ir.For(6, constant(0), constant(4), 1, (
+            ir.If((ir.Within(row, 0, rows - 1), ir.Within(column, 0, columns - 1)),
+                  (ir.Store("tile", (cell,), ir.Load("f32", "p0", (row * columns + column,))),)),
+        ), 4),
+        ir.Barrier(),
+        ir.For(6, constant(0), constant(4), 1, (
+            ir.If((ir.Within(out_row, 0, columns - 1), ir.Within(out_column, 0, rows - 1)),
+                  (ir.Store("o0", (out_row * rows + out_column,), ir.Load("f32", "tile", (other,))),)),
+        )),
+    )  # fmt: skip
+    buffers = [given(0, "f32", rows * columns), result(0, "f32", rows * columns), tile]
+    return Case(
+        kernel(body, buffers, 3 * tiles, (32, 8, 1), step=("loop", 0, 3)),
+        lambda rng: (rng.normal(size=rows * columns).astype(np.float32),),
+        lambda x: (x.reshape(rows, columns).T.reshape(-1),),
+    )
+
+
+def histogram(kind: str, opcode: str, compute: str) -> Case:
+    """o0[p0[i]] = combiner(o0[p0[i]], p1[i]); `opcode` for the target's own instruction."""
+    count, bins = 5000, 7
+    place = BL_X * 128 + TH_X
+    own = "maximum" if opcode == "maximum" else "add"
+    pair = tuple(ir.Ref(compute, n) for n in "ab")
+    combiner = ir.Function("both", (), pair, (), (ir.Op(own, compute, pair),))
+    value: ir.Value = ir.Load(NUMPY_STORED[kind], "p1", (place,))
+    if kind == "bf16":
+        value = ir.Op("decode", "f32", (value,), "bf16")
+    body = (
+        ir.If((ir.Within(place, 0, count - 1),), (
+            ir.LetIndex(6, ir.Load("s32", "p0", (place,))),
+            ir.AtomicUpdate("o0", (OWN,), "both", value, opcode if opcode != "swap" else ""),
+        )),
+    )  # fmt: skip
+    buffers = [given(0, "s32", count), given(1, kind, count), result(0, kind, bins)]
+    found = kernel(body, buffers, -(-count // 128), 128, [combiner], bin=("let", 0, bins - 1))
+
+    def inputs(rng: np.random.Generator) -> tuple[np.ndarray, ...]:
+        values = rng.integers(0, 2, count)
+        stored = (values * 0x3F80).astype(np.uint16) if kind == "bf16" else values.astype(NUMPY[kind])
+        return rng.integers(0, bins, count).astype(np.int32), stored
+
+    def expected(places: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, ...]:
+        if kind == "bf16":  # 256 + 1 is 256 in bf16
+            sums = np.bincount(places, values != 0, bins)
+            return ((np.minimum(sums, 256).astype(np.float32).view(np.uint32) >> 16).astype(np.uint16),)
+        out = np.zeros(bins, NUMPY[kind])
+        (np.maximum if own == "maximum" else np.add).at(out, places, values)
+        return (out,)
+
+    return Case(found, inputs, expected)
+
+
+NUMPY_STORED = {**{name: name for name in NUMPY}, "bf16": "u16"}
+NUMPY["bf16"] = np.dtype(np.uint16)
+
+
+def split_sum() -> Case:
+    """The block that comes last adds up what all have left: a condition that threads share decides over a barrier."""
+    blocks, threads = 6, 64
+    last = ir.Op("eq", "pred", (ir.Load("u32", "ticket", (constant(0),)), ir.Constant("u32", blocks - 1)))
+    body = (
+        ir.Var("sum", "f32", ir.Load("f32", "p0", (BL_X * threads + TH_X,))),
+        ir.TeamReduce(("sum",), ("f32",), "add", threads, 1),
+        ir.If((ir.Within(TH_X, 0, 0),), (
+            ir.Store("parts", (BL_X,), ir.Ref("f32", "sum")),
+            ir.Fence(),
+            ir.FetchAdd("mine", "count", (constant(0),), ir.Constant("u32", 1)),
+            ir.Store("ticket", (constant(0),), ir.Ref("u32", "mine")),
+        )),
+        ir.Barrier(),
+        ir.Let("last", last),
+        ir.If((ir.Ref("pred", "last"),), (
+            ir.Fence(),
+            ir.Assign("sum", f32(0.0)),
+            ir.If((ir.Within(TH_X, 0, blocks - 1),), (ir.Assign("sum", ir.Load("f32", "parts", (TH_X,))),)),
+            ir.TeamReduce(("sum",), ("f32",), "add", threads, 1),
+            ir.If((ir.Within(TH_X, 0, 0),), (
+                ir.Store("o0", (), ir.Ref("f32", "sum")),
+                ir.Store("count", (constant(0),), ir.Constant("u32", 0)),
+            )),
+        )),
+    )  # fmt: skip
+    buffers = [
+        given(0, "f32", blocks * threads),
+        result(0, "f32"),
+        ir.Buffer("parts", "f32", (blocks,), "global", "scratch", 0),
+        ir.Buffer("count", "u32", (1,), "global", "scratch", 1),
+        ir.Buffer("ticket", "u32", (1,), "shared"),
+    ]
+    return Case(
+        kernel(body, buffers, blocks, threads, [ADD]),
+        lambda rng: (rng.integers(-8, 8, blocks * threads).astype(np.float32),),
+        lambda x: (np.float32([x.sum()]), x.reshape(blocks, threads).sum(1), np.uint32([0])),
+    )
+
+
+def vectors() -> Case:
+    """Four elements a thread by vector loads and stores, through local memory; a part of them in place."""
+    count = 1024
+    place = (BL_X * 64 + TH_X) * 4
+    local = [ir.Buffer("x", "f32", (4,), "local"), ir.Buffer("y", "f32", (4,), "local")]
+    body = (
+        ir.Copy("x", constant(0), "p0", place, 4),
+        ir.For(6, constant(0), constant(4), 1, (
+            ir.Store("y", (OWN,), plus(ir.Load("f32", "x", (OWN,)), f32(1.5))),
+        ), 4),
+        ir.Copy("o0", place, "y", constant(0), 4),
+    )  # fmt: skip
+    buffers = [given(0, "f32", count), result(0, "f32", count, alias_of="p0"), *local]
+    return Case(
+        kernel(body, buffers, 4, 64, lane=("loop", 0, 3)),
+        lambda rng: (rng.normal(size=count).astype(np.float32),),
+        lambda x: (x + np.float32(1.5),),
+    )
+
+
+def table_and_function() -> Case:
+    """A function of an index and a value that reads a buffer and a table of constants; results of two types."""
+    count = 300
+    i, k = variable(0), variable(1)
+    function = ir.Function(
+        "pick",
+        (ir.IndexVariable("i", _interval(count), "parameter"),
+         ir.IndexVariable("k", _interval(3), "let")),
+        (ir.Ref("f32", "scale"),),
+        (ir.LetIndex(1, i % 3),
+         ir.Let("entry", ir.Op("decode", "f32", (ir.Load("u16", "table", (k,)),), "bf16"))),
+        (ir.Op("mul", "f32", (ir.Op("mul", "f32", (ir.Load("f32", "p0", (i,)), ir.Ref("f32", "entry"))), ir.Ref("f32", "scale"))),
+         ir.Op("lt", "pred", (ir.Load("f32", "p0", (i,)), f32(0.0)))),
+        inline=False,
+    )  # fmt: skip
+    place = BL_X * 128 + TH_X
+    body = (
+        ir.If((ir.Within(place, 0, count - 1),), (
+            ir.CallFunction(("value", "negative"), "pick", (place,), (f32(2.0),)),
+            ir.Store("o0", (place,), ir.Ref("f32", "value")),
+            ir.Store("o1", (place,), ir.Op("convert", "u8", (ir.Ref("pred", "negative"),))),
+        )),
+    )  # fmt: skip
+    table = ir.Buffer("table", "bf16", (3,), "constant", data=(1.0, -0.5, 3.0))
+    buffers = [given(0, "f32", count), result(0, "f32", count), result(1, "pred", count), table]
+    entries = np.float32([1.0, -0.5, 3.0])
+    return Case(
+        kernel(body, buffers, 3, 128, [function]),
+        lambda rng: (rng.normal(size=count).astype(np.float32),),
+        lambda x: (x * entries[np.arange(count) % 3] * 2, (x < 0).astype(np.uint8)),
+    )
+
+
+def _interval(size: int) -> Interval:
+    return Interval(0, size - 1)
+
+
+def matmul() -> Case:
+    """A column a thread: the loop over the shared dimension stands outside of the loop over threads."""
+    m, k, n = 3, 50, 200
+    place = BL_X * 128 + TH_X
+    a = ir.Load("f32", "p0", (variable(7) * k + OWN,))
+    b = ir.Load("f32", "p1", (OWN * n + place,))
+    product = ir.Op("mul", "f32", (a, b))
+    body = (
+        ir.If((ir.Within(place, 0, n - 1),), (
+            ir.For(7, constant(0), constant(m), 1, (
+                ir.Var("sum", "f32", f32(0.0)),
+                ir.For(6, constant(0), constant(k), 1, (ir.Assign("sum", plus(ir.Ref("f32", "sum"), product)),)),
+                ir.Store("o0", (variable(7) * n + place,), ir.Ref("f32", "sum")),
+            )),
+        )),
+    )  # fmt: skip
+    buffers = [given(0, "f32", m * k), given(1, "f32", k * n), result(0, "f32", m * n)]
+    return Case(
+        kernel(body, buffers, 2, 128, k=("loop", 0, k - 1), m=("loop", 0, m - 1)),
+        lambda rng: (rng.integers(-4, 4, m * k).astype(np.float32), rng.integers(-4, 4, k * n).astype(np.float32)),
+        lambda a, b: ((a.reshape(m, k) @ b.reshape(k, n)).reshape(-1),),
+    )
+
+
+def branch_around_loops() -> Case:
+    """Both sides of a condition of each thread's own have a loop over neighbouring elements; a value lives across."""
+    count, steps = 256, 5
+    place = TH_X
+    wide = BL_X * count + place
+    flag = ir.Op("gt", "pred", (ir.Load("f32", "p0", (wide,)), f32(0.0)))
+    element = ir.Load("f32", "p1", (OWN * count + place,))
+    body = (
+        ir.Let("first", ir.Load("f32", "p0", (wide,))),
+        ir.Var("sum", "f32", f32(0.0)),
+        ir.If((flag,), (
+            ir.For(6, constant(0), constant(steps), 1, (ir.Assign("sum", plus(ir.Ref("f32", "sum"), element)),)),
+        ), (
+            ir.For(6, constant(0), constant(steps), 1, (
+                ir.Assign("sum", ir.Op("sub", "f32", (ir.Ref("f32", "sum"), element))),
+            )),
+        )),
+        ir.Store("o0", (wide,), plus(ir.Ref("f32", "sum"), ir.Ref("f32", "first"))),
+    )  # fmt: skip
+    buffers = [given(0, "f32", 2 * count), given(1, "f32", steps * count), result(0, "f32", 2 * count)]
+
+    def expected(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, ...]:
+        sums = np.tile(y.reshape(steps, count).sum(0), 2)
+        return (np.where(x > 0, sums, -sums) + x,)
+
+    return Case(
+        kernel(body, buffers, 2, count, step=("loop", 0, steps - 1)),
+        lambda rng: (
+            rng.integers(-4, 4, 2 * count).astype(np.float32),
+            rng.integers(-4, 4, steps * count).astype(np.float32),
+        ),
+        expected,
+    )
+
+
+def early_exit() -> Case:
+    """A loop with a break: how many elements stand before the first 0."""
+    count, steps = 100, 9
+    element = ir.Load("s32", "p0", (OWN * count + TH_X,))
+    body = (
+        ir.If((ir.Within(TH_X, 0, count - 1),), (
+            ir.Var("before", "s32", ir.Constant("s32", 0)),
+            ir.For(6, constant(0), constant(steps), 1, (
+                ir.Break((ir.Op("eq", "pred", (element, ir.Constant("s32", 0))),)),
+                ir.Assign("before", plus(ir.Ref("s32", "before"), ir.Constant("s32", 1))),
+            )),
+            ir.Store("o0", (TH_X,), ir.Ref("s32", "before")),
+        )),
+    )  # fmt: skip
+    return Case(
+        kernel(body, [given(0, "s32", steps * count), result(0, "s32", count)], 1, 128, step=("loop", 0, steps - 1)),
+        lambda rng: (rng.integers(0, 4, steps * count).astype(np.int32),),
+        lambda x: ((x.reshape(steps, count) != 0).cumprod(0).sum(0).astype(np.int32),),
+    )
+
+
+CASES = {
+    "row_sum_warp": row_sum(32, 37, 90, 128),
+    "row_sum_block": row_sum(256, 5, 1000, 256),
+    "row_sum_rows_a_warp": row_sum(8, 37, 8, 64),
+    "column_sum": column_sum(),
+    "argmax": argmax(),
+    "transpose": transpose(),
+    "atomic_s32": histogram("s32", "add", "s32"),
+    "atomic_maximum_s32": histogram("s32", "maximum", "s32"),
+    "atomic_f32": histogram("f32", "add", "f32"),
+    "atomic_swap_f32": histogram("f32", "swap", "f32"),
+    "atomic_swap_u8": histogram("u8", "swap", "u8"),
+    "atomic_swap_bf16": histogram("bf16", "swap", "f32"),
+    "atomic_swap_c64": histogram("c64", "swap", "c64"),
+    "split_sum": split_sum(),
+    "vectors": vectors(),
+    "table_and_function": table_and_function(),
+    "matmul": matmul(),
+    "branch_around_loops": branch_around_loops(),
+    "early_exit": early_exit(),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_runs_as_c(name: str) -> None:
+    case = CASES[name]
+    once = compiled(case.kernel)
+    for seed in (1, 2):
+        inputs = case.inputs(np.random.default_rng(seed))
+        for got, expected in zip(run(once, *inputs, of=case.kernel), case.expected(*inputs), strict=True):
+            np.testing.assert_array_equal(got, expected)
+
+
+def lowered(found: ir.Kernel, target: str) -> ir.Kernel:
+    return lower_team_reductions(found, TARGETS[target].shuffle_width)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_nvrtc_takes_it(name: str) -> None:
+    program = pytest.importorskip("cuda.core").Program
+    from cuda.core import ProgramOptions
+
+    source = write(lowered(CASES[name].kernel, "cuda"), TARGETS["cuda"])
+    options = ProgramOptions(name="kernel.cu", arch="sm_80", std="c++17")
+    assert program(source, "c++", options=options).compile("cubin").code
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_runs_as_opencl(name: str) -> None:
+    cl = pytest.importorskip("pyopencl")
+    from indexing.runtime.opencl import OpenCLDevice
+
+    device = OpenCLDevice()
+    case = CASES[name]
+    found = lowered(case.kernel, "opencl")
+    source = write(found, TARGETS["opencl"])
+    entry = cl.Kernel(cl.Program(device._context, source).build(options=["-w", "-cl-std=CL1.2"]), found.name)
+    for seed in (1, 2):
+        inputs = case.inputs(np.random.default_rng(seed))
+        buffers = []
+        for k, b in enumerate(arguments(found)):
+            empty = np.zeros(-(-max(b.size, 1) * NUMPY[b.element_type].itemsize // 16) * 16, np.uint8)
+            data = inputs[k].view(np.uint8) if k < len(inputs) else empty
+            empty[: data.size] = data
+            buffers.append(device.upload(empty))
+        size = tuple(g * b for g, b in zip(found.grid, found.block, strict=True))
+        entry(device._queue, size, found.block, *(b.handle for b in buffers))
+        written = [k for k, b in enumerate(arguments(found)) if b.role != "input" or _in_place(found, b.name)]
+        for k, expected in zip(written, case.expected(*inputs), strict=True):
+            buffer = arguments(found)[k]
+            got = device.download(buffers[k], NUMPY[buffer.element_type], (buffer.size,))
+            np.testing.assert_array_equal(got, expected)
+
+
+def _in_place(found: ir.Kernel, name: str) -> bool:
+    return any(b.alias_of == name for b in found.buffers)
+
+
+# ---------------------------------------------------------------- what the text says
+
+
+def source_of(name: str) -> str:
+    return write(thread_loops(CASES[name].kernel), TARGETS["c"])
+
+
+def test_a_shared_loop_stands_outside_of_the_threads() -> None:
+    lines = [line.strip() for line in source_of("matmul").splitlines()]
+    loops = [line.split()[2] for line in lines if line.startswith("for (")]
+    assert loops.index("k") < len(loops) - 1 - loops[::-1].index("th_x")
+
+
+def test_values_of_one_stretch_stay_out_of_memory() -> None:
+    assert "local" not in source_of("early_exit")
+    assert "_of[" not in source_of("early_exit")
+    assert "_of[" in source_of("branch_around_loops")
+
+
+def test_shared_memory_counts_bytes() -> None:
+    assert shared_bytes(CASES["transpose"].kernel) == 32 * 33 * 4
+
+
+def test_a_barrier_under_a_condition_of_single_threads_is_refused() -> None:
+    flag = ir.Op("gt", "pred", (ir.Load("f32", "p0", (TH_X,)), f32(0.0)))
+    found = kernel([ir.If((flag,), (ir.Barrier(),))], [given(0, "f32", 64)], 1, 64)
+    with pytest.raises(CompileError, match="barrier"):
+        thread_loops(found)
+
+
+def test_a_name_from_outside_ends_no_comment() -> None:
+    found = replace(CASES["vectors"].kernel, comment="a\nint x; \\ b */ c")
+    for target in TARGETS.values():
+            text = write(found if target.has_threads else thread_loops(found), target)
+        assert "int x" not in text.splitlines()[1]
+        assert text.splitlines()[0] == "// a int x; _ b */ c"
