@@ -63,6 +63,7 @@ fuzz: $(VENV)/.developed ## N= random problems (SEED=, FIRST=) in Rust, N/1000 m
 	cargo run --quiet --locked --release --manifest-path fuzz/volume/Cargo.toml -- $(N) $(seed) $(FIRST)
 	$(python) fuzz/maps.py --count $(few) --seed $(seed)
 	$(python) fuzz/presburger.py --count $(few) --seed $(seed)
+	$(python) fuzz/arguments.py --count $(few)0 --seed $(seed)
 
 bench: $(VENV)-bench/.made ## speed: the core (CORPUS= a file of maps), Python, growth, and the peers that pip installs
 	CORPUS=$(abspath $(CORPUS)) cargo bench --quiet --locked --manifest-path benches/core/Cargo.toml

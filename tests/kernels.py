@@ -1,4 +1,9 @@
-"""Runs one kernel on the CPU beside the reference, and holds its thread maps against the definition."""
+"""Runs kernels and programs on the CPU beside the reference, each several times with different data; thread maps.
+
+What a kernel leaves behind (counters, scratch memory, buffers that it overwrites) must not reach its next call.
+"""
+
+from collections.abc import Callable
 
 import ml_dtypes
 import numpy as np
@@ -6,6 +11,7 @@ import numpy as np
 import indexing as ix
 from indexing.emit.kernel import Kernel
 from indexing.ops.block import leaves
+from indexing.runtime.device import Buffer
 from indexing.runtime.opencl import OpenCLDevice
 
 _OPENED: list[OpenCLDevice] = []
@@ -30,33 +36,97 @@ def random_array(shape: ix.hlo.Shape, rng: np.random.Generator) -> np.ndarray:
     return rng.integers(low, high, sizes).astype(shape.dtype)
 
 
-def launch(kernel: Kernel, arrays: list[np.ndarray], shapes: list[ix.hlo.Shape]) -> list[np.ndarray]:
-    """Run one kernel on the CPU; arrays are logical, buffers as the layouts say."""
+def launcher(kernel: Kernel, shapes: list[ix.hlo.Shape]) -> Callable[[list[np.ndarray]], list[np.ndarray]]:
+    """A function that runs one kernel on the CPU; scratch memory stays as the last call left it.
+
+    Arrays are logical, buffers as the layouts say.
+    """
     device = cpu()
-    buffers, passed = [], []
-    for argument in kernel.arguments:
-        if argument.alias_of is not None:
-            buffers.append(buffers[argument.alias_of])
-            continue
-        if argument.kind == "input":
-            array = arrays[argument.number]
-            order = argument.layout[::-1] if argument.layout is not None else range(array.ndim)
-            buffers.append(device.upload(np.ascontiguousarray(array.transpose(tuple(order)))))
-        elif argument.kind == "scratch":
-            buffers.append(device.upload(argument.zeros()))
-        else:
-            shape = shapes[argument.number]
-            buffers.append(device.upload(np.full(shape.element_count * shape.dtype.itemsize, 0xA5, np.uint8)))
-        passed.append(buffers[-1])
-    device.load(kernel)(passed)
-    out = []
-    for argument, buffer in zip(kernel.arguments, buffers, strict=True):
-        if argument.kind == "output":
-            shape = shapes[argument.number]
-            order = tuple(reversed(shape.minor_to_major))
-            physical = device.download(buffer, shape.dtype, tuple(shape.dimensions[d] for d in order))
-            out.append(physical.transpose(np.argsort(order)) if order else physical)
-    return out
+    start = device.load(kernel)
+    scratch = {a.number: device.upload(a.zeros()) for a in kernel.arguments if a.kind == "scratch"}
+
+    def launch(arrays: list[np.ndarray]) -> list[np.ndarray]:
+        buffers, passed = [], []
+        for argument in kernel.arguments:
+            if argument.alias_of is not None:
+                buffers.append(buffers[argument.alias_of])
+                continue
+            if argument.kind == "input":
+                array = arrays[argument.number]
+                order = argument.layout[::-1] if argument.layout is not None else range(array.ndim)
+                buffers.append(device.upload(np.ascontiguousarray(array.transpose(tuple(order)))))
+            elif argument.kind == "scratch":
+                buffers.append(scratch[argument.number])
+            else:
+                shape = shapes[argument.number]
+                buffers.append(device.upload(np.full(shape.element_count * shape.dtype.itemsize, 0xA5, np.uint8)))
+            passed.append(buffers[-1])
+        start(passed)
+        pairs = zip(kernel.arguments, buffers, strict=True)
+        return [downloaded(b, shapes[a.number]) for a, b in pairs if a.kind == "output"]
+
+    return launch
+
+
+def launch(kernel: Kernel, arrays: list[np.ndarray], shapes: list[ix.hlo.Shape]) -> list[np.ndarray]:
+    """What one kernel computes after it was called with the same data and with other data, the arrays backwards."""
+    run = launcher(kernel, shapes)
+    first = run(arrays)
+    run([a[::-1] if a.ndim else a for a in arrays])
+    again = run(arrays)
+    for got, want in zip(again, first, strict=True):
+        close(got, want)
+    return again
+
+
+def downloaded(buffer: Buffer, shape: ix.hlo.Shape) -> np.ndarray:
+    order = tuple(reversed(shape.minor_to_major))
+    physical = cpu().download(buffer, shape.dtype, tuple(shape.dimensions[d] for d in order))
+    return physical.transpose(np.argsort(order)) if order else physical
+
+
+def as_list(value: object) -> list[np.ndarray]:
+    """The arrays of a program's result; nested tuples are taken apart."""
+    if isinstance(value, tuple | list):
+        return [array for part in value for array in as_list(part)]
+    return [np.asarray(value)]
+
+
+class Compiled:
+    """An executable whose every call is three: with the data given, with other data, and with the data given again.
+
+    The second must agree with the reference, the third with the first.
+    """
+
+    def __init__(self, program: ix.hlo.Module | str, device: str = "cpu", tolerance: float = 1e-3) -> None:
+        self.executable = ix.compile(program, device)
+        self.tolerance = tolerance
+        self.calls = 0
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self.executable, name)
+
+    def __call__(self, *arrays: object) -> object:
+        module = self.executable.module
+        first = self.executable(*arrays)
+        kept = [a.copy() for a in as_list(first)]
+        self.calls += 1
+        rng = np.random.default_rng(self.calls)
+        others = [random_value(p.shape, rng) for p in module.entry.parameters]
+        for got, want in zip(as_list(self.executable(*others)), as_list(ix.evaluate(module, *others)), strict=True):
+            close(got, want, self.tolerance)
+        for got, want in zip(as_list(self.executable(*arrays)), kept, strict=True):
+            close(got, want, self.tolerance)
+        return first
+
+
+def compiled(program: ix.hlo.Module | str, device: str = "cpu", tolerance: float = 1e-3) -> Compiled:
+    """The executable of a program, which is never called with one set of data alone."""
+    return Compiled(program, device, tolerance)
+
+
+def random_value(shape: ix.hlo.Shape, rng: np.random.Generator) -> object:
+    return tuple(random_value(s, rng) for s in shape.elements) if shape.is_tuple else random_array(shape, rng)
 
 
 def close(got: np.ndarray, want: np.ndarray, tolerance: float = 1e-5) -> None:
@@ -66,22 +136,25 @@ def close(got: np.ndarray, want: np.ndarray, tolerance: float = 1e-5) -> None:
         np.testing.assert_array_equal(got.astype(np.int64), want.astype(np.int64))
         return
     wide = np.complex128 if np.iscomplexobj(want) else np.float64
-    np.testing.assert_allclose(got.astype(wide), want.astype(wide), rtol=tolerance, atol=tolerance)
+    np.testing.assert_allclose(got.astype(wide), want.astype(wide), rtol=tolerance, atol=tolerance, equal_nan=True)
 
 
 def check(text: str, emitter: str | None = None, seed: int = 0, tolerance: float = 1e-5, **knobs: int) -> Kernel:
-    """The CPU kernel of a computation agrees with the reference, its CUDA form has the same thread maps."""
+    """The CPU kernel of a computation agrees with the reference, its CUDA form has the same thread maps.
+
+    It is loaded once, and called with data of two seeds in turns.
+    """
     computation = ix.hlo.parse(text).entry
-    rng = np.random.default_rng(seed)
-    arrays = [random_array(p.shape, rng) for p in computation.parameters]
     kernel = ix.emit(computation, dialect="opencl", **knobs)
     if emitter is not None:
         assert kernel.emitter == emitter
-    shapes = list(leaves(computation.root.shape))
-    want = ix.evaluate(computation.module, *arrays)
-    want = list(want) if isinstance(want, tuple) else [want]
-    for got, expected in zip(launch(kernel, arrays, shapes), want, strict=True):
-        close(got, np.asarray(expected), tolerance)
+    launch = launcher(kernel, list(leaves(computation.root.shape)))
+    for data in (seed, seed + 1, seed):
+        rng = np.random.default_rng(data)
+        arrays = [random_array(p.shape, rng) for p in computation.parameters]
+        want = as_list(ix.evaluate(computation.module, *arrays))
+        for got, expected in zip(launch(arrays), want, strict=True):
+            close(got, expected, tolerance)
     cuda = ix.emit(computation, dialect="cuda", **knobs)
     assert cuda.output_maps == kernel.output_maps
     assert (cuda.grid, cuda.block) == (kernel.grid, kernel.block)

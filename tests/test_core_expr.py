@@ -226,3 +226,13 @@ def test_equal_means_equal_text(a: Tree, b: Tree) -> None:
         assert hash(x) == hash(y)
     assume(x != y)
     assert x - x == ix.constant(0)
+
+
+def test_an_interval_is_true_where_it_holds_anything() -> None:
+    everything = ix.Interval(-(2**63), 2**63 - 1)
+    assert ix.Interval(0, 0) and everything and not ix.Interval(1, 0)
+    assert len(ix.Interval(-3, 4)) == 8 and len(ix.Interval(1, 0)) == 0
+    with pytest.raises(ix.Overflow):
+        len(everything)
+    with pytest.raises(ix.Overflow, match="int64"):
+        ix.Interval(0, 1).contains(2**63)

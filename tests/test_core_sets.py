@@ -1,5 +1,7 @@
 """Exact answers about domains and images; held against enumeration, and on domains too large to list."""
 
+import pickle
+
 import pytest
 from hypothesis import given, settings
 
@@ -42,15 +44,13 @@ def test_the_inverse_is_the_inverse_relation(p: Parts) -> None:
 def test_comparisons(p: Parts, q: Parts) -> None:
     m, other = p.map(), q.map()
     a, b = p.graph(), q.graph()
-    assert m.equivalent(m.simplify()) is True
+    assert m.equivalent(m.simplify())
     if m.is_known_empty or other.is_known_empty:
         return
     found = m.equivalent(other)
-    if a == b:
-        assert found is True
-    else:
-        assert isinstance(found, tuple)
-        point = found[0] + found[1]
+    assert bool(found) == (a == b) == (found.counterexample is None)
+    if found.counterexample is not None:
+        point = found.counterexample[0] + found.counterexample[1]
         assert a.get(point) != b.get(point)
     assert graph(m.intersect(other)) == {x: y for x, y in a.items() if b.get(x) == y}
 
@@ -134,15 +134,32 @@ def test_inverses_by_structure() -> None:
 
 def test_equivalence_on_domains_too_large_to_list() -> None:
     a = read("(d0) -> (d0 mod 8), domain: d0 in [0, 1000000000000]")
-    assert a.equivalent(read("(x) -> (x - (x floordiv 8) * 8), domain: x in [0, 1000000000000]")) is True
-    assert a.equivalent(read("(d0) -> (d0 mod 8), domain: d0 in [0, 999999999999]")) == ((10**12,), ())
+    assert a.equivalent(read("(x) -> (x - (x floordiv 8) * 8), domain: x in [0, 1000000000000]"))
+    found = a.equivalent(read("(d0) -> (d0 mod 8), domain: d0 in [0, 999999999999]"))
+    assert not found and found.counterexample == ((10**12,), ())
     # They differ at one point of 10^12, which no drawing of points would find.
     b = read("(d0) -> (max(d0 mod 8, d0 - 999999999995)), domain: d0 in [0, 1000000000002]")
     c = read("(d0) -> (d0 mod 8), domain: d0 in [0, 1000000000002]")
     found = c.equivalent(b)
-    assert isinstance(found, tuple)
-    assert c.evaluate(*found) != b.evaluate(*found)
-    assert a.equivalent(ix.IndexingMap.known_empty()) == ((0,), ())
+    assert not found and found.counterexample is not None
+    assert c.evaluate(*found.counterexample) != b.evaluate(*found.counterexample)
+    assert a.equivalent(ix.IndexingMap.known_empty()).counterexample == ((0,), ())
+
+
+def test_the_answer_to_equivalence_is_a_value() -> None:
+    one, two = (
+        read("(d0)[s0] -> (d0), domain: d0 in [0, 3], s0 in [0, 1]"),
+        read("(d0)[s0] -> (d0), domain: d0 in [0, 2], s0 in [0, 1]"),
+    )
+    same, other = one.equivalent(one), one.equivalent(two)
+    assert same and not other
+    assert repr(same) == "Equivalence()"
+    assert repr(other) == "Equivalence(counterexample=((3,), (0,)))"
+    for answer in (same, other):
+        copy = pickle.loads(pickle.dumps(answer))
+        assert copy == answer == eval(repr(answer), {"Equivalence": ix.Equivalence})
+        assert (hash(copy), bool(copy), copy.counterexample) == (hash(answer), bool(answer), answer.counterexample)
+    assert same != other
 
 
 def test_index_width() -> None:

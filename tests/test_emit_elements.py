@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import indexing as ix
-from kernels import check, close, launch, random_array
+from kernels import check, close, compiled, launch, random_array
 
 ADD = "add {\n  x = KIND[] parameter(0)\n  y = KIND[] parameter(1)\n  ROOT s = KIND[] add(x, y)\n}\n"
 LARGER = """larger {
@@ -76,7 +76,7 @@ def test_kernels_agree_with_the_reference(name: str, kind: str) -> None:
     entry = ix.hlo.parse(text).entry
     arrays = [random_array(p.shape, rng) for p in entry.parameters]
     want = ix.evaluate(text, *arrays)
-    close(ix.compile(text, device="cpu")(*arrays), want, 2e-2 if kind == "bf16" else 1e-5)
+    close(compiled(text, device="cpu")(*arrays), want, 2e-2 if kind == "bf16" else 1e-5)
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -87,7 +87,7 @@ def test_kernels_compile_for_a_gpu(name: str) -> None:
 def test_start_indices_are_clamped() -> None:
     text = text_of("dynamic-slice", "f32")
     array = np.arange(45, dtype=np.float32).reshape(9, 5)
-    run = ix.compile(text, device="cpu")
+    run = compiled(text, device="cpu")
     for start, first in ((-7, 0), (3, 3), (100, 5)):
         got = run(array, np.array(start, np.int32), np.array(255, np.uint8))
         assert np.array_equal(got, array[first : first + 4])
@@ -108,7 +108,7 @@ def test_a_variadic_reduction_keeps_its_values_together() -> None:
   ROOT t = f32[3,4] transpose(b), dimensions={{1,0}}
 }}"""
     array = np.random.default_rng(1).normal(size=(4, 50)).astype(np.float32)
-    got = ix.compile(text, device="cpu")(array)
+    got = compiled(text, device="cpu")(array)
     assert np.allclose(got, np.tile(array.max(1) + array.argmax(1), (3, 1)))
 
 
@@ -120,7 +120,7 @@ def test_a_long_sum_keeps_its_precision() -> None:
   ROOT b = f32[2] broadcast(s), dimensions={{}}
 }}"""
     array = np.random.default_rng(1).random(100003, np.float32)
-    got = ix.compile(text, device="cpu")(array, np.float32(0.5))
+    got = compiled(text, device="cpu")(array, np.float32(0.5))
     assert np.allclose(got, array.astype(np.float64).sum() + 0.5, rtol=2e-6)
 
 
@@ -147,7 +147,7 @@ f {
     a, q = np.arange(12, dtype=np.float32).reshape(4, 3), np.arange(4, dtype=np.float32)
     kernel = ix.emit(ix.hlo.parse(text).entry, "opencl")
     assert kernel.source.count("@") == 0
-    assert np.array_equal(ix.compile(text, device="cpu")(a, q), a.T - 2 * q)
+    assert np.array_equal(compiled(text, device="cpu")(a, q), a.T - 2 * q)
 
 
 BITCASTS = [

@@ -9,7 +9,7 @@ import pytest
 import indexing as ix
 from indexing.emit.kernel import Kernel
 from indexing.errors import IndexingError
-from kernels import check
+from kernels import check, compiled
 
 CHAIN = """
 f {{
@@ -66,7 +66,7 @@ def test_vectors_are_as_wide_as_divisibility_allows(kind: str, count: int, width
     rng = np.random.default_rng(0)
     dtype = ix.hlo.parse(text).entry.root.shape.dtype
     arrays = [rng.integers(-8, 8, count).astype(np.float32).astype(dtype) for _ in range(2)]
-    got = ix.compile(text, device="cpu")(*arrays)
+    got = compiled(text, device="cpu")(*arrays)
     assert np.array_equal(got, ix.evaluate(text, *arrays))
 
 
@@ -157,7 +157,7 @@ def test_what_is_no_array_is_refused(body: str, what: str) -> None:
 def test_nothing_to_compute(body: str) -> None:
     text = f"f {{\n  {body}\n}}"
     array = np.ones(entry(text).parameters[0].shape.dimensions, np.float32)
-    assert np.array_equal(ix.compile(text, device="cpu")(array), ix.evaluate(text, array))
+    assert np.array_equal(compiled(text, device="cpu")(array), ix.evaluate(text, array))
 
 
 def stages(count: int) -> str:
@@ -182,7 +182,7 @@ def test_text_grows_linearly_with_the_graph() -> None:
 def test_stages_are_right() -> None:
     array = np.random.default_rng(0).random((8, 8), np.float32) + 30
     text = stages(3)
-    assert np.allclose(ix.compile(text, device="cpu")(array), ix.evaluate(text, array), rtol=1e-5)
+    assert np.allclose(compiled(text, device="cpu")(array), ix.evaluate(text, array), rtol=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -220,7 +220,7 @@ def test_long_chains_of_reshapes_are_cut() -> None:
     assert time.perf_counter() - start < 20
     assert kernel.source.count("\n") < 400
     array = np.arange(210, dtype=np.float32).reshape(6, 35)
-    assert np.array_equal(ix.compile(text, device="cpu")(array), ix.evaluate(text, array))
+    assert np.array_equal(compiled(text, device="cpu")(array), ix.evaluate(text, array))
 
 
 def test_names_of_hlo_stay_in_comments() -> None:
@@ -252,7 +252,7 @@ f {
     arrays = [np.arange(12, dtype=np.float32), np.arange(5, dtype=np.float32)]
     kernel = ix.emit(entry(text), "opencl")
     assert [a.dimensions for a in kernel.outputs] == [(12,), (3, 4), (5,), (0,)]
-    got = ix.compile(text, device="cpu")(*arrays)
+    got = compiled(text, device="cpu")(*arrays)
     want = ix.evaluate(text, *arrays)
     for g, w in zip(got, want, strict=True):
         assert np.allclose(g, w)

@@ -6,7 +6,7 @@ import numpy as np
 
 import indexing as ix
 from indexing.ops.block import leaves
-from kernels import assert_written_once, check, close, random_array
+from kernels import assert_written_once, check, close, compiled, random_array
 from random_fusions import random_fusion, random_hero_fusion
 
 SETTINGS = hypothesis.settings(max_examples=20, deadline=None, suppress_health_check=list(hypothesis.HealthCheck))
@@ -33,7 +33,7 @@ def test_a_program(seed: int) -> None:
     module = ix.hlo.parse(text)
     rng = np.random.default_rng(seed)
     arrays = [random_array(p.shape, rng) for p in module.entry.parameters]
-    got, want = ix.compile(module, "cpu")(*arrays), ix.evaluate(module, *arrays)
+    got, want = compiled(module, "cpu")(*arrays), ix.evaluate(module, *arrays)
     for g, w in zip(got if isinstance(got, tuple) else [got], want if isinstance(want, tuple) else [want], strict=True):
         close(np.asarray(g), np.asarray(w), 1e-2)
 

@@ -6,7 +6,7 @@ import pytest
 import indexing as ix
 from indexing.emit.kernel import Kernel
 from indexing.ops.block import leaves
-from kernels import assert_written_once, check, visits
+from kernels import assert_written_once, check, compiled, visits
 
 OPS = {"add": "add", "max": "maximum", "min": "minimum", "mul": "multiply", "and": "and", "or": "or", "xor": "xor"}
 
@@ -329,10 +329,19 @@ def test_few_results_keep_many_blocks_busy(sizes: tuple[int, ...], dims: tuple[i
     assert kernel.grid[0] * kernel.block[0] >= 1 << 16
 
 
-def test_the_counters_are_left_as_they_were_found() -> None:
-    """A second launch on the same scratch memory gives the same bits."""
+@pytest.mark.parametrize(
+    ("sizes", "dims"), [((1 << 18,), (0,)), ((512, 1024), (0,)), ((8, 1 << 16), (1,)), ((64, 96), (1,))]
+)
+def test_a_split_reduction_answers_for_the_data_of_each_call(sizes: tuple[int, ...], dims: tuple[int, ...]) -> None:
+    run = compiled(reduced("s32", sizes, dims))
+    for seed in range(3):
+        x = np.random.default_rng(seed).integers(-9, 9, sizes).astype(np.int32)
+        assert np.array_equal(run(x, np.int32(seed)), x.sum(dims) + seed)
+
+
+def test_a_split_reduction_gives_the_same_bits_in_each_call() -> None:
     text = reduced("f32", (1 << 18,), (0,))
-    executable = ix.compile(text, "cpu")
+    executable = compiled(text, "cpu")
     assert executable.kernels[0].grid[0] > 1
     x = np.random.default_rng(0).normal(size=1 << 18).astype(np.float32)
     first = executable(x, np.float32(0))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import indexing as ix
-from kernels import check, close, launch
+from kernels import check, close, compiled, launch
 
 REDUCERS = {"add": "add", "mul": "multiply", "max": "maximum", "min": "minimum", "and": "and", "or": "or", "xor": "xor"}
 
@@ -157,7 +157,7 @@ def test_overwriting_is_a_store() -> None:
 def test_an_operand_that_is_computed_is_a_loop_in_a_fusion_and_a_kernel_of_its_own_in_a_program() -> None:
     text = scattered("f32").replace("x = f32[10,5] parameter(0)", "y = f32[10,5] parameter(0) x = f32[10,5] negate(y)")
     check(text, "loop")
-    run = ix.compile(text, "cpu")
+    run = compiled(text, "cpu")
     assert sorted(k.emitter for k in run.kernels) == ["loop", "scatter"]
 
 

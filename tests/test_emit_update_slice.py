@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import indexing as ix
-from kernels import check, visits
+from kernels import check, compiled, visits
 
 HEAD = """fused {
   x = f32[7,8] parameter(0)
@@ -87,7 +87,7 @@ def test_what_is_not_safe_in_place_is_a_loop(body: str) -> None:
 
 
 def test_a_program_never_overwrites_its_arguments() -> None:
-    run = ix.compile("HloModule m\n" + "ENTRY " + HEAD + "ROOT d = f32[7,8] dynamic-update-slice(x, u, i, j) }", "cpu")
+    run = compiled("HloModule m\n" + "ENTRY " + HEAD + "ROOT d = f32[7,8] dynamic-update-slice(x, u, i, j) }", "cpu")
     assert [k.emitter for k in run.kernels] == ["dynamic-update-slice"]
     x, u = np.zeros((7, 8), np.float32), np.ones((2, 3), np.float32)
     for start in (0, 3, 9):

@@ -7,6 +7,7 @@ import pytest
 import indexing as ix
 from indexing.executable.cluster import KernelSupport, clusters
 from indexing.executable.graph import flatten
+from kernels import compiled
 
 DEVICES = ("cpu", "reference")
 RNG = np.random.default_rng(7)
@@ -62,13 +63,13 @@ def softmax(x: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("device", DEVICES)
 def test_softmax(device: str) -> None:
     x = RNG.standard_normal((6, 10)).astype(np.float32)
-    run = ix.compile(SOFTMAX, device=device)
+    run = compiled(SOFTMAX, device=device)
     np.testing.assert_allclose(run(x), softmax(x), rtol=1e-5)
     np.testing.assert_allclose(run(2 * x), softmax(2 * x), rtol=1e-5)
 
 
 def test_softmax_is_four_kernels_and_nothing_runs_in_the_reference() -> None:
-    run = ix.compile(SOFTMAX, device="cpu")
+    run = compiled(SOFTMAX, device="cpu")
     assert run.device == "cpu"
     assert len(run.kernels) == 4, "max; exp; sum; the quotient"
     assert run.reference_steps == ()
@@ -88,7 +89,7 @@ def test_a_cluster_never_computes_an_element_twice_in_a_loop() -> None:
 def test_while(device: str, start: int, power: int) -> None:
     x = np.array([1.0, -2.0, 0.5, 3.0], np.float32)
     kept = x.copy()
-    run = ix.compile(COUNT, device=device)
+    run = compiled(COUNT, device=device)
     for _ in range(2):
         np.testing.assert_array_equal(run(np.int32(start), x), x**power)
     np.testing.assert_array_equal(x, kept)
@@ -97,7 +98,7 @@ def test_while(device: str, start: int, power: int) -> None:
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("which", [0, 1, 2, 3, -1])
 def test_conditional_by_index_takes_the_last_branch_beyond_its_range(device: str, which: int) -> None:
-    run = ix.compile(
+    run = compiled(
         """HloModule pick
         a { x = f32[3] parameter(0) ROOT r = f32[3] negate(x) }
         b { x = f32[3] parameter(0) ROOT r = f32[3] add(x, x) }
@@ -116,7 +117,7 @@ def test_conditional_by_index_takes_the_last_branch_beyond_its_range(device: str
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("yes", [True, False])
 def test_conditional_by_predicate(device: str, yes: bool) -> None:
-    run = ix.compile(
+    run = compiled(
         """HloModule pick
         t { x = f32[3] parameter(0) ROOT r = f32[3] negate(x) }
         f { x = (f32[3], f32[3]) parameter(0) a = f32[3] get-tuple-element(x), index=1 ROOT r = f32[3] add(a, a) }
@@ -135,7 +136,7 @@ def test_conditional_by_predicate(device: str, yes: bool) -> None:
 
 @pytest.mark.parametrize("device", DEVICES)
 def test_tuples_in_and_out_and_outputs_that_are_arguments(device: str) -> None:
-    run = ix.compile(
+    run = compiled(
         """HloModule m
         ENTRY main {
           p = (f32[2], (s32[3], pred[])) parameter(0)
@@ -160,7 +161,7 @@ def test_tuples_in_and_out_and_outputs_that_are_arguments(device: str) -> None:
 
 @pytest.mark.parametrize("device", DEVICES)
 def test_what_no_kernel_computes_runs_in_the_reference_and_is_listed(device: str) -> None:
-    run = ix.compile(
+    run = compiled(
         """HloModule m
         lt { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = pred[] compare(a, b), direction=LT }
         ENTRY main {
@@ -180,7 +181,7 @@ def test_what_no_kernel_computes_runs_in_the_reference_and_is_listed(device: str
 
 @pytest.mark.parametrize("device", DEVICES)
 def test_calls_are_inlined_and_equal_kernels_are_compiled_once(device: str) -> None:
-    run = ix.compile(
+    run = compiled(
         """HloModule m
         relu { x = f32[5] parameter(0) z = f32[] constant(0) b = f32[5] broadcast(z), dimensions={}
                ROOT r = f32[5] maximum(x, b) }
@@ -201,7 +202,7 @@ def test_calls_are_inlined_and_equal_kernels_are_compiled_once(device: str) -> N
 
 @pytest.mark.parametrize("device", DEVICES)
 def test_layouts_are_a_matter_of_memory_only(device: str) -> None:
-    run = ix.compile(
+    run = compiled(
         """HloModule m
         f { p = f32[3,4]{0,1} parameter(0) ROOT n = f32[3,4]{1,0} negate(p) }
         ENTRY main {
@@ -218,7 +219,7 @@ def test_layouts_are_a_matter_of_memory_only(device: str) -> None:
 
 @pytest.mark.parametrize("device", DEVICES)
 def test_narrow_types_take_a_byte_an_element(device: str) -> None:
-    run = ix.compile(
+    run = compiled(
         """HloModule m
         ENTRY main {
           x = s4[6] parameter(0)
@@ -246,7 +247,7 @@ def test_buffers_are_used_again() -> None:
         lines.append(f"b{k} = f32[1024] reverse(a{k}), dimensions={{0}}")
         lines.append(f"{'ROOT ' if k == 11 else ''}c{k} = f32[1024] subtract(a{k}, b{k})")
         previous = f"c{k}"
-    run = ix.compile("HloModule m\nENTRY main {\n" + "\n".join(lines) + "\n}", device="cpu")
+    run = compiled("HloModule m\nENTRY main {\n" + "\n".join(lines) + "\n}", device="cpu")
     x = RNG.standard_normal(1024).astype(np.float32)
     want = x
     for _ in range(12):
@@ -270,7 +271,7 @@ def test_buffers_are_used_again() -> None:
 )
 def test_wrong_arguments_say_what_was_expected(device: str, arrays: tuple, said: str) -> None:
     with pytest.raises(ix.IndexingError) as refusal:
-        ix.compile(SOFTMAX, device=device)(*arrays)
+        compiled(SOFTMAX, device=device)(*arrays)
     assert said in str(refusal.value)
 
 
@@ -284,14 +285,14 @@ class OnGpu:
 
 def test_an_array_on_a_gpu_is_no_argument_for_the_cpu() -> None:
     with pytest.raises(ix.IndexingError, match="argument 0 lies on a GPU"):
-        ix.compile(SOFTMAX, device="cpu")(OnGpu())
+        compiled(SOFTMAX, device="cpu")(OnGpu())
 
 
 def test_an_unknown_device_is_named() -> None:
     with pytest.raises(
         ix.IndexingError, match="'tpu' is no device; expected one of 'auto', 'cuda', 'cpu', 'reference'"
     ):
-        ix.compile(SOFTMAX, device="tpu")
+        compiled(SOFTMAX, device="tpu")
 
 
 def test_deep_calls_do_not_recurse() -> None:
@@ -325,14 +326,14 @@ CALLS = {
 @pytest.mark.parametrize("where", CALLS)
 def test_an_unknown_custom_call_is_refused_before_anything_runs(where: str, device: str) -> None:
     with pytest.raises(ix.UnsupportedOp, match=r"^c: what custom-call 'solve' computes .* pass what it gives"):
-        ix.compile(CALLS[where], device)
+        compiled(CALLS[where], device)
 
 
 def test_an_annotation_is_no_unknown_custom_call() -> None:
     text = 'ENTRY e { p = f32[4] parameter(0)\nROOT c = f32[4] custom-call(p), custom_call_target="Sharding" }'
     x = np.arange(4, dtype=np.float32)
     for device in ("cpu", "reference"):
-        assert np.array_equal(np.asarray(ix.compile(text, device)(x)), x)
+        assert np.array_equal(np.asarray(compiled(text, device)(x)), x)
 
 
 def test_a_fusion_that_would_repeat_itself_without_end_becomes_several_kernels() -> None:
@@ -346,6 +347,6 @@ def test_a_fusion_that_would_repeat_itself_without_end_becomes_several_kernels()
         f"f {{\n{body}\n}}\nENTRY e {{ p = f32[8,8] parameter(0)\nROOT r = f32[8,8] fusion(p), kind=kLoop, calls=f }}"
     )
     x = np.random.default_rng(0).uniform(2, 3, (8, 8)).astype(np.float32)
-    executable = ix.compile(text, "cpu")
+    executable = compiled(text, "cpu")
     assert len(executable.kernels) < 64
     np.testing.assert_allclose(np.asarray(executable(x)), np.asarray(ix.evaluate(text, x)), rtol=1e-3)

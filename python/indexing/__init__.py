@@ -1,5 +1,6 @@
 """Indexing maps of tensor programs: which elements of an operand one element of the output needs."""
 
+from indexing._core import Equivalence as Equivalence
 from indexing._core import IndexingMap as IndexingMap
 from indexing._core import Interval as Interval
 from indexing._core import SymbolicExpr as SymbolicExpr

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 __all__ = [
+    "Equivalence",
     "HloModule",
     "IndexingMap",
     "Interval",
@@ -39,6 +40,8 @@ _VariableLike: TypeAlias = Variable | tuple[str, _IntervalLike] | _IntervalLike
 _ExprLike: TypeAlias = SymbolicExpr | SupportsIndex
 #: _Constraints: each expression lies in its interval.
 _Constraints: TypeAlias = Sequence[tuple[_ExprLike, _IntervalLike]] | Mapping[SymbolicExpr, _IntervalLike]
+#: A point: the values of dimensions, and of symbols.
+_Point: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
 _Style: TypeAlias = Literal["plain", "xla"]
 _View = TypeVar("_View")
 
@@ -96,9 +99,11 @@ class Interval:
         """`==` of all pairs; None: it depends."""
     def ne(self, other: _IntervalLike) -> bool | None:
         """`!=` of all pairs; None: it depends."""
-    def __len__(self) -> int: ...
+    def __bool__(self) -> bool:
+        """Does it hold any?"""
+    def __len__(self) -> int:
+        """How many it holds. Raises Overflow beyond int64."""
     def __eq__(self, other: object, /) -> bool: ...
-    def __ne__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
     def __reduce__(self) -> tuple[type[Interval], tuple[int, int]]: ...
 
@@ -120,7 +125,6 @@ class Variable:
     def upper(self) -> int:
         """The greatest value."""
     def __eq__(self, other: object, /) -> bool: ...
-    def __ne__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
     def __reduce__(self) -> tuple[type[Variable], tuple[str | None, Interval]]: ...
 
@@ -199,7 +203,6 @@ class SymbolicExpr:
         "xla" prints `/` and binary min and max.
         """
     def __eq__(self, other: object, /) -> bool: ...
-    def __ne__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
     def __reduce__(self) -> tuple[object, tuple[str]]: ...
 
@@ -257,16 +260,28 @@ class SymbolicMap:
     def to_text(self, style: _Style | None = None) -> str:
         """The text."""
     def __eq__(self, other: object, /) -> bool: ...
-    def __ne__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
     def __reduce__(self) -> tuple[object, tuple[str]]: ...
+
+@final
+class Equivalence:
+    """Whether two maps are equal as relations: a condition that is true or false, with a point where they differ."""
+
+    def __new__(cls, counterexample: tuple[Sequence[int], Sequence[int]] | None = None) -> Equivalence: ...
+    @property
+    def counterexample(self) -> _Point | None:
+        """A point (dims, symbols) in one domain only, or whose results differ; None where the maps are equivalent."""
+    def __bool__(self) -> bool: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+    def __reduce__(self) -> tuple[type[Equivalence], tuple[_Point | None]]: ...
 
 @final
 class Points:
     """The points of a domain, as pairs of the values of dimensions and of symbols (ranges, then runtime variables)."""
 
     def __iter__(self) -> Points: ...
-    def __next__(self) -> tuple[tuple[int, ...], tuple[int, ...]]: ...
+    def __next__(self) -> _Point: ...
 
 @final
 class Step:
@@ -452,8 +467,8 @@ class IndexingMap:
         """Both maps at once: its domain is where both domains are and all results are equal. Raises InvalidMap where the
         maps differ in their numbers of variables or results.
         """
-    def equivalent(self, other: IndexingMap) -> bool | tuple[tuple[int, ...], tuple[int, ...]]:
-        """True where domains and results are equal, else a point (dims, symbols) that tells the maps apart.
+    def equivalent(self, other: IndexingMap) -> Equivalence:
+        """Are domains and results equal? The answer is true or false, and has a counterexample where it is false.
 
         Names do not count. Raises InvalidMap for different numbers of variables or results, Undecided as `is_empty`.
         """
@@ -462,7 +477,6 @@ class IndexingMap:
     def to_text(self, style: _Style | None = None) -> str:
         """The text, on one line; the style "xla" prints `/` and binary min and max."""
     def __eq__(self, other: object, /) -> bool: ...
-    def __ne__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
     def __reduce__(self) -> tuple[object, tuple[str]]: ...
 

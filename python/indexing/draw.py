@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from html import escape
 
+from indexing.arguments import of_type, takes
 from indexing.fusion import output_to_input
 from indexing.hlo import Computation, Instruction
 
@@ -42,6 +43,7 @@ def edges(computation: Computation) -> list[Edge]:
 # ---- Graphviz
 
 
+@takes(computation=of_type(Computation))
 def dot(computation: Computation) -> str:
     """The computation as text for Graphviz's `dot`."""
     numbers = {name: k for k, name in enumerate(computation.instructions)}
@@ -68,6 +70,7 @@ def caption(instruction: Instruction) -> str:
 # ---- SVG
 
 
+@takes(computation=of_type(Computation))
 def svg(computation: Computation) -> str:
     """The computation as an SVG picture: operands above their users, a tooltip with the maps on each edge."""
     places = layout(computation)

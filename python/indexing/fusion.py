@@ -10,7 +10,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from indexing._core import IndexingMap
-from indexing.errors import IndexingError, InvalidMap
+from indexing.arguments import check_number, each, integer, of_type, takes
+from indexing.errors import InvalidMap
+from indexing.hlo import Instruction
 from indexing.layout import to_logical, to_physical
 from indexing.ops.block import Indexing, OperandIndexing, leaves
 from indexing.ops.compose import follow
@@ -28,11 +30,12 @@ from indexing.ops.through import (
 from indexing.ops.tuple_ import is_array
 
 if TYPE_CHECKING:
-    from indexing.hlo import Computation, Instruction, Shape
+    from indexing.hlo import Computation, Shape
 
 __all__ = ["epilogue_indexing", "grouped_indexing", "input_to_output", "output_to_input"]
 
 
+@takes(instruction=of_type(Instruction), output=integer)
 def output_to_input(instruction: Instruction, output: int = 0, physical_layout: bool = False) -> Indexing:
     """For each operand, the maps from an index of array `output` of the instruction to the operand's elements it needs.
 
@@ -43,7 +46,7 @@ def output_to_input(instruction: Instruction, output: int = 0, physical_layout: 
     """
     count = len(instruction.shape.leaves)
     if not 0 <= output < count:
-        _check(output, max(count, 1), f"{instruction.name} has", "outputs")
+        check_number(output, max(count, 1), f"{instruction.name} has", "outputs")
         return [[] for _ in instruction.operands]  # an empty tuple has no elements
     found = instruction_indexing(instruction, output)
     if physical_layout:
@@ -53,12 +56,13 @@ def output_to_input(instruction: Instruction, output: int = 0, physical_layout: 
     return [maps.copy() for maps in found]
 
 
+@takes(instruction=of_type(Instruction), input=integer)
 def input_to_output(instruction: Instruction, input: int = 0, physical_layout: bool = False) -> Indexing:
     """For each array of the instruction, the maps from an index of operand `input` to the elements that need it.
 
     Where the operand is a tuple, `leaf` says which of its arrays a map starts from. Otherwise as `output_to_input`.
     """
-    _check(input, max(len(instruction.operands), 1), f"{instruction.name} has", "operands")
+    check_number(input, len(instruction.operands), f"{instruction.name} has", "operands")
     found = instruction_inverse(instruction, input)
     if physical_layout and instruction.operands:
         sources = leaves(instruction.operands[input].shape)
@@ -67,6 +71,7 @@ def input_to_output(instruction: Instruction, input: int = 0, physical_layout: b
     return [maps.copy() for maps in found]
 
 
+@takes(instructions=each(Instruction), target=of_type(Instruction), output=integer)
 def grouped_indexing(
     instructions: Iterable[Instruction], target: Instruction, output: int = 0
 ) -> dict[Instruction, list[OperandIndexing]]:
@@ -82,7 +87,7 @@ def grouped_indexing(
         raise InvalidMap(
             f"{target.name} is not in the cluster: give the cluster's instructions, {target.name} among them"
         )
-    _check(output, len(leaves(target.shape)), f"{target.name} has", "outputs")
+    check_number(output, len(leaves(target.shape)), f"{target.name} has", "outputs")
     found: Arrays = {target: {output: starting(target, output)}}
     outer = target.computation
     if target not in cluster:
@@ -104,6 +109,7 @@ def grouped_indexing(
     return grouped
 
 
+@takes(hero=of_type(Instruction), root=of_type(Instruction))
 def epilogue_indexing(hero: Instruction, root: Instruction) -> IndexingMap:
     """The map from an index of `hero` to the index of `root` that it ends up at, through the instructions between.
 
@@ -139,8 +145,3 @@ def _physical(m: OperandIndexing, source: Shape, target: Shape) -> OperandIndexi
     from_physical = OperandIndexing(to_logical(source))
     moved = follow(follow(from_physical, m), OperandIndexing(to_physical(target)))
     return replace(moved, leaf=m.leaf)
-
-
-def _check(number: int, count: int, who: str, what: str) -> None:
-    if not 0 <= number < count:
-        raise IndexingError(f"{who} {count} {what}, numbered from 0: there is no {number}")

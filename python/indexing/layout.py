@@ -9,17 +9,18 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from math import prod
-from typing import TYPE_CHECKING
 
 from indexing._core import IndexingMap, SymbolicExpr, constant, variable
+from indexing.arguments import of_type, takes
 from indexing.errors import InvalidMap
+from indexing.hlo import Shape
 
-if TYPE_CHECKING:
-    from indexing.hlo import Shape
+__all__ = ["bit_width", "bitcast_map", "linear_map", "major_to_minor", "physical_sizes", "to_logical", "to_physical"]
 
 _WIDTH = re.compile(r"(?:bf|[fsuc])(\d+)")
 
 
+@takes(element_type=of_type(str))
 def bit_width(element_type: str) -> int:
     """Bits of one element: 32 for `f32`, 4 for `s4`, 8 for `pred` and `f8e4m3fn`; 0 for tokens and opaque values."""
     if element_type == "pred":
@@ -28,6 +29,7 @@ def bit_width(element_type: str) -> int:
     return int(found[1]) if found else 0
 
 
+@takes(shape=of_type(Shape))
 def major_to_minor(shape: Shape) -> tuple[int, ...]:
     """The dimensions of an array from the one of the largest stride to the one of the smallest."""
     rank = len(shape.dimensions)
@@ -35,11 +37,13 @@ def major_to_minor(shape: Shape) -> tuple[int, ...]:
     return tuple(range(rank)) if layout is None or len(layout) != rank else tuple(reversed(layout))
 
 
+@takes(shape=of_type(Shape))
 def physical_sizes(shape: Shape) -> tuple[int, ...]:
     """Sizes from major to minor."""
     return tuple(shape.dimensions[d] for d in major_to_minor(shape))
 
 
+@takes(shape=of_type(Shape))
 def to_physical(shape: Shape) -> IndexingMap:
     """From a logical index of an array to its physical one: the same coordinates from major to minor."""
     order = major_to_minor(shape)
@@ -47,12 +51,14 @@ def to_physical(shape: Shape) -> IndexingMap:
     return _map([index[d] for d in order], shape.dimensions)
 
 
+@takes(shape=of_type(Shape))
 def to_logical(shape: Shape) -> IndexingMap:
     """From a physical index (major to minor) of an array to its logical one: the inverse of `to_physical`."""
     order = major_to_minor(shape)
     return _map(_unpermute(_index(len(order)), order), physical_sizes(shape))
 
 
+@takes(shape=of_type(Shape))
 def linear_map(shape: Shape) -> IndexingMap:
     """From a logical index to the position of the element in memory, counted in elements."""
     order = major_to_minor(shape)
@@ -61,6 +67,7 @@ def linear_map(shape: Shape) -> IndexingMap:
     return _map([position], shape.dimensions)
 
 
+@takes(source=of_type(Shape), target=of_type(Shape))
 def bitcast_map(source: Shape, target: Shape) -> IndexingMap:
     """From an index of `source` to the index of `target` that holds the same memory, simplified.
 

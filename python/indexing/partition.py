@@ -16,13 +16,15 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from indexing._core import IndexingMap, compose
+from indexing.arguments import each, of_type, takes
 from indexing.errors import IndexingError
 from indexing.fusion import epilogue_indexing, output_to_input
+from indexing.hlo import Computation, Instruction
 from indexing.layout import bitcast_map
 from indexing.ops.block import OperandIndexing, leaves
 
 if TYPE_CHECKING:
-    from indexing.hlo import Computation, Instruction, Shape
+    from indexing.hlo import Shape
 
 MOVES_ELEMENTS_ONLY = frozenset(
     {"bitcast", "broadcast", "constant", "copy", "get-tuple-element", "parameter"}
@@ -104,10 +106,12 @@ class PartitionedComputation:
     has_long_indices: bool = False
     _owner: Mapping[Instruction, Subgraph] = field(default_factory=dict, repr=False)
 
+    @takes(instruction=of_type(Instruction))
     def holds(self, instruction: Instruction) -> bool:
         """Whether a subgraph holds the instruction."""
         return instruction in self._owner
 
+    @takes(instruction=of_type(Instruction))
     def find(self, instruction: Instruction) -> Subgraph:
         """The subgraph that holds the instruction; IndexingError where none does (another computation, dead code)."""
         found = self._owner.get(instruction)
@@ -124,6 +128,7 @@ class PartitionedComputation:
         return "\n".join([f"PartitionedComputation {self.computation.name}:", *map(str, self.subgraphs)])
 
 
+@takes(computation=of_type(Computation), force_roots=each(Instruction), epilogues=each(Epilogue))
 def partition(
     computation: Computation, force_roots: Iterable[Instruction] = (), epilogues: Sequence[Epilogue] = ()
 ) -> PartitionedComputation:

@@ -12,17 +12,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from indexing import hlo
+from indexing.arguments import of_type, takes
 from indexing.errors import IndexingError
+from indexing.hlo import Module
 from indexing.ops.block import HloValue
-from indexing.ops.interpret import apply, evaluate_instruction, run_computation
+from indexing.ops.bounded import sizes_fit
+from indexing.ops.interpret import apply, check_rank, evaluate_instruction, run_computation
 from indexing.ops.replicas import run_on_replicas
 
 if TYPE_CHECKING:
-    from indexing.hlo import Module, Shape
+    from indexing.hlo import Shape
 
 __all__ = ["apply", "evaluate", "evaluate_instruction", "evaluate_replicas", "run_computation"]
 
 
+@takes(module_or_text=of_type(Module, str))
 def evaluate(module_or_text: Module | str, *arrays: HloValue) -> HloValue:
     """The result of a program's entry computation on these arguments, one a parameter of the entry.
 
@@ -38,6 +42,7 @@ def evaluate(module_or_text: Module | str, *arrays: HloValue) -> HloValue:
     return _flattened(result) if isinstance(result, tuple) else result
 
 
+@takes(module_or_text=of_type(Module, str))
 def evaluate_replicas(module_or_text: Module | str, arguments: Sequence[Sequence[HloValue]]) -> list[HloValue]:
     """The results of a program run by several replicas in lockstep: one list of arguments a replica, one result each.
 
@@ -75,7 +80,8 @@ def _argument(value: HloValue, shape: Shape, name: str) -> HloValue:
         return tuple(_argument(v, s, name) for v, s in zip(value, shape.elements, strict=True))
     if shape.element_type in ("token", "opaque"):
         return None
+    check_rank(shape, f"parameter {name}")
     array = np.asarray(value)
-    if array.shape != tuple(shape.dimensions):
+    if not sizes_fit(array.shape, shape):
         raise IndexingError(f"parameter {name} is {shape}: an array of shape {array.shape} doesn't fit")
     return array if array.dtype == shape.dtype else array.astype(shape.dtype)

@@ -52,11 +52,13 @@ __attribute__((reqd_work_group_size(256, 1, 1))) __kernel void reduction_reduce(
   }
   mem_fence(CLK_GLOBAL_MEM_FENCE);
   barrier(CLK_LOCAL_MEM_FENCE);
-  if (get_local_id(0) == 0) last15 = atomic_add(&w1[bl_x >> 1], 1u);
+  if (get_local_id(0) == 0) {
+    last15 = atomic_add(&w1[bl_x >> 1], 1u);
+    if (last15 == 1) w1[bl_x >> 1] = 0;
+  }
   barrier(CLK_LOCAL_MEM_FENCE);
   if (last15 == 1) {
     mem_fence(CLK_GLOBAL_MEM_FENCE);
-    if (get_local_id(0) == 0) w1[bl_x >> 1] = 0;
     v0 = (-0.0f);
     if (th_x >> 5 < 2) {
       const s32 q16 = th_x >> 5;

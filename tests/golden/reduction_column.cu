@@ -51,11 +51,13 @@ extern "C" __global__ void __launch_bounds__(256) reduction_reduce(const f32 *__
   }
   __threadfence();
   __syncthreads();
-  if (threadIdx.x == 0) last15 = atomicAdd(&w1[bl_x >> 1], 1u);
+  if (threadIdx.x == 0) {
+    last15 = atomicAdd(&w1[bl_x >> 1], 1u);
+    if (last15 == 1) w1[bl_x >> 1] = 0;
+  }
   __syncthreads();
   if (last15 == 1) {
     __threadfence();
-    if (threadIdx.x == 0) w1[bl_x >> 1] = 0;
     v0 = (-0.0f);
     if (th_x >> 5 < 2) {
       const s32 q16 = th_x >> 5;

@@ -117,11 +117,13 @@ __attribute__((reqd_work_group_size(256, 1, 1))) __kernel void reduction_reduce(
   }
   mem_fence(CLK_GLOBAL_MEM_FENCE);
   barrier(CLK_LOCAL_MEM_FENCE);
-  if (get_local_id(0) == 0) last38 = atomic_add(&w1[0], 1u);
+  if (get_local_id(0) == 0) {
+    last38 = atomic_add(&w1[0], 1u);
+    if (last38 == 127) w1[0] = 0;
+  }
   barrier(CLK_LOCAL_MEM_FENCE);
   if (last38 == 127) {
     mem_fence(CLK_GLOBAL_MEM_FENCE);
-    if (get_local_id(0) == 0) w1[0] = 0;
     v0 = (-INFINITY);
     if (th_x < 128) {
       const s32 q39 = th_x;

@@ -90,11 +90,13 @@ extern "C" __global__ void __launch_bounds__(256) reduction_reduce(const u16 *__
   }
   __threadfence();
   __syncthreads();
-  if (threadIdx.x == 0) last38 = atomicAdd(&w1[0], 1u);
+  if (threadIdx.x == 0) {
+    last38 = atomicAdd(&w1[0], 1u);
+    if (last38 == 127) w1[0] = 0;
+  }
   __syncthreads();
   if (last38 == 127) {
     __threadfence();
-    if (threadIdx.x == 0) w1[0] = 0;
     v0 = (-(1.0f / 0.0f));
     if (th_x < 128) {
       const s32 q39 = th_x;

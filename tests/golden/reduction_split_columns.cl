@@ -105,11 +105,13 @@ __attribute__((reqd_work_group_size(192, 1, 1))) __kernel void reduction_reduce(
   }
   mem_fence(CLK_GLOBAL_MEM_FENCE);
   barrier(CLK_LOCAL_MEM_FENCE);
-  if (get_local_id(0) == 0) last33 = atomic_add(&w1[0], 1u);
+  if (get_local_id(0) == 0) {
+    last33 = atomic_add(&w1[0], 1u);
+    if (last33 == 511) w1[0] = 0;
+  }
   barrier(CLK_LOCAL_MEM_FENCE);
   if (last33 == 511) {
     mem_fence(CLK_GLOBAL_MEM_FENCE);
-    if (get_local_id(0) == 0) w1[0] = 0;
     #pragma unroll
     for (s32 r34 = 0; r34 < 4; ++r34) {
       v0[r34] = (-0.0f);

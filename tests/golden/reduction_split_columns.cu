@@ -104,11 +104,13 @@ extern "C" __global__ void __launch_bounds__(192) reduction_reduce(const f32 *__
   }
   __threadfence();
   __syncthreads();
-  if (threadIdx.x == 0) last33 = atomicAdd(&w1[0], 1u);
+  if (threadIdx.x == 0) {
+    last33 = atomicAdd(&w1[0], 1u);
+    if (last33 == 511) w1[0] = 0;
+  }
   __syncthreads();
   if (last33 == 511) {
     __threadfence();
-    if (threadIdx.x == 0) w1[0] = 0;
     #pragma unroll
     for (s32 r34 = 0; r34 < 4; ++r34) {
       v0[r34] = (-0.0f);

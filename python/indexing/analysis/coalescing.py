@@ -17,18 +17,19 @@ from indexing.analysis.banks import BankAccess, bank_accesses
 from indexing.analysis.device import H100, Device
 from indexing.analysis.tile_loads import Tiles, tile_loads
 from indexing.analysis.traffic import VECTOR, Dim3, Tally, count, sampling
+from indexing.arguments import check_fields, integer, of_type, one_of, optional, takes
 from indexing.emit import emit
 from indexing.emit.kernel import MAX_THREADS_PER_BLOCK, Argument, Kernel
 from indexing.emit.launch import element_at, thread_map
 from indexing.emit.types import c_type
 from indexing.errors import CompileError, IndexingError, UnsupportedOp
 from indexing.fusion import output_to_input
-from indexing.hlo import Instruction
+from indexing.hlo import Computation, Instruction
 from indexing.layout import bit_width
 from indexing.ops.block import leaves
 
 if TYPE_CHECKING:
-    from indexing.hlo import Computation, Shape
+    from indexing.hlo import Shape
 
 __all__ = ["Access", "Coalescing", "Launch", "Tiles", "coalescing"]
 
@@ -44,6 +45,7 @@ class Launch:
     vector: int = 1
 
     def __post_init__(self) -> None:
+        check_fields(self, block=integer, vector=integer)
         if not 1 <= self.block <= MAX_THREADS_PER_BLOCK or self.vector not in (1, 2, 4, 8, 16):
             raise IndexingError(
                 f"a block has 1 to {MAX_THREADS_PER_BLOCK} threads and a vector 1, 2, 4, 8 or 16 elements; "
@@ -138,6 +140,12 @@ class Coalescing:
         return self.reads + self.writes
 
 
+@takes(
+    target=of_type(Kernel, Instruction, Computation),
+    device=of_type(Device),
+    launch=optional(of_type(Launch, Tiles)),
+    storage=one_of("bytes", "packed"),
+)
 def coalescing(
     target: Kernel | Instruction | Computation,
     device: Device = H100,

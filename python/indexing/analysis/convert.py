@@ -14,6 +14,7 @@ from typing import TypeAlias
 
 from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, constant, variable
 from indexing.analysis.polyhedral import from_affine_map, from_isl, to_affine_map, to_affine_set, to_isl
+from indexing.arguments import of_type, takes
 from indexing.errors import InvalidMap, ParseError
 from indexing.lazy import np
 
@@ -53,6 +54,7 @@ class Strided:
 # ---------------------------------------------------------------- strides
 
 
+@takes(m=of_type(IndexingMap))
 def to_strides(m: IndexingMap) -> Strided:
     """Sizes, strides and offset of a map from an index to one position. Raises InvalidMap where it is not affine."""
     position = _position(m)
@@ -71,6 +73,7 @@ def to_strides(m: IndexingMap) -> Strided:
     return Strided(sizes, tuple(strides), offset)
 
 
+@takes(strided=of_type(Strided))
 def from_strides(strided: Strided) -> IndexingMap:
     """The map from an index to the position of the element."""
     terms = [variable(d) * s for d, s in enumerate(strided.strides)]
@@ -80,6 +83,7 @@ def from_strides(strided: Strided) -> IndexingMap:
 # ---------------------------------------------------------------- CuTe
 
 
+@takes(m=of_type(IndexingMap))
 def to_cute(m: IndexingMap) -> str:
     """`shape:stride` of a map from coordinates to one position; a coordinate that is split by // and % is a nested mode.
 
@@ -104,6 +108,7 @@ def to_cute(m: IndexingMap) -> str:
     return f"{shape}:{stride}" if plain else f"({shape}):({stride})"
 
 
+@takes(text=of_type(str))
 def from_cute(text: str) -> IndexingMap:
     """The map from the coordinates of a layout's modes to the position; nested modes count first parts fastest.
 
@@ -202,6 +207,7 @@ def _paired(shape: Tree, stride: Tree, text: str) -> list[tuple[int, int]]:
 # ---------------------------------------------------------------- Triton
 
 
+@takes(m=of_type(IndexingMap))
 def to_linear_layout(m: IndexingMap) -> dict[str, list[list[int]]]:
     """For each dimension of the map, by name, where its bits 1, 2, 4, .. lead: a Triton linear layout's bases.
 
@@ -231,6 +237,7 @@ def to_linear_layout(m: IndexingMap) -> dict[str, list[list[int]]]:
     return bases
 
 
+@takes(bases=of_type(Mapping))
 def from_linear_layout(bases: Bases) -> IndexingMap:
     """The map of a linear layout; where bits meet, their sum modulo 2 says the xor.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from indexing.arguments import check_fields, integer, of_type
 from indexing.errors import IndexingError
 
 __all__ = ["A100", "A6000", "DEVICES", "H100", "V100", "Device"]
@@ -25,6 +26,8 @@ class Device:
     bank_bytes: int = 4
 
     def __post_init__(self) -> None:
+        check_fields(self, name=of_type(str), warp_size=integer, sector_bytes=integer, line_bytes=integer)
+        check_fields(self, banks=integer, bank_bytes=integer)
         sizes = (self.warp_size, self.sector_bytes, self.line_bytes, self.banks, self.bank_bytes)
         if min(sizes) < 1 or self.line_bytes % self.sector_bytes:
             raise IndexingError(

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, variable
+from indexing.arguments import of_type, optional, takes
 from indexing.errors import InvalidMap, ParseError
 
 __all__ = ["from_affine_map", "from_isl", "to_affine_map", "to_affine_set", "to_isl"]
@@ -14,6 +15,7 @@ _LOW, _HIGH = -(2**63), 2**63 - 1
 _SAYABLE = frozenset({"variable", "constant", "sum", "floordiv", "mod"})
 
 
+@takes(m=of_type(IndexingMap))
 def to_affine_map(m: IndexingMap) -> str:
     """`affine_map<(d0)[s0] -> (..)>`: the results. With `to_affine_set`, the domain, nothing is lost.
 
@@ -23,6 +25,7 @@ def to_affine_map(m: IndexingMap) -> str:
     return f"affine_map<{m.symbolic_map}>"
 
 
+@takes(m=of_type(IndexingMap))
 def to_affine_set(m: IndexingMap) -> str:
     """`affine_set<(d0)[s0] : (.. >= 0, ..)>`: the domain. Raises InvalidMap as `to_affine_map`."""
     _check(m, "an affine set")
@@ -40,6 +43,7 @@ def to_affine_set(m: IndexingMap) -> str:
     return f"affine_set<{head} : ({', '.join(texts)})>"
 
 
+@takes(map_text=of_type(str), set_text=optional(of_type(str)))
 def from_affine_map(map_text: str, set_text: str | None = None) -> IndexingMap:
     """The map of an affine map and, for its domain, an affine set over the same dimensions and symbols.
 
@@ -63,6 +67,7 @@ def from_affine_map(map_text: str, set_text: str | None = None) -> IndexingMap:
     return _built(symbolic, names, symbolic.num_dims, symbolic.num_symbols, bounds)
 
 
+@takes(m=of_type(IndexingMap))
 def to_isl(m: IndexingMap) -> str:
     """The relation from index to result; range variables are `exists`, runtime variables parameters.
 
@@ -91,6 +96,7 @@ def to_isl(m: IndexingMap) -> str:
     return f"{head}{{ [{', '.join(dims)}] -> [{', '.join(outputs)}]{condition} }}"
 
 
+@takes(text=of_type(str))
 def from_isl(text: str) -> IndexingMap:
     """The map of a relation as `to_isl` writes it: one conjunction that says each output, and bounds.
 

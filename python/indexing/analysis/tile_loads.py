@@ -12,6 +12,7 @@ from math import prod
 
 from indexing._core import IndexingMap, SymbolicExpr, SymbolicMap, Variable, variable
 from indexing.analysis.tiling import Tile, propagate_tiles
+from indexing.arguments import check_fields, integers
 from indexing.emit.launch import thread_map
 from indexing.errors import IndexingError, UnsupportedOp
 from indexing.fusion import output_to_input
@@ -29,6 +30,7 @@ class Tiles:
     sizes: tuple[int, ...]
 
     def __post_init__(self) -> None:
+        check_fields(self, sizes=integers)
         if any(s < 1 for s in self.sizes) or prod(self.sizes) > MOST_ELEMENTS:
             raise IndexingError(f"a tile has sizes of 1 and more, and up to {MOST_ELEMENTS} elements; got {self.sizes}")
 

@@ -14,6 +14,7 @@ from typing import Literal
 from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, constant, variable
 from indexing.analysis.sizes import Clause, holds, tilings
 from indexing.analysis.spans import Walk, independent
+from indexing.arguments import integer, item, of_type, one_of, takes
 from indexing.errors import UnsupportedOp
 from indexing.fusion import input_to_output, output_to_input
 from indexing.hlo import Instruction
@@ -49,6 +50,15 @@ class Tile:
         return all(holds(clause, sizes) for clause in self.constraints)
 
 
+PROPAGATED = {
+    "map_or_instruction": of_type(IndexingMap, Instruction),
+    "operand": integer,
+    "output": integer,
+    "direction": one_of("to operand", "to output"),
+}
+
+
+@takes(**PROPAGATED)
 def propagate_tile(
     map_or_instruction: IndexingMap | Instruction,
     operand: int = 0,
@@ -68,6 +78,7 @@ def propagate_tile(
     return tiles[0]
 
 
+@takes(**PROPAGATED)
 def propagate_tiles(
     map_or_instruction: IndexingMap | Instruction,
     operand: int = 0,
@@ -83,9 +94,11 @@ def propagate_tiles(
         return (propagate(m, [d.upper + 1 for d in m.dims], "the map"),)
     i = map_or_instruction
     if direction == "to operand":
-        found, extents = output_to_input(i, output)[operand], leaves(i.shape)[output].dimensions
+        found = item(output_to_input(i, output), operand, f"{i.name} has", "operands")
+        extents = item(leaves(i.shape), output, f"{i.name} has", "outputs").dimensions
     else:
-        found, extents = input_to_output(i, operand)[output], leaves(i.operands[operand].shape)[0].dimensions
+        found = item(input_to_output(i, operand), output, f"{i.name} has", "outputs")
+        extents = item(leaves(i.operands[operand].shape), 0, f"operand {operand} of {i.name} has", "arrays").dimensions
     name = f"operand {operand} of {i.name}"
     different: dict[IndexingMap, OperandIndexing] = {}
     for indexing in found:
@@ -99,6 +112,7 @@ def propagate_tiles(
     return tuple(tiles)
 
 
+@takes(fusion=of_type(Instruction), output=integer)
 def valid_tilings(fusion: Instruction, output: int = 0) -> Iterator[tuple[int, ...]]:
     """The output tile sizes, from 1 to the whole dimension, at which the tiles of all operands are grids.
 

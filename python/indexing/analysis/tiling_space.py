@@ -16,6 +16,7 @@ from typing import Literal, TypeAlias
 from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, compose, constant, variable
 from indexing.analysis.sizes import Clause, holds, tilings
 from indexing.analysis.tiling import Tile, propagate
+from indexing.arguments import of_type, takes
 from indexing.emit.hero import outputs
 from indexing.errors import IndexingError, UnsupportedOp
 from indexing.fusion import output_to_input
@@ -65,6 +66,7 @@ class TilingSpace:
         return tilings([max(d.size, 1) for d in self.dimensions], self.constraints)
 
 
+@takes(target=of_type(Instruction, Computation))
 def tiling_space(target: Instruction | Computation) -> TilingSpace:
     """The space of a fusion (or computation), or of one other instruction alone.
 

@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING
 
 from indexing._core import IndexingMap, SymbolicMap, constant, variable
 from indexing.analysis.grids import grid_of, size_of_union
+from indexing.arguments import each, integer, of_type, optional, takes
 from indexing.errors import Undecided
 from indexing.fusion import grouped_indexing, output_to_input
+from indexing.hlo import Instruction
 from indexing.layout import bit_width
 from indexing.lazy import np
 from indexing.ops.block import leaves
 
 if TYPE_CHECKING:
-    from indexing.hlo import Instruction
     from indexing.ops.block import OperandIndexing
 
 __all__ = ["Utilization", "utilization"]
@@ -63,6 +64,7 @@ class Utilization:
         return -(-self.distinct * self.element_bits // 8)
 
 
+@takes(instruction=of_type(Instruction), output=optional(integer), producers=each(Instruction))
 def utilization(
     instruction: Instruction, output: int | None = None, producers: Sequence[Instruction] = ()
 ) -> list[Utilization]:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from types import ModuleType
-from typing import TYPE_CHECKING
 
+from indexing.arguments import of_type, takes
 from indexing.emit import concatenate, loop, reduction, scatter, transpose, update_slice
 from indexing.emit.kernel import DIALECTS, Dialect, Kernel
 from indexing.errors import CompileError, UnsupportedOp
+from indexing.hlo import Computation, Instruction
 from indexing.ops.block import leaves
-
-if TYPE_CHECKING:
-    from indexing.hlo import Computation, Instruction
+from indexing.ops.bounded import check_kernel_sizes
 
 EMITTERS: tuple[ModuleType, ...] = (
     scatter,
@@ -23,6 +22,7 @@ EMITTERS: tuple[ModuleType, ...] = (
 )  # the first that matches makes the kernel
 
 
+@takes(fusion=of_type(Instruction, Computation), dialect=of_type(str))
 def emit(fusion: Instruction | Computation, dialect: Dialect = "cuda", **knobs: int | None) -> Kernel:
     """The kernel of a fusion instruction or of a computation (an entry that only calls a fusion means that fusion).
 
@@ -38,7 +38,8 @@ def emit(fusion: Instruction | Computation, dialect: Dialect = "cuda", **knobs: 
 
 
 def _check(computation: Computation) -> None:
-    """Raises UnsupportedOp for a computation between anything but arrays."""
+    """Raises UnsupportedOp for a computation between anything but arrays of known sizes."""
+    check_kernel_sizes(computation)
     shapes = leaves(computation.root.shape)
     if not shapes:
         raise UnsupportedOp(f"{computation.name} returns no array: there is nothing for a kernel to write")
@@ -53,8 +54,6 @@ def _check(computation: Computation) -> None:
 
 def fused_computation(fusion: Instruction | Computation) -> Computation:
     """The computation that a kernel computes."""
-    from indexing.hlo import Instruction
-
     root = fusion if isinstance(fusion, Instruction) else fusion.root
     if root.opcode == "fusion":
         return root.called[0]

@@ -1,4 +1,8 @@
-"""Intrinsics on complex numbers, the same text for c64 and c128."""
+"""Intrinsics on complex numbers, the same text for c64 and c128.
+
+At infinities and NaNs, exp, log, sqrt, sinh, cosh, tanh and their circular counterparts give what annex G of C99 asks
+for, as the reference does.
+"""
 
 from __future__ import annotations
 
@@ -25,13 +29,25 @@ _SOURCES: dict[str, str] = {  # C stands for the complex type, T for its parts
   T m = @hypot_T(a.x, a.y);
   return m == 0 ? a : @C(a.x / m, a.y / m);
 }""",
+    "finite": "@fn bool finite_C(T a) { return a - a == 0; }",
+    "infinite": "@fn bool infinite_C(T a) { return a == a && a - a != 0; }",
     "exp": """\
 @fn C exp_C(C a) {
   T m = @exp_T(a.x);
-  return a.y == 0 ? @C(m, a.y) : @C(m * @cos_T(a.y), m * @sin_T(a.y));
+  if (a.y == 0) return @C(m, a.y);
+  if (!@finite_C(a.y)) {
+    T nan = a.y - a.y;
+    return @infinite_C(a.x) ? @C(m, a.x > 0 ? nan : 0) : @C(nan, nan);
+  }
+  if (@infinite_C(m) && @finite_C(a.x)) {  // exp(a.x) alone is too large
+    T h = @exp_T(a.x / 2);
+    return @C(h * @cos_T(a.y) * h, h * @sin_T(a.y) * h);
+  }
+  return @C(m * @cos_T(a.y), m * @sin_T(a.y));
 }""",
     "expm1": """\
 @fn C expm1_C(C a) {
+  if (a.y == 0) return @C(@expm1_T(a.x), a.y);
   T s = @sin_T(a.y / 2);
   return @C(@expm1_T(a.x) * @cos_T(a.y) - 2 * s * s, @exp_T(a.x) * @sin_T(a.y));
 }""",
@@ -44,9 +60,16 @@ _SOURCES: dict[str, str] = {  # C stands for the complex type, T for its parts
 }""",
     "sqrt": """\
 @fn C sqrt_C(C a) {
-  T m = @hypot_T(a.x, a.y), t = @sqrt_T((@fabs_T(a.x) + m) / 2);
+  T x = @fabs_T(a.x), y = @fabs_T(a.y);
+  if (@infinite_C(y)) return @C(y, a.y);
+  if (@infinite_C(x)) {
+    T zero = a.y - a.y;
+    return a.x > 0 ? @C(x, @copysign_T(zero, a.y)) : @C(zero, @copysign_T(x, a.y));
+  }
+  T k = x > (T)1e18 || y > (T)1e18 ? (T)0.25 : (T)1;  // so that no sum overflows
+  T m = @hypot_T(x * k, y * k), t = @sqrt_T((x * k + m) / 2) * (k < 1 ? 2 : 1);
   if (t == 0) return @C(0, a.y);
-  return a.x >= 0 ? @C(t, a.y / (2 * t)) : @C(@fabs_T(a.y) / (2 * t), @copysign_T(t, a.y));
+  return a.x >= 0 ? @C(t, a.y / (2 * t)) : @C(y / (2 * t), @copysign_T(t, a.y));
 }""",
     "rsqrt": "@fn C rsqrt_C(C a) { return @div_C(@C(1, 0), @sqrt_C(a)); }",
     "cbrt": """\
@@ -54,12 +77,35 @@ _SOURCES: dict[str, str] = {  # C stands for the complex type, T for its parts
   C l = @log_C(a);
   return a.x == 0 && a.y == 0 ? @C(0, 0) : @exp_C(@C(l.x / 3, l.y / 3));
 }""",
-    "sin": "@fn C sin_C(C a) { return @C(@sin_T(a.x) * @cosh_T(a.y), @cos_T(a.x) * @sinh_T(a.y)); }",
-    "cos": "@fn C cos_C(C a) { return @C(@cos_T(a.x) * @cosh_T(a.y), -(@sin_T(a.x) * @sinh_T(a.y))); }",
-    "sinh": "@fn C sinh_C(C a) { return @C(@sinh_T(a.x) * @cos_T(a.y), @cosh_T(a.x) * @sin_T(a.y)); }",
-    "cosh": "@fn C cosh_C(C a) { return @C(@cosh_T(a.x) * @cos_T(a.y), @sinh_T(a.x) * @sin_T(a.y)); }",
+    "sinh": """\
+@fn C sinh_C(C a) {
+  if (a.y == 0) return @C(@sinh_T(a.x), a.y);
+  if (!@finite_C(a.y)) return @C(a.x == 0 || @infinite_C(a.x) ? a.x : a.y - a.y, a.y - a.y);
+  return @C(@sinh_T(a.x) * @cos_T(a.y), @cosh_T(a.x) * @sin_T(a.y));
+}""",
+    "cosh": """\
+@fn C cosh_C(C a) {
+  if (a.y == 0) return @C(@cosh_T(a.x), @copysign_T((T)1, a.x) * a.y);
+  if (!@finite_C(a.y)) {
+    T nan = a.y - a.y;
+    return a.x == 0 ? @C(nan, a.x) : @C(@infinite_C(a.x) ? a.x * a.x : nan, nan);
+  }
+  return @C(@cosh_T(a.x) * @cos_T(a.y), @sinh_T(a.x) * @sin_T(a.y));
+}""",
+    "sin": """\
+@fn C sin_C(C a) {
+  C h = @sinh_C(@C(-a.y, a.x));
+  return @C(h.y, -h.x);
+}""",
+    "cos": "@fn C cos_C(C a) { return @cosh_C(@C(-a.y, a.x)); }",
     "tanh": """\
 @fn C tanh_C(C a) {  // after Kahan: no overflow of sinh, no cancellation
+  if (a.y == 0) return @C(@tanh_T(a.x), a.y);
+  if (a.x == 0) return @C(a.x, @tan_T(a.y));
+  if (!@finite_C(a.y)) {
+    T nan = a.y - a.y;
+    return @infinite_C(a.x) ? @C(@copysign_T((T)1, a.x), @copysign_T((T)0, a.y)) : @C(nan, nan);
+  }
   if (@fabs_T(a.x) > 22) return @C(@copysign_T((T)1, a.x), 4 * @sin_T(a.y) * @cos_T(a.y) * @exp_T(-2 * @fabs_T(a.x)));
   T t = @tan_T(a.y), beta = 1 + t * t, s = @sinh_T(a.x), d = 1 + beta * s * s;
   return @C(beta * @sqrt_T(1 + s * s) * s / d, t / d);
@@ -71,6 +117,10 @@ _SOURCES: dict[str, str] = {  # C stands for the complex type, T for its parts
 }""",
     "logistic": """\
 @fn C logistic_C(C a) {
+  if (a.x < 0) {  // exp(-a) may be too large
+    C p = @exp_C(a);
+    return @div_C(p, @C(1 + p.x, p.y));
+  }
   C e = @exp_C(@C(-a.x, -a.y));
   return @div_C(@C(1, 0), @C(1 + e.x, e.y));
 }""",

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Literal
 
+from indexing.arguments import integer, item, takes
 from indexing.lazy import np
 from indexing.ops.element_types import element_type
 
@@ -113,16 +114,23 @@ class Kernel:
         """The arguments that are outputs, in the order of the signature."""
         return tuple(a for a in self.arguments if a.kind == "output")
 
+    @takes(output=integer)
     def thread_to_output(self, output: int = 0) -> IndexingMap:
-        """Map from thread and block ids to the index of output `output` that the thread writes."""
-        return self.output_maps[output]
+        """Map from thread and block ids to the index of output `output` that the thread writes.
 
+        Raises IndexingError where there is no such output.
+        """
+        return item(self.output_maps, output, f"{self.name} has", "outputs")
+
+    @takes(parameter=integer, access=integer)
     def thread_to_input(self, parameter: int = 0, access: int = 0) -> IndexingMap:
         """Map from thread and block ids to the index of parameter `parameter` that the thread reads.
 
-        A parameter may be read at several places; `access` picks one of `input_maps[parameter]`.
+        A parameter may be read at several places; `access` picks one of `input_maps[parameter]`. Raises IndexingError
+        where there is no such parameter or access.
         """
-        return self.input_maps[parameter][access]
+        accesses = item(self.input_maps, parameter, f"{self.name} has", "parameters")
+        return item(accesses, access, f"parameter {parameter} of {self.name} has", "accesses with a map")
 
     def cubin(self, arch: str = "sm_90") -> bytes:
         """Machine code for `arch`, compiled by NVRTC; no GPU is needed.

@@ -2,6 +2,7 @@
 
 The parts are combined in the order of their numbers, whichever block comes last, so that the result is the same in each
 run. Blocks that share a row count themselves in a counter, which the last one sets back to zero: as when it was found.
+It does so where it counts, before any barrier: PoCL loses a store to the counter that stands behind one.
 """
 
 from __future__ import annotations
@@ -61,11 +62,12 @@ class Splits:
         body.writer.insert(team.declared_at, f"@shared u32 {last};", 1)
         body.writer.line("@fence;")
         body.writer.line("@barrier;")
-        body.writer.line(f"if (@thread_x == 0) {last} = @fetch_add(&{arrived}, 1u);")
+        with body.when(["@thread_x == 0"]):
+            body.writer.line(f"{last} = @fetch_add(&{arrived}, 1u);")
+            body.writer.line(f"if ({last} == {self.count - 1}) {arrived} = 0;")
         body.writer.line("@barrier;")
         with body.when([f"{last} == {self.count - 1}"]):
             body.writer.line("@fence;")
-            body.writer.line(f"if (@thread_x == 0) {arrived} = 0;")
             self._collect(body, team, tile * (self.count * self.slots) + slot, places)
             yield
             body.writer.line("@barrier;")  # PoCL loses threads in a branch with barriers that does not end with one

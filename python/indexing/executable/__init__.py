@@ -8,26 +8,30 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
+from indexing.arguments import of_type, takes
 from indexing.errors import IndexingError
 from indexing.executable.memory import Held, Pool
 from indexing.executable.plan import Planner
 from indexing.executable.steps import arrays_of
 from indexing.hlo import Module, Shape, parse
 from indexing.ops.block import HloValue, leaves
+from indexing.ops.bounded import check_kernel_sizes, sizes_fit
 from indexing.ops.interpret import check_has_value
 from indexing.reference import evaluate
+from indexing.runtime.device import Device
 
 if TYPE_CHECKING:
     from indexing.emit.kernel import Kernel
     from indexing.hlo import Instruction
     from indexing.runtime.cuda import CudaDevice
-    from indexing.runtime.device import Buffer, Device
+    from indexing.runtime.device import Buffer
 
 DeviceName: TypeAlias = Literal["auto", "cuda", "cpu", "reference"]
 DEVICE_NAMES = ("auto", "cuda", "cpu", "reference")
 GPU_KINDS = (2, 13)  # DLPack's kDLCUDA and kDLCUDAManaged
 
 
+@takes(module=of_type(Module, str), device=of_type(str, Device))
 def compile(module: Module | str, device: DeviceName | Device = "auto") -> Executable:
     """Compile the entry computation of a module (or of HLO text) for a device.
 
@@ -103,6 +107,7 @@ class DeviceExecutable(Executable):
         self._on = device
         self._pool = Pool(device)
         planner = Planner(device, self._pool)
+        check_kernel_sizes(module.entry)
         self._plan = planner.plan(module.entry)
         self.kernels = tuple(planner.kernels)
         self.reference_steps = tuple(planner.reference_steps)
@@ -211,7 +216,7 @@ def _host_array(array: object, shape: Shape, what: str) -> np.ndarray:
 
 def _check_array(array: object, shape: Shape, what: str) -> None:
     sizes = tuple(getattr(array, "shape", ()))
-    if sizes != shape.dimensions:
+    if not sizes_fit(sizes, shape):
         raise IndexingError(f"{what} has shape {list(sizes)}; expected {list(shape.dimensions)} ({shape})")
     found = str(getattr(array, "dtype", "")).removeprefix("torch.")
     if found not in (str(shape.dtype), "bool" if shape.element_type == "pred" else str(shape.dtype)):

@@ -42,12 +42,7 @@ def parse(text: str) -> Module:
     """
     if not isinstance(text, str):
         raise ParseError(f"expected HLO text as a string, found {type(text).__name__}", 1, 1)
-    try:
-        return Module(_core.parse_hlo(text))
-    except UnicodeEncodeError as e:
-        before = text[: e.start]
-        line, column = before.count("\n") + 1, e.start - before.rfind("\n")
-        raise ParseError("the text holds half of a character (a lone surrogate)", line, column) from None
+    return Module(_core.parse_hlo(text))
 
 
 def load(path: str | pathlib.Path) -> Module:

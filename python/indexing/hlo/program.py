@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Final, TypeAlias, TypeVar, cast
 
 from indexing import _core
+from indexing.arguments import of_type, takes
 from indexing.errors import ParseError, UnsupportedOp, at_place
 from indexing.hlo.shape import Shape
 from indexing.hlo.window import ConvolutionLabels, DimensionLabels, WindowDim
@@ -206,6 +207,7 @@ class Instruction:
         groups = self.module._core.replica_groups(self._id, "replica_groups")
         return tuple(tuple(group) for group in groups or ())
 
+    @takes(key=of_type(str))
     def computation_of(self, key: str) -> Computation:
         """The computation that an attribute such as `to_apply` names. Raises ParseError where it names none."""
         for name, row in self.module._core.calls(self._id):
@@ -218,6 +220,7 @@ class Instruction:
             raise self._bad(key, "a value")
         return value
 
+    @takes(message=of_type(str))
     def at_place(self, message: str) -> str:
         """The message with the line and the column of the instruction in the text, the line, and a caret under its name."""
         return at_place(message, *self.module._core.place(self._id))

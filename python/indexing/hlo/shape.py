@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 
+from indexing.arguments import integer, integers, item, of_type, takes
 from indexing.errors import InvalidMap, UnsupportedOp
 from indexing.lazy import ml_dtypes, np
 
@@ -81,7 +82,8 @@ class Shape:
 
     `dimensions` are upper bounds where a dimension is dynamic, -1 where nothing is known of it. `layout` lists dimensions,
     the fastest varying one first, or is `None` where the text gives none; `layout_text` is the whole layout as written,
-    tiles and memory space included. Two shapes are equal if all of this is. `is_tuple` says whether it is a tuple's shape.
+    tiles and memory space included. Two shapes are equal if all of this is. `is_tuple` says whether it is a tuple's shape,
+    `is_bounded` whether an array of it has a dynamic dimension.
     """
 
     element_type: str
@@ -92,6 +94,7 @@ class Shape:
     dynamic_dimensions: tuple[bool, ...] = ()
     element_count: int = field(default=0, compare=False)
     is_tuple: bool = field(init=False, compare=False, repr=False)
+    is_bounded: bool = field(init=False, compare=False, repr=False)
     _leaves: tuple[Shape, ...] | None = field(default=None, init=False, repr=False, compare=False)
     _offsets: tuple[int, ...] | None = field(default=None, init=False, repr=False, compare=False)
     _hash: int = field(init=False, compare=False, repr=False)
@@ -107,6 +110,8 @@ class Shape:
             self.dynamic_dimensions,
         )
         object.__setattr__(self, "is_tuple", self.element_type == "tuple")
+        bounded = True in self.dynamic_dimensions or any(e.is_bounded for e in self.elements)
+        object.__setattr__(self, "is_bounded", bounded)
         object.__setattr__(self, "_hash", hash(key))
 
     def __hash__(self) -> int:
@@ -119,9 +124,10 @@ class Shape:
         return Shape, (self.element_type, self.dimensions, *layout)
 
     @classmethod
+    @takes(element_type=of_type(str), dimensions=integers)
     def array(cls, element_type: str, dimensions: tuple[int, ...] | list[int]) -> Shape:
         """An array's shape without a layout. Raises InvalidMap for an unknown element type or a negative size."""
-        sizes = tuple(int(d) for d in dimensions)
+        sizes = tuple(dimensions)
         if element_type not in _NUMPY_NAMES:
             raise InvalidMap(f"{element_type!r} is no element type of arrays; one of {', '.join(_NUMPY_NAMES)}")
         if min(sizes, default=0) < 0:
@@ -171,9 +177,10 @@ class Shape:
             object.__setattr__(self, "_offsets", found)
         return found
 
+    @takes(dimension=integer)
     def is_dynamic(self, dimension: int) -> bool:
-        """Whether the size of a dimension is known at run time only."""
-        return self.dynamic_dimensions[dimension]
+        """Whether the size of a dimension is known at run time only. Raises IndexingError where there is none such."""
+        return item(self.dynamic_dimensions, dimension, f"{self} has", "dimensions")
 
     def without_layout(self) -> Shape:
         """The same shape without layouts, inside of tuples too."""

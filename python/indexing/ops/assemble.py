@@ -132,6 +132,7 @@ OPS: tuple[Op, ...] = (
         _concatenate,
         _concatenate_from_input,
         element_moves.concatenate,
+        bounded=True,
     ),
     Op(
         "pad",

@@ -82,7 +82,8 @@ class Op:
     kernel refuses the opcode by name. `across_replicas` is the reference of a collective: all replicas' operands to all
     replicas' results. `refusal` says why an instruction has no value whatever its operands are, where its reference would
     only refuse it. `settled` laws give maps that are simplified already, since they are composed. `exactness` says in
-    words how exact the maps are (docs/ops.md prints it); each map says it for itself.
+    words how exact the maps are (docs/ops.md prints it); each map says it for itself. `bounded` references take operands
+    with fewer elements than a bounded dimension may have, and give such results.
     """
 
     opcode: str
@@ -95,6 +96,7 @@ class Op:
     refusal: Callable[[Instruction], str | None] | None = None
     settled: bool = False
     exactness: str = "exact"
+    bounded: bool = False
 
 
 def variables(count: int, first: int = 0) -> list[SymbolicExpr]:
@@ -186,6 +188,13 @@ def output_sizes(instruction: Instruction, output: int = 0) -> tuple[int, ...]:
     """Sizes of the `output`-th array of an instruction, tuples flattened in order."""
     shape = instruction.shape
     return (leaves(shape)[output] if shape.is_tuple else shape).dimensions
+
+
+def broadcast_sizes(*sizes: Sequence[int]) -> tuple[int, ...]:
+    """Sizes of arrays that broadcast against each other, of any rank: `np.broadcast_shapes` ends at 32 dimensions."""
+    rank = max(map(len, sizes), default=0)
+    aligned = [(1,) * (rank - len(s)) + tuple(s) for s in sizes]
+    return tuple(next((n for n in column if n != 1), 1) for column in zip(*aligned, strict=True))
 
 
 def only_array(value: HloValue) -> Array:

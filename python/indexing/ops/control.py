@@ -351,6 +351,7 @@ OPS: tuple[Op, ...] = (
         _called_from_input,
         element_moves.call,
         exactness="as exact as its instructions",
+        bounded=True,
     ),
     Op(
         "call",
@@ -360,6 +361,7 @@ OPS: tuple[Op, ...] = (
         _called_from_input,
         element_moves.call,
         exactness="as exact as its instructions",
+        bounded=True,
     ),
     Op("map", "out[i] = computation(in_0[i], in_1[i], ...)", _map_from_output, _map, element=element_moves.apply_map),
     Op(
@@ -370,6 +372,7 @@ OPS: tuple[Op, ...] = (
         _conditional_from_input,
         settled=True,
         exactness="a bound: one branch runs",
+        bounded=True,
     ),
     Op(
         "while",
@@ -379,6 +382,7 @@ OPS: tuple[Op, ...] = (
         _while_from_input,
         settled=True,
         exactness="exact for what the body leaves alone; else a bound",
+        bounded=True,
     ),
     Op(
         "async-start",

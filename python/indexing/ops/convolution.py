@@ -214,16 +214,15 @@ def _window_rows(c: _Convolution, window: tuple[int, ...], lhs: Array, spatial: 
     taken, valid = gather_window(c.window, window, moved, spatial)
     taken = np.where(valid.reshape(*spatial, 1, 1), taken, np.zeros((), lhs.dtype))
     rows = np.moveaxis(taken, -2, 0)  # [batch, spatial..., feature]
+    count = c.out_batch * int(np.prod(spatial, dtype=np.int64))
     if c.batch_groups > 1:
-        return rows.reshape(c.batch_groups, -1, c.group_features)
-    grouped = rows.reshape(-1, c.feature_groups, c.group_features)
-    return grouped.transpose(1, 0, 2)
+        return rows.reshape(c.batch_groups, count, c.group_features)
+    return rows.reshape(count, c.feature_groups, c.group_features).transpose(1, 0, 2)
 
 
 def _arranged(c: _Convolution, total: Array, spatial: tuple[int, ...]) -> Array:
     """[group, batch and spatial, feature of the group] as the output's dimensions stand."""
-    apart = total.reshape(total.shape[0], c.out_batch, *spatial, c.group_outputs)
-    rows = np.moveaxis(apart, 0, -2).reshape(c.out_batch, *spatial, total.shape[0] * c.group_outputs)
+    rows = total.transpose(1, 0, 2).reshape(c.out_batch, *spatial, total.shape[0] * c.group_outputs)
     labels = c.labels.output
     return np.moveaxis(rows, list(range(rows.ndim)), [labels.batch, *labels.spatial, labels.feature])
 

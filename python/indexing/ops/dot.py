@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -54,11 +55,10 @@ class _Side:
         return [by_dimension[k] for k in range(len(self.sizes))]
 
     def matrix(self, value: Array, last: str) -> Array:
-        """The value as [batch..., rows, columns] with `last` ("contracting" or "free") flattened to columns."""
+        """The value as [batch, rows, columns] with `last` ("contracting" or "free") flattened to columns."""
         first, second = (self.free, self.contracting) if last == "contracting" else (self.contracting, self.free)
         moved = value.transpose((*self.batch, *first, *second))
-        count = [int(np.prod([self.sizes[k] for k in group], dtype=np.int64)) for group in (first, second)]
-        return moved.reshape([self.sizes[k] for k in self.batch] + count)
+        return moved.reshape([math.prod(self.sizes[k] for k in group) for group in (self.batch, first, second)])
 
 
 def _sides(instruction: Instruction) -> tuple[_Side, _Side]:
@@ -247,7 +247,7 @@ def _cut(value: Array, axis: int, start: int, limit: int) -> Array:
 
 
 def _part(lhs: _Side, rhs: _Side, left: Array, right: Array, dtype: np.dtype) -> Array:
-    """The unrounded dot of parts of the operands, as [batch..., rows, columns]."""
+    """The unrounded dot of parts of the operands, as [batch, rows, columns]."""
     a = _Side(left.shape, lhs.batch, lhs.contracting)
     b = _Side(right.shape, rhs.batch, rhs.contracting)
     return matmul(a.matrix(left, "contracting"), b.matrix(right, "free"), dtype)

@@ -92,7 +92,7 @@ def scatter(ctx: ElementContext, instruction: Instruction, output: int, index: I
     count = len(instruction.operands) // 2
     kinds = [o.shape.element_type for o in instruction.operands[:count]]
     results = [ctx.variable(kind, ctx.operand(instruction, k, index)) for k, kind in enumerate(kinds)]
-    if all(u.shape.element_count for u in instruction.operands[count:]):
+    if all(u.shape.element_count for u in instruction.operands[count + 1 :]):
         _fold_updates(ctx, instruction, count, index, results)
     ctx.remember(instruction, index, results)
     return results[output]

@@ -219,7 +219,7 @@ def added(ctx: ElementContext, kind: ElementType, total: Value, term: Value) -> 
 
 
 def convolution(ctx: ElementContext, instruction: Instruction, output: int, index: Index) -> Value:
-    """Sum over the window and the input features of the group; places in padding or between dilated elements are 0."""
+    """Sum over the window and the input features of the group; padding and the holes of a dilated input are zeros."""
     labels, window = instruction.dim_labels(), instruction.window()
     lhs, rhs = (o.shape.dimensions for o in instruction.operands)
     out_sizes = instruction.shape.dimensions
@@ -249,6 +249,11 @@ def convolution(ctx: ElementContext, instruction: Instruction, output: int, inde
             inner = ctx.inside(tuple(at), lhs)
             factors = [ctx.operand(instruction, 0, inner), ctx.operand(instruction, 1, tuple(kernel))]
             ctx.assign(total, added(ctx, kind, total, multiplied(ctx, instruction, factors)))
+        if conditions and kind.kind in ("float", "complex"):  # padding is zeros, and zero times infinity is a NaN
+            with ctx.otherwise():
+                weight = ctx.operand(instruction, 1, tuple(kernel))
+                padding = zero(ctx, kind.name)
+                ctx.assign(total, added(ctx, kind, total, multiplied(ctx, instruction, [padding, weight])))
 
     _nest(ctx, [in_features, *(w.size for w in window)], add)
     return ctx.let(kind.name, total) if kind.is_narrow_float else total

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from indexing.lazy import np
-from indexing.ops.block import Array, Op
+from indexing.ops.block import Array, Op, broadcast_sizes
 from indexing.ops.elementwise_block import Code, computed, elementwise, kind_of, refuse
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def _power(instruction: Instruction, a: Array, b: Array) -> Array:
 
 def _integer_power(a: Array, b: Array) -> Array:
     """Power modulo 2**64 by squaring; a negative exponent gives the truncated reciprocal."""
-    result, base, exponent = np.ones(np.broadcast_shapes(a.shape, b.shape), a.dtype), a, b.astype(np.uint64)
+    result, base, exponent = np.ones(broadcast_sizes(a.shape, b.shape), a.dtype), a, b.astype(np.uint64)
     for bit in range(64):
         if not (exponent >> np.uint64(bit)).any():
             break
@@ -143,7 +143,10 @@ def _abs(instruction: Instruction, a: Array) -> Array:
 
 def _sign(instruction: Instruction, a: Array) -> Array:
     if a.dtype.kind == "c":
-        return np.where(a == 0, a, a / np.where(a == 0, 1, np.abs(a)))
+        length = np.where(a == 0, 1, np.abs(a))
+        out = np.empty_like(a)
+        out.real, out.imag = a.real / length, a.imag / length
+        return out
     if a.dtype.kind == "f":
         return np.where((a == 0) | np.isnan(a), a, np.copysign(1, a))
     return np.sign(a)

@@ -64,7 +64,7 @@ def _input_to_output(instruction: Instruction, operand: int) -> Indexing:
 
 
 def _to_bits(array: Array, kind: ElementType) -> Array:
-    bits = np.ascontiguousarray(array).view(np.dtype(f"u{max(_width(kind) // 8, 1)}")).astype(np.uint64)
+    bits = array.view(np.dtype(f"u{max(_width(kind) // 8, 1)}")).astype(np.uint64)
     return bits & np.uint64((1 << _width(kind)) - 1)
 
 
@@ -73,7 +73,7 @@ def _from_bits(bits: Array, kind: ElementType) -> Array:
         sign = np.uint64(1 << (kind.bits - 1))
         return ((bits ^ sign).astype(np.int64) - np.int64(sign)).astype(np.int8).astype(kind.dtype)
     raw = bits.astype(np.dtype(f"u{max(_width(kind) // 8, 1)}"))
-    return (raw != 0) if kind.kind == "pred" else np.ascontiguousarray(raw).view(kind.dtype)
+    return (raw != 0) if kind.kind == "pred" else raw.view(kind.dtype)
 
 
 def _reference(instruction: Instruction, arguments: Sequence[HloValue]) -> HloValue:

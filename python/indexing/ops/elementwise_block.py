@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from indexing.errors import UnsupportedOp
 from indexing.lazy import np
-from indexing.ops.block import Array, HloValue, Indexing, Op, identity, only_array, scalar
+from indexing.ops.block import Array, HloValue, Indexing, Op, broadcast_sizes, identity, only_array, scalar
+from indexing.ops.bounded import check_same_sizes
 from indexing.ops.element_types import ElementType, element_type
 
 if TYPE_CHECKING:
@@ -111,9 +112,10 @@ def run_elementwise(
     kinds = [element_type(o.shape.element_type) for o in instruction.operands]
     own = integers == "own" and all(k.is_integer and k.bits >= 8 for k in kinds if k.name != "pred")
     arrays = [only_array(a) if own else computing(only_array(a), k) for a, k in zip(arguments, kinds, strict=True)]
+    check_same_sizes(instruction, arrays)
     with np.errstate(all="ignore"):
         out = narrowed(np.asarray(function(instruction, *arrays)), result)
-    shape = np.broadcast_shapes(*(np.shape(a) for a in arrays))
+    shape = broadcast_sizes(*(np.shape(a) for a in arrays))
     return np.ascontiguousarray(np.broadcast_to(out, shape)) if out.shape != shape else out
 
 
@@ -134,4 +136,5 @@ def elementwise(
         output_to_input=elementwise_indexing,
         reference=reference,
         element=elementwise_element(code, rounds),
+        bounded=True,
     )

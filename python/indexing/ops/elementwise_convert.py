@@ -105,7 +105,7 @@ def _reduce_precision(instruction: Instruction, a: Array) -> Array:
     if kind.name not in FLOAT_FORMATS:
         raise refuse("reduce-precision", kind)
     exponent, mantissa = _precision(instruction)
-    a = np.ascontiguousarray(a.astype(kind.dtype))
+    a = a.astype(kind.dtype)
     bits = a.view(np.dtype(f"u{kind.bits // 8}")).astype(np.uint64)
     own_exponent, own_mantissa = FLOAT_FORMATS[kind.name]
     reduced = _round_mantissa(bits, own_mantissa - mantissa) if mantissa < own_mantissa else bits

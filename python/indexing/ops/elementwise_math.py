@@ -55,8 +55,19 @@ def _erf(a: Array) -> Array:
     return np.asarray(np.frompyfunc(math.erf, 1, 1)(a)).astype(np.float64)
 
 
+def _expm1(a: Array) -> Array:
+    if a.dtype.kind != "c":
+        return np.expm1(a)
+    on_axis = np.empty_like(a)
+    on_axis.real, on_axis.imag = np.expm1(a.real), a.imag
+    return np.where(a.imag == 0, on_axis, np.expm1(a))  # numpy multiplies infinities by a zero imaginary part
+
+
 def _logistic(a: Array) -> Array:
-    return 1 / (1 + np.exp(-a))
+    if a.dtype.kind != "c":
+        return 1 / (1 + np.exp(-a))
+    e = np.exp(np.where(a.real < 0, a, -a))  # which doesn't overflow
+    return np.where(a.real < 0, e, 1) / (1 + e)
 
 
 def _rsqrt(a: Array) -> Array:
@@ -96,7 +107,7 @@ OPS: tuple[Op, ...] = (
     _function("cosine", "out[i] = cos(in[i])", "cos", _numpy("cos")),
     _function("erf", "out[i] = erf(in[i])", "erf", _erf),
     _function("exponential", "out[i] = exp(in[i])", "exp", _numpy("exp")),
-    _function("exponential-minus-one", "out[i] = exp(in[i]) - 1", "expm1", _numpy("expm1")),
+    _function("exponential-minus-one", "out[i] = exp(in[i]) - 1", "expm1", _expm1),
     _function("floor", "out[i] = floor(in[i])", "floor", _numpy("floor"), rounds="exact"),
     _function("log", "out[i] = ln(in[i])", "log", _numpy("log")),
     _function("log-plus-one", "out[i] = ln(in[i] + 1)", "log1p", _numpy("log1p")),

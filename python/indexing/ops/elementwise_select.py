@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from indexing.errors import UnsupportedOp
 from indexing.lazy import np
-from indexing.ops.block import Array, Op
+from indexing.ops.block import Array, Op, broadcast_sizes
 from indexing.ops.element_types import ElementType, element_type
 from indexing.ops.elementwise_arithmetic import larger, smaller
 from indexing.ops.elementwise_block import elementwise, kind_of, refuse
@@ -98,7 +98,7 @@ def _compare(instruction: Instruction, a: Array, b: Array) -> Array:
 def _total_order(a: Array) -> Array:
     """Signed integers ordered as -NaN < -inf < ... < -0 < +0 < ... < inf < NaN."""
     signed = np.int64 if a.dtype == np.float64 else np.int32
-    bits: Array = np.ascontiguousarray(a).view(signed)
+    bits: Array = a.view(signed)
     return np.where(bits < 0, np.iinfo(signed).max ^ bits, bits)
 
 
@@ -111,7 +111,7 @@ def _clamp(instruction: Instruction, low: Array, x: Array, high: Array) -> Array
 
 
 def _complex(instruction: Instruction, real: Array, imaginary: Array) -> Array:
-    shape = np.broadcast_shapes(real.shape, imaginary.shape)
+    shape = broadcast_sizes(real.shape, imaginary.shape)
     out = np.empty(shape, np.complex128 if real.dtype == np.float64 else np.complex64)
     out.real, out.imag = real, imaginary
     return out

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -10,7 +11,7 @@ from indexing._core import SymbolicExpr, constant
 from indexing.lazy import np
 from indexing.ops import element_dynamic
 from indexing.ops.block import Array, HloValue, Indexing, Op, OperandIndexing, only_array, tensor_map, variables
-from indexing.ops.starts import Start, Starts, as_int64, box, starts_of
+from indexing.ops.starts import Start, Starts, as_int64, box, index_grid, starts_of
 
 if TYPE_CHECKING:
     from indexing.hlo import Instruction
@@ -68,7 +69,9 @@ class IndexVectors:
     def read(self, value: Array) -> Array:
         """The vectors as rows: [batch, component], int64."""
         wide = as_int64(value)
-        rows = wide[..., None] if self.component == wide.ndim else np.moveaxis(wide, self.component, -1)
+        if self.component == wide.ndim:
+            return wide.reshape(-1, 1)
+        rows = np.moveaxis(wide, self.component, -1)
         return rows.reshape(int(np.prod(rows.shape[:-1], dtype=np.int64)), rows.shape[-1])
 
     def operand_origins(self, rows: Array, rank: int) -> Array:
@@ -76,7 +79,7 @@ class IndexVectors:
         origins = np.zeros((rows.shape[0], rank), np.int64)
         for c, dimension in enumerate(self.targets):
             origins[:, dimension] = rows[:, c]
-        grid = np.indices(self.batch_sizes, dtype=np.int64).reshape(len(self.batch_sizes), rows.shape[0])
+        grid = index_grid(self.batch_sizes)
         for dimension, own in zip(self.operand_batch, self.own_batch, strict=True):
             origins[:, dimension] = grid[self.batch_dims.index(own)]
         return origins
@@ -176,6 +179,14 @@ def _from_vector(g: _Gather) -> OperandIndexing:
     return OperandIndexing(tensor_map([at[k] for k in range(len(g.out))], sizes, ranges))
 
 
+def window_positions(
+    operand: Sequence[int], origins: Array, windows: Sequence[int], window_dims: Sequence[int]
+) -> Array:
+    """Linear positions in the operand of each window's elements: [vector, window element]."""
+    strides = np.array([math.prod(operand[k + 1 :]) for k in range(len(operand))], np.int64)
+    return (origins @ strides)[:, None] + strides[list(window_dims)] @ index_grid(windows)
+
+
 def reference(instruction: Instruction, values: Sequence[HloValue]) -> HloValue:
     """Each vector's slice, its start clamped so that the slice lies inside the operand."""
     g = _read(instruction)
@@ -183,16 +194,8 @@ def reference(instruction: Instruction, values: Sequence[HloValue]) -> HloValue:
     if 0 in g.out:
         return np.zeros(g.out, operand.dtype)
     origins = g.vectors.operand_origins(g.vectors.read(indices), operand.ndim).clip(0, np.array(g.room, np.int64))
-    count, windows = origins.shape[0], [g.slice_sizes[k] for k in g.window_dims]
-    index = []
-    for k in range(operand.ndim):
-        along = [1] * len(windows)
-        steps = np.zeros(1, np.int64)
-        if k in g.window_dims:
-            along[g.window_dims.index(k)] = g.slice_sizes[k]
-            steps = np.arange(g.slice_sizes[k], dtype=np.int64)
-        index.append(origins[:, k].reshape([count, *([1] * len(windows))]) + steps.reshape([1, *along]))
-    taken = operand[tuple(index)] if index else np.broadcast_to(operand, [count, *windows])
+    windows = [g.slice_sizes[k] for k in g.window_dims]
+    taken = operand.reshape(-1)[window_positions(g.operand, origins, windows, g.window_dims)]
     shaped = taken.reshape([*g.vectors.batch_sizes, *windows])
     return np.moveaxis(shaped, range(len(g.batch_dims), len(g.out)), g.offset_dims) if windows else shaped
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from indexing.errors import IndexingError, UnsupportedOp
 from indexing.lazy import np
-from indexing.ops.block import HloValue, Op, leaves
+from indexing.ops.block import HloValue, Op, broadcast_sizes, leaves
+from indexing.ops.bounded import refusal_of_bounds, sizes_fit
 
 if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction, Shape
@@ -53,10 +54,25 @@ def evaluate_instruction(
     """One instruction's value, checked against its shape; `arguments` are those of its computation."""
     if instruction.opcode == "parameter":
         return arguments[instruction.parameter_number]
-    reference = rule(instruction).reference
+    op = rule(instruction)
+    reference = op.reference
     if reference is None:
         raise UnsupportedOp(f"{instruction.name}: {instruction.opcode} has no value that can be computed here")
+    check_rank(instruction.shape, instruction.name)
+    refusal = refusal_of_bounds(instruction, op.bounded)
+    if refusal:
+        raise UnsupportedOp(refusal)
     return conform(reference(instruction, operands), instruction.shape, instruction)
+
+
+def check_rank(shape: Shape, name: str) -> None:
+    """UnsupportedOp for an array of more dimensions than numpy's have."""
+    limit = 32 if np.__version__.startswith("1.") else 64
+    for part in leaves(shape):
+        if part.rank > limit:
+            raise UnsupportedOp(
+                f"{name} has {part.rank} dimensions; arrays of numpy {np.__version__} have at most {limit}"
+            )
 
 
 def check_has_value(instruction: Instruction) -> None:
@@ -66,7 +82,8 @@ def check_has_value(instruction: Instruction) -> None:
     while pending:
         instruction = pending.pop()
         op = rule(instruction)
-        refusal = op.refusal(instruction) if op.refusal else None
+        refusal = refusal_of_bounds(instruction, op.bounded)
+        refusal = op.refusal(instruction) if op.refusal else refusal
         if op.reference is None:
             refusal = f"{instruction.name}: {instruction.opcode} has no value that can be computed here"
         if refusal:
@@ -99,7 +116,7 @@ def conform(value: HloValue, shape: Shape, instruction: Instruction) -> HloValue
     if shape.element_type in ("token", "opaque"):
         return None
     array = np.asarray(value)
-    if array.shape != tuple(shape.dimensions):
+    if not sizes_fit(array.shape, shape):
         raise IndexingError(f"{instruction.name}: {instruction.opcode} gave shape {array.shape}, not {shape}")
     return array if array.dtype == shape.dtype else array.astype(shape.dtype)
 
@@ -146,7 +163,7 @@ def _is_elementwise(computation: Computation) -> bool:
 
 
 def _apply_whole(computation: Computation, arrays: Sequence[np.ndarray]) -> HloValue:
-    sizes = np.broadcast_shapes(*(a.shape for a in arrays))
+    sizes = broadcast_sizes(*(a.shape for a in arrays))
     values: dict[Instruction, HloValue] = {}
     for i in _needed(computation):
         operands = [values[o] for o in i.operands]
@@ -167,7 +184,7 @@ def _apply_whole(computation: Computation, arrays: Sequence[np.ndarray]) -> HloV
 def _reread(value: HloValue, shape: Shape) -> HloValue:
     """The same bits as the type of `shape`: a bitcast may change it."""
     array = np.asarray(value)
-    return array if array.dtype == shape.dtype else np.ascontiguousarray(array).view(shape.dtype)
+    return array if array.dtype == shape.dtype else array.view(shape.dtype)
 
 
 def _typed(value: HloValue, shape: Shape) -> HloValue:
@@ -183,8 +200,8 @@ def _spread(value: HloValue, sizes: tuple[int, ...]) -> HloValue:
 
 
 def _apply_each(computation: Computation, arrays: Sequence[np.ndarray]) -> HloValue:
-    spread = np.broadcast_arrays(*arrays)
-    sizes = spread[0].shape if spread else ()
+    sizes = broadcast_sizes(*(a.shape for a in arrays))
+    spread = [np.broadcast_to(a, sizes) for a in arrays]
     shapes = leaves(computation.root.shape)
     out = [np.empty(sizes, dtype=s.dtype) for s in shapes]
     for at in np.ndindex(*sizes):

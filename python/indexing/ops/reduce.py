@@ -18,6 +18,7 @@ from indexing.ops.block import (
     tensor_map,
     variables,
 )
+from indexing.ops.bounded import check_same_sizes
 from indexing.ops.dependence import reduction_dependence, where_used
 from indexing.ops.monoid import apply, fold, fold_ufunc, foldable, monoid
 
@@ -58,6 +59,7 @@ def reference(instruction: Instruction, values: Sequence[HloValue]) -> HloValue:
     """Folds the reduced dimensions, from the initial values."""
     arrays = [only_array(v) for v in values]
     count = len(arrays) // 2
+    check_same_sizes(instruction, arrays[:count])
     dims = instruction.ints("dimensions")
     (computation,) = instruction.called
     found = monoid(computation, arrays[0].dtype) if count == 1 else None
@@ -87,5 +89,6 @@ OPS = (
         input_to_output,
         element_loops.reduce,
         exactness="exact; a bound for operands that the computation ignores",
+        bounded=True,
     ),
 )

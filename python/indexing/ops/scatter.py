@@ -22,7 +22,7 @@ from indexing.ops.block import (
 )
 from indexing.ops.contraction import to_element
 from indexing.ops.dependence import fold_dependence, parameters_used
-from indexing.ops.gather import IndexVectors
+from indexing.ops.gather import IndexVectors, window_positions
 from indexing.ops.monoid import apply, foldable, monoid, widen
 from indexing.ops.starts import Starts, box, starts_of
 
@@ -197,21 +197,12 @@ def reference(instruction: Instruction, values: Sequence[HloValue]) -> HloValue:
     operands, indices, updates = arrays[: s.count], arrays[s.count], arrays[s.count + 1 :]
     origins = s.vectors.operand_origins(s.vectors.read(indices), len(s.operand))
     fits = ((origins >= 0) & (origins <= np.array(s.room, np.int64))).all(axis=1)
-    positions = (_positions(s, origins[fits])).reshape(-1)
+    windows = [s.update[k] for k in s.update_window_dims]
+    positions = window_positions(s.operand, origins[fits], windows, s.window_dims).reshape(-1)
     rows = [_rows(s, u)[fits].reshape(-1) for u in updates]
     flat = combine_at(instruction.called[0], [a.reshape(-1) for a in operands], positions, rows)
     results = tuple(f.reshape(s.operand) for f in flat)
     return results if instruction.shape.is_tuple else results[0]
-
-
-def _positions(s: _Scatter, origins: Array) -> Array:
-    """Linear positions in the operand of each window's elements: [vector, window element]."""
-    strides = [int(np.prod(s.operand[k + 1 :], dtype=np.int64)) for k in range(len(s.operand))]
-    base = origins @ np.array(strides, np.int64).reshape(-1)
-    windows = [s.update[k] for k in s.update_window_dims]
-    grid = np.indices(windows, dtype=np.int64).reshape(len(windows), int(np.prod(windows, dtype=np.int64)))
-    inner = np.array([strides[k] for k in s.window_dims], np.int64) @ grid
-    return base[:, None] + inner[None, :]
 
 
 def _rows(s: _Scatter, update: Array) -> Array:

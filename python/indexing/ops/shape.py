@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from indexing._core import constant
+from indexing.errors import IndexingError
 from indexing.layout import bit_width, bitcast_map, major_to_minor, physical_sizes, reshape_results
 from indexing.lazy import np
 from indexing.ops.block import (
@@ -19,7 +21,6 @@ from indexing.ops.block import (
     scalar,
     tensor_map,
     variables,
-    whole,
 )
 from indexing.ops.element_moves import bitcast, move
 from indexing.ops.element_types import element_type
@@ -165,17 +166,18 @@ def _reverse(i: Instruction, operands: Sequence[HloValue]) -> Array:
 
 # ---------------------------------------------------------------- dynamic sizes
 
-_DYNAMIC = "the row-major position of an element depends on sizes known at run time only"
-
-
-def _has_dynamic_size(i: Instruction) -> bool:
-    return any(s.is_dynamic(d) for s in (i.shape, i.operands[0].shape) for d in range(len(s.dimensions)))
-
 
 def _dynamic_reshape_from_output(i: Instruction, output: int) -> Indexing:
-    sizes, operand_sizes = _sizes(i)
-    data = [whole(sizes, operand_sizes, _DYNAMIC)] if _has_dynamic_size(i) else _reshape_from_output(i, output)[0]
-    return [data, *([scalar(sizes)] for _ in i.operands[1:])]
+    return [_reshape_from_output(i, output)[0], *([scalar(i.shape.dimensions)] for _ in i.operands[1:])]
+
+
+def _dynamic_reshape(i: Instruction, operands: Sequence[HloValue]) -> Array:
+    if not i.shape.is_bounded:
+        return _reshape(i, operands)
+    array, sizes = only_array(operands[0]), [int(only_array(s)) for s in operands[1:]]
+    if min(sizes, default=0) < 0 or math.prod(sizes) != array.size:
+        raise IndexingError(f"{i.name}: {array.size} elements in use can't have sizes {sizes}")
+    return array.reshape(sizes)
 
 
 def _no_element_from_output(i: Instruction, output: int) -> Indexing:
@@ -184,6 +186,17 @@ def _no_element_from_output(i: Instruction, output: int) -> Indexing:
 
 def _get_dimension_size(i: Instruction, operands: Sequence[HloValue]) -> Array:
     return np.array(only_array(operands[0]).shape[i.ints("dimensions")[0]], dtype=i.shape.dtype)
+
+
+def _set_dimension_size(i: Instruction, operands: Sequence[HloValue]) -> Array:
+    """The first elements of a dimension that has a bound; of any other, all."""
+    array, (dimension,) = only_array(operands[0]), i.ints("dimensions")
+    if not i.shape.is_dynamic(dimension):
+        return array
+    size = int(only_array(operands[1]))
+    if not 0 <= size <= array.shape[dimension]:
+        raise IndexingError(f"{i.name}: {size} is no size of a dimension with {array.shape[dimension]} elements in use")
+    return array[(slice(None),) * dimension + (slice(size),)]
 
 
 def _set_dimension_size_from_output(i: Instruction, output: int) -> Indexing:
@@ -199,6 +212,7 @@ OPS: tuple[Op, ...] = (
         _transpose,
         _transpose_from_input,
         move,
+        bounded=True,
     ),
     Op(
         "reshape",
@@ -216,21 +230,37 @@ OPS: tuple[Op, ...] = (
         _bitcast_from_input,
         bitcast,
     ),
-    Op("copy", "out[i] = in[i]", _copy_from_output, _copy, element=move),
+    Op("copy", "out[i] = in[i]", _copy_from_output, _copy, element=move, bounded=True),
     Op("slice", "out[i] = in[start + i * stride]", _slice_from_output, _slice, _slice_from_input, move),
-    Op("reverse", "out[i] = in[size - 1 - i] in dimensions", _reverse_both_ways, _reverse, _reverse_both_ways, move),
+    Op(
+        "reverse",
+        "out[i] = in[size - 1 - i] in dimensions",
+        _reverse_both_ways,
+        _reverse,
+        _reverse_both_ways,
+        move,
+        bounded=True,
+    ),
     Op(
         "dynamic-reshape",
         "out[i] = in[j], equal positions among elements in use",
         _dynamic_reshape_from_output,
-        _reshape,
-        exactness="exact; a bound with dynamic sizes",
+        _dynamic_reshape,
+        exactness="exact; unknown with bounded sizes",
+        bounded=True,
     ),
     Op(
         "get-dimension-size",
         "out = size of a dimension; no element is read",
         _no_element_from_output,
         _get_dimension_size,
+        bounded=True,
     ),
-    Op("set-dimension-size", "out[i] = in[i]", _set_dimension_size_from_output, _copy),
+    Op(
+        "set-dimension-size",
+        "out[i] = in[i], i below the new size where the dimension has a bound",
+        _set_dimension_size_from_output,
+        _set_dimension_size,
+        bounded=True,
+    ),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -67,12 +68,13 @@ def sort_reference(instruction: Instruction, values: Sequence[HloValue]) -> HloV
     """A stable merge sort of all rows at once, by the computation's "less than"."""
     arrays = [only_array(v) for v in values]
     dimension = _sort_dimension(instruction)
-    rows = [np.moveaxis(a, dimension, -1) for a in arrays]
-    order = sort_order(instruction.called[0], [r.reshape(-1, r.shape[-1]) for r in rows]) if arrays[0].size else None
-    if order is None:
+    if not arrays[0].size:
         return tuple(arrays) if instruction.shape.is_tuple else arrays[0]
-    order = order.reshape(rows[0].shape)
-    results = tuple(np.moveaxis(np.take_along_axis(r, order, axis=-1), -1, dimension) for r in rows)
+    moved = np.moveaxis(arrays[0], dimension, -1).shape
+    rows = [np.moveaxis(a, dimension, -1).reshape(-1, moved[-1]) for a in arrays]
+    order = sort_order(instruction.called[0], rows)
+    taken = [np.take_along_axis(r, order, axis=-1).reshape(moved) for r in rows]
+    results = tuple(np.moveaxis(t, -1, dimension) for t in taken)
     return results if instruction.shape.is_tuple else results[0]
 
 
@@ -139,12 +141,13 @@ def topk_reference(instruction: Instruction, values: Sequence[HloValue]) -> HloV
     operand = only_array(values[0])
     shapes = leaves(instruction.shape)
     k = shapes[0].dimensions[-1]
-    keys = _ordered_keys(operand)
+    rows = operand.reshape(math.prod(operand.shape[:-1]), operand.shape[-1])
+    keys = _ordered_keys(rows)
     if instruction.attributes.get("largest", "true") == "true":
         keys = np.invert(keys)  # reverses the order of integers without overflow
     order = np.argsort(keys, axis=-1, kind="stable")[..., :k]
-    taken = np.take_along_axis(operand, order, axis=-1)
-    results = (taken, order.astype(shapes[1].dtype)) if len(shapes) > 1 else (taken,)
+    found = (np.take_along_axis(rows, order, axis=-1), order)
+    results = tuple(f.reshape(s.dimensions).astype(s.dtype) for f, s in zip(found, shapes, strict=False))
     return results if instruction.shape.is_tuple else results[0]
 
 

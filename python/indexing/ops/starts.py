@@ -6,6 +6,7 @@ start is 0 whatever its operand holds, and needs no variable.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -95,3 +96,12 @@ def read_starts(values: Sequence[Array], room: Sequence[int]) -> tuple[int, ...]
     """The clamped starts that the scalar operands (or one vector of them) hold."""
     flat = [int(v) for operand in values for v in as_int64(operand).reshape(-1)]
     return tuple(min(max(v, 0), largest) for v, largest in zip(flat, room, strict=True))
+
+
+def index_grid(sizes: Sequence[int]) -> Array:
+    """All indices of an array in row-major order: [dimension, position]."""
+    rest = np.arange(math.prod(sizes), dtype=np.int64)
+    grid = np.empty((len(sizes), rest.size), np.int64)
+    for k in reversed(range(len(sizes))):
+        rest, grid[k] = np.divmod(rest, max(sizes[k], 1))
+    return grid

@@ -94,7 +94,8 @@ def instruction_indexing(instruction: Instruction, output: int) -> Indexing:
         found = memo.get((instruction, output))
     if found is None:
         op = rule(instruction)
-        shapes = [instruction.shape.leaves[output], *[o.shape for o in instruction.operands]]
+        read = () if instruction.opcode == "tuple" else instruction.operands
+        shapes = [instruction.shape.leaves[output], *(o.shape for o in read)]
         law = _of_unknown_sizes(instruction.operands, shapes) or op.output_to_input(instruction, output)
         own = names_instructions(law)  # before known values are folded: another instruction may have others
         found = law if op.settled and not own else finished(law)
@@ -124,10 +125,10 @@ def instruction_inverse(instruction: Instruction, operand: int) -> Indexing:
 
 
 def _of_unknown_sizes(each: Sequence[object], shapes: Sequence[Shape]) -> Indexing:
-    """For each operand (or output) an unknown map, where a dimension has no bound; empty where all have."""
+    """For each operand (or output) an unknown map, where a size is not known, or only bounded; else empty."""
     for shape in shapes:
-        if -1 in shape.dimensions:
-            return [[unknown("a dimension's size is not known, nor bounded")] for _ in each]
+        if shape.is_bounded and not shape.is_tuple:
+            return [[unknown(f"how much of {shape} is in use is not known before run time")] for _ in each]
     return []
 
 

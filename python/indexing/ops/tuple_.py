@@ -183,14 +183,14 @@ def _first_of_tuple(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
 
 
 def _passes_on(opcode: str, law: str, reference: Reference = _same) -> Op:
-    return Op(opcode, law, _same_from_output, reference, _same_from_input, element_moves.pass_on)
+    return Op(opcode, law, _same_from_output, reference, _same_from_input, element_moves.pass_on, bounded=True)
 
 
 OPS: tuple[Op, ...] = (
-    Op("parameter", "an argument of its computation", _nothing, _parameter),
+    Op("parameter", "an argument of its computation", _nothing, _parameter, bounded=True),
     Op("constant", "a literal", _nothing, _constant, element=element_moves.constant),
-    Op("tuple", "out.k[i] = in_k[i]", _tuple_from_output, _tuple, _tuple_from_input),
-    Op("get-tuple-element", "out[i] = in.index[i]", _element_from_output, _element, _element_from_input),
+    Op("tuple", "out.k[i] = in_k[i]", _tuple_from_output, _tuple, _tuple_from_input, bounded=True),
+    Op("get-tuple-element", "out[i] = in.index[i]", _element_from_output, _element, _element_from_input, bounded=True),
     Op("after-all", "a token; no element is read", _nothing, _token),
     _passes_on("add-dependency", "out[i] = in[i], after the token"),
     _passes_on("opt-barrier", "out.k[i] = in.k[i]"),

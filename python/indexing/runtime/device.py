@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -27,6 +27,7 @@ class Buffer:
 Launch = Callable[[Sequence[Buffer]], None]
 
 
+@runtime_checkable
 class Device(Protocol):
     """One device and one queue of work on it; everything is done in the order of the calls."""
 

@@ -6,11 +6,15 @@
 //!   factors cancelled, nested quotients joined; the leading coefficient of the numerator is positive.
 //! - `mod` by a constant: the modulus is at least 2; coefficients are signed residues; common factors are taken out.
 //! - `min`, `max`: in `lattice.rs`.
-//! - A product has no constant factor; the content of a factor that is a sum is taken out.
+//! - A product has no constant factor; the content of a factor that is a sum is taken out; a factor that is a product has
+//!   more than [`FACTORS_JOINED`] factors.
 
 use crate::error::{Error, Result};
 use crate::expr::{Arena, Expr, Exprs, Node, Tag, Term, Terms};
 use crate::int::div_mod_positive;
+
+/// A product of more factors than this stays one factor of another: squares of squares would be exponentially long.
+const FACTORS_JOINED: usize = 16;
 
 pub(crate) fn coefficient(value: Option<i64>) -> Result<i64> {
     value.ok_or_else(|| Error::overflow("a coefficient"))
@@ -244,20 +248,32 @@ impl Arena {
 
     /// The product of all of `factors`.
     pub fn product(&mut self, factors: &[Expr]) -> Result<Expr> {
-        let mut out = self.constant(1);
-        for f in factors {
-            out = self.mul(out, *f)?;
+        let mut coeff = 1i64;
+        let mut all = self.take_args();
+        for &f in factors {
+            let own = match self.as_constant(f) {
+                Some(c) => c,
+                None if coeff == 0 => 1,
+                None => self.push_factors(f, &mut all),
+            };
+            coeff = coefficient(coeff.checked_mul(own))?;
         }
-        Ok(out)
+        let product = match all.as_slice() {
+            _ if coeff == 0 => self.constant(1),
+            [] => self.constant(1),
+            [only] => *only,
+            _ => {
+                all.sort_unstable_by(|x, y| self.compare(*x, *y));
+                self.intern_args(Tag::Product, &all)
+            }
+        };
+        self.give_args(all);
+        self.scale(product, coeff)
     }
 
     /// Append the factors of `e` and return their constant factor.
     fn push_factors(&mut self, e: Expr, factors: &mut Vec<Expr>) -> i64 {
         match self.node(e) {
-            Node::Product(args) => {
-                factors.extend_from_slice(args);
-                1
-            }
             Node::Sum(constant, terms) => {
                 let content = terms.iter().fold(constant.unsigned_abs(), |g, t| gcd_with(g, t.coeff));
                 let leading = terms[0].coeff;
@@ -274,16 +290,21 @@ impl Arena {
                 reduced.extend(terms.iter().map(|t| Term::new(t.coeff / content, t.expr)));
                 let primitive = self.sorted_sum(constant, &reduced);
                 self.give_terms(reduced);
-                match self.node(primitive) {
-                    Node::Product(args) => factors.extend_from_slice(args),
-                    _ => factors.push(primitive),
-                }
+                self.push_flat(primitive, factors);
                 content
             }
             _ => {
-                factors.push(e);
+                self.push_flat(e, factors);
                 1
             }
+        }
+    }
+
+    /// Append the factors of a product that has not too many; else the expression.
+    fn push_flat(&self, e: Expr, factors: &mut Vec<Expr>) {
+        match self.node(e) {
+            Node::Product(args) if args.len() <= FACTORS_JOINED => factors.extend_from_slice(args),
+            _ => factors.push(e),
         }
     }
 
@@ -312,9 +333,19 @@ impl Arena {
         Ok(new[0])
     }
 
+    /// `e` with each variable replaced by what `by` has for it.
+    pub(crate) fn replace_variables(&mut self, e: Expr, by: impl Fn(Expr) -> Option<Expr>) -> Result<Expr> {
+        let new = self.rebuild(&[e], |arena, x| match arena.tag(x) {
+            Tag::Variable => by(x),
+            _ => None,
+        })?;
+        Ok(new[0])
+    }
+
     fn rebuild(&mut self, roots: &[Expr], leaf: impl Fn(&Arena, Expr) -> Option<Expr>) -> Result<Vec<Expr>> {
         let order = self.reachable(roots);
         let mut memo = vec![Expr(u32::MAX); order.last().map_or(0, |e| e.index() + 1)];
+        self.charge(order.len() + memo.len() / 16);
         for e in order {
             memo[e.index()] = match leaf(self, e) {
                 Some(new) => new,

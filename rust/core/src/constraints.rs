@@ -1,12 +1,13 @@
 //! Constraints into a domain: each in its normal form, turned into bounds of variables where it is one, dropped where
 //! the box implies it; what it implies for variables tightens their bounds.
 
-use crate::expr::{Expr, Node, Tag, Term, Terms};
+use crate::expr::{variable_bit, Arena, Expr, Node, Tag, Term, Terms};
 use crate::facts::normal_form;
 use crate::int::{ceil_div, div_mod_positive, floor_div, floor_mod, gcd_i64, inverse_mod};
 use crate::interval::Interval;
 use crate::simplify::Simplifier;
 use smallvec::{smallvec, SmallVec};
+use std::collections::HashMap;
 
 /// One pass over the constraints.
 pub(crate) struct Pass<'a> {
@@ -17,7 +18,12 @@ pub(crate) struct Pass<'a> {
     /// Did bounds of variables change?
     pub(crate) tightened: bool,
     pub(crate) empty: bool,
+    /// Where each form stands among those kept, once there are many.
+    places: HashMap<Expr, usize>,
 }
+
+/// Up to so many kept constraints are searched one by one.
+const SEARCHED: usize = 16;
 
 /// `expr in interval`; an implied one only tightens bounds of variables.
 struct Assumption {
@@ -26,22 +32,84 @@ struct Assumption {
     implied: bool,
 }
 
+/// Constraints that a pass left as they are, and that left the box as it is: until bounds of their variables change, they
+/// need not be looked at again.
+#[derive(Default)]
+pub(crate) struct Quiet {
+    /// Those of the rounds before, in the order of their ids.
+    known: Vec<(Expr, Interval)>,
+    /// Those of this round.
+    found: Vec<(Expr, Interval)>,
+}
+
+impl Quiet {
+    #[inline]
+    pub(crate) fn holds(&self, e: Expr, interval: Interval) -> bool {
+        !self.known.is_empty()
+            && self
+                .known
+                .binary_search_by_key(&e.index(), |(x, _)| x.index())
+                .is_ok_and(|k| self.known[k].1 == interval)
+    }
+
+    pub(crate) fn add(&mut self, e: Expr, interval: Interval) {
+        self.found.push((e, interval));
+    }
+
+    /// The bounds of variables were `before` and are `after`, and another round begins.
+    pub(crate) fn end_round(&mut self, arena: &mut Arena, before: &[Interval], after: &[Interval]) {
+        let found = std::mem::take(&mut self.found);
+        self.known.extend(found);
+        let moved: Vec<bool> = before.iter().zip(after).map(|(b, a)| b != a).collect();
+        let places = (0..moved.len()).filter(|v| moved[*v]);
+        let bits = places.fold(0, |all, v| all | variable_bit(v));
+        arena.charge(self.known.len());
+        self.known.retain(|(e, _)| {
+            let may_move = arena.variables_of(*e) & bits != 0;
+            !(may_move && arena.variables(&[*e]).iter().any(|v| moved.get(*v as usize) == Some(&true)))
+        });
+        // Of two about one expression, the later one stays: the other is not stated any more.
+        self.known.sort_by_key(|(e, _)| e.index());
+        self.known.reverse();
+        self.known.dedup_by_key(|(e, _)| *e);
+        self.known.reverse();
+    }
+}
+
 /// What is still to be assumed.
 type Work = SmallVec<[Assumption; 4]>;
 
 impl<'a> Pass<'a> {
     pub(crate) fn new(bounds: &'a mut Vec<Interval>) -> Self {
-        Pass { bounds, kept: Vec::new(), changed: false, tightened: false, empty: false }
+        let places = HashMap::new();
+        Pass { bounds, kept: Vec::new(), changed: false, tightened: false, empty: false, places }
     }
 
-    /// Take `e in interval` into the domain. `e` is simplified on the box.
+    /// Take `e in interval` into the domain. `e` is simplified on the box. True where that is kept as it is and tells
+    /// nothing else.
     #[inline]
-    pub(crate) fn assume(&mut self, s: &mut Simplifier<'_>, e: Expr, interval: Interval) {
+    pub(crate) fn assume(&mut self, s: &mut Simplifier<'_>, e: Expr, interval: Interval) -> bool {
+        let (kept, tightened) = (self.kept.len(), std::mem::take(&mut self.tightened));
+        self.assume_all(s, e, interval);
+        let same =
+            !self.tightened && self.kept.get(kept) == Some(&(e, interval)) && self.kept.len() == kept + 1;
+        self.tightened |= tightened;
+        same
+    }
+
+    /// Keep a constraint that a pass before left as it is.
+    pub(crate) fn keep_quiet(&mut self, s: &mut Simplifier<'_>, e: Expr, interval: Interval) {
+        if !self.joins_kept(s, e, interval) {
+            self.push_kept(e, interval);
+        }
+    }
+
+    fn assume_all(&mut self, s: &mut Simplifier<'_>, e: Expr, interval: Interval) {
         let mut work: Work = smallvec![Assumption { expr: e, interval, implied: false }];
         while let Some(a) = work.pop() {
             if self.empty || !s.spend(1) {
                 if !a.implied {
-                    self.kept.push((a.expr, a.interval));
+                    self.push_kept(a.expr, a.interval);
                 }
                 continue;
             }
@@ -162,22 +230,49 @@ impl<'a> Pass<'a> {
 
     #[inline]
     fn keep(&mut self, s: &mut Simplifier<'_>, e: Expr, interval: Interval) {
-        match self.kept.iter_mut().find(|(k, _)| *k == e) {
-            Some((_, known)) => {
-                let both = known.intersect(interval);
-                if *known != both {
-                    s.note_constraint("constraints-meet", (e, *known), &[(e, both)]);
-                    self.changed = true;
-                }
-                *known = both;
-                self.empty |= known.is_empty();
-            }
-            None => {
-                // What a law of constraints has left may be spelled otherwise.
-                self.changed |= s.simplify(e) != e;
-                self.kept.push((e, interval));
-            }
+        if !self.joins_kept(s, e, interval) {
+            // What a law of constraints has left may be spelled otherwise.
+            self.changed |= s.simplify(e) != e;
+            self.push_kept(e, interval);
         }
+    }
+
+    /// Where something is kept of the same expression, both meet.
+    #[inline]
+    fn joins_kept(&mut self, s: &mut Simplifier<'_>, e: Expr, interval: Interval) -> bool {
+        let Some(k) = self.place_of(e) else { return false };
+        let known = self.kept[k].1;
+        let both = known.intersect(interval);
+        if known != both {
+            s.note_constraint("constraints-meet", (e, known), &[(e, both)]);
+            self.changed = true;
+        }
+        self.kept[k].1 = both;
+        self.empty |= both.is_empty();
+        true
+    }
+
+    #[inline]
+    fn place_of(&mut self, e: Expr) -> Option<usize> {
+        if self.kept.len() <= SEARCHED {
+            return self.kept.iter().position(|(k, _)| *k == e);
+        }
+        if self.places.is_empty() {
+            self.places.extend(self.kept.iter().enumerate().map(|(k, (e, _))| (*e, k)));
+        }
+        self.places.get(&e).copied()
+    }
+
+    fn push_kept(&mut self, e: Expr, interval: Interval) {
+        if !self.places.is_empty() {
+            self.places.insert(e, self.kept.len());
+        }
+        self.kept.push((e, interval));
+    }
+
+    fn remove_kept(&mut self, k: usize) {
+        self.places.clear();
+        self.kept.remove(k);
     }
 
     /// `g * h + low in [a, b]` with `0 <= low < g` is `h in [a', b']` where neither end cuts through a period.
@@ -271,6 +366,7 @@ impl<'a> Pass<'a> {
     fn keep_congruence(&mut self, s: &mut Simplifier<'_>, x: Expr, r: i64, m: i64) {
         let (mut r, mut m) = (r, m);
         let mut k = 0;
+        s.arena.charge(self.kept.len() / 2);
         while k < self.kept.len() {
             let (e, known) = self.kept[k];
             let other = s.arena.as_mod(e).filter(|(y, _)| *y == x && known.is_point());
@@ -288,7 +384,7 @@ impl<'a> Pass<'a> {
                         }
                     }
                     (r, m) = (residue, modulus);
-                    self.kept.remove(k);
+                    self.remove_kept(k);
                     self.changed = true;
                 }
                 Some(Joined::TooLarge) | None => k += 1,

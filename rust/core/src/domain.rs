@@ -4,10 +4,10 @@
 //! floordiv), turned into bounds of variables where it is one, dropped where the box implies it; what it implies for
 //! variables tightens their bounds, until nothing changes. Then the results, with the constraints as facts.
 
-use crate::constraints::Pass;
+use crate::constraints::{Pass, Quiet};
 use crate::error::Result;
 use crate::expr::{Arena, Expr, Node, Tag, Term};
-use crate::facts::normal_form;
+use crate::facts::{normal_form, EqualVariables};
 use crate::interval::Interval;
 use crate::simplify::{Scratch, Simplifier, Status};
 use crate::trace::Step;
@@ -54,6 +54,9 @@ const PATIENCE: usize = 4;
 /// With more constraints than this, they are not simplified with each other as facts.
 const CONSTRAINTS_COMPARED: usize = 12;
 
+/// Inputs of less than so many nodes and operands are not measured.
+const SMALL: usize = 500;
+
 /// What a round of tightening did.
 enum Round {
     Moved,
@@ -77,19 +80,34 @@ impl Problem {
         if self.bounds.iter().any(|b| b.is_empty()) {
             return Outcome { status: Status::Complete, empty: true, steps: Vec::new() };
         }
+        let size = self.size(arena);
         let mut s = Simplifier::new(arena, scratch);
+        s.allow(size);
         if explain {
             s.record_steps();
         }
         s.start_on(self.visible_bounds());
-        self.drop_implied(&mut s);
+        self.drop_implied(&mut s, &Quiet::default());
         let empty = !self.constraints.is_empty() && self.simplify_domain(&mut s);
         if !empty {
+            s.allow_rest();
             for r in &mut self.results {
                 *r = s.finish(*r);
             }
         }
         Outcome { status: s.status(), empty, steps: s.take_steps() }
+    }
+
+    /// How many nodes and operands there are, give or take what is in the arena beside.
+    fn size(&self, arena: &mut Arena) -> usize {
+        let stated = arena.size() + self.bounds.len();
+        if stated < SMALL {
+            return stated;
+        }
+        let mut roots = self.results.clone();
+        roots.extend(self.constraints.iter().map(|(e, _)| *e));
+        let nodes = arena.post_order(&roots);
+        nodes.into_iter().map(|e| 1 + arena.operand_count(e)).sum::<usize>() + self.bounds.len()
     }
 
     /// The bounds as the rules see them: a variable that is to stay has a second value.
@@ -103,9 +121,9 @@ impl Problem {
 
     /// Drop what the box says. Most constraints of composed maps are such: they need no simplification.
     #[inline]
-    fn drop_implied(&mut self, s: &mut Simplifier<'_>) {
+    fn drop_implied(&mut self, s: &mut Simplifier<'_>, quiet: &Quiet) {
         self.constraints.retain(|&(e, interval)| {
-            let implied = interval.covers(s.bounds(e));
+            let implied = !quiet.holds(e, interval) && interval.covers(s.bounds(e));
             if implied {
                 s.note_constraint("constraint-implied", (e, interval), &[]);
             }
@@ -118,22 +136,30 @@ impl Problem {
     fn simplify_domain(&mut self, s: &mut Simplifier<'_>) -> bool {
         let bounds: SmallVec<[Interval; 8]> = SmallVec::from_slice(&self.bounds);
         let mut stated = Vec::new();
+        let mut quiet = Quiet::default();
         for round in 1..=ROUNDS {
             self.sort_constraints(s);
             let given = std::mem::take(&mut self.constraints);
-            match self.tighten(s, &given, round % PATIENCE == 0) {
-                Round::Settled => return false,
+            let before: SmallVec<[Interval; 8]> = SmallVec::from_slice(&self.bounds);
+            let done = self.tighten(s, &given, round % PATIENCE == 0, &mut quiet);
+            if round == 1 {
+                stated = given;
+            }
+            match done {
                 Round::Empty => return true,
-                Round::Moved if round == 1 => stated = given,
+                _ if s.status() == Status::BudgetExhausted => break,
+                Round::Settled => return false,
                 Round::Moved => {}
             }
+            quiet.end_round(s.arena, &before, &self.bounds);
             s.start_on(self.visible_bounds());
-            self.drop_implied(s);
+            self.drop_implied(s, &quiet);
             if self.constraints.is_empty() {
                 return false;
             }
         }
         // What still moves would move on in the next call, by as little.
+        s.give_up();
         self.bounds.copy_from_slice(&bounds);
         self.constraints = stated;
         self.restate_facts(s, None);
@@ -142,11 +168,23 @@ impl Problem {
 
     /// One pass over constraints. Where it changes nothing, or `compare` says so, they are used on each other.
     #[inline]
-    fn tighten(&mut self, s: &mut Simplifier<'_>, given: &[(Expr, Interval)], compare: bool) -> Round {
+    fn tighten(
+        &mut self,
+        s: &mut Simplifier<'_>,
+        given: &[(Expr, Interval)],
+        compare: bool,
+        quiet: &mut Quiet,
+    ) -> Round {
         let mut pass = Pass::new(&mut self.bounds);
-        for &(e, interval) in given {
-            let e = s.simplify(e);
-            pass.assume(s, e, interval);
+        for &(stated, interval) in given {
+            if quiet.holds(stated, interval) {
+                pass.keep_quiet(s, stated, interval);
+                continue;
+            }
+            let e = s.simplify(stated);
+            if pass.assume(s, e, interval) && e == stated {
+                quiet.add(e, interval);
+            }
             if pass.empty {
                 return Round::Empty;
             }
@@ -248,6 +286,10 @@ impl Problem {
             s.ranges.facts.ranges.insert(*e, *interval);
             if s.arena.tag(*e) == Tag::Sum {
                 s.ranges.facts.linear.push((*e, *interval));
+                s.ranges.facts.has_equalities |= interval.is_point();
+                if let Some((x, y)) = s.arena.equal_variables(*e, *interval) {
+                    s.ranges.facts.equal_variables.join(s.arena, x, y);
+                }
                 if let Some((atom, equal)) = solved_atom(s, *e, *interval) {
                     s.ranges.facts.equal.insert(atom, equal);
                 }
@@ -276,23 +318,32 @@ impl Problem {
         }
     }
 
-    /// Where `x - y = 0`, write `x` for `y` in the other constraints; true where one changed. One pair after the other,
-    /// each as the pairs before it have left it, so that `y` stays in its own constraint alone.
+    /// Where `x - y = 0`, write `x` for `y` in the other constraints; true where one changed. All pairs at once: of each
+    /// class of equal variables the first stands for all, and each other one stays in one constraint alone.
     fn equate_variables(&mut self, s: &mut Simplifier<'_>) -> bool {
+        let mut equal = EqualVariables::default();
+        let own: Vec<Option<Expr>> = self
+            .constraints
+            .iter()
+            .map(|(form, value)| {
+                let (x, y) = s.arena.equal_variables(*form, *value)?;
+                equal.join(s.arena, x, y)
+            })
+            .collect();
+        if equal.is_empty() {
+            return false;
+        }
         let mut changed = false;
-        for own in 0..self.constraints.len() {
-            let (form, value) = self.constraints[own];
-            let Some((keep, gone)) = s.arena.equal_variables(form, value) else { continue };
-            for k in (0..self.constraints.len()).filter(|k| *k != own) {
-                let (e, interval) = self.constraints[k];
-                match s.arena.replace_variable(e, gone, keep) {
-                    Ok(new) if new != e => {
-                        s.note_constraint("constraint-equates", (e, interval), &[(new, interval)]);
-                        self.constraints[k].0 = new;
-                        changed = true;
-                    }
-                    _ => {}
+        for (constraint, own) in self.constraints.iter_mut().zip(own) {
+            let (e, interval) = *constraint;
+            let first = |v: Expr| if Some(v) == own { None } else { equal.first_of(v) };
+            match s.arena.replace_variables(e, first) {
+                Ok(new) if new != e => {
+                    s.note_constraint("constraint-equates", (e, interval), &[(new, interval)]);
+                    constraint.0 = new;
+                    changed = true;
                 }
+                _ => {}
             }
         }
         changed

@@ -5,7 +5,7 @@
 //! expressions have equal ids. The order of terms and arguments is structural: it never depends on ids or hashes.
 
 use crate::error::{Error, Result};
-use std::cmp::Ordering;
+use std::cell::Cell;
 
 /// A node of an [`Arena`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -95,9 +95,14 @@ pub(crate) struct Record {
     /// The variables below, each by its index modulo 16.
     pub(crate) variables: u16,
     pub(crate) tag: Tag,
-    /// Is it a variable, or a sum of variables alone?
-    pub(crate) linear: bool,
+    /// How long it is, written out, up to [`LARGEST_WEIGHT`]; with the bit [`LINEAR`].
+    shape: u8,
 }
+
+/// The bit of a shape that says: it is a variable, or a sum of variables alone.
+const LINEAR: u8 = 0x80;
+/// The greatest weight: it stands for any that is greater.
+pub(crate) const LARGEST_WEIGHT: u8 = 0x7f;
 
 /// The hash-consing store of nodes. [`Arena::clear`] forgets all but the first nodes and keeps the memory.
 #[derive(Debug)]
@@ -108,6 +113,10 @@ pub struct Arena {
     table: Vec<u32>,
     /// What the table adds to ids: what is less stood there before `clear`.
     base: u32,
+    /// The work done in this arena: see `work.rs`.
+    pub(crate) work: Cell<u64>,
+    /// The work at which minima in maxima are no longer searched: see `lattice.rs`.
+    pub(crate) search_limit: u64,
     pub(crate) term_buffers: Vec<Vec<Term>>,
     pub(crate) arg_buffers: Vec<Vec<Expr>>,
     pub(crate) flat: FlatBuffers,
@@ -156,6 +165,12 @@ pub(crate) fn variable_bit(index: usize) -> u16 {
     1 << (index % u16::BITS as usize)
 }
 
+/// A weight and that of one more operand.
+#[inline]
+fn added(weight: u8, shape: u8) -> u8 {
+    (weight + (shape & !LINEAR)).min(LARGEST_WEIGHT)
+}
+
 #[inline]
 fn finish(hash: u64) -> u32 {
     (hash ^ (hash >> 32)) as u32
@@ -169,6 +184,8 @@ impl Default for Arena {
             args: Vec::new(),
             table: Vec::new(),
             base: 0,
+            work: Cell::new(0),
+            search_limit: u64::MAX,
             term_buffers: Vec::new(),
             arg_buffers: Vec::new(),
             flat: FlatBuffers::default(),
@@ -187,13 +204,13 @@ fn first_nodes() -> impl Iterator<Item = Record> {
 impl Record {
     fn of_constant(value: i64) -> Self {
         let hash = finish(mix(Tag::Constant as u64, value as u64));
-        Record { value, hash, at: 0, len: 0, variables: 0, tag: Tag::Constant, linear: false }
+        Record { value, hash, at: 0, len: 0, variables: 0, tag: Tag::Constant, shape: 1 }
     }
 
     fn of_variable(index: u32) -> Self {
         let hash = index.wrapping_add(1).wrapping_mul(0x9e37_79b1);
         let variables = variable_bit(index as usize);
-        Record { value: 0, hash, at: index, len: 0, variables, tag: Tag::Variable, linear: true }
+        Record { value: 0, hash, at: index, len: 0, variables, tag: Tag::Variable, shape: 1 | LINEAR }
     }
 }
 
@@ -223,6 +240,11 @@ impl Arena {
         self.records.len()
     }
 
+    /// How many operands the lists of nodes hold.
+    pub(crate) fn list_lengths(&self) -> usize {
+        self.terms.len() + self.args.len()
+    }
+
     /// The node of an id.
     #[inline(always)]
     pub fn node(&self, e: Expr) -> Node<'_> {
@@ -237,6 +259,16 @@ impl Arena {
             Tag::Max => Node::Max(&self.args[at..at + len]),
             Tag::Sum => Node::Sum(r.value, &self.terms[at..at + len]),
             Tag::Constant => Node::Constant(r.value),
+        }
+    }
+
+    /// How many operands a node has, give or take one.
+    #[inline]
+    pub(crate) fn operand_count(&self, e: Expr) -> usize {
+        let r = &self.records[e.index()];
+        match r.tag {
+            Tag::Product | Tag::Min | Tag::Max | Tag::Sum => r.len as usize,
+            _ => 2,
         }
     }
 
@@ -277,14 +309,24 @@ impl Arena {
     /// Is it a variable, or a sum of variables alone?
     #[inline]
     pub(crate) fn is_linear(&self, e: Expr) -> bool {
-        self.records[e.index()].linear
+        self.records[e.index()].shape & LINEAR != 0
+    }
+
+    /// How many leaves it has, written out, up to [`LARGEST_WEIGHT`].
+    pub(crate) fn weight(&self, e: Expr) -> u8 {
+        self.records[e.index()].shape & !LINEAR
+    }
+
+    /// The weight of what has these operands.
+    fn weight_of_all(&self, operands: &[Expr]) -> u8 {
+        operands.iter().fold(0, |all, o| added(all, self.records[o.index()].shape))
     }
 
     /// Is it a constant, or a sum of variables of which none is in `replaced` (by the bits of their indices modulo 16)?
     #[inline]
     pub(crate) fn is_plain(&self, e: Expr, replaced: u16) -> bool {
         let r = &self.records[e.index()];
-        r.variables & replaced == 0 && (r.linear || r.tag == Tag::Constant)
+        r.variables & replaced == 0 && (r.shape & LINEAR != 0 || r.tag == Tag::Constant)
     }
 
     /// The value of a constant.
@@ -370,6 +412,7 @@ impl Arena {
         let r = &self.records[e.index()];
         if r.tag == Tag::Sum {
             let terms = self.terms_of(r);
+            self.charge(terms.len());
             out.reserve(terms.len());
             for t in terms {
                 let coeff = t.coeff.checked_mul(factor).ok_or_else(|| Error::overflow("a coefficient"))?;
@@ -461,16 +504,19 @@ impl Arena {
     pub(crate) fn intern_binary(&mut self, tag: Tag, a: Expr, b: Expr) -> Expr {
         let (ha, hb) = (self.records[a.index()].hash, self.records[b.index()].hash);
         let hash = finish(mix(mix(tag as u64, u64::from(ha)), u64::from(hb)));
+        self.charge(2);
         match self.find(hash, |_, r| r.tag == tag && r.at == a.0 && r.len == b.0) {
             Ok(e) => e,
             Err(slot) => {
                 let variables = self.records[a.index()].variables | self.records[b.index()].variables;
-                self.insert(slot, Record { value: 0, hash, at: a.0, len: b.0, variables, tag, linear: false })
+                let shape = self.weight_of_all(&[a, b]);
+                self.insert(slot, Record { value: 0, hash, at: a.0, len: b.0, variables, tag, shape })
             }
         }
     }
 
     pub(crate) fn intern_args(&mut self, tag: Tag, args: &[Expr]) -> Expr {
+        self.charge(args.len());
         let mixed = args.iter().fold(tag as u64, |h, a| mix(h, u64::from(self.records[a.index()].hash)));
         let hash = finish(mixed);
         let equal = |arena: &Self, r: &Record| {
@@ -484,10 +530,9 @@ impl Arena {
                 let at = self.args.len() as u32;
                 self.args.extend_from_slice(args);
                 let variables = args.iter().fold(0, |all, a| all | self.records[a.index()].variables);
-                self.insert(
-                    slot,
-                    Record { value: 0, hash, at, len: args.len() as u32, variables, tag, linear: false },
-                )
+                let shape = self.weight_of_all(args);
+                let len = args.len() as u32;
+                self.insert(slot, Record { value: 0, hash, at, len, variables, tag, shape })
             }
         }
     }
@@ -524,15 +569,17 @@ impl Arena {
     #[inline]
     fn sum_record(&self, value: i64, terms: &[Term]) -> Record {
         let mut mixed = mix(Tag::Sum as u64, value as u64);
-        let (mut variables, mut linear) = (0, true);
+        let (mut variables, mut linear, mut weight) = (0, LINEAR, u8::from(value != 0));
+        self.charge(terms.len());
         for t in terms {
             let r = &self.records[t.expr.index()];
             mixed = mix(mixed, (t.coeff as u64).rotate_left(32) ^ u64::from(r.hash));
             variables |= r.variables;
-            linear &= r.tag == Tag::Variable;
+            linear &= if r.tag == Tag::Variable { LINEAR } else { 0 };
+            weight = added(weight, r.shape);
         }
         let (hash, len) = (finish(mixed), terms.len() as u32);
-        Record { value, hash, at: 0, len, variables, tag: Tag::Sum, linear }
+        Record { value, hash, at: 0, len, variables, tag: Tag::Sum, shape: weight | linear }
     }
 
     #[inline]
@@ -540,61 +587,11 @@ impl Arena {
         r.tag == Tag::Sum && r.value == value && self.terms_of(r) == terms
     }
 
-    // ------------------------------------------------------------------ order
-
-    /// The structural order: total, the same in every arena. Two expressions are equal only if they are one node.
-    #[inline]
-    pub fn compare(&self, a: Expr, b: Expr) -> Ordering {
-        let (x, y) = (&self.records[a.index()], &self.records[b.index()]);
-        if x.tag != y.tag {
-            x.tag.cmp(&y.tag)
-        } else if x.tag == Tag::Variable {
-            x.at.cmp(&y.at)
-        } else {
-            self.compare_below(a, b)
-        }
-    }
-
-    fn compare_below(&self, mut a: Expr, mut b: Expr) -> Ordering {
-        // Each step goes down to the first operands that differ, so that this walks one path, not a tree.
-        loop {
-            if a == b {
-                return Ordering::Equal;
-            }
-            let (x, y) = (&self.records[a.index()], &self.records[b.index()]);
-            if x.tag != y.tag {
-                return x.tag.cmp(&y.tag);
-            }
-            match x.tag {
-                Tag::Variable => return x.at.cmp(&y.at),
-                Tag::Constant => return x.value.cmp(&y.value),
-                Tag::FloorDiv | Tag::Mod => {
-                    (a, b) = if x.at == y.at { (Expr(x.len), Expr(y.len)) } else { (Expr(x.at), Expr(y.at)) };
-                }
-                Tag::Product | Tag::Min | Tag::Max => {
-                    let (p, q) = (self.args_of(x), self.args_of(y));
-                    match p.iter().zip(q).find(|(u, v)| u != v) {
-                        Some((u, v)) => (a, b) = (*u, *v),
-                        None => return p.len().cmp(&q.len()),
-                    }
-                }
-                Tag::Sum => {
-                    let (p, q) = (self.terms_of(x), self.terms_of(y));
-                    match p.iter().zip(q).find(|(u, v)| u != v) {
-                        Some((u, v)) if u.expr == v.expr => return u.coeff.cmp(&v.coeff),
-                        Some((u, v)) => (a, b) = (u.expr, v.expr),
-                        None => return p.len().cmp(&q.len()).then(x.value.cmp(&y.value)),
-                    }
-                }
-            }
-        }
-    }
-
-    fn args_of(&self, r: &Record) -> &[Expr] {
+    pub(crate) fn args_of(&self, r: &Record) -> &[Expr] {
         &self.args[r.at as usize..(r.at + r.len) as usize]
     }
 
-    fn terms_of(&self, r: &Record) -> &[Term] {
+    pub(crate) fn terms_of(&self, r: &Record) -> &[Term] {
         &self.terms[r.at as usize..(r.at + r.len) as usize]
     }
 }

@@ -42,6 +42,56 @@ pub struct Facts {
     pub(crate) has_atoms: bool,
     /// Quotients, remainders and so on that equal something cheaper.
     pub(crate) equal: ByNode<Expr>,
+    /// Does a sum have one value?
+    pub(crate) has_equalities: bool,
+    /// Variables that are equal.
+    pub(crate) equal_variables: EqualVariables,
+}
+
+/// Variables that are equal: of each class, the first stands for all.
+#[derive(Default, Debug)]
+pub(crate) struct EqualVariables {
+    before: ByNode<Expr>,
+}
+
+impl EqualVariables {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.before.is_empty()
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.before.clear();
+    }
+
+    /// The first of the class of `v`; `None` where it is `v`.
+    pub(crate) fn first_of(&self, v: Expr) -> Option<Expr> {
+        let mut first = *self.before.get(&v)?;
+        while let Some(before) = self.before.get(&first) {
+            first = *before;
+        }
+        Some(first)
+    }
+
+    /// `a` and `b` are equal. The one that another one now stands for; `None` where that was known.
+    pub(crate) fn join(&mut self, arena: &Arena, a: Expr, b: Expr) -> Option<Expr> {
+        let (a, b) = (self.shortened(a), self.shortened(b));
+        let (first, last) = if arena.compare(a, b).is_lt() { (a, b) } else { (b, a) };
+        if first == last {
+            return None;
+        }
+        self.before.insert(last, first);
+        Some(last)
+    }
+
+    /// The first of the class of `v`; those on the way to it point to it from now on.
+    fn shortened(&mut self, v: Expr) -> Expr {
+        let first = self.first_of(v).unwrap_or(v);
+        let mut at = v;
+        while at != first {
+            at = self.before.insert(at, first).unwrap_or(first);
+        }
+        first
+    }
 }
 
 impl Facts {
@@ -69,6 +119,8 @@ impl Facts {
         self.linear.clear();
         self.has_atoms = false;
         self.equal.clear();
+        self.has_equalities = false;
+        self.equal_variables.clear();
     }
 }
 
@@ -87,6 +139,7 @@ impl Ranges {
             return info;
         }
         let mut info = info;
+        arena.charge(self.facts.linear.len().min(FACTS_COMPARED) * terms.len());
         let compared = self.facts.linear.len() <= FACTS_COMPARED;
         // A fact tells something of a sum that has all that it is about.
         let about = |f: &(Expr, Interval)| arena.may_use_variables_of(e, f.0);

@@ -5,6 +5,10 @@
 //! means that no argument is a minimum itself, with terms beside it or not, so that the order in which minima were
 //! joined leaves no trace. Terms that all arguments share stand outside, as do common factors; an argument that another
 //! one makes idle is dropped; shared arguments of nested `max` are taken out.
+//!
+//! What a constructor makes is bounded: terms are distributed over [`ARGUMENTS_SPREAD`] arguments at most, and nested
+//! `max` are searched with so much work for each argument. Beyond that, they stay as they are. Both depend on the
+//! arguments alone, so that equal ones make equal nodes.
 
 use crate::canonical::{coefficient, gcd_with};
 use crate::error::{Error, Result};
@@ -31,6 +35,13 @@ fn wins(tag: Tag, a: i64, b: i64) -> bool {
 
 /// How deep minima in maxima are searched for idle arguments.
 const DEEPEST: u32 = 3;
+
+/// With more arguments than this, a nested one with terms beside it stays nested: the terms would multiply.
+const ARGUMENTS_SPREAD: usize = 12;
+/// Where the terms beside it are longer than this, written out, as well.
+const WEIGHT_SPREAD: u32 = 32;
+/// The work for each argument to find what absorbs what.
+const SEARCH_PER_ARGUMENT: u64 = 1000;
 
 impl Arena {
     /// The smaller of `a` and `b`.
@@ -91,12 +102,23 @@ impl Arena {
     fn spread(&mut self, tag: Tag, e: Expr) -> Result<Option<Vec<Expr>>> {
         let Some(t) = self.extremum_term(tag, e) else { return Ok(None) };
         let (Node::Min(args) | Node::Max(args)) = self.node(t.expr) else { return Ok(None) };
+        let whole = t.expr == e;
+        if !whole && (args.len() > ARGUMENTS_SPREAD || self.weight_beside(e, t.expr) > WEIGHT_SPREAD) {
+            return Ok(None);
+        }
+        self.charge(args.len());
         let args = args.to_vec();
-        if t.expr == e {
+        if whole {
             return Ok(Some(args));
         }
         let rest = self.combine(e, 1, t.expr, coefficient(t.coeff.checked_neg())?)?;
         args.into_iter().map(|a| self.combine(rest, 1, a, t.coeff)).collect::<Result<Vec<_>>>().map(Some)
+    }
+
+    /// How long the terms of `e` other than `own` are, written out.
+    fn weight_beside(&self, e: Expr, own: Expr) -> u32 {
+        let Node::Sum(_, terms) = self.node(e) else { return 0 };
+        terms.iter().filter(|t| t.expr != own).map(|t| u32::from(self.weight(t.expr))).sum()
     }
 
     /// Sort, drop equal arguments, and of arguments that differ by a constant keep the one that counts.
@@ -118,27 +140,42 @@ impl Arena {
     }
 
     /// `min(x, max(x, y)) = x`; `min(x, max(y, min(x, z))) = min(x, max(y, z))`;
-    /// `min(max(x, y), max(x, z)) = max(x, min(y, z))`.
+    /// `min(max(x, y), max(x, z)) = max(x, min(y, z))`. All or nothing: where the work allowed is not enough, the
+    /// arguments stay as they are, so that what is printed reads back.
     fn absorb(&mut self, tag: Tag, args: &mut Vec<Expr>) -> Result<()> {
         let inner = opposite(tag);
         if !args.iter().any(|a| self.extremum_term(inner, *a).is_some()) {
             return Ok(());
         }
-        loop {
+        let outer = self.search_limit;
+        self.search_limit = outer.min(self.work() + SEARCH_PER_ARGUMENT * args.len() as u64);
+        let mut found = args.clone();
+        let outcome = self.absorb_all(tag, &mut found);
+        if !self.is_search_over() {
+            *args = found;
+        }
+        self.search_limit = outer;
+        outcome
+    }
+
+    /// Is the work used up that may be spent on what absorbs what?
+    fn is_search_over(&self) -> bool {
+        self.work() > self.search_limit
+    }
+
+    fn absorb_all(&mut self, tag: Tag, args: &mut Vec<Expr>) -> Result<()> {
+        while !self.is_search_over() {
             if let Some(k) = self.idle_nested(tag, args)? {
                 args.remove(k);
-                continue;
-            }
-            if let Some((k, new)) = self.prune_nested(tag, args)? {
+            } else if let Some((k, new)) = self.prune_nested(tag, args)? {
                 self.put(tag, args, &[k], new)?;
-                continue;
-            }
-            if let Some((i, j, new)) = self.factor_pair(tag, args)? {
+            } else if let Some((i, j, new)) = self.factor_pair(tag, args)? {
                 self.put(tag, args, &[i, j], new)?;
-                continue;
+            } else {
+                break;
             }
-            return Ok(());
         }
+        Ok(())
     }
 
     /// The place of an argument that is idle beside the others for what is nested in it.
@@ -155,6 +192,10 @@ impl Arena {
     /// `x` doesn't, `min(x, y)` if neither does.
     fn is_idle(&mut self, tag: Tag, e: Expr, beside: (&[Expr], Expr), depth: u32) -> Result<bool> {
         let (args, own) = beside;
+        self.charge(args.len());
+        if self.is_search_over() {
+            return Ok(false);
+        }
         if args.iter().any(|o| *o != own && self.is_idle_beside(tag, e, *o)) {
             return Ok(true);
         }
@@ -218,11 +259,15 @@ impl Arena {
     /// Two arguments `max(x, y)` and `max(x, z)` become `max(x, min(y, z))`.
     fn factor_pair(&mut self, tag: Tag, args: &[Expr]) -> Result<Option<(usize, usize, Expr)>> {
         let inner = opposite(tag);
-        for i in 0..args.len() {
-            for j in i + 1..args.len() {
-                let (Some(p), Some(q)) = (self.spread(inner, args[i])?, self.spread(inner, args[j])?) else {
-                    continue;
-                };
+        let parts = args.iter().map(|a| self.spread(inner, *a)).collect::<Result<Vec<_>>>()?;
+        for (i, p) in parts.iter().enumerate() {
+            let Some(p) = p else { continue };
+            for (j, q) in parts.iter().enumerate().skip(i + 1) {
+                let Some(q) = q else { continue };
+                self.charge(1 + p.len() * q.len() / 4);
+                if self.is_search_over() {
+                    return Ok(None);
+                }
                 let mut shared: Vec<Expr> = p.iter().copied().filter(|x| q.contains(x)).collect();
                 if shared.is_empty() {
                     continue;
@@ -271,8 +316,13 @@ impl Arena {
             return 0;
         }
         let one = [Term::new(1, first)];
-        let (_, terms) = self.as_sum(first, &one);
-        out.extend(terms.iter().copied().filter(|t| args.iter().all(|a| self.has_term(*a, *t))));
+        out.extend_from_slice(self.as_sum(first, &one).1);
+        for a in &args[1..] {
+            if out.is_empty() {
+                break;
+            }
+            self.keep_terms_of(*a, out);
+        }
         let constant = self.constant_part(first);
         if constant == i64::MIN {
             return 0;
@@ -294,11 +344,23 @@ impl Arena {
         (p.is_empty(), p.len()).cmp(&(q.is_empty(), q.len()))
     }
 
-    fn has_term(&self, e: Expr, t: Term) -> bool {
-        match self.node(e) {
-            Node::Sum(_, terms) => terms.contains(&t),
-            _ => t.coeff == 1 && t.expr == e,
-        }
+    /// Of sorted terms, those that `e` has as well.
+    fn keep_terms_of(&self, e: Expr, kept: &mut Vec<Term>) {
+        let one = [Term::new(1, e)];
+        let (_, mut terms) = self.as_sum(e, &one);
+        self.charge(terms.len() + kept.len());
+        kept.retain(|t| {
+            while let [first, rest @ ..] = terms {
+                if first.expr == t.expr {
+                    return first.coeff == t.coeff;
+                }
+                if self.compare(first.expr, t.expr).is_gt() {
+                    return false;
+                }
+                terms = rest;
+            }
+            false
+        });
     }
 
     /// The greatest common divisor of all coefficients and constants, negative where the least atom counts negative.

@@ -26,6 +26,7 @@ pub mod map;
 pub mod map_simplify;
 pub mod map_variables;
 pub mod names;
+pub mod order;
 pub mod period;
 pub mod points;
 pub mod quotient;
@@ -39,6 +40,7 @@ pub mod trace;
 pub mod traffic;
 pub mod traversal;
 pub mod warps;
+pub mod work;
 
 pub use dag::Dag;
 pub use error::{Error, ErrorKind, Result};

@@ -111,6 +111,9 @@ pub struct Ranges {
     nesting: u32,
 }
 
+/// Of more terms than this, none is compared with each other one.
+const TERMS_JOINED: usize = 64;
+
 /// No time: where nothing was derived.
 const NEVER: u32 = u32::MAX;
 
@@ -232,6 +235,7 @@ impl Ranges {
 
     #[inline]
     fn derive_one(&mut self, arena: &mut Arena, e: Expr) -> Info {
+        arena.charge(arena.operand_count(e));
         let mut info = self.of_operands(arena, e);
         if !self.facts.is_empty() {
             info = self.with_facts(arena, e, info);
@@ -262,7 +266,7 @@ impl Ranges {
             Node::Variable(v) => self.variable(v),
             Node::Sum(constant, terms) => {
                 let info = self.of_sum(arena, constant, terms);
-                if terms.len() < 2 || arena.is_linear(e) {
+                if !(2..=TERMS_JOINED).contains(&terms.len()) || arena.is_linear(e) {
                     return info;
                 }
                 self.of_digits(arena, constant, terms).map_or(info, |digits| info.and(Info::of(digits)))

@@ -34,9 +34,11 @@ pub struct Scratch {
     costs: Vec<u32>,
 }
 
-/// Work units a call may spend: so many rule attempts for each node of the input, and a floor.
-const BUDGET_PER_NODE: u64 = 400;
-const SMALLEST_BUDGET: u64 = 20_000;
+/// Units of work (see `work.rs`) that a call may spend: so many for each node and operand of the input, and a floor.
+const BUDGET_PER_OPERAND: u64 = 400;
+const SMALLEST_BUDGET: u64 = 200_000;
+/// What asking for the form of a node costs, beside the work of the rules: tables are looked up.
+const NODE_COST: u64 = 4;
 /// How deep rules may call constructors that call rules.
 const DEEPEST: u32 = 24;
 /// How often a result is looked at again after its digits were spelled otherwise.
@@ -51,6 +53,10 @@ pub struct Simplifier<'a> {
     memo: &'a mut Vec<Expr>,
     costs: &'a mut Vec<u32>,
     budget: u64,
+    /// The work at which the budget is used up.
+    limit: u64,
+    /// Was something left as it is because the budget was used up?
+    exhausted: bool,
     depth: u32,
     /// How many calls go down the operands of nodes, one within the other.
     nesting: u32,
@@ -68,13 +74,15 @@ impl<'a> Simplifier<'a> {
     pub fn new(arena: &'a mut Arena, scratch: &'a mut Scratch) -> Self {
         scratch.memo.clear();
         scratch.costs.clear();
-        let budget = SMALLEST_BUDGET.max(BUDGET_PER_NODE * arena.node_count() as u64);
+        let limit = arena.work() + SMALLEST_BUDGET;
         Simplifier {
             arena,
             ranges: &mut scratch.ranges,
             memo: &mut scratch.memo,
             costs: &mut scratch.costs,
-            budget,
+            budget: SMALLEST_BUDGET,
+            limit,
+            exhausted: false,
             depth: 0,
             nesting: 0,
             open: [NONE; DEEPEST as usize],
@@ -105,16 +113,33 @@ impl<'a> Simplifier<'a> {
 
     /// Whether the budget sufficed.
     pub fn status(&self) -> Status {
-        if self.budget == 0 {
+        if self.exhausted {
             Status::BudgetExhausted
         } else {
             Status::Complete
         }
     }
 
+    /// Allow as much work on the domain as one of `size` nodes and operands may take.
+    pub(crate) fn allow(&mut self, size: usize) {
+        self.budget = SMALLEST_BUDGET.max(BUDGET_PER_OPERAND * size as u64);
+        self.limit = self.arena.work() + self.budget / 2;
+    }
+
+    /// Allow as much for the results, and what is left.
+    pub(crate) fn allow_rest(&mut self) {
+        self.limit = self.limit.max(self.arena.work()) + self.budget / 2;
+    }
+
+    /// Something stays as it is for the work it takes.
+    pub(crate) fn give_up(&mut self) {
+        self.exhausted = true;
+    }
+
     /// Start on another box, without facts: what was derived is forgotten.
     pub(crate) fn start_on(&mut self, bounds: impl Iterator<Item = Interval>) {
         self.ranges.reset(bounds);
+        self.arena.charge(self.ranges.variables.len() + self.memo.len() / 16);
         self.memo.clear();
         self.unsplit = None;
     }
@@ -137,7 +162,7 @@ impl<'a> Simplifier<'a> {
         let mut seen: Vec<Expr> = Vec::new();
         let mut last = e;
         // Where a sum is known to have one value, there are several forms of one cost.
-        let equalities = self.ranges.facts.linear.iter().any(|f| f.1.is_point());
+        let equalities = self.ranges.facts.has_equalities;
         for _ in 0..MOST_TURNS {
             self.hasty = false;
             let replaced = if equalities { self.replace_equal_variables(last) } else { last };
@@ -162,17 +187,13 @@ impl<'a> Simplifier<'a> {
 
     /// Where the facts say `x - y = 0`, `x` for `y`.
     fn replace_equal_variables(&mut self, e: Expr) -> Expr {
-        let mut out = e;
-        for k in 0..self.ranges.facts.linear.len() {
-            let (form, value) = self.ranges.facts.linear[k];
-            let Some((keep, gone)) = self.arena.equal_variables(form, value) else { continue };
-            // Beyond int64 it stays as it is.
-            let Ok(new) = self.arena.replace_variable(out, gone, keep) else { continue };
-            if new != out {
-                out = self.applied(RuleId::EqualityUsed, out, new);
-            }
+        let equal = &self.ranges.facts.equal_variables;
+        // Beyond int64 it stays as it is.
+        let Ok(new) = self.arena.replace_variables(e, |v| equal.first_of(v)) else { return e };
+        match new == e {
+            true => e,
+            false => self.applied(RuleId::EqualityUsed, e, new),
         }
-        out
     }
 
     fn in_order(&mut self, a: Expr, b: Expr) -> std::cmp::Ordering {
@@ -193,10 +214,13 @@ impl<'a> Simplifier<'a> {
         self.ranges.info(self.arena, e)
     }
 
-    /// Spend one unit of work; false once there is none left.
+    /// Spend units of work; false once there is none left.
+    #[inline]
     pub(crate) fn spend(&mut self, units: u64) -> bool {
-        self.budget = self.budget.saturating_sub(units);
-        self.budget > 0
+        self.arena.charge(units as usize);
+        let left = self.arena.work() < self.limit;
+        self.exhausted |= !left;
+        left
     }
 
     /// Note the application of a rule.
@@ -286,7 +310,7 @@ impl<'a> Simplifier<'a> {
         let memo = &self.memo;
         let at = |o: Expr| memo.get(o.index()).copied().filter(|m| *m != NONE).unwrap_or(o);
         match self.arena.with_operands(e, at) {
-            Ok(built) if built != e && self.depth < DEEPEST => {
+            Ok(built) if built != e && self.depth < DEEPEST && self.spend(1) => {
                 self.open[self.depth as usize] = NONE;
                 self.depth += 1;
                 let out = self.simplify(built);
@@ -301,7 +325,7 @@ impl<'a> Simplifier<'a> {
     #[inline(always)]
     fn apply_rules(&mut self, e: Expr) -> Expr {
         let settled = self.settle(e);
-        if settled != e || !self.spend(1) {
+        if settled != e || !self.spend(NODE_COST) {
             return settled;
         }
         // A rule that asks for the form of what it is asked about would ask for ever.
@@ -433,6 +457,7 @@ impl<'a> Simplifier<'a> {
 
     #[inline]
     fn keep_cost(&mut self, e: Expr) -> u32 {
+        self.arena.charge(self.arena.operand_count(e));
         let cost = self.own_cost(e);
         if self.costs.len() <= e.index() {
             self.costs.resize(e.index() + 16, u32::MAX);

@@ -1,5 +1,6 @@
 //! Calls on many maps: the GIL is released, all cores work, order is kept.
 
+use crate::argument::{text_of, Threads};
 use crate::error::raise;
 use crate::indexing_map::PyIndexingMap;
 use crate::workspace::{self, Workspace};
@@ -8,7 +9,7 @@ use indexing_core::domain::PointVariables;
 use indexing_core::map_simplify::{compose_simplified, simplify};
 use indexing_core::text::read_indexing_map;
 use indexing_core::{Error, IndexingMap, Result};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 use std::ops::Range;
@@ -101,13 +102,6 @@ fn useful_threads(most: Option<usize>, sizes: impl Iterator<Item = usize>) -> us
     }
 }
 
-fn check_threads(threads: Option<usize>) -> PyResult<()> {
-    match threads {
-        Some(0) => Err(PyValueError::new_err("threads is at least 1, or None for all cores")),
-        _ => Ok(()),
-    }
-}
-
 fn finish(
     py: Python<'_>,
     result: std::result::Result<Vec<IndexingMap>, Failure>,
@@ -139,15 +133,14 @@ fn first_of_equals<'t>(texts: &[&'t str]) -> (Vec<usize>, Vec<&'t str>) {
 pub fn parse_all<'py>(
     py: Python<'py>,
     texts: Vec<Bound<'py, PyString>>,
-    threads: Option<usize>,
+    threads: Option<Threads>,
 ) -> PyResult<Vec<Bound<'py, PyIndexingMap>>> {
-    check_threads(threads)?;
-    let texts = texts.iter().map(|text| text.to_str()).collect::<PyResult<Vec<&str>>>()?;
+    let texts = texts.iter().map(text_of).collect::<PyResult<Vec<&str>>>()?;
     let size = |text: &&str| text.len() / workspace::TEXT;
     let read = |w: &mut Workspace, text: &&str| read_indexing_map(text, &mut w.arena, &mut w.reading);
     let (first, result) = py.detach(|| {
         let (first, different) = first_of_equals(&texts);
-        (first, run(&different, threads, size, read))
+        (first, run(&different, threads.map(|n| n.0), size, read))
     });
     let is_first = |i: &usize| first[*i] == *i;
     let result = result.map_err(|(n, error)| ((0..first.len()).filter(is_first).nth(n).unwrap_or(n), error));
@@ -169,16 +162,21 @@ pub fn parse_all<'py>(
 pub fn simplify_all(
     py: Python<'_>,
     maps: Vec<Bound<'_, PyIndexingMap>>,
-    threads: Option<usize>,
+    threads: Option<Threads>,
 ) -> PyResult<Vec<PyIndexingMap>> {
-    check_threads(threads)?;
     let maps: Vec<&IndexingMap> = maps.iter().map(|m| &m.get().0).collect();
     let size = |m: &&IndexingMap| m.dag().byte_size();
     let simplified = |w: &mut Workspace, m: &&IndexingMap| {
         simplify(&mut w.arena, &mut w.scratch, m, PointVariables::Replace)
     };
-    let result = py.detach(|| run(&maps, threads, size, simplified));
+    let result = py.detach(|| run(&maps, threads.map(|n| n.0), size, simplified));
     finish(py, result, |_| None)
+}
+
+type Pair<'py> = (Bound<'py, PyIndexingMap>, Bound<'py, PyIndexingMap>);
+
+fn pair_of<'py>(pair: &Bound<'py, PyAny>) -> PyResult<Pair<'py>> {
+    pair.extract().map_err(|_| PyTypeError::new_err("expected pairs of maps, (first, second)"))
 }
 
 /// Compose many pairs, the second after the first, and simplify.
@@ -186,11 +184,11 @@ pub fn simplify_all(
 #[pyo3(signature = (pairs, simplify = true, threads = None))]
 pub fn compose_all(
     py: Python<'_>,
-    pairs: Vec<(Bound<'_, PyIndexingMap>, Bound<'_, PyIndexingMap>)>,
+    pairs: &Bound<'_, PyAny>,
     simplify: bool,
-    threads: Option<usize>,
+    threads: Option<Threads>,
 ) -> PyResult<Vec<PyIndexingMap>> {
-    check_threads(threads)?;
+    let pairs = pairs.try_iter()?.map(|pair| pair_of(&pair?)).collect::<PyResult<Vec<Pair<'_>>>>()?;
     let pairs: Vec<(&IndexingMap, &IndexingMap)> =
         pairs.iter().map(|(a, b)| (&a.get().0, &b.get().0)).collect();
     let join = |w: &mut Workspace, (a, b): &(&IndexingMap, &IndexingMap)| match simplify {
@@ -198,6 +196,6 @@ pub fn compose_all(
         false => compose(&mut w.arena, a, b),
     };
     let size = |(a, b): &(&IndexingMap, &IndexingMap)| a.dag().byte_size() + b.dag().byte_size();
-    let result = py.detach(|| run(&pairs, threads, size, join));
+    let result = py.detach(|| run(&pairs, threads.map(|n| n.0), size, join));
     finish(py, result, |_| None)
 }

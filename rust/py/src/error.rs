@@ -5,6 +5,7 @@ use indexing_core::{Error, ErrorKind};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
+use pyo3::types::{PySlice, PyString};
 
 static ERRORS: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
 
@@ -68,6 +69,24 @@ impl<T> Raise<T> for indexing_core::Result<T> {
 /// `InvalidMap` with this message.
 pub fn invalid(py: Python<'_>, message: impl Into<String>) -> PyErr {
     raise(py, &Error::invalid_map(message), None, "")
+}
+
+/// `IndexingError`: an option that does not exist.
+pub fn wrong_option(py: Python<'_>, message: String) -> PyErr {
+    class(py, "IndexingError").and_then(|class| class.call1((message,))).map_or_else(|e| e, PyErr::from_value)
+}
+
+/// `ParseError` at the place of the first half of a character, which `failure` names; any other failure as it is.
+pub fn broken_text(text: &Bound<'_, PyString>, failure: &PyErr) -> PyErr {
+    let py = text.py();
+    let raised = failure.value(py).getattr("start").and_then(|start| {
+        let before = text.get_item(PySlice::new(py, 0, start.extract()?, 1))?;
+        let before = before.extract::<String>()?;
+        let at = place(&before, before.len());
+        let message = "the text holds half of a character (a lone surrogate)";
+        class(py, "ParseError")?.call1((message, at.line, at.column, at.excerpt, at.caret))
+    });
+    raised.map_or_else(|_| failure.clone_ref(py), PyErr::from_value)
 }
 
 /// `Overflow`: an integer of Python that is no int64.

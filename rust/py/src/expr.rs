@@ -1,5 +1,6 @@
 //! `SymbolicExpr`.
 
+use crate::argument::{style_of, text_of, Text, VariableIndex};
 use crate::error::{invalid, Raise};
 use crate::hash::stable;
 use crate::interval::{equality, int64, interval_of, PyInterval};
@@ -7,12 +8,12 @@ use crate::vector;
 use crate::workspace::{self, Workspace, TEXT};
 use indexing_core::expr::Node;
 use indexing_core::map_simplify;
-use indexing_core::text::{read_expr, write_expr, Style, VariableNames};
+use indexing_core::text::{read_expr, write_expr, VariableNames};
 use indexing_core::{Arena, Dag, Expr, Interval};
 use pyo3::basic::CompareOp;
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyInt};
+use pyo3::types::{PyDict, PyInt, PyString};
 use std::collections::HashMap;
 use std::fmt::Write;
 
@@ -60,14 +61,6 @@ pub fn operands<'a>(values: &'a [Bound<'_, PyAny>]) -> PyResult<Vec<Operand<'a>>
 
 pub fn list<'py>(sequence: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>> {
     sequence.try_iter()?.collect()
-}
-
-pub fn style_of(style: Option<&str>) -> PyResult<Style> {
-    match style {
-        None | Some("plain") => Ok(Style::Plain),
-        Some("xla") => Ok(Style::Xla),
-        Some(other) => Err(PyValueError::new_err(format!("style is 'plain' or 'xla', not {other:?}"))),
-    }
 }
 
 #[derive(Clone, Copy)]
@@ -171,11 +164,13 @@ impl PyExpr {
     #[pyo3(signature = (text, names = None, num_dims = None))]
     fn parse(
         py: Python<'_>,
-        text: &str,
-        names: Option<HashMap<String, u32>>,
-        num_dims: Option<u32>,
+        text: &Bound<'_, PyString>,
+        names: Option<HashMap<Text, VariableIndex>>,
+        num_dims: Option<VariableIndex>,
     ) -> PyResult<PyExpr> {
-        let names = Names { given: names.unwrap_or_default(), num_dims };
+        let text = text_of(text)?;
+        let given = names.unwrap_or_default().into_iter().map(|(name, index)| (name.0, index.0)).collect();
+        let names = Names { given, num_dims: num_dims.map(|n| n.0) };
         let read = || {
             workspace::with(|w| {
                 let e = read_expr(text, &mut w.arena, &mut w.reading, &names)?;
@@ -354,15 +349,16 @@ impl PyExpr {
     fn to_text(
         &self,
         py: Python<'_>,
-        names: Option<Vec<String>>,
-        num_dims: Option<u32>,
-        style: Option<&str>,
+        names: Option<Vec<Text>>,
+        num_dims: Option<VariableIndex>,
+        style: Option<&Bound<'_, PyString>>,
     ) -> PyResult<String> {
+        let num_dims = num_dims.map(|n| n.0);
         let name = |v: u32, out: &mut String| {
             let given = names.as_ref().and_then(|n| n.get(v as usize));
             // Writing to a string cannot fail.
             let _ = match (given, num_dims) {
-                (Some(name), _) => out.write_str(name),
+                (Some(name), _) => out.write_str(&name.0),
                 (None, Some(n)) if v < n => write!(out, "d{v}"),
                 (None, Some(n)) => write!(out, "s{}", v - n),
                 (None, None) => write!(out, "v{v}"),
@@ -414,9 +410,9 @@ fn flat_node(node: Node<'_>, place: &HashMap<Expr, usize>) -> FlatNode {
 
 /// Variable `index`.
 #[pyfunction]
-pub fn variable(index: u32) -> PyExpr {
+pub fn variable(index: VariableIndex) -> PyExpr {
     workspace::with(|w| {
-        let e = w.arena.variable(index);
+        let e = w.arena.variable(index.0);
         PyExpr(w.arena.export(&[e]))
     })
 }

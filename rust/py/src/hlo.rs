@@ -1,5 +1,6 @@
 //! `_core.HloModule`: the tables of a parsed HLO module, read by row.
 
+use crate::argument::text_of;
 use indexing_core::hlo_text::{self as core, HloError, Literal, Module};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
@@ -18,7 +19,8 @@ type Labels = (i64, i64, Vec<i64>);
 
 /// Parses HLO text.
 #[pyfunction]
-fn parse_hlo(py: Python<'_>, text: &str) -> PyResult<HloModule> {
+fn parse_hlo(py: Python<'_>, text: &Bound<'_, PyString>) -> PyResult<HloModule> {
+    let text = text_of(text)?;
     let tables = py.detach(|| core::parse_module(text)).map_err(|e| parse_error(py, &e, text))?;
     let opcodes = tables.opcodes.iter().map(|name| PyString::new(py, name).unbind()).collect();
     Ok(HloModule { tables, opcodes })
@@ -56,10 +58,10 @@ impl HloModule {
         &self,
         py: Python<'_>,
         instruction: usize,
-        key: &str,
+        key: &Bound<'_, PyString>,
         read: impl Fn(&Module, usize) -> Result<T, HloError>,
     ) -> PyResult<Option<T>> {
-        let attribute = self.tables.attribute(self.row(instruction)?, key);
+        let attribute = self.tables.attribute(self.row(instruction)?, text_of(key)?);
         attribute.map(|row| read(&self.tables, row).map_err(|e| self.error(py, &e))).transpose()
     }
 }
@@ -171,8 +173,8 @@ impl HloModule {
     }
 
     /// One attribute as written.
-    fn attribute(&self, instruction: usize, key: &str) -> PyResult<Option<String>> {
-        let found = self.tables.attribute(self.row(instruction)?, key);
+    fn attribute(&self, instruction: usize, key: &Bound<'_, PyString>) -> PyResult<Option<String>> {
+        let found = self.tables.attribute(self.row(instruction)?, text_of(key)?);
         Ok(found.map(|row| self.tables.attribute_value(row)))
     }
 
@@ -181,7 +183,12 @@ impl HloModule {
         Ok(self.tables.calls_of(self.row(instruction)?).collect())
     }
 
-    fn integers(&self, py: Python<'_>, instruction: usize, key: &str) -> PyResult<Option<Vec<i64>>> {
+    fn integers(
+        &self,
+        py: Python<'_>,
+        instruction: usize,
+        key: &Bound<'_, PyString>,
+    ) -> PyResult<Option<Vec<i64>>> {
         self.read(py, instruction, key, Module::integers)
     }
 
@@ -189,7 +196,7 @@ impl HloModule {
         &self,
         py: Python<'_>,
         instruction: usize,
-        key: &str,
+        key: &Bound<'_, PyString>,
     ) -> PyResult<Option<Vec<(i64, i64, i64)>>> {
         self.read(py, instruction, key, Module::slices)
     }
@@ -198,13 +205,18 @@ impl HloModule {
         &self,
         py: Python<'_>,
         instruction: usize,
-        key: &str,
+        key: &Bound<'_, PyString>,
     ) -> PyResult<Option<Vec<(i64, i64, i64)>>> {
         self.read(py, instruction, key, Module::padding)
     }
 
     /// Of each dimension: size, stride, padding low and high, dilation of base and window, reversal.
-    fn window(&self, py: Python<'_>, instruction: usize, key: &str) -> PyResult<Option<Window>> {
+    fn window(
+        &self,
+        py: Python<'_>,
+        instruction: usize,
+        key: &Bound<'_, PyString>,
+    ) -> PyResult<Option<Window>> {
         let dims = self.read(py, instruction, key, Module::window)?;
         let row = |d: &core::WindowDim| {
             (d.size, d.stride, d.pad_low, d.pad_high, d.lhs_dilation, d.rhs_dilation, d.reversed)
@@ -213,7 +225,12 @@ impl HloModule {
     }
 
     /// Of input, kernel, output: batch, feature, spatial dimensions.
-    fn labels(&self, py: Python<'_>, instruction: usize, key: &str) -> PyResult<Option<Vec<Labels>>> {
+    fn labels(
+        &self,
+        py: Python<'_>,
+        instruction: usize,
+        key: &Bound<'_, PyString>,
+    ) -> PyResult<Option<Vec<Labels>>> {
         let labels = self.read(py, instruction, key, Module::labels)?;
         Ok(labels.map(|all| all.into_iter().map(|l| (l.batch, l.feature, l.spatial)).collect()))
     }
@@ -222,7 +239,7 @@ impl HloModule {
         &self,
         py: Python<'_>,
         instruction: usize,
-        key: &str,
+        key: &Bound<'_, PyString>,
     ) -> PyResult<Option<Vec<Vec<i64>>>> {
         self.read(py, instruction, key, Module::replica_groups)
     }

@@ -1,7 +1,9 @@
 //! `IndexingMap`.
 
+use crate::argument::{style_of, text_of};
+use crate::equivalence::PyEquivalence;
 use crate::error::{invalid, Raise};
-use crate::expr::{list, need_operand, operands, split, style_of};
+use crate::expr::{list, need_operand, operands, split};
 use crate::hash::stable;
 use crate::interval::{equality, int64, interval_of, PyInterval, PyVariable};
 use crate::map::PySymbolicMap;
@@ -59,7 +61,7 @@ impl PyIndexingMap {
         let py = variable.py();
         let count = self.0.num_variables();
         if let Ok(name) = variable.downcast::<PyString>() {
-            let name = name.to_string();
+            let name = text_of(name)?;
             let found = (0..count).find(|i| self.0.name(*i) == name);
             return found.ok_or_else(|| invalid(py, format!("the map has no variable {name:?}")));
         }
@@ -111,7 +113,8 @@ impl PyIndexingMap {
     }
 
     #[staticmethod]
-    fn parse(py: Python<'_>, text: &str) -> PyResult<Self> {
+    fn parse(py: Python<'_>, text: &Bound<'_, PyString>) -> PyResult<Self> {
+        let text = text_of(text)?;
         let read = || workspace::with(|w| read_indexing_map(text, &mut w.arena, &mut w.reading));
         workspace::released(py, text.len() / TEXT, read).map(PyIndexingMap).raise_in(py, text)
     }
@@ -404,18 +407,17 @@ impl PyIndexingMap {
             .map(PyIndexingMap)
     }
 
-    fn equivalent<'py>(&self, py: Python<'py>, other: &PyIndexingMap) -> PyResult<Bound<'py, PyAny>> {
+    fn equivalent(&self, py: Python<'_>, other: &PyIndexingMap) -> PyResult<PyEquivalence> {
         let found = self.asked(py, |arena, scratch| relate::difference(arena, scratch, &self.0, &other.0))?;
-        let Some(point) = found else {
-            return Ok(pyo3::types::PyBool::new(py, true).to_owned().into_any());
-        };
-        let (dims, symbols) = point.split_at(self.num_dims().max(other.num_dims()));
-        let pair = (PyTuple::new(py, dims)?, PyTuple::new(py, symbols)?);
-        Ok(pair.into_pyobject(py)?.into_any())
+        let num_dims = self.num_dims().max(other.num_dims());
+        Ok(PyEquivalence(found.map(|mut point| {
+            let symbols = point.split_off(num_dims);
+            (point, symbols)
+        })))
     }
 
     #[pyo3(signature = (style = None))]
-    fn to_text(&self, py: Python<'_>, style: Option<&str>) -> PyResult<String> {
+    fn to_text(&self, py: Python<'_>, style: Option<&Bound<'_, PyString>>) -> PyResult<String> {
         let style = style_of(style)?;
         workspace::released(py, self.0.dag().byte_size(), || write_indexing_map(&self.0, style)).raise(py)
     }

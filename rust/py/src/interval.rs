@@ -1,5 +1,6 @@
 //! `Interval` and `Variable`.
 
+use crate::argument::{text_of, Text};
 use crate::error::{invalid, too_large};
 use crate::hash::stable;
 use indexing_core::Interval;
@@ -28,8 +29,8 @@ pub fn interval_of(value: &Bound<'_, PyAny>) -> PyResult<Interval> {
     if let Ok(i) = value.downcast::<PyInterval>() {
         return Ok(i.get().0);
     }
-    if let Ok(v) = int64(value) {
-        return Ok(Interval::point(v));
+    if value.hasattr("__index__")? {
+        return Ok(Interval::point(int64(value)?));
     }
     let (lower, upper) = value
         .extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>)>()
@@ -154,8 +155,13 @@ impl PyInterval {
         Ok(self.0.not_equal(interval_of(other)?))
     }
 
-    fn __len__(&self) -> PyResult<usize> {
-        usize::try_from(self.0.count()).map_err(|_| pyo3::exceptions::PyOverflowError::new_err("too many"))
+    fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
+        let count = isize::try_from(self.0.count()).map_err(|_| too_large(py))?;
+        Ok(count.unsigned_abs())
+    }
+
+    fn __bool__(&self) -> bool {
+        !self.0.is_empty()
     }
 
     fn __richcmp__(&self, other: &Bound<'_, PyAny>, op: CompareOp) -> Py<PyAny> {
@@ -200,8 +206,8 @@ pub struct PyVariable {
 #[pymethods]
 impl PyVariable {
     #[new]
-    fn new(name: Option<String>, interval: &Bound<'_, PyAny>) -> PyResult<Self> {
-        Ok(PyVariable { name: name.filter(|n| !n.is_empty()), interval: interval_of(interval)? })
+    fn new(name: Option<Text>, interval: &Bound<'_, PyAny>) -> PyResult<Self> {
+        Ok(PyVariable { name: name.map(|n| n.0).filter(|n| !n.is_empty()), interval: interval_of(interval)? })
     }
 
     #[getter]
@@ -256,7 +262,7 @@ pub fn variable_of(value: &Bound<'_, PyAny>) -> PyResult<(Option<String>, Interv
         return Ok((v.get().name.clone(), v.get().interval));
     }
     if let Ok((name, interval)) = value.extract::<(Bound<'_, PyString>, Bound<'_, PyAny>)>() {
-        return Ok((Some(name.to_string()), interval_of(&interval)?));
+        return Ok((Some(text_of(&name)?.to_owned()), interval_of(&interval)?));
     }
     Ok((None, interval_of(value)?))
 }

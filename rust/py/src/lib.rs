@@ -1,6 +1,8 @@
 //! `indexing._core`: conversions, locking and GIL release around `indexing-core`; no logic.
 
+mod argument;
 mod batch;
+mod equivalence;
 mod error;
 mod expr;
 mod hash;
@@ -31,6 +33,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<expr::PyExpr>()?;
     module.add_class::<map::PySymbolicMap>()?;
     module.add_class::<indexing_map::PyIndexingMap>()?;
+    module.add_class::<equivalence::PyEquivalence>()?;
     module.add_class::<points::PyPoints>()?;
     module.add_class::<step::PyStep>()?;
     module.add_class::<laws::PyLaw>()?;

@@ -1,7 +1,8 @@
 //! `SymbolicMap`.
 
+use crate::argument::{style_of, text_of, Count};
 use crate::error::Raise;
-use crate::expr::{list, operands, split, style_of};
+use crate::expr::{list, operands, split};
 use crate::hash::stable;
 use crate::interval::equality;
 use crate::vector;
@@ -10,7 +11,7 @@ use indexing_core::text::{read_symbolic_map, write_symbolic_map};
 use indexing_core::{Arena, Expr, Result, SymbolicMap};
 use pyo3::basic::CompareOp;
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyString, PyTuple};
 
 /// An immutable symbolic map.
 #[pyclass(name = "SymbolicMap", module = "indexing", frozen)]
@@ -25,27 +26,28 @@ impl PySymbolicMap {
     #[new]
     fn new(
         py: Python<'_>,
-        num_dims: usize,
-        num_symbols: usize,
+        num_dims: Count,
+        num_symbols: Count,
         results: &Bound<'_, PyAny>,
     ) -> PyResult<Self> {
         let results = list(results)?;
         let results = operands(&results)?;
         made(py, |arena| {
             let roots: Vec<Expr> = results.iter().map(|r| r.import(arena)).collect();
-            SymbolicMap::new(arena, num_dims, num_symbols, &roots)
+            SymbolicMap::new(arena, num_dims.0, num_symbols.0, &roots)
         })
     }
 
     #[staticmethod]
-    fn parse(py: Python<'_>, text: &str) -> PyResult<Self> {
+    fn parse(py: Python<'_>, text: &Bound<'_, PyString>) -> PyResult<Self> {
+        let text = text_of(text)?;
         let read = || workspace::with(|w| read_symbolic_map(text, &mut w.arena, &mut w.reading));
         workspace::released(py, text.len() / TEXT, read).map(PySymbolicMap).raise_in(py, text)
     }
 
     #[staticmethod]
-    fn identity(py: Python<'_>, num_dims: usize) -> PyResult<Self> {
-        made(py, |arena| SymbolicMap::identity(arena, num_dims))
+    fn identity(py: Python<'_>, num_dims: Count) -> PyResult<Self> {
+        made(py, |arena| SymbolicMap::identity(arena, num_dims.0))
     }
 
     #[getter]
@@ -85,15 +87,15 @@ impl PySymbolicMap {
         py: Python<'_>,
         dims: &Bound<'_, PyAny>,
         symbols: &Bound<'_, PyAny>,
-        num_dims: usize,
-        num_symbols: usize,
+        num_dims: Count,
+        num_symbols: Count,
     ) -> PyResult<Self> {
         let (dims, symbols) = (list(dims)?, list(symbols)?);
         let (dims, symbols) = (operands(&dims)?, operands(&symbols)?);
         made(py, |arena| {
             let dims: Vec<Expr> = dims.iter().map(|e| e.import(arena)).collect();
             let symbols: Vec<Expr> = symbols.iter().map(|e| e.import(arena)).collect();
-            self.0.replace_dims_and_symbols(arena, &dims, &symbols, num_dims, num_symbols)
+            self.0.replace_dims_and_symbols(arena, &dims, &symbols, num_dims.0, num_symbols.0)
         })
     }
 
@@ -117,7 +119,8 @@ impl PySymbolicMap {
         workspace::with(|w| self.0.unused_symbols(&mut w.arena))
     }
 
-    fn sub_map(&self, py: Python<'_>, indices: Vec<usize>) -> PyResult<Self> {
+    fn sub_map(&self, py: Python<'_>, indices: Vec<Count>) -> PyResult<Self> {
+        let indices: Vec<usize> = indices.iter().map(|i| i.0).collect();
         made(py, |arena| self.0.sub_map(arena, &indices))
     }
 
@@ -132,7 +135,7 @@ impl PySymbolicMap {
     }
 
     #[pyo3(signature = (style = None))]
-    fn to_text(&self, py: Python<'_>, style: Option<&str>) -> PyResult<String> {
+    fn to_text(&self, py: Python<'_>, style: Option<&Bound<'_, PyString>>) -> PyResult<String> {
         write_symbolic_map(&self.0, style_of(style)?).raise(py)
     }
 

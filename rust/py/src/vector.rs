@@ -55,7 +55,9 @@ pub fn columns<'py>(py: Python<'py>, values: Vec<Bound<'py, PyAny>>) -> PyResult
     let numpy = py.import("numpy")?;
     let mut arrays = Vec::with_capacity(values.len());
     for value in values {
-        let array = numpy.call_method1("asarray", (value,))?;
+        let array = numpy.call_method1("asarray", (value,)).map_err(|failure| {
+            PyTypeError::new_err(format!("expected integers or arrays of them: {}", failure.value(py)))
+        })?;
         let dtype = array.getattr("dtype")?;
         let kind: String = dtype.getattr("kind")?.extract()?;
         let narrow =

@@ -48,6 +48,9 @@ enum Residues {
 const ALL_RESIDUES: [Residues; 4] =
     [Residues::Least, Residues::LeastDown, Residues::Nonnegative, Residues::Nonpositive];
 
+/// Of more terms than this, none is compared with each other one.
+const PARTS_RELATED: usize = 64;
+
 impl Simplifier<'_> {
     /// The splits of `n` for the divisor `m`, the one with the largest granule first; `accept` takes the first it likes.
     pub fn split<T>(
@@ -106,9 +109,12 @@ impl Simplifier<'_> {
     /// of the dividend alone, and no quotient or remainder stands beside its dividend or its twin, they may not.
     #[inline]
     fn are_related(&self, n: Expr, parts: &[Part]) -> bool {
-        if parts.len() < 2 || (self.arena.is_linear(n) && self.ranges.facts.are_of_atoms()) {
+        if !(2..=PARTS_RELATED).contains(&parts.len())
+            || (self.arena.is_linear(n) && self.ranges.facts.are_of_atoms())
+        {
             return false;
         }
+        self.arena.charge((parts.len() + self.ranges.facts.linear.len()) * parts.len() / 4);
         let has = |e: Expr| parts.iter().any(|p| p.term.expr == e);
         // `x / b + y` is known where `x + b * y` is.
         let lifted = |e: Expr| {

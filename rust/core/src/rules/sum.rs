@@ -12,6 +12,9 @@ use smallvec::smallvec;
 /// Sums with more terms than this are not searched for pairs term by term.
 const PAIRS_SEARCHED: usize = 64;
 
+/// With more equalities about its variables than this, a sum is not tried with each.
+const EQUALITIES_TRIED: usize = 32;
+
 /// How many terms of a sum are of each kind that a law is about.
 #[derive(Default)]
 pub(super) struct Kinds {
@@ -385,14 +388,20 @@ fn extremum_absorbs(s: &mut Simplifier<'_>, e: Expr) -> Result<Option<Expr>> {
 
 /// `e` is `e - k * (f - c)` where the facts say `f = c`; taken where that is cheaper.
 fn equality_used(s: &mut Simplifier<'_>, e: Expr) -> Result<Option<Expr>> {
-    if s.ranges.facts.linear.is_empty() {
+    if !s.ranges.facts.has_equalities {
         return Ok(None);
     }
     // Of two equal variables, the second is written nowhere else.
-    let useful = |f: &&(Expr, Interval)| f.1.is_point() && s.arena.equal_variables(f.0, f.1).is_none();
-    let equalities: Vec<(Expr, i64)> =
-        s.ranges.facts.linear.iter().filter(useful).map(|f| (f.0, f.1.lower)).collect();
+    let useful = |f: &&(Expr, Interval)| {
+        f.1.is_point() && s.arena.may_share_variables(f.0, e) && s.arena.equal_variables(f.0, f.1).is_none()
+    };
+    let facts = s.ranges.facts.linear.iter().filter(useful).take(EQUALITIES_TRIED);
+    let equalities: Vec<(Expr, i64)> = facts.map(|f| (f.0, f.1.lower)).collect();
+    s.arena.charge(s.ranges.facts.linear.len() / 4);
     for (form, value) in equalities {
+        if !s.spend(s.arena.operand_count(form) as u64) {
+            break;
+        }
         let (Node::Sum(_, terms), Node::Sum(_, parts)) = (s.arena.node(e), s.arena.node(form)) else {
             continue;
         };

@@ -21,7 +21,8 @@ pub(super) enum Operator {
     Mod,
 }
 
-/// A product that is being read: `coeff * expr`, or the constant `coeff`.
+/// A product that is being read: `coeff * expr`, or the constant `coeff`. Where there are other factors, they stand in a
+/// list, the first one as well.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Value {
     coeff: i64,
@@ -65,16 +66,6 @@ impl Value {
             }
             _ => divide(arena, seen, operator, self, Value::number(n)).ok().map(Value::expr),
         }
-    }
-
-    #[inline]
-    fn times(self, arena: &mut Arena, other: Value) -> Result<Value> {
-        let coeff = self.coeff.checked_mul(other.coeff).ok_or_else(|| Error::overflow("a coefficient"))?;
-        let expr = match (self.expr, other.expr) {
-            (Some(x), Some(y)) => Some(arena.mul(x, y)?),
-            (x, y) => x.or(y),
-        };
-        Ok(Value { coeff, expr: expr.filter(|_| coeff != 0) })
     }
 }
 
@@ -131,6 +122,7 @@ pub(super) struct Frame {
     pub(super) at: usize,
     pub(super) first_term: usize,
     pub(super) first_arg: usize,
+    pub(super) first_factor: usize,
     pub(super) sum: Sum,
     /// The sign in front of the operand that is being read.
     pub(super) negate: bool,
@@ -139,14 +131,19 @@ pub(super) struct Frame {
 }
 
 impl Frame {
-    /// A bracket whose terms and arguments stand in the lists from these places on.
+    /// A bracket whose terms, arguments and factors stand in the lists from these places on.
     #[inline]
-    pub(super) fn new(bracket: Bracket, at: usize, first_term: usize, first_arg: usize) -> Self {
+    pub(super) fn new(
+        bracket: Bracket,
+        at: usize,
+        [first_term, first_arg, first_factor]: [usize; 3],
+    ) -> Self {
         Frame {
             bracket,
             at,
             first_term,
             first_arg,
+            first_factor,
             sum: Sum::default(),
             negate: false,
             product: ONE,
@@ -167,31 +164,74 @@ impl Frame {
 
     /// Apply the pending sign and operator to an operand.
     #[inline]
-    pub(super) fn apply(&mut self, arena: &mut Arena, seen: &mut Seen, mut value: Value) -> Result<()> {
+    pub(super) fn apply(&mut self, arena: &mut Arena, lists: &mut Lists, mut value: Value) -> Result<()> {
         if self.negate {
             self.negate = false;
             value.coeff = value.coeff.checked_neg().ok_or_else(|| Error::overflow("a coefficient"))?;
         }
-        self.product = match self.operator {
-            Operator::None => value,
-            Operator::Times => self.product.times(arena, value)?,
-            operator => Value::expr(divide(arena, seen, operator, self.product, value)?),
-        };
+        match self.operator {
+            Operator::None => self.product = value,
+            Operator::Times => self.times(&mut lists.factors, value)?,
+            operator => {
+                let left = self.take_product(arena, &mut lists.factors)?;
+                self.product = Value::expr(divide(arena, &mut lists.seen, operator, left, value)?);
+            }
+        }
         self.operator = Operator::None;
         Ok(())
     }
 
+    /// One more factor. All are multiplied at once: a product of the first ones would be made for nothing.
+    #[inline]
+    fn times(&mut self, factors: &mut Vec<Expr>, value: Value) -> Result<()> {
+        let Value { coeff, expr } = self.product;
+        let coeff = coeff.checked_mul(value.coeff).ok_or_else(|| Error::overflow("a coefficient"))?;
+        if let (Some(x), Some(y)) = (expr, value.expr) {
+            if factors.len() == self.first_factor {
+                factors.push(x);
+            }
+            factors.push(y);
+        }
+        self.product = Value { coeff, expr: expr.or(value.expr).filter(|_| coeff != 0) };
+        if coeff == 0 {
+            factors.truncate(self.first_factor);
+        }
+        Ok(())
+    }
+
+    /// The product that was read, with none left.
+    #[inline]
+    fn take_product(&mut self, arena: &mut Arena, factors: &mut Vec<Expr>) -> Result<Value> {
+        let product = std::mem::replace(&mut self.product, ONE);
+        if factors.len() == self.first_factor {
+            return Ok(product);
+        }
+        let whole = arena.product(&factors[self.first_factor..])?;
+        factors.truncate(self.first_factor);
+        Ok(Value { expr: Some(whole), ..product })
+    }
+
     /// The product that was read becomes a term.
     #[inline]
-    pub(super) fn end_product(&mut self, arena: &Arena, terms: &mut Vec<Term>) -> Result<()> {
-        self.sum.add(std::mem::replace(&mut self.product, ONE), arena, terms)
+    pub(super) fn end_product(&mut self, arena: &mut Arena, lists: &mut Lists) -> Result<()> {
+        let product = self.take_product(arena, &mut lists.factors)?;
+        self.sum.add(product, arena, &mut lists.terms)
     }
 
     /// The sum that was read becomes a node, and the bracket is ready for another one.
-    pub(super) fn end_sum(&mut self, arena: &mut Arena, terms: &mut Vec<Term>) -> Result<Expr> {
-        self.end_product(arena, terms)?;
-        self.sum.end(arena, terms, self.first_term)
+    pub(super) fn end_sum(&mut self, arena: &mut Arena, lists: &mut Lists) -> Result<Expr> {
+        self.end_product(arena, lists)?;
+        self.sum.end(arena, &mut lists.terms, self.first_term)
     }
+}
+
+/// What the brackets that are being read hold, those inside behind those around them.
+#[derive(Default, Debug)]
+pub(super) struct Lists {
+    pub(super) terms: Vec<Term>,
+    pub(super) args: Vec<Expr>,
+    pub(super) factors: Vec<Expr>,
+    pub(super) seen: Seen,
 }
 
 #[inline]

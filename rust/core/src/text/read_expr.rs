@@ -3,11 +3,10 @@
 //! All of `* / // % floordiv ceildiv mod` bind alike, from the left; a unary minus binds closest. A bracket collects the
 //! terms of its sum, and makes one node of them when it closes: a sum of n terms costs one sort, not n sums.
 
-use super::frame::{Bracket, Frame, Operator, Sum, Value};
+use super::frame::{Bracket, Frame, Lists, Operator, Sum, Value};
 use super::scan::{short_number, Scanner};
-use super::seen::Seen;
 use crate::error::{Error, Result};
-use crate::expr::{Arena, Expr, Term};
+use crate::expr::{Arena, Expr};
 use crate::indexing_map::OpenMap;
 use crate::names::Names;
 
@@ -29,9 +28,7 @@ pub trait VariableNames {
 pub struct Reading {
     /// The brackets around the one that is being read.
     outer: Vec<Frame>,
-    terms: Vec<Term>,
-    args: Vec<Expr>,
-    seen: Seen,
+    lists: Lists,
     pub(super) names: Vec<Names>,
     pub(super) bounded: Vec<bool>,
     /// Boxed, for it is taken out while it is filled.
@@ -69,20 +66,20 @@ pub(super) fn expr<N: VariableNames>(
     }
     // The same text is the same expression where it also ends.
     let ends = |rest: &[u8]| matches!(rest, [] | [b',' | b')', ..] | [b' ', b'i', b'n', b' ', ..]);
-    if let Some((rest, e)) = reading.seen.find(scanner.text, scanner.rest, ends) {
+    if let Some((rest, e)) = reading.lists.seen.find(scanner.text, scanner.rest, ends) {
         scanner.rest = rest;
         return Ok(e);
     }
     let start = scanner.at();
-    reading.terms.clear();
+    reading.lists.terms.clear();
     let mut sum = Sum::default();
     let value = reading.usual_terms::<N, 2>(scanner, arena, names, &mut sum);
     match value {
         Some(value) if ends(scanner.rest) => {
             let place = scanner.at();
-            sum.add(value, arena, &mut reading.terms).map_err(|e| e.at(place))?;
-            let e = sum.end(arena, &mut reading.terms, 0).map_err(|e| e.at(place))?;
-            reading.seen.keep(scanner.text, start, place, e);
+            sum.add(value, arena, &mut reading.lists.terms).map_err(|e| e.at(place))?;
+            let e = sum.end(arena, &mut reading.lists.terms, 0).map_err(|e| e.at(place))?;
+            reading.lists.seen.keep(scanner.text, start, place, e);
             Ok(e)
         }
         _ => any_expr(scanner, arena, reading, names, (start, sum, value)),
@@ -120,8 +117,9 @@ fn any_expr<N: VariableNames>(
     (start, sum, mut first): (usize, Sum, Option<Value>),
 ) -> Result<Expr> {
     reading.outer.clear();
-    reading.args.clear();
-    let mut frame = Frame::new(Bracket::Whole, start, 0, 0);
+    reading.lists.args.clear();
+    reading.lists.factors.clear();
+    let mut frame = Frame::new(Bracket::Whole, start, [0; 3]);
     frame.sum = sum;
     loop {
         let mut value = match first.take() {
@@ -134,11 +132,11 @@ fn any_expr<N: VariableNames>(
         // After an operand: operators begin another one, brackets that close make an operand of what they hold.
         loop {
             let place = scanner.at();
-            frame.apply(arena, &mut reading.seen, value).map_err(|e| e.at(place))?;
+            frame.apply(arena, &mut reading.lists, value).map_err(|e| e.at(place))?;
             let next = scanner.peek();
             match next {
                 b'+' | b'-' => {
-                    frame.end_product(arena, &mut reading.terms).map_err(|e| e.at(place))?;
+                    frame.end_product(arena, &mut reading.lists).map_err(|e| e.at(place))?;
                     frame.sum.minus = next == b'-';
                     scanner.step();
                     break;
@@ -159,35 +157,35 @@ fn any_expr<N: VariableNames>(
                 (Bracket::Parenthesis | Bracket::Min | Bracket::Max, b')') => scanner.step(),
                 (Bracket::Min | Bracket::Max, b',') => {
                     scanner.step();
-                    let e = frame.end_sum(arena, &mut reading.terms).map_err(|e| e.at(place))?;
-                    reading.args.push(e);
+                    let e = frame.end_sum(arena, &mut reading.lists).map_err(|e| e.at(place))?;
+                    reading.lists.args.push(e);
                     break;
                 }
                 (Bracket::Whole, _) => {
-                    let e = frame.end_sum(arena, &mut reading.terms).map_err(|e| e.at(place))?;
-                    reading.seen.keep(scanner.text, start, place, e);
+                    let e = frame.end_sum(arena, &mut reading.lists).map_err(|e| e.at(place))?;
+                    reading.lists.seen.keep(scanner.text, start, place, e);
                     return Ok(e);
                 }
                 (bracket, _) => return Err(unclosed(scanner, bracket, frame.at)),
             }
-            let e = frame.end_sum(arena, &mut reading.terms).map_err(|e| e.at(place))?;
+            let e = frame.end_sum(arena, &mut reading.lists).map_err(|e| e.at(place))?;
             let after = scanner.peek();
             if reading.joins_outer(&frame, after) {
                 // min(min(a, b), c) is read as min(a, b, c): order of reading must not decide what is taken out first.
-                reading.args.push(e);
+                reading.lists.args.push(e);
                 reading.leave(&mut frame);
                 scanner.step();
                 if after == b',' {
                     break;
                 }
-                let last = reading.args.pop().unwrap_or(e);
+                let last = reading.lists.args.pop().unwrap_or(e);
                 value = Value::expr(reading.close(arena, &mut frame, last).map_err(|e| e.at(place))?);
                 continue;
             }
             let (bracket, at) = (frame.bracket, frame.at);
             let closed = reading.close(arena, &mut frame, e).map_err(|e| e.at(place))?;
             if bracket == Bracket::Parenthesis {
-                reading.seen.keep(scanner.text, at + 1, place, closed);
+                reading.lists.seen.keep(scanner.text, at + 1, place, closed);
             }
             value = Value::expr(closed);
         }
@@ -245,14 +243,15 @@ fn usual_operator(text: &[u8]) -> Option<(Operator, i64, &[u8])> {
 impl Reading {
     /// Before another text is read.
     pub(super) fn begin(&mut self) {
-        self.seen.next_text();
+        self.lists.seen.next_text();
     }
 
     /// Enter a bracket inside `frame`, which becomes it.
     #[inline]
     fn open(&mut self, frame: &mut Frame, bracket: Bracket, at: usize) {
         self.outer.push(*frame);
-        *frame = Frame::new(bracket, at, self.terms.len(), self.args.len());
+        let Lists { terms, args, factors, .. } = &self.lists;
+        *frame = Frame::new(bracket, at, [terms.len(), args.len(), factors.len()]);
     }
 
     /// Read terms as most are written, `d0 * 8 + (d1 + 1) mod 4 - `, into `sum`, and the product behind them if it begins
@@ -282,12 +281,12 @@ impl Reading {
             };
             while let Some((operator, n, rest)) = usual_operator(scanner.rest) {
                 // Errors are found again, and said where they are.
-                let Some(new) = value.under(arena, &mut self.seen, operator, n) else { break };
+                let Some(new) = value.under(arena, &mut self.lists.seen, operator, n) else { break };
                 (value, scanner.rest) = (new, rest);
             }
             match scanner.rest {
                 [b' ', sign @ (b'+' | b'-'), b' ', rest @ ..]
-                    if sum.add(value, arena, &mut self.terms).is_ok() =>
+                    if sum.add(value, arena, &mut self.lists.terms).is_ok() =>
                 {
                     sum.minus = *sign == b'-';
                     scanner.rest = rest;
@@ -307,12 +306,14 @@ impl Reading {
     ) -> Option<Expr> {
         let outside = scanner.rest;
         scanner.step();
-        if let Some((rest, e)) = self.seen.find(scanner.text, scanner.rest, |r| r.first() == Some(&b')')) {
+        if let Some((rest, e)) =
+            self.lists.seen.find(scanner.text, scanner.rest, |r| r.first() == Some(&b')'))
+        {
             scanner.rest = rest;
             scanner.step();
             return Some(e);
         }
-        let (start, first) = (scanner.at(), self.terms.len());
+        let (start, first) = (scanner.at(), self.lists.terms.len());
         let mut sum = Sum::default();
         let last = match BRACKETS {
             2 => self.usual_terms::<N, 1>(scanner, arena, names, &mut sum),
@@ -321,18 +322,18 @@ impl Reading {
         let end = scanner.at();
         let read = match last {
             Some(value) if scanner.here() == b')' => sum
-                .add(value, arena, &mut self.terms)
-                .and_then(|()| sum.end(arena, &mut self.terms, first))
+                .add(value, arena, &mut self.lists.terms)
+                .and_then(|()| sum.end(arena, &mut self.lists.terms, first))
                 .ok(),
             _ => None,
         };
         match read {
             Some(e) => {
-                self.seen.keep(scanner.text, start, end, e);
+                self.lists.seen.keep(scanner.text, start, end, e);
                 scanner.step();
             }
             None => {
-                self.terms.truncate(first);
+                self.lists.terms.truncate(first);
                 scanner.rest = outside;
             }
         }
@@ -366,7 +367,7 @@ impl Reading {
                 let at = scanner.at();
                 scanner.step();
                 if let Some((rest, e)) =
-                    self.seen.find(scanner.text, scanner.rest, |r| r.first() == Some(&b')'))
+                    self.lists.seen.find(scanner.text, scanner.rest, |r| r.first() == Some(&b')'))
                 {
                     scanner.rest = rest;
                     scanner.step();
@@ -434,10 +435,10 @@ impl Reading {
         if !matches!(bracket, Bracket::Min | Bracket::Max) {
             return Ok(last);
         }
-        self.args.push(last);
-        let args = &self.args[first_arg..];
+        self.lists.args.push(last);
+        let args = &self.lists.args[first_arg..];
         let e = if bracket == Bracket::Min { arena.minimum(args) } else { arena.maximum(args) };
-        self.args.truncate(first_arg);
+        self.lists.args.truncate(first_arg);
         e
     }
 }

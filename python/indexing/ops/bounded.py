@@ -1,0 +1,64 @@
+"""Dimensions of which only a bound is known, `f32[<=8]`: how many elements are in use is known at run time only.
+
+A value of such a shape is an array of the elements in use. An op whose reference takes the sizes from its operands
+says so (`Op.bounded`); every other op refuses, and so do kernels. Maps are unknown: an element beyond those in use
+takes part in nothing, and a size flows where no element does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from indexing.errors import IndexingError, UnsupportedOp
+
+if TYPE_CHECKING:
+    from indexing.hlo import Computation, Instruction, Shape
+    from indexing.ops.block import Array
+
+
+def bounded_value(instruction: Instruction) -> Instruction | None:
+    """The instruction itself or the first of its operands that has a bounded dimension; None where none has."""
+    return next((i for i in (instruction, *instruction.operands) if i.shape.is_bounded), None)
+
+
+def refusal_of_bounds(instruction: Instruction, supported: bool) -> str | None:
+    """Why an instruction has no value here, where it meets bounded dimensions that its op's reference doesn't take."""
+    if supported or (found := bounded_value(instruction)) is None:
+        return None
+    what = f"{instruction.name}: {instruction.opcode} has no reference for bounded dimensions ({found.name} is {found.shape})"
+    return f"{what}; pad to the bound and mask, or compute it before set-dimension-size"
+
+
+def check_kernel_sizes(computation: Computation) -> None:
+    """Raises UnsupportedOp for the first instruction with a bounded dimension, called computations included."""
+    seen, pending = {computation}, [computation]
+    while pending:
+        current = pending.pop()
+        for instruction in current.instructions.values():
+            if instruction.shape.is_bounded:
+                raise UnsupportedOp(
+                    f"{instruction.name} is {instruction.shape}: no kernel computes on bounded dimensions; run the "
+                    "program by ix.evaluate, or pad to the bound and mask"
+                )
+            fresh = [c for c in instruction.called if c not in seen]
+            seen.update(fresh)
+            pending += fresh
+
+
+def sizes_fit(sizes: Sequence[int], shape: Shape) -> bool:
+    """Whether an array of `sizes` is a value of the shape: no more elements than a bounded dimension may have."""
+    if not shape.is_bounded:
+        return tuple(sizes) == shape.dimensions
+    return len(sizes) == shape.rank and all(
+        n == size or (dynamic and (size < 0 or n <= size))
+        for n, size, dynamic in zip(sizes, shape.dimensions, shape.dynamic_dimensions, strict=True)
+    )
+
+
+def check_same_sizes(instruction: Instruction, arrays: Sequence[Array]) -> None:
+    """IndexingError where operands that must agree, scalars aside, have different numbers of elements in use."""
+    sizes = {a.shape for a in arrays if a.ndim}
+    if instruction.shape.is_bounded and len(sizes) > 1:
+        found = " and ".join(map(str, sorted(sizes)))
+        raise IndexingError(f"{instruction.name}: {instruction.opcode} of operands with sizes {found} in use")

@@ -1,0 +1,24 @@
+//! The work that is done in an arena, counted: the measure of every budget, so that it is the same on every machine.
+//!
+//! A unit is a step of constant size: an operand that is read, written or compared.
+
+use crate::expr::Arena;
+
+impl Arena {
+    /// The units of work done so far. Only differences mean something.
+    #[inline]
+    pub fn work(&self) -> u64 {
+        self.work.get()
+    }
+
+    /// Count `units` of work.
+    #[inline]
+    pub(crate) fn charge(&self, units: usize) {
+        self.work.set(self.work.get() + units as u64);
+    }
+
+    /// How much memory the nodes take: their number and that of their operands.
+    pub(crate) fn size(&self) -> usize {
+        self.records.len() + self.list_lengths()
+    }
+}

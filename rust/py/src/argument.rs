@@ -1,0 +1,79 @@
+//! Arguments as Python gives them: texts and numbers that do not fit are errors of this package.
+
+use crate::error::{broken_text, invalid, wrong_option};
+use crate::interval::int64;
+use indexing_core::text::Style;
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+
+/// A map may have more variables, each written out in its text; a number alone asks for no more.
+const MAX_COUNT: i64 = 1 << 20;
+
+/// The characters of a text; `ParseError` where it holds half of a character.
+pub fn text_of<'a>(text: &'a Bound<'_, PyString>) -> PyResult<&'a str> {
+    text.to_str().map_err(|failure| broken_text(text, &failure))
+}
+
+/// A name.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Text(pub String);
+
+impl<'py> FromPyObject<'py> for Text {
+    fn extract_bound(value: &Bound<'py, PyAny>) -> PyResult<Self> {
+        Ok(Text(text_of(value.downcast::<PyString>()?)?.to_owned()))
+    }
+}
+
+/// A number of things, or the place of one.
+#[derive(Clone, Copy)]
+pub struct Count(pub usize);
+
+impl<'py> FromPyObject<'py> for Count {
+    fn extract_bound(value: &Bound<'py, PyAny>) -> PyResult<Self> {
+        let count = int64(value)?;
+        match usize::try_from(count) {
+            Ok(n) if count <= MAX_COUNT => Ok(Count(n)),
+            _ => Err(invalid(value.py(), format!("{count} is no number from 0 to {MAX_COUNT}"))),
+        }
+    }
+}
+
+/// The index of a variable.
+#[derive(Clone, Copy)]
+pub struct VariableIndex(pub u32);
+
+impl<'py> FromPyObject<'py> for VariableIndex {
+    fn extract_bound(value: &Bound<'py, PyAny>) -> PyResult<Self> {
+        let index = int64(value)?;
+        let too_far = |_| {
+            invalid(value.py(), format!("{index} is no index of a variable: it is from 0 to {}", u32::MAX))
+        };
+        u32::try_from(index).map(VariableIndex).map_err(too_far)
+    }
+}
+
+/// How many threads may work.
+#[derive(Clone, Copy)]
+pub struct Threads(pub usize);
+
+impl<'py> FromPyObject<'py> for Threads {
+    fn extract_bound(value: &Bound<'py, PyAny>) -> PyResult<Self> {
+        match int64(value)? {
+            n @ 1.. => Ok(Threads(usize::try_from(n).unwrap_or(usize::MAX))),
+            n => Err(wrong_option(
+                value.py(),
+                format!("threads is at least 1, or None for all cores, not {n}"),
+            )),
+        }
+    }
+}
+
+/// How a text is written.
+pub fn style_of(style: Option<&Bound<'_, PyString>>) -> PyResult<Style> {
+    let Some(name) = style else { return Ok(Style::Plain) };
+    match text_of(name)? {
+        "plain" => Ok(Style::Plain),
+        "xla" => Ok(Style::Xla),
+        other => Err(wrong_option(name.py(), format!("style is 'plain' or 'xla', not {other:?}"))),
+    }
+}

@@ -1,0 +1,117 @@
+"""Infinities and NaNs: what annex G of C99 and IEEE arithmetic give, in the reference and in kernels alike."""
+
+import cmath
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+import indexing as ix
+
+PARTS = [0.0, -0.0, 0.5, -0.5, 3.0, -3.0, 30.0, math.inf, -math.inf, math.nan]
+GRID = np.array([complex(a, b) for a, b in itertools.product(PARTS, PARTS)])
+FUNCTIONS = {
+    "sqrt": cmath.sqrt, "tanh": cmath.tanh, "exponential": cmath.exp, "cosine": cmath.cos, "sine": cmath.sin,
+    "tan": cmath.tan, "cosh": cmath.cosh, "sinh": cmath.sinh, "log": cmath.log,
+}  # fmt: skip
+RAISING = {  # where Python raises instead of giving annex G's value
+    "exponential": lambda z: complex(math.inf, math.nan) if z.real == math.inf else complex(math.nan, math.nan),
+    "sinh": lambda z: complex(z.real if z.real == 0 or math.isinf(z.real) else math.nan, math.nan),
+    "tanh": lambda z: complex(z.real if z.real == 0 else math.nan, math.nan),
+    "cosh": lambda z: complex(
+        math.inf if math.isinf(z.real) else math.nan, z.real if z.real == 0 else math.nan
+    ),
+    "log": lambda z: complex(-math.inf, math.atan2(z.imag, z.real)),
+}  # fmt: skip
+
+
+def annex_g(name, z):
+    """The value that annex G gives; the circular functions are the hyperbolic ones of i * z."""
+    circular = {"sine": "sinh", "cosine": "cosh", "tan": "tanh"}.get(name)
+    if circular:
+        w = annex_g(circular, complex(-z.imag, z.real))
+        return w if name == "cosine" else complex(w.imag, -w.real)
+    if name == "tanh" and z.real == 0 and not math.isfinite(z.imag):
+        return complex(0, math.nan)  # C17; C99 and Python have two NaNs
+    try:
+        return FUNCTIONS[name](z)
+    except (ValueError, OverflowError):
+        return RAISING[name](z)
+
+
+def same_part(got, want, sign):
+    """Equal as far as annex G says: not the sign of a NaN, nor (unless `sign`) of an infinity or a zero."""
+    if math.isnan(want) or math.isnan(got):
+        return math.isnan(want) and math.isnan(got)
+    if want == 0 or math.isinf(want):
+        return abs(got) == abs(want) and (not sign or math.copysign(1, got) == math.copysign(1, want))
+    return math.isclose(got, want, rel_tol=1e-4)
+
+
+@pytest.mark.parametrize("kind", ["c64", "c128"])
+@pytest.mark.parametrize("name", sorted(FUNCTIONS))
+def test_complex_functions_at_infinities(name, kind):
+    text = f"ENTRY e {{\n p = {kind}[{GRID.size}] parameter(0)\n ROOT r = {kind}[{GRID.size}] {name}(p)\n}}\n"
+    x = GRID.astype(np.complex64 if kind == "c64" else np.complex128)
+    on_device = ix.compile(text, device="cpu")
+    assert on_device.reference_steps == ()
+    for results in (ix.evaluate(text, x), on_device(x), on_device(x)):
+        for z, got in zip(GRID, results, strict=True):
+            want = annex_g(name, complex(z))
+            finite = math.isfinite(z.real) and math.isfinite(z.imag)
+            assert same_part(got.real, want.real, finite), (z, got, want)
+            assert same_part(got.imag, want.imag, finite), (z, got, want)
+
+
+def test_complex_square_roots_of_large_numbers_do_not_overflow():
+    x = np.array([3e38, -3e38, 3e38j, 3e38 + 3e38j, -3e38 - 3e38j, 1e30 + 1j], np.complex64)
+    text = "ENTRY e {\n p = c64[6] parameter(0)\n ROOT r = c64[6] sqrt(p)\n}\n"
+    np.testing.assert_allclose(ix.compile(text, device="cpu")(x), np.sqrt(x.astype(np.complex128)), rtol=1e-6)
+
+
+def test_complex_exponentials_whose_modulus_alone_overflows():
+    x = np.array([89 + 1.5707j, 89 - 1.5707j, 89 + 1.5708j], np.complex64)
+    text = "ENTRY e {\n p = c64[3] parameter(0)\n ROOT r = c64[3] exponential(p)\n}\n"
+    want = np.exp(x.astype(np.complex128))
+    for got in (ix.evaluate(text, x), ix.compile(text, device="cpu")(x)):
+        np.testing.assert_allclose(got.real, want.real, rtol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("opcode", "x", "want"),
+    [
+        ("logistic", -100 + 1j, np.exp(-100 + 1j)),
+        ("logistic", complex(-100, 100), np.exp(complex(-100, 100))),
+        ("logistic", complex(-math.inf, 0), 0),
+        ("exponential-minus-one", complex(math.inf, 0), complex(math.inf, 0)),
+        ("exponential-minus-one", complex(-math.inf, 0), -1),
+        ("sign", complex(math.inf, 1), complex(math.nan, 0)),
+        ("sign", complex(3, -4), 0.6 - 0.8j),
+        ("sign", 0, 0),
+    ],
+)
+def test_other_complex_functions_far_out(opcode, x, want):
+    """By their definitions: exp(z) / (1 + exp(z)), exp(z) - 1, z / |z| part by part."""
+    text = f"ENTRY e {{\n p = c128[1] parameter(0)\n ROOT r = c128[1] {opcode}(p)\n}}\n"
+    values = np.array([x], np.complex128)
+    for got in (ix.evaluate(text, values), ix.compile(text, device="cpu")(values)):
+        np.testing.assert_allclose([got[0].real, got[0].imag], [want.real, want.imag], rtol=1e-9, atol=1e-60)
+
+
+@pytest.mark.parametrize("window", ["size=2 pad=1_1", "size=2 pad=1_1 lhs_dilate=2", "size=2 stride=2 pad=0_1"])
+def test_padding_of_a_convolution_is_zeros_that_meet_infinite_weights(window):
+    """Against a sum over a padded and dilated copy of the input."""
+    x, w = np.array([1, 2, 3], np.float32), np.array([np.inf, 1], np.float32)
+    dilate, stride = (2 if "dilate" in window else 1), (2 if "stride" in window else 1)
+    low = 1 if "pad=1" in window else 0
+    row = np.zeros(low + 2 * dilate + 2, np.float32)
+    row[low : low + 2 * dilate + 1 : dilate] = x
+    with np.errstate(invalid="ignore"):
+        want = np.array([row[o] * w[0] + row[o + 1] * w[1] for o in range(0, len(row) - 1, stride)])
+    text = (f"ENTRY e {{\n p = f32[1,1,3] parameter(0)\n k = f32[1,1,2] parameter(1)\n"
+            f" ROOT o = f32[1,1,{len(want)}] convolution(p, k), window={{{window}}}, dim_labels=bf0_io0->bf0\n}}\n")  # fmt: skip
+    for run in (lambda *a: ix.evaluate(text, *a), ix.compile(text, device="cpu")):
+        np.testing.assert_array_equal(run(x.reshape(1, 1, 3), w.reshape(1, 1, 2)).ravel(), want)
+        finite = run(x.reshape(1, 1, 3), np.ones((1, 1, 2), np.float32)).ravel()
+        np.testing.assert_array_equal(finite, [row[o] + row[o + 1] for o in range(0, len(row) - 1, stride)])
