@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
-from ir_kernels import BL_X, NUMPY, TH_X, TH_Y, compiled, given, kernel, result, run, thread_loops, write
 
 from indexing._core import Interval, constant, variable
 from indexing.emitters.ir import nodes as ir
 from indexing.emitters.ir.passes.team_reductions import lower_team_reductions
 from indexing.emitters.targets import TARGETS, arguments, shared_bytes
 from indexing.errors import CompileError
+from ir_kernels import BL_X, NUMPY, TH_X, TH_Y, compiled, given, kernel, result, run, thread_loops, write
 
 OWN = variable(6)  # the first variable of an entry behind the ids
 ADD = ir.Function(
@@ -486,6 +486,6 @@ def test_a_barrier_under_a_condition_of_single_threads_is_refused() -> None:
 def test_a_name_from_outside_ends_no_comment() -> None:
     found = replace(CASES["vectors"].kernel, comment="a\nint x; \\ b */ c")
     for target in TARGETS.values():
-            text = write(found if target.has_threads else thread_loops(found), target)
+        text = write(found if target.has_threads else thread_loops(found), target)
         assert "int x" not in text.splitlines()[1]
         assert text.splitlines()[0] == "// a int x; _ b */ c"
