@@ -17,11 +17,14 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from indexing.runtime.compiler import shared_library
-from indexing.runtime.device import Buffer
+from indexing.errors import CompileError
+from indexing.runtime.compiler import compiler, shared_library
+from indexing.runtime.device import Buffer, Launch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from indexing.emitters.kernel import Kernel
 
 ALIGNMENT = 64  # bytes; of vectors and lines of the cache
 STACK_BYTES = 16 * 2**20
@@ -147,6 +150,23 @@ class Host:
     """The processor as a device: buffers are numpy arrays of bytes."""
 
     name = "cpu"
+    dialect = "c"
+
+    def __init__(self) -> None:
+        """Raises CompileError where there is no compiler."""
+        compiler()
+        self._kernels: dict[tuple[str, str], HostKernel] = {}
+
+    def load(self, kernel: Kernel) -> Launch:
+        """Compile the kernel, or find it compiled; CompileError with the numbered source and the compiler's log."""
+        if kernel.dialect != self.dialect:
+            raise CompileError(f"kernel {kernel.name} is in dialect {kernel.dialect!r}; emit it with dialect='c'")
+        key = (kernel.name, kernel.source)
+        if key not in self._kernels:
+            threads = kernel.block[0] * kernel.block[1] * kernel.block[2]
+            self._kernels[key] = HostKernel(kernel.name, kernel.source, kernel.grid, threads)
+        entry = self._kernels[key]
+        return lambda buffers: entry.launch([address(_bytes_of(b)) for b in buffers])
 
     def empty(self, nbytes: int) -> Buffer:
         """A buffer of `nbytes` bytes, contents undefined."""
