@@ -226,7 +226,7 @@ class BodyWriter:
         step = f"{name}++" if s.step == 1 else f"{name} += {s.step}"
         if self._is_thread_loop(s) and self.target.thread_loop:
             self.line(self.target.thread_loop)
-        elif s.unroll:
+        elif s.unroll and self.target.unroll:
             self.line(self.target.unroll.format(n=s.unroll))
         start, stop = self.index.text(s.start), self.index.text(s.stop)
         self._nested(f"for ({kind} {name} = {start}; {name} < {stop}; {step})", s.body)
