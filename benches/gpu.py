@@ -21,8 +21,8 @@ import numpy as np
 
 import indexing as ix
 from gpu_cases import CASES
-from indexing.emit.kernel import Argument, Kernel
-from indexing.emit.types import c_type
+from indexing.emitters.kernel import Argument, Kernel
+from indexing.emitters.types import c_type
 from indexing.runtime.cuda import CudaDevice, gpu_count
 from indexing.runtime.device import Buffer
 

@@ -9,17 +9,17 @@ import ml_dtypes
 import numpy as np
 
 import indexing as ix
-from indexing.emit.kernel import Kernel
+from indexing.emitters.kernel import Kernel
 from indexing.ops.block import leaves
 from indexing.runtime.device import Buffer
-from indexing.runtime.opencl import OpenCLDevice
+from indexing.runtime.host import Host
 
-_OPENED: list[OpenCLDevice] = []
+_OPENED: list[Host] = []
 
 
-def cpu() -> OpenCLDevice:
+def cpu() -> Host:
     if not _OPENED:
-        _OPENED.append(OpenCLDevice())
+        _OPENED.append(Host())
     return _OPENED[0]
 
 
@@ -145,7 +145,7 @@ def check(text: str, emitter: str | None = None, seed: int = 0, tolerance: float
     It is loaded once, and called with data of two seeds in turns.
     """
     computation = ix.hlo.parse(text).entry
-    kernel = ix.emit(computation, dialect="opencl", **knobs)
+    kernel = ix.emit(computation, dialect="c", **knobs)
     if emitter is not None:
         assert kernel.emitter == emitter
     launch = launcher(kernel, list(leaves(computation.root.shape)))

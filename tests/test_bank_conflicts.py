@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import indexing as ix
 from indexing.analysis.device import H100
 from indexing.analysis.traffic import count_banks
-from indexing.emit.kernel import Dialect, Kernel
+from indexing.emitters.kernel import Dialect, Kernel
 from memory_simulator import simulate_banks
 
 ADD = "add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] add(a, b) }\n"

@@ -10,7 +10,7 @@ import indexing as ix
 from indexing.analysis.coalescing import Access, Launch
 from indexing.analysis.device import H100, Device
 from indexing.analysis.traffic import VECTOR, count
-from indexing.emit.kernel import Argument, Kernel
+from indexing.emitters.kernel import Argument, Kernel
 from memory_simulator import simulate, strides
 
 

@@ -145,7 +145,7 @@ f {
   ROOT r = f32[3,4] call(t, q), to_apply=outer
 }"""
     a, q = np.arange(12, dtype=np.float32).reshape(4, 3), np.arange(4, dtype=np.float32)
-    kernel = ix.emit(ix.hlo.parse(text).entry, "opencl")
+    kernel = ix.emit(ix.hlo.parse(text).entry, "c")
     assert kernel.source.count("@") == 0
     assert np.array_equal(compiled(text, device="cpu")(a, q), a.T - 2 * q)
 
@@ -196,7 +196,7 @@ def test_moves_keep_all_bits(emitter: str, kind: str) -> None:
     """Nothing is decoded on the way, payloads of NaNs included."""
     text = f"f {{ p = {kind}[30,40] parameter(0)\n{MOVES[emitter].replace('KIND', kind)} }}"
     computation = ix.hlo.parse(text).entry
-    kernel = ix.emit(computation, dialect="opencl")
+    kernel = ix.emit(computation, dialect="c")
     assert kernel.emitter == emitter
     assert "decode" not in kernel.source
     dtype = computation.parameters[0].shape.dtype

@@ -6,8 +6,8 @@ import hypothesis
 import hypothesis.strategies as st
 
 import indexing as ix
-from indexing.emit import reduction, transpose
-from indexing.emit.vectors import WIDTHS
+from indexing.emitters import reduction, transpose
+from indexing.emitters.vectors import WIDTHS
 from kernels import assert_written_once, check, visits
 
 SETTINGS = hypothesis.settings(max_examples=25, deadline=None, suppress_health_check=list(hypothesis.HealthCheck))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import indexing as ix
-from indexing.emit.kernel import Kernel
+from indexing.emitters.kernel import Kernel
 from indexing.errors import IndexingError
 from kernels import check, compiled
 
@@ -49,7 +49,7 @@ def written(kernel: Kernel, output: int = 0) -> list[tuple[int, ...]]:
 )
 def test_threads_cover_each_element_once_and_agree(sizes: str, knobs: dict[str, int]) -> None:
     text = CHAIN.format(kind="f32", count=sizes)
-    kernel = ix.emit(entry(text), "opencl", **knobs)
+    kernel = ix.emit(entry(text), "c", **knobs)
     shape = tuple(int(s) for s in sizes.split(",") if s)
     assert sorted(written(kernel)) == list(itertools.product(*map(range, shape)))
 
@@ -60,7 +60,7 @@ def test_threads_cover_each_element_once_and_agree(sizes: str, knobs: dict[str, 
 )
 def test_vectors_are_as_wide_as_divisibility_allows(kind: str, count: int, width: int) -> None:
     text = CHAIN.format(kind=kind, count=count)
-    kernel = ix.emit(entry(text), "opencl")
+    kernel = ix.emit(entry(text), "c")
     assert kernel.thread_to_output().ranges[-1].interval.upper + 1 == width
     assert (f"x{width}" in kernel.source) == (width > 1)
     rng = np.random.default_rng(0)
@@ -216,7 +216,7 @@ def test_long_chains_of_reshapes_are_cut() -> None:
         lines.append(f"  x{k + 1} = f32[{sizes[(k + 1) % 4]}] reshape(z{k})")
     text = "\n".join(["f {", "  x0 = f32[6,35] parameter(0)", *lines, "  ROOT r = f32[6,35] negate(x200)", "}"])
     start = time.perf_counter()
-    kernel = ix.emit(entry(text), "opencl")
+    kernel = ix.emit(entry(text), "c")
     assert time.perf_counter() - start < 20
     assert kernel.source.count("\n") < 400
     array = np.arange(210, dtype=np.float32).reshape(6, 35)
@@ -250,7 +250,7 @@ f {
   ROOT t = (f32[12], (f32[3,4], f32[5]), f32[0]) tuple(n, u, z)
 }""".replace("  ROOT", "  u = (f32[3,4], f32[5]) tuple(m, e)\n  ROOT")
     arrays = [np.arange(12, dtype=np.float32), np.arange(5, dtype=np.float32)]
-    kernel = ix.emit(entry(text), "opencl")
+    kernel = ix.emit(entry(text), "c")
     assert [a.dimensions for a in kernel.outputs] == [(12,), (3, 4), (5,), (0,)]
     got = compiled(text, device="cpu")(*arrays)
     want = ix.evaluate(text, *arrays)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import indexing as ix
-from indexing.emit.kernel import Kernel
+from indexing.emitters.kernel import Kernel
 from indexing.ops.block import leaves
 from kernels import assert_written_once, check, compiled, visits
 

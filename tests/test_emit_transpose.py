@@ -1,10 +1,10 @@
 """The transpose emitter: shapes, layouts, types, epilogues and side outputs; thread maps; banks of shared memory."""
 
 import pytest
+from indexing.emitters.transpose_plan import reading, storing
 
 import indexing as ix
-from indexing.emit import transpose
-from indexing.emit.transpose_plan import reading, storing
+from indexing.emitters import transpose
 from indexing.ops.block import leaves
 from kernels import assert_written_once, check, visits
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import indexing as ix
-from indexing.emit import EMITTERS
-from indexing.emit.kernel import Argument, Kernel
+from indexing.emitters import EMITTERS
+from indexing.emitters.kernel import Argument, Kernel
 from kernels import visits
 
 EXAMPLE = Path(__file__).resolve().parent.parent / "examples" / "transformer_block.hlo"

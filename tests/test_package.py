@@ -102,7 +102,7 @@ def test_all_names_are_there() -> None:
 
 def test_functions_that_are_named_like_their_modules_stay_functions() -> None:
     loaded_by(
-        "from indexing.emit.kernel import Kernel\nimport indexing.partition, indexing as ix\n"
+        "from indexing.emitters.kernel import Kernel\nimport indexing.partition, indexing as ix\n"
         "assert callable(ix.emit) and callable(ix.partition)\n"
         "from indexing import emit, partition\nassert callable(emit) and callable(partition)"
     )
@@ -112,7 +112,7 @@ def test_names_can_be_replaced_and_restored(monkeypatch: pytest.MonkeyPatch) -> 
     with monkeypatch.context() as patch:
         patch.setattr(ix, "emit", len)
         assert ix.emit is len
-    assert ix.emit is import_module("indexing.emit").emit
+    assert ix.emit is import_module("indexing.emitters").emit
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:

@@ -5,7 +5,7 @@ import time
 import numpy as np
 import pytest
 
-from indexing.emit.kernel import Argument, Kernel
+from indexing.emitters.kernel import Argument, Kernel
 from indexing.errors import CompileError, IndexingError
 from indexing.runtime.cuda import CudaDevice, check_limits, gpu_count
 

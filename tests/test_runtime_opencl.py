@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from indexing.emit.kernel import Argument, Kernel
+from indexing.emitters.kernel import Argument, Kernel
 from indexing.errors import CompileError
 from indexing.runtime import cache
 from indexing.runtime.opencl import OpenCLDevice

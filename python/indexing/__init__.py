@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from indexing.analysis.tiling_space import tiling_space as tiling_space
     from indexing.analysis.utilization import Utilization as Utilization
     from indexing.analysis.utilization import utilization as utilization
-    from indexing.emit import emit as emit
+    from indexing.emitters import emit as emit
     from indexing.executable import Executable as Executable
     from indexing.executable import compile as compile
     from indexing.fusion import epilogue_indexing as epilogue_indexing
@@ -72,7 +72,7 @@ else:
             "indexing.analysis.tiling": "Tile propagate_tile propagate_tiles valid_tilings",
             "indexing.analysis.tiling_space": "TilingSpace tiling_space",
             "indexing.analysis.utilization": "Utilization utilization",
-            "indexing.emit": "emit",
+            "indexing.emitters": "emit",
             "indexing.executable": "Executable compile",
             "indexing.fusion": "epilogue_indexing grouped_indexing input_to_output output_to_input",
             "indexing.hlo": "from_jax",

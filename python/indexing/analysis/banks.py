@@ -15,7 +15,7 @@ from indexing.analysis.traffic import BankTally, count_banks, sampling
 if TYPE_CHECKING:
     from indexing._core import IndexingMap
     from indexing.analysis.device import Device
-    from indexing.emit.kernel import Kernel
+    from indexing.emitters.kernel import Kernel
 
 __all__ = ["BankAccess", "bank_accesses"]
 

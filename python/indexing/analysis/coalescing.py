@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING, Literal
 from indexing._core import IndexingMap, compose, variable
 from indexing.analysis.banks import BankAccess, bank_accesses
 from indexing.analysis.device import H100, Device
+from indexing.analysis.thread_maps import thread_map
 from indexing.analysis.tile_loads import Tiles, tile_loads
 from indexing.analysis.traffic import VECTOR, Dim3, Tally, count, sampling
 from indexing.arguments import check_fields, integer, of_type, one_of, optional, takes
-from indexing.emit import emit
-from indexing.emit.kernel import MAX_THREADS_PER_BLOCK, Argument, Kernel
-from indexing.emit.launch import element_at, thread_map
-from indexing.emit.types import c_type
+from indexing.emitters import emit
+from indexing.emitters.kernel import Argument, Kernel
+from indexing.emitters.launch import MAX_THREADS_PER_BLOCK, element_at
+from indexing.emitters.types import storage_bytes
 from indexing.errors import CompileError, IndexingError, UnsupportedOp
 from indexing.fusion import output_to_input
 from indexing.hlo import Computation, Instruction
@@ -187,7 +188,7 @@ def _kernel_of(target: Instruction | Computation) -> Kernel | None:
     known = target.module.attached(_Kernels).by_target
     if target not in known:
         try:
-            known[target] = replace(emit(target), source="")
+            known[target] = emit(target)
         except (UnsupportedOp, CompileError):
             known[target] = None
     return known[target]
@@ -199,23 +200,18 @@ def _of_kernel(kernel: Kernel, device: Device, storage: Storage) -> Coalescing:
     unknown: list[tuple[int, str]] = []
     for argument in (*kernel.inputs, *kernel.outputs):
         if argument.kind == "output":
-            found = kernel.output_maps[argument.number : argument.number + 1]
+            found = kernel.output_maps[argument.number]
             writes += _accesses(found, argument, kernel.block, device, storage, True)
             continue
         maps = kernel.input_maps[argument.number] if argument.number < len(kernel.input_maps) else ()
         if not maps:
-            unknown.append((argument.number, f"the {kernel.emitter} emitter states no map for it"))
+            unknown.append(
+                (argument.number, "its loads are too many to be followed through the functions of the kernel")
+            )
         for m in maps:
-            reads += _accesses([m], argument, kernel.block, device, storage, _reads_vectors(m, kernel))
+            reads += _accesses([m], argument, kernel.block, device, storage, argument.number in kernel.vector_reads)
     shared = tuple(bank_accesses(kernel, device))
     return Coalescing(tuple(reads), tuple(writes), device, kernel.emitter, tuple(unknown), shared)
-
-
-def _reads_vectors(m: IndexingMap, kernel: Kernel) -> bool:
-    """A loop loads vectors where every thread that writes also reads: not behind a predicate of its own."""
-    return kernel.emitter != "loop" or any(
-        m.constraints == o.constraints and m.dims == o.dims for o in kernel.output_maps
-    )
 
 
 def _of_loop(root: Instruction, device: Device, launch: Launch, storage: Storage) -> Coalescing:
@@ -291,7 +287,7 @@ def _accesses(
 ) -> Iterator[Access]:
     """What each map's warps move; maps that reach nothing are no accesses."""
     bits = bit_width(argument.element_type)
-    width = bits if storage == "packed" and bits < 8 else c_type(argument.element_type).size * 8
+    width = bits if storage == "packed" and bits < 8 else storage_bytes(argument.element_type) * 8
     is_read = argument.kind == "input"
     for m in maps:
         found = count(m, _strides(argument), block, width, device, may_be_vector)

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from indexing._core import IndexingMap, SymbolicExpr, SymbolicMap, Variable, variable
+from indexing.analysis.thread_maps import thread_map
 from indexing.analysis.tiling import Tile, propagate_tiles
 from indexing.arguments import check_fields, integers
-from indexing.emit.launch import thread_map
 from indexing.errors import IndexingError, UnsupportedOp
 from indexing.fusion import output_to_input
 from indexing.hlo import Instruction, Shape

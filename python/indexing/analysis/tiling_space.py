@@ -17,7 +17,7 @@ from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, com
 from indexing.analysis.sizes import Clause, holds, tilings
 from indexing.analysis.tiling import Tile, propagate
 from indexing.arguments import of_type, takes
-from indexing.emit.hero import outputs
+from indexing.emitters.hero import outputs
 from indexing.errors import IndexingError, UnsupportedOp
 from indexing.fusion import output_to_input
 from indexing.hlo import Computation, Instruction

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 ArgumentKind = Literal["input", "output", "scratch"]
 Dim3: TypeAlias = "tuple[int, int, int]"
+Dialect: TypeAlias = str  # a name of `targets.TARGETS`
 
 PARALLEL = "dead-code-again"  # the last pass after which the threads of a block are side by side, whatever the target
 LOGICAL = "dead-code"  # the last pass after which indices are those of HLO's arrays, each access written once

@@ -21,7 +21,7 @@ from indexing.reference import evaluate
 from indexing.runtime.device import Device
 
 if TYPE_CHECKING:
-    from indexing.emit.kernel import Kernel
+    from indexing.emitters.kernel import Kernel
     from indexing.hlo import Instruction
     from indexing.runtime.cuda import CudaDevice
     from indexing.runtime.device import Buffer
@@ -35,7 +35,7 @@ GPU_KINDS = (2, 13)  # DLPack's kDLCUDA and kDLCUDAManaged
 def compile(module: Module | str, device: DeviceName | Device = "auto") -> Executable:
     """Compile the entry computation of a module (or of HLO text) for a device.
 
-    `device` is `"cuda"` (a GPU through cuda.core), `"cpu"` (PoCL), `"reference"` (numpy; nothing is compiled), `"auto"`
+    `device` is `"cuda"` (a GPU through cuda.core), `"cpu"` (the C target and a C compiler), `"reference"` (numpy; nothing is compiled), `"auto"`
     (a GPU where there is one, else the CPU), or an opened device of `indexing.runtime`.
 
     Raises ParseError, UnsupportedOp where an instruction can be run nowhere, CompileError where a compiler or its
@@ -234,9 +234,9 @@ def _opened(name: str) -> Device:
         from indexing.runtime.cuda import CudaDevice
 
         return CudaDevice()
-    from indexing.runtime.opencl import OpenCLDevice
+    from indexing.runtime.host import Host
 
-    return OpenCLDevice()
+    return Host()
 
 
 def _has_gpu() -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from indexing.emit import emit
+from indexing.emitters import emit
 from indexing.executable.cluster import Cluster, KernelSupport, clusters
 from indexing.executable.graph import Graph, Node, Ref, Tree, flatten, tree_refs
 from indexing.executable.kernel_text import module_text
@@ -26,7 +26,7 @@ from indexing.ops.block import leaves, only_array
 from indexing.ops.interpret import check_has_value
 
 if TYPE_CHECKING:
-    from indexing.emit.kernel import Kernel
+    from indexing.emitters.kernel import Kernel
     from indexing.hlo import Computation, Instruction, Shape
     from indexing.runtime.device import Device, Launch
 

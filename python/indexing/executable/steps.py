@@ -14,7 +14,7 @@ from indexing.ops.block import leaves
 from indexing.ops.interpret import evaluate_instruction
 
 if TYPE_CHECKING:
-    from indexing.emit.kernel import Argument, Kernel
+    from indexing.emitters.kernel import Argument, Kernel
     from indexing.hlo import Instruction, Shape
     from indexing.ops.block import HloValue
     from indexing.runtime.device import Buffer, Launch

@@ -15,8 +15,8 @@ from indexing._core import IndexingMap, Interval, SymbolicExpr, constant, variab
 from indexing.lazy import np
 
 if TYPE_CHECKING:
-    from indexing.emit.elemental import ElementContext, Index, Value
     from indexing.hlo import Instruction, Shape
+    from indexing.ops.element import ElementContext, Index, Value
 
 Exactness: TypeAlias = Literal["exact", "over-approximate", "unknown"]
 Bounds: TypeAlias = tuple[int, int]

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from indexing.emit.kernel import MAX_BLOCK, MAX_GRID, MAX_THREADS_PER_BLOCK, Dialect
+from indexing.emitters.kernel import Dialect
+from indexing.emitters.launch import MAX_BLOCK, MAX_GRID, MAX_THREADS_PER_BLOCK
 from indexing.errors import CompileError, IndexingError
 from indexing.runtime.device import Buffer, Launch
 from indexing.runtime.nvrtc import compile_cubin
@@ -15,7 +16,7 @@ from indexing.runtime.nvrtc import compile_cubin
 if TYPE_CHECKING:
     import cuda.core as cuda_core
 
-    from indexing.emit.kernel import Kernel
+    from indexing.emitters.kernel import Kernel
 
 
 class SupportsStream(Protocol):

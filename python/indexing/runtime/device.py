@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 import numpy as np
 
 if TYPE_CHECKING:
-    from indexing.emit.kernel import Dialect, Kernel
+    from indexing.emitters.kernel import Dialect, Kernel
 
 
 @dataclass(slots=True, eq=False)

@@ -15,7 +15,7 @@ from indexing.runtime.listing import compile_error
 if TYPE_CHECKING:
     from cuda.core import ProgramOptions
 
-    from indexing.emit.kernel import Kernel
+    from indexing.emitters.kernel import Kernel
 
 CACHE_BYTES = 512 * 2**20
 

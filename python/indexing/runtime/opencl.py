@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from indexing.emit.kernel import Dialect
+from indexing.emitters.kernel import Dialect
 from indexing.errors import CompileError, IndexingError
 from indexing.runtime import pocl
 from indexing.runtime.device import Buffer, Launch
@@ -16,7 +16,7 @@ from indexing.runtime.listing import compile_error
 if TYPE_CHECKING:
     import pyopencl as cl
 
-    from indexing.emit.kernel import Kernel
+    from indexing.emitters.kernel import Kernel
 
 POCL = "Portable Computing Language"
 WORD_BYTES = 16  # atomics on narrow elements reach to the end of the word

@@ -1,0 +1,33 @@
+"""Maps from the threads of a launch that an analysis describes: no kernel is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, Variable
+from indexing.emitters.launch import THREAD_IDS
+
+if TYPE_CHECKING:
+    from indexing.emitters.kernel import Dim3
+
+Bounds = tuple[int, int]
+
+
+def thread_map(
+    grid: Dim3,
+    block: Dim3,
+    results: Sequence[SymbolicExpr],
+    ranges: Sequence[tuple[str, int]] = (),
+    constraints: Sequence[tuple[SymbolicExpr, Bounds]] = (),
+    runtimes: Sequence[Variable] = (),
+) -> IndexingMap:
+    """From (th_x, th_y, th_z, bl_x, bl_y, bl_z)[ranges]{runtimes} to `results`, on `constraints`, simplified.
+
+    `ranges` are names with counts.
+    """
+    dims = [(name, Interval(0, max(size, 1) - 1)) for name, size in zip(THREAD_IDS, (*block, *grid), strict=True)]
+    symbols = [(name, Interval(0, max(size, 1) - 1)) for name, size in ranges]
+    conditions = [(expression, Interval(*bounds)) for expression, bounds in constraints]
+    symbolic = SymbolicMap(len(dims), len(symbols) + len(runtimes), list(results))
+    return IndexingMap(symbolic, dims, symbols, runtimes, conditions).simplify()
