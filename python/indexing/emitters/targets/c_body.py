@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from indexing._core import SymbolicExpr
 from indexing.emitters.ir import nodes as ir
-from indexing.emitters.ir.traversal import subvalues, values_of
+from indexing.emitters.ir.traversal import expressions_of, indices_of, subvalues, values_of
 from indexing.emitters.targets.c_atomics import write_atomic
-from indexing.emitters.targets.c_index import ATOM, IndexWriter
+from indexing.emitters.targets.c_index import ATOM, SUM, IndexWriter
 from indexing.emitters.targets.c_values import ValueWriter, kind_of
 from indexing.errors import CompileError
 
@@ -106,13 +108,14 @@ class BodyWriter:
     # ------------------------------------------------------------ statements
 
     def _statement(self, statement: ir.Statement) -> None:
-        statement = self._with_small_indices(statement)
+        self._name_large_parts(statement)
         write = getattr(self, f"_{type(statement).__name__.lower()}", None)
         if write is None:
             raise CompileError(
                 f"target {self.target.name!r} writes no {type(statement).__name__}; run the pass that lowers it first"
             )
         write(statement)
+        self.index.named.clear()
 
     def _let(self, s: ir.Let) -> None:
         self.line(f"const {self.unit.use(s.value.type)} {s.name} = {self.values.text(s.value)};")
@@ -168,8 +171,9 @@ class BodyWriter:
 
     def pointer(self, buffer: str, index: ir.Index) -> str:
         """C text of a pointer to an element."""
-        place = self.place(buffer, index)
-        return buffer if place == "0" else f"{buffer} + {place}"
+        if self.place(buffer, index) == "0":
+            return buffer
+        return f"{buffer} + {self.index.written(index[0]).under(SUM)}"
 
     def _load(self, load: ir.Load) -> str:
         return f"{load.buffer}[{self.place(load.buffer, load.index)}]"
@@ -222,7 +226,7 @@ class BodyWriter:
         step = f"{name}++" if s.step == 1 else f"{name} += {s.step}"
         if self._is_thread_loop(s) and self.target.thread_loop:
             self.line(self.target.thread_loop)
-        elif s.unroll:
+        elif s.unroll and self.target.unroll:
             self.line(self.target.unroll.format(n=s.unroll))
         start, stop = self.index.text(s.start), self.index.text(s.stop)
         self._nested(f"for ({kind} {name} = {start}; {name} < {stop}; {step})", s.body)
@@ -245,9 +249,31 @@ class BodyWriter:
 
     # ------------------------------------------------------------ large indices
 
-    def _with_small_indices(self, statement: ir.Statement) -> ir.Statement:
-        """The statement with names in place of large parts of its index expressions, which are given in front of it."""
-        return statement
+    def _name_large_parts(self, statement: ir.Statement) -> None:
+        """Give names to what large index expressions of a statement have in several places, in front of it."""
+        expressions = list(indices_of(statement))
+        for value in values_of(statement):
+            for part in subvalues(value):
+                expressions.extend(expressions_of(part))
+        for expression in expressions:
+            nodes = expression.nodes()
+            if _tree_size(nodes) <= MAX_TREE:
+                continue
+            users = Counter(o for _, _, operands in nodes for o in operands)
+            for k, node in enumerate(expression.postorder()):
+                if nodes[k][2] and users[k] > 1 and node not in self.index.named:
+                    text = self.index.written(node)
+                    name = self.fresh("part")
+                    self.line(f"const {self.index.c_type(node)} {name} = {text.text};")
+                    self.index.named[node] = replace(text, text=name, precedence=ATOM)
+
+
+def _tree_size(nodes: Sequence[tuple[str, list[int], list[int]]]) -> int:
+    """How many nodes the text has, those in several places counted each time."""
+    sizes: list[int] = []
+    for _, _, operands in nodes:
+        sizes.append(1 + sum(sizes[o] for o in operands))
+    return sizes[-1]
 
 
 def _own_buffers(statement: ir.Statement) -> set[str]:

@@ -40,6 +40,7 @@ class IndexWriter:
         self.variables = variables
         self.intervals = [v.interval for v in variables]
         self.use = use
+        self.named: dict[SymbolicExpr, IndexText] = {}  # what has a name in the text for the moment
 
     def c_type(self, expression: SymbolicExpr) -> str:
         """`s32` or `s64`: the type of `text(expression)`."""
@@ -51,9 +52,12 @@ class IndexWriter:
 
     def written(self, expression: SymbolicExpr) -> IndexText:
         """C text of the expression, with what is known of it."""
+        if expression in self.named:
+            return self.named[expression]
         done: list[IndexText] = []
         for (kind, values, operands), node in zip(expression.nodes(), expression.postorder(), strict=True):
-            done.append(self._node(kind, values, node, [done[o] for o in operands]))
+            own = self.named.get(node) if operands else None
+            done.append(own or self._node(kind, values, node, [done[o] for o in operands]))
         return done[-1]
 
     def variable_type(self, variable: int, last: int = 0) -> str:

@@ -232,6 +232,8 @@ class Stretches:
 
     def _item(self, item: Item) -> Iterator[ir.Statement]:
         if isinstance(item, Stretch):
+            if self._is_idle(item):
+                return
             yield self._loops(self._stretch(item))
         elif isinstance(item, Team):
             yield from self._team(item.statement)
@@ -241,6 +243,10 @@ class Stretches:
             yield replace(item.statement, then=self._block(item.then), otherwise=self._block(item.otherwise))
         else:
             yield item.statement
+
+    def _is_idle(self, stretch: Stretch) -> bool:
+        """Whether a stretch only gives index variables that others compute again."""
+        return all(isinstance(s, ir.LetIndex) and s.variable not in self.kept_indices for s in stretch.statements)
 
     def _block(self, items: list[Item]) -> ir.Block:
         return tuple(s for item in items for s in self._item(item))
@@ -343,11 +349,15 @@ class Stretches:
         while left > 1:
             half = -(-left // 2)
             others = left - half
-            team = self._counter("team", teams)
-            cell, stop = self._counter("cell", others * s.distance), constant(others * s.distance)
-            here = variable(team) * (s.threads * s.distance) + variable(cell)
+            here, counters = constant(0), []
+            for name, size, stride in (("cell", others * s.distance, 1), ("team", teams, s.threads * s.distance)):
+                if size > 1:
+                    counters.append((self._counter(name, size), size))
+                    here = here + variable(counters[-1][0]) * stride
             body = self._combined(s, here, here + half * s.distance)
-            yield ir.For(team, constant(0), constant(teams), 1, (ir.For(cell, constant(0), stop, 1, body),))
+            for counter, size in counters:
+                body = (ir.For(counter, constant(0), constant(size), 1, body),)
+            yield from body
             left = half
 
     def _counter(self, name: str, size: int) -> int:

@@ -62,6 +62,9 @@ class _Splitter:
         """`cut` where the statement ends the stretch before it, `front` where it stands before it, `stay` where in it."""
         if isinstance(s, ir.Barrier):
             return "cut"
+        if isinstance(s, ir.Fence) and not guards:  # once, for what all threads wrote
+            items.append(Shared(s))
+            return "cut"
         if isinstance(s, ir.TeamReduce):
             if guards:
                 raise CompileError("a reduction over teams stands under a condition that its threads do not share")
