@@ -1,7 +1,7 @@
 """The transpose emitter: shapes, layouts, types, epilogues and side outputs; thread maps; banks of shared memory."""
 
 import pytest
-from indexing.emitters.transpose_plan import reading, storing
+from indexing.emitters.heroes.transpose.plan import reading, storing
 
 import indexing as ix
 from indexing.emitters import transpose

@@ -12,9 +12,8 @@ from math import prod
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from indexing.emitters.ir import nodes
-from indexing.emitters.ir.accesses import Access, Accesses, entry_accesses
+from indexing.emitters.ir.accesses import Accesses, Reached, entry_accesses, reached_elements
 from indexing.emitters.ir.passes import run_passes
-from indexing.emitters.ir.passes.inline import inline_all
 from indexing.emitters.ir.verify import Verification, verify
 from indexing.emitters.kernel_builder import work
 from indexing.emitters.targets import TARGETS, write
@@ -190,21 +189,16 @@ class Kernel:
         inputs = {b.number: by_name.get(b.name, ()) for b in self.ir.buffers if b.role == "input"}
         return tuple(inputs.get(k, ()) for k in range(max(inputs, default=-1) + 1))
 
-    def _maps(self, *kinds: str) -> dict[str, tuple[IndexingMap, ...]]:
-        body, accesses = self._logical
-        found: dict[str, dict[IndexingMap, None]] = {}
-        for a in accesses:
-            if a.kind in kinds:
-                m = body.access_map(a).remove_unused_symbols()
-                if not m.is_known_empty:
-                    found.setdefault(a.buffer, {})[m] = None
-        return {name: tuple(maps) for name, maps in found.items()}
+    def _maps(self, *kinds: Literal["load", "store", "atomic"]) -> dict[str, tuple[IndexingMap, ...]]:
+        found: dict[str, tuple[IndexingMap, ...]] = {}
+        for (buffer, kind), maps in self._reached.maps.items():
+            if kind in kinds and buffer not in self._reached.unknown:
+                found[buffer] = found.get(buffer, ()) + maps
+        return found
 
     @cached_property
-    def _logical(self) -> tuple[Accesses, list[Access]]:
-        flat = inline_all(self.stage(LOGICAL))
-        body = entry_accesses(flat)
-        return body, body.found
+    def _reached(self) -> Reached:
+        return reached_elements(self.stage(LOGICAL))
 
     @cached_property
     def shared_accesses(self) -> tuple[SharedAccess, ...]:

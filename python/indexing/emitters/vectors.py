@@ -47,10 +47,10 @@ def check_width(width: int, size: int) -> None:
 
 
 @contextmanager
-def lanes(body: FunctionBuilder, width: int) -> Iterator[SymbolicExpr]:
+def lanes(body: FunctionBuilder, width: int, name: str = "vector_index") -> Iterator[SymbolicExpr]:
     """Run what is built inside for each lane of a vector; without a loop where there is one."""
     if width == 1:
         yield constant(0)
         return
-    with body.loop(width, "vector_index", unroll=width) as lane, body.base_scope():
+    with body.loop(width, name, unroll=width) as lane, body.base_scope():
         yield lane

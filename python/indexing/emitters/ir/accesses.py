@@ -4,17 +4,18 @@ conditions around it. Proofs, thread maps, coalescing and bank conflicts are mad
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
-from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, Variable, variable
+from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, Variable, compose, variable
 from indexing.emitters.ir.nodes import (
     AtomicUpdate,
     Barrier,
     Block,
     Break,
     CallFunction,
+    Constant,
     Copy,
     FetchAdd,
     For,
@@ -23,6 +24,8 @@ from indexing.emitters.ir.nodes import (
     Kernel,
     LetIndex,
     Load,
+    Op,
+    Ref,
     Statement,
     Store,
     TeamReduce,
@@ -36,6 +39,8 @@ Kind: TypeAlias = Literal["load", "store", "atomic"]
 Constraint: TypeAlias = "tuple[SymbolicExpr, Interval]"
 
 VECTOR = "vector_index"
+BLOCK_X = 3  # the variable bl_x of an entry
+MAX_MAPS = 256  # from threads to the index of one function
 INT64 = Interval(-(2**63), 2**63 - 1)
 
 
@@ -135,6 +140,8 @@ class Accesses:
     calls: list[Call] = field(default_factory=list)
     phases: frozenset[int] = frozenset({0})
     _phase_count: int = 1
+    arrivals: dict[str, SymbolicExpr] = field(default_factory=dict)  # names of what counters held, with their places
+    counters: dict[str, SymbolicExpr] = field(default_factory=dict)  # shared buffers that hold that
 
     def collect(self, body: Block, results: Iterable[Value] = ()) -> Accesses:
         """What the body and the values that it returns do."""
@@ -160,7 +167,10 @@ class Accesses:
             found[-1] = found[-1] + variable(self.given + len(context.loops))
         constraints = [(e.replace_variables(places), i) for e, i in context.constraints]
         dims = [self._variable(k) for k in range(self.given)]
-        ranges = [self._range(k) for k in context.loops]
+        ranges = [self._variable(k) for k in context.loops]
+        vectors = [k for k, v in enumerate(ranges) if v.name.startswith(VECTOR)]
+        if len(vectors) == 1:  # a loop over the lanes of a vector has this name, whatever its number
+            ranges[vectors[0]] = Variable(VECTOR, ranges[vectors[0]].interval)
         if lanes > 1:
             ranges.append(Variable(f"{VECTOR}_of_copy", Interval(0, lanes - 1)))
         data = [self._variable(k) for k in context.data]
@@ -170,11 +180,6 @@ class Accesses:
     def access_map(self, access: Access) -> IndexingMap:
         """From threads to the elements of an access, simplified."""
         return self.map(access.context, access.index, access.width).simplify()
-
-    def _range(self, number: int) -> Variable:
-        """A loop over the lanes of a vector is `vector_index` in maps, whatever its number."""
-        v = self.variables[number]
-        return Variable(VECTOR if v.name.startswith(VECTOR) else v.name, v.interval)
 
     def _variable(self, number: int) -> Variable:
         v = self.variables[number]
@@ -193,7 +198,7 @@ class Accesses:
             inner = context
             for condition in s.conditions:  # each is looked at where those before hold
                 self._loads(condition, inner)
-                inner = inner.within((condition,))
+                inner = self._last_block(inner.within((condition,)), condition)
             before = self.phases
             self._block(s.then, inner)
             after_then, self.phases = self.phases, before
@@ -216,6 +221,10 @@ class Accesses:
         if isinstance(s, Store | AtomicUpdate | FetchAdd):
             kind: Kind = "store" if isinstance(s, Store) else "atomic"
             self._add(kind, s.buffer, s.index, context)
+            if isinstance(s, FetchAdd):
+                self.arrivals[s.name] = context.at(s.index[0])
+            elif isinstance(s, Store) and isinstance(s.value, Ref) and s.value.name in self.arrivals:
+                self.counters[s.buffer] = self.arrivals[s.value.name]
         elif isinstance(s, Copy):
             self._add("load", s.source, (s.source_index,), context, s.width)
             self._add("store", s.destination, (s.destination_index,), context, s.width)
@@ -239,6 +248,20 @@ class Accesses:
             self.claims.append(Claim(s.variable, place, context))
             return context.define(s.variable, place)
         return replace(context, data=(*context.data, s.variable))
+
+    def _last_block(self, context: Context, condition: Value) -> Context:
+        """Where the condition holds for the last of several blocks to arrive at a counter, whichever that is: the last
+        in number stands for it.
+        """
+        match condition:
+            case Op("eq", _, (Load(_, buffer, _), Constant(_, int(last)))) if buffer in self.counters:
+                block, count = variable(BLOCK_X), last + 1
+                if (self.counters[buffer] - block // count).simplify(
+                    [v.interval for v in self.variables]
+                ).constant_value == 0:
+                    constraints = (*context.constraints, (block % count, Interval(last, last)))
+                    return replace(context, constraints=constraints)
+        return context
 
     def _loop(self, s: For, context: Context) -> None:
         """A body with barriers is passed twice, as two turns: accesses after its last barrier meet those of the next
@@ -272,3 +295,48 @@ def all_accesses(kernel: Kernel) -> Iterator[tuple[str, Accesses]]:
     for f in kernel.functions:
         yield f.name, Accesses(f.variables, len(f.index)).collect(f.body, f.results)
     yield kernel.name, entry_accesses(kernel)
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """The maps from threads to the elements of each buffer that a kernel touches, each once, by kind of access; `unknown`
+    are the buffers of which there are too many.
+    """
+
+    maps: Mapping[tuple[str, Kind], tuple[IndexingMap, ...]]
+    unknown: frozenset[str]
+
+
+def reached_elements(kernel: Kernel, limit: int = MAX_MAPS) -> Reached:
+    """Through all functions: each is looked at once for each different map from threads to its index, `limit` at most."""
+    found: dict[tuple[str, Kind], dict[IndexingMap, None]] = {}
+    unknown: set[str] = set()
+    indices: dict[str, dict[IndexingMap, None]] = {}
+    overfull: set[str] = set()
+
+    def visit(name: str, body: Accesses, threads: Iterable[IndexingMap | None]) -> None:
+        for m in threads:
+            for a in body.found:
+                here = body.access_map(a)
+                found.setdefault((a.buffer, a.kind), {})[_seen(m, here)] = None
+            for call in body.calls:
+                to = indices.setdefault(call.function, {})
+                to[_seen(m, body.map(call.context, call.index).simplify())] = None
+                if len(to) > limit:
+                    overfull.add(call.function)
+                    to.clear()
+        if name in overfull:
+            unknown.update(a.buffer for a in body.found)
+            overfull.update(call.function for call in body.calls)
+
+    visit(kernel.name, entry_accesses(kernel), [None])
+    for f in reversed(kernel.functions):
+        visit(f.name, Accesses(f.variables, len(f.index)).collect(f.body, f.results), list(indices.get(f.name, ())))
+    maps = {key: tuple(m for m in given if not m.is_known_empty) for key, given in found.items()}
+    return Reached({key: given for key, given in maps.items() if given}, frozenset(unknown))
+
+
+def _seen(threads: IndexingMap | None, m: IndexingMap) -> IndexingMap:
+    """A map of a function's own, from threads."""
+    whole = m if threads is None else compose(threads, m).simplify()
+    return whole if whole.is_known_empty else whole.remove_unused_symbols()

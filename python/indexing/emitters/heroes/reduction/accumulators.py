@@ -53,7 +53,7 @@ class Accumulators:
                 buffer = Buffer(body.fresh("sum"), kept_type(kind), (width,), "local")
                 self._buffers.append(body.kernel.add_buffer(buffer))
         if width > 1:
-            with lanes(body, width) as lane:
+            with lanes(body, width, "column") as lane:
                 self._set(lane, self._starts())
 
     def _starts(self) -> list[Value]:
@@ -65,7 +65,7 @@ class Accumulators:
         """Back to the neutral element, where there is one."""
         if self.neutral is None:
             return
-        with lanes(self.body, self.width) as lane:
+        with lanes(self.body, self.width, "column") as lane:
             self._set(lane, self._starts())
 
     def values(self, lane: SymbolicExpr) -> list[Value]:

@@ -36,7 +36,7 @@ class Splits:
             size = count * tiles * slots
             self.parts = [[self._scratch(kept_type(kind), size) for kind in a.kinds] for a in accumulators]
             self.counter = self._scratch("u32", tiles)
-            self.last = body.kernel.add_buffer(Buffer("last", "u32", (1,), "shared"))
+            self.last = body.kernel.add_buffer(Buffer(body.fresh("last"), "u32", (1,), "shared"))
 
     def _scratch(self, kind: str, size: int) -> str:
         number = self.body.kernel.scratch_count
@@ -75,7 +75,7 @@ class Splits:
         body = self.body
         with guarded(body, body.within(team.part, 0, 0)):
             for accumulators, buffers in zip(self.accumulators, self.parts, strict=True):
-                with lanes(body, accumulators.width) as lane:
+                with lanes(body, accumulators.width, "column") as lane:
                     cell = body.scope.simplify(place + lane * places)
                     for buffer, value in zip(buffers, accumulators.values(lane), strict=True):
                         kept = kept_type(value.element_type)
@@ -100,7 +100,7 @@ class Splits:
     def _take(self, place: SymbolicExpr, places: int, is_first: Sequence[Value] | bool) -> None:
         body = self.body
         for accumulators, buffers in zip(self.accumulators, self.parts, strict=True):
-            with lanes(body, accumulators.width) as lane:
+            with lanes(body, accumulators.width, "column") as lane:
                 cell = (body.scope.simplify(place + lane * places),)
                 pairs = zip(buffers, accumulators.kinds, strict=True)
                 values = [Value(body.load(b, kept_type(k), cell).node, k) for b, k in pairs]

@@ -95,17 +95,17 @@ class Body:
     def _read_squares(self, step: SymbolicExpr) -> None:
         body, packed, walk = self.body, self.plan.packed, self.reading
         squares = [self._buffer(f"square{k}", hero, "local", packed) for k, hero in enumerate(self.found.heroes)]
-        with lanes(body, packed) as column:
+        with lanes(body, packed, "column") as column:
             for square in squares:
                 body.store(square, (column,), Constant("u32", 0))
-        with lanes(body, packed) as row, self._vector(walk, (step, row)) as (index, (_, lane, _)):
+        with lanes(body, packed, "row") as row, self._vector(walk, (step, row)) as (index, (_, lane, _)):
             shift = body.node(body.op("convert", "u32", body.integer(row * self.bits)))
             for k, held in self._operands(index):
                 bits = Op("convert", "u32", (Op("convert", f"u{self.bits}", (held,)),))
                 shifted = Op("shl", "u32", (bits, shift))
                 body.store(squares[k], (lane,), Op("or", "u32", (Load("u32", squares[k], (lane,)), shifted)))
             self.found.build_side(body, index)
-        with lanes(body, packed) as column:
+        with lanes(body, packed, "column") as column:
             cell = at_ranges(body, walk.cell, (step, column, constant(0)))
             for square, tile in zip(squares, self.tiles, strict=True):
                 body.store(tile, (cell,), Load("u32", square, (column,)))

@@ -20,11 +20,12 @@ from indexing.emitters.ir.nodes import (
     Let,
     Statement,
     TeamReduce,
+    blocks_of,
     statements,
 )
 from indexing.emitters.ir.traversal import rewrite_blocks
 
-MAX_STATEMENTS = 4096
+MAX_DEPTH = 4  # blocks within blocks of a function that is inlined; a chain of functions would nest without end
 CHEAP = 12  # statements, without loops
 
 
@@ -39,27 +40,16 @@ def inline_functions(kernel: Kernel) -> Kernel:
     for function in kernel.functions:
         variables, body = _inlined(function.variables, function.body, done, inlined)
         done[function.name] = replace(function, variables=variables, body=body)
-        if calls[function.name] == 1 or _is_cheap(body):
+        if depth(body) <= MAX_DEPTH and (calls[function.name] == 1 or _is_cheap(body)):
             inlined.add(function.name)
     variables, body = _inlined(kernel.variables, kernel.body, done, inlined)
     kept = tuple(f for f in done.values() if f.name not in inlined or f.name in combiners)
     return replace(kernel, functions=kept, variables=variables, body=body)
 
 
-def inline_all(kernel: Kernel, limit: int = MAX_STATEMENTS) -> Kernel:
-    """The kernel as one entry, for questions about what it does; as it is where that would exceed `limit` statements."""
-    sizes: dict[str, int] = {}
-    for f in (*kernel.functions, kernel):
-        calls = (s.function for s in statements(f.body) if isinstance(s, CallFunction))
-        sizes[f.name] = sum(1 for _ in statements(f.body)) + sum(sizes[name] for name in calls)
-    if sizes[kernel.name] > limit:
-        return kernel
-    done: dict[str, Function] = {}
-    for function in kernel.functions:
-        variables, body = _inlined(function.variables, function.body, done, set(done))
-        done[function.name] = replace(function, variables=variables, body=body)
-    variables, body = _inlined(kernel.variables, kernel.body, done, set(done))
-    return replace(kernel, variables=variables, body=body)
+def depth(body: Block) -> int:
+    """How deep blocks lie in blocks."""
+    return 1 + max((depth(b) for s in body for b in blocks_of(s)), default=0)
 
 
 def _is_cheap(body: Block) -> bool:
