@@ -6,11 +6,13 @@ import os
 import tempfile
 from pathlib import Path
 
+from platformdirs import user_cache_path
+
 
 def directory(kind: str) -> Path:
     """The folder for compiled kernels of one `kind`, made if need be.
 
-    It lies under `INDEXING_CACHE_DIR`, else `XDG_CACHE_HOME`, else `~/.cache`; where that can't be written, under a
+    It lies under `INDEXING_CACHE_DIR`, else where the system keeps a user's caches; where that can't be written, under a
     folder of the user's own in the system's temporary directory.
     """
     for root in (
@@ -22,7 +24,7 @@ def directory(kind: str) -> Path:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         except OSError:
             continue
-        if os.access(folder, os.W_OK):
+        if os.access(folder, os.W_OK) and _is_own(folder):
             return folder
     raise OSError(
         f"no folder to keep compiled kernels in can be written; set INDEXING_CACHE_DIR to one that can ({kind})"
@@ -33,5 +35,9 @@ def _configured() -> Path:
     chosen = os.environ.get("INDEXING_CACHE_DIR")
     if chosen:
         return Path(chosen)
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "indexing"
+    return user_cache_path("indexing", appauthor=False)
+
+
+def _is_own(folder: Path) -> bool:
+    """Whether nobody else can have put something there; what lies there is loaded and run."""
+    return not hasattr(os, "getuid") or folder.stat().st_uid == os.getuid()

@@ -120,7 +120,7 @@ def shared_library(name: str, source: str) -> Path:
         return path
     compiler().build(name, source, path)
     if path.name[0] == "0":  # one in sixteen
-        _throw_away(path.parent)
+        throw_away(path.parent)
     return path
 
 
@@ -145,7 +145,7 @@ def _is_there(path: Path) -> bool:
     return True
 
 
-def _throw_away(folder: Path, limit: int | None = None) -> None:
+def throw_away(folder: Path, limit: int | None = None) -> None:
     """Remove the objects whose use is longest ago, where all together are larger than the limit."""
     limit = CACHE_BYTES if limit is None else limit
     found = []

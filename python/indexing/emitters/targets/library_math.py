@@ -244,21 +244,24 @@ f32 cbrt_f32(f32 x) {
 }""",
         "f32 abs_f32 exp_wide log_wide inf_f32 copysign_f32",
     )
-    yield function("pow_f32", _POW, "f32 f64 bool abs_f32 exp_wide log_wide limit_f64 trunc_f32 inf_f32 nan_f32")
+    yield function(
+        "pow_f32", _POW, "f32 f64 u32 abs_f32 bits_f32 exp_wide log_wide limit_f64 trunc_f32 inf_f32 nan_f32"
+    )
 
 
-# As C's pow: 1 where the exponent is 0 or the base 1, NaN or not.
+# As C's pow: 1 where the exponent is 0 or the base 1, NaN or not. `&` and `|`, as `&&` and `||` would be branches.
 _POW = """\
 f32 pow_f32(f32 x, f32 y) {
-  f32 a = abs_f32(x), size = abs_f32(y);
-  f32 power = (f32)exp_wide(limit_f64((f64)y * log_wide(a), 200));
-  bool integer = trunc_f32(y) == y, odd = integer && size < 16777216.0f && trunc_f32(y * 0.5f) * 2 != y;
-  f32 extreme = (a > 1) == (y > 0) ? inf_f32 : 0.0f;
-  f32 r = a == 1 ? 1.0f : a == 0 || a == inf_f32 || size == inf_f32 ? extreme : power;
-  r = x < 0 && !integer && a < inf_f32 ? nan_f32 : r;
-  r = odd && (x < 0 || (x == 0 && 1 / x < 0)) ? -r : r;
-  r = x != x || y != y ? x + y : r;
-  return y == 0 || x == 1 ? 1.0f : r;
+  f32 a = abs_f32(x), size = abs_f32(y), half = y * 0.5f;
+  f32 r = (f32)exp_wide(limit_f64((f64)y * log_wide(a), 200));
+  u32 integer = trunc_f32(y) == y, odd = integer & (trunc_f32(half) != half) & (size < 16777216.0f);
+  u32 negative = bits_f32(x) >> 31, extreme = (a == 0) | (a == inf_f32) | (size == inf_f32);
+  r = extreme ? (a > 1) == (y > 0) ? inf_f32 : 0.0f : r;
+  r = (x < 0) & (integer ^ 1) & (a < inf_f32) ? nan_f32 : r;
+  r = odd & negative ? -r : r;
+  r = (x != x) | (y != y) ? x + y : r;
+  r = (a == 1) & (size == inf_f32) ? 1.0f : r;
+  return (y == 0) | (x == 1) ? 1.0f : r;
 }"""
 
 

@@ -1,0 +1,241 @@
+"""The processor as a device: the compiler, the objects on disk, blocks on all cores."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from indexing.emitters.ir import nodes as ir
+from indexing.errors import CompileError
+from indexing.runtime import cache, compiler
+from indexing.runtime.host import Host, HostKernel, Workers, address, aligned_bytes
+from ir_kernels import elementwise, run
+
+SOURCE = "void NAME(void *const *b, long long first, long long last) { for (long long k = first; k < last; k++) ((int *)b[0])[k] += 1; }\n"
+
+
+@pytest.fixture
+def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("INDEXING_CACHE_DIR", str(tmp_path))
+    return tmp_path / "host"
+
+
+@pytest.fixture
+def forgotten_compiler() -> object:
+    compiler.compiler.cache_clear()
+    yield
+    compiler.compiler.cache_clear()
+
+
+def counts(blocks: int) -> np.ndarray:
+    array = aligned_bytes(4 * blocks).view(np.int32)
+    array[...] = 0
+    return array
+
+
+def test_each_block_runs_once_on_all_cores() -> None:
+    kernel = HostKernel("many", SOURCE.replace("NAME", "many"), (1000, 10, 10), 1024)
+    array = counts(100_000)
+    for turn in range(1, 4):
+        kernel.launch([address(array)])
+        assert (array == turn).all()
+
+
+def test_no_blocks_are_no_work() -> None:
+    HostKernel("many", SOURCE.replace("NAME", "many"), (0, 1, 1), 1).launch([0])
+
+
+@pytest.mark.parametrize("helpers", [0, 1, 3])
+@pytest.mark.parametrize("blocks", [1, 2, 7, 1000])
+def test_ranges_are_disjoint_and_complete(helpers: int, blocks: int) -> None:
+    seen: list[tuple[int, int]] = []
+    Workers(helpers).run(lambda first, last: seen.append((first, last)), blocks)
+    assert sorted(k for first, last in seen for k in range(first, last)) == list(range(blocks))
+
+
+def test_several_threads_may_launch_at_a_time() -> None:
+    kernel = HostKernel("many", SOURCE.replace("NAME", "many"), (50_000, 1, 1), 1024)
+    arrays = [counts(50_000) for _ in range(6)]
+    threads = [threading.Thread(target=lambda a=a: [kernel.launch([address(a)]) for _ in range(5)]) for a in arrays]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert all((a == 5).all() for a in arrays)
+
+
+def test_a_failure_in_a_helper_reaches_the_caller() -> None:
+    main = threading.current_thread()
+
+    def work(first: int, last: int) -> None:
+        if threading.current_thread() is not main:
+            raise KeyError("from a helper")
+        time.sleep(0.01)
+
+    with pytest.raises(KeyError, match="from a helper"):
+        Workers(2).run(work, 100)
+
+
+def _launch_in_child(result: multiprocessing.Queue) -> None:
+    kernel = HostKernel("many", SOURCE.replace("NAME", "many"), (100_000, 1, 1), 1024)
+    array = counts(100_000)
+    kernel.launch([address(array)])
+    result.put(bool((array == 1).all()))
+
+
+def test_a_forked_process_has_threads_of_its_own() -> None:
+    if not hasattr(os, "fork"):
+        return
+    test_each_block_runs_once_on_all_cores()  # this process has its threads
+    context = multiprocessing.get_context("fork")
+    result = context.Queue()
+    child = context.Process(target=_launch_in_child, args=(result,))
+    child.start()
+    assert result.get(timeout=60)
+    child.join()
+
+
+# ---------------------------------------------------------------- objects on disk
+
+
+def objects(folder: Path) -> list[Path]:
+    return sorted(p for p in folder.iterdir() if p.suffix in (".so", ".dll", ".dylib"))
+
+
+def test_an_object_is_compiled_once(empty_cache: Path) -> None:
+    first = compiler.shared_library("once", SOURCE.replace("NAME", "once"))
+    before = first.stat().st_ino
+    assert compiler.shared_library("once", SOURCE.replace("NAME", "once")) == first
+    assert first.stat().st_ino == before
+    assert objects(empty_cache) == [first]
+    assert compiler.shared_library("once", SOURCE.replace("NAME", "other")) != first
+
+
+def test_a_cached_kernel_loads_within_milliseconds(empty_cache: Path) -> None:
+    source = SOURCE.replace("NAME", "cached")
+    HostKernel("cached", source, (1, 1, 1), 1)
+    times = []
+    for _ in range(5):
+        start = time.perf_counter()
+        HostKernel("cached", source, (1, 1, 1), 1)
+        times.append(time.perf_counter() - start)
+    assert min(times) < 0.005
+
+
+def test_several_processes_compile_at_a_time(empty_cache: Path) -> None:
+    script = (
+        "from indexing.runtime.compiler import shared_libraries\n"
+        f"source = {SOURCE!r}\n"
+        "names = [f'k{i}' for i in range(4)]\n"
+        "print(len(set(shared_libraries((n, source.replace('NAME', n)) for n in names))))\n"
+    )
+    running = [subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    assert [p.communicate()[0].strip() for p in running] == ["4"] * 3
+    assert len(objects(empty_cache)) == 4
+    assert list(empty_cache.glob("*.part")) == []
+
+
+def test_what_is_used_least_recently_goes(empty_cache: Path) -> None:
+    empty_cache.mkdir(parents=True)
+    for age in range(10):
+        path = empty_cache / f"{age}.so"
+        path.write_bytes(b"x" * 100)
+        os.utime(path, (1000 - age, 1000 - age))
+    compiler.throw_away(empty_cache, limit=500)
+    assert {p.name for p in empty_cache.iterdir()} == {"0.so", "1.so", "2.so"}
+    compiler.throw_away(empty_cache, limit=500)
+    assert len(list(empty_cache.iterdir())) == 3
+
+
+def test_use_keeps_an_object_young(empty_cache: Path) -> None:
+    path = compiler.shared_library("young", SOURCE.replace("NAME", "young"))
+    os.utime(path, (5, 5))
+    compiler.shared_library("young", SOURCE.replace("NAME", "young"))
+    assert path.stat().st_mtime > 1_000_000
+
+
+def test_a_home_that_cannot_be_written(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    monkeypatch.delenv("INDEXING_CACHE_DIR", raising=False)
+    monkeypatch.setenv("HOME", str(blocked))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(blocked / "cache"))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    assert str(cache.directory("host")).startswith(str(tmp_path / "indexing-"))
+
+
+# ---------------------------------------------------------------- compilers
+
+
+def test_what_the_compiler_refuses_is_shown() -> None:
+    with pytest.raises(CompileError) as refusal:
+        HostKernel("wrong", "int x;\nint y = undefined_name;\n", (1, 1, 1), 1)
+    assert "2 | int y = undefined_name;" in str(refusal.value)
+    assert "kernel wrong" in str(refusal.value)
+
+
+def test_without_a_compiler_the_error_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, forgotten_compiler: object
+) -> None:
+    monkeypatch.delenv("CC", raising=False)
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setattr(compiler, "find_spec", lambda name: None)
+    with pytest.raises(CompileError, match=r"indexing\[cpu\]"):
+        Host()
+    assert not compiler.is_available()
+
+
+def test_the_compiler_that_the_user_chose(monkeypatch: pytest.MonkeyPatch, forgotten_compiler: object) -> None:
+    monkeypatch.setenv("CC", "/nowhere/cc -g")
+    assert not compiler.is_available()
+
+
+@pytest.mark.parametrize("module", ["ziglang"])
+def test_the_compiler_in_a_wheel(
+    module: str, monkeypatch: pytest.MonkeyPatch, empty_cache: Path, forgotten_compiler: object
+) -> None:
+    pytest.importorskip(module)
+    monkeypatch.delenv("CC", raising=False)
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    assert compiler.compiler().command[-2:] == ("ziglang", "cc")
+    x = np.linspace(-5, 5, 1000).astype(np.float32)
+    for opcode in ("tanh", "sin"):
+        (got,) = run(elementwise(lambda a, opcode=opcode: ir.Op(opcode, "f32", (a,)), ["f32"], "f32", x.size), x)
+        np.testing.assert_allclose(got, getattr(np, opcode)(x.astype(np.float64)), rtol=1e-6)
+
+
+def test_functions_of_f32_become_vectors() -> None:
+    found = compiler.compiler()
+    if "gcc" not in subprocess.run([*found.command, "-v"], capture_output=True, text=True, check=False).stderr:
+        return  # only gcc says it in this form
+    from indexing.emitters.targets import TARGETS, write
+    from ir_kernels import thread_loops
+
+    names = (
+        "exp expm1 log log1p logistic sin cos tan sinh cosh tanh sqrt rsqrt cbrt acos acosh asin asinh atan atanh erf"
+    )
+    for opcode in [*names.split(), "pow", "atan2", "maximum", "round_away", "sign"]:
+        kinds = ["f32"] * (2 if opcode in ("pow", "atan2", "maximum") else 1)
+        source = write(
+            thread_loops(elementwise(lambda *a, o=opcode: ir.Op(o, "f32", a), kinds, "f32", 4096)), TARGETS["c"]
+        )
+        command = [*found.command, *found.flags, "-fopt-info-vec-optimized", "-", "-o", os.devnull, "-c"]
+        said = subprocess.run(command, input=source, capture_output=True, text=True, check=True).stderr
+        assert "loop vectorized" in said, opcode
+
+
+def test_buffers_copy_and_come_back() -> None:
+    host = Host()
+    array = np.arange(12, dtype=np.float32).reshape(3, 4)
+    one, two = host.upload(array), host.empty(array.nbytes)
+    host.copy(one, two)
+    np.testing.assert_array_equal(host.download(two, array.dtype, array.shape), array)
+    assert host.download(host.upload(np.zeros((0, 3))), np.dtype(np.float64), (0, 3)).shape == (0, 3)
