@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from indexing.emitters.heroes import concatenate, loop, reduction, scatter, transpose, update_slice
+from indexing.emitters.heroes import concatenate, loop, reduction, rows, scatter, transpose, update_slice
 from indexing.emitters.kernel import Kernel, check_dialect
 from indexing.errors import UnsupportedOp
 from indexing.ops.block import leaves
@@ -17,6 +17,7 @@ EMITTERS: tuple[ModuleType, ...] = (
     scatter,
     update_slice,
     transpose,
+    rows,
     reduction,
     concatenate,
     loop,

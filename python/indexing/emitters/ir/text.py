@@ -151,11 +151,13 @@ def _simple(statement: Statement, names: list[str]) -> str:
         case Copy(destination, to, source, start, width):
             ends = _place((to,), names), _place((start,), names)
             return f"copy {width}: {destination}{ends[0]} = {source}{ends[1]}"
-        case TeamReduce(results, types, combiner, threads, distance):
+        case TeamReduce(results, types, combiner, threads, distance, to_all):
             pairs = ", ".join(f"{n}: {t}" for n, t in zip(results, types, strict=True))
-            return f"team_reduce {pairs} by {combiner} threads {threads} distance {distance}"
-        case Shuffle(name, value, offset):
-            return f"{name} = shuffle {offset} of {value_text(value, names)}"
+            how = " to all" if to_all else ""
+            return f"team_reduce {pairs} by {combiner} threads {threads} distance {distance}{how}"
+        case Shuffle(name, value, offset, group):
+            how = f"first of {group}" if group else str(offset)
+            return f"{name} = shuffle {how} of {value_text(value, names)}"
         case Break(conditions):
             return f"break if {_conditions(conditions, names)}" if conditions else "break"
         case Barrier():

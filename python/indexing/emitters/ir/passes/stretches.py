@@ -359,6 +359,19 @@ class Stretches:
                 body = (ir.For(counter, constant(0), constant(size), 1, body),)
             yield from body
             left = half
+        if s.to_all:
+            yield self._spread_result(s)
+
+    def _spread_result(self, s: ir.TeamReduce) -> ir.Statement:
+        """The first thread's cells to all threads of each team."""
+        whole = s.threads * s.distance
+        first = variable(0) // whole * whole + variable(0) % s.distance
+        first = first.simplify([v.interval for v in self.variables])
+        stores = (
+            ir.Store(self.kept[n], (variable(0),), ir.Load(storage_type(t), self.kept[n], (first,)))
+            for n, t in zip(s.names, s.types, strict=True)
+        )
+        return ir.For(0, constant(0), constant(self.threads), 1, tuple(stores))
 
     def _counter(self, name: str, size: int) -> int:
         number = len(self.variables)
