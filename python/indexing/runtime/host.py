@@ -7,6 +7,7 @@ the compiled function releases Python's lock. What is little work runs on the ca
 from __future__ import annotations
 
 import ctypes
+import math
 import os
 import threading
 from collections.abc import Sequence
@@ -173,16 +174,15 @@ class Host:
         return Buffer(aligned_bytes(nbytes), nbytes)
 
     def upload(self, array: np.ndarray) -> Buffer:
-        """A buffer with a copy of the array's bytes, row-major."""
-        buffer = self.empty(array.nbytes)
-        _bytes_of(buffer)[: array.nbytes] = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
-        return buffer
+        """The array's own memory, row-major, which is never written to; a copy where it has gaps."""
+        host = np.ascontiguousarray(array)
+        return Buffer(host.reshape(-1).view(np.uint8), host.nbytes, borrowed=True)
 
     def download(self, buffer: Buffer, dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarray:
-        """A fresh numpy array with the buffer's first elements."""
-        array = np.empty(shape, dtype)
-        array.reshape(-1).view(np.uint8)[:] = _bytes_of(buffer)[: array.nbytes]
-        return array
+        """The buffer's first elements as a numpy array in the same memory, which from now on belongs to the array."""
+        buffer.borrowed = True
+        nbytes = dtype.itemsize * math.prod(shape)
+        return _bytes_of(buffer)[:nbytes].view(dtype).reshape(shape)
 
     def copy(self, source: Buffer, target: Buffer) -> None:
         """Copy `source.nbytes` bytes."""
