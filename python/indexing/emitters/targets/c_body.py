@@ -224,7 +224,7 @@ class BodyWriter:
         last = s.stop.range(self.index.intervals).upper + s.step
         kind = self.index.variable_type(s.variable, last)
         step = f"{name}++" if s.step == 1 else f"{name} += {s.step}"
-        if self._is_thread_loop(s) and self.target.thread_loop:
+        if s.variable == 0 and self._is_thread_loop(s) and self.target.thread_loop:
             self.line(self.target.thread_loop)
         elif s.unroll and self.target.unroll:
             self.line(self.target.unroll.format(n=s.unroll))
