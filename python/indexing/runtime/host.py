@@ -174,7 +174,13 @@ class Host:
         return Buffer(aligned_bytes(nbytes), nbytes)
 
     def upload(self, array: np.ndarray) -> Buffer:
-        """The array's own memory, row-major, which is never written to; a copy where it has gaps."""
+        """A buffer with a copy of the array's bytes, row-major."""
+        buffer = self.empty(array.nbytes)
+        _bytes_of(buffer)[: array.nbytes] = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+        return buffer
+
+    def share(self, array: np.ndarray) -> Buffer:
+        """The array's own memory, which must not be written to; a copy where it is not row-major without gaps."""
         host = np.ascontiguousarray(array)
         return Buffer(host.reshape(-1).view(np.uint8), host.nbytes, borrowed=True)
 
