@@ -30,7 +30,9 @@ MAY_IMPORT = {
     "executable": BELOW_EMIT | {"emit", "reference", "runtime"},
     "trial": BELOW_OPS | {"ops"},
     "draw": BELOW_EMIT,
-    "cli": BELOW_EMIT | {"emit", "analysis", "runtime", "executable", "reference", "trial", "draw", "__init__"},
+    "console": {"errors"},
+    "cli": BELOW_EMIT
+    | {"emit", "analysis", "runtime", "executable", "reference", "trial", "draw", "console", "__init__"},
     "__main__": {"cli"},
 }
 # Imports inside a function: what a unit hands work to only when asked, and never needs in order to be imported.
