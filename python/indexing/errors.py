@@ -1,6 +1,15 @@
 """The errors that this package raises for bad input; each has a stable `id`."""
 
-__all__ = ["CompileError", "IndexingError", "InvalidMap", "Overflow", "ParseError", "Undecided", "UnsupportedOp"]
+__all__ = [
+    "CompileError",
+    "IndexingError",
+    "InvalidMap",
+    "Overflow",
+    "ParseError",
+    "ReferenceFallback",
+    "Undecided",
+    "UnsupportedOp",
+]
 
 
 class IndexingError(Exception):
@@ -72,3 +81,7 @@ class Undecided(IndexingError):
     """A question about a map that cannot be answered exactly within the work allowed."""
 
     id = "undecided"
+
+
+class ReferenceFallback(UserWarning):
+    """Says once which back ends do not work, where `device="auto"` passes them over: for the CPU, or for numpy, slowly."""

@@ -9,6 +9,7 @@ import re
 from typing import TYPE_CHECKING
 
 from indexing.errors import CompileError
+from indexing.extras import install_command, missing_extra
 from indexing.runtime import cache
 from indexing.runtime.listing import compile_error
 
@@ -32,12 +33,13 @@ def compile_cubin(kernel: Kernel, arch: str = "sm_90") -> bytes:
         raise CompileError(f"{arch!r} is no GPU architecture; expected sm_ and a number, as in 'sm_90'")
     try:
         from cuda.core._utils.cuda_utils import NVRTCError
+        from cuda.pathfinder import DynamicLibNotFoundError
     except ImportError as missing:
-        raise CompileError(
-            f"compiling for a GPU needs the cuda extra ({missing}); install it with: pip install 'indexing[cuda]'"
-        ) from missing
+        raise CompileError(missing_extra("compiling for a GPU", "cuda", missing)) from missing
     try:
         return _compiled(kernel.source, arch)
+    except DynamicLibNotFoundError as missing:
+        raise CompileError(f"NVRTC is not found ({missing}); install {install_command('cuda')}") from missing
     except NVRTCError as refusal:
         raise compile_error(f"NVRTC for {arch}", kernel.name, kernel.source, str(refusal)) from refusal
 
