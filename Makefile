@@ -60,12 +60,13 @@ fmt: $(VENV)/.developed ## format Rust and Python
 golden: $(VENV)/.developed ## accept the current output as what the golden tests expect
 	cd tests && GOLDEN=accept "$(python)" -m pytest -q -k golden
 
-fuzz: $(VENV)/.developed ## N= random problems (SEED=, FIRST=) in Rust, N/1000 maps through Python and isl, odd calls and commands
+fuzz: $(VENV)/.developed ## N= random problems (SEED=, FIRST=) in Rust, N/1000 maps through Python and isl, HLO modules, odd calls and commands
 	cargo run --quiet --locked --release --manifest-path fuzz/volume/Cargo.toml -- $(N) $(seed) $(FIRST)
 	"$(python)" fuzz/maps.py --count $(few) --seed $(seed)
 	"$(python)" fuzz/presburger.py --count $(few) --seed $(seed)
 	"$(python)" fuzz/arguments.py --count $(few)0 --seed $(seed)
 	"$(python)" fuzz/command_line.py --count $(few) --seed $(seed)
+	cd fuzz && "$(python)" -m modules --count $(few) --seed $(seed)
 
 bench: $(VENV)-bench/.made ## speed: the core (CORPUS= a file of maps), Python, growth, and the peers that pip installs
 	CORPUS="$(corpus)" cargo bench --quiet --locked --manifest-path benches/core/Cargo.toml
