@@ -184,6 +184,14 @@ def test_onednn_products(name, transposed):
     check(call("__onednn$matmul", "f32[2,2]", ["f32[2,3]", "f32[3,2]"], {"onednn_matmul_config": {}}))
 
 
+@pytest.mark.parametrize("sizes", [(4,), (1, 4), (3, 1), (1, 1), (3, 4), ()])
+def test_what_onednn_adds_spreads_over_the_product(sizes):
+    a, b, added = drawn(13, (3, 2), (2, 4), sizes)
+    config = {"onednn_matmul_config": {"fusions": {"ops": ["BINARY_ADD"]}}}
+    text = call("__onednn$matmul", "f32[3,4]", ["f32[3,2]", "f32[2,4]", f"f32{dims(sizes)}"], config)
+    np.testing.assert_allclose(results(text, a, b, added)[0], a @ b + added, rtol=1e-5, atol=1e-6)
+
+
 def test_onednn_softmax_and_layer_norm():
     x, gamma, beta = drawn(7, (2, 3, 4), (4,), (4,))
     text = call("__onednn$softmax", "f32[2,3,4]", ["f32[2,3,4]"], {"onednn_softmax_config": {"softmax_axis": 1}})
