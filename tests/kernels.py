@@ -4,11 +4,13 @@ What a kernel leaves behind (counters, scratch memory, buffers that it overwrite
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import ml_dtypes
 import numpy as np
 
 import indexing as ix
+from indexing.emitters.ir.nodes import Copy, statements
 from indexing.emitters.kernel import Kernel
 from indexing.ops.block import leaves
 from indexing.runtime.device import Buffer
@@ -159,6 +161,17 @@ def check(text: str, emitter: str | None = None, seed: int = 0, tolerance: float
     assert cuda.output_maps == kernel.output_maps
     assert (cuda.grid, cuda.block) == (kernel.grid, kernel.block)
     return kernel
+
+
+def vector_moves(kernel: Kernel) -> dict[str, set[int]]:
+    """The widths of the vectors that a kernel moves on a GPU from or to each of its arguments."""
+    lowered = replace(kernel, dialect="cuda").lowered
+    found: dict[str, set[int]] = {b.name: set() for b in lowered.buffers if b.role != "none"}
+    for statement in statements(lowered.body):
+        if isinstance(statement, Copy):
+            for name in {statement.source, statement.destination} & found.keys():
+                found[name].add(statement.width)
+    return found
 
 
 def visits(kernel_map: ix.IndexingMap, sizes: tuple[int, ...]) -> np.ndarray:

@@ -3,8 +3,9 @@
 import pytest
 
 import indexing as ix
+from indexing.emitters.types import storage_bytes
 from indexing.ops.block import leaves
-from kernels import assert_written_once, check, visits
+from kernels import assert_written_once, check, vector_moves, visits
 
 
 def joined(kind: str, sizes: list[tuple[int, ...]], dim: int, layout: str = "") -> str:
@@ -107,8 +108,7 @@ def test_vectors(kind: str, sizes: list[tuple[int, ...]], dim: int, layout: str)
     assert_written_once(kernel, [ix.hlo.parse(text).entry.root.shape])
     for k, size in enumerate(sizes):
         assert (visits(kernel.thread_to_input(k), size) == 1).all()
-    assert "x4 *)o0)" in kernel.source
-    assert "x4 *)p1)" in kernel.source
+    assert vector_moves(kernel)["o0"] == vector_moves(kernel)["p1"] == {min(4, 16 // storage_bytes(kind))}
 
 
 @pytest.mark.parametrize("width", [0, 3, 8])
@@ -120,5 +120,5 @@ def test_vectors_that_do_not_divide_all_operands_are_refused(width: int) -> None
 def test_large_operands_move_as_vectors() -> None:
     for kind, width in (("f32", 4), ("bf16", 8), ("s8", 8)):
         kernel = ix.emit(ix.hlo.parse(joined(kind, [(1 << 10, 256), (1 << 10, 512)], 1)).entry)
-        assert f"x{width} *)o0)" in kernel.source
+        assert vector_moves(kernel)["o0"] == {width}
         assert all(a.ratio == 1 for a in ix.coalescing(kernel).accesses)

@@ -5,8 +5,9 @@ import pytest
 
 import indexing as ix
 from indexing.emitters.kernel import Kernel
+from indexing.emitters.types import storage_bytes
 from indexing.ops.block import leaves
-from kernels import assert_written_once, check, compiled, visits
+from kernels import assert_written_once, check, compiled, vector_moves, visits
 
 OPS = {"add": "add", "max": "maximum", "min": "minimum", "mul": "multiply", "and": "and", "or": "or", "xor": "xor"}
 
@@ -246,8 +247,7 @@ def fully_checked(text: str, sizes: tuple[int, ...], **knobs: int) -> Kernel:
 def test_vectors(kind: str, sizes: tuple[int, ...], dims: tuple[int, ...], width: int) -> None:
     text = reduced(kind, sizes, dims, "or" if kind == "pred" else "max")
     kernel = fully_checked(text, sizes, vector_width=width)
-    storage = {"f32": "f32", "bf16": "u16", "s8": "s8", "f64": "f64", "pred": "u8"}[kind]
-    assert f"{storage}x{width} " in kernel.source
+    assert vector_moves(kernel)["p0"] == {min(width, 16 // storage_bytes(kind))}
 
 
 @pytest.mark.parametrize("width", [0, 3, 8, 32])
@@ -313,7 +313,7 @@ def test_shared_rows_with_several_heroes_and_side_outputs() -> None:
       ROOT r = (f32[8], f32[8,640], f32[8]) tuple(w, e, m)
     }}"""
     kernel = fully_checked(text, (8, 640), splits=4, threads=8, vector_width=4)
-    assert "f32x4 *)o1)" in kernel.source  # the side output's store
+    assert vector_moves(kernel)["o1"] == {4}  # the side output's store
     assert len(kernel.scratch) == 3
 
 

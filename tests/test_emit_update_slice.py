@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import indexing as ix
-from kernels import check, compiled, visits
+from kernels import check, compiled, vector_moves, visits
 
 HEAD = """fused {
   x = f32[7,8] parameter(0)
@@ -114,8 +114,7 @@ def test_whole_rows_move_as_vectors(kind: str, width: int) -> None:
       ROOT d = {kind}[40,256] dynamic-update-slice(x, n, i, z)
     }}"""
     kernel = check(text, "dynamic-update-slice", vector_width=width)
-    assert f"x{width} *)o0)" in kernel.source
-    assert f"x{width} *)p1)" in kernel.source
+    assert vector_moves(kernel)["o0"] == vector_moves(kernel)["p1"] == {width}
     assert (visits(kernel.thread_to_input(1), (16, 256)) == 1).all()
 
 
@@ -126,4 +125,4 @@ def test_rows_that_begin_anywhere_are_stored_element_by_element() -> None:
       i = s32[] parameter(2)
       ROOT d = f32[40,256] dynamic-update-slice(x, u, i, i)
     }"""
-    assert "f32x4 *)o0" not in check(text, "dynamic-update-slice", vector_width=4).source
+    assert not vector_moves(check(text, "dynamic-update-slice", vector_width=4))["o0"]

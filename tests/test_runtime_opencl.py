@@ -1,5 +1,11 @@
 """The OpenCL runtime, on kernels written by hand."""
 
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
 import numpy as np
 import pytest
 
@@ -79,3 +85,39 @@ def test_the_cache_folder_is_the_configured_one(tmp_path, monkeypatch) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("INDEXING_CACHE_DIR", str(tmp_path / "file"))
     assert cache.directory("cubin").is_dir()
+
+
+def test_the_cache_folder_is_never_one_of_somebody_else(tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("INDEXING_CACHE_DIR", "/proc/none")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    own = tmp_path / f"indexing-{os.getuid()}"
+    assert cache.directory("cubin") == own / "cubin"
+    own.chmod(0o777)
+    assert cache.directory("cubin") is None
+    shutil.rmtree(own)
+    (tmp_path / "elsewhere").mkdir()
+    own.symlink_to(tmp_path / "elsewhere")
+    assert cache.directory("cubin") is None
+
+
+UNWRITABLE = """
+import tempfile
+import numpy as np
+import indexing as ix
+from indexing import compile
+module = ix.hlo.parse("ENTRY e { p = f32[4] parameter(0) ROOT n = f32[4] negate(p) }")
+run = compile(module, device="cpu")
+assert run(np.ones(4, np.float32)).tolist() == [-1.0] * 4 and run(np.zeros(4, np.float32)).tolist() == [0.0] * 4
+assert ix.emit(module.entry).cubin()[:4] == b"\x7fELF"
+tempfile.tempdir = "/proc/none"
+assert ix.emit(module.entry).cubin()[:4] == b"\x7fELF"
+"""
+
+
+def test_everything_works_in_a_home_that_cannot_be_written() -> None:
+    without = {"XDG_CACHE_HOME", "INDEXING_CACHE_DIR", "POCL_CACHE_DIR"}
+    environment = {k: v for k, v in os.environ.items() if k not in without} | {"HOME": "/proc/none"}
+    done = subprocess.run(
+        [sys.executable, "-c", UNWRITABLE], env=environment, capture_output=True, text=True, timeout=300
+    )
+    assert (done.returncode, done.stderr) == (0, "")

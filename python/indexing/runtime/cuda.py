@@ -10,6 +10,7 @@ import numpy as np
 from indexing.emitters.kernel import Dialect
 from indexing.emitters.launch import MAX_BLOCK, MAX_GRID, MAX_THREADS_PER_BLOCK
 from indexing.errors import CompileError, IndexingError
+from indexing.extras import missing_extra
 from indexing.runtime.device import Buffer, Launch
 from indexing.runtime.nvrtc import compile_cubin
 
@@ -192,9 +193,7 @@ def _cuda_core() -> cuda_core:
     try:
         import cuda.core
     except ImportError as missing:
-        raise CompileError(
-            f"running kernels on a GPU needs the cuda extra ({missing}); install it with: pip install 'indexing[cuda]'"
-        ) from missing
+        raise CompileError(missing_extra("running kernels on a GPU", "cuda", missing)) from missing
     return cuda.core
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from indexing.emitters.kernel import Dialect
 from indexing.errors import CompileError, IndexingError
+from indexing.extras import install_command, missing_extra
 from indexing.runtime import pocl
 from indexing.runtime.device import Buffer, Launch
 from indexing.runtime.listing import compile_error
@@ -52,8 +53,7 @@ class OpenCLDevice:
         ]
         if not found:
             raise IndexingError(
-                "no OpenCL CPU device is found; install one with: pip install 'indexing[cpu]', "
-                "or use device='reference'"
+                f"no OpenCL CPU device is found; install {install_command('cpu')}, or use device='reference'"
             )
         return found[0]
 
@@ -136,9 +136,7 @@ def _pyopencl() -> cl:
     try:
         import pyopencl
     except ImportError as missing:
-        raise CompileError(
-            f"running kernels on the CPU needs the cpu extra ({missing}); install it with: pip install 'indexing[cpu]'"
-        ) from missing
+        raise CompileError(missing_extra("running kernels on the CPU", "cpu", missing)) from missing
     return pyopencl
 
 

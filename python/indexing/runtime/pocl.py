@@ -29,9 +29,15 @@ _NAMES = {name: ctypes.create_string_buffer(name) for name, _ in LEVELS}  # PoCL
 
 
 def choose_cache_folder() -> None:
-    """Let PoCL keep compiled programs beside ours, unless the user has chosen a folder."""
-    if "POCL_CACHE_DIR" not in os.environ:
-        os.environ["POCL_CACHE_DIR"] = str(cache.directory("pocl"))
+    """Let PoCL keep compiled programs beside ours, unless the user has chosen a folder.
+
+    pyopencl keeps what it makes in the user's cache folder; where that can't be written, it is told to keep nothing.
+    """
+    if not cache.of_user_can_be_written():
+        os.environ.setdefault("PYOPENCL_NO_CACHE", "1")
+    folder = cache.directory("pocl")
+    if "POCL_CACHE_DIR" not in os.environ and folder is not None:
+        os.environ["POCL_CACHE_DIR"] = str(folder)
 
 
 def name_the_processor(device_address: int) -> None:
