@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 
 from indexing.arguments import of_type, takes
-from indexing.emit import emit
+from indexing.emitters import emit
 from indexing.errors import IndexingError, ReferenceFallback
 from indexing.executable.memory import Held, Pool
 from indexing.executable.plan import Planner
