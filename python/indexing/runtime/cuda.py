@@ -93,6 +93,10 @@ class CudaDevice:
         self.stream.sync()
         return DeviceArray(self, buffer, dtype, shape)
 
+    def share(self, array: np.ndarray) -> Buffer:
+        """As `upload`: the device has memory of its own."""
+        return self.upload(array)
+
     def download(self, buffer: Buffer, dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarray:
         """A fresh numpy array with the buffer's first elements; waits for all work before it."""
         from cuda.bindings import driver

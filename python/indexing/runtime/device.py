@@ -68,8 +68,13 @@ class Device(Protocol):
     def upload(self, array: np.ndarray) -> Buffer:
         """A buffer with a copy of the array's bytes, row-major."""
 
+    def share(self, array: np.ndarray) -> Buffer:
+        """A buffer with the array's elements that is only read: the array's own memory where the device reads that."""
+
     def download(self, buffer: Buffer, dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarray:
-        """A fresh numpy array with the buffer's first elements; waits for all work before it."""
+        """A numpy array with the buffer's first elements; waits for all work before it. A buffer in host memory may become
+        the array's own: it is marked as borrowed then.
+        """
 
     def copy(self, source: Buffer, target: Buffer) -> None:
         """Copy `source.nbytes` bytes."""

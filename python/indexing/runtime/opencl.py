@@ -64,6 +64,10 @@ class OpenCLDevice:
             self._cl.enqueue_copy(self._queue, buffer.handle, _bytes(np.ascontiguousarray(array)), is_blocking=True)
         return buffer
 
+    def share(self, array: np.ndarray) -> Buffer:
+        """As `upload`: the device has memory of its own."""
+        return self.upload(array)
+
     def download(self, buffer: Buffer, dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarray:
         """A fresh numpy array with the buffer's first elements."""
         array = np.empty(shape, dtype)
