@@ -105,7 +105,7 @@ $(VENV)/.installed: dist/.built
 	@touch $@
 
 $(VENV)/.developed: $(VENV)/.installed
-	$(bin)/pip install --quiet "$$(ls dist/*.whl)[cpu,cuda,dev,jax]"
+	$(bin)/pip install --quiet "$$(ls dist/*.whl)[cpu,cuda,dev,jax,opencl]"
 	@touch $@
 
 $(VENV)-bench/.made: dist/.built

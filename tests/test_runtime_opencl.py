@@ -9,10 +9,11 @@ import tempfile
 import numpy as np
 import pytest
 
-from indexing.emitters.kernel import Argument, Kernel
 from indexing.errors import CompileError
 from indexing.runtime import cache
 from indexing.runtime.opencl import OpenCLDevice
+from kernels import WrittenKernel
+from opencl_runtime import device as opencl_device
 
 SCALE = """__kernel void scale(__global const float* x, __global float* y) {
   __local float tile[32];
@@ -25,13 +26,11 @@ SCALE = """__kernel void scale(__global const float* x, __global float* y) {
 
 @pytest.fixture(scope="module")
 def device() -> OpenCLDevice:
-    return OpenCLDevice()
+    return opencl_device()
 
 
-def kernel(source: str = SCALE, name: str = "scale", blocks: int = 3, threads: int = 32, shared: int = 128) -> Kernel:
-    sizes = (blocks * threads,)
-    arguments = (Argument("input", 0, "f32", sizes), Argument("output", 0, "f32", sizes))
-    return Kernel(name, source, "opencl", "loop", (blocks, 1, 1), (threads, 1, 1), shared, arguments)
+def kernel(source: str = SCALE, blocks: int = 3, threads: int = 32, shared: int = 128) -> WrittenKernel:
+    return WrittenKernel("scale", source, "opencl", (blocks, 1, 1), (threads, 1, 1), shared)
 
 
 def test_a_kernel_runs_with_local_memory_and_barriers(device: OpenCLDevice) -> None:
@@ -74,7 +73,7 @@ def test_a_launch_beyond_the_devices_limits_is_refused(device: OpenCLDevice, cha
 
 
 def test_a_kernel_of_the_other_dialect_is_refused(device: OpenCLDevice) -> None:
-    cuda = Kernel("k", "", "cuda", "loop", (1, 1, 1), (1, 1, 1), 0, ())
+    cuda = WrittenKernel("k", "", "cuda", (1, 1, 1), (1, 1, 1))
     with pytest.raises(CompileError, match="dialect='opencl'"):
         device.load(cuda)
 

@@ -40,8 +40,8 @@ def compile(module: Module | str, device: DeviceName | Device = "auto") -> Execu
     """Compile the entry computation of a module (or of HLO text) for a device.
 
     `device` is `"cuda"` (a GPU through cuda.core), `"cpu"` (the C target and a C compiler), `"reference"` (numpy;
-    nothing is compiled), `"auto"` (a GPU where there is one, else the CPU, else the reference: the first that works; a ReferenceFallback warns of what
-    doesn't, once), or an opened device of `indexing.runtime`.
+    nothing is compiled), `"auto"` (a GPU where there is one, else the CPU, else the reference: the first that works; a
+    ReferenceFallback warns of what doesn't, once), or an opened device of `indexing.runtime`.
 
     Raises ParseError, UnsupportedOp where an instruction can be run nowhere, CompileError where a compiler or its
     extra is missing or refuses a kernel.

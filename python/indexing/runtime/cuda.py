@@ -11,13 +11,11 @@ from indexing.emitters.kernel import Dialect
 from indexing.emitters.launch import MAX_BLOCK, MAX_GRID, MAX_THREADS_PER_BLOCK
 from indexing.errors import CompileError, IndexingError
 from indexing.extras import missing_extra
-from indexing.runtime.device import Buffer, Launch
+from indexing.runtime.device import Buffer, CompilableKernel, Launch
 from indexing.runtime.nvrtc import compile_cubin
 
 if TYPE_CHECKING:
     import cuda.core as cuda_core
-
-    from indexing.emitters.kernel import Kernel
 
 
 class SupportsStream(Protocol):
@@ -117,7 +115,7 @@ class CudaDevice:
             stream = int(self.stream.handle)
             _check(driver.cuMemcpyDtoDAsync(_address(target), _address(source), source.nbytes, stream))
 
-    def load(self, kernel: Kernel) -> Launch:
+    def load(self, kernel: CompilableKernel) -> Launch:
         """Compile the kernel for this GPU, or find it compiled on disk."""
         check_limits(kernel)
         if 0 in kernel.grid:
@@ -131,7 +129,7 @@ class CudaDevice:
 
         return launch
 
-    def _loaded(self, kernel: Kernel) -> cuda_core.Kernel:
+    def _loaded(self, kernel: CompilableKernel) -> cuda_core.Kernel:
         key = (kernel.name, kernel.source)
         if key not in self._modules:
             code = self._core.ObjectCode.from_cubin(compile_cubin(kernel, self.arch), name=kernel.name)
@@ -177,7 +175,7 @@ class DeviceArray:
         return StridedMemoryView.from_buffer(self._buffer.handle, self.shape, dtype=self.dtype)
 
 
-def check_limits(kernel: Kernel) -> None:
+def check_limits(kernel: CompilableKernel) -> None:
     """CompileError where the launch exceeds what every GPU takes."""
     for what, sizes, limits in (("grid", kernel.grid, MAX_GRID), ("block", kernel.block, MAX_BLOCK)):
         if any(size > limit for size, limit in zip(sizes, limits, strict=True)):

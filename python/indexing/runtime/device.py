@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 import numpy as np
 
 if TYPE_CHECKING:
-    from indexing.emitters.kernel import Dialect, Kernel
+    from indexing.emitters.kernel import Dialect
 
 
 @dataclass(slots=True, eq=False)
@@ -22,6 +22,34 @@ class Buffer:
     handle: object
     nbytes: int
     borrowed: bool = False
+
+
+class CompilableKernel(Protocol):
+    """What a device needs of a kernel; an emitter's Kernel is one."""
+
+    @property
+    def name(self) -> str:
+        """The entry function's."""
+
+    @property
+    def source(self) -> str:
+        """A translation unit."""
+
+    @property
+    def dialect(self) -> str:
+        """The target it is written for."""
+
+    @property
+    def grid(self) -> tuple[int, int, int]:
+        """Blocks in x, y and z."""
+
+    @property
+    def block(self) -> tuple[int, int, int]:
+        """Threads of a block in x, y and z."""
+
+    @property
+    def shared_bytes(self) -> int:
+        """Bytes of shared memory that the source declares."""
 
 
 Launch = Callable[[Sequence[Buffer]], None]
@@ -51,7 +79,7 @@ class Device(Protocol):
     def copy(self, source: Buffer, target: Buffer) -> None:
         """Copy `source.nbytes` bytes."""
 
-    def load(self, kernel: Kernel) -> Launch:
+    def load(self, kernel: CompilableKernel) -> Launch:
         """Compile (or find in a cache) and return the launcher, which takes one buffer a passed argument.
 
         Raises CompileError with the numbered source and the compiler's log.

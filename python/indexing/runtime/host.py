@@ -20,12 +20,11 @@ import numpy as np
 
 from indexing.errors import CompileError
 from indexing.runtime.compiler import compiler, shared_library
-from indexing.runtime.device import Buffer, Launch
+from indexing.runtime.device import Buffer, CompilableKernel, Launch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from indexing.emitters.kernel import Kernel
 
 ALIGNMENT = 64  # bytes; of vectors and lines of the cache
 STACK_BYTES = 16 * 2**20
@@ -158,7 +157,7 @@ class Host:
         compiler()
         self._kernels: dict[tuple[str, str], HostKernel] = {}
 
-    def load(self, kernel: Kernel) -> Launch:
+    def load(self, kernel: CompilableKernel) -> Launch:
         """Compile the kernel, or find it compiled; CompileError with the numbered source and the compiler's log."""
         if kernel.dialect != self.dialect:
             raise CompileError(f"kernel {kernel.name} is in dialect {kernel.dialect!r}; emit it with dialect='c'")

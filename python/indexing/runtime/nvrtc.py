@@ -16,12 +16,13 @@ from indexing.runtime.listing import compile_error
 if TYPE_CHECKING:
     from cuda.core import ProgramOptions
 
-    from indexing.emitters.kernel import Kernel
+    from indexing.runtime.device import CompilableKernel
+
 
 CACHE_BYTES = 512 * 2**20
 
 
-def compile_cubin(kernel: Kernel, arch: str = "sm_90") -> bytes:
+def compile_cubin(kernel: CompilableKernel, arch: str = "sm_90") -> bytes:
     """Machine code of a kernel in the CUDA dialect for `arch`, such as `sm_90`.
 
     Raises CompileError: for another dialect or an `arch` of another form, without the `cuda` extra, or with the
