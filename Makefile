@@ -11,6 +11,7 @@ CORPUS ?=
 bin    := $(VENV)/bin
 python := $(abspath $(bin))/python
 bench_python := $(abspath $(VENV)-bench/bin)/python
+corpus       := $(if $(CORPUS),$(abspath $(CORPUS)))
 export PYO3_PYTHON := $(python)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
@@ -29,7 +30,7 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.installed ## build and install the wheel, then run the main job on examples/transformer_block.hlo
-	@cd examples && $(python) demo.py transformer_block.hlo
+	@cd examples && "$(python)" demo.py transformer_block.hlo
 
 test: lint rust-test python-test ## everything that CI checks: format, lints, types, stub, Rust and Python tests
 
@@ -37,7 +38,7 @@ rust-test: $(VENV)/.made ## the tests of the Rust core, debug assertions on
 	cargo test --quiet --locked --profile checked -p indexing-core
 
 python-test: $(VENV)/.developed ## the Python tests, on the built wheel
-	$(python) -m pytest -n 2 --dist loadfile
+	"$(python)" -m pytest -n 2 --dist loadfile
 
 lint: lint-rust lint-python ## formatting, clippy, ruff, mypy --strict, stubtest
 
@@ -49,7 +50,7 @@ lint-python: $(VENV)/.developed
 	$(bin)/ruff format --check .
 	$(bin)/ruff check .
 	$(bin)/mypy
-	@cd tests && $(python) -m mypy.stubtest indexing._core
+	@cd tests && "$(python)" -m mypy.stubtest indexing._core
 
 fmt: $(VENV)/.developed ## format Rust and Python
 	cargo fmt --all
@@ -57,27 +58,29 @@ fmt: $(VENV)/.developed ## format Rust and Python
 	$(bin)/ruff format .
 
 golden: $(VENV)/.developed ## accept the current output as what the golden tests expect
-	cd tests && GOLDEN=accept $(python) -m pytest -q -k golden
+	cd tests && GOLDEN=accept "$(python)" -m pytest -q -k golden
 
-fuzz: $(VENV)/.developed ## N= random problems (SEED=, FIRST=) in Rust, N/1000 maps through Python and isl
+fuzz: $(VENV)/.developed ## N= random problems (SEED=, FIRST=) in Rust, N/1000 maps through Python and isl, HLO modules, odd calls and commands
 	cargo run --quiet --locked --release --manifest-path fuzz/volume/Cargo.toml -- $(N) $(seed) $(FIRST)
-	$(python) fuzz/maps.py --count $(few) --seed $(seed)
-	$(python) fuzz/presburger.py --count $(few) --seed $(seed)
-	$(python) fuzz/arguments.py --count $(few)0 --seed $(seed)
+	"$(python)" fuzz/maps.py --count $(few) --seed $(seed)
+	"$(python)" fuzz/presburger.py --count $(few) --seed $(seed)
+	"$(python)" fuzz/arguments.py --count $(few)0 --seed $(seed)
+	"$(python)" fuzz/command_line.py --count $(few) --seed $(seed)
+	cd fuzz && "$(python)" -m modules --count $(few) --seed $(seed)
 
 bench: $(VENV)-bench/.made ## speed: the core (CORPUS= a file of maps), Python, growth, and the peers that pip installs
-	CORPUS=$(abspath $(CORPUS)) cargo bench --quiet --locked --manifest-path benches/core/Cargo.toml
-	$(bench_python) -m pytest benches --benchmark-only
-	$(bench_python) benches/growth.py
-	$(bench_python) benches/memory.py
-	$(bench_python) benches/analyses.py
-	$(bench_python) benches/peers.py --markdown README.md
+	CORPUS="$(corpus)" cargo bench --quiet --locked --manifest-path benches/core/Cargo.toml
+	"$(bench_python)" -m pytest benches --benchmark-only
+	"$(bench_python)" benches/growth.py
+	"$(bench_python)" benches/memory.py
+	"$(bench_python)" benches/analyses.py
+	"$(bench_python)" benches/peers.py --markdown README.md
 
 wheel: dist/.built ## build the release wheel (abi3, CPython 3.11 and later) into dist/
 
 docs: $(VENV)/.developed ## write the generated documents of docs/
-	$(python) -m indexing.ops.docs docs/ops.md
-	$(python) tests/rules_docs.py docs/rules.md
+	"$(python)" -m indexing.ops.docs docs/ops.md
+	"$(python)" tests/rules_docs.py docs/rules.md
 
 clean: ## remove everything that the targets made
 	rm -rf $(VENV) $(VENV)-bench dist target .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks
@@ -93,7 +96,7 @@ $(VENV)/.made:
 
 dist/.built: $(VENV)/.made $(rust_sources) $(python_sources) README.md
 	@rm -f dist/*.whl
-	$(bin)/maturin build --quiet --release --locked --interpreter $(python) --out dist
+	$(bin)/maturin build --quiet --release --locked --interpreter "$(python)" --out dist
 	@touch $@
 
 $(VENV)/.installed: dist/.built
@@ -102,7 +105,7 @@ $(VENV)/.installed: dist/.built
 	@touch $@
 
 $(VENV)/.developed: $(VENV)/.installed
-	$(bin)/pip install --quiet "$$(ls dist/*.whl)[cpu,cuda,dev,jax]"
+	$(bin)/pip install --quiet "$$(ls dist/*.whl)[cpu,cuda,dev,jax,opencl]"
 	@touch $@
 
 $(VENV)-bench/.made: dist/.built

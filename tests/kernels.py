@@ -4,7 +4,7 @@ What a kernel leaves behind (counters, scratch memory, buffers that it overwrite
 """
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import ml_dtypes
 import numpy as np
@@ -17,6 +17,18 @@ from indexing.runtime.device import Buffer
 from indexing.runtime.host import Host
 
 _OPENED: list[Host] = []
+
+
+@dataclass(frozen=True)
+class WrittenKernel:
+    """A kernel whose source a test has written by hand."""
+
+    name: str
+    source: str
+    dialect: str
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    shared_bytes: int = 0
 
 
 def cpu() -> Host:

@@ -294,4 +294,4 @@ def test_json_stays_json_with_any_name(capsys: pytest.CaptureFixture[str], monke
     if main(["maps", "--json", "-"]) == 0:
         assert json.loads(capsys.readouterr().out)[0]["instruction"] == "r"
     else:
-        assert "line 2" in capsys.readouterr().err
+        assert "<stdin>:2:" in capsys.readouterr().err

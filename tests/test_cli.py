@@ -172,7 +172,7 @@ def test_what_is_wrong_with_a_file(capsys: pytest.CaptureFixture[str], tmp_path:
     broken.write_text("HloModule m\nENTRY e {\n  ROOT a = f32[2 parameter(0)\n}\n")
     binary.write_bytes(b"HloModule \xff\xfe")
     message = refused(capsys, command, str(broken))
-    assert "line 3" in message
+    assert f"{broken}:3:18: " in message
     assert "^" in message
     assert "No such file" in refused(capsys, command, str(tmp_path / "absent.hlo"))
     assert "UTF-8" in refused(capsys, command, str(binary))

@@ -115,9 +115,11 @@ def test_index_width_follows_the_range() -> None:
 
 
 def test_arithmetic_of_the_launch_does_not_overflow() -> None:
-    count = 2**31 - 1  # the last block's threads reach beyond int32
-    source = ix.emit(entry(f"f {{ a = s8[{count}] parameter(0)\n ROOT r = s8[{count}] negate(a)\n}}")).source
-    assert "(s64)bl_x" in source
+    """The last place of the largest arrays whose elements 32 bits can count, and of those just beyond."""
+    for count, wide in ((2**31 - 1, False), (2**31 + 1, True)):
+        kernel = ix.emit(entry(f"f {{ a = s8[{count}] parameter(0)\n ROOT r = s8[{count}] negate(a)\n}}"))
+        assert ("s64" in kernel.source) == wide
+        assert not kernel.verify().refuted
 
 
 @pytest.mark.parametrize(

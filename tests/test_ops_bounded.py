@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import indexing as ix
+from kernels import compiled
 
 ADD = "add {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT c = f32[] add(a, b)\n}\n"
 X = np.arange(1, 7, dtype=np.float32)
@@ -53,7 +54,7 @@ def test_a_dynamic_reshape_keeps_the_order_of_elements_in_use():
 
 def test_a_bounded_parameter_takes_any_size_up_to_the_bound():
     text = "ENTRY e {\n  p = f32[<=6] parameter(0)\n  ROOT r = f32[<=6] negate(p)\n}\n"
-    for executable in (lambda x: ix.evaluate(text, x), ix.compile(text, device="reference")):
+    for executable in (lambda x: ix.evaluate(text, x), compiled(text, device="reference")):
         np.testing.assert_array_equal(executable(X[:3]), -X[:3])
         with pytest.raises(ix.IndexingError):
             executable(np.zeros(7, np.float32))
@@ -87,13 +88,13 @@ def test_what_the_reference_cannot_compute_is_refused_by_name(operation):
     with pytest.raises(ix.UnsupportedOp, match="r: .* bounded dimensions"):
         ix.evaluate(text, X, np.int32(4))
     with pytest.raises(ix.UnsupportedOp, match="r: .* bounded dimensions"):
-        ix.compile(text, device="reference")
+        compiled(text, device="reference")
 
 
 def test_kernels_refuse_bounded_dimensions_by_name():
     text = program(["ROOT r = f32[] reduce(d, z), dimensions={0}, to_apply=add"])
     with pytest.raises(ix.UnsupportedOp, match=r"d is f32\[<=6\]"):
-        ix.compile(text, device="cpu")
+        compiled(text, device="cpu")
     with pytest.raises(ix.UnsupportedOp, match=r"p is f32\[<=6\]"):
         ix.emit(ix.hlo.parse("ENTRY e {\n  p = f32[<=6] parameter(0)\n  ROOT r = f32[<=6] negate(p)\n}\n").entry)
     inside = program(["ROOT c = f32[] call(d), to_apply=sum"]).replace(
@@ -101,7 +102,7 @@ def test_kernels_refuse_bounded_dimensions_by_name():
         "  ROOT s = f32[] reduce(q, y), dimensions={0}, to_apply=add\n}\nENTRY")  # fmt: skip
     assert ix.evaluate(inside, X, np.int32(4)) == 10
     with pytest.raises(ix.UnsupportedOp, match=r"is f32\[<=6\]"):
-        ix.compile(inside, device="cpu")
+        compiled(inside, device="cpu")
 
 
 def test_maps_are_unknown_with_the_reason():

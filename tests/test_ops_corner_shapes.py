@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import indexing as ix
+from kernels import compiled
 
 RANKS = [1, 31, 32, 33, 40, 62, 64]
 ADD = "add {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT c = f32[] add(a, b)\n}\n"
@@ -91,7 +92,7 @@ def test_a_scatter_without_index_components_beside_another_result():
       ROOT x = (f32[3], f32[3]) fusion(p, i, u), kind=kLoop, calls=f
     }"""
     )
-    run = ix.compile(text, device="cpu")
+    run = compiled(text)
     for start in (0, 7):
         p, u = np.arange(start, start + 3, dtype=np.float32), np.array([10, 20, 30], np.float32)
         arguments = p, np.zeros((0, 3), np.int32), u

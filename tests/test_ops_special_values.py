@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import indexing as ix
+from kernels import compiled
 
 PARTS = [0.0, -0.0, 0.5, -0.5, 3.0, -3.0, 30.0, math.inf, -math.inf, math.nan]
 GRID = np.array([complex(a, b) for a, b in itertools.product(PARTS, PARTS)])
@@ -54,7 +55,7 @@ def same_part(got, want, sign):
 def test_complex_functions_at_infinities(name, kind):
     text = f"ENTRY e {{\n p = {kind}[{GRID.size}] parameter(0)\n ROOT r = {kind}[{GRID.size}] {name}(p)\n}}\n"
     x = GRID.astype(np.complex64 if kind == "c64" else np.complex128)
-    on_device = ix.compile(text, device="cpu")
+    on_device = compiled(text)
     assert on_device.reference_steps == ()
     for results in (ix.evaluate(text, x), on_device(x), on_device(x)):
         for z, got in zip(GRID, results, strict=True):
@@ -67,14 +68,14 @@ def test_complex_functions_at_infinities(name, kind):
 def test_complex_square_roots_of_large_numbers_do_not_overflow():
     x = np.array([3e38, -3e38, 3e38j, 3e38 + 3e38j, -3e38 - 3e38j, 1e30 + 1j], np.complex64)
     text = "ENTRY e {\n p = c64[6] parameter(0)\n ROOT r = c64[6] sqrt(p)\n}\n"
-    np.testing.assert_allclose(ix.compile(text, device="cpu")(x), np.sqrt(x.astype(np.complex128)), rtol=1e-6)
+    np.testing.assert_allclose(compiled(text)(x), np.sqrt(x.astype(np.complex128)), rtol=1e-6)
 
 
 def test_complex_exponentials_whose_modulus_alone_overflows():
     x = np.array([89 + 1.5707j, 89 - 1.5707j, 89 + 1.5708j], np.complex64)
     text = "ENTRY e {\n p = c64[3] parameter(0)\n ROOT r = c64[3] exponential(p)\n}\n"
     want = np.exp(x.astype(np.complex128))
-    for got in (ix.evaluate(text, x), ix.compile(text, device="cpu")(x)):
+    for got in (ix.evaluate(text, x), compiled(text)(x)):
         np.testing.assert_allclose(got.real, want.real, rtol=1e-4)
 
 
@@ -95,7 +96,7 @@ def test_other_complex_functions_far_out(opcode, x, want):
     """By their definitions: exp(z) / (1 + exp(z)), exp(z) - 1, z / |z| part by part."""
     text = f"ENTRY e {{\n p = c128[1] parameter(0)\n ROOT r = c128[1] {opcode}(p)\n}}\n"
     values = np.array([x], np.complex128)
-    for got in (ix.evaluate(text, values), ix.compile(text, device="cpu")(values)):
+    for got in (ix.evaluate(text, values), compiled(text)(values)):
         np.testing.assert_allclose([got[0].real, got[0].imag], [want.real, want.imag], rtol=1e-9, atol=1e-60)
 
 
@@ -111,7 +112,7 @@ def test_padding_of_a_convolution_is_zeros_that_meet_infinite_weights(window):
         want = np.array([row[o] * w[0] + row[o + 1] * w[1] for o in range(0, len(row) - 1, stride)])
     text = (f"ENTRY e {{\n p = f32[1,1,3] parameter(0)\n k = f32[1,1,2] parameter(1)\n"
             f" ROOT o = f32[1,1,{len(want)}] convolution(p, k), window={{{window}}}, dim_labels=bf0_io0->bf0\n}}\n")  # fmt: skip
-    for run in (lambda *a: ix.evaluate(text, *a), ix.compile(text, device="cpu")):
+    for run in (lambda *a: ix.evaluate(text, *a), compiled(text)):
         np.testing.assert_array_equal(run(x.reshape(1, 1, 3), w.reshape(1, 1, 2)).ravel(), want)
         finite = run(x.reshape(1, 1, 3), np.ones((1, 1, 2), np.float32)).ravel()
         np.testing.assert_array_equal(finite, [row[o] + row[o + 1] for o in range(0, len(row) - 1, stride)])

@@ -5,41 +5,41 @@ import time
 import numpy as np
 import pytest
 
-from indexing.emitters.kernel import Argument, Kernel
 from indexing.errors import CompileError, IndexingError
 from indexing.runtime.cuda import CudaDevice, check_limits, gpu_count
+from indexing.runtime.nvrtc import compile_cubin
+from kernels import WrittenKernel
 
 SCALE = """extern "C" __global__ void scale(const float* __restrict__ x, float* __restrict__ y) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   y[i] = 2.0f * x[i];
 }
 """
-ARGUMENTS = (Argument("input", 0, "f32", (96,)), Argument("output", 0, "f32", (96,)))
 
 
-def kernel(source: str = SCALE, grid=(3, 1, 1), block=(32, 1, 1), dialect="cuda") -> Kernel:
-    return Kernel("scale", source, dialect, "loop", grid, block, 0, ARGUMENTS)
+def kernel(source: str = SCALE, grid=(3, 1, 1), block=(32, 1, 1), dialect="cuda") -> WrittenKernel:
+    return WrittenKernel("scale", source, dialect, grid, block)
 
 
 @pytest.mark.parametrize("arch", ["sm_80", "sm_90", "sm_100"])
 def test_a_cubin_needs_no_gpu(arch: str) -> None:
-    assert kernel().cubin(arch).startswith(b"\x7fELF")
+    assert compile_cubin(kernel(), arch).startswith(b"\x7fELF")
 
 
 def test_a_cubin_comes_from_the_cache_the_second_time(tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("INDEXING_CACHE_DIR", str(tmp_path))
-    first = kernel().cubin()
+    first = compile_cubin(kernel(), "sm_90")
     kept = [f for f in (tmp_path / "cubin").rglob("*") if f.is_file() and f.read_bytes() == first]
     assert len(kept) == 1
     start = time.perf_counter()
-    assert kernel().cubin() == first
+    assert compile_cubin(kernel(), "sm_90") == first
     assert time.perf_counter() - start < 5
-    assert kernel(SCALE.replace("2.0f", "3.0f")).cubin() != first
+    assert compile_cubin(kernel(SCALE.replace("2.0f", "3.0f")), "sm_90") != first
 
 
 def test_a_refused_source_is_shown_with_line_numbers_and_the_log() -> None:
     with pytest.raises(CompileError) as refusal:
-        kernel(SCALE.replace("2.0f", "undeclared_factor")).cubin()
+        compile_cubin(kernel(SCALE.replace("2.0f", "undeclared_factor")), "sm_90")
     text = str(refusal.value)
     assert "3 |   y[i] = undeclared_factor * x[i];" in text
     assert 'identifier "undeclared_factor" is undefined' in text
@@ -47,9 +47,9 @@ def test_a_refused_source_is_shown_with_line_numbers_and_the_log() -> None:
 
 def test_what_is_no_architecture_or_no_cuda_is_refused() -> None:
     with pytest.raises(CompileError, match="sm_90"):
-        kernel().cubin("hopper")
+        compile_cubin(kernel(), "hopper")
     with pytest.raises(CompileError, match="dialect='cuda'"):
-        kernel(dialect="opencl").cubin()
+        compile_cubin(kernel(dialect="opencl"), "sm_90")
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,19 @@
 """The OpenCL runtime, on kernels written by hand."""
 
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
 import numpy as np
 import pytest
 
-from indexing.emitters.kernel import Argument, Kernel
 from indexing.errors import CompileError
 from indexing.runtime import cache
 from indexing.runtime.opencl import OpenCLDevice
+from kernels import WrittenKernel
+from opencl_runtime import device as opencl_device
 
 SCALE = """__kernel void scale(__global const float* x, __global float* y) {
   __local float tile[32];
@@ -19,13 +26,11 @@ SCALE = """__kernel void scale(__global const float* x, __global float* y) {
 
 @pytest.fixture(scope="module")
 def device() -> OpenCLDevice:
-    return OpenCLDevice()
+    return opencl_device()
 
 
-def kernel(source: str = SCALE, name: str = "scale", blocks: int = 3, threads: int = 32, shared: int = 128) -> Kernel:
-    sizes = (blocks * threads,)
-    arguments = (Argument("input", 0, "f32", sizes), Argument("output", 0, "f32", sizes))
-    return Kernel(name, source, "opencl", "loop", (blocks, 1, 1), (threads, 1, 1), shared, arguments)
+def kernel(source: str = SCALE, blocks: int = 3, threads: int = 32, shared: int = 128) -> WrittenKernel:
+    return WrittenKernel("scale", source, "opencl", (blocks, 1, 1), (threads, 1, 1), shared)
 
 
 def test_a_kernel_runs_with_local_memory_and_barriers(device: OpenCLDevice) -> None:
@@ -68,7 +73,7 @@ def test_a_launch_beyond_the_devices_limits_is_refused(device: OpenCLDevice, cha
 
 
 def test_a_kernel_of_the_other_dialect_is_refused(device: OpenCLDevice) -> None:
-    cuda = Kernel("k", "", "cuda", "loop", (1, 1, 1), (1, 1, 1), 0, ())
+    cuda = WrittenKernel("k", "", "cuda", (1, 1, 1), (1, 1, 1))
     with pytest.raises(CompileError, match="dialect='opencl'"):
         device.load(cuda)
 
@@ -79,3 +84,39 @@ def test_the_cache_folder_is_the_configured_one(tmp_path, monkeypatch) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("INDEXING_CACHE_DIR", str(tmp_path / "file"))
     assert cache.directory("cubin").is_dir()
+
+
+def test_the_cache_folder_is_never_one_of_somebody_else(tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("INDEXING_CACHE_DIR", "/proc/none")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    own = tmp_path / f"indexing-{os.getuid()}"
+    assert cache.directory("cubin") == own / "cubin"
+    own.chmod(0o777)
+    assert cache.directory("cubin") is None
+    shutil.rmtree(own)
+    (tmp_path / "elsewhere").mkdir()
+    own.symlink_to(tmp_path / "elsewhere")
+    assert cache.directory("cubin") is None
+
+
+UNWRITABLE = """
+import tempfile
+import numpy as np
+import indexing as ix
+from indexing import compile
+module = ix.hlo.parse("ENTRY e { p = f32[4] parameter(0) ROOT n = f32[4] negate(p) }")
+run = compile(module, device="cpu")
+assert run(np.ones(4, np.float32)).tolist() == [-1.0] * 4 and run(np.zeros(4, np.float32)).tolist() == [0.0] * 4
+assert ix.emit(module.entry).cubin()[:4] == b"\x7fELF"
+tempfile.tempdir = "/proc/none"
+assert ix.emit(module.entry).cubin()[:4] == b"\x7fELF"
+"""
+
+
+def test_everything_works_in_a_home_that_cannot_be_written() -> None:
+    without = {"XDG_CACHE_HOME", "INDEXING_CACHE_DIR", "POCL_CACHE_DIR"}
+    environment = {k: v for k, v in os.environ.items() if k not in without} | {"HOME": "/proc/none"}
+    done = subprocess.run(
+        [sys.executable, "-c", UNWRITABLE], env=environment, capture_output=True, text=True, timeout=300
+    )
+    assert (done.returncode, done.stderr) == (0, "")

@@ -18,6 +18,7 @@ from indexing.errors import IndexingError as IndexingError
 from indexing.errors import InvalidMap as InvalidMap
 from indexing.errors import Overflow as Overflow
 from indexing.errors import ParseError as ParseError
+from indexing.errors import ReferenceFallback as ReferenceFallback
 from indexing.errors import Undecided as Undecided
 from indexing.errors import UnsupportedOp as UnsupportedOp
 from indexing.lazy import load_later as _load_later

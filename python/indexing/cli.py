@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import io
 import json
-import os
-import sys
+import zipfile
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Never, TypeAlias
@@ -18,17 +20,14 @@ from typing import Never, TypeAlias
 import indexing as ix
 from indexing import draw as drawing
 from indexing.analysis import report as analysis
-from indexing.analysis.device import DEVICES
+from indexing.analysis.device import DEVICES, Device, device_named
+from indexing.console import STDIN, Json, Problem, complain, spoken_warnings, standard_input, write, write_json
+from indexing.executable import DEVICE_NAMES
 from indexing.hlo import Computation, Instruction, Module
+from indexing.hlo.files import decoded
 from indexing.lazy import np
 from indexing.ops.block import HloValue, OperandIndexing
 from indexing.trial import difference, make_inputs
-
-Json: TypeAlias = "dict[str, Json] | list[Json] | str | int | float | bool | None"
-
-
-class Problem(Exception):
-    """What is wrong with the input, where no function of the package is there to say it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,38 +44,40 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     Wrong usage leaves by argparse's SystemExit with status 2.
     """
-    options = parser().parse_args(arguments)
-    command: Callable[[argparse.Namespace], Answer] = options.command
     try:
-        answer = command(options)
-        show(answer, as_json=options.json)
-    except BrokenPipeError:  # the reader has seen enough; nothing is left to be flushed at exit
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        options = parsed(arguments)
+        command: Callable[[argparse.Namespace], Answer] = options.command
+        with spoken_warnings():
+            answer = command(options)
+        if options.json:
+            write_json(answer.data)
+        else:
+            write(answer.lines)
+    except BrokenPipeError:  # the reader has seen enough
         return 0
     except KeyboardInterrupt:
         return 130
-    except (ix.IndexingError, Problem) as error:
-        return fail(str(error))
+    except ix.IndexingError as error:
+        complain(str(error))
     except OSError as error:
-        return fail(f"{error.filename or 'input'}: {error.strerror or error}")
-    return answer.status
-
-
-def fail(message: str) -> int:
-    """Say on standard error why there is no answer; what a terminal would obey is escaped."""
-    safe = "".join(c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape").decode() for c in message)
-    print(f"indexing: {safe}", file=sys.stderr)
+        complain(f"{error.filename or 'input'}: {error.strerror or error}")
+    except MemoryError as error:
+        complain(f"there is not enough memory: {error}")
+    else:
+        return answer.status
     return 1
 
 
-def show(answer: Answer, *, as_json: bool) -> None:
-    """Print an answer, and see that it reached the reader."""
-    if as_json:
-        json.dump(answer.data, sys.stdout, indent=2)
-        sys.stdout.write("\n")
-    else:
-        sys.stdout.writelines(line + "\n" for line in answer.lines)
-    sys.stdout.flush()
+def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """The options; what --help and --version print reaches its reader or is an error."""
+    said = io.StringIO()
+    try:
+        with redirect_stdout(said):
+            return parser().parse_args(arguments)
+    except SystemExit as leaving:
+        if not leaving.code:
+            write(said.getvalue().splitlines())
+        raise
 
 
 def parser() -> argparse.ArgumentParser:
@@ -116,7 +117,9 @@ def parser() -> argparse.ArgumentParser:
         "analyze", analyze, "print how much of its operands each fusion reads, and what memory moves for it"
     )
     sub.add_argument("--instruction", metavar="NAME", help="of this instruction only, wherever it is")
-    sub.add_argument("--device", choices=tuple(DEVICES), default="H100", help="whose memory (default: H100)")
+    sub.add_argument(
+        "--device", type=memory_device, default="H100", help=f"whose memory: {', '.join(DEVICES)} (default: H100)"
+    )
     sub.add_argument("--html", metavar="FILE", type=Path, help="write a page with a table to sort as well")
 
     sub = add_for_file("partition", partition, "split computations into functions, each emitted once")
@@ -130,7 +133,7 @@ def parser() -> argparse.ArgumentParser:
     sub.add_argument("--out", metavar="DIR", type=Path, help="write sources (and cubins) there, and print their paths")
 
     sub = add_for_file("run", run, "run a program and compare the outputs with the reference")
-    sub.add_argument("--device", choices=("auto", "cuda", "cpu", "reference"), default="auto", help="default: auto")
+    sub.add_argument("--device", type=str.lower, choices=DEVICE_NAMES, default="auto", help="default: auto")
     sub.add_argument(
         "--input",
         metavar="FILE.npy",
@@ -139,8 +142,10 @@ def parser() -> argparse.ArgumentParser:
         default=[],
         help="an .npy file a parameter, or one .npz with all in order (default: made-up values)",
     )
-    sub.add_argument("--seed", type=int, default=0, help="of the made-up values")
-    sub.add_argument("--tolerance", type=float, default=1e-3, help="largest relative error that passes (default: 1e-3)")
+    sub.add_argument("--seed", type=natural, default=0, help="of the made-up values")
+    sub.add_argument(
+        "--tolerance", type=positive, default=1e-3, help="largest relative error that passes (default: 1e-3)"
+    )
 
     sub = add_for_file("draw", draw, "draw a computation, its maps on the edges")
     sub.add_argument("--computation", metavar="NAME", help="this one (default: the entry)")
@@ -151,17 +156,64 @@ def parser() -> argparse.ArgumentParser:
 # ---- programs and their parts
 
 
-def read_text(name: str) -> str:
-    """The text of a file, or of standard input for `-`."""
+def memory_device(name: str) -> Device:
+    """The device of that name."""
     try:
-        return sys.stdin.buffer.read().decode() if name == "-" else Path(name).read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise Problem(f"{name}: not UTF-8 text: byte {error.start} is {error.object[error.start]:#04x}") from error
+        return device_named(name)
+    except ix.IndexingError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def natural(text: str) -> int:
+    """An integer from 0."""
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is no integer from 0")
+    return int(text)
+
+
+def positive(text: str) -> float:
+    """A number from 0."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not number >= 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from 0")
+    return number
+
+
+@contextmanager
+def text_of(file: str) -> Iterator[None]:
+    """Let errors of a text name the file that it comes from."""
+    try:
+        yield
+    except ix.ParseError as error:
+        raise (error if error.file or not file else error.in_file(file)) from None
 
 
 def read_program(name: str) -> Module:
-    """The program of a file (a name that ends in .gz is decompressed), or of standard input for `-`."""
-    return ix.hlo.parse(read_text(name)) if name == "-" else ix.hlo.load(name)
+    """The program of a file, or of standard input for `-`; either may be compressed by gzip."""
+    if name != "-":
+        return ix.hlo.load(name)
+    with text_of(STDIN):
+        return ix.hlo.parse(decoded(standard_input()))
+
+
+def read_maps(argument: str) -> tuple[str, str]:
+    """The text of maps, and the file it comes from: standard input for `-`, none where it is the argument itself."""
+    if argument != "-":
+        return argument, ""
+    with text_of(STDIN):
+        return decoded(standard_input()), STDIN
+
+
+def parsed_map(text: str, file: str, number: int = 1) -> ix.IndexingMap:
+    """The map that is line `number` of a text; errors name that line."""
+    with text_of(file):
+        try:
+            return ix.IndexingMap.parse(text)
+        except ix.IndexingError:
+            return ix.IndexingMap.parse("\n" * (number - 1) + text)
 
 
 def named_computation(module: Module, name: str) -> Computation:
@@ -278,22 +330,32 @@ def indexing_lines(indexing: OperandIndexing) -> Iterator[str]:
 
 def simplify(options: argparse.Namespace) -> Answer:
     """Simplify one map, or one a line."""
-    text = read_text("-") if options.map == "-" else options.map
-    sources = [line for line in text.splitlines() if line.strip()] if options.lines else [text]
-    pairs = [(source.strip(), ix.IndexingMap.parse(source).simplify()) for source in sources]
+    text, file = read_maps(options.map)
+    numbered = enumerate(text.split("\n") if options.lines else [text], 1)
+    sources = [(number, source) for number, source in numbered if source.strip() or not options.lines]
+    pairs = [(source.strip(), simplified(source, file, number)) for number, source in sources]
     texts = [str(m) if options.style == "default" else m.to_text(style="xla") for _, m in pairs]
     items: list[Json] = [{"map": source, "simplified": t} for (source, _), t in zip(pairs, texts, strict=True)]
     return Answer(items if options.lines else items[0], texts)
+
+
+def simplified(source: str, file: str, number: int) -> ix.IndexingMap:
+    """The map of a line, simplified; errors name the line."""
+    parsed = parsed_map(source, file, number)
+    try:
+        return parsed.simplify()
+    except ix.IndexingError as error:
+        raise Problem(f"line {number}: {error}") from None
 
 
 def compose(options: argparse.Namespace) -> Answer:
     """Compose two maps and simplify what comes out."""
     if options.first == options.second == "-":
         raise Problem("only one of the two maps can come from standard input")
-    texts = [read_text("-") if text == "-" else text for text in (options.first, options.second)]
-    first, second = (ix.IndexingMap.parse(text) for text in texts)
+    texts = [read_maps(options.first), read_maps(options.second)]
+    first, second = (parsed_map(text, file) for text, file in texts)
     composed = str(ix.compose(first, second).simplify())
-    return Answer({"first": texts[0].strip(), "second": texts[1].strip(), "composed": composed}, [composed])
+    return Answer({"first": texts[0][0].strip(), "second": texts[1][0].strip(), "composed": composed}, [composed])
 
 
 def analyze(options: argparse.Namespace) -> Answer:
@@ -303,7 +365,7 @@ def analyze(options: argparse.Namespace) -> Answer:
         chosen = [named_instruction(module, options.instruction)]
     else:
         chosen = fusions(module) or [i for i in module.entry.instructions.values() if i.operands]
-    found = analysis.report(module.name, chosen, DEVICES[options.device])
+    found = analysis.report(module.name, chosen, options.device)
     if options.html is not None:
         written(options.html, found.html().encode())
     names = [f.name for f in fields(analysis.Row)]
@@ -383,8 +445,11 @@ def emitted(module: Module, options: argparse.Namespace) -> list[Instruction] | 
 
 def written(path: Path, content: bytes) -> Path:
     """Write a file, its folder too; a kernel's name is an identifier, so the path stays in the folder asked for."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    except (OSError, ValueError) as error:
+        raise Problem(f"{path}: {getattr(error, 'strerror', None) or error}") from error
     return path
 
 
@@ -417,15 +482,19 @@ def run(options: argparse.Namespace) -> Answer:
     return Answer({"device": executable.device, "close": close, "outputs": data}, lines, 0 if close else 1)
 
 
+# What numpy and the reader of archives say of files that are no arrays.
+UNREADABLE = (ValueError, EOFError, SyntaxError, MemoryError, RuntimeError, zipfile.BadZipFile, zlib.error)
+
+
 def given_inputs(paths: Sequence[Path]) -> list[HloValue]:
     """The arrays of .npy files, one each, and of .npz files, all in their order."""
     arrays: list[HloValue] = []
     for path in paths:
         try:
             loaded = np.load(path, allow_pickle=False)
-        except (ValueError, EOFError) as error:
+            arrays += [loaded] if isinstance(loaded, np.ndarray) else [loaded[name] for name in loaded.files]
+        except UNREADABLE as error:
             raise Problem(f"{path}: not an array that numpy can read: {error}") from error
-        arrays += [loaded] if isinstance(loaded, np.ndarray) else [loaded[name] for name in loaded.files]
     return arrays
 
 

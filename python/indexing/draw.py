@@ -130,7 +130,12 @@ def drawn_box(instruction: Instruction, place: tuple[int, int]) -> Iterator[str]
 
 def text_at(x: int, y: int, line: str, size: int, colour: str) -> str:
     """One centred line."""
-    return f'<text x="{x}" y="{y}" font-size="{size}" fill="{colour}" text-anchor="middle">{escape(line)}</text>'
+    return f'<text x="{x}" y="{y}" font-size="{size}" fill="{colour}" text-anchor="middle">{ascii_of(line)}</text>'
+
+
+def ascii_of(text: str) -> str:
+    """The text as it stands in XML: what is no ASCII, or means something there, by its number or name."""
+    return escape(text).encode("ascii", "xmlcharrefreplace").decode()
 
 
 def shortened(line: str, most: int = 34) -> str:

@@ -1,6 +1,15 @@
 """The errors that this package raises for bad input; each has a stable `id`."""
 
-__all__ = ["CompileError", "IndexingError", "InvalidMap", "Overflow", "ParseError", "Undecided", "UnsupportedOp"]
+__all__ = [
+    "CompileError",
+    "IndexingError",
+    "InvalidMap",
+    "Overflow",
+    "ParseError",
+    "ReferenceFallback",
+    "Undecided",
+    "UnsupportedOp",
+]
 
 
 class IndexingError(Exception):
@@ -10,27 +19,38 @@ class IndexingError(Exception):
 
 
 class ParseError(IndexingError):
-    """Text that cannot be read: `line` and `column` from 1, what was expected, and the line with a caret under the place."""
+    """Text that cannot be read: `line` and `column` from 1, what was expected, and the line with a caret under the place.
+
+    `file` names where the text comes from, where that is known.
+    """
 
     id = "parse-error"
 
-    def __init__(self, message: str, line: int, column: int, source_line: str = "", caret: int | None = None) -> None:
+    def __init__(
+        self, message: str, line: int, column: int, source_line: str = "", caret: int | None = None, file: str = ""
+    ) -> None:
         """`caret`: characters of `source_line` in front of the place; the column says so where the line is whole."""
         self.message = message
         self.line = line
         self.column = column
         self.source_line = source_line
         self.caret = column - 1 if caret is None else caret
-        super().__init__(message, line, column, source_line, self.caret)
+        self.file = file
+        super().__init__(message, line, column, source_line, self.caret, file)
+
+    def in_file(self, file: str) -> "ParseError":
+        """The same error of a text that comes from `file`."""
+        return ParseError(self.message, self.line, self.column, self.source_line, self.caret, file)
 
     def __str__(self) -> str:
         """The message with line and column, then the source line with a caret below the place."""
-        return at_place(self.message, self.line, self.column, self.source_line, self.caret)
+        return at_place(self.message, self.line, self.column, self.source_line, self.caret, self.file)
 
 
-def at_place(message: str, line: int, column: int, source_line: str, caret: int) -> str:
-    """The message with line and column, then the source line with a caret below the place."""
-    return f"line {line}, column {column}: {message}\n{source_line}\n{' ' * caret}^"
+def at_place(message: str, line: int, column: int, source_line: str, caret: int, file: str = "") -> str:
+    """The message with line and column (and the file's name), then the source line with a caret below the place."""
+    place = f"{file}:{line}:{column}" if file else f"line {line}, column {column}"
+    return f"{place}: {message}\n{source_line}\n{' ' * caret}^"
 
 
 class UnsupportedOp(IndexingError):
@@ -61,3 +81,7 @@ class Undecided(IndexingError):
     """A question about a map that cannot be answered exactly within the work allowed."""
 
     id = "undecided"
+
+
+class ReferenceFallback(UserWarning):
+    """Says once which back ends do not work, where `device="auto"` passes them over: for the CPU, or for numpy, slowly."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from indexing.arguments import check_fields, integer, of_type
 from indexing.errors import IndexingError
 
-__all__ = ["A100", "A6000", "DEVICES", "H100", "V100", "Device"]
+__all__ = ["A100", "A6000", "DEVICES", "H100", "V100", "Device", "device_named"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,3 +41,12 @@ A100 = Device("A100")
 A6000 = Device("RTX A6000")
 H100 = Device("H100")
 DEVICES: dict[str, Device] = {d.name: d for d in (V100, A100, A6000, H100)}
+
+
+def device_named(name: str) -> Device:
+    """The device of this name, or of its last word, in upper or lower case. Raises IndexingError where there is none."""
+    wanted = name.casefold()
+    for known, device in DEVICES.items():
+        if wanted in (known.casefold(), known.split()[-1].casefold()):
+            return device
+    raise IndexingError(f"there is no device {name!r}; one of {', '.join(map(repr, DEVICES))}")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from inspect import signature
 from types import ModuleType
 from typing import TYPE_CHECKING
 
 from indexing.emitters.heroes import concatenate, loop, reduction, rows, scatter, transpose, update_slice
 from indexing.emitters.kernel import Kernel, check_dialect
+from indexing.emitters.targets import TARGETS
 from indexing.errors import UnsupportedOp
 from indexing.ops.block import leaves
 
@@ -34,6 +36,8 @@ def emit(fusion: Instruction | Computation, dialect: str = "cuda", **knobs: int 
     computation = fused_computation(fusion)
     _check(computation)
     emitter = next(e for e in EMITTERS if e.matches(computation))
+    if not TARGETS[dialect].vector_bytes and "vector_width" in signature(emitter.plan).parameters:
+        knobs = {"vector_width": 1, **knobs}  # the compiler makes vectors of neighbouring threads
     return Kernel(emitter.kernel(computation, emitter.plan(computation, **knobs)), dialect)
 
 

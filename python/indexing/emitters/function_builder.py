@@ -214,7 +214,7 @@ class FunctionBuilder(StatementBuilder):
     def stored(self, kind: str, value: Value) -> Node:
         """What memory shall hold of a value: what it was loaded from, where it was."""
         found, held = self._storage.get(value.node, ("", None))  # type: ignore[call-overload]
-        return held if found == kind else _encoded(kind, self.node(value))  # type: ignore[no-any-return]
+        return held if found == kind else _encoded(kind, self.node(value))
 
     def remember(self, instruction: Instruction, index: Index, values: Sequence[Value]) -> None:
         """Keep the values of all arrays of a tuple-shaped instruction."""

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
 from indexing.arguments import of_type, takes
-from indexing.errors import IndexingError
+from indexing.emitters import emit
+from indexing.errors import IndexingError, ReferenceFallback
 from indexing.executable.memory import Held, Pool
 from indexing.executable.plan import Planner
 from indexing.executable.steps import arrays_of
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
 
 DeviceName: TypeAlias = Literal["auto", "cuda", "cpu", "reference"]
 DEVICE_NAMES = ("auto", "cuda", "cpu", "reference")
+TRIAL = "ENTRY trial { p = f32[] parameter(0) ROOT n = f32[] negate(p) }"
 GPU_KINDS = (2, 13)  # DLPack's kDLCUDA and kDLCUDAManaged
 
 
@@ -35,13 +39,16 @@ GPU_KINDS = (2, 13)  # DLPack's kDLCUDA and kDLCUDAManaged
 def compile(module: Module | str, device: DeviceName | Device = "auto") -> Executable:
     """Compile the entry computation of a module (or of HLO text) for a device.
 
-    `device` is `"cuda"` (a GPU through cuda.core), `"cpu"` (the C target and a C compiler), `"reference"` (numpy; nothing is compiled), `"auto"`
-    (a GPU where there is one, else the CPU), or an opened device of `indexing.runtime`.
+    `device` is `"cuda"` (a GPU through cuda.core), `"cpu"` (the C target and a C compiler), `"reference"` (numpy;
+    nothing is compiled), `"auto"` (a GPU where there is one, else the CPU, else the reference: the first that works; a
+    ReferenceFallback warns of what doesn't, once), or an opened device of `indexing.runtime`.
 
     Raises ParseError, UnsupportedOp where an instruction can be run nowhere, CompileError where a compiler or its
     extra is missing or refuses a kernel.
     """
     parsed = parse(module) if isinstance(module, str) else module
+    if device == "auto":
+        device = first_that_works()
     if device == "reference":
         return ReferenceExecutable(parsed)
     return DeviceExecutable(parsed, _opened(device) if isinstance(device, str) else device)
@@ -227,10 +234,31 @@ def _described(value: object) -> str:
     return f"a {type(value).__name__}" + (f" of {len(value)} values" if isinstance(value, tuple | list) else "")
 
 
+@cache
+def first_that_works() -> DeviceName:
+    """The device that `"auto"` means: found once, by making a small kernel; what does not work is warned of."""
+    broken: list[str] = []
+    candidates: tuple[DeviceName, ...] = ("cuda", "cpu") if _has_gpu() else ("cpu",)
+    for name in candidates:
+        try:
+            device = _opened(name)
+            device.load(emit(parse(TRIAL).entry, dialect=device.dialect))
+        except IndexingError as failure:
+            broken.append(f"device {name!r} does not work: {failure}")
+        else:
+            break
+    else:
+        name = "reference"
+    if broken:
+        slow = ", slowly" if name == "reference" else ""
+        warnings.warn(f"device='auto' runs programs on {name!r}{slow}: {'; '.join(broken)}", ReferenceFallback, 3)
+    return name
+
+
 def _opened(name: str) -> Device:
     if name not in DEVICE_NAMES:
         raise IndexingError(f"{name!r} is no device; expected one of {', '.join(map(repr, DEVICE_NAMES))}")
-    if name == "cuda" or (name == "auto" and _has_gpu()):
+    if name == "cuda":
         from indexing.runtime.cuda import CudaDevice
 
         return CudaDevice()

@@ -66,7 +66,7 @@ class Held:
         if self.buffer is None:
             assert self.array is not None
             physical = np.ascontiguousarray(self.array.transpose(major_to_minor(self.shape)))
-            self.buffer = self.pool.device.upload(physical)
+            self.buffer = self.pool.device.share(physical)
         return self.buffer
 
     def on_host(self) -> np.ndarray:

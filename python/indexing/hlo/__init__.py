@@ -7,11 +7,12 @@ shapes by value.
 
 from __future__ import annotations
 
-import gzip
 import pathlib
+from typing import BinaryIO
 
 from indexing import _core
 from indexing.errors import ParseError
+from indexing.hlo.files import decoded, read_bytes
 from indexing.hlo.front_ends import Stage, from_jax, from_stablehlo
 from indexing.hlo.program import Computation, Instruction, LiteralValue, Module
 from indexing.hlo.shape import DTYPES, Shape
@@ -45,17 +46,14 @@ def parse(text: str) -> Module:
     return Module(_core.parse_hlo(text))
 
 
-def load(path: str | pathlib.Path) -> Module:
-    """Parses the HLO text of a file, uncompressed or compressed by gzip. Raises ParseError, or OSError of the file."""
-    data = pathlib.Path(path).read_bytes()
-    if data.startswith(b"\x1f\x8b"):
-        try:
-            data = gzip.decompress(data)
-        except (gzip.BadGzipFile, EOFError) as e:
-            raise ParseError(f"{path} is no complete gzip file: {e}", 1, 1) from None
+def load(source: str | pathlib.Path | BinaryIO) -> Module:
+    """Parses the HLO text of a file, uncompressed or compressed by gzip; `source` is its path, or the file opened to
+    read bytes, such as `sys.stdin.buffer`.
+
+    Raises ParseError, which names the file, and OSError where it can't be read.
+    """
+    data, file = read_bytes(source)
     try:
-        return parse(data.decode())
-    except UnicodeDecodeError as e:
-        before = data[: e.start]
-        line, column = before.count(b"\n") + 1, e.start - before.rfind(b"\n")
-        raise ParseError(f"{path} is no UTF-8 text: byte {data[e.start]:#04x}", line, column) from None
+        return parse(decoded(data))
+    except ParseError as error:
+        raise error.in_file(file) from None

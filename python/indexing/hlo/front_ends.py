@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, cast
 
 from indexing import _core
 from indexing.errors import ParseError, UnsupportedOp
+from indexing.extras import missing_extra
 from indexing.hlo.program import Module
 
 if TYPE_CHECKING:
@@ -105,6 +106,4 @@ def _needed(name: str) -> ModuleType:
     try:
         return importlib.import_module(name)
     except ImportError as missing:
-        raise UnsupportedOp(
-            f"programs of JAX need JAX ({missing}); install it with: pip install 'indexing[jax]'"
-        ) from None
+        raise UnsupportedOp(missing_extra("reading programs of JAX", "jax", missing)) from None

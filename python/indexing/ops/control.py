@@ -217,61 +217,6 @@ def second_of_tuple(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
 
 # ---------------------------------------------------------------- outside of the program
 
-# custom-calls that mark a value and give it back as it is
-_MARKS = frozenset(
-    {
-        "Sharding",
-        "SPMDFullToShardShape",
-        "SPMDShardToFullShape",
-        "annotate_device_placement",
-        "LayoutConstraint",
-        "MoveToHost",
-        "MoveToDevice",
-        "xla.sdy.FuncResultSharding",
-    }
-)
-
-
-def custom_call_target(i: Instruction) -> str:
-    """The target's name, without its quotes."""
-    return i.attributes.get("custom_call_target", "").strip('"')
-
-
-def _marks(i: Instruction) -> bool:
-    return (
-        custom_call_target(i) in _MARKS
-        and len(i.operands) == 1
-        and not i.shape.is_tuple
-        and i.shape.dimensions == i.operands[0].shape.dimensions
-    )
-
-
-def _custom_call_from_output(i: Instruction, output: int) -> Indexing:
-    if _marks(i):
-        return [[identity(i.shape.dimensions)]]
-    reason = f"custom-call {custom_call_target(i)!r} may read anything"
-    return [[unknown(reason)] for _ in i.operands]
-
-
-def _custom_call_from_input(i: Instruction, operand: int) -> Indexing:
-    if _marks(i):
-        return [[identity(i.shape.dimensions)]]
-    reason = f"custom-call {custom_call_target(i)!r} may use its operands for anything"
-    return [[unknown(reason)] for _ in leaves(i.shape)]
-
-
-def _custom_call(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
-    if _marks(i):
-        return operands[0]
-    raise UnsupportedOp(_unknown_call(i) or "")
-
-
-def _unknown_call(i: Instruction) -> str | None:
-    if _marks(i):
-        return None
-    what = f"{i.name}: what custom-call {custom_call_target(i)!r} computes is known to its library only"
-    return f"{what}; replace it by HLO, or end the program there and pass what it gives as a parameter to another one"
-
 
 def _from_outside(what: str) -> Callable[[Instruction, int], Indexing]:
     def law(i: Instruction, which: int) -> Indexing:
@@ -393,15 +338,6 @@ OPS: tuple[Op, ...] = (
     ),
     Op("async-update", "out.k[i] = in.k[i]", _same_leaf, _same, _same_leaf_from_input),
     Op("async-done", "out[i] = results of in[i]", _async_done_from_output, second_of_tuple, _async_done_from_input),
-    Op(
-        "custom-call",
-        "unknown, but for annotations: out[i] = in[i]",
-        _custom_call_from_output,
-        _custom_call,
-        _custom_call_from_input,
-        refusal=_unknown_call,
-        exactness="unknown; exact for annotations",
-    ),
     Op(
         "infeed",
         "data from outside",

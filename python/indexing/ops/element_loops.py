@@ -69,6 +69,7 @@ def _fold(
 
     def in_blocks(size: int, done: list[SymbolicExpr], totals: Sequence[Value]) -> None:
         with ctx.loop(-(-size // BLOCK)) as block:
+            assert neutral is not None
             parts = [ctx.variable(v.element_type, neutral) for v in initial]
             with ctx.loop(BLOCK) as place:
                 at = block * BLOCK + place

@@ -3,41 +3,63 @@
 from __future__ import annotations
 
 import os
+import stat
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 from platformdirs import user_cache_path
 
 
-def directory(kind: str) -> Path:
-    """The folder for compiled kernels of one `kind`, made if need be.
+def directory(kind: str) -> Path | None:
+    """The folder for compiled kernels of one `kind`, made if need be; None where no folder can be written.
 
     It lies under `INDEXING_CACHE_DIR`, else where the system keeps a user's caches; where that can't be written, under a
     folder of the user's own in the system's temporary directory.
     """
-    for root in (
-        _configured(),
-        Path(tempfile.gettempdir()) / f"indexing-{os.getuid() if hasattr(os, 'getuid') else 0}",
-    ):
-        folder = root / kind
-        try:
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        except OSError:
-            continue
-        if os.access(folder, os.W_OK) and _is_own(folder):
-            return folder
-    raise OSError(
-        f"no folder to keep compiled kernels in can be written; set INDEXING_CACHE_DIR to one that can ({kind})"
-    )
+    chosen = next((folder for folder in _chosen(kind) if _can_be_written(folder)), None)
+    if chosen is not None:
+        return chosen
+    try:
+        own = Path(tempfile.gettempdir()) / f"indexing-{_user()}"
+    except OSError:  # there is no temporary directory either
+        return None
+    return own / kind if _can_be_written(own / kind) and _belongs_to_user(own) else None
 
 
-def _configured() -> Path:
-    chosen = os.environ.get("INDEXING_CACHE_DIR")
-    if chosen:
-        return Path(chosen)
-    return user_cache_path("indexing", appauthor=False)
+def of_user_can_be_written() -> bool:
+    """Whether libraries that keep what they make in the user's own cache folder can do so."""
+    return any(_can_be_written(folder) for folder in _of_user())
 
 
-def _is_own(folder: Path) -> bool:
-    """Whether nobody else can have put something there; what lies there is loaded and run."""
-    return not hasattr(os, "getuid") or folder.stat().st_uid == os.getuid()
+def _chosen(kind: str) -> Iterator[Path]:
+    folder = os.environ.get("INDEXING_CACHE_DIR")
+    if folder:
+        yield Path(folder) / kind
+    else:
+        yield from (base / kind for base in _of_user("indexing"))
+
+
+def _of_user(application: str | None = None) -> Iterator[Path]:
+    try:
+        yield user_cache_path(application, appauthor=False)
+    except RuntimeError:  # nobody knows where the home is
+        return
+
+
+def _can_be_written(folder: Path) -> bool:
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except (OSError, ValueError):
+        return False
+    return os.access(folder, os.W_OK)
+
+
+def _belongs_to_user(folder: Path) -> bool:
+    """Whether nobody else made a folder of a known name in a place that all write to: what lies in it is run."""
+    found = folder.lstat()
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == _user() and not found.st_mode & 0o022
+
+
+def _user() -> int:
+    return os.getuid() if hasattr(os, "getuid") else 0

@@ -20,15 +20,12 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from indexing.errors import CompileError
+from indexing.extras import install_command
 from indexing.runtime import cache as folders
 from indexing.runtime.listing import compile_error
 
 CACHE_BYTES = 512 * 2**20
 CLEANED = 0.75  # of the limit is left when old objects are thrown away
-MISSING = (
-    "no C compiler is found: set CC to one, install gcc or clang, or install the one in a wheel with "
-    "pip install 'indexing[cpu]'; device='reference' needs none"
-)
 # Nothing here changes a result: no contraction to fused operations, no reordering; `errno` and traps are never read.
 FLAGS = (
     *("-std=gnu11", "-O3", "-march=native", "-shared", "-w", "-x", "c"),
@@ -66,7 +63,10 @@ def compiler() -> Compiler:
         identity = _identity(command, flags)
         if identity is not None:
             return Compiler(command, flags, identity)
-    raise CompileError(MISSING)
+    raise CompileError(
+        "no C compiler is found: set CC to one, install gcc or clang, or the one in a wheel: "
+        f"install {install_command('cpu')}; device='reference' needs none"
+    )
 
 
 def is_available() -> bool:
@@ -133,7 +133,13 @@ def shared_libraries(sources: Iterable[tuple[str, str]]) -> list[Path]:
 def _path(source: str) -> Path:
     key = hashlib.sha256(f"{compiler().identity}\n{source}".encode()).hexdigest()
     suffix = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
-    return folders.directory("host") / f"{key}{suffix}"
+    folder = folders.directory("host")
+    if folder is None:
+        raise CompileError(
+            "no folder can be written that compiled kernels could be kept in: set INDEXING_CACHE_DIR to one; "
+            "device='reference' needs none"
+        )
+    return folder / f"{key}{suffix}"
 
 
 def _is_there(path: Path) -> bool:

@@ -10,13 +10,12 @@ import numpy as np
 from indexing.emitters.kernel import Dialect
 from indexing.emitters.launch import MAX_BLOCK, MAX_GRID, MAX_THREADS_PER_BLOCK
 from indexing.errors import CompileError, IndexingError
-from indexing.runtime.device import Buffer, Launch
+from indexing.extras import missing_extra
+from indexing.runtime.device import Buffer, CompilableKernel, Launch
 from indexing.runtime.nvrtc import compile_cubin
 
 if TYPE_CHECKING:
     import cuda.core as cuda_core
-
-    from indexing.emitters.kernel import Kernel
 
 
 class SupportsStream(Protocol):
@@ -94,6 +93,10 @@ class CudaDevice:
         self.stream.sync()
         return DeviceArray(self, buffer, dtype, shape)
 
+    def share(self, array: np.ndarray) -> Buffer:
+        """As `upload`: the device has memory of its own."""
+        return self.upload(array)
+
     def download(self, buffer: Buffer, dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarray:
         """A fresh numpy array with the buffer's first elements; waits for all work before it."""
         from cuda.bindings import driver
@@ -112,7 +115,7 @@ class CudaDevice:
             stream = int(self.stream.handle)
             _check(driver.cuMemcpyDtoDAsync(_address(target), _address(source), source.nbytes, stream))
 
-    def load(self, kernel: Kernel) -> Launch:
+    def load(self, kernel: CompilableKernel) -> Launch:
         """Compile the kernel for this GPU, or find it compiled on disk."""
         check_limits(kernel)
         if 0 in kernel.grid:
@@ -126,7 +129,7 @@ class CudaDevice:
 
         return launch
 
-    def _loaded(self, kernel: Kernel) -> cuda_core.Kernel:
+    def _loaded(self, kernel: CompilableKernel) -> cuda_core.Kernel:
         key = (kernel.name, kernel.source)
         if key not in self._modules:
             code = self._core.ObjectCode.from_cubin(compile_cubin(kernel, self.arch), name=kernel.name)
@@ -172,7 +175,7 @@ class DeviceArray:
         return StridedMemoryView.from_buffer(self._buffer.handle, self.shape, dtype=self.dtype)
 
 
-def check_limits(kernel: Kernel) -> None:
+def check_limits(kernel: CompilableKernel) -> None:
     """CompileError where the launch exceeds what every GPU takes."""
     for what, sizes, limits in (("grid", kernel.grid, MAX_GRID), ("block", kernel.block, MAX_BLOCK)):
         if any(size > limit for size, limit in zip(sizes, limits, strict=True)):
@@ -188,9 +191,7 @@ def _cuda_core() -> cuda_core:
     try:
         import cuda.core
     except ImportError as missing:
-        raise CompileError(
-            f"running kernels on a GPU needs the cuda extra ({missing}); install it with: pip install 'indexing[cuda]'"
-        ) from missing
+        raise CompileError(missing_extra("running kernels on a GPU", "cuda", missing)) from missing
     return cuda.core
 
 

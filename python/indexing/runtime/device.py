@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 import numpy as np
 
 if TYPE_CHECKING:
-    from indexing.emitters.kernel import Dialect, Kernel
+    from indexing.emitters.kernel import Dialect
 
 
 @dataclass(slots=True, eq=False)
@@ -22,6 +22,34 @@ class Buffer:
     handle: object
     nbytes: int
     borrowed: bool = False
+
+
+class CompilableKernel(Protocol):
+    """What a device needs of a kernel; an emitter's Kernel is one."""
+
+    @property
+    def name(self) -> str:
+        """The entry function's."""
+
+    @property
+    def source(self) -> str:
+        """A translation unit."""
+
+    @property
+    def dialect(self) -> str:
+        """The target it is written for."""
+
+    @property
+    def grid(self) -> tuple[int, int, int]:
+        """Blocks in x, y and z."""
+
+    @property
+    def block(self) -> tuple[int, int, int]:
+        """Threads of a block in x, y and z."""
+
+    @property
+    def shared_bytes(self) -> int:
+        """Bytes of shared memory that the source declares."""
 
 
 Launch = Callable[[Sequence[Buffer]], None]
@@ -40,13 +68,18 @@ class Device(Protocol):
     def upload(self, array: np.ndarray) -> Buffer:
         """A buffer with a copy of the array's bytes, row-major."""
 
+    def share(self, array: np.ndarray) -> Buffer:
+        """A buffer with the array's elements that is only read: the array's own memory where the device reads that."""
+
     def download(self, buffer: Buffer, dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarray:
-        """A fresh numpy array with the buffer's first elements; waits for all work before it."""
+        """A numpy array with the buffer's first elements; waits for all work before it. A buffer in host memory may become
+        the array's own: it is marked as borrowed then.
+        """
 
     def copy(self, source: Buffer, target: Buffer) -> None:
         """Copy `source.nbytes` bytes."""
 
-    def load(self, kernel: Kernel) -> Launch:
+    def load(self, kernel: CompilableKernel) -> Launch:
         """Compile (or find in a cache) and return the launcher, which takes one buffer a passed argument.
 
         Raises CompileError with the numbered source and the compiler's log.

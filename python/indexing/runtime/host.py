@@ -7,6 +7,7 @@ the compiled function releases Python's lock. What is little work runs on the ca
 from __future__ import annotations
 
 import ctypes
+import math
 import os
 import threading
 from collections.abc import Sequence
@@ -19,12 +20,11 @@ import numpy as np
 
 from indexing.errors import CompileError
 from indexing.runtime.compiler import compiler, shared_library
-from indexing.runtime.device import Buffer, Launch
+from indexing.runtime.device import Buffer, CompilableKernel, Launch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from indexing.emitters.kernel import Kernel
 
 ALIGNMENT = 64  # bytes; of vectors and lines of the cache
 STACK_BYTES = 16 * 2**20
@@ -157,7 +157,7 @@ class Host:
         compiler()
         self._kernels: dict[tuple[str, str], HostKernel] = {}
 
-    def load(self, kernel: Kernel) -> Launch:
+    def load(self, kernel: CompilableKernel) -> Launch:
         """Compile the kernel, or find it compiled; CompileError with the numbered source and the compiler's log."""
         if kernel.dialect != self.dialect:
             raise CompileError(f"kernel {kernel.name} is in dialect {kernel.dialect!r}; emit it with dialect='c'")
@@ -178,11 +178,16 @@ class Host:
         _bytes_of(buffer)[: array.nbytes] = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
         return buffer
 
+    def share(self, array: np.ndarray) -> Buffer:
+        """The array's own memory, which must not be written to; a copy where it is not row-major without gaps."""
+        host = np.ascontiguousarray(array)
+        return Buffer(host.reshape(-1).view(np.uint8), host.nbytes, borrowed=True)
+
     def download(self, buffer: Buffer, dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarray:
-        """A fresh numpy array with the buffer's first elements."""
-        array = np.empty(shape, dtype)
-        array.reshape(-1).view(np.uint8)[:] = _bytes_of(buffer)[: array.nbytes]
-        return array
+        """The buffer's first elements as a numpy array in the same memory, which from now on belongs to the array."""
+        buffer.borrowed = True
+        nbytes = dtype.itemsize * math.prod(shape)
+        return _bytes_of(buffer)[:nbytes].view(dtype).reshape(shape)
 
     def copy(self, source: Buffer, target: Buffer) -> None:
         """Copy `source.nbytes` bytes."""

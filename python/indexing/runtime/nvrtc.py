@@ -9,18 +9,20 @@ import re
 from typing import TYPE_CHECKING
 
 from indexing.errors import CompileError
+from indexing.extras import install_command, missing_extra
 from indexing.runtime import cache
 from indexing.runtime.listing import compile_error
 
 if TYPE_CHECKING:
     from cuda.core import ProgramOptions
 
-    from indexing.emitters.kernel import Kernel
+    from indexing.runtime.device import CompilableKernel
+
 
 CACHE_BYTES = 512 * 2**20
 
 
-def compile_cubin(kernel: Kernel, arch: str = "sm_90") -> bytes:
+def compile_cubin(kernel: CompilableKernel, arch: str = "sm_90") -> bytes:
     """Machine code of a kernel in the CUDA dialect for `arch`, such as `sm_90`.
 
     Raises CompileError: for another dialect or an `arch` of another form, without the `cuda` extra, or with the
@@ -31,19 +33,31 @@ def compile_cubin(kernel: Kernel, arch: str = "sm_90") -> bytes:
     if re.fullmatch(r"sm_\d{2,3}[af]?", arch) is None:
         raise CompileError(f"{arch!r} is no GPU architecture; expected sm_ and a number, as in 'sm_90'")
     try:
-        from cuda.core import Program
         from cuda.core._utils.cuda_utils import NVRTCError
-        from cuda.core.utils import FileStreamProgramCache
+        from cuda.pathfinder import DynamicLibNotFoundError
     except ImportError as missing:
-        raise CompileError(
-            f"compiling for a GPU needs the cuda extra ({missing}); install it with: pip install 'indexing[cuda]'"
-        ) from missing
+        raise CompileError(missing_extra("compiling for a GPU", "cuda", missing)) from missing
     try:
-        with FileStreamProgramCache(cache.directory("cubin"), max_size_bytes=CACHE_BYTES) as kept:
-            code = Program(kernel.source, "c++", options=_options(arch)).compile("cubin", cache=kept)
+        return _compiled(kernel.source, arch)
+    except DynamicLibNotFoundError as missing:
+        raise CompileError(f"NVRTC is not found ({missing}); install {install_command('cuda')}") from missing
     except NVRTCError as refusal:
         raise compile_error(f"NVRTC for {arch}", kernel.name, kernel.source, str(refusal)) from refusal
-    return bytes(code.code)
+
+
+def _compiled(source: str, arch: str) -> bytes:
+    """Machine code from the cache or for it; without one where it can't be written."""
+    from cuda.core import Program
+    from cuda.core.utils import FileStreamProgramCache
+
+    folder = cache.directory("cubin")
+    if folder is not None:
+        try:
+            with FileStreamProgramCache(folder, max_size_bytes=CACHE_BYTES) as kept:
+                return bytes(Program(source, "c++", options=_options(arch)).compile("cubin", cache=kept).code)
+        except OSError:  # its disk is full, say
+            pass
+    return bytes(Program(source, "c++", options=_options(arch)).compile("cubin").code)
 
 
 def _options(arch: str) -> ProgramOptions:

@@ -1,4 +1,4 @@
-"""OpenCL through pyopencl: PoCL on the CPU (both are wheels), or any other OpenCL device."""
+"""OpenCL through pyopencl, on any device that has a driver."""
 
 from __future__ import annotations
 
@@ -9,16 +9,14 @@ import numpy as np
 
 from indexing.emitters.kernel import Dialect
 from indexing.errors import CompileError, IndexingError
-from indexing.runtime import pocl
-from indexing.runtime.device import Buffer, Launch
+from indexing.extras import missing_extra
+from indexing.runtime.device import Buffer, CompilableKernel, Launch
 from indexing.runtime.listing import compile_error
 
 if TYPE_CHECKING:
     import pyopencl as cl
 
-    from indexing.emitters.kernel import Kernel
 
-POCL = "Portable Computing Language"
 WORD_BYTES = 16  # atomics on narrow elements reach to the end of the word
 BUILD_OPTIONS = ("-w", "-cl-std=CL1.2", "-cl-fp32-correctly-rounded-divide-sqrt")
 
@@ -26,35 +24,25 @@ BUILD_OPTIONS = ("-w", "-cl-std=CL1.2", "-cl-fp32-correctly-rounded-divide-sqrt"
 class OpenCLDevice:
     """One OpenCL device with a queue that runs in order.
 
-    `device` is a `pyopencl.Device`; without it the first CPU is taken, PoCL's before others. Raises CompileError
-    without the `cpu` extra, IndexingError where no OpenCL CPU device is found.
+    `device` is a `pyopencl.Device`; without it the first device of the first platform is taken. Raises CompileError
+    without the `opencl` extra, IndexingError where no device is found.
     """
 
-    name = "cpu"
+    name = "opencl"
     dialect: Dialect = "opencl"
 
     def __init__(self, device: cl.Device | None = None) -> None:
         """Open the device with a context and a queue of its own."""
         self._cl = _pyopencl()
-        self.device = device if device is not None else self._first_cpu()
-        if POCL in self.device.platform.name:
-            pocl.name_the_processor(self.device.int_ptr)
+        self.device = device if device is not None else self._first()
         self._context = self._cl.Context([self.device])
         self._queue = self._cl.CommandQueue(self._context)
         self._programs: dict[tuple[str, str], cl.Program] = {}
 
-    def _first_cpu(self) -> cl.Device:
-        found = [
-            device
-            for platform in sorted(self._platforms(), key=lambda p: POCL not in p.name)
-            for device in platform.get_devices()
-            if device.type & self._cl.device_type.CPU
-        ]
+    def _first(self) -> cl.Device:
+        found = [device for platform in self._platforms() for device in platform.get_devices()]
         if not found:
-            raise IndexingError(
-                "no OpenCL CPU device is found; install one with: pip install 'indexing[cpu]', "
-                "or use device='reference'"
-            )
+            raise IndexingError("no OpenCL device is found; install the driver of one, or use device='cpu'")
         return found[0]
 
     def _platforms(self) -> list[cl.Platform]:
@@ -76,6 +64,10 @@ class OpenCLDevice:
             self._cl.enqueue_copy(self._queue, buffer.handle, _bytes(np.ascontiguousarray(array)), is_blocking=True)
         return buffer
 
+    def share(self, array: np.ndarray) -> Buffer:
+        """As `upload`: the device has memory of its own."""
+        return self.upload(array)
+
     def download(self, buffer: Buffer, dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarray:
         """A fresh numpy array with the buffer's first elements."""
         array = np.empty(shape, dtype)
@@ -88,7 +80,7 @@ class OpenCLDevice:
         if source.nbytes:
             self._cl.enqueue_copy(self._queue, target.handle, source.handle, byte_count=source.nbytes)
 
-    def load(self, kernel: Kernel) -> Launch:
+    def load(self, kernel: CompilableKernel) -> Launch:
         """Build the kernel for this device, or find it built."""
         if kernel.dialect != self.dialect:
             raise CompileError(f"kernel {kernel.name} is in dialect {kernel.dialect!r}; emit it with dialect='opencl'")
@@ -103,7 +95,7 @@ class OpenCLDevice:
 
         return launch
 
-    def _built(self, kernel: Kernel) -> cl.Program:
+    def _built(self, kernel: CompilableKernel) -> cl.Program:
         key = (kernel.name, kernel.source)
         if key not in self._programs:
             try:
@@ -113,7 +105,7 @@ class OpenCLDevice:
             self._programs[key] = program
         return self._programs[key]
 
-    def _check_limits(self, kernel: Kernel) -> None:
+    def _check_limits(self, kernel: CompilableKernel) -> None:
         threads = kernel.block[0] * kernel.block[1] * kernel.block[2]
         if threads > self.device.max_work_group_size:
             raise CompileError(
@@ -128,13 +120,10 @@ class OpenCLDevice:
 
 
 def _pyopencl() -> cl:
-    pocl.choose_cache_folder()
     try:
         import pyopencl
     except ImportError as missing:
-        raise CompileError(
-            f"running kernels on the CPU needs the cpu extra ({missing}); install it with: pip install 'indexing[cpu]'"
-        ) from missing
+        raise CompileError(missing_extra("running OpenCL kernels", "opencl", missing)) from missing
     return pyopencl
 
 

@@ -168,7 +168,7 @@ class Accesses:
         constraints = [(e.replace_variables(places), i) for e, i in context.constraints]
         dims = [self._variable(k) for k in range(self.given)]
         ranges = [self._variable(k) for k in context.loops]
-        vectors = [k for k, v in enumerate(ranges) if v.name.startswith(VECTOR)]
+        vectors = [k for k, v in enumerate(ranges) if (v.name or "").startswith(VECTOR)]
         if len(vectors) == 1:  # a loop over the lanes of a vector has this name, whatever its number
             ranges[vectors[0]] = Variable(VECTOR, ranges[vectors[0]].interval)
         if lanes > 1:

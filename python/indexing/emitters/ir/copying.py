@@ -109,4 +109,4 @@ class Copying:
         if isinstance(found, CallFunction | TeamReduce):
             return replace(found, names=tuple(self._names.get(n, n) for n in found.names))
         name = getattr(found, "name", None)
-        return found if name is None else replace(found, name=self._names.get(name, name))  # type: ignore[call-arg]
+        return found if name is None else replace(found, name=self._names.get(name, name))

@@ -354,6 +354,11 @@ def blocks_of(statement: Statement) -> tuple[Block, ...]:
     return ()
 
 
+def bodies(kernel: Kernel) -> tuple[Function | Kernel, ...]:
+    """The functions and the entry."""
+    return (*kernel.functions, kernel)
+
+
 def statements(block: Block) -> Iterator[Statement]:
     """All statements of a block and of the blocks within, in order of the text."""
     pending = list(reversed(block))

@@ -226,7 +226,7 @@ class BodyWriter:
         last = s.stop.range(self.index.intervals).upper + s.step
         kind = self.index.variable_type(s.variable, last)
         step = f"{name}++" if s.step == 1 else f"{name} += {s.step}"
-        if self._is_thread_loop(s) and self.target.thread_loop:
+        if self.target.thread_loop and s.variable == 0 and self._is_thread_loop(s) and not _has_atomics(s):
             self.line(self.target.thread_loop)
         elif s.unroll and self.target.unroll:
             self.line(self.target.unroll.format(n=s.unroll))
@@ -276,6 +276,11 @@ def _tree_size(nodes: Sequence[tuple[str, list[int], list[int]]]) -> int:
     for _, _, operands in nodes:
         sizes.append(1 + sum(sizes[o] for o in operands))
     return sizes[-1]
+
+
+def _has_atomics(statement: ir.Statement) -> bool:
+    """Whether threads may change the same element within a statement."""
+    return any(isinstance(s, ir.AtomicUpdate | ir.FetchAdd) for s in ir.statements((statement,)))
 
 
 def _own_buffers(statement: ir.Statement) -> set[str]:

@@ -99,7 +99,7 @@ def _without_unused(kernel: Kernel) -> Kernel:
         if function.name in called:
             kept.append(function)
             _called(function.body, called)
-    named = {n for f in (*kept, kernel) for n in _buffers(f.body)}
+    named = {n for body in (*(f.body for f in kept), kernel.body) for n in _buffers(body)}
     named |= {n for f in kept for r in f.results for v in subvalues(r) if isinstance(v, Load) for n in (v.buffer,)}
     named |= {b.alias_of for b in kernel.buffers if b.alias_of}
     buffers = tuple(b for b in kernel.buffers if b.role == "output" or b.name in named)

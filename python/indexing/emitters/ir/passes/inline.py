@@ -21,6 +21,7 @@ from indexing.emitters.ir.nodes import (
     Statement,
     TeamReduce,
     blocks_of,
+    bodies,
     statements,
 )
 from indexing.emitters.ir.traversal import rewrite_blocks
@@ -31,9 +32,7 @@ CHEAP = 12  # statements, without loops
 
 def inline_functions(kernel: Kernel) -> Kernel:
     """The kernel with calls of functions called once, and of cheap ones, replaced by their bodies."""
-    calls = Counter(
-        s.function for f in (*kernel.functions, kernel) for s in statements(f.body) if isinstance(s, CallFunction)
-    )
+    calls = Counter(s.function for f in bodies(kernel) for s in statements(f.body) if isinstance(s, CallFunction))
     combiners = {s.combiner for s in statements(kernel.body) if isinstance(s, TeamReduce | AtomicUpdate)}
     done: dict[str, Function] = {}
     inlined: set[str] = set()

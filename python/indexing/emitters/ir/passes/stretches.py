@@ -85,28 +85,39 @@ def _thread_number(block: tuple[int, int, int]) -> SymbolicExpr:
     return number
 
 
-def _bounds(
-    axis: int, size: int, body: ir.Block, intervals: list[Interval]
-) -> tuple[SymbolicExpr, SymbolicExpr, ir.Block]:
-    """Start and stop of a loop over threads, and its body without the conditions that these stand for.
+@dataclass(slots=True)
+class _Bounds:
+    """Start and stop of the loops over threads, by axis."""
 
-    These are of the kind `low <= thread + rest <= high`, around all of the body, where `rest` does not depend on the thread.
-    """
-    start, stop = constant(0), constant(size)
-    while len(body) == 1 and isinstance(body[0], ir.If) and not body[0].otherwise:
-        first, *others = body[0].conditions
-        if not isinstance(first, ir.Within):
-            break
-        rest = first.expression - variable(axis)
+    start: dict[int, SymbolicExpr]
+    stop: dict[int, SymbolicExpr]
+
+    def taken_from(self, body: ir.Block, intervals: list[Interval]) -> ir.Block:
+        """The body without the conditions around all of it that bounds can stand for; these are set.
+
+        Such conditions are of the kind `low <= thread + rest <= high`, where `rest` depends on no thread.
+        """
+        while len(body) == 1 and isinstance(body[0], ir.If) and not body[0].otherwise:
+            first, *others = body[0].conditions
+            if not isinstance(first, ir.Within) or not self._take(first, intervals):
+                break
+            body = (replace(body[0], conditions=tuple(others)),) if others else body[0].then
+        return body
+
+    def _take(self, condition: ir.Within, intervals: list[Interval]) -> bool:
+        axes = [v for v in condition.expression.used_variables() if v in self.stop]
+        if len(axes) != 1:
+            return False
+        (axis,) = axes
+        rest = condition.expression - variable(axis)
         if axis in rest.used_variables():
-            break
-        bounds = first.expression.range(intervals)
-        if first.lower is not None and bounds.lower < first.lower:
-            start = start.max(first.lower - rest)
-        if first.upper is not None and bounds.upper > first.upper:
-            stop = stop.min(first.upper + 1 - rest)
-        body = (replace(body[0], conditions=tuple(others)),) if others else body[0].then
-    return start, stop, body
+            return False
+        bounds = condition.expression.range(intervals)
+        if condition.lower is not None and bounds.lower < condition.lower:
+            self.start[axis] = self.start[axis].max(condition.lower - rest)
+        if condition.upper is not None and bounds.upper > condition.upper:
+            self.stop[axis] = self.stop[axis].min(condition.upper + 1 - rest)
+        return True
 
 
 class Stretches:
@@ -252,14 +263,13 @@ class Stretches:
         return tuple(s for item in items for s in self._item(item))
 
     def _loops(self, body: ir.Block) -> ir.Statement:
-        """The loops over the threads of a block; a condition that ends a row of threads is the end of the inner loop."""
-        sizes = [(k, n) for k, n in enumerate(self.original.block) if n > 1] or [(0, 1)]
-        (inner, size), *outer = sizes
-        start, stop, body = _bounds(inner, size, body, [v.interval for v in self.variables])
-        loop = ir.For(inner, start, stop, 1, body)
-        for k, n in outer:
-            loop = ir.For(k, constant(0), constant(n), 1, (loop,))
-        return loop
+        """The loops over the threads of a block; a condition that ends a row of threads is the end of a loop."""
+        sizes = {k: n for k, n in enumerate(self.original.block) if n > 1} or {0: 1}
+        bounds = _Bounds(dict.fromkeys(sizes, constant(0)), {k: constant(n) for k, n in sizes.items()})
+        body = bounds.taken_from(body, [v.interval for v in self.variables])
+        for k in sizes:
+            body = (ir.For(k, bounds.start[k], bounds.stop[k], 1, body),)
+        return body[0]
 
     def _stretch(self, stretch: Stretch) -> ir.Block:
         """What one thread does: index expressions again, what was kept, the statements, what is to be kept."""

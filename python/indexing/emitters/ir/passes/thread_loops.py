@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from indexing._core import SymbolicExpr
 from indexing.emitters.ir import nodes as ir
+from indexing.emitters.ir.passes.affine import make_indices_affine
 from indexing.emitters.ir.passes.stretches import Guards, Item, Shared, Stretch, Stretches, Team
 from indexing.emitters.ir.passes.uniform import AXES, IDS, Uniformity, has_barrier
 from indexing.emitters.ir.traversal import expressions_of, subvalues
@@ -20,6 +21,7 @@ from indexing.errors import CompileError
 
 def thread_loops(kernel: ir.Kernel) -> ir.Kernel:
     """The kernel with one thread a block, and loops in place of the others."""
+    kernel = make_indices_affine(kernel)
     split = _Splitter(kernel)
     items = split.block(kernel.body, ())
     return Stretches(kernel, items).kernel()

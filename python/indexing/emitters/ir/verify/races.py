@@ -49,8 +49,13 @@ def _checked(kernel: Kernel, body: Accesses, name: str, accesses: Sequence[Acces
     for a, b in pairs:
         cell = _meeting(a, b)
         if cell is not None:
-            status = "refuted" if a.is_exact and b.is_exact else "open"
-            return Check("race", subject, status, f"element {cell} is touched by two threads between barriers")
+            is_sure = a.is_exact and b.is_exact
+            return Check(
+                "race",
+                subject,
+                "refuted" if is_sure else "open",
+                f"element {cell} is touched by two threads between barriers",
+            )
     return Check("race", subject, "proved")
 
 
@@ -101,7 +106,7 @@ def _values(body: Accesses, number: int) -> np.ndarray:
 
 
 def _evaluated(expression: SymbolicExpr, values: Sequence[np.ndarray | int]) -> np.ndarray:
-    return np.asarray(expression.evaluate(list(values)))
+    return np.asarray(expression.evaluate([np.asarray(v) for v in values]))
 
 
 def _meeting(a: _Touched, b: _Touched) -> int | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from indexing.emitters.ir.copying import names_of
@@ -26,6 +26,7 @@ from indexing.emitters.ir.nodes import (
     TeamReduce,
     Var,
     Within,
+    bodies,
 )
 from indexing.emitters.ir.opcodes import OPCODES
 from indexing.emitters.ir.traversal import expressions_of, indices_of, subvalues, values_of
@@ -41,7 +42,7 @@ _KINDS = {"signed": "integer", "unsigned": "integer"}
 
 def check_types(kernel: Kernel) -> Iterator[Check]:
     """One check a function, and one for the entry; a refuted one for each fault."""
-    for f in (*kernel.functions, kernel):
+    for f in bodies(kernel):
         faults = list(_Typing(kernel, f).faults(f.body, getattr(f, "results", ())))
         for fault in faults:
             yield Check("typed", f.name, "refuted", fault)
@@ -139,7 +140,7 @@ class _Typing:
         if len(s.names) != len(found.results):
             yield f"call {s.function}: {len(s.names)} names for {len(found.results)} results"
 
-    def _index(self, used: frozenset[int] | set[int]) -> Iterator[str]:
+    def _index(self, used: Iterable[int]) -> Iterator[str]:
         yield from (f"index variable {k} is not in scope" for k in sorted(set(used) - self.variables))
 
     def _value(self, value: Value) -> Iterator[str]:

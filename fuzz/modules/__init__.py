@@ -1,0 +1,1 @@
+"""A differential fuzzer: random HLO modules, held against jaxlib's CPU client."""

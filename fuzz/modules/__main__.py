@@ -1,0 +1,99 @@
+"""Random HLO modules on jaxlib's CPU client, and here: accepted, evaluated, their maps, and kernels of a share of them.
+
+    cd fuzz && python -m modules --count N [--seed S] [--first I] [--kernels SHARE] [--tries T]
+
+Prints the seed. A failure prints the module made smaller, what is wrong, and the command that makes it again; the exit
+status is then 1. jaxlib may die of a module: it runs in a process of its own, which is started again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import secrets
+import sys
+import time
+from collections import Counter
+from multiprocessing.connection import Connection
+
+from modules import worker
+
+MOST_SECONDS = 300  # for one module
+
+
+class Runner:
+    """Runs modules in a process of its own, and starts another where that one dies."""
+
+    def __init__(self, seed: int, options: argparse.Namespace) -> None:
+        self.seed, self.options = seed, options
+        self.counts: Counter[str] = Counter()
+        self.refusals: Counter[str] = Counter()
+        self.failures: dict[int, str] = {}
+        self.deaths: list[int] = []
+
+    def run(self, first: int, count: int) -> None:
+        context, last = multiprocessing.get_context("spawn"), first + count
+        while first < last:
+            receiver, sender = context.Pipe(duplex=False)
+            process = context.Process(target=worker.work, args=(sender, self.seed, range(first, last), self.options))
+            process.start()
+            sender.close()
+            answered = self._listen(receiver, first - 1)
+            process.kill()
+            process.join()
+            if answered + 1 < last:
+                self.deaths.append(answered + 1)
+            first = answered + 2
+
+    def _listen(self, receiver: Connection, answered: int) -> int:
+        """The last module that was answered before the process ended or fell silent."""
+        if not receiver.poll(MOST_SECONDS) or receiver.recv() != worker.READY:
+            raise RuntimeError("the process that runs the modules doesn't start")
+        while receiver.poll(MOST_SECONDS):
+            try:
+                number, verdict, text = receiver.recv()
+            except EOFError:
+                break
+            if verdict == "smaller":
+                self.failures[number] = text
+                self.report(number)
+                continue
+            self.counts[verdict] += 1
+            answered = number
+            if verdict == "refused by jaxlib":
+                self.refusals[text[:100]] += 1
+            if verdict == "failed":
+                self.failures[number] = text
+        return answered
+
+    def report(self, number: int) -> None:
+        again = f"python -m modules --seed {self.seed} --first {number} --count 1 --steps {self.options.steps}"
+        print(f"module {self.seed}/{number}: {self.failures[number]}\n  again: {again}\n", flush=True)
+
+
+def main() -> int:
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--count", type=int, default=1000)
+    options.add_argument("--seed", type=int, default=None)
+    options.add_argument("--first", type=int, default=0)
+    options.add_argument("--steps", type=int, default=8, help="random instructions a module")
+    options.add_argument("--tries", type=int, default=12, help="changed elements a module")
+    options.add_argument("--kernels", type=float, default=0.02, help="the share of modules whose kernels are run")
+    given = options.parse_args()
+    seed = secrets.randbits(32) if given.seed is None else given.seed
+    print(f"seed {seed}", flush=True)
+    runner, start = Runner(seed, given), time.perf_counter()
+    runner.run(given.first, given.count)
+    counts = ", ".join(f"{n} {verdict}" for verdict, n in sorted(runner.counts.items()))
+    print(
+        f"{given.count} modules in {time.perf_counter() - start:.0f} s: {counts}, jaxlib died of {len(runner.deaths)}"
+    )
+    for text, count in runner.refusals.most_common(10):
+        print(f"  refused by jaxlib, {count}: {text}")
+    if runner.deaths:
+        print(f"  jaxlib died of {runner.deaths[:20]}")
+    return 1 if runner.failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,163 @@
+"""One program held against jaxlib: accepted, evaluated, its maps, and now and then its kernels."""
+
+from __future__ import annotations
+
+import random
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+import indexing as ix
+from indexing import hlo
+from modules import deviations, oracle, perturb
+from modules.compare import difference, flushed
+from modules.generate import arguments
+from modules.program import Program
+
+Arrays = Sequence[np.ndarray]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What is wrong: `kind` stays the same while a program is made smaller."""
+
+    kind: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.reason}"
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How much is done for a program: changed elements, and whether kernels are compiled."""
+
+    tries: int = 12
+    kernels: bool = False
+
+
+def judge(program: Program, seed: str, options: Options) -> Finding | None:
+    """What is wrong with our answers to a program; None where nothing is. Raises `oracle.Refused` if jaxlib refuses."""
+    theirs = oracle.Compiled(program.text(oracle=True))
+    given = arguments(program, seed)
+    want = theirs(given)
+    try:
+        module = hlo.parse(program.text())
+        found = _tuple(ix.evaluate(module, *given))
+    except BaseException as error:  # whatever it is, the program is one that jaxlib accepts
+        return Finding("refused", f"{type(error).__name__}: {error}")
+    if wrong := _differences(program, module, given, found, want):
+        return Finding("value", wrong)
+    if wrong := _maps(program, module, theirs, given, seed, options.tries):
+        return Finding("map", wrong)
+    return _kernels(program, theirs, seed) if options.kernels else None
+
+
+def _tuple(value: object) -> tuple[object, ...]:
+    return value if isinstance(value, tuple) else (value,)
+
+
+def _differences(
+    program: Program, module: hlo.Module, given: Arrays, found: Sequence[object], want: Arrays
+) -> str | None:
+    """The first output that differs from jaxlib's, as jaxlib compiles by default, with or without denormal numbers."""
+    names = list(program.outputs)
+    differ = [n for k, n in enumerate(names) if difference(found[k], want[k], program.outputs[n])]
+    if not differ:
+        return None
+    part = program.reduced(differ)
+    careful = oracle.Compiled(part.text(oracle=True), quick=False)
+    wrong = _first(part, [found[names.index(n)] for n in differ], careful(_given(program, part, given)))
+    if wrong is None:
+        return None
+    zeroed = [flushed(a) for a in given]
+    ours = _tuple(ix.evaluate(module, *zeroed))
+    flat = [flushed(o) if isinstance(o, np.ndarray) else o for o in (ours[names.index(n)] for n in differ)]
+    without = _first(part, flat, [flushed(a) for a in careful(_given(program, part, zeroed))])
+    return wrong if without else None
+
+
+def _first(part: Program, ours: Sequence[object], theirs: Arrays) -> str | None:
+    """The first output that differs, those that XLA is known to answer otherwise left out."""
+    for (name, tolerance), a, b in zip(part.outputs.items(), ours, theirs, strict=True):
+        wrong = difference(a, b, tolerance)
+        if wrong and not deviations.known(part, name, a, b, tolerance):
+            return f"{name}: {wrong}"
+    return None
+
+
+def _given(program: Program, part: Program, arguments: Arrays) -> list[np.ndarray]:
+    """The arguments of a part of a program."""
+    known = dict(zip(program.parameters, arguments, strict=True))
+    return [known[name] for name in part.parameters]
+
+
+def _maps(
+    program: Program, module: hlo.Module, theirs: oracle.Compiled, given: Arrays, seed: str, tries: int
+) -> str | None:
+    kinds = [(i.shape.kind, program.data[i.name]) for i in program.instructions if i.opcode == "parameter"]
+    rng = np.random.default_rng(zlib.crc32(seed.encode()))
+    try:
+        return perturb.unsound(module.entry, theirs, given, kinds, rng, tries)
+    except perturb.TooLarge:
+        return None
+    except oracle.Refused:
+        raise
+    except BaseException as error:  # a panic is no Exception
+        return f"{type(error).__name__}: {error}"
+
+
+def _kernels(program: Program, theirs: oracle.Compiled, seed: str) -> Finding | None:
+    """Compiled kernels, called twice with different data."""
+    try:
+        executable = ix.compile(program.text(), device="cpu")
+    except BaseException as error:
+        return Finding("compile", f"{type(error).__name__}: {error}")
+    module = hlo.parse(program.text())
+    for call in ("first", "second"):
+        given = arguments(program, f"{seed}/{call}")
+        try:
+            found = _tuple(executable(*given))
+        except BaseException as error:
+            return Finding("run", f"{type(error).__name__}: {error}")
+        if wrong := _differences(program, module, given, found, theirs(given)):
+            return Finding("kernel", f"{call} call: {wrong}")
+    return None
+
+
+def shrink(
+    program: Program, seed: str, options: Options, kind: str, patience: int = 150
+) -> tuple[Program, Finding | None]:
+    """A smaller program with a finding of the same kind: fewer outputs, and parameters instead of instructions."""
+    rng, best = random.Random(seed), None
+    while patience > 0:
+        for smaller in _smaller(program, rng):
+            patience -= 1
+            try:
+                found = judge(smaller, seed, options)
+            except oracle.Refused:
+                continue
+            if found is not None and found.kind == kind:
+                program, best = smaller, found
+                break
+            if patience <= 0:
+                break
+        else:
+            break
+    return program, best
+
+
+def _smaller(program: Program, rng: random.Random) -> list[Program]:
+    outputs = list(program.outputs)
+    found = []
+    if len(outputs) > 1:
+        half = len(outputs) // 2
+        found += [program.reduced(part) for part in (outputs[:half], outputs[half:]) if part]
+        if len(outputs) < 8:
+            found += [program.reduced([o for o in outputs if o != left]) for left in outputs]
+    inner = [i for i in program.instructions if i.opcode not in ("parameter", "constant") and hasattr(i.shape, "kind")]
+    inner = [i for i in inner if i.shape.kind != "token" and i.name not in outputs]
+    rng.shuffle(inner)
+    return found + [program.with_parameter(i.name) for i in inner]

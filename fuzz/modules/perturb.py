@@ -1,0 +1,202 @@
+"""Maps against what happens: another value of one element changes no output that the maps don't name.
+
+What changes is seen in jaxlib's results; what a map names is found by enumerating its domain, with its runtime variables
+looked up in the program's values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
+
+from indexing import hlo
+from indexing.ops.block import OperandIndexing
+from indexing.ops.interpret import evaluate_instruction
+from indexing.ops.through import computation_indexing, computation_inverse
+from indexing.ops.tuple_ import flatten
+from modules.program import product
+from modules.values import DEFINITE, TRIANGULAR, Data, random_array
+
+Values = dict[object, object]
+Pairs = np.ndarray
+Run = Callable[[Sequence[np.ndarray]], list[np.ndarray]]
+MOST_POINTS = 200_000  # of a map's domain; larger ones are not enumerated
+
+
+class TooLarge(Exception):
+    """A domain of more points than are enumerated here."""
+
+
+def all_values(computation: hlo.Computation, arguments: Sequence[object]) -> Values:
+    """The value of every instruction, those inside of fusions, calls, and all branches of conditionals included."""
+    values: Values = {}
+    for i in computation.post_order():
+        operands = [values[o] for o in i.operands]
+        values[i] = evaluate_instruction(i, operands, arguments)
+        if i.opcode in ("fusion", "call"):
+            values |= all_values(i.called[0], operands)
+        if i.opcode == "conditional":
+            for branch, operand in zip(i.called, operands[1:], strict=True):
+                values |= all_values(branch, [operand])
+    return values
+
+
+def named(
+    maps: Iterable[OperandIndexing], leaf: int, values: Values, here: Sequence[int], there: Sequence[int]
+) -> Pairs:
+    """Which pairs the maps name: a matrix over flat indices of an array of sizes `here` and of one of sizes `there`."""
+    pairs = np.zeros((product(here), product(there)), bool)
+    for m in maps:
+        if m.leaf != leaf or m.map.is_known_empty:
+            continue
+        if m.map.is_undefined:
+            pairs[:] = True
+            continue
+        dims, results = _points(m, values)
+        pairs[_flat(dims, here), _flat(results, there)] = True
+    return pairs
+
+
+def _flat(index: Sequence[np.ndarray], sizes: Sequence[int]) -> np.ndarray:
+    found: np.ndarray = np.zeros(index[0].shape if index else (), np.int64)
+    for i, size in zip(index, sizes, strict=True):
+        if not ((i >= 0) & (i < size)).all():
+            raise AssertionError(f"an index from {i.min()} to {i.max()} of a dimension of {size}")
+        found = found * size + i
+    return found
+
+
+def _points(m: OperandIndexing, values: Values) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """All points of the domain that belong to these values: their dimensions, and the map's results there."""
+    intervals = [v.interval for v in (*m.map.dims, *m.map.ranges)]
+    lengths = [i.upper - i.lower + 1 for i in intervals]
+    if product(lengths) > MOST_POINTS:
+        raise TooLarge
+    grid = np.indices(lengths).reshape(len(lengths), product(lengths))
+    point = [grid[k] + i.lower for k, i in enumerate(intervals)]
+    count, dims = product(lengths), len(m.map.dims)
+    runtimes, kept = _runtime_values(m, point, count, values)
+    point, runtimes = [p[kept] for p in point], [r[kept] for r in runtimes]
+    if not point and not runtimes:
+        return [], [np.array([int(v)]) for v in m.map.evaluate([], [])] if m.map.contains([], []) else []
+    inside = np.broadcast_to(np.asarray(m.map.contains(point[:dims], [*point[dims:], *runtimes])), kept.sum())
+    point, runtimes = [p[inside] for p in point], [r[inside] for r in runtimes]
+    found = m.map.evaluate(point[:dims], [*point[dims:], *runtimes])
+    return point[:dims], [np.broadcast_to(np.asarray(f, np.int64), inside.sum()) for f in found]
+
+
+def _runtime_values(
+    m: OperandIndexing, point: Sequence[np.ndarray], count: int, values: Values
+) -> tuple[list[np.ndarray], np.ndarray]:
+    """For each point the values of the runtime variables, and whether there are any: else it isn't in the domain."""
+    dims, kept = len(m.map.dims), np.ones(count, bool)
+    known: dict[int, np.ndarray] = {}
+    while len(known) < len(m.runtime_values):
+        before = len(known)
+        for k, value in enumerate(m.runtime_values):
+            first = dims + len(value.map.ranges)
+            needs = {v - first for e in value.map.results for v in e.used_variables() if v >= first}
+            if k in known or not needs <= set(known):
+                continue
+            symbols = [
+                *point[dims:first],
+                *(known.get(j, np.zeros(count, np.int64)) for j in range(len(value.map.runtimes))),
+            ]
+            array = np.asarray(flatten(values[value.instruction])[value.output])
+            at = [np.broadcast_to(np.asarray(v), count) for v in value.map.evaluate(list(point[:dims]), symbols)]
+            for i, n in zip(at, array.shape, strict=True):
+                kept &= (i >= 0) & (i < n)
+            element = array[tuple(np.where(kept, i, 0) for i in at)] if kept.any() else np.zeros(count)
+            known[k], inside = _clamped(m, k, np.broadcast_to(element, count))
+            kept &= inside
+        assert len(known) > before, "runtime values depend on each other in a circle"
+    return [known[k] for k in range(len(m.runtime_values))], kept
+
+
+def _clamped(m: OperandIndexing, k: int, element: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    value, interval = m.runtime_values[k], m.map.runtimes[k].interval
+    lower, upper = value.bounds or (interval.lower, interval.upper)
+    wide = element.astype(object) if element.dtype == np.uint64 else element.astype(np.int64)
+    if value.out_of_bounds == "clamp":
+        return np.clip(wide, lower, upper).astype(np.int64), np.ones(element.shape, bool)
+    inside = np.asarray((wide >= lower) & (wide <= upper), bool)
+    return np.where(inside, wide, lower).astype(np.int64), inside
+
+
+class Watcher:
+    """The maps of an entry, enumerated for the values of one set of arguments."""
+
+    def __init__(self, entry: hlo.Computation, arguments: Sequence[np.ndarray]) -> None:
+        with np.errstate(all="ignore"):
+            self.values = all_values(entry, arguments)
+        self.entry = entry
+        self.sizes = [leaf.dimensions for leaf in entry.root.shape.leaves]
+
+    def pairs(self, output: int, parameter: int) -> dict[str, np.ndarray]:
+        """Pairs (output element, parameter's element) by either direction's maps, and by their pieces."""
+        there, here = self.entry.parameters[parameter].shape.dimensions, self.sizes[output]
+        maps = computation_indexing(self.entry, output)[parameter]
+        back = computation_inverse(self.entry, parameter)[output]
+        found = {
+            "output to input": named(maps, 0, self.values, here, there),
+            "input to output": named(back, 0, self.values, there, here).T,
+        }
+        for name, whole, turned in (("output to input", maps, False), ("input to output", back, True)):
+            if any(m.pieces is not None for m in whole):
+                pieces = [p for m in whole for p in (m.pieces if m.pieces is not None else (m,))]
+                sides = (there, here) if turned else (here, there)
+                matrix = named(pieces, 0, self.values, *sides)
+                found[f"{name}, pieces"] = matrix.T if turned else matrix
+        return found
+
+
+def unsound(
+    entry: hlo.Computation,
+    run: Run,
+    arguments: Sequence[np.ndarray],
+    data: Sequence[tuple[str, Data]],
+    rng: np.random.Generator,
+    tries: int,
+) -> str | None:
+    """A pair that jaxlib's results show and a map doesn't name; None where there is none among `tries` changes."""
+    watcher, before = Watcher(entry, arguments), run(arguments)
+    able = [k for k, a in enumerate(arguments) if a.size]
+    known: dict[tuple[int, int], dict[str, np.ndarray]] = {}
+    for _ in range(tries if able else 0):
+        parameter = int(rng.choice(able))
+        kind, style = data[parameter]
+        element = int(rng.integers(arguments[parameter].size))
+        changed = _changed(arguments[parameter], element, kind, style, rng)
+        after = run([changed if k == parameter else a for k, a in enumerate(arguments)])
+        for output, (old, new) in enumerate(zip(before, after, strict=True)):
+            differs = np.flatnonzero(_bytes_differ(old, new))
+            if not len(differs):
+                continue
+            if (output, parameter) not in known:
+                known[output, parameter] = watcher.pairs(output, parameter)
+            for name, pairs in known[output, parameter].items():
+                missing = differs[~pairs[differs, element]]
+                if len(missing):
+                    return (
+                        f"output {output} at flat index {missing[0]} changes with element {element} of parameter "
+                        f"{parameter}, which the maps don't name ({name})"
+                    )
+    return None
+
+
+def _changed(array: np.ndarray, element: int, kind: str, style: Data, rng: np.random.Generator) -> np.ndarray:
+    """The array with another value of the same kind of data in one place."""
+    changed = array.copy()
+    flat = changed.reshape(-1)
+    if style in (DEFINITE, TRIANGULAR):  # which any other value of an element may undo
+        flat[element] *= flat.dtype.type(1.0625)
+    else:
+        flat[element] = random_array(kind, array.shape, style, rng).reshape(-1)[element]
+    return changed
+
+
+def _bytes_differ(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    width = a.dtype.itemsize
+    left, right = (np.ascontiguousarray(x).reshape(-1).view(np.uint8).reshape(-1, width) for x in (a, b))
+    return (left != right).any(axis=1)

@@ -1,0 +1,41 @@
+"""The process that judges modules; jaxlib may end it at any of them."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import traceback
+from multiprocessing.connection import Connection
+
+READY = "ready"
+
+
+def work(pipe: Connection, seed: int, numbers: range, options: argparse.Namespace) -> None:
+    """Judge modules one after the other; each is answered by one message, a failure by a second one made smaller."""
+    quiet = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(quiet, 2)  # what XLA has to say before it dies
+    from modules import generate, oracle
+    from modules.judge import Options, judge, shrink
+
+    pipe.send(READY)
+    for number in numbers:
+        key = f"{seed}/{number}"
+        kernels = random.Random(f"{key}/kernels").random() < options.kernels
+        how = Options(options.tries, kernels)
+        try:
+            program = generate.random_program(key, options.steps)
+            found = judge(program, key, how)
+        except oracle.Refused as error:
+            pipe.send((number, "refused by jaxlib", str(error)))
+            continue
+        except BaseException:  # a mistake of the fuzzer's own
+            pipe.send((number, "failed", ""))
+            pipe.send((number, "smaller", f"the fuzzer itself: {traceback.format_exc()}"))
+            continue
+        if found is None:
+            pipe.send((number, "kernels right" if kernels else "right", ""))
+            continue
+        pipe.send((number, "failed", str(found)))
+        small, why = shrink(program, key, Options(max(options.tries, 12), kernels), found.kind)
+        pipe.send((number, "smaller", f"{why or found}\n{small.text()}"))

@@ -1,0 +1,85 @@
+"""What the command line reads and writes: standard streams as they may be, in any encoding, full, closed or gone."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import TextIO, TypeAlias
+
+from indexing.errors import IndexingError
+
+Json: TypeAlias = "dict[str, Json] | list[Json] | str | int | float | bool | None"
+
+STDIN = "<stdin>"
+
+
+class Problem(IndexingError):
+    """What is wrong with the input or with a stream, where no function of the package is there to say it."""
+
+    id = "command-line"
+
+
+def standard_input() -> bytes:
+    """All of standard input."""
+    if sys.stdin is None:
+        raise Problem("standard input is closed; give a file's name instead of -")
+    try:
+        return sys.stdin.buffer.read()
+    except OSError as error:
+        raise Problem(f"standard input: {error.strerror or error}") from error
+
+
+def write(lines: Iterable[str]) -> None:
+    """Write lines to standard output, and see that they reached it; what its encoding lacks is escaped.
+
+    Raises BrokenPipeError where the reader has gone, Problem where there is no room.
+    """
+    if sys.stdout is None:
+        raise Problem("standard output is closed: there is nowhere to write the answer")
+    try:
+        sys.stdout.writelines(_encodable(line, sys.stdout) + "\n" for line in lines)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _discard(sys.stdout)
+        raise
+    except OSError as error:
+        _discard(sys.stdout)
+        raise Problem(f"standard output: {error.strerror or error}") from error
+
+
+def write_json(data: Json) -> None:
+    """Write data as JSON to standard output, as `write` does."""
+    write([json.dumps(data, indent=2)])
+
+
+def complain(message: str) -> None:
+    """Say on standard error, where there is one, what is wrong; what a terminal would obey is escaped."""
+    safe = "".join(c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape").decode() for c in message)
+    if sys.stderr is not None:
+        try:
+            print(f"indexing: {_encodable(safe, sys.stderr)}", file=sys.stderr, flush=True)
+        except OSError:  # nobody can be told
+            _discard(sys.stderr)
+
+
+@contextmanager
+def spoken_warnings() -> Iterator[None]:
+    """Say warnings as messages of the command, without the place in the sources."""
+    with warnings.catch_warnings():
+        warnings.showwarning = lambda message, *_, **__: complain(f"warning: {message}")
+        yield
+
+
+def _encodable(text: str, stream: TextIO) -> str:
+    """The text with what the stream's encoding lacks escaped."""
+    encoding = stream.encoding or "utf-8"
+    return text.encode(encoding, "backslashreplace").decode(encoding)
+
+
+def _discard(stream: TextIO) -> None:
+    """Let what is left in the stream's buffer go nowhere, so that flushing it at exit does not fail again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

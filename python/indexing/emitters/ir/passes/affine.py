@@ -1,0 +1,112 @@
+"""Index expressions that neighbouring threads step through evenly, written out over thread ids and counters of loops.
+
+`i floordiv 256` with i = bl_x * 128 + th_x is `bl_x floordiv 2`: the same for all threads. Where the expression that results
+is affine in th_x, a compiler sees loads of neighbouring elements, or one load for all; elsewhere the names stay.
+
+A block in a line whose threads step evenly in rows of 32 only, say, becomes one of 32 by 4 threads in the same order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+
+from indexing._core import Interval, SymbolicExpr, variable
+from indexing.emitters.ir import nodes as ir
+from indexing.emitters.ir.traversal import expressions_of, indices_of, rewrite_values, subvalues, values_of
+
+X, Y = 0, 1
+SHORTEST = 8  # threads of a row
+
+
+def make_indices_affine(kernel: ir.Kernel) -> ir.Kernel:
+    """The kernel with such index expressions in its entry, and rows of threads as long as most of them allow."""
+    size = kernel.block[X]
+    if size == 1:
+        return kernel
+    lengths = [size]
+    if kernel.block[1:] == (1, 1):
+        lengths += [size >> k for k in range(1, size.bit_length()) if size % (1 << k) == 0 and size >> k >= SHORTEST]
+    found = [_Rows(kernel, length) for length in lengths]
+    best = min(found, key=lambda rows: rows.uneven)  # of equal ones the first: the longest rows
+    return best.kernel()
+
+
+class _Rows:
+    """The kernel with rows of `length` threads; th_x is th_x + length * th_y."""
+
+    def __init__(self, kernel: ir.Kernel, length: int) -> None:
+        self.original, self.length = kernel, length
+        self.count = kernel.block[X] // length
+        self.variables = list(kernel.variables)
+        if self.count > 1:
+            for axis, size in ((X, length), (Y, self.count)):
+                self.variables[axis] = replace(kernel.variables[axis], interval=Interval(0, size - 1))
+        self.intervals = [v.interval for v in self.variables]
+        self.given = {
+            s.variable: s.value
+            for s in ir.statements(kernel.body)
+            if isinstance(s, ir.LetIndex) and isinstance(s.value, SymbolicExpr)
+        }
+        self.whole: dict[int, SymbolicExpr] = {}
+        self.found: dict[SymbolicExpr, SymbolicExpr] = {}
+
+    @cached_property
+    def uneven(self) -> int:
+        """How many places in memory do not move evenly along a row."""
+        return sum(not _is_affine(self._written_out(e).simplify(self.intervals)) for e in _places(self.original))
+
+    def kernel(self) -> ir.Kernel:
+        """The whole kernel."""
+        body = rewrite_values(self.original.body, lambda value: value, self._expression)
+        block = (self.length, self.count, 1) if self.count > 1 else self.original.block
+        return replace(self.original, block=block, variables=tuple(self.variables), body=body)
+
+    def _expression(self, expression: SymbolicExpr) -> SymbolicExpr:
+        """The expression written out, where that is affine in the thread; else with what it names."""
+        if expression not in self.found:
+            out = self._written_out(expression).simplify(self.intervals)
+            self.found[expression] = out if _is_affine(out) else self._in_rows(expression).simplify(self.intervals)
+        return self.found[expression]
+
+    def _in_rows(self, expression: SymbolicExpr) -> SymbolicExpr:
+        used = expression.used_variables()
+        if self.count == 1 or X not in used:
+            return expression
+        whole = [variable(v) for v in range(max(used) + 1)]
+        whole[X] = variable(X) + variable(Y) * self.length
+        return expression.replace_variables(whole)
+
+    def _written_out(self, expression: SymbolicExpr) -> SymbolicExpr:
+        used = expression.used_variables()
+        return expression.replace_variables([self._variable(v) for v in range(max(used, default=-1) + 1)])
+
+    def _variable(self, number: int) -> SymbolicExpr:
+        if number not in self.given:
+            return self._in_rows(variable(number))
+        if number not in self.whole:
+            self.whole[number] = variable(number)  # until it is known
+            self.whole[number] = self._written_out(self.given[number]).simplify(self.intervals)
+        return self.whole[number]
+
+
+def _places(kernel: ir.Kernel) -> list[SymbolicExpr]:
+    """The index expressions of loads and stores."""
+    found: dict[SymbolicExpr, None] = {}
+    for statement in ir.statements(kernel.body):
+        if isinstance(statement, ir.Store | ir.Copy | ir.CallFunction):
+            found.update(dict.fromkeys(indices_of(statement)))
+        for value in values_of(statement):
+            for part in subvalues(value):
+                if isinstance(part, ir.Load):
+                    found.update(dict.fromkeys(expressions_of(part)))
+    return list(found)
+
+
+def _is_affine(expression: SymbolicExpr) -> bool:
+    used = expression.used_variables()
+    if X not in used:
+        return True
+    beside = [variable(v) for v in range(max(used) + 1)]
+    beside[X] = variable(X) + 1
+    return (expression.replace_variables(beside) - expression).constant_value is not None

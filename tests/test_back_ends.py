@@ -1,0 +1,117 @@
+"""What "auto" runs on where back ends are missing or broken, and how what is missing can be installed."""
+
+import shlex
+import subprocess
+import sys
+import warnings
+from collections.abc import Iterator
+from importlib import metadata
+
+import numpy as np
+import pytest
+
+import indexing as ix
+from indexing import executable, extras
+from indexing.runtime.opencl import OpenCLDevice
+
+NEGATE = "ENTRY e { p = f32[4] parameter(0) ROOT n = f32[4] negate(p) }"
+WITHOUT = """
+import sys
+for name in {missing}: sys.modules[name] = None
+import numpy as np, indexing as ix
+from indexing import compile
+for k in range(3):
+    run = compile({program!r})
+    assert run(np.full(4, k, np.float32)).tolist() == [-float(k)] * 4
+print(run.device)
+"""
+
+
+@pytest.fixture(autouse=True)
+def found_anew() -> Iterator[None]:
+    executable.first_that_works.cache_clear()
+    yield
+    executable.first_that_works.cache_clear()
+
+
+def test_auto_runs_in_the_reference_where_nothing_else_works_and_says_so_once() -> None:
+    program = WITHOUT.format(missing=["pyopencl", "cuda"], program=NEGATE)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout) == (0, "reference\n"), done.stderr
+    assert done.stderr.count("ReferenceFallback") == 1
+    assert "device='auto' runs programs on 'reference', slowly: device 'cpu' does not work: " in done.stderr
+    assert "install it with: " + shlex.quote(sys.executable) + " -m pip install" in done.stderr
+
+
+def test_the_command_line_says_it_as_well() -> None:
+    program = "import sys\nfor n in ('pyopencl', 'cuda'): sys.modules[n] = None\nfrom indexing.cli import main\nmain(['run', '-'])"
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, input=NEGATE, capture_output=True, text=True, timeout=120)
+    assert "0 kernels on reference" in done.stdout
+    assert done.stderr.startswith("indexing: warning: device='auto' runs programs on 'reference'")
+
+
+def test_a_back_end_that_opens_but_makes_no_kernel_does_not_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(self: OpenCLDevice, kernel: object) -> object:
+        raise ix.CompileError("no linker")
+
+    monkeypatch.setattr(OpenCLDevice, "load", refuse)
+    monkeypatch.setattr(executable, "_has_gpu", lambda: False)
+    with pytest.warns(ix.ReferenceFallback, match="device 'cpu' does not work: no linker"):
+        assert executable.first_that_works() == "reference"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert executable.first_that_works() == "reference"
+
+
+def test_a_gpu_that_cannot_be_used_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def opened(name: str) -> OpenCLDevice:
+        if name == "cuda":
+            raise ix.IndexingError("GPU 0 can't be used")
+        return OpenCLDevice()
+
+    monkeypatch.setattr(executable, "_opened", opened)
+    monkeypatch.setattr(executable, "_has_gpu", lambda: True)
+    with pytest.warns(ix.ReferenceFallback, match="runs programs on 'cpu': device 'cuda' does not work: GPU 0"):
+        assert executable.first_that_works() == "cpu"
+
+
+def test_nothing_is_said_where_the_first_works() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert executable.first_that_works() in ("cuda", "cpu")
+
+
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+def test_a_device_that_was_asked_for_is_not_replaced(device: str) -> None:
+    program = WITHOUT.format(missing=["pyopencl", "cuda"], program=NEGATE).replace(
+        "compile('", f"compile(device={device!r}, module='"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 1 and "CompileError: running kernels on" in done.stderr
+
+
+@pytest.mark.parametrize("extra", ["cpu", "cuda", "jax"])
+def test_commands_install_what_the_extra_lists(extra: str) -> None:
+    words = shlex.split(extras.install_command(extra))
+    assert words[:6] == ["it", "with:", sys.executable, "-m", "pip", "install"]
+    listed = [r for r in metadata.requires("indexing") or [] if r.replace('"', "'").endswith(f"extra == '{extra}'")]
+    assert words[6:] == [r.split(";")[0].strip() for r in listed] != []
+    # Each is met here, where the extra is installed: nothing is left to download, and the command ends well.
+    done = subprocess.run([*words[2:], "--no-index", "--quiet"], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_source_tree_that_is_not_installed_names_its_list(monkeypatch: pytest.MonkeyPatch) -> None:
+    def absent(name: str) -> list[str]:
+        raise metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(extras.metadata, "requires", absent)
+    assert extras.install_command("cpu") == "the packages that pyproject.toml lists for cpu"
+
+
+def test_no_message_names_a_package_that_no_index_has() -> None:
+    with pytest.raises(ix.UnsupportedOp) as caught, pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, "jax", None)
+        ix.from_jax(np.sin, np.float32(1))
+    assert "install it with" in str(caught.value) and "indexing[" not in str(caught.value)

@@ -1,0 +1,29 @@
+"""Random command lines end as the command line promises: an answer, one message, or wrong usage."""
+
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import command_line
+
+
+@pytest.fixture(scope="module", autouse=True)
+def files() -> Iterator[None]:
+    with command_line.in_folder_of_files():
+        yield
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.integers(0, 2**32), st.integers(0, 2**20))
+def test_a_command_ends_with_an_answer_or_a_message(seed: int, number: int) -> None:
+    words, data = command_line.command(seed, number)
+    assert command_line.judge(words, data) is None, words
+
+
+def test_commands_of_every_kind_are_drawn() -> None:
+    drawn = [command_line.command(1, k) for k in range(400)]
+    assert {words[0] for words, _ in drawn} >= set(command_line.COMMANDS)
+    assert {w for words, _ in drawn for w in words} >= {"--json", "--out", "packed.hlo", "-", "\udcff"}
+    assert {data[:2] == b"\x1f\x8b" for _, data in drawn} == {True, False}

@@ -1,0 +1,120 @@
+"""The fuzzer of HLO modules: each op has a program that agrees with jaxlib, planted mistakes are found, seeds repeat."""
+
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import indexing as ix
+from indexing.ops import REGISTRY
+from modules import deviations, generate, judge, perturb
+from modules.compare import difference, flushed
+from modules.program import EXACT, Array, Builder, Names, Program, Tolerance
+from modules.values import ALL, ANY, SMALL, dtype, random_array
+
+SEED = "20261"
+DOCUMENT = Path(__file__).resolve().parent.parent / "docs" / "fuzzing.md"
+
+
+def test_every_op_has_a_generator_or_a_reason_for_none() -> None:
+    assert set(generate.GENERATORS) | set(generate.LEFT_OUT) == set(REGISTRY)
+    assert set(generate.GENERATORS).isdisjoint(generate.LEFT_OUT)
+
+
+@pytest.mark.parametrize("opcode", sorted(generate.GENERATORS))
+def test_a_program_of_each_op_agrees_with_jaxlib(opcode: str) -> None:
+    program = generate.program_of(opcode, SEED)
+    assert opcode in program.opcodes()
+    assert judge.judge(program, SEED, judge.Options(tries=4)) is None, program.text()
+
+
+def test_random_programs_agree_with_jaxlib() -> None:
+    for number in range(10):
+        program = generate.random_program(f"{SEED}/{number}")
+        assert judge.judge(program, SEED, judge.Options(tries=4)) is None, program.text()
+
+
+def test_a_seed_repeats_its_program_and_its_data() -> None:
+    one, other = (generate.random_program(f"{SEED}/repeat") for _ in range(2))
+    assert one.text() == other.text() != generate.random_program(f"{SEED}/another").text()
+    first, second = (generate.arguments(p, SEED) for p in (one, other))
+    assert all(a.tobytes() == b.tobytes() for a, b in zip(first, second, strict=True))
+
+
+def test_a_wrong_value_is_found_and_its_program_made_smaller(monkeypatch: pytest.MonkeyPatch) -> None:
+    evaluate = ix.evaluate
+
+    def wrong(module: ix.hlo.Module, *arrays: np.ndarray) -> object:
+        """Adds 1 to what the instruction named bad gives."""
+        found = list(evaluate(module, *arrays))
+        names = [o.name for o in module.entry.root.operands]
+        if "bad" in names:
+            found[names.index("bad")] = found[names.index("bad")] + np.float32(1)
+        return tuple(found)
+
+    program = _with_an_instruction_named_bad()
+    assert judge.judge(program, SEED, judge.Options()) is None
+    monkeypatch.setattr(ix, "evaluate", wrong)
+    found = judge.judge(program, SEED, judge.Options())
+    assert found is not None
+    assert found.kind == "value" and found.reason.startswith("bad: ")
+    small, why = judge.shrink(program, SEED, judge.Options(), "value")
+    assert [i.opcode for i in small.instructions] == ["parameter", "negate"]
+    assert why is not None
+
+
+def _with_an_instruction_named_bad() -> Program:
+    b = Builder(random.Random(SEED), Names())
+    x = b.parameter(Array("f32", (2, 3)), SMALL)
+    y = b.emit("reverse", x.shape, [x], "dimensions={1}")
+    b.emit("negate", y.shape, [y], name="bad")
+    b.emit("copy", y.shape, [y])
+    return generate.finished(b)
+
+
+def test_a_pair_that_no_map_names_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(perturb, "named", lambda maps, leaf, values, here, there: np.zeros((6, 6), bool))
+    found = judge.judge(_with_an_instruction_named_bad(), SEED, judge.Options())
+    assert found is not None
+    assert found.kind == "map" and "don't name" in found.reason
+
+
+def test_what_only_we_refuse_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(text: str) -> None:
+        raise ix.UnsupportedOp("no")
+
+    monkeypatch.setattr(ix.hlo, "parse", refuse)
+    found = judge.judge(_with_an_instruction_named_bad(), SEED, judge.Options())
+    assert found == judge.Finding("refused", "UnsupportedOp: no")
+
+
+def test_arrays_are_the_same_bit_for_bit_or_within_a_tolerance() -> None:
+    def differ(a: object, b: object, tolerance: Tolerance = EXACT, kind: str = "f32") -> bool:
+        return difference(np.array([a], dtype(kind)), np.array([b], dtype(kind)), tolerance) is not None
+
+    above = np.nextafter(np.float32(1), np.float32(2))
+    assert not differ(np.nan, -np.nan) and not differ(np.inf, np.inf)
+    assert differ(0.0, -0.0) and not differ(0.0, -0.0, Tolerance(1))
+    assert differ(1, above) and not differ(1, above, Tolerance(1)) and differ(np.nan, 1, Tolerance(1))
+    assert differ(1, 2, Tolerance(9), "s32") and not differ(7, 7, kind="u4")
+    assert differ(1 + 1j, 1 - 1j, Tolerance(9), "c64") and not differ(complex(1, above), 1 + 1j, Tolerance(1), "c64")
+    assert difference(np.zeros(2, np.float32), np.zeros(3, np.float32), EXACT) is not None
+    assert flushed(np.array([1e-40, -1e-40, 1], np.float32)).tolist() == [0, 0, 1]
+
+
+def test_data_of_every_type_has_its_type_and_sizes() -> None:
+    rng = np.random.default_rng(0)
+    for kind in ALL:
+        for sizes in ((), (0, 2), (3, 2)):
+            found = random_array(kind, sizes, ANY, rng)
+            assert found.dtype == dtype(kind) and found.shape == sizes
+
+
+def test_known_deviations_are_documented() -> None:
+    text = DOCUMENT.read_text()
+    for line in deviations.DEVIATIONS:
+        assert f"| {line.name} | {line.reason} |" in text
+    for name, reason in deviations.AVOIDED.items():
+        assert f"| {name} | {reason} |" in text
+    assert set(generate.LEFT_OUT.values()) - {"every program has some"} <= {line[2:] for line in text.splitlines()}

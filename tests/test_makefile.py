@@ -1,0 +1,27 @@
+"""The Makefile in a folder whose name has spaces: what it runs is quoted."""
+
+import re
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+MAKEFILE = Path(__file__).resolve().parent.parent / "Makefile"
+TARGETS = re.findall(r"^([a-z-]+):.*##", MAKEFILE.read_text(), re.MULTILINE)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_no_command_is_torn_apart_at_a_space(tmp_path: Path, target: str) -> None:
+    folder = tmp_path / "a path with spaces"
+    folder.mkdir()
+    shutil.copy(MAKEFILE, folder)
+    for name in ("Cargo.toml", "Cargo.lock", "pyproject.toml", "README.md", "rust", "python"):
+        (folder / name).touch()
+    command = ["make", "-n", "SEED=1", "CORPUS=maps of mine.txt" if target == "bench" else "N=1000", target]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    for word in (w for line in done.stdout.splitlines() for w in shlex.split(line, comments=True)):
+        assert str(tmp_path) not in word or str(folder) in word, word
+    assert target == "help" or done.stdout
