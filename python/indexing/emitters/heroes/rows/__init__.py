@@ -32,7 +32,7 @@ BLOCK = 256  # threads
 VECTORS = 4  # of a thread at least, before more threads share a row
 WANTED_THREADS = 1 << 16  # a quarter of what a large GPU holds
 REGISTER_BYTES = 128  # of a thread, for what is kept: half of the registers that 1024 threads leave it
-SHARED_BYTES = 48 * 1024
+SHARED_BYTES = 40 * 1024  # of 48 that a block may have; reductions across warps take some
 
 
 def matches(computation: Computation) -> bool:
@@ -65,8 +65,10 @@ def plan(
         return RowsPlan(d, chosen, across, width, KEEPS[keep])
     if _elements(found) * held.bytes_at_once <= REGISTER_BYTES:
         return found
-    fits = _elements(found) * found.block[0] * held.bytes <= SHARED_BYTES
-    return RowsPlan(d, chosen, across, width, "shared" if fits else "nothing")
+    fitting = SHARED_BYTES // (_elements(found) * chosen * held.bytes)  # rows
+    if d.kind == "row" and fitting:
+        return RowsPlan(d, chosen, min(across, power_of_two(fitting)), width, "shared")
+    return RowsPlan(d, chosen, across, width, "shared" if fitting >= across else "nothing")
 
 
 def _space(computation: Computation) -> RowSpace:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from indexing.hlo import Instruction
     from indexing.ops.element import Index, Value
 
+WHOLLY = 1 << 10  # turns: registers have no index, so that each turn must be written out
+
 
 class Body:
     """Builds the entry."""
@@ -76,7 +78,7 @@ class Body:
         thread, and whether it is the first.
         """
         body, plan = self.body, self.plan
-        unroll = plan.steps if plan.keep == "registers" and self.kept.first else 0
+        unroll = WHOLLY if plan.keep == "registers" and self.kept.first else 0
         with placed(body, plan.kept_parts) as row:
             injected = self._inject_per_row(number, row)
             with (
