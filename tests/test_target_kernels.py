@@ -10,6 +10,7 @@ import pytest
 
 from indexing._core import Interval, constant, variable
 from indexing.emitters.ir import nodes as ir
+from indexing.emitters.ir.passes.affine import make_indices_affine
 from indexing.emitters.ir.passes.team_reductions import lower_team_reductions
 from indexing.emitters.targets import TARGETS, arguments, shared_bytes
 from indexing.errors import CompileError
@@ -551,6 +552,12 @@ def test_a_shared_loop_stands_outside_of_the_threads() -> None:
     lines = [line.strip() for line in source_of("matmul").splitlines()]
     loops = [line.split()[2] for line in lines if line.startswith("for (")]
     assert loops.index("k") < len(loops) - 1 - loops[::-1].index("th_x")
+
+
+def test_rows_of_threads_are_as_long_as_memory_is_walked_evenly() -> None:
+    assert make_indices_affine(CASES["column_sum"].kernel).block == (32, 8, 1)
+    assert make_indices_affine(CASES["row_sum_rows_a_warp"].kernel).block == (8, 8, 1)
+    assert make_indices_affine(CASES["matmul"].kernel).block == (128, 1, 1)
 
 
 def test_values_of_one_stretch_stay_out_of_memory() -> None:
