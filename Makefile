@@ -62,6 +62,7 @@ golden: $(VENV)/.developed ## accept the current output as what the golden tests
 
 fuzz: $(VENV)/.developed ## N= random problems (SEED=, FIRST=) in Rust, N/1000 maps through Python and isl, HLO modules, odd calls and commands
 	cargo run --quiet --locked --release --manifest-path fuzz/volume/Cargo.toml -- $(N) $(seed) $(FIRST)
+	cargo run --quiet --locked --release --manifest-path fuzz/slow/Cargo.toml -- $(few)0 $(seed)
 	"$(python)" fuzz/maps.py --count $(few) --seed $(seed)
 	"$(python)" fuzz/presburger.py --count $(few) --seed $(seed)
 	"$(python)" fuzz/arguments.py --count $(few)0 --seed $(seed)

@@ -188,7 +188,7 @@ def test_without_a_compiler_the_error_says_what_to_install(
     monkeypatch.delenv("CC", raising=False)
     monkeypatch.setenv("PATH", "")
     monkeypatch.setattr(compiler, "find_spec", lambda name: None)
-    with pytest.raises(CompileError, match=r"indexing\[cpu\]"):
+    with pytest.raises(CompileError, match="set CC to one, install gcc or clang, or"):
         Host()
     assert not compiler.is_available()
 
