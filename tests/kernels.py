@@ -154,7 +154,7 @@ def close(got: np.ndarray, want: np.ndarray, tolerance: float = 1e-5) -> None:
 
 
 def check(text: str, emitter: str | None = None, seed: int = 0, tolerance: float = 1e-5, **knobs: int) -> Kernel:
-    """The CPU kernel of a computation agrees with the reference, its CUDA form has the same thread maps.
+    """The CPU kernel of a computation agrees with the reference; its forms for GPUs have the same thread maps.
 
     It is loaded once, and called with data of two seeds in turns.
     """
@@ -169,10 +169,10 @@ def check(text: str, emitter: str | None = None, seed: int = 0, tolerance: float
         want = as_list(ix.evaluate(computation.module, *arrays))
         for got, expected in zip(launch(arrays), want, strict=True):
             close(got, expected, tolerance)
-    cuda = ix.emit(computation, dialect="cuda", **knobs)
-    assert cuda.output_maps == kernel.output_maps
-    assert (cuda.grid, cuda.block) == (kernel.grid, kernel.block)
-    return kernel
+    cuda, opencl = (ix.emit(computation, dialect=dialect, **knobs) for dialect in ("cuda", "opencl"))
+    assert cuda.output_maps == opencl.output_maps
+    assert (cuda.grid, cuda.block) == (opencl.grid, opencl.block)
+    return cuda
 
 
 def vector_moves(kernel: Kernel) -> dict[str, set[int]]:

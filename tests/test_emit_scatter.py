@@ -83,7 +83,7 @@ ENTRY fused {
 def test_sorted_points(knobs: dict[str, int], which: str) -> None:
     computation = ix.hlo.parse(POINTS).entry
     kernel = ix.emit(computation, dialect="c", **knobs)
-    assert ("cmpxchg" in kernel.source) == (knobs.get("segment") != 0)
+    assert ("compare_and_swap" in kernel.source) == (knobs.get("segment") != 0)
     rng = np.random.default_rng(2)
     x, u = rng.integers(-9, 9, (12, 7)).astype(np.float32), rng.integers(-9, 9, (40, 7)).astype(np.float32)
     i = {"runs": np.sort(rng.integers(-2, 14, 40)), "one": np.full(40, 5), "none fit": np.full(40, 99)}[which]
