@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import indexing as ix
@@ -74,6 +74,41 @@ def constraints(n: int) -> str:
     return f"({', '.join(names)}) -> (d0), domain: {', '.join(domain)}"
 
 
+def nested_min_of_max(n: int) -> str:
+    """max(min(max(d0, d0), d1 + 1) ..) n deep."""
+    e = "d0"
+    for k in range(n):
+        e = f"{'min' if k % 2 else 'max'}({e}, d{k % 5} + {k % 7})"
+    return on_box(e, 5)
+
+
+def max_of_min_sums(n: int) -> str:
+    """The greatest of n sums of a minimum and a variable."""
+    parts = (f"min(d{k % 4} * {k + 1}, d{(k + 1) % 4} + {k}) + d{(k + 2) % 4}" for k in range(n))
+    return on_box(f"max({', '.join(parts)})", 4)
+
+
+def product_of_sums(n: int) -> str:
+    """n factors, each a variable and a constant."""
+    return on_box(" * ".join(f"(d{k % 4} + {k + 1})" for k in range(n)), 4)
+
+
+def chain_of_equalities(n: int) -> str:
+    """n + 1 variables, each equal to the next."""
+    return on_box(f"d0 + d{n}", n + 1, [f"d{k} - d{k + 1} in [0, 0]" for k in range(n)])
+
+
+def cycle_of_differences(n: int) -> str:
+    """n variables, each greater than the next, in a ring: bounds that tighten by 1 in each round."""
+    return on_box("d0", n, [f"d{k} - d{(k + 1) % n} in [1, 1000000000]" for k in range(n)], 1_000_000_000)
+
+
+def on_box(e: str, variables: int, constraints: Iterable[str] = (), upper: int = 99) -> str:
+    names = [f"d{k}" for k in range(variables)]
+    domain = [f"{name} in [0, {upper}]" for name in names]
+    return f"({', '.join(names)}) -> ({e}), domain: {', '.join([*domain, *constraints])}"
+
+
 FAMILIES = (
     Family("nested (x*3 + 1) mod p", nested_mod, (125, 250, 500, 1000)),
     Family("nested max", nested_max, (125, 250, 500, 1000)),
@@ -81,6 +116,11 @@ FAMILIES = (
     Family("sum of quotients", long_sum, (1250, 2500, 5000, 10000)),
     Family("quotient of a sum", wide_sum, (64, 256, 1024)),
     Family("constraints", constraints, (25, 50, 100, 200)),
+    Family("nested min of max", nested_min_of_max, (125, 250, 500, 1000)),
+    Family("max of min-sums", max_of_min_sums, (125, 250, 500, 1000)),
+    Family("product of sums", product_of_sums, (1250, 2500, 5000, 10000)),
+    Family("chain of equalities", chain_of_equalities, (250, 500, 1000, 2000)),
+    Family("cycle of differences", cycle_of_differences, (250, 500, 1000, 2000)),
 )
 
 

@@ -67,7 +67,7 @@ def show_kernel(fusion: ix.hlo.Instruction) -> None:
 
 
 def show_results(module: ix.hlo.Module) -> int:
-    heading("The whole program, kernel after kernel, on this machine's CPU (PoCL), against the numpy reference")
+    heading("The whole program, kernel after kernel, on this machine's CPU, against the numpy reference")
     inputs = [array / 16 for array in make_inputs([p.shape for p in module.entry.parameters])]
     start = time.perf_counter()
     executable = ix.compile(module, device="cpu")

@@ -27,7 +27,7 @@ OPTIONS = {
     "simplify": ("--lines", "--style"),
     "analyze": ("--instruction", "--device", "--html"),
     "partition": ("--computation",),
-    "emit": ("--instruction", "--computation", "--dialect", "--out"),
+    "emit": ("--instruction", "--computation", "--dialect", "--stage", "--out"),
     "run": ("--input", "--seed", "--tolerance"),
     "draw": ("--computation", "--format"),
 }
@@ -37,13 +37,14 @@ GOOD = {
     "--style": ("xla", "default"),
     "--device": ("h100", "V100", "rtx a6000"),
     "--html": ("page.html",),
-    "--dialect": ("cuda", "opencl"),
+    "--dialect": ("cuda", "c", "opencl"),
+    "--stage": ("built", "hoist", "thread-loops"),
     "--out": ("out", "out/deep"),
     "--seed": ("0", "7"),
     "--tolerance": ("0.5", "1e-9"),
     "--format": ("svg", "dot"),
 }
-FLAGS = {"--all", "--inputs", "--physical", "--lines", "--json"}
+FLAGS = {"--all", "--inputs", "--physical", "--lines", "--json", "--verify"}
 WORDS = (
     "x",
     "f",

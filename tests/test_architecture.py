@@ -181,6 +181,21 @@ def test_every_executable_of_a_test_is_called_with_data_that_differs() -> None:
     assert found == []
 
 
+def test_only_targets_know_which_target_it_is() -> None:
+    """A pass, a hero or a builder asks what a target can do, never which one it is."""
+    names = re.compile(r"""["'](cuda|opencl|c)["']""")
+    asked = re.compile(r"dialect (==|!=|in)|target\.name|TARGETS\[[\"']")
+    found = []
+    for file in sorted((PACKAGE / "emitters").rglob("*.py")):
+        if file.parent.name == "targets":
+            continue
+        for number, line in enumerate(file.read_text().splitlines(), 1):
+            is_default = "dialect: str =" in line
+            if asked.search(line) or (names.search(line) and not is_default and 'kind == "c"' not in line):
+                found.append(f"{file.relative_to(ROOT)}:{number}: {line.strip()}")
+    assert found == []
+
+
 def test_no_unfinished_or_silenced_code() -> None:
     mark = re.compile(
         r"\bTO" + r"DO\b|\bXX" + r"X\b|except Exception|except:$|mark\.skip|\b(unimplemented|todo)!|NotImplementedError"

@@ -1,9 +1,5 @@
 """Bank conflicts against a simulator that looks at every word of every warp, and against the text of the kernels."""
 
-import itertools
-import re
-from collections.abc import Iterator
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,7 +7,7 @@ from hypothesis import strategies as st
 import indexing as ix
 from indexing.analysis.device import H100
 from indexing.analysis.traffic import count_banks
-from indexing.emitters.kernel import Dialect, Kernel
+from indexing.emitters.kernel import Dialect
 from memory_simulator import simulate_banks
 
 ADD = "add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] add(a, b) }\n"
@@ -115,27 +111,3 @@ def test_runs_in_a_tile_have_no_conflicts(kind: str, run: int) -> None:
     assert kernel.emitter in ("transpose", "loop")
     for access in ix.coalescing(kernel).shared:
         assert access.conflicts <= (0 if run * access.cell_bytes % 4 == 0 else 1), access
-
-
-def cells_of_source(kernel: Kernel, pattern: str) -> Iterator[tuple[int, ...]]:
-    """The cells that the first warp reaches, at each value of the loops: the index in the source, evaluated."""
-    found = re.search(pattern, kernel.source)
-    assert found is not None
-    index = found[1]
-    loops = dict(re.findall(r"for \(s32 (r\d+) = 0; r\d+ < (\d+)", kernel.source))
-    used = [name for name in loops if re.search(rf"\b{name}\b", index)]
-    for values in itertools.product(*(range(int(loops[name])) for name in used)):
-        names = dict(zip(used, values, strict=True)) | {"bl_x": 0}
-        yield tuple(eval(index.replace("/", "//"), names | {"th_x": lane}) for lane in range(32))
-
-
-@pytest.mark.parametrize("kind", ["f32", "bf16", "s8"])
-def test_the_maps_are_what_the_source_does(kind: str) -> None:
-    kernel = ix.emit(ix.hlo.parse(transposed(kind, 256, 512)).entry)
-    for access, pattern in zip(kernel.shared_accesses, (r"tile0\[([^]]*)\] = ", r"= .*tile0\[([^]]*)\]"), strict=True):
-        symbols = [range(v.upper + 1) for v in access.map.ranges]
-        stated = [
-            tuple(access.map.evaluate([lane, 0, 0, 0, 0, 0], s)[0] for lane in range(32))
-            for s in itertools.product(*symbols)
-        ]
-        assert sorted(stated) == sorted(cells_of_source(kernel, pattern)), access.kind

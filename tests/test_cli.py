@@ -13,6 +13,13 @@ import numpy as np
 import pytest
 
 from indexing.cli import main
+from indexing.emitters.ir.passes import STAGES
+from indexing.emitters.ir.reader import read_kernel
+from indexing.emitters.ir.text import print_kernel
+from indexing.emitters.ir.verify import Verification
+from indexing.emitters.ir.verify.check import Check
+from indexing.emitters.kernel import Kernel
+from indexing.emitters.targets import TARGETS
 
 TRANSPOSE = """
 HloModule transpose
@@ -148,6 +155,66 @@ def test_emit_writes_files(capsys: pytest.CaptureFixture[str], write: Write, tmp
     source, cubin = sorted((tmp_path / "out").iterdir(), key=lambda f: f.suffix == ".cubin")
     assert "__global__" in source.read_text()
     assert cubin.read_bytes()[:4] == b"\x7fELF"
+
+
+@pytest.mark.parametrize("dialect", TARGETS)
+def test_emit_writes_what_a_target_calls_its_files(
+    capsys: pytest.CaptureFixture[str], write: Write, tmp_path: Path, dialect: str
+) -> None:
+    printed(capsys, "emit", "--dialect", dialect, "--out", str(tmp_path / "out"), write(FUSION))
+    (source,) = (tmp_path / "out").iterdir()
+    assert source.suffix == {"cuda": ".cu", "c": ".c", "opencl": ".cl"}[dialect]
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_emit_prints_the_ir_of_a_stage(capsys: pytest.CaptureFixture[str], write: Write, stage: str) -> None:
+    about, text = printed(capsys, "emit", "--dialect", "c", "--stage", stage, write(FUSION)).split("\n", 1)
+    assert about.startswith("# loop_add: loop emitter")
+    assert print_kernel(read_kernel(text)) + "\n" == text
+    assert "load.f32 p0[" in text
+    (kernel,) = json.loads(printed(capsys, "emit", "--json", "--dialect", "c", "--stage", stage, write(FUSION)))
+    assert kernel["stage"] == stage
+    assert kernel["ir"] + "\n" == text
+    assert "source" not in kernel
+
+
+def test_emit_writes_the_ir_of_a_stage(capsys: pytest.CaptureFixture[str], write: Write, tmp_path: Path) -> None:
+    printed(capsys, "emit", "--stage", "hoist", "--out", str(tmp_path / "out"), write(FUSION))
+    (file,) = (tmp_path / "out").iterdir()
+    assert file.suffix == ".ir"
+    assert read_kernel(file.read_text()).name == file.stem
+
+
+def test_emit_names_the_stages(capsys: pytest.CaptureFixture[str], write: Write) -> None:
+    with pytest.raises(SystemExit) as left:
+        main(["emit", "--stage", "polish", write(FUSION)])
+    assert left.value.code == 2
+    assert "'polish'" in (message := capsys.readouterr().err)
+    assert "'built', 'inline'" in message
+
+
+def test_emit_says_what_is_proved(capsys: pytest.CaptureFixture[str], write: Write) -> None:
+    out = printed(capsys, "emit", "--verify", write(FUSION))
+    last = out.rstrip("\n").splitlines()[-1]
+    checks = int(last.split(" of ")[1].split()[0])
+    assert last == f"// loop_add: {checks} of {checks} checks proved"
+    (kernel,) = json.loads(printed(capsys, "emit", "--json", "--verify", write(FUSION)))
+    assert kernel["verification"] == {"checks": checks, "proved": checks, "not_proved": []}
+
+
+def test_emit_names_what_is_not_proved(
+    capsys: pytest.CaptureFixture[str], write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checks = (Check("race", "shared memory t", "open", "too many"), Check("in bounds", "load p0[9]", "refuted", "at 9"))
+    monkeypatch.setattr(Kernel, "verify", lambda self: Verification(checks))
+    assert main(["emit", "--verify", write(FUSION)]) == 1
+    out = capsys.readouterr().out
+    assert out.endswith(
+        "// loop_add: 0 of 2 checks proved\n// refuted: in bounds: load p0[9]: at 9\n// open: race: shared memory t: too many\n"
+    )
+    assert main(["emit", "--verify", "--json", write(FUSION)]) == 1
+    (kernel,) = json.loads(capsys.readouterr().out)
+    assert [c["status"] for c in kernel["verification"]["not_proved"]] == ["refuted", "open"]
 
 
 @pytest.mark.parametrize("device", ["cpu", "reference"])

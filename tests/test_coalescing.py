@@ -11,6 +11,7 @@ from indexing.analysis.coalescing import Access, Launch
 from indexing.analysis.device import H100, Device
 from indexing.analysis.traffic import VECTOR, count
 from indexing.emitters.kernel import Argument, Kernel
+from kernels import vector_moves
 from memory_simulator import simulate, strides
 
 
@@ -35,10 +36,10 @@ def assert_as_simulated(kernel: Kernel) -> None:
 
 
 def vector_of(kernel: Kernel, access: Access) -> int | None:
-    """The range variable that counts a vector's elements, where the source moves these as one."""
+    """The range variable that counts a vector's elements, where the kernel moves these as one."""
     names = [v.name for v in access.map.ranges]
     number = names.index(VECTOR) if VECTOR in names else None
-    loads = access.kind == "write" or f" *)p{access.operand})[" in kernel.source
+    loads = access.kind == "write" or bool(vector_moves(kernel)[f"p{access.operand}"])
     return number if loads else None
 
 

@@ -63,7 +63,7 @@ def test_threads_cover_each_element_once_and_agree(sizes: str, knobs: dict[str, 
 )
 def test_vectors_are_as_wide_as_divisibility_allows(kind: str, count: int, width: int) -> None:
     text = CHAIN.format(kind=kind, count=count)
-    kernel = ix.emit(entry(text), "c")
+    kernel = ix.emit(entry(text), "cuda")
     assert kernel.thread_to_output().ranges[-1].interval.upper + 1 == width
     assert vector_moves(kernel)["o0"] == {width}
     rng = np.random.default_rng(0)

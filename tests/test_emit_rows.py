@@ -156,7 +156,6 @@ def test_knobs(keep: int, threads: int, vector_width: int) -> None:
     kernel = check(text, "rows", tolerance=1e-2, keep=keep, threads=threads, vector_width=vector_width)
     assert_proved(kernel)
     assert len(kernel.input_maps[0]) == (1 if keep else 3)
-    assert kernel.shared_bytes == 0 or keep == 1
     other = ix.emit(ix.hlo.parse(text).entry, keep=keep, threads=threads, vector_width=vector_width)
     assert bool(other.shared_bytes) == (keep == 1 or threads == 64)
     assert other.cubin()

@@ -1,6 +1,6 @@
 """The source of every kind of kernel, kept: a refactor leaves these files as they are.
 
-golden/NAME.hlo is a fusion; NAME.cu and NAME.cl are its kernels. `make golden` accepts what is emitted now.
+golden/NAME.hlo is a fusion; NAME.cu, NAME.cl and NAME.c are its kernels. `make golden` accepts what is emitted now.
 """
 
 import os
@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 import indexing as ix
+from indexing.emitters.targets import TARGETS
 
 FOLDER = Path(__file__).parent / "golden"
 CASES = sorted(FOLDER.glob("*.hlo"))
-ENDINGS = {"cuda": ".cu", "opencl": ".cl"}
+ENDINGS = {name: target.ending for name, target in TARGETS.items()}
 
 
 @pytest.mark.parametrize("dialect", ENDINGS)

@@ -10,6 +10,7 @@ import pytest
 
 from indexing._core import Interval, constant, variable
 from indexing.emitters.ir import nodes as ir
+from indexing.emitters.ir.passes.affine import make_indices_affine
 from indexing.emitters.ir.passes.team_reductions import lower_team_reductions
 from indexing.emitters.targets import TARGETS, arguments, shared_bytes
 from indexing.errors import CompileError
@@ -403,7 +404,94 @@ def early_exit() -> Case:
     )
 
 
+def columns_in_local_memory() -> Case:
+    """Each thread adds up two columns in local memory, over a loop that stands outside of the loop over threads."""
+    count, steps = 64, 10
+    cell = variable(7)
+    element = ir.Load("f32", "p0", (OWN * (2 * count) + cell * count + TH_X,))
+    both = (constant(0), constant(2), 1)
+    body = (
+        ir.For(7, *both, (ir.Store("sums", (cell,), f32(0.0)),)),
+        ir.For(6, constant(0), constant(steps), 1, (
+            ir.For(7, *both, (ir.Store("sums", (cell,), plus(ir.Load("f32", "sums", (cell,)), element)),)),
+        )),
+        ir.For(7, *both, (ir.Store("o0", (cell * count + TH_X,), ir.Load("f32", "sums", (cell,))),)),
+    )  # fmt: skip
+    buffers = [
+        given(0, "f32", steps * 2 * count),
+        result(0, "f32", 2 * count),
+        ir.Buffer("sums", "f32", (2,), "local"),
+    ]
+    return Case(
+        kernel(body, buffers, 1, count, step=("loop", 0, steps - 1), cell=("loop", 0, 1)),
+        lambda rng: (rng.integers(-4, 4, steps * 2 * count).astype(np.float32),),
+        lambda x: (x.reshape(steps, 2 * count).sum(0),),
+    )
+
+
+def previous_in_local_memory() -> Case:
+    """What a turn of a shared loop leaves in local memory, the next one finds there, in one stretch."""
+    count, steps = 64, 10
+    element = ir.Load("f32", "p0", (OWN * count + TH_X,))
+    body = (
+        ir.For(6, constant(0), constant(steps), 1, (
+            ir.If((ir.Within(OWN, 1, None),), (
+                ir.Store("o0", (OWN * count + TH_X,), ir.Op("sub", "f32", (element, ir.Load("f32", "before", ())))),
+            )),
+            ir.Store("before", (), element),
+        )),
+    )  # fmt: skip
+    buffers = [
+        given(0, "f32", steps * count),
+        result(0, "f32", steps * count),
+        ir.Buffer("before", "f32", (), "local"),
+    ]
+    return Case(
+        kernel(body, buffers, 1, count, step=("loop", 0, steps - 1)),
+        lambda rng: (rng.integers(-4, 4, steps * count).astype(np.float32),),
+        lambda x: (
+            np.concatenate([np.zeros(count, np.float32), np.diff(x.reshape(steps, count), axis=0).reshape(-1)]),
+        ),
+    )
+
+
+def middle() -> Case:
+    """Threads from a place in the block up to another one: both ends of the loop over threads; a row of a block of rows."""
+    count = 300
+    place = BL_X * 128 + TH_X
+    body = (
+        ir.If((ir.Within(place, 37, 250),), (ir.Store("o0", (place,), ir.Load("f32", "p0", (place,))),)),
+    )  # fmt: skip
+    return Case(
+        kernel(body, [given(0, "f32", count), result(0, "f32", count)], 3, 128),
+        lambda rng: (rng.normal(size=count).astype(np.float32),),
+        lambda x: (np.where((np.arange(count) >= 37) & (np.arange(count) <= 250), x, np.float32(0)),),
+    )
+
+
+def tickets() -> Case:
+    """Pairs of blocks count together: the place of an atomic operation is a shift."""
+    body = (
+        ir.If((ir.Within(TH_X, 0, 0),), (
+            ir.FetchAdd("mine", "o0", (BL_X // 2,), ir.Load("u32", "p0", (BL_X,))),
+            ir.AtomicUpdate("o1", (BL_X // 2,), "both", ir.Load("s32", "p1", (BL_X,)), "add"),
+        )),
+    )  # fmt: skip
+    pair = (ir.Ref("s32", "a"), ir.Ref("s32", "b"))
+    combiner = ir.Function("both", (), pair, (), (ir.Op("add", "s32", pair),))
+    buffers = [given(0, "u32", 8), given(1, "s32", 8), result(0, "u32", 4), result(1, "s32", 4)]
+    return Case(
+        kernel(body, buffers, 8, 32, [combiner]),
+        lambda rng: (rng.integers(0, 9, 8).astype(np.uint32), rng.integers(-9, 9, 8).astype(np.int32)),
+        lambda a, b: (a.reshape(4, 2).sum(1).astype(np.uint32), b.reshape(4, 2).sum(1).astype(np.int32)),
+    )
+
+
 CASES = {
+    "columns_in_local_memory": columns_in_local_memory(),
+    "previous_in_local_memory": previous_in_local_memory(),
+    "middle": middle(),
+    "tickets": tickets(),
     "row_sum_warp": row_sum(32, 37, 90, 128),
     "row_sum_block": row_sum(256, 5, 1000, 256),
     "row_sum_rows_a_warp": row_sum(8, 37, 8, 64),
@@ -493,6 +581,12 @@ def test_a_shared_loop_stands_outside_of_the_threads() -> None:
     lines = [line.strip() for line in source_of("matmul").splitlines()]
     loops = [line.split()[2] for line in lines if line.startswith("for (")]
     assert loops.index("k") < len(loops) - 1 - loops[::-1].index("th_x")
+
+
+def test_rows_of_threads_are_as_long_as_memory_is_walked_evenly() -> None:
+    assert make_indices_affine(CASES["column_sum"].kernel).block == (32, 8, 1)
+    assert make_indices_affine(CASES["row_sum_rows_a_warp"].kernel).block == (8, 8, 1)
+    assert make_indices_affine(CASES["matmul"].kernel).block == (128, 1, 1)
 
 
 def test_values_of_one_stretch_stay_out_of_memory() -> None:

@@ -407,6 +407,8 @@ class IndexingMap:
 
         With `keep_points`, variables of a single value stay in the expressions.
         """
+    def simplifies_fully(self) -> bool:
+        """Does `simplify` end within its budget of work? Else it returns a map that means the same and could be simpler."""
     def explain(self) -> tuple[Step, ...]:
         """The steps of `simplify`."""
     def compose(self, second: IndexingMap) -> IndexingMap:

@@ -22,6 +22,10 @@ from indexing import draw as drawing
 from indexing.analysis import report as analysis
 from indexing.analysis.device import DEVICES, Device, device_named
 from indexing.console import STDIN, Json, Problem, complain, spoken_warnings, standard_input, write, write_json
+from indexing.emitters.ir.passes import STAGES
+from indexing.emitters.ir.text import print_kernel
+from indexing.emitters.ir.verify import Verification
+from indexing.emitters.targets import TARGETS
 from indexing.executable import DEVICE_NAMES
 from indexing.hlo import Computation, Instruction, Module
 from indexing.hlo.files import decoded
@@ -128,7 +132,9 @@ def parser() -> argparse.ArgumentParser:
     sub = add_for_file("emit", emit, "print the kernels of a program's fusions")
     sub.add_argument("--instruction", metavar="NAME", help="of this fusion only")
     sub.add_argument("--computation", metavar="NAME", help="of this computation as a whole")
-    sub.add_argument("--dialect", choices=("cuda", "opencl"), default="cuda", help="default: cuda")
+    sub.add_argument("--dialect", choices=tuple(TARGETS), default="cuda", help="default: cuda")
+    sub.add_argument("--stage", metavar="NAME", choices=STAGES, help=f"the kernels' IR instead: {', '.join(STAGES)}")
+    sub.add_argument("--verify", action="store_true", help="say what is proved of the kernels, and what isn't")
     sub.add_argument("--arch", metavar="ARCH", help="compile as well, for example for sm_90, and give the cubin's size")
     sub.add_argument("--out", metavar="DIR", type=Path, help="write sources (and cubins) there, and print their paths")
 
@@ -397,16 +403,16 @@ def partition(options: argparse.Namespace) -> Answer:
 
 
 def emit(options: argparse.Namespace) -> Answer:
-    """Emit kernels; compile them and write them to files on request."""
+    """Emit kernels; compile them, verify them and write them to files on request."""
     kernels = [ix.emit(target, dialect=options.dialect) for target in emitted(read_program(options.file), options)]
     data: list[Json] = []
     lines: list[str] = []
+    status = 0
     for kernel in kernels:
-        size = len(kernel.cubin(options.arch)) if options.arch else None
+        cubin = kernel.cubin(options.arch) if options.arch else b""
         about = f"{kernel.name}: {kernel.emitter} emitter, grid {kernel.grid}, block {kernel.block}"
-        about += f", {kernel.shared_bytes} bytes shared" + (
-            f", cubin of {size} bytes for {options.arch}" if size else ""
-        )
+        about += f", {kernel.shared_bytes} bytes shared"
+        about += f", cubin of {len(cubin)} bytes for {options.arch}" if cubin else ""
         item: dict[str, Json] = {
             "name": kernel.name,
             "emitter": kernel.emitter,
@@ -415,23 +421,38 @@ def emit(options: argparse.Namespace) -> Answer:
             "block": list(kernel.block),
             "shared_bytes": kernel.shared_bytes,
             "arguments": [str(a) for a in kernel.arguments],
-            "source": kernel.source,
         }
-        if size:
-            item |= {"arch": options.arch, "cubin_bytes": size}
-        data.append(item)
-        if options.out is None:
-            lines += [f"// {about}", kernel.source.rstrip("\n"), ""]
+        text, ending = kernel.source, kernel.target.ending
+        if options.stage:
+            text, ending = print_kernel(kernel.stage(options.stage)), ".ir"
+            item |= {"stage": options.stage, "ir": text}
         else:
-            path = written(
-                options.out / f"{kernel.name}.{'cu' if kernel.dialect == 'cuda' else 'cl'}", kernel.source.encode()
-            )
-            lines.append(f"{path}  {about}")
-            if options.arch:
-                lines.append(
-                    str(written(options.out / f"{kernel.name}.{options.arch}.cubin", kernel.cubin(options.arch)))
-                )
-    return Answer(data, lines)
+            item["source"] = text
+        if cubin:
+            item |= {"arch": options.arch, "cubin_bytes": len(cubin)}
+        mark = "#" if options.stage else "//"
+        if options.out is None:
+            lines += [f"{mark} {about}", text.rstrip("\n"), ""]
+        else:
+            lines.append(f"{written(options.out / f'{kernel.name}{ending}', text.encode())}  {about}")
+            if cubin:
+                lines.append(str(written(options.out / f"{kernel.name}.{options.arch}.cubin", cubin)))
+        if options.verify:
+            proofs = kernel.verify()
+            item["verification"] = verification(proofs)
+            lines += [f"{mark} {line}" for line in f"{kernel.name}: {proofs}".splitlines()]
+            status = 1 if proofs.refuted else status
+        data.append(item)
+    return Answer(data, lines, status)
+
+
+def verification(found: Verification) -> Json:
+    """What is proved, counted, and each check that is not."""
+    rest: list[Json] = [
+        {"kind": c.kind, "subject": c.subject, "status": c.status, "reason": c.reason}
+        for c in (*found.refuted, *found.open)
+    ]
+    return {"checks": len(found.checks), "proved": len(found.proved), "not_proved": rest}
 
 
 def emitted(module: Module, options: argparse.Namespace) -> list[Instruction] | list[Computation]:

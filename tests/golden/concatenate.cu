@@ -1,18 +1,21 @@
 // fused: concatenate emitter, 50 blocks of 128 threads
 
-typedef int s32;
+#define exp_f32 expf
 typedef float f32;
+typedef int s32;
 
 extern "C" __global__ void __launch_bounds__(128) concatenate_concatenate(const f32 *__restrict__ p0, const f32 *__restrict__ p1, f32 *__restrict__ o0) {
-  const s32 i = blockIdx.x * 128 + threadIdx.x;
+  const s32 th_x = threadIdx.x;
+  const s32 bl_x = blockIdx.x;
+  const s32 i = th_x + bl_x * 128;
   const f32 v0 = p0[i];
-  const f32 v1 = -v0;
+  const f32 v1 = (-v0);
   o0[i + (i / 100) * 50] = v1;
-  if ((i % 100) <= 49) {
+  if (i % 100 <= 49) {
     const s32 j2 = i % 100;
     const f32 v3 = p1[j2 + (i / 100) * 50];
-    const f32 v4 = expf(v3);
-    const f32 v5 = -v4;
+    const f32 v4 = exp_f32(v3);
+    const f32 v5 = (-v4);
     o0[j2 + (i / 100) * 150 + 100] = v5;
   }
 }

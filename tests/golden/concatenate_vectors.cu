@@ -1,38 +1,45 @@
 // fused: concatenate emitter, 256 blocks of 128 threads
 
-typedef unsigned short u16;
-typedef int s32;
-typedef unsigned int u32;
 typedef float f32;
+typedef unsigned short u16;
+typedef unsigned int u32;
+#define float_f32 __uint_as_float
+typedef int s32;
 typedef struct __align__(16) { u16 v[8]; } u16x8;
 
-static __device__ f32 decode_bf16(u16 bits) { return __uint_as_float((u32)bits << 16); }
+static __device__ f32 decode_bf16(u16 bits) { return float_f32((u32)bits << 16); }
 
-static __device__ u16 encode_bf16(f32 x) {
-  u16 bits;
-  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(x));
-  return bits;
+static __device__ u16 encode_bf16(f32 a) {
+  u16 x;
+  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(x) : "f"(a));
+  return x;
 }
 
 extern "C" __global__ void __launch_bounds__(128) concatenate_concatenate(const u16 *__restrict__ p0, const u16 *__restrict__ p1, u16 *__restrict__ o0) {
-  const s32 i = blockIdx.x * 128 + threadIdx.x;
+  const s32 th_x = threadIdx.x;
+  const s32 bl_x = blockIdx.x;
+  __align__(16) u16 x2[8];
+  __align__(16) u16 x3[8];
+  const s32 i = th_x + bl_x * 128;
   if ((i & 63) <= 31) {
+    __align__(16) u16 x0[8];
+    __align__(16) u16 x1[8];
     const s32 j0 = (i & 63);
-    const u16x8 x2 = ((const u16x8 *)p0)[j0 + (i >> 6) * 32];
-    u16x8 y4;
-    #pragma unroll
-    for (s32 r1 = 0; r1 < 8; ++r1) {
-      y4.v[r1] = x2.v[r1];
+    *(u16x8 *)(x0) = *(const u16x8 *)(p0 + j0 * 8 + (i >> 6) * 256);
+    #pragma unroll 8
+    for (s32 vector_index1 = 0; vector_index1 < 8; vector_index1++) {
+      const u16 v2 = x0[vector_index1];
+      x1[vector_index1] = v2;
     }
-    ((u16x8 *)o0)[j0 + (i >> 6) * 96] = y4;
+    *(u16x8 *)(o0 + j0 * 8 + (i >> 6) * 768) = *(const u16x8 *)(x1);
   }
-  const u16x8 x6 = ((const u16x8 *)p1)[i];
-  u16x8 y9;
-  #pragma unroll
-  for (s32 r5 = 0; r5 < 8; ++r5) {
-    const f32 v7 = decode_bf16(x6.v[r5]);
-    const f32 v8 = -v7;
-    y9.v[r5] = encode_bf16(v8);
+  *(u16x8 *)(x2) = *(const u16x8 *)(p1 + i * 8);
+  #pragma unroll 8
+  for (s32 vector_index4 = 0; vector_index4 < 8; vector_index4++) {
+    const u16 v5 = x2[vector_index4];
+    const f32 v6 = decode_bf16(v5);
+    const f32 v7 = (-v6);
+    x3[vector_index4] = encode_bf16(v7);
   }
-  ((u16x8 *)o0)[i + (i >> 6) * 32 + 32] = y9;
+  *(u16x8 *)(o0 + i * 8 + (i >> 6) * 256 + 256) = *(const u16x8 *)(x3);
 }

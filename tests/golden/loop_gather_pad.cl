@@ -6,20 +6,25 @@ typedef float f32;
 
 static s32 clamp_s32(s32 low, s32 x, s32 high) { s32 y = x < low ? low : x; return y > high ? high : y; }
 
-__attribute__((reqd_work_group_size(128, 1, 1))) __kernel void loop_pad(__global const f32 *restrict p0, __global const s32 *restrict p1, __global const f32 *restrict p2, __global f32 *restrict o0) {
-  const s32 i = get_group_id(0) * 128 + get_local_id(0);
-  if (i >= 1428) return;
-  const f32 v0 = p2[0];
-  f32 v1 = v0;
-  if ((i / 119) >= 1 && (i / 119) <= 10 && (i % 17) >= 1 && (i % 17) <= 15 && ((i % 17) & 1) >= 1) {
-    const s32 j2 = i / 119 - 1;
-    const s32 j3 = ((i % 17 + 1) >> 1) - 1;
-    const s32 v4 = p1[j2 * 2];
-    const s32 j5 = clamp_s32(0, v4, 26);
-    const s32 v6 = p1[j2 * 2 + 1];
-    const s32 j7 = clamp_s32(0, v6, 68);
-    const f32 v8 = p0[j3 + j5 * 76 + j7 + ((i / 17) % 7) * 76];
-    v1 = v8;
+static bool within_s32(s32 x, s32 low, s32 high) { return low <= x && x <= high; }
+
+__kernel void __attribute__((reqd_work_group_size(128, 1, 1))) loop_pad(__global const f32 *restrict p0, __global const s32 *restrict p1, __global const f32 *restrict p2, __global f32 *restrict o0) {
+  const s32 th_x = get_local_id(0);
+  const s32 bl_x = get_group_id(0);
+  if (th_x + bl_x * 128 <= 1427) {
+    const s32 i = th_x + bl_x * 128;
+    const f32 v0 = p2[0];
+    f32 v1 = v0;
+    if (within_s32(i / 119, 1, 10) && within_s32(i % 17, 1, 15) && ((i % 17) & 1) >= 1) {
+      const s32 j2 = i / 119 - 1;
+      const s32 j3 = ((i % 17 + 1) >> 1) - 1;
+      const s32 v4 = p1[j2 * 2];
+      const s32 j5 = clamp_s32(0, v4, 26);
+      const s32 v6 = p1[j2 * 2 + 1];
+      const s32 j7 = clamp_s32(0, v6, 68);
+      const f32 v8 = p0[j3 + j5 * 76 + j7 + ((i / 17) % 7) * 76];
+      v1 = v8;
+    }
+    o0[i] = v1;
   }
-  o0[i] = v1;
 }

@@ -5,20 +5,25 @@ typedef float f32;
 
 static __device__ s32 clamp_s32(s32 low, s32 x, s32 high) { s32 y = x < low ? low : x; return y > high ? high : y; }
 
+static __device__ bool within_s32(s32 x, s32 low, s32 high) { return low <= x && x <= high; }
+
 extern "C" __global__ void __launch_bounds__(128) loop_pad(const f32 *__restrict__ p0, const s32 *__restrict__ p1, const f32 *__restrict__ p2, f32 *__restrict__ o0) {
-  const s32 i = blockIdx.x * 128 + threadIdx.x;
-  if (i >= 1428) return;
-  const f32 v0 = p2[0];
-  f32 v1 = v0;
-  if ((i / 119) >= 1 && (i / 119) <= 10 && (i % 17) >= 1 && (i % 17) <= 15 && ((i % 17) & 1) >= 1) {
-    const s32 j2 = i / 119 - 1;
-    const s32 j3 = ((i % 17 + 1) >> 1) - 1;
-    const s32 v4 = p1[j2 * 2];
-    const s32 j5 = clamp_s32(0, v4, 26);
-    const s32 v6 = p1[j2 * 2 + 1];
-    const s32 j7 = clamp_s32(0, v6, 68);
-    const f32 v8 = p0[j3 + j5 * 76 + j7 + ((i / 17) % 7) * 76];
-    v1 = v8;
+  const s32 th_x = threadIdx.x;
+  const s32 bl_x = blockIdx.x;
+  if (th_x + bl_x * 128 <= 1427) {
+    const s32 i = th_x + bl_x * 128;
+    const f32 v0 = p2[0];
+    f32 v1 = v0;
+    if (within_s32(i / 119, 1, 10) && within_s32(i % 17, 1, 15) && ((i % 17) & 1) >= 1) {
+      const s32 j2 = i / 119 - 1;
+      const s32 j3 = ((i % 17 + 1) >> 1) - 1;
+      const s32 v4 = p1[j2 * 2];
+      const s32 j5 = clamp_s32(0, v4, 26);
+      const s32 v6 = p1[j2 * 2 + 1];
+      const s32 j7 = clamp_s32(0, v6, 68);
+      const f32 v8 = p0[j3 + j5 * 76 + j7 + ((i / 17) % 7) * 76];
+      v1 = v8;
+    }
+    o0[i] = v1;
   }
-  o0[i] = v1;
 }

@@ -1,36 +1,38 @@
 // fused: loop emitter, 256 blocks of 128 threads
 
-typedef unsigned short u16;
-typedef int s32;
-typedef unsigned int u32;
 typedef float f32;
+typedef unsigned short u16;
+typedef unsigned int u32;
+#define float_f32 __uint_as_float
+#define erf_f32 erff
+typedef int s32;
 typedef struct __align__(16) { u16 v[8]; } u16x8;
 
-static __device__ f32 decode_bf16(u16 bits) { return __uint_as_float((u32)bits << 16); }
+static __device__ f32 decode_bf16(u16 bits) { return float_f32((u32)bits << 16); }
 
-static __device__ u16 encode_bf16(f32 x) {
-  u16 bits;
-  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(x));
-  return bits;
+static __device__ u16 encode_bf16(f32 a) {
+  u16 x;
+  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(x) : "f"(a));
+  return x;
 }
 
-static __device__ f32 round_bf16(f32 x) { return decode_bf16(encode_bf16(x)); }
-
 extern "C" __global__ void __launch_bounds__(128) loop_convert(const u16 *__restrict__ p0, u16 *__restrict__ o0) {
-  const s32 i = blockIdx.x * 128 + threadIdx.x;
-  u16x8 y0;
-  const u16x8 x1 = ((const u16x8 *)p0)[i];
-  #pragma unroll
-  for (s32 r0 = 0; r0 < 8; ++r0) {
-    const f32 v2 = decode_bf16(x1.v[r0]);
-    const f32 v3 = (f32)v2;
-    const f32 v4 = v3 * 0.5f;
-    const f32 v5 = v3 * 0.70710677f;
-    const f32 v6 = erff(v5);
-    const f32 v7 = v6 + 1.0f;
-    const f32 v8 = v4 * v7;
-    const f32 v9 = round_bf16(v8);
-    y0.v[r0] = encode_bf16(v9);
+  const s32 th_x = threadIdx.x;
+  const s32 bl_x = blockIdx.x;
+  __align__(16) u16 x0[8];
+  __align__(16) u16 x1[8];
+  const s32 i = th_x + bl_x * 128;
+  *(u16x8 *)(x0) = *(const u16x8 *)(p0 + i * 8);
+  #pragma unroll 8
+  for (s32 vector_index0 = 0; vector_index0 < 8; vector_index0++) {
+    const u16 v1 = x0[vector_index0];
+    const f32 v2 = decode_bf16(v1);
+    const f32 v3 = v2 * 0.5f;
+    const f32 v4 = v2 * 0.70710677f;
+    const f32 v5 = erf_f32(v4);
+    const f32 v6 = v5 + 1.0f;
+    const f32 v7 = v3 * v6;
+    x1[vector_index0] = encode_bf16(v7);
   }
-  ((u16x8 *)o0)[i] = y0;
+  *(u16x8 *)(o0 + i * 8) = *(const u16x8 *)(x1);
 }

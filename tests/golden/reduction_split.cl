@@ -1,190 +1,211 @@
 // fused: reduction emitter, 128 blocks of 256 threads
 
 #pragma OPENCL FP_CONTRACT OFF
-typedef ushort u16;
-typedef int s32;
-typedef uint u32;
+#define abs_f32 fabs
 typedef float f32;
+typedef ushort u16;
+typedef uint u32;
+#define float_f32 as_float
+#define inf_f32 INFINITY
+#define bits_f32 as_uint
+typedef int s32;
 typedef struct __attribute__((aligned(16))) { u16 v[8]; } u16x8;
 
-static f32 decode_bf16(u16 bits) { return as_float((u32)bits << 16); }
+static f32 decode_bf16(u16 bits) { return float_f32((u32)bits << 16); }
 
 static f32 maximum_f32(f32 a, f32 b) {
-  if (a == b) return as_uint(a) <= as_uint(b) ? a : b;
-  return a > b || a != a ? a : b;
+  f32 equal = float_f32(bits_f32(a) & bits_f32(b)), other = a > b || a != a ? a : b;
+  return a == b ? equal : other;
 }
 
-__attribute__((reqd_work_group_size(256, 1, 1))) __kernel void reduction_reduce(__global const u16 *restrict p0, __global f32 *restrict o0, __global f32 *w0, __global u32 *w1) {
+__kernel void __attribute__((reqd_work_group_size(256, 1, 1))) reduction_reduce(__global const u16 *restrict p0, __global f32 *restrict o0, __global f32 *restrict w0, __global u32 *restrict w1) {
   const s32 th_x = get_local_id(0);
   const s32 bl_x = get_group_id(0);
-  __local u32 last38;
-  __local f32 part21[256];
-  f32 v0 = (-INFINITY);
+  __local u32 last1[1];
+  __local f32 part0[256];
+  __local f32 part1[256];
+  __attribute__((aligned(16))) u16 x0[8];
+  f32 v0 = (-inf_f32);
   #pragma unroll 4
-  for (s32 r1 = 0; r1 < 5; ++r1) {
-    const u16x8 x3 = ((__global const u16x8 *)p0)[th_x + bl_x * 256 + r1 * 32768];
-    #pragma unroll
-    for (s32 r2 = 0; r2 < 8; ++r2) {
-      const f32 v4 = decode_bf16(x3.v[r2]);
-      const f32 v5 = (f32)v4;
-      const f32 v6 = fabs(v5);
-      const f32 v7 = maximum_f32(v0, v6);
-      v0 = v7;
-    }
-  }
-  if ((th_x + bl_x * 256 + 163840) <= 187500) {
-    const s32 j8 = th_x + bl_x * 256 + 163840;
-    if (j8 < 187500) {
-      const s32 j9 = j8;
-      const u16x8 x11 = ((__global const u16x8 *)p0)[j9];
-      #pragma unroll
-      for (s32 r10 = 0; r10 < 8; ++r10) {
-        const f32 v12 = decode_bf16(x11.v[r10]);
-        const f32 v13 = (f32)v12;
-        const f32 v14 = fabs(v13);
-        const f32 v15 = maximum_f32(v0, v14);
-        v0 = v15;
+  for (s32 step2 = 0; step2 < 5; step2++) {
+    const s32 j3 = th_x + bl_x * 256 + step2 * 32768;
+    if (j3 * 8 + 7 <= 1500000) {
+      *(__private u16x8 *)(x0) = *(__global const u16x8 *)(p0 + j3 * 8);
+      #pragma unroll 8
+      for (s32 vector_index4 = 0; vector_index4 < 8; vector_index4++) {
+        const u16 v5 = x0[vector_index4];
+        const f32 v6 = decode_bf16(v5);
+        const f32 v7 = abs_f32(v6);
+        const f32 v8 = maximum_f32(v0, v7);
+        v0 = v8;
       }
-    }
-    else {
-      for (s32 r16 = 0; r16 < 1; ++r16) {
-        const f32 v17 = decode_bf16(p0[1500000]);
-        const f32 v18 = (f32)v17;
-        const f32 v19 = fabs(v18);
-        const f32 v20 = maximum_f32(v0, v19);
-        v0 = v20;
+    } else {
+      for (s32 vector_1 = 0; vector_1 < 7; vector_1++) {
+        if (j3 * 8 + vector_1 <= 1500000) {
+          const u16 v5_1 = p0[j3 * 8 + vector_1];
+          const f32 v6_1 = decode_bf16(v5_1);
+          const f32 v7_1 = abs_f32(v6_1);
+          const f32 v8_1 = maximum_f32(v0, v7_1);
+          v0 = v8_1;
+        }
       }
     }
   }
-  part21[get_local_id(0)] = v0;
+  if (th_x + bl_x * 256 + 163840 <= 187500) {
+    const s32 j3_1 = th_x + bl_x * 256 + 163840;
+    if (j3_1 * 8 + 7 <= 1500000) {
+      __attribute__((aligned(16))) u16 x1[8];
+      *(__private u16x8 *)(x1) = *(__global const u16x8 *)(p0 + j3_1 * 8);
+      #pragma unroll 8
+      for (s32 vector_2 = 0; vector_2 < 8; vector_2++) {
+        const u16 v5_2 = x1[vector_2];
+        const f32 v6_2 = decode_bf16(v5_2);
+        const f32 v7_2 = abs_f32(v6_2);
+        const f32 v8_2 = maximum_f32(v0, v7_2);
+        v0 = v8_2;
+      }
+    } else {
+      for (s32 vector_3 = 0; vector_3 < 7; vector_3++) {
+        if (j3_1 * 8 + vector_3 <= 1500000) {
+          const u16 v5_3 = p0[j3_1 * 8 + vector_3];
+          const f32 v6_3 = decode_bf16(v5_3);
+          const f32 v7_3 = abs_f32(v6_3);
+          const f32 v8_3 = maximum_f32(v0, v7_3);
+          v0 = v8_3;
+        }
+      }
+    }
+  }
+  part1[th_x] = v0;
   barrier(CLK_LOCAL_MEM_FENCE);
-  if (th_x < 128) {
-    const f32 v22 = part21[get_local_id(0) + 128];
-    const f32 v23 = maximum_f32(v0, v22);
-    v0 = v23;
-    part21[get_local_id(0)] = v0;
+  if (th_x <= 127) {
+    const f32 t14 = part1[th_x + 128];
+    const f32 v0_1 = maximum_f32(v0, t14);
+    v0 = v0_1;
+    part1[th_x] = v0;
   }
   barrier(CLK_LOCAL_MEM_FENCE);
-  if (th_x < 64) {
-    const f32 v24 = part21[get_local_id(0) + 64];
-    const f32 v25 = maximum_f32(v0, v24);
-    v0 = v25;
-    part21[get_local_id(0)] = v0;
+  if (th_x <= 63) {
+    const f32 t16 = part1[th_x + 64];
+    const f32 v0_2 = maximum_f32(v0, t16);
+    v0 = v0_2;
+    part1[th_x] = v0;
   }
   barrier(CLK_LOCAL_MEM_FENCE);
-  if (th_x < 32) {
-    const f32 v26 = part21[get_local_id(0) + 32];
-    const f32 v27 = maximum_f32(v0, v26);
-    v0 = v27;
-    part21[get_local_id(0)] = v0;
+  if (th_x <= 31) {
+    const f32 t18 = part1[th_x + 32];
+    const f32 v0_3 = maximum_f32(v0, t18);
+    v0 = v0_3;
+    part1[th_x] = v0;
   }
   barrier(CLK_LOCAL_MEM_FENCE);
-  if (th_x < 16) {
-    const f32 v28 = part21[get_local_id(0) + 16];
-    const f32 v29 = maximum_f32(v0, v28);
-    v0 = v29;
-    part21[get_local_id(0)] = v0;
+  if (th_x <= 15) {
+    const f32 t20 = part1[th_x + 16];
+    const f32 v0_4 = maximum_f32(v0, t20);
+    v0 = v0_4;
+    part1[th_x] = v0;
   }
   barrier(CLK_LOCAL_MEM_FENCE);
-  if (th_x < 8) {
-    const f32 v30 = part21[get_local_id(0) + 8];
-    const f32 v31 = maximum_f32(v0, v30);
-    v0 = v31;
-    part21[get_local_id(0)] = v0;
+  if (th_x <= 7) {
+    const f32 t22 = part1[th_x + 8];
+    const f32 v0_5 = maximum_f32(v0, t22);
+    v0 = v0_5;
+    part1[th_x] = v0;
   }
   barrier(CLK_LOCAL_MEM_FENCE);
-  if (th_x < 4) {
-    const f32 v32 = part21[get_local_id(0) + 4];
-    const f32 v33 = maximum_f32(v0, v32);
-    v0 = v33;
-    part21[get_local_id(0)] = v0;
+  if (th_x <= 3) {
+    const f32 t24 = part1[th_x + 4];
+    const f32 v0_6 = maximum_f32(v0, t24);
+    v0 = v0_6;
+    part1[th_x] = v0;
   }
   barrier(CLK_LOCAL_MEM_FENCE);
-  if (th_x < 2) {
-    const f32 v34 = part21[get_local_id(0) + 2];
-    const f32 v35 = maximum_f32(v0, v34);
-    v0 = v35;
-    part21[get_local_id(0)] = v0;
+  if (th_x <= 1) {
+    const f32 t26 = part1[th_x + 2];
+    const f32 v0_7 = maximum_f32(v0, t26);
+    v0 = v0_7;
+    part1[th_x] = v0;
   }
   barrier(CLK_LOCAL_MEM_FENCE);
-  if (th_x < 1) {
-    const f32 v36 = part21[get_local_id(0) + 1];
-    const f32 v37 = maximum_f32(v0, v36);
-    v0 = v37;
+  if (th_x <= 0) {
+    const f32 t28 = part1[th_x + 1];
+    const f32 v0_8 = maximum_f32(v0, t28);
+    v0 = v0_8;
   }
-  if (th_x == 0) {
+  if (th_x <= 0) {
     w0[bl_x] = v0;
   }
   mem_fence(CLK_GLOBAL_MEM_FENCE);
   barrier(CLK_LOCAL_MEM_FENCE);
-  if (get_local_id(0) == 0) {
-    last38 = atomic_add(&w1[0], 1u);
-    if (last38 == 127) w1[0] = 0;
+  if (th_x <= 0) {
+    const u32 arrived9 = atomic_add(w1, 1u);
+    last1[0] = arrived9;
   }
   barrier(CLK_LOCAL_MEM_FENCE);
-  if (last38 == 127) {
+  if (last1[0] == 127u) {
     mem_fence(CLK_GLOBAL_MEM_FENCE);
-    v0 = (-INFINITY);
-    if (th_x < 128) {
-      const s32 q39 = th_x;
-      const f32 v40 = w0[q39];
-      const f32 v41 = maximum_f32(v0, v40);
-      v0 = v41;
+    if (th_x <= 0) {
+      w1[0] = 0u;
     }
-    part21[get_local_id(0)] = v0;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (th_x < 64) {
-      const f32 v42 = part21[get_local_id(0) + 64];
-      const f32 v43 = maximum_f32(v0, v42);
-      v0 = v43;
-      part21[get_local_id(0)] = v0;
+    v0 = (-inf_f32);
+    if (th_x <= 127) {
+      const s32 j10 = th_x;
+      const f32 v11 = w0[j10];
+      const f32 v12 = maximum_f32(v0, v11);
+      v0 = v12;
     }
+    part0[th_x] = v0;
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (th_x < 32) {
-      const f32 v44 = part21[get_local_id(0) + 32];
-      const f32 v45 = maximum_f32(v0, v44);
-      v0 = v45;
-      part21[get_local_id(0)] = v0;
+    if ((th_x & 127) <= 63) {
+      const f32 t0 = part0[th_x + 64];
+      const f32 v0_9 = maximum_f32(v0, t0);
+      v0 = v0_9;
+      part0[th_x] = v0;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (th_x < 16) {
-      const f32 v46 = part21[get_local_id(0) + 16];
-      const f32 v47 = maximum_f32(v0, v46);
-      v0 = v47;
-      part21[get_local_id(0)] = v0;
+    if ((th_x & 127) <= 31) {
+      const f32 t2 = part0[th_x + 32];
+      const f32 v0_10 = maximum_f32(v0, t2);
+      v0 = v0_10;
+      part0[th_x] = v0;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (th_x < 8) {
-      const f32 v48 = part21[get_local_id(0) + 8];
-      const f32 v49 = maximum_f32(v0, v48);
-      v0 = v49;
-      part21[get_local_id(0)] = v0;
+    if ((th_x & 127) <= 15) {
+      const f32 t4 = part0[th_x + 16];
+      const f32 v0_11 = maximum_f32(v0, t4);
+      v0 = v0_11;
+      part0[th_x] = v0;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (th_x < 4) {
-      const f32 v50 = part21[get_local_id(0) + 4];
-      const f32 v51 = maximum_f32(v0, v50);
-      v0 = v51;
-      part21[get_local_id(0)] = v0;
+    if ((th_x & 127) <= 7) {
+      const f32 t6 = part0[th_x + 8];
+      const f32 v0_12 = maximum_f32(v0, t6);
+      v0 = v0_12;
+      part0[th_x] = v0;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (th_x < 2) {
-      const f32 v52 = part21[get_local_id(0) + 2];
-      const f32 v53 = maximum_f32(v0, v52);
-      v0 = v53;
-      part21[get_local_id(0)] = v0;
+    if ((th_x & 127) <= 3) {
+      const f32 t8 = part0[th_x + 4];
+      const f32 v0_13 = maximum_f32(v0, t8);
+      v0 = v0_13;
+      part0[th_x] = v0;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (th_x < 1) {
-      const f32 v54 = part21[get_local_id(0) + 1];
-      const f32 v55 = maximum_f32(v0, v54);
-      v0 = v55;
-    }
-    if (th_x == 0) {
-      const f32 v56 = maximum_f32(0.0f, v0);
-      const f32 v57 = v56;
-      o0[0] = v57;
+    if ((th_x & 127) <= 1) {
+      const f32 t10 = part0[th_x + 2];
+      const f32 v0_14 = maximum_f32(v0, t10);
+      v0 = v0_14;
+      part0[th_x] = v0;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
+    if ((th_x & 127) <= 0) {
+      const f32 t12 = part0[th_x + 1];
+      const f32 v0_15 = maximum_f32(v0, t12);
+      v0 = v0_15;
+    }
+    if (th_x <= 0) {
+      const f32 v13 = maximum_f32(0.0f, v0);
+      o0[0] = v13;
+    }
   }
 }

@@ -1,204 +1,405 @@
 // fused: reduction emitter, 512 blocks of 192 threads
 
+typedef float f32;
 typedef int s32;
 typedef unsigned int u32;
-typedef float f32;
 typedef struct __align__(16) { f32 v[4]; } f32x4;
 
-extern "C" __global__ void __launch_bounds__(192) reduction_reduce(const f32 *__restrict__ p0, f32 *__restrict__ o0, f32 *w0, u32 *w1) {
+extern "C" __global__ void __launch_bounds__(192) reduction_reduce(const f32 *__restrict__ p0, f32 *__restrict__ o0, f32 *__restrict__ w0, u32 *__restrict__ w1) {
   const s32 th_x = threadIdx.x;
   const s32 bl_x = blockIdx.x;
-  __shared__ u32 last33;
-  __shared__ f32 part11[768];
-  f32 v0[4] = {(-0.0f), (-0.0f), (-0.0f), (-0.0f)};
+  __shared__ u32 last2[1];
+  __shared__ f32 part0[192];
+  __shared__ f32 part1[192];
+  __shared__ f32 part2[192];
+  __shared__ f32 part3[192];
+  __shared__ f32 part4[192];
+  __shared__ f32 part5[192];
+  __shared__ f32 part6[192];
+  __shared__ f32 part7[192];
+  f32 sum0[4];
+  __align__(16) f32 x0[4];
   #pragma unroll 4
-  for (s32 r1 = 0; r1 < 6; ++r1) {
-    const f32x4 x3 = ((const f32x4 *)p0)[th_x + bl_x * 192 + r1 * 98304];
-    #pragma unroll
-    for (s32 r2 = 0; r2 < 4; ++r2) {
-      const f32 v4 = x3.v[r2];
-      const f32 v5 = v0[r2] + v4;
-      v0[r2] = v5;
+  for (s32 column1 = 0; column1 < 4; column1++) {
+    sum0[column1] = (-0.0f);
+  }
+  #pragma unroll 4
+  for (s32 step3 = 0; step3 < 6; step3++) {
+    const s32 j4 = bl_x * 32 + step3 * 16384 + th_x / 6;
+    *(f32x4 *)(x0) = *(const f32x4 *)(p0 + j4 * 24 + (th_x % 6) * 4);
+    #pragma unroll 4
+    for (s32 vector_index5 = 0; vector_index5 < 4; vector_index5++) {
+      const f32 v6 = x0[vector_index5];
+      const f32 v7 = sum0[vector_index5];
+      const f32 v8 = v7 + v6;
+      sum0[vector_index5] = v8;
     }
   }
-  if ((bl_x * 32 + th_x / 6 + 98304) <= 99999) {
-    const s32 j6 = bl_x * 32 + th_x / 6 + 98304;
-    const f32x4 x8 = ((const f32x4 *)p0)[j6 * 6 + th_x % 6];
-    #pragma unroll
-    for (s32 r7 = 0; r7 < 4; ++r7) {
-      const f32 v9 = x8.v[r7];
-      const f32 v10 = v0[r7] + v9;
-      v0[r7] = v10;
+  if (bl_x * 32 + th_x / 6 + 98304 <= 99999) {
+    __align__(16) f32 x1[4];
+    const s32 j4_1 = bl_x * 32 + th_x / 6 + 98304;
+    *(f32x4 *)(x1) = *(const f32x4 *)(p0 + j4_1 * 24 + (th_x % 6) * 4);
+    #pragma unroll 4
+    for (s32 vector_1 = 0; vector_1 < 4; vector_1++) {
+      const f32 v6_1 = x1[vector_1];
+      const f32 v7_1 = sum0[vector_1];
+      const f32 v8_1 = v7_1 + v6_1;
+      sum0[vector_1] = v8_1;
     }
   }
-  #pragma unroll
-  for (s32 r12 = 0; r12 < 4; ++r12) {
-    part11[threadIdx.x + r12 * 192] = v0[r12];
+  const f32 v9 = sum0[0];
+  f32 v10 = v9;
+  part4[th_x] = v10;
+  __syncthreads();
+  if (th_x / 6 <= 15) {
+    const f32 t40 = part4[th_x + 96];
+    const f32 v0 = v10 + t40;
+    v10 = v0;
+    part4[th_x] = v10;
   }
   __syncthreads();
-  if (th_x / 6 < 16) {
-    #pragma unroll
-    for (s32 r13 = 0; r13 < 4; ++r13) {
-      const f32 v14 = part11[threadIdx.x + r13 * 192 + 96];
-      const f32 v15 = v0[r13] + v14;
-      v0[r13] = v15;
-    }
-    #pragma unroll
-    for (s32 r16 = 0; r16 < 4; ++r16) {
-      part11[threadIdx.x + r16 * 192] = v0[r16];
-    }
+  if (th_x / 6 <= 7) {
+    const f32 t42 = part4[th_x + 48];
+    const f32 v0_1 = v10 + t42;
+    v10 = v0_1;
+    part4[th_x] = v10;
   }
   __syncthreads();
-  if (th_x / 6 < 8) {
-    #pragma unroll
-    for (s32 r17 = 0; r17 < 4; ++r17) {
-      const f32 v18 = part11[threadIdx.x + r17 * 192 + 48];
-      const f32 v19 = v0[r17] + v18;
-      v0[r17] = v19;
-    }
-    #pragma unroll
-    for (s32 r20 = 0; r20 < 4; ++r20) {
-      part11[threadIdx.x + r20 * 192] = v0[r20];
-    }
+  if (th_x / 6 <= 3) {
+    const f32 t44 = part4[th_x + 24];
+    const f32 v0_2 = v10 + t44;
+    v10 = v0_2;
+    part4[th_x] = v10;
   }
   __syncthreads();
-  if (th_x / 6 < 4) {
-    #pragma unroll
-    for (s32 r21 = 0; r21 < 4; ++r21) {
-      const f32 v22 = part11[threadIdx.x + r21 * 192 + 24];
-      const f32 v23 = v0[r21] + v22;
-      v0[r21] = v23;
-    }
-    #pragma unroll
-    for (s32 r24 = 0; r24 < 4; ++r24) {
-      part11[threadIdx.x + r24 * 192] = v0[r24];
-    }
+  if (th_x / 6 <= 1) {
+    const f32 t46 = part4[th_x + 12];
+    const f32 v0_3 = v10 + t46;
+    v10 = v0_3;
+    part4[th_x] = v10;
   }
   __syncthreads();
-  if (th_x / 6 < 2) {
-    #pragma unroll
-    for (s32 r25 = 0; r25 < 4; ++r25) {
-      const f32 v26 = part11[threadIdx.x + r25 * 192 + 12];
-      const f32 v27 = v0[r25] + v26;
-      v0[r25] = v27;
-    }
-    #pragma unroll
-    for (s32 r28 = 0; r28 < 4; ++r28) {
-      part11[threadIdx.x + r28 * 192] = v0[r28];
-    }
+  if (th_x / 6 <= 0) {
+    const f32 t48 = part4[th_x + 6];
+    const f32 v0_4 = v10 + t48;
+    v10 = v0_4;
+  }
+  const f32 v11 = v10;
+  sum0[0] = v11;
+  const f32 v12 = sum0[1];
+  f32 v13 = v12;
+  part5[th_x] = v13;
+  __syncthreads();
+  if (th_x / 6 <= 15) {
+    const f32 t50 = part5[th_x + 96];
+    const f32 v0_5 = v13 + t50;
+    v13 = v0_5;
+    part5[th_x] = v13;
   }
   __syncthreads();
-  if (th_x / 6 < 1) {
-    #pragma unroll
-    for (s32 r29 = 0; r29 < 4; ++r29) {
-      const f32 v30 = part11[threadIdx.x + r29 * 192 + 6];
-      const f32 v31 = v0[r29] + v30;
-      v0[r29] = v31;
-    }
+  if (th_x / 6 <= 7) {
+    const f32 t52 = part5[th_x + 48];
+    const f32 v0_6 = v13 + t52;
+    v13 = v0_6;
+    part5[th_x] = v13;
   }
-  if (th_x / 6 == 0) {
-    #pragma unroll
-    for (s32 r32 = 0; r32 < 4; ++r32) {
-      w0[bl_x * 24 + r32 * 6 + th_x % 6] = v0[r32];
+  __syncthreads();
+  if (th_x / 6 <= 3) {
+    const f32 t54 = part5[th_x + 24];
+    const f32 v0_7 = v13 + t54;
+    v13 = v0_7;
+    part5[th_x] = v13;
+  }
+  __syncthreads();
+  if (th_x / 6 <= 1) {
+    const f32 t56 = part5[th_x + 12];
+    const f32 v0_8 = v13 + t56;
+    v13 = v0_8;
+    part5[th_x] = v13;
+  }
+  __syncthreads();
+  if (th_x / 6 <= 0) {
+    const f32 t58 = part5[th_x + 6];
+    const f32 v0_9 = v13 + t58;
+    v13 = v0_9;
+  }
+  const f32 v14 = v13;
+  sum0[1] = v14;
+  const f32 v15 = sum0[2];
+  f32 v16 = v15;
+  part6[th_x] = v16;
+  __syncthreads();
+  if (th_x / 6 <= 15) {
+    const f32 t60 = part6[th_x + 96];
+    const f32 v0_10 = v16 + t60;
+    v16 = v0_10;
+    part6[th_x] = v16;
+  }
+  __syncthreads();
+  if (th_x / 6 <= 7) {
+    const f32 t62 = part6[th_x + 48];
+    const f32 v0_11 = v16 + t62;
+    v16 = v0_11;
+    part6[th_x] = v16;
+  }
+  __syncthreads();
+  if (th_x / 6 <= 3) {
+    const f32 t64 = part6[th_x + 24];
+    const f32 v0_12 = v16 + t64;
+    v16 = v0_12;
+    part6[th_x] = v16;
+  }
+  __syncthreads();
+  if (th_x / 6 <= 1) {
+    const f32 t66 = part6[th_x + 12];
+    const f32 v0_13 = v16 + t66;
+    v16 = v0_13;
+    part6[th_x] = v16;
+  }
+  __syncthreads();
+  if (th_x / 6 <= 0) {
+    const f32 t68 = part6[th_x + 6];
+    const f32 v0_14 = v16 + t68;
+    v16 = v0_14;
+  }
+  const f32 v17 = v16;
+  sum0[2] = v17;
+  const f32 v18 = sum0[3];
+  f32 v19 = v18;
+  part7[th_x] = v19;
+  __syncthreads();
+  if (th_x / 6 <= 15) {
+    const f32 t70 = part7[th_x + 96];
+    const f32 v0_15 = v19 + t70;
+    v19 = v0_15;
+    part7[th_x] = v19;
+  }
+  __syncthreads();
+  if (th_x / 6 <= 7) {
+    const f32 t72 = part7[th_x + 48];
+    const f32 v0_16 = v19 + t72;
+    v19 = v0_16;
+    part7[th_x] = v19;
+  }
+  __syncthreads();
+  if (th_x / 6 <= 3) {
+    const f32 t74 = part7[th_x + 24];
+    const f32 v0_17 = v19 + t74;
+    v19 = v0_17;
+    part7[th_x] = v19;
+  }
+  __syncthreads();
+  if (th_x / 6 <= 1) {
+    const f32 t76 = part7[th_x + 12];
+    const f32 v0_18 = v19 + t76;
+    v19 = v0_18;
+    part7[th_x] = v19;
+  }
+  __syncthreads();
+  if (th_x / 6 <= 0) {
+    const f32 t78 = part7[th_x + 6];
+    const f32 v0_19 = v19 + t78;
+    v19 = v0_19;
+  }
+  const f32 v20 = v19;
+  sum0[3] = v20;
+  if (th_x / 6 <= 0) {
+    #pragma unroll 4
+    for (s32 column21 = 0; column21 < 4; column21++) {
+      const f32 v22 = sum0[column21];
+      w0[bl_x * 24 + column21 * 6 + th_x % 6] = v22;
     }
   }
   __threadfence();
   __syncthreads();
-  if (threadIdx.x == 0) {
-    last33 = atomicAdd(&w1[0], 1u);
-    if (last33 == 511) w1[0] = 0;
+  if (th_x <= 0) {
+    const u32 arrived23 = atomicAdd(w1, 1u);
+    last2[0] = arrived23;
   }
   __syncthreads();
-  if (last33 == 511) {
+  if (last2[0] == 511u) {
     __threadfence();
-    #pragma unroll
-    for (s32 r34 = 0; r34 < 4; ++r34) {
-      v0[r34] = (-0.0f);
+    if (th_x <= 0) {
+      w1[0] = 0u;
     }
-    const s32 q35 = th_x / 6;
-    for (s32 r36 = 0; r36 < 16; ++r36) {
-      #pragma unroll
-      for (s32 r37 = 0; r37 < 4; ++r37) {
-        const f32 v38 = w0[q35 * 24 + r36 * 768 + r37 * 6 + th_x % 6];
-        const f32 v39 = v0[r37] + v38;
-        v0[r37] = v39;
+    #pragma unroll 4
+    for (s32 column24 = 0; column24 < 4; column24++) {
+      sum0[column24] = (-0.0f);
+    }
+    for (s32 step25 = 0; step25 < 16; step25++) {
+      #pragma unroll 4
+      for (s32 column26 = 0; column26 < 4; column26++) {
+        const f32 v27 = w0[th_x + step25 * 768 + column26 * 6 + (th_x / 6) * 18];
+        const f32 v28 = sum0[column26];
+        const f32 v29 = v28 + v27;
+        sum0[column26] = v29;
       }
     }
-    #pragma unroll
-    for (s32 r40 = 0; r40 < 4; ++r40) {
-      part11[threadIdx.x + r40 * 192] = v0[r40];
+    const f32 v30 = sum0[0];
+    f32 v31 = v30;
+    part0[th_x] = v31;
+    __syncthreads();
+    if (th_x / 6 <= 15) {
+      const f32 t0 = part0[th_x + 96];
+      const f32 v0_20 = v31 + t0;
+      v31 = v0_20;
+      part0[th_x] = v31;
     }
     __syncthreads();
-    if (th_x / 6 < 16) {
-      #pragma unroll
-      for (s32 r41 = 0; r41 < 4; ++r41) {
-        const f32 v42 = part11[threadIdx.x + r41 * 192 + 96];
-        const f32 v43 = v0[r41] + v42;
-        v0[r41] = v43;
-      }
-      #pragma unroll
-      for (s32 r44 = 0; r44 < 4; ++r44) {
-        part11[threadIdx.x + r44 * 192] = v0[r44];
-      }
+    if (th_x / 6 <= 7) {
+      const f32 t2 = part0[th_x + 48];
+      const f32 v0_21 = v31 + t2;
+      v31 = v0_21;
+      part0[th_x] = v31;
     }
     __syncthreads();
-    if (th_x / 6 < 8) {
-      #pragma unroll
-      for (s32 r45 = 0; r45 < 4; ++r45) {
-        const f32 v46 = part11[threadIdx.x + r45 * 192 + 48];
-        const f32 v47 = v0[r45] + v46;
-        v0[r45] = v47;
-      }
-      #pragma unroll
-      for (s32 r48 = 0; r48 < 4; ++r48) {
-        part11[threadIdx.x + r48 * 192] = v0[r48];
-      }
+    if (th_x / 6 <= 3) {
+      const f32 t4 = part0[th_x + 24];
+      const f32 v0_22 = v31 + t4;
+      v31 = v0_22;
+      part0[th_x] = v31;
     }
     __syncthreads();
-    if (th_x / 6 < 4) {
-      #pragma unroll
-      for (s32 r49 = 0; r49 < 4; ++r49) {
-        const f32 v50 = part11[threadIdx.x + r49 * 192 + 24];
-        const f32 v51 = v0[r49] + v50;
-        v0[r49] = v51;
-      }
-      #pragma unroll
-      for (s32 r52 = 0; r52 < 4; ++r52) {
-        part11[threadIdx.x + r52 * 192] = v0[r52];
-      }
+    if (th_x / 6 <= 1) {
+      const f32 t6 = part0[th_x + 12];
+      const f32 v0_23 = v31 + t6;
+      v31 = v0_23;
+      part0[th_x] = v31;
     }
     __syncthreads();
-    if (th_x / 6 < 2) {
-      #pragma unroll
-      for (s32 r53 = 0; r53 < 4; ++r53) {
-        const f32 v54 = part11[threadIdx.x + r53 * 192 + 12];
-        const f32 v55 = v0[r53] + v54;
-        v0[r53] = v55;
-      }
-      #pragma unroll
-      for (s32 r56 = 0; r56 < 4; ++r56) {
-        part11[threadIdx.x + r56 * 192] = v0[r56];
-      }
+    if (th_x / 6 <= 0) {
+      const f32 t8 = part0[th_x + 6];
+      const f32 v0_24 = v31 + t8;
+      v31 = v0_24;
+    }
+    const f32 v32 = v31;
+    sum0[0] = v32;
+    const f32 v33 = sum0[1];
+    f32 v34 = v33;
+    part1[th_x] = v34;
+    __syncthreads();
+    if (th_x / 6 <= 15) {
+      const f32 t10 = part1[th_x + 96];
+      const f32 v0_25 = v34 + t10;
+      v34 = v0_25;
+      part1[th_x] = v34;
     }
     __syncthreads();
-    if (th_x / 6 < 1) {
-      #pragma unroll
-      for (s32 r57 = 0; r57 < 4; ++r57) {
-        const f32 v58 = part11[threadIdx.x + r57 * 192 + 6];
-        const f32 v59 = v0[r57] + v58;
-        v0[r57] = v59;
-      }
-    }
-    if (th_x / 6 == 0) {
-      f32x4 y63;
-      #pragma unroll
-      for (s32 r60 = 0; r60 < 4; ++r60) {
-        const f32 v61 = 0.0f + v0[r60];
-        const f32 v62 = v61;
-        y63.v[r60] = v62;
-      }
-      ((f32x4 *)o0)[th_x % 6] = y63;
+    if (th_x / 6 <= 7) {
+      const f32 t12 = part1[th_x + 48];
+      const f32 v0_26 = v34 + t12;
+      v34 = v0_26;
+      part1[th_x] = v34;
     }
     __syncthreads();
+    if (th_x / 6 <= 3) {
+      const f32 t14 = part1[th_x + 24];
+      const f32 v0_27 = v34 + t14;
+      v34 = v0_27;
+      part1[th_x] = v34;
+    }
+    __syncthreads();
+    if (th_x / 6 <= 1) {
+      const f32 t16 = part1[th_x + 12];
+      const f32 v0_28 = v34 + t16;
+      v34 = v0_28;
+      part1[th_x] = v34;
+    }
+    __syncthreads();
+    if (th_x / 6 <= 0) {
+      const f32 t18 = part1[th_x + 6];
+      const f32 v0_29 = v34 + t18;
+      v34 = v0_29;
+    }
+    const f32 v35 = v34;
+    sum0[1] = v35;
+    const f32 v36 = sum0[2];
+    f32 v37 = v36;
+    part2[th_x] = v37;
+    __syncthreads();
+    if (th_x / 6 <= 15) {
+      const f32 t20 = part2[th_x + 96];
+      const f32 v0_30 = v37 + t20;
+      v37 = v0_30;
+      part2[th_x] = v37;
+    }
+    __syncthreads();
+    if (th_x / 6 <= 7) {
+      const f32 t22 = part2[th_x + 48];
+      const f32 v0_31 = v37 + t22;
+      v37 = v0_31;
+      part2[th_x] = v37;
+    }
+    __syncthreads();
+    if (th_x / 6 <= 3) {
+      const f32 t24 = part2[th_x + 24];
+      const f32 v0_32 = v37 + t24;
+      v37 = v0_32;
+      part2[th_x] = v37;
+    }
+    __syncthreads();
+    if (th_x / 6 <= 1) {
+      const f32 t26 = part2[th_x + 12];
+      const f32 v0_33 = v37 + t26;
+      v37 = v0_33;
+      part2[th_x] = v37;
+    }
+    __syncthreads();
+    if (th_x / 6 <= 0) {
+      const f32 t28 = part2[th_x + 6];
+      const f32 v0_34 = v37 + t28;
+      v37 = v0_34;
+    }
+    const f32 v38 = v37;
+    sum0[2] = v38;
+    const f32 v39 = sum0[3];
+    f32 v40 = v39;
+    part3[th_x] = v40;
+    __syncthreads();
+    if (th_x / 6 <= 15) {
+      const f32 t30 = part3[th_x + 96];
+      const f32 v0_35 = v40 + t30;
+      v40 = v0_35;
+      part3[th_x] = v40;
+    }
+    __syncthreads();
+    if (th_x / 6 <= 7) {
+      const f32 t32 = part3[th_x + 48];
+      const f32 v0_36 = v40 + t32;
+      v40 = v0_36;
+      part3[th_x] = v40;
+    }
+    __syncthreads();
+    if (th_x / 6 <= 3) {
+      const f32 t34 = part3[th_x + 24];
+      const f32 v0_37 = v40 + t34;
+      v40 = v0_37;
+      part3[th_x] = v40;
+    }
+    __syncthreads();
+    if (th_x / 6 <= 1) {
+      const f32 t36 = part3[th_x + 12];
+      const f32 v0_38 = v40 + t36;
+      v40 = v0_38;
+      part3[th_x] = v40;
+    }
+    __syncthreads();
+    if (th_x / 6 <= 0) {
+      const f32 t38 = part3[th_x + 6];
+      const f32 v0_39 = v40 + t38;
+      v40 = v0_39;
+    }
+    const f32 v41 = v40;
+    sum0[3] = v41;
+    if (th_x / 6 <= 0) {
+      __align__(16) f32 x2[4];
+      #pragma unroll 4
+      for (s32 vector_index42 = 0; vector_index42 < 4; vector_index42++) {
+        const f32 v43 = sum0[vector_index42];
+        const f32 v44 = 0.0f + v43;
+        x2[vector_index42] = v44;
+      }
+      *(f32x4 *)(o0 + (th_x % 6) * 4) = *(const f32x4 *)(x2);
+    }
   }
 }

@@ -3,13 +3,26 @@
 typedef int s32;
 typedef float f32;
 
-extern "C" __global__ void __launch_bounds__(128) scatter_scatter(f32 *o0, const s32 *__restrict__ p1, const f32 *__restrict__ p2) {
-  const s32 i = blockIdx.x * 128 + threadIdx.x;
-  if (i >= 2800) return;
-  const s32 v0 = p1[i / 70];
-  const s32 j1 = (s32)v0;
-  if (v0 >= 0 && v0 <= 11) {
-    const f32 v2 = p2[i];
-    atomicAdd(o0 + j1 * 70 + i % 70, v2);
+static __device__ s32 clamp_s32(s32 low, s32 x, s32 high) { s32 y = x < low ? low : x; return y > high ? high : y; }
+
+// add
+static __device__ f32 combine0(f32 a0, f32 b0) {
+  const f32 v0 = a0 + b0;
+  return v0;
+}
+
+extern "C" __global__ void __launch_bounds__(128) scatter_scatter(f32 *p0, const s32 *__restrict__ p1, const f32 *__restrict__ p2) {
+  const s32 th_x = threadIdx.x;
+  const s32 bl_x = blockIdx.x;
+  f32 *const o0 = (f32 *)p0;
+  if (th_x + bl_x * 128 <= 2799) {
+    const s32 i = th_x + bl_x * 128;
+    const s32 v0 = p1[i / 70];
+    const s32 j1 = clamp_s32(0, v0, 11);
+    const bool v2 = ((v0 >= 0) & (v0 <= 11));
+    if (v2) {
+      const f32 v3 = p2[i];
+      atomicAdd((o0 + j1 * 70 + i % 70), v3);
+    }
   }
 }

@@ -1,56 +1,72 @@
 // fused: scatter emitter, 22 blocks of 128 threads
 
 #pragma OPENCL FP_CONTRACT OFF
+#define bits_f32 as_uint
 typedef int s32;
-typedef uint u32;
 typedef float f32;
+#define float_f32 as_float
+typedef uint u32;
 
-__attribute__((reqd_work_group_size(128, 1, 1))) __kernel void scatter_scatter(__global f32 *o0, __global const s32 *restrict p1, __global const f32 *restrict p2) {
-  const s32 i = get_group_id(0) * 128 + get_local_id(0);
-  if (i >= 2800) return;
-  bool v0 = i / 70 == 0;
-  bool v1 = false;
-  if (!v0) {
-    const s32 j2 = i / 70 - 1;
-    const s32 v3 = p1[j2];
-    const s32 v4 = p1[i / 70];
-    v0 = v3 != v4;
-    v1 = !v0 && ((i / 70) & 31) == 0;
-  }
-  if (v0 || v1) {
-    const s32 v5 = p1[i / 70];
-    const s32 j6 = (s32)v5;
-    if (v5 >= 0 && v5 <= 11) {
-      const f32 v7 = p2[i];
-      f32 v8 = v7;
-      for (s32 r9 = 0; r9 < 32; ++r9) {
-        if (r9 + i / 70 + 1 >= 40) break;
-        const s32 j10 = r9 + i / 70 + 1;
-        const s32 v11 = p1[j10];
-        if (v11 != v5) break;
-        if ((j10 & 31) == 0) {
-          v1 = true;
-          break;
+static s32 clamp_s32(s32 low, s32 x, s32 high) { s32 y = x < low ? low : x; return y > high ? high : y; }
+
+// add
+static f32 combine0(f32 a0, f32 b0) {
+  const f32 v0 = a0 + b0;
+  return v0;
+}
+
+__kernel void __attribute__((reqd_work_group_size(128, 1, 1))) scatter_scatter(__global f32 *p0, __global const s32 *restrict p1, __global const f32 *restrict p2) {
+  const s32 th_x = get_local_id(0);
+  const s32 bl_x = get_group_id(0);
+  __global f32 *const o0 = (__global f32 *)p0;
+  if (th_x + bl_x * 128 <= 2799) {
+    const s32 i = th_x + bl_x * 128;
+    bool v0 = true;
+    bool v1 = false;
+    if (i / 70 >= 1) {
+      const s32 j2 = i / 70 - 1;
+      const s32 v3 = p1[j2];
+      const s32 v4 = p1[i / 70];
+      v0 = v3 != v4;
+      if (((i / 70) & 31) <= 0 && !v0) {
+        v1 = true;
+      }
+    }
+    if ((v0 | v1)) {
+      const s32 v5 = p1[i / 70];
+      const s32 j6 = clamp_s32(0, v5, 11);
+      const bool v7 = ((v5 >= 0) & (v5 <= 11));
+      if (v7) {
+        const f32 v8 = p2[i];
+        f32 v9 = v8;
+        for (s32 r10 = 0; r10 < 32; r10++) {
+          if (r10 + i / 70 + 1 >= 40) break;
+          const s32 j11 = r10 + i / 70 + 1;
+          const s32 v12 = p1[j11];
+          if (v12 != v5) break;
+          if ((j11 & 31) <= 0) {
+            v1 = true;
+            break;
+          }
+          const f32 v13 = p2[j11 * 70 + i % 70];
+          const f32 v14 = v9 + v13;
+          v9 = v14;
         }
-        const f32 v12 = p2[j10 * 70 + i % 70];
-        const f32 v13 = v8 + v12;
-        const f32 v14 = v13;
-        v8 = v14;
-      }
-      if (v1) {
-        __global volatile u32 *at15 = (__global volatile u32 *)o0 + j6 * 70 + i % 70;
-        u32 old16 = *at15, seen17;
-        do {
-          seen17 = old16;
-          const f32 v18 = as_float(seen17);
-          const f32 v19 = v18 + v8;
-          old16 = atomic_cmpxchg(at15, seen17, as_uint(v19));
-        } while (old16 != seen17);
-      }
-      else {
-        const f32 v20 = o0[j6 * 70 + i % 70];
-        const f32 v21 = v20 + v8;
-        o0[j6 * 70 + i % 70] = v21;
+        if (v1) {
+          const f32 given_5 = v9;
+          __global volatile u32 *at_1 = (__global volatile u32 *)o0 + j6 * 70 + i % 70;
+          u32 old_2 = *at_1, seen_3;
+          do {
+            seen_3 = old_2;
+            const f32 stored_6 = float_f32(seen_3);
+            const f32 now_4 = combine0(stored_6, given_5);
+            old_2 = atomic_cmpxchg(at_1, seen_3, bits_f32(now_4));
+          } while (old_2 != seen_3);
+        } else {
+          const f32 v15 = o0[j6 * 70 + i % 70];
+          const f32 v16 = v15 + v9;
+          o0[j6 * 70 + i % 70] = v16;
+        }
       }
     }
   }

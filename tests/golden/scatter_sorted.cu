@@ -3,45 +3,58 @@
 typedef int s32;
 typedef float f32;
 
-extern "C" __global__ void __launch_bounds__(128) scatter_scatter(f32 *o0, const s32 *__restrict__ p1, const f32 *__restrict__ p2) {
-  const s32 i = blockIdx.x * 128 + threadIdx.x;
-  if (i >= 2800) return;
-  bool v0 = i / 70 == 0;
-  bool v1 = false;
-  if (!v0) {
-    const s32 j2 = i / 70 - 1;
-    const s32 v3 = p1[j2];
-    const s32 v4 = p1[i / 70];
-    v0 = v3 != v4;
-    v1 = !v0 && ((i / 70) & 31) == 0;
-  }
-  if (v0 || v1) {
-    const s32 v5 = p1[i / 70];
-    const s32 j6 = (s32)v5;
-    if (v5 >= 0 && v5 <= 11) {
-      const f32 v7 = p2[i];
-      f32 v8 = v7;
-      for (s32 r9 = 0; r9 < 32; ++r9) {
-        if (r9 + i / 70 + 1 >= 40) break;
-        const s32 j10 = r9 + i / 70 + 1;
-        const s32 v11 = p1[j10];
-        if (v11 != v5) break;
-        if ((j10 & 31) == 0) {
-          v1 = true;
-          break;
+static __device__ s32 clamp_s32(s32 low, s32 x, s32 high) { s32 y = x < low ? low : x; return y > high ? high : y; }
+
+// add
+static __device__ f32 combine0(f32 a0, f32 b0) {
+  const f32 v0 = a0 + b0;
+  return v0;
+}
+
+extern "C" __global__ void __launch_bounds__(128) scatter_scatter(f32 *p0, const s32 *__restrict__ p1, const f32 *__restrict__ p2) {
+  const s32 th_x = threadIdx.x;
+  const s32 bl_x = blockIdx.x;
+  f32 *const o0 = (f32 *)p0;
+  if (th_x + bl_x * 128 <= 2799) {
+    const s32 i = th_x + bl_x * 128;
+    bool v0 = true;
+    bool v1 = false;
+    if (i / 70 >= 1) {
+      const s32 j2 = i / 70 - 1;
+      const s32 v3 = p1[j2];
+      const s32 v4 = p1[i / 70];
+      v0 = v3 != v4;
+      if (((i / 70) & 31) <= 0 && !v0) {
+        v1 = true;
+      }
+    }
+    if ((v0 | v1)) {
+      const s32 v5 = p1[i / 70];
+      const s32 j6 = clamp_s32(0, v5, 11);
+      const bool v7 = ((v5 >= 0) & (v5 <= 11));
+      if (v7) {
+        const f32 v8 = p2[i];
+        f32 v9 = v8;
+        for (s32 r10 = 0; r10 < 32; r10++) {
+          if (r10 + i / 70 + 1 >= 40) break;
+          const s32 j11 = r10 + i / 70 + 1;
+          const s32 v12 = p1[j11];
+          if (v12 != v5) break;
+          if ((j11 & 31) <= 0) {
+            v1 = true;
+            break;
+          }
+          const f32 v13 = p2[j11 * 70 + i % 70];
+          const f32 v14 = v9 + v13;
+          v9 = v14;
         }
-        const f32 v12 = p2[j10 * 70 + i % 70];
-        const f32 v13 = v8 + v12;
-        const f32 v14 = v13;
-        v8 = v14;
-      }
-      if (v1) {
-        atomicAdd(o0 + j6 * 70 + i % 70, v8);
-      }
-      else {
-        const f32 v15 = o0[j6 * 70 + i % 70];
-        const f32 v16 = v15 + v8;
-        o0[j6 * 70 + i % 70] = v16;
+        if (v1) {
+          atomicAdd((o0 + j6 * 70 + i % 70), v9);
+        } else {
+          const f32 v15 = o0[j6 * 70 + i % 70];
+          const f32 v16 = v15 + v9;
+          o0[j6 * 70 + i % 70] = v16;
+        }
       }
     }
   }

@@ -4,17 +4,24 @@
 typedef int s32;
 typedef float f32;
 
-__attribute__((reqd_work_group_size(128, 1, 1))) __kernel void scatter_scatter(__global f32 *o0, __global const s32 *restrict p1, __global const f32 *restrict p2) {
-  const s32 i = get_group_id(0) * 128 + get_local_id(0);
-  if (i >= 2800) return;
-  const s32 v0 = p1[i / 70];
-  const s32 j1 = (s32)v0;
-  if (v0 >= 0 && v0 <= 11) {
-    f32 v2 = o0[j1 * 70 + i % 70];
-    const f32 v3 = p2[i];
-    const f32 v4 = v2 + v3;
-    const f32 v5 = v4;
-    v2 = v5;
-    o0[j1 * 70 + i % 70] = v2;
+static s32 clamp_s32(s32 low, s32 x, s32 high) { s32 y = x < low ? low : x; return y > high ? high : y; }
+
+__kernel void __attribute__((reqd_work_group_size(128, 1, 1))) scatter_scatter(__global f32 *p0, __global const s32 *restrict p1, __global const f32 *restrict p2) {
+  const s32 th_x = get_local_id(0);
+  const s32 bl_x = get_group_id(0);
+  __global f32 *const o0 = (__global f32 *)p0;
+  if (th_x + bl_x * 128 <= 2799) {
+    const s32 i = th_x + bl_x * 128;
+    const s32 v0 = p1[i / 70];
+    const s32 j1 = clamp_s32(0, v0, 11);
+    const bool v2 = ((v0 >= 0) & (v0 <= 11));
+    if (v2) {
+      const f32 v3 = o0[j1 * 70 + i % 70];
+      f32 v4 = v3;
+      const f32 v5 = p2[i];
+      const f32 v6 = v4 + v5;
+      v4 = v6;
+      o0[j1 * 70 + i % 70] = v4;
+    }
   }
 }

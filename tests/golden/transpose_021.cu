@@ -1,26 +1,28 @@
 // fused: transpose emitter, 600 blocks of 256 threads
 
-typedef int s32;
+#define abs_f32 fabsf
+#define exp_f32 expf
 typedef float f32;
+typedef int s32;
 
 extern "C" __global__ void __launch_bounds__(256) transpose_transpose(const f32 *__restrict__ p0, f32 *__restrict__ o0) {
   const s32 th_x = threadIdx.x;
   const s32 bl_x = blockIdx.x;
   __shared__ f32 tile0[1056];
-  for (s32 r0 = 0; r0 < 4; ++r0) {
-    if (((th_x & 31) + (bl_x % 6) * 32) <= 169) {
-      const s32 j1 = (th_x & 31) + (bl_x % 6) * 32;
+  if ((th_x & 31) + (bl_x % 6) * 32 <= 169) {
+    const s32 j1 = (th_x & 31) + (bl_x % 6) * 32;
+    for (s32 r0 = 0; r0 < 4; r0++) {
       const f32 v2 = p0[r0 * 1360 + j1 + (th_x >> 5) * 170 + (bl_x / 6) * 5440];
-      const f32 v3 = expf(v2);
+      const f32 v3 = exp_f32(v2);
       tile0[th_x + r0 * 264 + (th_x >> 5)] = v3;
     }
   }
   __syncthreads();
-  for (s32 r4 = 0; r4 < 4; ++r4) {
-    if ((r4 * 8 + (th_x >> 5) + (bl_x % 6) * 32) <= 169) {
+  for (s32 r4 = 0; r4 < 4; r4++) {
+    if (r4 * 8 + (th_x >> 5) + (bl_x % 6) * 32 <= 169) {
       const s32 j5 = r4 * 8 + (th_x >> 5) + (bl_x % 6) * 32;
       const f32 v6 = tile0[th_x * 33 + r4 * 8 - (th_x >> 5) * 1055];
-      const f32 v7 = fabsf(v6);
+      const f32 v7 = abs_f32(v6);
       o0[j5 * 160 + (bl_x / 6) * 32 + (bl_x / 30) * 27040 + (th_x & 31)] = v7;
     }
   }

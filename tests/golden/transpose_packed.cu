@@ -1,47 +1,74 @@
 // fused: transpose emitter, 16 blocks of 256 threads
 
-typedef unsigned short u16;
 typedef int s32;
 typedef unsigned int u32;
+typedef unsigned short u16;
 typedef struct __align__(4) { u16 v[2]; } u16x2;
+
+static __device__ u32 shl_u32(u32 a, u32 n) { return (u32)n < 32 ? (u32)((u32)a << (u32)n) : 0; }
+
+static __device__ u32 shr_logical_u32(u32 a, u32 n) { return (u32)n < 32 ? (u32)((u32)a >> (u32)n) : 0; }
 
 extern "C" __global__ void __launch_bounds__(256) transpose_transpose(const u16 *__restrict__ p0, u16 *__restrict__ o0) {
   const s32 th_x = threadIdx.x;
   const s32 bl_x = blockIdx.x;
   __shared__ u32 tile0[2112];
-  for (s32 r0 = 0; r0 < 4; ++r0) {
-    u32 square0[2] = {0, 0};
-    #pragma unroll
-    for (s32 r1 = 0; r1 < 2; ++r1) {
-      if ((r0 * 16 + r1 + (th_x >> 6) * 4 + ((th_x >> 4) & 1) * 2) <= 29) {
-        const s32 j2 = r0 * 16 + r1 + (th_x >> 6) * 4 + ((th_x >> 4) & 1) * 2;
-        if (((th_x & 15) + ((th_x >> 5) & 1) * 16) <= 14) {
-          const s32 j3 = (th_x & 15) + ((th_x >> 5) & 1) * 16;
-          const u16x2 x5 = ((const u16x2 *)p0)[bl_x * 15 + j2 * 240 + j3];
-          #pragma unroll
-          for (s32 r4 = 0; r4 < 2; ++r4) {
-            square0[r4] |= (u32)(u16)(x5.v[r4]) << (r1 * 16);
+  u32 square0[2];
+  __align__(16) u16 x0[2];
+  __align__(16) u16 x1[2];
+  __align__(16) u16 x2[2];
+  for (s32 r0 = 0; r0 < 4; r0++) {
+    #pragma unroll 2
+    for (s32 column1 = 0; column1 < 2; column1++) {
+      square0[column1] = 0u;
+    }
+    if (r0 * 16 + (th_x >> 6) * 4 + ((th_x >> 4) & 1) * 2 + 1 <= 29) {
+      #pragma unroll 2
+      for (s32 row2 = 0; row2 < 2; row2++) {
+        const s32 j3 = r0 * 16 + row2 + (th_x >> 6) * 4 + ((th_x >> 4) & 1) * 2;
+        if ((th_x & 15) + ((th_x >> 5) & 1) * 16 <= 14) {
+          const s32 j4 = (th_x & 15) + ((th_x >> 5) & 1) * 16;
+          *(u16x2 *)(x0) = *(const u16x2 *)(p0 + bl_x * 30 + j3 * 480 + j4 * 2);
+          #pragma unroll 2
+          for (s32 vector_index5 = 0; vector_index5 < 2; vector_index5++) {
+            const u16 v6 = x0[vector_index5];
+            square0[vector_index5] = (u32)(square0[vector_index5] | shl_u32((u32)v6, (u32)(row2 * 16)));
+          }
+        }
+      }
+    } else {
+      for (s32 row2_1 = 0; row2_1 < 1; row2_1++) {
+        if (r0 * 16 + (th_x >> 6) * 4 + ((th_x >> 4) & 1) * 2 <= 29) {
+          const s32 j3_1 = r0 * 16 + (th_x >> 6) * 4 + ((th_x >> 4) & 1) * 2;
+          if ((th_x & 15) + ((th_x >> 5) & 1) * 16 <= 14) {
+            const s32 j4_1 = (th_x & 15) + ((th_x >> 5) & 1) * 16;
+            *(u16x2 *)(x1) = *(const u16x2 *)(p0 + bl_x * 30 + j3_1 * 480 + j4_1 * 2);
+            #pragma unroll 2
+            for (s32 vector_1 = 0; vector_1 < 2; vector_1++) {
+              const u16 v6_1 = x1[vector_1];
+              square0[vector_1] = (u32)(square0[vector_1] | shl_u32((u32)v6_1, 0u));
+            }
           }
         }
       }
     }
-    #pragma unroll
-    for (s32 r7 = 0; r7 < 2; ++r7) {
-      tile0[th_x * 66 + r0 * 8 + r7 * 33 + (th_x >> 5) * 1054 - (th_x >> 4) * 1055 - (th_x >> 6) * 2110] = square0[r7];
+    #pragma unroll 2
+    for (s32 column8 = 0; column8 < 2; column8++) {
+      tile0[th_x * 66 + r0 * 8 + column8 * 33 + (th_x >> 5) * 1054 - (th_x >> 4) * 1055 - (th_x >> 6) * 2110] = square0[column8];
     }
   }
   __syncthreads();
-  for (s32 r8 = 0; r8 < 8; ++r8) {
-    if ((r8 * 8 + (th_x >> 5)) <= 29) {
-      const s32 j9 = r8 * 8 + (th_x >> 5);
+  for (s32 r9 = 0; r9 < 8; r9++) {
+    if (r9 * 8 + (th_x >> 5) <= 29) {
+      const s32 j10 = r9 * 8 + (th_x >> 5);
       if ((th_x & 31) <= 14) {
-        const s32 j10 = (th_x & 31);
-        u16x2 y13;
-        #pragma unroll
-        for (s32 r11 = 0; r11 < 2; ++r11) {
-          y13.v[r11] = (u16)(tile0[th_x + r8 * 264 + (th_x >> 5)] >> (r11 * 16));
+        const s32 j11 = (th_x & 31);
+        #pragma unroll 2
+        for (s32 vector_index12 = 0; vector_index12 < 2; vector_index12++) {
+          const u16 v13 = (u16)shr_logical_u32(tile0[th_x + r9 * 264 + (th_x >> 5)], (u32)(vector_index12 * 16));
+          x2[vector_index12] = v13;
         }
-        ((u16x2 *)o0)[bl_x * 15 + j9 * 240 + j10] = y13;
+        *(u16x2 *)(o0 + bl_x * 30 + j10 * 480 + j11 * 2) = *(const u16x2 *)(x2);
       }
     }
   }

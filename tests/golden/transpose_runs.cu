@@ -1,7 +1,7 @@
 // fused: transpose emitter, 30 blocks of 256 threads
 
-typedef signed char s8;
 typedef int s32;
+typedef signed char s8;
 typedef struct __align__(2) { s8 v[2]; } s8x2;
 typedef struct __align__(4) { s8 v[4]; } s8x4;
 
@@ -14,28 +14,29 @@ extern "C" __global__ void __launch_bounds__(256) transpose_transpose(const s8 *
   const s32 th_x = threadIdx.x;
   const s32 bl_x = blockIdx.x;
   __shared__ s8 tile0[3168];
-  for (s32 r0 = 0; r0 < 6; ++r0) {
-    if (((bl_x % 6) * 48 + (th_x + r0 * 16) % 48) <= 254) {
+  __align__(16) s8 x0[2];
+  __align__(16) s8 x1[4];
+  for (s32 r0 = 0; r0 < 6; r0++) {
+    if ((bl_x % 6) * 48 + (th_x + r0 * 16) % 48 <= 254) {
       const s32 j1 = (bl_x % 6) * 48 + (th_x + r0 * 16) % 48;
-      const s8x2 x3 = ((const s8x2 *)p0)[j1 + (bl_x / 6) * 8160 + ((th_x + r0 * 256) / 48) * 255];
-      #pragma unroll
-      for (s32 r2 = 0; r2 < 2; ++r2) {
-        const s8 v4 = x3.v[r2];
-        tile0[th_x * 2 + r0 * 512 + r2 + ((th_x + r0 * 256) / 48) * 3] = v4;
+      *(s8x2 *)(x0) = *(const s8x2 *)(p0 + j1 * 2 + (bl_x / 6) * 16320 + ((th_x + r0 * 256) / 48) * 510);
+      #pragma unroll 2
+      for (s32 vector_index2 = 0; vector_index2 < 2; vector_index2++) {
+        const s8 v3 = x0[vector_index2];
+        tile0[th_x * 2 + r0 * 512 + vector_index2 + ((th_x + r0 * 256) / 48) * 3] = v3;
       }
     }
   }
   __syncthreads();
-  for (s32 r5 = 0; r5 < 3; ++r5) {
-    if (((th_x + r5 * 256) / 24 + (bl_x % 6) * 32) <= 169) {
-      const s32 j6 = (th_x + r5 * 256) / 24 + (bl_x % 6) * 32;
-      s8x4 y9;
-      #pragma unroll
-      for (s32 r7 = 0; r7 < 4; ++r7) {
-        const s8 v8 = tile0[th_x * 100 + r5 * 33760 + r7 + ((th_x + r5 + r7) / 3) * 96 - ((th_x + r5 * 256) / 24) * 3165];
-        y9.v[r7] = v8;
+  for (s32 r4 = 0; r4 < 3; r4++) {
+    if ((th_x + r4 * 256) / 24 + (bl_x % 6) * 32 <= 169) {
+      const s32 j5 = (th_x + r4 * 256) / 24 + (bl_x % 6) * 32;
+      #pragma unroll 4
+      for (s32 vector_index6 = 0; vector_index6 < 4; vector_index6++) {
+        const s8 v7 = tile0[th_x * 100 + r4 * 33760 + vector_index6 + ((th_x + r4 + vector_index6) / 3) * 96 - ((th_x + r4 * 256) / 24) * 3165];
+        x1[vector_index6] = v7;
       }
-      ((s8x4 *)o0)[j6 * 120 + (bl_x / 6) * 24 + floor_mod_s32(th_x - r5 * 8, 24)] = y9;
+      *(s8x4 *)(o0 + j5 * 480 + (bl_x / 6) * 96 + floor_mod_s32(th_x - r4 * 8, 24) * 4) = *(const s8x4 *)(x1);
     }
   }
 }

@@ -6,17 +6,22 @@ typedef struct __align__(16) { f32 v[4]; } f32x4;
 
 static __device__ s32 clamp_s32(s32 low, s32 x, s32 high) { s32 y = x < low ? low : x; return y > high ? high : y; }
 
-extern "C" __global__ void __launch_bounds__(128) dynamic_update_slice_dynamic_update_slice(f32 *o0, const f32 *__restrict__ p1, const s32 *__restrict__ p2) {
-  const s32 i = blockIdx.x * 128 + threadIdx.x;
-  if (i >= 60000) return;
-  const s32 v0 = p2[0];
-  const s32 j1 = clamp_s32(0, v0, 20);
-  const f32x4 x3 = ((const f32x4 *)p1)[i];
-  f32x4 y5;
-  #pragma unroll
-  for (s32 r2 = 0; r2 < 4; ++r2) {
-    const f32 v4 = x3.v[r2];
-    y5.v[r2] = v4;
+extern "C" __global__ void __launch_bounds__(128) dynamic_update_slice_dynamic_update_slice(f32 *p0, const f32 *__restrict__ p1, const s32 *__restrict__ p2) {
+  const s32 th_x = threadIdx.x;
+  const s32 bl_x = blockIdx.x;
+  f32 *const o0 = (f32 *)p0;
+  if (th_x + bl_x * 128 <= 59999) {
+    __align__(16) f32 x0[4];
+    __align__(16) f32 x1[4];
+    const s32 i = th_x + bl_x * 128;
+    const s32 v0 = p2[0];
+    const s32 j1 = clamp_s32(0, v0, 20);
+    *(f32x4 *)(x0) = *(const f32x4 *)(p1 + i * 4);
+    #pragma unroll 4
+    for (s32 vector_index2 = 0; vector_index2 < 4; vector_index2++) {
+      const f32 v3 = x0[vector_index2];
+      x1[vector_index2] = v3;
+    }
+    *(f32x4 *)(o0 + i * 4 + j1 * 12000) = *(const f32x4 *)(x1);
   }
-  ((f32x4 *)o0)[i + j1 * 3000] = y5;
 }

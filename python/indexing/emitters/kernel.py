@@ -122,7 +122,7 @@ class Kernel:
         return run_passes(self.ir, self.target)
 
     def stage(self, name: str) -> nodes.Kernel:
-        """The IR after the pass `name`; IndexingError where there is none of that name."""
+        """The IR after the pass `name`, or as it is `built`; IndexingError where there is no such stage."""
         return run_passes(self.ir, self.target, name)
 
     @cached_property

@@ -344,15 +344,22 @@ impl Arena {
 
     fn rebuild(&mut self, roots: &[Expr], leaf: impl Fn(&Arena, Expr) -> Option<Expr>) -> Result<Vec<Expr>> {
         let order = self.reachable(roots);
-        let mut memo = vec![Expr(u32::MAX); order.last().map_or(0, |e| e.index() + 1)];
-        self.charge(order.len() + memo.len() / 16);
-        for e in order {
-            memo[e.index()] = match leaf(self, e) {
+        self.charge(order.len());
+        // By id where the nodes lie close together: memory for all of an arena costs more than a few nodes.
+        let top = order.last().map_or(0, |e| e.index() + 1);
+        let dense = top < 8 * order.len();
+        let place = |e: Expr| match dense {
+            true => e.index(),
+            false => order.partition_point(|o| o.0 < e.0),
+        };
+        let mut memo = vec![Expr(u32::MAX); if dense { top } else { order.len() }];
+        for &e in &order {
+            memo[place(e)] = match leaf(self, e) {
                 Some(new) => new,
-                None => self.with_operands(e, |o| memo[o.index()])?,
+                None => self.with_operands(e, |o| memo[place(o)])?,
             };
         }
-        Ok(roots.iter().map(|r| memo[r.index()]).collect())
+        Ok(roots.iter().map(|r| memo[place(*r)]).collect())
     }
 
     /// The node `e` with each operand `o` replaced by `at(o)`.

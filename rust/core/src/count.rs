@@ -10,9 +10,12 @@ use crate::expr::{Arena, Expr, Node};
 use crate::indexing_map::OpenMap;
 use crate::int::{floor_div, floor_mod};
 use crate::interval::Interval;
+use crate::work::Limit;
 
-/// Parts of boxes that one question may look at.
-pub const BUDGET: u64 = 1 << 22;
+/// Units of work that one question may take: to look at a box costs one for each few words of the constraints.
+pub(crate) const BUDGET: u64 = 1 << 26;
+/// Words of constraints, or variables, that are looked at in one unit.
+const WORDS_A_UNIT: usize = 4;
 
 /// What is asked about a group.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -21,13 +24,6 @@ pub enum Question {
     HowMany,
     /// Whether there is one: any positive number says so.
     WhetherAny,
-}
-
-pub(crate) fn undecided(what: &str) -> Error {
-    Error::new(
-        ErrorKind::Unsupported,
-        format!("{what} is not known: the domain has no structure that tells, and is too large to list"),
-    )
 }
 
 /// Variables that are linked, and the expressions that link them.
@@ -103,13 +99,13 @@ struct Counter {
 
 /// The number of points of a group; with [`Question::WhetherAny`], 0 or some positive number.
 ///
-/// Error: it is not found with `budget` parts.
-pub fn count_group(
+/// Error: it is not found before `limit`.
+pub(crate) fn count_group(
     arena: &mut Arena,
     map: &OpenMap,
     group: &Group,
     question: Question,
-    budget: &mut u64,
+    limit: Limit,
 ) -> Result<u128> {
     let intervals = map.intervals.clone();
     if group.constraints.is_empty() {
@@ -117,7 +113,7 @@ pub fn count_group(
             n.checked_mul(intervals[*v].count()).ok_or_else(|| Error::overflow("the number of points"))
         });
     }
-    Counter::new(arena, map, group).run(intervals, question, budget)
+    Counter::new(arena, map, group).run(arena, intervals, question, limit)
 }
 
 impl Counter {
@@ -139,12 +135,12 @@ impl Counter {
         Counter { dag: arena.export(&roots), bounds, outer, inner }
     }
 
-    fn run(&self, whole: Vec<Interval>, question: Question, budget: &mut u64) -> Result<u128> {
+    fn run(&self, arena: &Arena, whole: Vec<Interval>, question: Question, limit: Limit) -> Result<u128> {
         let mut total = 0u128;
         let mut stack = vec![whole];
         let mut ranges = Vec::new();
         while let Some(part) = stack.pop() {
-            *budget = budget.checked_sub(1).ok_or_else(|| undecided("the number of points"))?;
+            self.spend(arena, limit, part.len())?;
             let certain = self.dag.ranges(&part, &mut ranges);
             let found = self.dag.root_positions().iter().map(|r| ranges[*r as usize]);
             let mut all = certain;
@@ -170,7 +166,7 @@ impl Counter {
                         stack.extend([right, left]);
                         continue;
                     }
-                    None => self.line(&part, budget)?,
+                    None => self.line(arena, &part, limit)?,
                 }
             };
             total = total.checked_add(here).ok_or_else(|| Error::overflow("the number of points"))?;
@@ -179,6 +175,16 @@ impl Counter {
             }
         }
         Ok(total)
+    }
+
+    /// Count what it takes to look at a box of so many variables.
+    #[inline]
+    fn spend(&self, arena: &Arena, limit: Limit, variables: usize) -> Result<()> {
+        arena.charge(1 + (self.dag.node_words().len() + variables) / WORDS_A_UNIT);
+        if limit.is_reached(arena) {
+            return Err(Error::undecided("the number of points"));
+        }
+        Ok(())
     }
 
     fn volume(&self, part: &[Interval]) -> Result<u128> {
@@ -192,7 +198,7 @@ impl Counter {
     }
 
     /// All outer variables have one value.
-    fn line(&self, part: &[Interval], budget: &mut u64) -> Result<u128> {
+    fn line(&self, arena: &Arena, part: &[Interval], limit: Limit) -> Result<u128> {
         let mut point: Vec<i64> = part.iter().map(|i| i.lower).collect();
         let mut scratch = Vec::new();
         let Some((v, inner, rests)) = &self.inner else {
@@ -227,7 +233,7 @@ impl Counter {
                 // Several congruences: point by point.
                 let mut total = 0;
                 for x in span.lower..=span.upper {
-                    *budget = budget.checked_sub(1).ok_or_else(|| undecided("the number of points"))?;
+                    self.spend(arena, limit, 1)?;
                     point[*v] = x;
                     total += u128::from(holds(&self.dag, &self.bounds, &point, &mut scratch)?);
                 }

@@ -50,6 +50,14 @@ impl Error {
         Error::new(ErrorKind::Overflow, format!("{what} leaves the range of int64"))
     }
 
+    /// A question that stays open: `what` is not known.
+    pub(crate) fn undecided(what: &str) -> Self {
+        Error::new(
+            ErrorKind::Unsupported,
+            format!("{what} is not known: the domain has no structure that tells, and is too large to list"),
+        )
+    }
+
     /// A divisor that is 0.
     #[cold]
     pub fn division_by_zero() -> Self {

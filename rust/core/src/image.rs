@@ -1,7 +1,7 @@
 //! What a map reaches: how many different results, whether different points have different results, whether the
 //! results are exactly the elements of a tensor; how wide the integers are that it needs.
 
-use crate::count::{count_group, groups, undecided, Group, Question, BUDGET};
+use crate::count::{count_group, groups, Group, Question, BUDGET};
 use crate::domain::PointVariables;
 use crate::error::{Error, Result};
 use crate::expr::{Arena, Expr, Node};
@@ -10,6 +10,7 @@ use crate::interval::Interval;
 use crate::inverse::{determines, invert};
 use crate::points::Step;
 use crate::simplify::Scratch;
+use crate::work::Limit;
 
 /// Points that are listed to answer a question.
 const LISTED: u128 = 1 << 21;
@@ -37,18 +38,36 @@ fn opened(arena: &mut Arena, scratch: &mut Scratch, map: &IndexingMap) -> Result
 ///
 /// Errors: the map is undefined; the number is not found with the work allowed.
 pub fn count(arena: &mut Arena, scratch: &mut Scratch, map: &IndexingMap) -> Result<Vec<u128>> {
+    let limit = Limit::after(arena, BUDGET);
+    count_within(arena, scratch, map, limit)
+}
+
+fn count_within(
+    arena: &mut Arena,
+    scratch: &mut Scratch,
+    map: &IndexingMap,
+    limit: Limit,
+) -> Result<Vec<u128>> {
     let Some(open) = opened(arena, scratch, map)? else { return Ok(vec![0]) };
-    let mut budget = BUDGET;
     let groups = groups(arena, &open, &[]);
-    groups.iter().map(|g| count_group(arena, &open, g, Question::HowMany, &mut budget)).collect()
+    groups.iter().map(|g| count_group(arena, &open, g, Question::HowMany, limit)).collect()
 }
 
 /// Has the domain no point? Errors: as [`count`].
 pub fn is_empty(arena: &mut Arena, scratch: &mut Scratch, map: &IndexingMap) -> Result<bool> {
+    let limit = Limit::after(arena, BUDGET);
+    is_empty_within(arena, scratch, map, limit)
+}
+
+pub(crate) fn is_empty_within(
+    arena: &mut Arena,
+    scratch: &mut Scratch,
+    map: &IndexingMap,
+    limit: Limit,
+) -> Result<bool> {
     let Some(open) = opened(arena, scratch, map)? else { return Ok(true) };
-    let mut budget = BUDGET;
     for g in groups(arena, &open, &[]).iter().filter(|g| !g.constraints.is_empty()) {
-        if count_group(arena, &open, g, Question::WhetherAny, &mut budget)? == 0 {
+        if count_group(arena, &open, g, Question::WhetherAny, limit)? == 0 {
             return Ok(true);
         }
     }
@@ -57,7 +76,17 @@ pub fn is_empty(arena: &mut Arena, scratch: &mut Scratch, map: &IndexingMap) -> 
 
 /// The number of different results, as factors. Errors: as [`count`].
 pub fn image_count(arena: &mut Arena, scratch: &mut Scratch, map: &IndexingMap) -> Result<Vec<u128>> {
-    if is_empty(arena, scratch, map)? {
+    let limit = Limit::after(arena, BUDGET);
+    image_count_within(arena, scratch, map, limit)
+}
+
+fn image_count_within(
+    arena: &mut Arena,
+    scratch: &mut Scratch,
+    map: &IndexingMap,
+    limit: Limit,
+) -> Result<Vec<u128>> {
+    if is_empty_within(arena, scratch, map, limit)? {
         return Ok(vec![0]);
     }
     let Some(mut open) = opened(arena, scratch, map)? else { return Ok(vec![0]) };
@@ -65,10 +94,9 @@ pub fn image_count(arena: &mut Arena, scratch: &mut Scratch, map: &IndexingMap) 
     open.simplify(arena, scratch, PointVariables::Replace);
     open.settle_constraints(arena);
     let results = open.results.clone();
-    let mut budget = BUDGET;
     let mut factors = Vec::new();
     for g in groups(arena, &open, &results) {
-        factors.push(image_of_group(arena, scratch, &open, &g, &mut budget)?);
+        factors.push(image_of_group(arena, scratch, &open, &g, limit)?);
     }
     Ok(factors)
 }
@@ -78,21 +106,21 @@ fn image_of_group(
     scratch: &mut Scratch,
     map: &OpenMap,
     group: &Group,
-    budget: &mut u64,
+    limit: Limit,
 ) -> Result<u128> {
     let results: Vec<Expr> = group.results.iter().map(|k| map.results[*k]).collect();
     if results.is_empty() {
         return Ok(1);
     }
-    if determines(arena, scratch, map, &results, &group.variables)? {
-        return count_group(arena, map, group, Question::HowMany, budget);
+    if determines(arena, scratch, map, &results, &group.variables, limit)? {
+        return count_group(arena, map, group, Question::HowMany, limit);
     }
     if let [one] = results.as_slice() {
         if let Some(steps) = Steps::of_constrained(arena, map, group, *one) {
             return Ok(steps.count);
         }
     }
-    let listed = list(arena, map, group, &results)?;
+    let listed = list(arena, map, group, &results, limit)?;
     Ok(listed.different() as u128)
 }
 
@@ -226,11 +254,12 @@ impl Listed {
 }
 
 /// The values of `results` at all points of a group. Error: there are too many to list.
-fn list(arena: &mut Arena, map: &OpenMap, group: &Group, results: &[Expr]) -> Result<Listed> {
+fn list(arena: &mut Arena, map: &OpenMap, group: &Group, results: &[Expr], limit: Limit) -> Result<Listed> {
     let box_size = group.variables.iter().fold(1u128, |n, v| n.saturating_mul(map.intervals[*v].count()));
     if box_size > LISTED {
-        return Err(undecided("the number of different results"));
+        return Err(Error::undecided("the number of different results"));
     }
+    let work = 1 + (results.len() + map.intervals.len()) / 2;
     let mut part = map.clone();
     part.results = results.to_vec();
     part.constraints = group.constraints.iter().map(|k| map.constraints[*k]).collect();
@@ -245,7 +274,11 @@ fn list(arena: &mut Arena, map: &OpenMap, group: &Group, results: &[Expr]) -> Re
     let mut listed = Listed { width: results.len(), values: Vec::new(), points: 0 };
     loop {
         match points.step(usize::MAX)? {
+            Step::Point(_) if limit.is_reached(arena) => {
+                return Err(Error::undecided("the number of different results"));
+            }
             Step::Point(p) => {
+                arena.charge(work);
                 listed.points += 1;
                 listed.values.extend(map.dag().evaluate_first(results.len(), &p, &mut scratch)?);
             }
@@ -264,16 +297,26 @@ fn product(factors: &[u128]) -> Option<u128> {
 
 /// Have different points of the domain different results? Errors: as [`count`].
 pub fn is_injective(arena: &mut Arena, scratch: &mut Scratch, map: &IndexingMap) -> Result<bool> {
+    let limit = Limit::after(arena, BUDGET);
+    is_injective_within(arena, scratch, map, limit)
+}
+
+fn is_injective_within(
+    arena: &mut Arena,
+    scratch: &mut Scratch,
+    map: &IndexingMap,
+    limit: Limit,
+) -> Result<bool> {
     let Some(open) = opened(arena, scratch, map)? else { return Ok(true) };
     let varying: Vec<usize> = (0..open.intervals.len()).filter(|v| !open.intervals[*v].is_point()).collect();
-    if determines(arena, scratch, &open, &open.results, &varying)? {
+    if determines(arena, scratch, &open, &open.results, &varying, limit)? {
         return Ok(true);
     }
-    let points = count(arena, scratch, map)?;
-    let different = image_count(arena, scratch, map)?;
+    let points = count_within(arena, scratch, map, limit)?;
+    let different = image_count_within(arena, scratch, map, limit)?;
     match (product(&points), product(&different)) {
         (Some(p), Some(d)) => Ok(p == d),
-        _ => Err(undecided("whether different points have different results")),
+        _ => Err(Error::undecided("whether different points have different results")),
     }
 }
 
@@ -286,21 +329,28 @@ pub fn is_bijection_onto(
 ) -> Result<bool> {
     need_defined(map)?;
     let elements: Vec<u128> = sizes.iter().map(|s| u128::try_from(*s).unwrap_or(0)).collect();
-    if is_empty(arena, scratch, map)? {
+    let limit = Limit::after(arena, BUDGET);
+    if is_empty_within(arena, scratch, map, limit)? {
         return Ok(product(&elements) == Some(0));
     }
     if map.num_results() != sizes.len() {
         return Ok(false);
     }
-    let points = count(arena, scratch, map)?;
-    if product(&points) != product(&elements) || !is_injective(arena, scratch, map)? {
+    let points = count_within(arena, scratch, map, limit)?;
+    if product(&points) != product(&elements) || !is_injective_within(arena, scratch, map, limit)? {
         return Ok(false);
     }
-    is_within(arena, scratch, map, sizes)
+    is_within(arena, scratch, map, sizes, limit)
 }
 
 /// Are all results indices of a tensor of these sizes?
-fn is_within(arena: &mut Arena, scratch: &mut Scratch, map: &IndexingMap, sizes: &[i64]) -> Result<bool> {
+fn is_within(
+    arena: &mut Arena,
+    scratch: &mut Scratch,
+    map: &IndexingMap,
+    sizes: &[i64],
+    limit: Limit,
+) -> Result<bool> {
     for (k, size) in sizes.iter().enumerate() {
         // A point with this result outside: none may be found.
         for outside in [Interval::new(i64::MIN, -1), Interval::new(*size, i64::MAX)] {
@@ -308,7 +358,7 @@ fn is_within(arena: &mut Arena, scratch: &mut Scratch, map: &IndexingMap, sizes:
             let result = open.results[k];
             open.add_constraint(arena, result, outside);
             let beyond = open.close(arena)?;
-            if !is_empty(arena, scratch, &beyond)? {
+            if !is_empty_within(arena, scratch, &beyond, limit)? {
                 return Ok(false);
             }
         }
@@ -321,7 +371,8 @@ fn is_within(arena: &mut Arena, scratch: &mut Scratch, map: &IndexingMap, sizes:
 /// Error: the map is undefined.
 pub fn inverse(arena: &mut Arena, scratch: &mut Scratch, map: &IndexingMap) -> Result<IndexingMap> {
     let Some(open) = opened(arena, scratch, map)? else { return Ok(IndexingMap::known_empty(arena)) };
-    let mut found = invert(arena, scratch, &open)?;
+    let limit = Limit::after(arena, BUDGET);
+    let mut found = invert(arena, scratch, &open, limit)?;
     found.simplify(arena, scratch, PointVariables::Replace);
     found.settle_constraints(arena);
     if !found.known_empty {

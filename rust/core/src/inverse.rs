@@ -3,25 +3,30 @@
 //! From `r = y` other equations follow: a sum whose terms are digits of different weight tells each term, `x floordiv m`
 //! and `x mod m` together tell `x`, known terms leave a sum. Where nothing follows any more, a free variable is put in.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::expr::{Arena, Expr, Node, Term};
 use crate::indexing_map::OpenMap;
 use crate::interval::Interval;
 use crate::names::Names;
 use crate::simplify::Scratch;
+use crate::work::Limit;
 use std::collections::{HashMap, HashSet};
+
+/// The work to look at one node on the way to a witness.
+const WALK_COST: usize = 4;
 
 /// What is known: expressions over the variables of a map, each with an expression over other variables that is equal.
 pub struct Knowledge {
+    limit: Limit,
     witnesses: HashMap<Expr, Expr>,
     /// Known compounds, in the order in which they became known.
     compounds: Vec<Expr>,
 }
 
 impl Knowledge {
-    /// Nothing is known.
-    pub fn new() -> Self {
-        Knowledge { witnesses: HashMap::new(), compounds: Vec::new() }
+    /// Nothing is known; what is not concluded before `limit` stays undecided.
+    pub(crate) fn new(limit: Limit) -> Self {
+        Knowledge { limit, witnesses: HashMap::new(), compounds: Vec::new() }
     }
 
     /// `e` is equal to `witness`.
@@ -50,6 +55,10 @@ impl Knowledge {
             return Ok(Some(*w));
         }
         let order = arena.post_order(&[e]);
+        arena.charge(order.len() * WALK_COST);
+        if self.limit.is_reached(arena) {
+            return Err(Error::undecided("what the results determine"));
+        }
         let mut new: HashMap<Expr, Expr> = HashMap::new();
         for node in order {
             let own = match self.witnesses.get(&node) {
@@ -171,12 +180,6 @@ impl Knowledge {
     }
 }
 
-impl Default for Knowledge {
-    fn default() -> Self {
-        Knowledge::new()
-    }
-}
-
 /// The node with its operands' new forms; `None` where one has none.
 fn rebuilt(arena: &mut Arena, e: Expr, new: &HashMap<Expr, Expr>) -> Result<Option<Expr>> {
     if arena.as_constant(e).is_some() {
@@ -218,14 +221,15 @@ fn rebuilt(arena: &mut Arena, e: Expr, new: &HashMap<Expr, Expr>) -> Result<Opti
 }
 
 /// Do the results tell the values of `wanted`? `map` is simplified, and `scratch` holds its domain. True is certain.
-pub fn determines(
+pub(crate) fn determines(
     arena: &mut Arena,
     scratch: &mut Scratch,
     map: &OpenMap,
     results: &[Expr],
     wanted: &[usize],
+    limit: Limit,
 ) -> Result<bool> {
-    let mut known = Knowledge::new();
+    let mut known = Knowledge::new(limit);
     for (k, r) in results.iter().enumerate() {
         let y = arena.variable((map.intervals.len() + k) as u32);
         known.learn(*r, y);
@@ -243,11 +247,16 @@ pub fn determines(
 
 /// The inverse relation of a simplified map, whose domain `scratch` holds: from results to dimensions. What the results
 /// leave open becomes a range variable; runtime variables stay.
-pub fn invert(arena: &mut Arena, scratch: &mut Scratch, map: &OpenMap) -> Result<OpenMap> {
+pub(crate) fn invert(
+    arena: &mut Arena,
+    scratch: &mut Scratch,
+    map: &OpenMap,
+    limit: Limit,
+) -> Result<OpenMap> {
     let count = map.intervals.len();
     let symbols = map.num_dims + map.num_ranges;
     let results = map.results.len();
-    let mut known = Knowledge::new();
+    let mut known = Knowledge::new(limit);
     // While it is built: the new map's dimensions are variables from `count` on, its free ones from `free` on.
     let free = count + results;
     let mut ranges: Vec<Interval> = Vec::new();

@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::expr::{variable_bit, Arena, Expr};
 use crate::indexing_map::{Form, IndexingMap, OpenMap};
 use crate::interval::Interval;
-use crate::simplify::Scratch;
+use crate::simplify::{Scratch, Status};
 use crate::trace::Step;
 
 impl OpenMap {
@@ -83,6 +83,15 @@ pub fn simplify(
     let value = open.take_value(arena);
     open.give_back(scratch);
     value
+}
+
+/// Does [`simplify`] run to its end, within the work that it allows itself? What it returns means the same either way.
+pub fn simplifies_fully(arena: &mut Arena, scratch: &mut Scratch, map: &IndexingMap) -> bool {
+    if map.form() != Form::Defined {
+        return true;
+    }
+    let mut open = map.open(arena);
+    open.take_problem(PointVariables::Replace).simplify(arena, scratch).status == Status::Complete
 }
 
 /// `second` after `first`, simplified.

@@ -1,7 +1,7 @@
 //! The points of a domain, one by one and by many.
 
 use crate::dag::Dag;
-use crate::error::{ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::expr::Arena;
 use crate::indexing_map::{Form, IndexingMap};
 use crate::interval::Interval;
@@ -54,36 +54,102 @@ impl Domain {
     }
 }
 
-/// The points of a domain, in the order of their values, the last variable fastest.
+/// Boxes of at most so many points are not halved any more.
+const SMALL_BOX: u128 = 64;
+/// What a step costs beside the words of constraints that it looks at, four a unit.
+const STEP_COST: u64 = 4;
+/// Units of work in search of one point.
+const SEARCH_BUDGET: u64 = 1 << 26;
+
+/// The points of a domain, in the order of their values, the last variable fastest: boxes are halved at their first
+/// variable, and those are passed over in which a constraint can't hold.
 pub struct Points {
     domain: Domain,
-    next: Option<Vec<i64>>,
+    /// The boxes still to be looked at, the next one last.
+    boxes: Vec<Vec<Interval>>,
+    /// The box that is gone through point by point, and whether all of its points are in the domain.
+    current: Option<(Vec<Interval>, bool)>,
+    next: Vec<i64>,
     scratch: Vec<i64>,
+    ranges: Vec<Interval>,
+    /// Steps since the last point.
+    searched: u64,
 }
 
 impl Points {
-    /// Go on to the next point, looking at `limit` points at most.
+    /// Go on to the next point, looking at `limit` points or boxes at most. Errors: overflow; no point is found with
+    /// the work allowed.
     pub fn step(&mut self, limit: usize) -> Result<Step> {
         for _ in 0..limit {
-            let Some(point) = self.next.clone() else { return Ok(Step::End) };
+            let Some((_, all)) = &self.current else {
+                match self.boxes.pop() {
+                    Some(part) => self.enter(part)?,
+                    None => return Ok(Step::End),
+                }
+                continue;
+            };
+            let (all, point) = (*all, self.next.clone());
             self.advance();
-            if self.domain.holds(&point, &mut self.scratch)? {
+            if all || self.domain.holds(&point, &mut self.scratch)? {
+                self.searched = 0;
                 return Ok(Step::Point(point));
             }
+            self.count_step()?;
         }
         Ok(Step::Searching)
     }
 
+    fn count_step(&mut self) -> Result<()> {
+        self.searched += STEP_COST + self.domain.constraints.node_words().len() as u64 / 4;
+        if self.searched > SEARCH_BUDGET {
+            return Err(Error::undecided("the next point"));
+        }
+        Ok(())
+    }
+
+    /// Go through a box, halve it, or leave it.
+    fn enter(&mut self, mut part: Vec<Interval>) -> Result<()> {
+        self.count_step()?;
+        let Domain { constraints, bounds, .. } = &self.domain;
+        let certain = constraints.ranges(&part, &mut self.ranges);
+        let ranges: Vec<Interval> =
+            constraints.root_positions().iter().map(|r| self.ranges[*r as usize]).collect();
+        let (values, divisors) = ranges.split_at(bounds.len());
+        if certain && values.iter().zip(bounds).any(|(range, stated)| stated.intersect(*range).is_empty()) {
+            return Ok(());
+        }
+        let holds = values.iter().zip(bounds).all(|(range, stated)| stated.covers(*range));
+        let within = self.ranges.iter().all(|r| r.is_bounded());
+        let all = certain && within && holds && divisors.iter().all(|d| !d.contains(0));
+        let size = part.iter().fold(1u128, |n, i| n.saturating_mul(i.count()));
+        match part.iter().position(|i| !i.is_point()) {
+            _ if size == 0 => {}
+            Some(v) if !all && size > SMALL_BOX => {
+                let Interval { lower, upper } = part[v];
+                let middle = (i128::from(lower) + i128::from(upper)).div_euclid(2) as i64;
+                let mut right = part.clone();
+                part[v].upper = middle;
+                right[v].lower = middle + 1;
+                self.boxes.extend([right, part]);
+            }
+            _ => {
+                self.next = part.iter().map(|i| i.lower).collect();
+                self.current = Some((part, all));
+            }
+        }
+        Ok(())
+    }
+
     fn advance(&mut self) {
-        let Some(point) = &mut self.next else { return };
-        for (value, interval) in point.iter_mut().zip(&self.domain.intervals).rev() {
+        let Some((part, _)) = &self.current else { return };
+        for (value, interval) in self.next.iter_mut().zip(part).rev() {
             if *value < interval.upper {
                 *value += 1;
                 return;
             }
             *value = interval.lower;
         }
-        self.next = None;
+        self.current = None;
     }
 }
 
@@ -101,7 +167,15 @@ impl IndexingMap {
     /// The points of the domain; none where the map is not defined.
     pub fn points(&self, arena: &mut Arena) -> Points {
         let domain = self.domain(arena);
-        let next = (self.form() == Form::Defined).then(|| domain.intervals.iter().map(|i| i.lower).collect());
-        Points { domain, next, scratch: Vec::new() }
+        let whole = (self.form() == Form::Defined).then(|| domain.intervals.clone());
+        Points {
+            domain,
+            boxes: whole.into_iter().collect(),
+            current: None,
+            next: Vec::new(),
+            scratch: Vec::new(),
+            ranges: Vec::new(),
+            searched: 0,
+        }
     }
 }

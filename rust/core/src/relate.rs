@@ -1,12 +1,14 @@
 //! Two maps at once: where they agree, and whether they are the same.
 
+use crate::count::BUDGET;
 use crate::domain::PointVariables;
 use crate::error::{Error, Result};
 use crate::expr::Arena;
-use crate::image::is_empty;
+use crate::image::is_empty_within;
 use crate::indexing_map::{Form, IndexingMap, OpenMap};
 use crate::interval::Interval;
 use crate::simplify::Scratch;
+use crate::work::Limit;
 
 fn check_signature(a: &IndexingMap, b: &IndexingMap) -> Result<()> {
     let signature = |m: &IndexingMap| (m.num_dims(), m.num_ranges(), m.num_runtimes(), m.num_results());
@@ -67,29 +69,40 @@ pub fn difference(
     if a == b {
         return Ok(None);
     }
+    let limit = Limit::after(arena, BUDGET);
     match (a.form(), b.form()) {
         (Form::Defined, Form::Defined) => check_signature(a, b)?,
         (Form::Undefined, _) | (_, Form::Undefined) => {
             return Err(Error::invalid_map("nothing is known about an undefined map"));
         }
-        (Form::KnownEmpty, _) => return first_point(arena, scratch, b),
-        (_, Form::KnownEmpty) => return first_point(arena, scratch, a),
+        (Form::KnownEmpty, _) => return first_point(arena, scratch, b, limit),
+        (_, Form::KnownEmpty) => return first_point(arena, scratch, a, limit),
     }
     if let Some(point) = differs_at_some(arena, a, b)? {
         return Ok(Some(point));
     }
     // Each part in which they could differ is a map of its own: with no point in any, they are equal.
-    for part in differing_parts(arena, a, b)? {
-        if !is_empty(arena, scratch, &part)? {
-            return first_point(arena, scratch, &part);
+    let mut found = None;
+    for_each_differing_part(arena, a, b, |arena, part| {
+        if limit.is_reached(arena) {
+            return Err(Error::undecided("whether the maps differ"));
         }
-    }
-    Ok(None)
+        if !is_empty_within(arena, scratch, &part, limit)? {
+            found = first_point(arena, scratch, &part, limit)?;
+        }
+        Ok(found.is_some())
+    })?;
+    Ok(found)
 }
 
 /// A point of the domain, found by halving its box; `None` where there is none.
-fn first_point(arena: &mut Arena, scratch: &mut Scratch, map: &IndexingMap) -> Result<Option<Vec<i64>>> {
-    if is_empty(arena, scratch, map)? {
+fn first_point(
+    arena: &mut Arena,
+    scratch: &mut Scratch,
+    map: &IndexingMap,
+    limit: Limit,
+) -> Result<Option<Vec<i64>>> {
+    if is_empty_within(arena, scratch, map, limit)? {
         return Ok(None);
     }
     let mut map = crate::map_simplify::simplify(arena, scratch, map, PointVariables::Replace)?;
@@ -101,7 +114,7 @@ fn first_point(arena: &mut Arena, scratch: &mut Scratch, map: &IndexingMap) -> R
             }
             let middle = (i128::from(own.lower) + i128::from(own.upper)).div_euclid(2) as i64;
             let lower = restricted(arena, &map, v, Interval::new(own.lower, middle))?;
-            map = match is_empty(arena, scratch, &lower)? {
+            map = match is_empty_within(arena, scratch, &lower, limit)? {
                 true => restricted(arena, &map, v, Interval::new(middle + 1, own.upper))?,
                 false => lower,
             };
@@ -156,48 +169,57 @@ fn pick(i: Interval, choice: u64, value: u64) -> i64 {
     }
 }
 
-/// Where `a` holds and `b` does not, where `b` holds and `a` does not, where both hold with different results.
-fn differing_parts(arena: &mut Arena, a: &IndexingMap, b: &IndexingMap) -> Result<Vec<IndexingMap>> {
-    let mut parts = Vec::new();
+/// Where `a` holds and `b` does not, where `b` holds and `a` does not, where both hold with different results: `f` says
+/// of each part whether to stop.
+fn for_each_differing_part(
+    arena: &mut Arena,
+    a: &IndexingMap,
+    b: &IndexingMap,
+    mut f: impl FnMut(&mut Arena, IndexingMap) -> Result<bool>,
+) -> Result<()> {
     for (own, other) in [(a, b), (b, a)] {
         let one = own.open(arena);
         let two = other.open(arena);
         let bounds = two.intervals.iter().enumerate();
         let bounds: Vec<_> = bounds.map(|(v, i)| (arena.variable(v as u32), *i)).collect();
         for (e, i) in bounds.into_iter().chain(two.constraints.iter().copied()) {
-            outside(arena, &one, e, i, &mut parts)?;
+            if outside(arena, &one, e, i, &mut f)? {
+                return Ok(());
+            }
         }
     }
     let (one, two) = (a.open(arena), b.open(arena));
+    let mut both = one.clone();
+    both.constraints.extend_from_slice(&two.constraints);
+    for (v, w) in both.intervals.iter_mut().zip(&two.intervals) {
+        *v = v.intersect(*w);
+    }
     for k in 0..one.results.len() {
         let difference = arena.sub(one.results[k], two.results[k])?;
-        let mut both = one.clone();
-        both.constraints.extend_from_slice(&two.constraints);
-        for (v, w) in both.intervals.iter_mut().zip(&two.intervals) {
-            *v = v.intersect(*w);
+        if outside(arena, &both, difference, Interval::point(0), &mut f)? {
+            return Ok(());
         }
-        outside(arena, &both, difference, Interval::point(0), &mut parts)?;
     }
-    Ok(parts)
+    Ok(())
 }
 
-/// `map` where `e` lies below and where it lies above `interval`.
+/// `f` of `map` where `e` lies below and where it lies above `interval`, until it says to stop.
 fn outside(
     arena: &mut Arena,
     map: &OpenMap,
     e: crate::expr::Expr,
     interval: Interval,
-    parts: &mut Vec<IndexingMap>,
-) -> Result<()> {
+    f: &mut impl FnMut(&mut Arena, IndexingMap) -> Result<bool>,
+) -> Result<bool> {
     let below = interval.lower.checked_sub(1).map(|upper| Interval::new(i64::MIN, upper));
     let above = interval.upper.checked_add(1).map(|lower| Interval::new(lower, i64::MAX));
     for side in [below, above].into_iter().flatten() {
         let mut part = map.clone();
         part.add_constraint(arena, e, side);
         let closed = part.close(arena)?;
-        if closed.form() == Form::Defined {
-            parts.push(closed);
+        if closed.form() == Form::Defined && f(arena, closed)? {
+            return Ok(true);
         }
     }
-    Ok(())
+    Ok(false)
 }

@@ -22,3 +22,19 @@ impl Arena {
         self.records.len() + self.list_lengths()
     }
 }
+
+/// The work at which a question about a map stays undecided: all that it asks on the way has one limit.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limit(u64);
+
+impl Limit {
+    /// So many units from now on.
+    pub(crate) fn after(arena: &Arena, units: u64) -> Self {
+        Limit(arena.work().saturating_add(units))
+    }
+
+    #[inline]
+    pub(crate) fn is_reached(self, arena: &Arena) -> bool {
+        arena.work() > self.0
+    }
+}

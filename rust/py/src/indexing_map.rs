@@ -250,6 +250,10 @@ impl PyIndexingMap {
             .map(PyIndexingMap)
     }
 
+    fn simplifies_fully(&self, py: Python<'_>) -> PyResult<bool> {
+        self.released(py, |w| Ok(map_simplify::simplifies_fully(&mut w.arena, &mut w.scratch, &self.0)))
+    }
+
     /// The steps of simplification: the rule, its law and precondition, what it met and what it made.
     fn explain<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let steps = self.released(py, |w| {

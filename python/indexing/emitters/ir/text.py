@@ -10,15 +10,16 @@
         v1 = load.f32 p0[i floordiv 64, i mod 64]
         store o0[i floordiv 64, i mod 64] = add.f32(v1, 1.0)
 
-Index expressions print as maps do. `parse` (in `reader`) reads what `print_kernel` writes.
+Index expressions print as maps do, their variables in the order in which the text declares them, whatever their numbers.
+`read_kernel` (in `reader`) reads what `print_kernel` writes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from indexing._core import SymbolicExpr
+from indexing._core import SymbolicExpr, variable
 from indexing.emitters.ir.nodes import (
     Assign,
     AtomicUpdate,
@@ -48,23 +49,30 @@ from indexing.emitters.ir.nodes import (
     TeamReduce,
     Var,
     Within,
+    statements,
 )
 
 if TYPE_CHECKING:
     from indexing.emitters.ir.nodes import Value
 
 
+IDS = ("th_x", "th_y", "th_z", "bl_x", "bl_y", "bl_z")  # the first variables of an entry
+
+
 def print_kernel(kernel: Kernel) -> str:
     """The text form of a kernel."""
     grid, block = (", ".join(map(str, sizes)) for sizes in (kernel.grid, kernel.block))
-    lines = [f"kernel {kernel.name} emitter {kernel.emitter} grid ({grid}) block ({block})"]
-    if kernel.comment:
-        lines[0] += f"  # {kernel.comment}"
+    lines = [f"kernel {kernel.name} emitter {kernel.emitter} grid ({grid}) block ({block}){_comment(kernel)}"]
     lines += [_buffer(b) for b in kernel.buffers]
     for function in kernel.functions:
         lines += _function(function)
-    lines += ["entry", *_indented(_variables(kernel.variables, "thread"))]
-    return "\n".join([*lines, *_indented(_block(kernel.body, kernel.variables))]) + "\n"
+    body = _Body(kernel.variables, range(len(IDS)), kernel.body)
+    lines += ["entry", *_indented(body.given("thread")), *_indented(body.block(kernel.body))]
+    return "\n".join(lines) + "\n"
+
+
+def _comment(f: Kernel | Function) -> str:
+    return f"  # {' '.join(f.comment.split())}" if f.comment else ""
 
 
 def _buffer(b: Buffer) -> str:
@@ -81,123 +89,125 @@ def _buffer(b: Buffer) -> str:
 def _function(f: Function) -> Iterator[str]:
     parameters = ", ".join(f"{p.name}: {p.type}" for p in f.parameters)
     kept = {None: "", False: " noinline", True: " inline"}[f.inline]
-    comment = f"  # {f.comment}" if f.comment else ""
-    yield f"function {f.name}({parameters}){kept}{comment}"
-    yield from _indented(_variables(f.variables, "parameter"))
-    yield from _indented(_block(f.body, f.variables))
-    names = [v.name for v in f.variables]
-    yield f"  return {', '.join(value_text(r, names) for r in f.results)}"
-
-
-def _variables(variables: Sequence[IndexVariable], kind: str) -> Iterator[str]:
-    for v in variables:
-        if v.kind == kind:
-            yield f"index {v.name} in [{v.interval.lower}, {v.interval.upper}] {v.kind}"
+    body = _Body(f.variables, f.index, f.body)
+    yield f"function {f.name}({parameters}){kept}{_comment(f)}"
+    yield from _indented(body.given("parameter"))
+    yield from _indented(body.block(f.body))
+    yield f"  return {', '.join(map(body.value, f.results))}"
 
 
 def _indented(lines: Iterator[str]) -> Iterator[str]:
     return ("  " + line for line in lines)
 
 
-def _block(block: Block, variables: Sequence[IndexVariable]) -> Iterator[str]:
-    names = [v.name for v in variables]
-    for statement in block:
-        yield from statement_lines(statement, variables, names)
+class _Body:
+    """Lines of one function's or the entry's statements."""
 
+    def __init__(self, variables: Sequence[IndexVariable], given: Iterable[int], body: Block) -> None:
+        self.variables = variables
+        order = dict.fromkeys(given)
+        order.update(dict.fromkeys(s.variable for s in statements(body) if isinstance(s, For | LetIndex)))
+        order.update(dict.fromkeys(range(len(variables))))  # those that nothing declares
+        self.names = [variables[k].name for k in order]
+        place = {k: n for n, k in enumerate(order)}
+        self.places = [variable(place[k]) for k in range(len(variables))]
 
-def statement_lines(statement: Statement, variables: Sequence[IndexVariable], names: list[str]) -> Iterator[str]:
-    """The lines of one statement, the blocks within included."""
-    if isinstance(statement, For):
-        start, stop = (index_text(e, names) for e in (statement.start, statement.stop))
-        unroll = f" unroll {statement.unroll}" if statement.unroll else ""
-        yield f"for {_declared(variables[statement.variable])} = {start} to {stop} step {statement.step}{unroll}"
-        yield from _indented(_block(statement.body, variables))
-    elif isinstance(statement, If):
-        yield f"if {_conditions(statement.conditions, names)}"
-        yield from _indented(_block(statement.then, variables))
-        if statement.otherwise:
-            yield "else"
-            yield from _indented(_block(statement.otherwise, variables))
-    elif isinstance(statement, LetIndex):
-        given = statement.value
-        text = index_text(given, names) if isinstance(given, SymbolicExpr) else value_text(given, names)
-        yield f"{_declared(variables[statement.variable])} = {text}"
-    else:
-        yield _simple(statement, names)
+    def given(self, kind: str) -> Iterator[str]:
+        """Those that are thread ids, or a function's parameters."""
+        for v in self.variables:
+            if v.kind == kind:
+                yield f"index {v.name} in [{v.interval.lower}, {v.interval.upper}] {v.kind}"
 
+    def block(self, block: Block) -> Iterator[str]:
+        """The lines of all its statements."""
+        for statement in block:
+            yield from self._statement(statement)
 
-def _declared(v: IndexVariable) -> str:
-    return f"{v.name} in [{v.interval.lower}, {v.interval.upper}]"
+    def _statement(self, statement: Statement) -> Iterator[str]:
+        if isinstance(statement, For):
+            start, stop = self._index(statement.start), self._index(statement.stop)
+            unroll = f" unroll {statement.unroll}" if statement.unroll else ""
+            yield f"for {self._declared(statement.variable)} = {start} to {stop} step {statement.step}{unroll}"
+            yield from _indented(self.block(statement.body))
+        elif isinstance(statement, If):
+            yield f"if {self._conditions(statement.conditions)}"
+            yield from _indented(self.block(statement.then))
+            if statement.otherwise:
+                yield "else"
+                yield from _indented(self.block(statement.otherwise))
+        elif isinstance(statement, LetIndex):
+            given = statement.value
+            text = self._index(given) if isinstance(given, SymbolicExpr) else self.value(given)
+            yield f"{self._declared(statement.variable)} = {text}"
+        else:
+            yield self._simple(statement)
 
+    def _declared(self, k: int) -> str:
+        v = self.variables[k]
+        return f"{v.name} in [{v.interval.lower}, {v.interval.upper}]"
 
-def _simple(statement: Statement, names: list[str]) -> str:
-    match statement:
-        case Let(name, value):
-            return f"{name} = {value_text(value, names)}"
-        case Var(name, kind, initial):
-            return f"var {name}: {kind} = {value_text(initial, names)}"
-        case Assign(name, value):
-            return f"set {name} = {value_text(value, names)}"
-        case CallFunction(results, function, index, arguments):
-            given = ", ".join(value_text(a, names) for a in arguments)
-            return f"{', '.join(results)} = call {function}{_place(index, names)}({given})"
-        case Store(buffer, index, value):
-            return f"store {buffer}{_place(index, names)} = {value_text(value, names)}"
-        case AtomicUpdate(buffer, index, combiner, value, opcode):
-            how = f"{combiner}.{opcode}" if opcode else combiner
-            return f"atomic {buffer}{_place(index, names)} = {how}({value_text(value, names)})"
-        case FetchAdd(name, buffer, index, value):
-            return f"{name} = fetch_add {buffer}{_place(index, names)} += {value_text(value, names)}"
-        case Copy(destination, to, source, start, width):
-            ends = _place((to,), names), _place((start,), names)
-            return f"copy {width}: {destination}{ends[0]} = {source}{ends[1]}"
-        case TeamReduce(results, types, combiner, threads, distance, to_all):
-            pairs = ", ".join(f"{n}: {t}" for n, t in zip(results, types, strict=True))
-            how = " to all" if to_all else ""
-            return f"team_reduce {pairs} by {combiner} threads {threads} distance {distance}{how}"
-        case Shuffle(name, value, offset, group):
-            how = f"first of {group}" if group else str(offset)
-            return f"{name} = shuffle {how} of {value_text(value, names)}"
-        case Break(conditions):
-            return f"break if {_conditions(conditions, names)}" if conditions else "break"
-        case Barrier():
-            return "barrier"
-        case Fence():
-            return "fence"
-        case _:
-            raise TypeError(f"{type(statement).__name__} is no statement of one line")
+    def _simple(self, statement: Statement) -> str:
+        match statement:
+            case Let(name, value):
+                return f"{name} = {self.value(value)}"
+            case Var(name, kind, initial):
+                return f"var {name}: {kind} = {self.value(initial)}"
+            case Assign(name, value):
+                return f"set {name} = {self.value(value)}"
+            case CallFunction(results, function, index, arguments):
+                given = ", ".join(map(self.value, arguments))
+                return f"{', '.join(results)} = call {function}{self._place(index)}({given})"
+            case Store(buffer, index, value):
+                return f"store {buffer}{self._place(index)} = {self.value(value)}"
+            case AtomicUpdate(buffer, index, combiner, value, opcode):
+                how = f"{combiner}.{opcode}" if opcode else combiner
+                return f"atomic {buffer}{self._place(index)} = {how}({self.value(value)})"
+            case FetchAdd(name, buffer, index, value):
+                return f"{name} = fetch_add {buffer}{self._place(index)} += {self.value(value)}"
+            case Copy(destination, to, source, start, width):
+                return f"copy {width}: {destination}{self._place((to,))} = {source}{self._place((start,))}"
+            case TeamReduce(results, types, combiner, threads, distance, to_all):
+                pairs = ", ".join(f"{n}: {t}" for n, t in zip(results, types, strict=True))
+                how = " to all" if to_all else ""
+                return f"team_reduce {pairs} by {combiner} threads {threads} distance {distance}{how}"
+            case Shuffle(name, value, offset, group):
+                how = f"first {group}" if group else str(offset)
+                return f"{name} = shuffle {how} of {self.value(value)}"
+            case Break(conditions):
+                return f"break if {self._conditions(conditions)}" if conditions else "break"
+            case Barrier():
+                return "barrier"
+            case Fence():
+                return "fence"
+            case _:
+                raise TypeError(f"{type(statement).__name__} is no statement of one line")
 
+    def _conditions(self, conditions: Sequence[Value]) -> str:
+        return " and ".join(map(self.value, conditions))
 
-def _conditions(conditions: Sequence[Value], names: list[str]) -> str:
-    return " and ".join(value_text(c, names) for c in conditions)
+    def _place(self, index: Sequence[SymbolicExpr]) -> str:
+        return f"[{', '.join(map(self._index, index))}]"
 
+    def _index(self, expression: SymbolicExpr) -> str:
+        return expression.replace_variables(self.places).to_text(self.names)
 
-def _place(index: Sequence[SymbolicExpr], names: list[str]) -> str:
-    return f"[{', '.join(index_text(e, names) for e in index)}]"
-
-
-def index_text(expression: SymbolicExpr, names: list[str]) -> str:
-    """An index expression by the names of its variables."""
-    return expression.to_text(names)
-
-
-def value_text(value: Value, names: list[str]) -> str:
-    """One value."""
-    match value:
-        case Constant(kind, given):
-            return f"{kind} {number(given)}"
-        case Ref(_, name):
-            return name
-        case IndexValue(expression, kind):
-            return f"index.{kind}({index_text(expression, names)})"
-        case Within(expression, lower, upper):
-            low, high = ("" if b is None else str(b) for b in (lower, upper))
-            return f"within({index_text(expression, names)}, [{low}, {high}])"
-        case Load(kind, buffer, index):
-            return f"load.{kind} {buffer}{_place(index, names)}"
-        case Op(opcode, kind, operands, fmt):
-            suffix = f".{fmt}" if fmt else ""
-            return f"{opcode}.{kind}{suffix}({', '.join(value_text(o, names) for o in operands)})"
+    def value(self, value: Value) -> str:
+        """One value."""
+        match value:
+            case Constant(kind, given):
+                return f"{kind} {number(given)}"
+            case Ref(_, name):
+                return name
+            case IndexValue(expression, kind):
+                return f"index.{kind}({self._index(expression)})"
+            case Within(expression, lower, upper):
+                low, high = ("" if b is None else str(b) for b in (lower, upper))
+                return f"within({self._index(expression)}, [{low}, {high}])"
+            case Load(kind, buffer, index):
+                return f"load.{kind} {buffer}{self._place(index)}"
+            case Op(opcode, kind, operands, fmt):
+                suffix = f".{fmt}" if fmt else ""
+                return f"{opcode}.{kind}{suffix}({', '.join(map(self.value, operands))})"
 
 
 def number(value: complex | bool) -> str:

@@ -61,12 +61,16 @@ PASSES: tuple[Pass, ...] = (
     Pass("thread-loops", lambda kernel, target: kernel if target.has_threads else thread_loops(kernel)),
 )
 
+BUILT = "built"
+STAGES = (BUILT, *(p.name for p in PASSES))
 
-def run_passes(kernel: Kernel, target: Target, until: str = "") -> Kernel:
-    """The kernel after all passes; after the pass `until`, where one is named (IndexingError where there is none)."""
-    names = [p.name for p in PASSES]
-    if until and until not in names:
-        raise IndexingError(f"there is no pass {until!r}; the passes are {', '.join(names)}")
+
+def run_passes(kernel: Kernel, target: Target, until: str = STAGES[-1]) -> Kernel:
+    """The kernel after the pass `until`; as it is for `built`. IndexingError where there is no such stage."""
+    if until not in STAGES:
+        raise IndexingError(f"there is no stage {until!r}; choose one of {', '.join(STAGES)}")
+    if until == BUILT:
+        return kernel
     for found in PASSES:
         kernel = found.rewrite(kernel, target)
         if found.name == until:

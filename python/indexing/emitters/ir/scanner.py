@@ -1,0 +1,217 @@
+"""Reading one line of a kernel's text: words, numbers, symbols and index expressions, from the left to the right."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import NoReturn
+
+from indexing._core import SymbolicExpr
+from indexing.errors import ParseError
+
+OPERATORS = frozenset({"floordiv", "ceildiv", "mod", "max", "min"})
+OPENING, CLOSING = "([{", ")]}"
+
+
+class Line:
+    """One line, and how far it is read."""
+
+    def __init__(self, number: int, text: str) -> None:
+        """`number` counts from 1; a comment goes, and is kept in `comment`."""
+        self.number, self.whole = number, text
+        self.text, _, comment = text.partition("#")
+        self.comment = comment.strip()
+        self.at = self.indent = len(self.text) - len(self.text.lstrip(" "))
+
+    def fail(self, message: str, at: int | None = None) -> NoReturn:
+        """Raise ParseError at a place, the present one unless `at` names another."""
+        raise ParseError(message, self.number, (self.at if at is None else at) + 1, self.whole)
+
+    def expected(self, what: str) -> NoReturn:
+        """Raise ParseError: something else stands here."""
+        self._skip()
+        rest = self.text[self.at :].split(None, 1)
+        self.fail(f"expected {what}, found {repr(rest[0]) if rest else 'the end of the line'}")
+
+    def _skip(self) -> None:
+        while self.at < len(self.text) and self.text[self.at].isspace():
+            self.at += 1
+
+    # ------------------------------------------------------------ symbols and words
+
+    def sees(self, symbol: str) -> bool:
+        """Whether a symbol comes next."""
+        self._skip()
+        return self.text.startswith(symbol, self.at)
+
+    def takes(self, symbol: str) -> bool:
+        """Whether a symbol comes next, which is then read."""
+        found = self.sees(symbol)
+        self.at += len(symbol) if found else 0
+        return found
+
+    def expect(self, symbol: str) -> None:
+        """Read a symbol."""
+        if not self.takes(symbol):
+            self.expected(f"'{symbol}'")
+
+    def next_word(self) -> str:
+        """The word that comes next, not read; empty where none does."""
+        self._skip()
+        end = self.at
+        while end < len(self.text) and (self.text[end].isalnum() or self.text[end] == "_"):
+            end += 1
+        word = self.text[self.at : end]
+        return "" if word[:1].isdigit() else word
+
+    def word(self, what: str = "a name") -> str:
+        """Read a word of letters, digits and underscores."""
+        found = self.next_word()
+        if not found:
+            self.expected(what)
+        self.at += len(found)
+        return found
+
+    def takes_word(self, word: str) -> bool:
+        """Whether this word comes next, which is then read."""
+        found = self.next_word() == word
+        self.at += len(word) if found else 0
+        return found
+
+    def expect_word(self, word: str) -> None:
+        """Read this word."""
+        if not self.takes_word(word):
+            self.expected(f"'{word}'")
+
+    def one_of(self, words: Collection[str], what: str) -> str:
+        """Read one of some words."""
+        if self.next_word() not in words:
+            self.expected(what)
+        return self.word()
+
+    def until_space(self, what: str) -> str:
+        """Read what stands before the next space."""
+        self._skip()
+        found = self.text[self.at :].split(None, 1)
+        if not found:
+            self.expected(what)
+        self.at += len(found[0])
+        return found[0]
+
+    def start(self) -> int:
+        """Where the next word or symbol stands."""
+        self._skip()
+        return self.at
+
+    def end(self) -> None:
+        """Nothing more stands on the line."""
+        self._skip()
+        if self.at < len(self.text):
+            self.expected("the end of the line")
+
+    # ------------------------------------------------------------ numbers
+
+    def integer(self) -> int:
+        """Read an integer."""
+        value = self.number_value()
+        if isinstance(value, bool) or not isinstance(value, int):
+            self.fail("expected an integer")
+        return value
+
+    def number_value(self) -> bool | int | float | complex:
+        """Read a number or a truth value as Python writes it."""
+        self._skip()
+        start, end = self.at, self.at
+        if self.text.startswith("(", start):
+            end = self.text.find(")", start) + 1 or len(self.text)
+        else:
+            while end < len(self.text) and (self.text[end].isalnum() or self.text[end] in "+-."):
+                end += 1
+        found = _number(self.text[start:end])
+        if found is None:
+            self.expected("a number")
+        self.at = end
+        return found
+
+    def integers(self, opening: str, closing: str) -> tuple[int, ...]:
+        """Read integers with commas between, in brackets."""
+        self.expect(opening)
+        found: list[int] = []
+        while not self.takes(closing):
+            if found:
+                self.expect(",")
+            found.append(self.integer())
+        return tuple(found)
+
+    # ------------------------------------------------------------ index expressions
+
+    def expression(self, names: Mapping[str, int], stops: tuple[str, ...] = ()) -> SymbolicExpr:
+        """Read an index expression, up to a comma or bracket that closes none of its own, or one of the words `stops`."""
+        self._skip()
+        start, depth = self.at, 0
+        while self.at < len(self.text):
+            character = self.text[self.at]
+            if depth == 0 and (character in CLOSING or character == ","):
+                break
+            word = self.next_word() if not character.isspace() else ""
+            if word and depth == 0 and word in stops:
+                break
+            if word and word not in names and word not in OPERATORS:
+                self.fail(f"there is no index variable {word} here")
+            depth += (character in OPENING) - (character in CLOSING)
+            self.at += len(word) or self._digits() or 1
+        text = self.text[start : self.at]
+        try:
+            return SymbolicExpr.parse(text, names=dict(names))
+        except ParseError as error:
+            self.fail(error.message, start + error.column - 1)
+
+    def _digits(self) -> int:
+        end = self.at
+        while end < len(self.text) and self.text[end].isdigit():
+            end += 1
+        return end - self.at
+
+
+def _number(text: str) -> bool | int | float | complex | None:
+    if text in ("True", "False"):
+        return text == "True"
+    for kind in (int, float, complex):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return None
+
+
+class Lines:
+    """The lines of a text that are not read yet; empty ones and comments of their own are left out."""
+
+    def __init__(self, text: str) -> None:
+        found = (Line(n, line) for n, line in enumerate(text.splitlines(), 1))
+        self.lines = [line for line in found if line.text.strip()]
+        self.at = 0
+        self.after = Line(text.count("\n") + 1, "")
+
+    def next(self) -> Line | None:
+        """The next line, not read."""
+        return self.lines[self.at] if self.at < len(self.lines) else None
+
+    def skip(self) -> None:
+        """Go on to the line after the next."""
+        self.at += 1
+
+    def starts_with(self, word: str, indent: int = 0) -> bool:
+        """Whether the next line begins with a word behind so many spaces."""
+        line = self.next()
+        return line is not None and line.indent == indent and line.next_word() == word
+
+    def take(self, word: str, indent: int = 0) -> Line:
+        """Read a line that begins with a word, which is read too."""
+        line = self.next()
+        if line is None:
+            self.after.expected(f"'{word}'")
+        if line.indent != indent:
+            line.fail(f"expected '{word}' behind {indent} spaces")
+        line.expect_word(word)
+        self.at += 1
+        return line

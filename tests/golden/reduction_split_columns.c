@@ -1,0 +1,135 @@
+// fused: reduction emitter, 512 blocks of 192 threads
+
+typedef float f32;
+typedef int s32;
+typedef long long s64;
+typedef unsigned int u32;
+
+// sum
+static inline f32 combine0(f32 a0, f32 b0) {
+  const f32 v0 = a0 + b0;
+  return v0;
+}
+
+static void reduction_reduce_blocks(const f32 *restrict p0, f32 *restrict o0, f32 *restrict w0, u32 *restrict w1, s64 first_block, s64 last_block) {
+  for (s64 block = first_block; block < last_block; block++) {
+    const s32 bl_x = block % 512;
+    __attribute__((aligned(64))) u32 last1[1];
+    __attribute__((aligned(64))) f32 v0_of[192];
+    for (s32 th_y = 0; th_y < 8; th_y++) {
+      #pragma GCC ivdep
+      for (s32 th_x = 0; th_x < 24; th_x++) {
+        f32 v0 = (-0.0f);
+        v0_of[th_x + th_y * 24] = v0;
+      }
+    }
+    for (s32 step2 = 0; step2 < 24; step2++) {
+      for (s32 th_y = 0; th_y < 8; th_y++) {
+        #pragma GCC ivdep
+        for (s32 th_x = 0; th_x < 24; th_x++) {
+          f32 v0 = v0_of[th_x + th_y * 24];
+          const s32 j3 = th_y + bl_x * 8 + step2 * 4096;
+          const f32 v4 = p0[th_x + th_y * 24 + bl_x * 192 + step2 * 98304];
+          const f32 v5 = v0 + v4;
+          v0 = v5;
+          v0_of[th_x + th_y * 24] = v0;
+        }
+      }
+    }
+    for (s32 th_y = 0; th_y < 8; th_y++) {
+      #pragma GCC ivdep
+      for (s32 th_x = 0; th_x < 24; th_x++) {
+        f32 v0 = v0_of[th_x + th_y * 24];
+        if (th_y + bl_x * 8 + 98304 <= 99999) {
+          const s32 j3_1 = th_y + bl_x * 8 + 98304;
+          const f32 v4_1 = p0[th_x + th_y * 24 + bl_x * 192 + 2359296];
+          const f32 v5_1 = v0 + v4_1;
+          v0 = v5_1;
+        }
+        v0_of[th_x + th_y * 24] = v0;
+      }
+    }
+    for (s32 cell10 = 0; cell10 < 96; cell10++) {
+      const f32 v0_both = combine0(v0_of[cell10], v0_of[cell10 + 96]);
+      v0_of[cell10] = v0_both;
+    }
+    for (s32 cell11 = 0; cell11 < 48; cell11++) {
+      const f32 v0_both = combine0(v0_of[cell11], v0_of[cell11 + 48]);
+      v0_of[cell11] = v0_both;
+    }
+    for (s32 cell12 = 0; cell12 < 24; cell12++) {
+      const f32 v0_both = combine0(v0_of[cell12], v0_of[cell12 + 24]);
+      v0_of[cell12] = v0_both;
+    }
+    for (s32 th_y = 0; th_y < 8; th_y++) {
+      #pragma GCC ivdep
+      for (s32 th_x = 0; th_x < 24; th_x++) {
+        const f32 v0 = v0_of[th_x + th_y * 24];
+        if (th_y <= 0) {
+          w0[th_x + bl_x * 24] = v0;
+        }
+      }
+    }
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    for (s32 th_y = 0; th_y < 8; th_y++) {
+      for (s32 th_x = 0; th_x < 24; th_x++) {
+        if (th_x + th_y * 24 <= 0) {
+          const u32 arrived6 = __atomic_fetch_add(w1, 1u, __ATOMIC_ACQ_REL);
+          last1[0] = arrived6;
+        }
+      }
+    }
+    if (last1[0] == 511u) {
+      __atomic_thread_fence(__ATOMIC_SEQ_CST);
+      for (s32 th_y = 0; th_y < 8; th_y++) {
+        #pragma GCC ivdep
+        for (s32 th_x = 0; th_x < 24; th_x++) {
+          f32 v0 = v0_of[th_x + th_y * 24];
+          if (th_x + th_y * 24 <= 0) {
+            w1[0] = 0u;
+          }
+          v0 = (-0.0f);
+          v0_of[th_x + th_y * 24] = v0;
+        }
+      }
+      for (s32 step7 = 0; step7 < 64; step7++) {
+        for (s32 th_y = 0; th_y < 8; th_y++) {
+          #pragma GCC ivdep
+          for (s32 th_x = 0; th_x < 24; th_x++) {
+            f32 v0 = v0_of[th_x + th_y * 24];
+            const f32 v8 = w0[th_x + th_y * 24 + step7 * 192];
+            const f32 v9 = v0 + v8;
+            v0 = v9;
+            v0_of[th_x + th_y * 24] = v0;
+          }
+        }
+      }
+      for (s32 cell13 = 0; cell13 < 96; cell13++) {
+        const f32 v0_both = combine0(v0_of[cell13], v0_of[cell13 + 96]);
+        v0_of[cell13] = v0_both;
+      }
+      for (s32 cell14 = 0; cell14 < 48; cell14++) {
+        const f32 v0_both = combine0(v0_of[cell14], v0_of[cell14 + 48]);
+        v0_of[cell14] = v0_both;
+      }
+      for (s32 cell15 = 0; cell15 < 24; cell15++) {
+        const f32 v0_both = combine0(v0_of[cell15], v0_of[cell15 + 24]);
+        v0_of[cell15] = v0_both;
+      }
+      for (s32 th_y = 0; th_y < 8; th_y++) {
+        #pragma GCC ivdep
+        for (s32 th_x = 0; th_x < 24; th_x++) {
+          const f32 v0 = v0_of[th_x + th_y * 24];
+          if (th_y <= 0) {
+            const f32 v10 = 0.0f + v0;
+            o0[th_x] = v10;
+          }
+        }
+      }
+    }
+  }
+}
+
+void reduction_reduce(void *const *buffers, s64 first_block, s64 last_block) {
+  reduction_reduce_blocks(buffers[0], buffers[1], buffers[2], buffers[3], first_block, last_block);
+}
