@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from indexing._core import IndexingMap
 from indexing.executable.graph import Graph, Node, Ref, tree_refs
+from indexing.executable.row_groups import row_groups
 from indexing.fusion import output_to_input
 from indexing.ops import REGISTRY
 from indexing.ops.block import leaves, output_sizes
@@ -33,11 +34,12 @@ UNKNOWN_READS = 2**62
 
 @dataclass(slots=True, eq=False)
 class Cluster:
-    """Nodes that become one kernel, whose outputs are the arrays of `root`."""
+    """Nodes that become one kernel, whose outputs are the arrays of `root`; no more may join those of one that is closed."""
 
     root: Node
     nodes: set[Node] = field(default_factory=set)
     has_loop: bool = False
+    is_closed: bool = False
     places: dict[Node, frozenset[int]] = field(default_factory=dict)  # at which indices a node is read, by number
 
     def inputs(self, order: Iterable[Node]) -> list[Ref]:
@@ -118,8 +120,14 @@ class _Clustering:
 
     def run(self) -> list[Cluster]:
         found: list[Cluster] = []
+        groups = {g.root: g for g in row_groups(self.graph, self.support.instruction, self.free)}
         for node in reversed(self.graph.nodes):
             if not self._is_live(node) or not self.support.instruction(node.instruction):
+                continue
+            if node in groups:
+                found.append(Cluster(node, groups[node].nodes, is_closed=True))
+                self.owner.update(dict.fromkeys(groups[node].nodes, found[-1]))
+            if node in self.owner:
                 continue
             if self._is_copied_into_users(node):
                 self.copied.add(node)
@@ -158,7 +166,12 @@ class _Clustering:
     def _joined(self, node: Node) -> Cluster | None:
         homes = {self.owner.get(user) for user in node.users if user in self.live}
         cluster = homes.pop() if len(homes) == 1 and node not in self.outputs else None
-        if cluster is None or len(cluster.nodes) >= MAX_NODES or self._array_count(cluster, node) > MAX_ARRAYS:
+        if (
+            cluster is None
+            or cluster.is_closed
+            or len(cluster.nodes) >= MAX_NODES
+            or self._array_count(cluster, node) > MAX_ARRAYS
+        ):
             return None
         if cluster.has_loop and self._reads_many(node):
             return None
