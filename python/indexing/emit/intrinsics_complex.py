@@ -1,6 +1,6 @@
 """Intrinsics on complex numbers, the same text for c64 and c128.
 
-At infinities and NaNs, exp, log, sqrt, sinh, cosh, tanh and their circular counterparts give what annex G of C99 asks
+At infinities and NaNs, division, exp, log, sqrt, sinh, cosh, tanh and their circular counterparts give what annex G of C99 asks
 for, as the reference does.
 """
 
@@ -13,15 +13,31 @@ _SOURCES: dict[str, str] = {  # C stands for the complex type, T for its parts
     "sub": "@fn C sub_C(C a, C b) { return @C(a.x - b.x, a.y - b.y); }",
     "neg": "@fn C neg_C(C a) { return @C(-a.x, -a.y); }",
     "mul": "@fn C mul_C(C a, C b) { return @C(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x); }",
-    "div": """\
-@fn C div_C(C a, C b) {  // Smith's algorithm: the larger part of b is divided out first
+    "ratio": """\
+@fn C ratio_C(C a, C b) {  // Smith's algorithm: the larger part of b is divided out first
   if (@fabs_T(b.x) >= @fabs_T(b.y)) {
-    if (b.x == 0 && b.y == 0) return @C(a.x / b.x, a.y / b.x);
     T r = b.y / b.x, d = b.x + b.y * r;
     return @C((a.x + a.y * r) / d, (a.y - a.x * r) / d);
   }
   T r = b.x / b.y, d = b.x * r + b.y;
   return @C((a.x * r + a.y) / d, (a.y * r - a.x) / d);
+}""",
+    "boxed": """\
+@fn C boxed_C(C a) {  // infinite numbers as corners and edges of the unit square
+  if (!@infinite_C(a.x) && !@infinite_C(a.y)) return a;
+  return @C(@copysign_T(@infinite_C(a.x) ? (T)1 : (T)0, a.x), @copysign_T(@infinite_C(a.y) ? (T)1 : (T)0, a.y));
+}""",
+    "div": """\
+@fn C div_C(C a, C b) {
+  if (b.x == 0 && b.y == 0) return @C(a.x / b.x, a.y / b.x);
+  C q = @ratio_C(a, b);
+  if (q.x == q.x || q.y == q.y) return q;
+  bool over = (@infinite_C(a.x) || @infinite_C(a.y)) && @finite_C(b.x) && @finite_C(b.y);
+  bool under = (@infinite_C(b.x) || @infinite_C(b.y)) && @finite_C(a.x) && @finite_C(a.y);
+  if (!over && !under) return q;
+  T scale = under ? (T)0 : @infinite_C(a.x) ? @fabs_T(a.x) : @fabs_T(a.y);
+  C p = @boxed_C(a), r = @boxed_C(b);
+  return @C(scale * (p.x * r.x + p.y * r.y), scale * (p.y * r.x - p.x * r.y));
 }""",
     "select": "@fn C select_C(bool p, C a, C b) { return @C(p ? a.x : b.x, p ? a.y : b.y); }",
     "sign": """\
@@ -51,11 +67,17 @@ _SOURCES: dict[str, str] = {  # C stands for the complex type, T for its parts
   T s = @sin_T(a.y / 2);
   return @C(@expm1_T(a.x) * @cos_T(a.y) - 2 * s * s, @exp_T(a.x) * @sin_T(a.y));
 }""",
-    "log": "@fn C log_C(C a) { return @C(@log_T(@hypot_T(a.x, a.y)), @atan2_T(a.y, a.x)); }",
+    "logabs": """\
+@fn T logabs_C(T x, T y) {
+  T m = @hypot_T(x, y);
+  bool over = @infinite_C(m) && @finite_C(x) && @finite_C(y);
+  return over ? @log_T(@hypot_T(x / 2, y / 2)) + (T)0.69314718055994530942 : @log_T(m);
+}""",
+    "log": "@fn C log_C(C a) { return @C(@logabs_C(a.x, a.y), @atan2_T(a.y, a.x)); }",
     "log1p": """\
 @fn C log1p_C(C a) {
   bool small = @fabs_T(a.x) < (T)0.5 && @fabs_T(a.y) < (T)0.5;
-  T re = small ? @log1p_T(a.x * (a.x + 2) + a.y * a.y) / 2 : @log_T(@hypot_T(a.x + 1, a.y));
+  T re = small ? @log1p_T(a.x * (a.x + 2) + a.y * a.y) / 2 : @logabs_C(a.x + 1, a.y);
   return @C(re, @atan2_T(a.y, a.x + 1));
 }""",
     "sqrt": """\
