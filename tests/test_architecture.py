@@ -12,7 +12,7 @@ CORE = ROOT / "rust" / "core" / "src"
 
 # A unit (a module, or a whole folder) and those it may import when it is imported.
 BELOW_OPS = {"_core", "errors", "arguments", "lazy", "hlo"}
-BELOW_EMIT = BELOW_OPS | {"ops", "layout", "fusion", "partition"}
+BELOW_EMIT = BELOW_OPS | {"ops", "layout", "fusion", "access", "partition", "work"}
 MAY_IMPORT = {
     "_core": set(),
     "errors": set(),
@@ -24,7 +24,9 @@ MAY_IMPORT = {
     "layout": BELOW_OPS | {"ops"},  # the two are one layer
     "fusion": BELOW_OPS | {"ops", "layout"},
     "reference": BELOW_OPS | {"ops"},
-    "partition": BELOW_OPS | {"ops", "layout", "fusion"},
+    "access": BELOW_OPS | {"ops"},
+    "partition": BELOW_OPS | {"ops", "layout", "fusion", "access"},
+    "work": BELOW_OPS | {"ops", "layout", "fusion", "access", "partition"},
     "emit": BELOW_EMIT,
     "analysis": BELOW_EMIT | {"emit"},
     "runtime": {"errors", "extras", "emit"},

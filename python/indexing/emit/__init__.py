@@ -8,9 +8,10 @@ from indexing.arguments import of_type, takes
 from indexing.emit import concatenate, loop, reduction, scatter, transpose, update_slice
 from indexing.emit.kernel import DIALECTS, Dialect, Kernel
 from indexing.errors import CompileError, UnsupportedOp
-from indexing.hlo import Computation, Instruction
+from indexing.hlo import Computation, Instruction, Module, entry_of
 from indexing.ops.block import leaves
 from indexing.ops.bounded import check_kernel_sizes
+from indexing.work import most_repeated, repeats_itself
 
 EMITTERS: tuple[ModuleType, ...] = (
     scatter,
@@ -22,19 +23,27 @@ EMITTERS: tuple[ModuleType, ...] = (
 )  # the first that matches makes the kernel
 
 
-@takes(fusion=of_type(Instruction, Computation), dialect=of_type(str))
-def emit(fusion: Instruction | Computation, dialect: Dialect = "cuda", **knobs: int | None) -> Kernel:
-    """The kernel of a fusion instruction or of a computation (an entry that only calls a fusion means that fusion).
+@takes(fusion=of_type(Instruction, Computation, Module), dialect=of_type(str))
+def emit(fusion: Instruction | Computation | Module, dialect: Dialect = "cuda", **knobs: int | None) -> Kernel:
+    """The kernel of a fusion instruction or of a computation that is one fusion (of a module: its entry).
 
-    `knobs` are those of the emitter that is chosen (its `plan` lists them with their ranges). Raises UnsupportedOp for
-    an op that no kernel computes, CompileError for an unknown dialect or shape.
+    An entry whose root is its only fusion means that fusion; `emit_all` takes whole programs. `knobs` are those of the
+    emitter that is chosen (its `plan` lists them with their ranges). Raises UnsupportedOp for an op that no kernel
+    computes, and for a computation that one kernel would compute again and again; CompileError for an unknown dialect.
     """
     if dialect not in DIALECTS:
         raise CompileError(f"there is no dialect {dialect!r}; choose one of {', '.join(DIALECTS)}")
-    computation = fused_computation(fusion)
+    return emit_fused(fused_computation(fusion), dialect, **knobs)
+
+
+def emit_fused(computation: Computation, dialect: Dialect, **knobs: int | None) -> Kernel:
+    """The kernel of a computation that is taken as one fusion, whatever work it repeats."""
     _check(computation)
     emitter = next(e for e in EMITTERS if e.matches(computation))
     return emitter.kernel(computation, emitter.plan(computation, **knobs), dialect)  # type: ignore[no-any-return]
+
+
+EMIT_THE_PARTS = "isn't one fusion; emit_all(module) gives the kernels of a whole program"
 
 
 def _check(computation: Computation) -> None:
@@ -52,11 +61,28 @@ def _check(computation: Computation) -> None:
             raise UnsupportedOp(f"{what}: a kernel takes arrays; give each of its arrays a parameter")
 
 
-def fused_computation(fusion: Instruction | Computation) -> Computation:
-    """The computation that a kernel computes."""
-    root = fusion if isinstance(fusion, Instruction) else fusion.root
-    if root.opcode == "fusion":
-        return root.called[0]
+def fused_computation(fusion: Instruction | Computation | Module) -> Computation:
+    """The computation that a kernel computes. Raises UnsupportedOp for what isn't one fusion."""
     if isinstance(fusion, Instruction):
-        raise UnsupportedOp(f"{fusion.name} is a {fusion.opcode}; emit takes a fusion or a computation")
-    return fusion
+        if fusion.opcode != "fusion":
+            raise UnsupportedOp(f"{fusion.name} is a {fusion.opcode}; emit takes a fusion or a computation")
+        return fusion.called[0]
+    computation = entry_of(fusion)
+    if _is_called_by_a_fusion(computation):
+        return computation
+    fusions = [i for i in computation.instructions.values() if i.opcode == "fusion"]
+    if fusions == [computation.root]:
+        return fusions[0].called[0]
+    if fusions:
+        names = ", ".join(i.name for i in fusions[:3]) + (", ..." if len(fusions) > 3 else "")
+        raise UnsupportedOp(f"{computation.name}, which has fusions of its own ({names}), {EMIT_THE_PARTS}")
+    if repeats_itself(computation):
+        most = most_repeated(computation)
+        what = f"one kernel of {computation.name} would compute {most.name} again and again, for each element that needs it"
+        raise UnsupportedOp(f"{what}: it {EMIT_THE_PARTS}")
+    return computation
+
+
+def _is_called_by_a_fusion(computation: Computation) -> bool:
+    callers = (i for c in computation.module.computations.values() for i in c.instructions.values())
+    return any(i.opcode == "fusion" and computation in i.called for i in callers)

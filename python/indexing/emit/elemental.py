@@ -81,7 +81,7 @@ class FunctionWriter:
         bound = self._bound(instruction)
         if bound is not None:
             return bound(output, index)
-        if not self._is_called(instruction):
+        if not self._is_called(instruction, output):
             self._write_operands(instruction, index, output)
         return self._write(instruction, index, output)
 
@@ -134,7 +134,7 @@ class FunctionWriter:
             current, at, leaf, ready = pending.pop()
             if self._remembered((self._frames[-1][0], current, leaf, at)) is not None:
                 continue
-            if ready or self._is_called(current):
+            if ready or self._is_called(current, leaf):
                 if current is not instruction:
                     self._write(current, at, leaf)
                 continue
@@ -168,17 +168,17 @@ class FunctionWriter:
             return found
         if instruction.opcode == "parameter":
             value = self._load(instruction, index)
-        elif self._is_called(instruction):
+        elif self._is_called(instruction, output):
             value = self._call(instruction, index, output)
         else:
             value = self._element(instruction, index, output)
         self._memo[-1].setdefault(key, value)
         return self._memo[-1][key]
 
-    def _is_called(self, instruction: Instruction) -> bool:
+    def _is_called(self, instruction: Instruction, output: int) -> bool:
         if self._frames[-1][0] or instruction is self.root or instruction.opcode in _ALWAYS_INLINE:
             return False
-        if self.unit.has_function(instruction) or not self.unit.is_together(instruction, self):
+        if self.unit.has_function(instruction, output) or not self.unit.is_together(instruction, self):
             return True
         if self._home is not None and self._home.injected:  # an epilogue's own instructions need its heroes' values
             return False
@@ -199,16 +199,16 @@ class FunctionWriter:
             self._active -= 1
 
     def _call(self, instruction: Instruction, index: Index, output: int) -> Value:
-        function = self.unit.function(instruction)
+        function = self.unit.function(instruction, output)
         self.callees[function.name] = None
         arguments = ", ".join(self.integer(i) for i in index)
         text = self.unit.call_text(function.name, arguments)
-        kinds = [leaf.element_type for leaf in leaves(instruction.shape)]
+        kinds = {k: leaves(instruction.shape)[k].element_type for k in function.outputs}
         if len(kinds) == 1:
-            return self.let(kinds[0], text, rounds=False)
+            return self.let(kinds[output], text, rounds=False)
         name = self._name("r")
         self.writer.line(f"const {function.result} {name} = {text};")
-        values = [Value(f"{name}.v{k}", kind) for k, kind in enumerate(kinds)]
+        values = [Value(f"{name}.v{k}", kind) for k, kind in kinds.items()]
         self.remember(instruction, index, values)
         return values[output]
 

@@ -15,6 +15,7 @@ from indexing.emit.source import identifier, sanitized, translation_unit
 from indexing.emit.types import c_type
 from indexing.lazy import np
 from indexing.ops.block import leaves
+from indexing.partition import has_one_index
 
 if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction
@@ -26,10 +27,11 @@ _CALL = re.compile("\x01(\\w+)\x02(.?)")  # stands for the pointers that a funct
 
 @dataclass(slots=True)
 class Function:
-    """A device function: from an index to the element of `instruction`, all arrays of a tuple-shaped one together."""
+    """A device function: from an index to an element of `outputs`, the arrays of `instruction` that have one index."""
 
     name: str
     instruction: Instruction
+    outputs: tuple[int, ...]
     result: str
     parameters: tuple[str, ...]
     writer: FunctionWriter
@@ -49,7 +51,7 @@ class Unit:
         self.structs: list[str] = []
         self.constants: list[str] = []
         self._tables: dict[Instruction, str] = {}
-        self._functions: dict[Instruction, Function] = {}
+        self._functions: dict[tuple[Instruction, int], Function] = {}  # by the first array that it computes
         self._queue: list[Function] = []
 
     # ------------------------------------------------------------ what a writer asks for
@@ -81,21 +83,22 @@ class Unit:
             self.constants.append(f"@constant {c_type(kind).compute} {name}[{len(values)}] = {{\n    {text}}};")
         return name
 
-    def has_function(self, instruction: Instruction) -> bool:
-        """Whether a function of its own computes the instruction already."""
-        return instruction in self._functions
+    def has_function(self, instruction: Instruction, output: int) -> bool:
+        """Whether a function of its own computes array `output` of the instruction already."""
+        return (instruction, _outputs(instruction, output)[0]) in self._functions
 
-    def function(self, instruction: Instruction) -> Function:
-        """The function that computes `instruction`; it is written when `write_functions` runs."""
-        found = self._functions.get(instruction)
+    def function(self, instruction: Instruction, output: int) -> Function:
+        """The function that computes array `output` of `instruction`; it is written when `write_functions` runs."""
+        outputs = _outputs(instruction, output)
+        found = self._functions.get((instruction, outputs[0]))
         if found is None:
-            found = self._functions[instruction] = self._declare(instruction)
+            found = self._functions[instruction, outputs[0]] = self._declare(instruction, outputs)
             self._queue.append(found)
         return found
 
-    def _declare(self, instruction: Instruction) -> Function:
+    def _declare(self, instruction: Instruction, outputs: tuple[int, ...]) -> Function:
         name = f"fn{len(self._functions)}_{identifier(instruction.opcode)}"
-        parts = leaves(instruction.shape)
+        parts = [leaves(instruction.shape)[k] for k in outputs]
         kinds = [c_type(p.element_type).compute for p in parts]
         result = kinds[0] if len(kinds) == 1 else f"{name}_result"
         if len(kinds) > 1:
@@ -108,7 +111,7 @@ class Unit:
             parameters.append(f"{'s64' if size - 1 > INT32_MAX else 's32'} i{d}")
         writer = FunctionWriter(self, scope)
         writer.root = instruction
-        return Function(name, instruction, result, tuple(parameters), writer)
+        return Function(name, instruction, outputs, result, tuple(parameters), writer)
 
     # ------------------------------------------------------------ putting it together
 
@@ -118,7 +121,7 @@ class Unit:
             function = self._queue.pop(0)
             writer, instruction = function.writer, function.instruction
             index = writer.index_variables()
-            values = [writer.value(instruction, index, k) for k in range(len(leaves(instruction.shape)))]
+            values = [writer.value(instruction, index, k) for k in function.outputs]
             if len(values) == 1:
                 writer.writer.line(f"return {values[0]};")
             else:
@@ -202,6 +205,11 @@ class Unit:
             return text + (", " if text and match[2] != ")" else "") + match[2]
 
         return [_CALL.sub(pointers, line) if "\x01" in line else line for line in lines]
+
+
+def _outputs(instruction: Instruction, output: int) -> tuple[int, ...]:
+    """The arrays that one function computes together with array `output`: all, where one index names an element of each."""
+    return tuple(range(len(leaves(instruction.shape)))) if has_one_index(instruction.shape) else (output,)
 
 
 def _work(writer: FunctionWriter, sizes: Mapping[str, int]) -> int:
