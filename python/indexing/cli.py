@@ -11,11 +11,12 @@ import io
 import json
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Never, TypeAlias
+from typing import TYPE_CHECKING, Never, TypeAlias
 
 import indexing as ix
 from indexing import draw as drawing
@@ -28,6 +29,9 @@ from indexing.hlo.files import decoded
 from indexing.lazy import np
 from indexing.ops.block import HloValue, OperandIndexing
 from indexing.trial import difference, make_inputs
+
+if TYPE_CHECKING:
+    from indexing.emit.kernel import Kernel
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,11 +127,13 @@ def parser() -> argparse.ArgumentParser:
     sub.add_argument("--html", metavar="FILE", type=Path, help="write a page with a table to sort as well")
 
     sub = add_for_file("partition", partition, "split computations into functions, each emitted once")
-    sub.add_argument("--computation", metavar="NAME", help="this one (default: those of the entry's fusions)")
+    sub.add_argument(
+        "--computation", metavar="NAME", help="this one (default: what each kernel of the program computes)"
+    )
 
-    sub = add_for_file("emit", emit, "print the kernels of a program's fusions")
+    sub = add_for_file("emit", emit, "print the kernels of a program")
     sub.add_argument("--instruction", metavar="NAME", help="of this fusion only")
-    sub.add_argument("--computation", metavar="NAME", help="of this computation as a whole")
+    sub.add_argument("--computation", metavar="NAME", help="of this computation, as one fusion")
     sub.add_argument("--dialect", choices=("cuda", "opencl"), default="cuda", help="default: cuda")
     sub.add_argument("--arch", metavar="ARCH", help="compile as well, for example for sm_90, and give the cubin's size")
     sub.add_argument("--out", metavar="DIR", type=Path, help="write sources (and cubins) there, and print their paths")
@@ -375,12 +381,14 @@ def analyze(options: argparse.Namespace) -> Answer:
 
 
 def partition(options: argparse.Namespace) -> Answer:
-    """Partition a computation, or those that the entry's fusions call."""
+    """Partition a computation, or what each kernel of the program computes."""
+    from indexing.executable import planned_kernels  # with numpy: other commands start without
+
     module = read_program(options.file)
     if options.computation:
         computations = [named_computation(module, options.computation)]
     else:
-        computations = list(dict.fromkeys(c for f in fusions(module) for c in f.called)) or [module.entry]
+        computations = [planned.computation for planned in planned_kernels(module)]
     data: list[Json] = []
     lines: list[str] = []
     for computation in computations:
@@ -398,7 +406,8 @@ def partition(options: argparse.Namespace) -> Answer:
 
 def emit(options: argparse.Namespace) -> Answer:
     """Emit kernels; compile them and write them to files on request."""
-    kernels = [ix.emit(target, dialect=options.dialect) for target in emitted(read_program(options.file), options)]
+    kernels = emitted(read_program(options.file), options)
+    repeated: Counter[str] = Counter()  # kernels of different fusions may have one name
     data: list[Json] = []
     lines: list[str] = []
     for kernel in kernels:
@@ -423,24 +432,23 @@ def emit(options: argparse.Namespace) -> Answer:
         if options.out is None:
             lines += [f"// {about}", kernel.source.rstrip("\n"), ""]
         else:
-            path = written(
-                options.out / f"{kernel.name}.{'cu' if kernel.dialect == 'cuda' else 'cl'}", kernel.source.encode()
-            )
+            repeated[kernel.name] += 1
+            count = repeated[kernel.name]
+            stem = kernel.name if count == 1 else f"{kernel.name}_{count}"
+            path = written(options.out / f"{stem}.{'cu' if kernel.dialect == 'cuda' else 'cl'}", kernel.source.encode())
             lines.append(f"{path}  {about}")
             if options.arch:
-                lines.append(
-                    str(written(options.out / f"{kernel.name}.{options.arch}.cubin", kernel.cubin(options.arch)))
-                )
+                lines.append(str(written(options.out / f"{stem}.{options.arch}.cubin", kernel.cubin(options.arch))))
     return Answer(data, lines)
 
 
-def emitted(module: Module, options: argparse.Namespace) -> list[Instruction] | list[Computation]:
-    """What to emit: what was named, else the entry's fusions, else the entry as a whole."""
+def emitted(module: Module, options: argparse.Namespace) -> list[Kernel]:
+    """The kernel of what was named, else those that the program needs."""
     if options.instruction:
-        return [named_instruction(module, options.instruction)]
+        return [ix.emit(named_instruction(module, options.instruction), dialect=options.dialect)]
     if options.computation:
-        return [named_computation(module, options.computation)]
-    return fusions(module) or [module.entry]
+        return [ix.emit(named_computation(module, options.computation), dialect=options.dialect)]
+    return ix.emit_all(module, dialect=options.dialect)
 
 
 def written(path: Path, content: bytes) -> Path:

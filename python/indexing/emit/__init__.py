@@ -11,6 +11,7 @@ from indexing.errors import CompileError, UnsupportedOp
 from indexing.hlo import Computation, Instruction, Module, entry_of
 from indexing.ops.block import leaves
 from indexing.ops.bounded import check_kernel_sizes
+from indexing.partition import partition
 from indexing.work import most_repeated, repeats_itself
 
 EMITTERS: tuple[ModuleType, ...] = (
@@ -33,7 +34,13 @@ def emit(fusion: Instruction | Computation | Module, dialect: Dialect = "cuda", 
     """
     if dialect not in DIALECTS:
         raise CompileError(f"there is no dialect {dialect!r}; choose one of {', '.join(DIALECTS)}")
-    return emit_fused(fused_computation(fusion), dialect, **knobs)
+    computation = fused_computation(fusion)
+    kernel = emit_fused(computation, dialect, **knobs)
+    if repeats_itself(computation, kernel.work) and not isinstance(fusion, Instruction) and not _is_fused(computation):
+        most = most_repeated(partition(computation))
+        what = f"one kernel of {computation.name} would compute {most.name} again and again: it"
+        raise UnsupportedOp(f"{what} {EMIT_THE_PARTS}")
+    return kernel
 
 
 def emit_fused(computation: Computation, dialect: Dialect, **knobs: int | None) -> Kernel:
@@ -68,7 +75,7 @@ def fused_computation(fusion: Instruction | Computation | Module) -> Computation
             raise UnsupportedOp(f"{fusion.name} is a {fusion.opcode}; emit takes a fusion or a computation")
         return fusion.called[0]
     computation = entry_of(fusion)
-    if _is_called_by_a_fusion(computation):
+    if _is_fused(computation):
         return computation
     fusions = [i for i in computation.instructions.values() if i.opcode == "fusion"]
     if fusions == [computation.root]:
@@ -76,13 +83,9 @@ def fused_computation(fusion: Instruction | Computation | Module) -> Computation
     if fusions:
         names = ", ".join(i.name for i in fusions[:3]) + (", ..." if len(fusions) > 3 else "")
         raise UnsupportedOp(f"{computation.name}, which has fusions of its own ({names}), {EMIT_THE_PARTS}")
-    if repeats_itself(computation):
-        most = most_repeated(computation)
-        what = f"one kernel of {computation.name} would compute {most.name} again and again, for each element that needs it"
-        raise UnsupportedOp(f"{what}: it {EMIT_THE_PARTS}")
     return computation
 
 
-def _is_called_by_a_fusion(computation: Computation) -> bool:
+def _is_fused(computation: Computation) -> bool:
     callers = (i for c in computation.module.computations.values() for i in c.instructions.values())
     return any(i.opcode == "fusion" and computation in i.called for i in callers)

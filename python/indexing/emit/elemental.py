@@ -190,7 +190,7 @@ class FunctionWriter:
         if op is None or op.element is None:
             raise UnsupportedOp(
                 f"{instruction.name}: {instruction.opcode} cannot be computed inside a kernel, element by element; "
-                "leave it out of the fusion, so that it runs as a step of its own"
+                "leave it out of the fusion, so that it runs as a step of its own; emit_all(module) plans a program so"
             )
         self._active += 1
         try:

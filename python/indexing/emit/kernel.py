@@ -82,8 +82,8 @@ class Kernel:
 
     `output_maps` has one map an output, `input_maps` one tuple a parameter with one map an access: from
     `(th_x, th_y, th_z, bl_x, bl_y, bl_z)[range variables]` to the logical index of the element.
-    `shared_accesses` are the loads and stores of shared memory. `work` are the lines that a thread runs at most, those of
-    a function as often as it is called, those of a loop once.
+    `shared_accesses` are the loads and stores of shared memory. `work` is predicted: elements computed, times what each
+    reads.
     """
 
     name: str

@@ -17,6 +17,7 @@ from indexing.emit.source import identifier, sanitized
 from indexing.emit.types import c_type
 from indexing.errors import IndexingError
 from indexing.layout import bitcast_map, delinearize, major_to_minor
+from indexing.work import predicted_work
 
 if TYPE_CHECKING:
     from indexing.emit.hero import Output
@@ -261,5 +262,5 @@ def assembled(
         tuple(arguments),
         tuple(output_maps),
         tuple(tuple(m) for m in input_maps),
-        work=unit.work(body),
+        work=predicted_work(unit.partition),
     )

@@ -149,13 +149,6 @@ class Unit:
         self.write_functions()
         return tuple(sorted(body.pointers.union(*(f.writer.pointers for f in self._callees_first(body)))))
 
-    def work(self, body: FunctionWriter) -> int:
-        """Lines that a thread runs at most: a function's as often as it is called, a loop's once."""
-        sizes: dict[str, int] = {}
-        for function in self._callees_first(body):
-            sizes[function.name] = _work(function.writer, sizes)
-        return _work(body, sizes)
-
     def _callees_first(self, body: FunctionWriter) -> list[Function]:
         by_name = {f.name: f for f in self._functions.values()}
         order: dict[str, Function] = {}

@@ -212,9 +212,7 @@ class _FusionPlanner:
             for ref in tree_refs(operand)
         )
 
-    def _may_compute(
-        self, fusion: PlannedFusion, node: Node, accesses: tuple[Access, ...], evaluations: int
-    ) -> bool:
+    def _may_compute(self, fusion: PlannedFusion, node: Node, accesses: tuple[Access, ...], evaluations: int) -> bool:
         if node.opcode in MOVES_ELEMENTS_ONLY:
             return len(accesses) <= MAX_MOVES
         count = element_count(node.instruction)
@@ -234,6 +232,9 @@ class _FusionPlanner:
                     continue
                 sizes = ref.shape.dimensions
                 leaf = 0 if has_one_index(node.instruction.shape) else ref.leaf
+                if user.opcode in COMPUTED_BY_UPDATES:  # it is the kernel's root
+                    yield Access.of_all(sizes, leaf, (user, position))
+                    continue
                 for access in fusion.accesses[user]:
                     for output in outputs if is_read_at_once else (access.leaf,):
                         for found in self._maps(user, output)[position]:

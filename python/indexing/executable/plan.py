@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from indexing.emit import emit_fused
 from indexing.executable.graph import Node, Ref, Tree, needed_nodes, tree_refs
 from indexing.executable.memory import Held, Pool
 from indexing.executable.program import PlannedComputation, PlannedKernel, plan_program
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction, Shape
     from indexing.runtime.device import Device, Launch
 
+
 class Planner:
     """Plans of the computations of one module, for one device; equal kernels are made once."""
 
@@ -38,11 +38,11 @@ class Planner:
         self.kernels: list[Kernel] = []
         self.reference_steps: list[Instruction] = []
         self._plans: dict[Computation, Plan] = {}
-        self._loaded: dict[Computation, tuple[Kernel, Launch]] = {}
+        self._launches: dict[Computation, Launch] = {}
 
     def plan(self, entry: Computation) -> Plan:
         """The plan of a computation; those that its control flow runs are planned before it."""
-        for computation, planned in plan_program(entry).items():
+        for computation, planned in plan_program(entry, self.device.dialect).items():
             self._plans[computation] = _Scheduler(self, planned).plan()
         return self._plans[entry]
 
@@ -50,13 +50,12 @@ class Planner:
         """The plan of a computation that control flow runs."""
         return self._plans[computation]
 
-    def kernel_of(self, computation: Computation) -> tuple[Kernel, Launch]:
-        """The kernel that computes a computation, ready to be launched."""
-        if computation not in self._loaded:
-            kernel = emit_fused(computation, self.device.dialect)
-            self.kernels.append(kernel)
-            self._loaded[computation] = kernel, self.device.load(kernel)
-        return self._loaded[computation]
+    def launch_of(self, planned: PlannedKernel) -> Launch:
+        """The kernel, ready to be launched."""
+        if planned.computation not in self._launches:
+            self.kernels.append(planned.kernel)
+            self._launches[planned.computation] = self.device.load(planned.kernel)
+        return self._launches[planned.computation]
 
 
 @dataclass(slots=True)
@@ -119,7 +118,7 @@ class _Scheduler:
         return self._reference_step(node)
 
     def _kernel_step(self, node: Node, planned: PlannedKernel) -> KernelStep:
-        kernel, launch = self.planner.kernel_of(planned.computation)
+        kernel, launch = planned.kernel, self.planner.launch_of(planned)
         operands = tuple(self.slots.of(ref) for ref in planned.inputs)
         expected = {a.number: a for a in kernel.inputs}
         shapes = tuple(

@@ -22,9 +22,10 @@ CALLERS = frozenset({"call", "conditional", "while"})
 
 @dataclass(frozen=True, slots=True)
 class PlannedKernel:
-    """One launch: a kernel of `computation` computes the arrays of a node from `inputs`."""
+    """One launch: the kernel of `computation` computes the arrays of a node from `inputs`."""
 
     computation: Computation
+    kernel: Kernel
     inputs: tuple[Ref, ...]
 
 
@@ -37,18 +38,19 @@ class PlannedComputation:
     inside: frozenset[Node]
 
 
-def plan_program(entry: Computation) -> dict[Computation, PlannedComputation]:
+def plan_program(entry: Computation, dialect: Dialect) -> dict[Computation, PlannedComputation]:
     """The kernels of a computation, and of those that its control flow runs, which stand before it.
 
-    Kernels that compute the same have one computation.
+    Kernels that compute the same are one.
     """
-    return _ProgramPlanner(entry).run()
+    return _ProgramPlanner(entry, dialect).run()
 
 
-def kernel_computations(module: Module | Computation) -> list[Computation]:
-    """What each kernel of a module's entry (or of a computation) computes, each once."""
-    planned = plan_program(entry_of(module)).values()
-    return list(dict.fromkeys(k.computation for p in planned for node in p.graph.nodes if (k := p.kernels.get(node))))
+def planned_kernels(module: Module | Computation, dialect: Dialect = "cuda") -> list[PlannedKernel]:
+    """The kernels of a module's entry (or of a computation), each once, with what they compute."""
+    planned = plan_program(entry_of(module), dialect).values()
+    launches = (p.kernels[node] for p in planned for node in p.graph.nodes if node in p.kernels)
+    return list({launch.computation: launch for launch in launches}.values())
 
 
 @takes(module=of_type(Module, Computation), dialect=of_type(str))
@@ -57,17 +59,19 @@ def emit_all(module: Module | Computation, dialect: Dialect = "cuda") -> list[Ke
 
     Control flow, and what no kernel computes (a sort), is left to the host. Raises as `emit` does.
     """
-    return [emit_fused(computation, dialect) for computation in kernel_computations(module)]
+    return [planned.kernel for planned in planned_kernels(module, dialect)]
 
 
 class _ProgramPlanner:
     """The state of one call of `plan_program`."""
 
-    def __init__(self, entry: Computation) -> None:
+    def __init__(self, entry: Computation, dialect: Dialect) -> None:
         self.entry = entry
+        self.dialect = dialect
         self.support = KernelSupport()
         self.planned: dict[Computation, PlannedComputation] = {}
         self.by_text: dict[str, Computation] = {}
+        self.emitted: dict[Computation, Kernel] = {}
         fusions = (i for c in entry.module.computations.values() for i in c.instructions.values())
         self.taken_apart = frozenset(i for i in fusions if i.opcode == "fusion" and self._is_taken_apart(i))
 
@@ -76,7 +80,12 @@ class _ProgramPlanner:
         body = fusion.called[0]
         if any(o.shape.is_tuple for o in fusion.operands) or not self.support.computation(body):
             return True
-        return repeats_itself(body)
+        return repeats_itself(body, self._kernel_of(body).work)
+
+    def _kernel_of(self, computation: Computation) -> Kernel:
+        if computation not in self.emitted:
+            self.emitted[computation] = emit_fused(computation, self.dialect)
+        return self.emitted[computation]
 
     def run(self) -> dict[Computation, PlannedComputation]:
         graphs: dict[Computation, Graph] = {}
@@ -99,14 +108,16 @@ class _ProgramPlanner:
 
     def _planned(self, graph: Graph) -> PlannedComputation:
         fusions = plan_fusions(graph, self.support)
-        kernels = {fusion.root: self._kernel(fusion, graph) for fusion in fusions}
+        kernels = {fusion.root: self._planned_kernel(fusion, graph) for fusion in fusions}
         for node in needed_nodes(graph):
             if node.opcode == "fusion":
-                kernels[node] = PlannedKernel(node.instruction.called[0], tuple(node.refs()))
+                body = node.instruction.called[0]
+                kernels[node] = PlannedKernel(body, self._kernel_of(body), tuple(node.refs()))
         return PlannedComputation(graph, kernels, frozenset(n for fusion in fusions for n in fusion.nodes))
 
-    def _kernel(self, fusion: PlannedFusion, graph: Graph) -> PlannedKernel:
+    def _planned_kernel(self, fusion: PlannedFusion, graph: Graph) -> PlannedKernel:
         text, inputs = module_text(fusion, graph.nodes)
         if text not in self.by_text:
             self.by_text[text] = parse(text).entry
-        return PlannedKernel(self.by_text[text], tuple(inputs))
+        computation = self.by_text[text]
+        return PlannedKernel(computation, self._kernel_of(computation), tuple(inputs))
