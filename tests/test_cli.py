@@ -167,9 +167,7 @@ ENTRY main {
 """
 
 
-def test_a_program_without_fusions_is_planned(
-    capsys: pytest.CaptureFixture[str], write: Write, tmp_path: Path
-) -> None:
+def test_a_program_without_fusions_is_planned(capsys: pytest.CaptureFixture[str], write: Write, tmp_path: Path) -> None:
     kernels = json.loads(printed(capsys, "emit", "--json", write(UNFUSED)))
     assert [k["emitter"] for k in kernels] == ["reduction", "reduction", "loop"]
     assert len(json.loads(printed(capsys, "partition", "--json", write(UNFUSED)))) == 3
