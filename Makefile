@@ -24,7 +24,7 @@ few  := $(shell expr $(N) / 1000 + 1)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test rust-test python-test lint lint-rust lint-python fmt bench golden fuzz wheel docs clean
+.PHONY: help demo test rust-test python-test lint lint-rust lint-python fmt bench golden fuzz gpu wheel docs clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -76,6 +76,12 @@ bench: $(VENV)-bench/.made ## speed: the core (CORPUS= a file of maps), Python, 
 	"$(bench_python)" benches/memory.py
 	"$(bench_python)" benches/analyses.py
 	"$(bench_python)" benches/peers.py --markdown README.md
+
+gpu: $(VENV)/.developed ## what needs a GPU: the tests of kernels and programs on the device, then its bandwidth against a copy
+	$(bin)/python -c 'from indexing.runtime.cuda import CudaDevice; CudaDevice()'
+	INDEXING_TEST_DEVICE=cuda $(python) -m pytest -q tests/test_runtime_cuda.py tests/test_executable.py $(sort $(wildcard tests/test_emit_*.py))
+	if command -v compute-sanitizer; then INDEXING_TEST_DEVICE=cuda compute-sanitizer --error-exitcode 1 $(python) -m pytest -q tests/test_emit_reduction.py -k "few or split or transposed"; fi
+	$(python) benches/gpu.py
 
 wheel: dist/.built ## build the release wheel (abi3, CPython 3.11 and later) into dist/
 

@@ -22,7 +22,7 @@ import numpy as np
 import indexing as ix
 from gpu_cases import CASES
 from indexing.emitters.kernel import Argument, Kernel
-from indexing.emitters.types import c_type
+from indexing.emitters.types import storage_bytes
 from indexing.runtime.cuda import CudaDevice, gpu_count
 from indexing.runtime.device import Buffer
 
@@ -93,7 +93,7 @@ def bytes_moved(kernel: Kernel) -> int:
     moved = [
         a for k, a in enumerate(kernel.arguments) if k not in in_place and a.alias_of is None and a.kind != "scratch"
     ]
-    return sum(prod(a.dimensions) * c_type(a.element_type).size for a in moved)
+    return sum(prod(a.dimensions) * storage_bytes(a.element_type) for a in moved)
 
 
 def xla_seconds(text: str, repeats: int) -> float | None:

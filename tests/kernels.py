@@ -3,8 +3,10 @@
 What a kernel leaves behind (counters, scratch memory, buffers that it overwrites) must not reach its next call.
 """
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache
 
 import ml_dtypes
 import numpy as np
@@ -13,10 +15,11 @@ import indexing as ix
 from indexing.emitters.ir.nodes import Copy, statements
 from indexing.emitters.kernel import Kernel
 from indexing.ops.block import leaves
-from indexing.runtime.device import Buffer
+from indexing.runtime.cuda import CudaDevice
+from indexing.runtime.device import Buffer, Device
 from indexing.runtime.host import Host
 
-_OPENED: list[Host] = []
+DEVICE = os.environ.get("INDEXING_TEST_DEVICE", "cpu")  # of kernels that are held against the reference: cpu or cuda
 
 
 @dataclass(frozen=True)
@@ -31,10 +34,10 @@ class WrittenKernel:
     shared_bytes: int = 0
 
 
-def cpu() -> Host:
-    if not _OPENED:
-        _OPENED.append(Host())
-    return _OPENED[0]
+@cache
+def tested_device() -> Device:
+    """Where tests run kernels."""
+    return CudaDevice() if DEVICE == "cuda" else Host()
 
 
 def random_array(shape: ix.hlo.Shape, rng: np.random.Generator) -> np.ndarray:
@@ -55,7 +58,7 @@ def launcher(kernel: Kernel, shapes: list[ix.hlo.Shape]) -> Callable[[list[np.nd
 
     Arrays are logical, buffers as the layouts say.
     """
-    device = cpu()
+    device = tested_device()
     start = device.load(kernel)
     scratch = {a.number: device.upload(a.zeros()) for a in kernel.arguments if a.kind == "scratch"}
 
@@ -95,7 +98,7 @@ def launch(kernel: Kernel, arrays: list[np.ndarray], shapes: list[ix.hlo.Shape])
 
 def downloaded(buffer: Buffer, shape: ix.hlo.Shape) -> np.ndarray:
     order = tuple(reversed(shape.minor_to_major))
-    physical = cpu().download(buffer, shape.dtype, tuple(shape.dimensions[d] for d in order))
+    physical = tested_device().download(buffer, shape.dtype, tuple(shape.dimensions[d] for d in order))
     return physical.transpose(np.argsort(order)) if order else physical
 
 
@@ -112,7 +115,7 @@ class Compiled:
     The second must agree with the reference, the third with the first.
     """
 
-    def __init__(self, program: ix.hlo.Module | str, device: str = "cpu", tolerance: float = 1e-3) -> None:
+    def __init__(self, program: ix.hlo.Module | str, device: str = DEVICE, tolerance: float = 1e-3) -> None:
         self.executable = ix.compile(program, device)
         self.tolerance = tolerance
         self.calls = 0
@@ -134,7 +137,7 @@ class Compiled:
         return first
 
 
-def compiled(program: ix.hlo.Module | str, device: str = "cpu", tolerance: float = 1e-3) -> Compiled:
+def compiled(program: ix.hlo.Module | str, device: str = DEVICE, tolerance: float = 1e-3) -> Compiled:
     """The executable of a program, which is never called with one set of data alone."""
     return Compiled(program, device, tolerance)
 
@@ -159,7 +162,7 @@ def check(text: str, emitter: str | None = None, seed: int = 0, tolerance: float
     It is loaded once, and called with data of two seeds in turns.
     """
     computation = ix.hlo.parse(text).entry
-    kernel = ix.emit(computation, dialect="c", **knobs)
+    kernel = ix.emit(computation, dialect=tested_device().dialect, **knobs)
     if emitter is not None:
         assert kernel.emitter == emitter
     launch = launcher(kernel, list(leaves(computation.root.shape)))

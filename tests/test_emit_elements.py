@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import indexing as ix
-from kernels import check, close, compiled, launch, random_array
+from kernels import check, close, compiled, launch, random_array, tested_device
 
 ADD = "add {\n  x = KIND[] parameter(0)\n  y = KIND[] parameter(1)\n  ROOT s = KIND[] add(x, y)\n}\n"
 LARGER = """larger {
@@ -76,7 +76,7 @@ def test_kernels_agree_with_the_reference(name: str, kind: str) -> None:
     entry = ix.hlo.parse(text).entry
     arrays = [random_array(p.shape, rng) for p in entry.parameters]
     want = ix.evaluate(text, *arrays)
-    close(compiled(text, device="cpu")(*arrays), want, 2e-2 if kind == "bf16" else 1e-5)
+    close(compiled(text)(*arrays), want, 2e-2 if kind == "bf16" else 1e-5)
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -108,7 +108,7 @@ def test_a_variadic_reduction_keeps_its_values_together() -> None:
   ROOT t = f32[3,4] transpose(b), dimensions={{1,0}}
 }}"""
     array = np.random.default_rng(1).normal(size=(4, 50)).astype(np.float32)
-    got = compiled(text, device="cpu")(array)
+    got = compiled(text)(array)
     assert np.allclose(got, np.tile(array.max(1) + array.argmax(1), (3, 1)))
 
 
@@ -120,7 +120,7 @@ def test_a_long_sum_keeps_its_precision() -> None:
   ROOT b = f32[2] broadcast(s), dimensions={{}}
 }}"""
     array = np.random.default_rng(1).random(100003, np.float32)
-    got = compiled(text, device="cpu")(array, np.float32(0.5))
+    got = compiled(text)(array, np.float32(0.5))
     assert np.allclose(got, array.astype(np.float64).sum() + 0.5, rtol=2e-6)
 
 
@@ -145,9 +145,9 @@ f {
   ROOT r = f32[3,4] call(t, q), to_apply=outer
 }"""
     a, q = np.arange(12, dtype=np.float32).reshape(4, 3), np.arange(4, dtype=np.float32)
-    kernel = ix.emit(ix.hlo.parse(text).entry, "c")
+    kernel = ix.emit(ix.hlo.parse(text).entry, tested_device().dialect)
     assert kernel.source.count("@") == 0
-    assert np.array_equal(compiled(text, device="cpu")(a, q), a.T - 2 * q)
+    assert np.array_equal(compiled(text)(a, q), a.T - 2 * q)
 
 
 BITCASTS = [
@@ -196,7 +196,7 @@ def test_moves_keep_all_bits(emitter: str, kind: str) -> None:
     """Nothing is decoded on the way, payloads of NaNs included."""
     text = f"f {{ p = {kind}[30,40] parameter(0)\n{MOVES[emitter].replace('KIND', kind)} }}"
     computation = ix.hlo.parse(text).entry
-    kernel = ix.emit(computation, dialect="c")
+    kernel = ix.emit(computation, dialect=tested_device().dialect)
     assert kernel.emitter == emitter
     assert "decode" not in kernel.source
     dtype = computation.parameters[0].shape.dtype

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import indexing as ix
-from kernels import check, close, compiled, launch
+from kernels import check, close, compiled, launch, tested_device
 
 REDUCERS = {"add": "add", "mul": "multiply", "max": "maximum", "min": "minimum", "and": "and", "or": "or", "xor": "xor"}
 
@@ -49,7 +49,7 @@ def test_a_type_too_wide_for_atomics_is_a_loop() -> None:
 @pytest.mark.parametrize("index", ["s64", "u32", "s8", "u8"])
 def test_index_types_and_windows_that_do_not_fit(index: str) -> None:
     computation = ix.hlo.parse(scattered("f32", index=index)).entry
-    kernel = ix.emit(computation, dialect="c")
+    kernel = ix.emit(computation, dialect=tested_device().dialect)
     rng = np.random.default_rng(1)
     x, u = (rng.integers(-9, 9, s).astype(np.float32) for s in ((10, 5), (24, 2, 3)))
     extremes = [0, 8, 9, 10, -1, 127, -128, 255]
@@ -82,7 +82,7 @@ ENTRY fused {
 @pytest.mark.parametrize("which", ["runs", "one", "none fit"])
 def test_sorted_points(knobs: dict[str, int], which: str) -> None:
     computation = ix.hlo.parse(POINTS).entry
-    kernel = ix.emit(computation, dialect="c", **knobs)
+    kernel = ix.emit(computation, dialect=tested_device().dialect, **knobs)
     assert ("compare_and_swap" in kernel.source) == (knobs.get("segment") != 0)
     rng = np.random.default_rng(2)
     x, u = rng.integers(-9, 9, (12, 7)).astype(np.float32), rng.integers(-9, 9, (40, 7)).astype(np.float32)

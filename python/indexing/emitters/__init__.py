@@ -6,7 +6,7 @@ from inspect import signature
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from indexing.emitters.heroes import concatenate, loop, reduction, scatter, transpose, update_slice
+from indexing.emitters.heroes import concatenate, loop, reduction, rows, scatter, transpose, update_slice
 from indexing.emitters.kernel import Kernel, check_dialect
 from indexing.emitters.targets import TARGETS
 from indexing.errors import UnsupportedOp
@@ -19,6 +19,7 @@ EMITTERS: tuple[ModuleType, ...] = (
     scatter,
     update_slice,
     transpose,
+    rows,
     reduction,
     concatenate,
     loop,
