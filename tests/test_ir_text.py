@@ -49,7 +49,9 @@ entry
     fence
   n = fetch_add s[0] += u32 4294967295
   m = shuffle 16 of n
+  m1 = shuffle first 8 of n
   team_reduce w: f32, v: pred by add threads 32 distance 1
+  team_reduce w: f32 by add threads 4 distance 8 to all
   barrier
   break
 """
@@ -121,7 +123,7 @@ def test_as_much_is_proved_of_what_is_read(case: Path) -> None:
         ("v0, v1 = call", "v0 = call", "23:15: f has 2 results; 1 are named"),
         ("      break if", "       break if", "26:8: this stands behind 7 spaces"),
         ("\nentry", "\nbuffer x: f32[] shared\nentry", "14:1: expected 'entry', found 'buffer'"),
-        ("  break\n", "  break\nx = 1\n", "38:1: expected the end of the kernel, found 'x'"),
+        ("  break\n", "  break\nx = 1\n", "40:1: expected the end of the kernel, found 'x'"),
         ("to max", "till max", "25:25: there is no index variable till here"),
         ("k in [0, 15] =", "i in [0, 15] =", "28:7: i was declared with another interval or of another kind"),
     ],

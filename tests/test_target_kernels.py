@@ -10,6 +10,7 @@ import pytest
 
 from indexing._core import Interval, constant, variable
 from indexing.emitters.ir import nodes as ir
+from indexing.emitters.ir.passes.affine import make_indices_affine
 from indexing.emitters.ir.passes.team_reductions import lower_team_reductions
 from indexing.emitters.targets import TARGETS, arguments, shared_bytes
 from indexing.errors import CompileError
@@ -192,6 +193,34 @@ def histogram(kind: str, opcode: str, compute: str) -> Case:
         return (out,)
 
     return Case(found, inputs, expected)
+
+
+def team_sum_to_all(threads: int, distance: int) -> Case:
+    """Every thread has the sum of its team, and the greatest part of it besides."""
+    block = 256
+    body = (
+        ir.Var("sum", "f32", ir.Load("f32", "p0", (BL_X * block + TH_X,))),
+        ir.Var("top", "f32", ir.Load("f32", "p0", (BL_X * block + TH_X,))),
+        ir.Var("place", "s32", ir.IndexValue(TH_X, "s32")),
+        ir.TeamReduce(("sum",), ("f32",), "add", threads, distance, to_all=True),
+        ir.TeamReduce(("top", "place"), ("f32", "s32"), "later", threads, distance, to_all=True),
+        ir.Store("o0", (BL_X * block + TH_X,), ir.Ref("f32", "sum")),
+        ir.Store("o1", (BL_X * block + TH_X,), ir.Ref("s32", "place")),
+    )
+    buffers = [given(0, "f32", 2 * block), result(0, "f32", 2 * block), result(1, "s32", 2 * block)]
+
+    def expected(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        teams = x.reshape(2, -1, threads, distance)
+        best = np.broadcast_to(teams.argmax(2, keepdims=True), teams.shape)
+        first = np.arange(block).reshape(1, -1, threads, distance)[:, :, :1]
+        place = (best * distance + first).astype(np.int32)
+        return np.broadcast_to(teams.sum(2, keepdims=True), teams.shape).reshape(-1), place.reshape(-1)
+
+    return Case(
+        kernel(body, buffers, 2, block, [ADD, LATER]),
+        lambda rng: (rng.permutation(2 * block).astype(np.float32),),
+        expected,
+    )
 
 
 NUMPY_STORED = {**{name: name for name in NUMPY}, "bf16": "u16"}
@@ -477,6 +506,7 @@ CASES = {
     "atomic_swap_bf16": histogram("bf16", "swap", "f32"),
     "atomic_swap_c64": histogram("c64", "swap", "c64"),
     "split_sum": split_sum(),
+    **{f"to_all_{t}_{d}": team_sum_to_all(t, d) for t, d in ((4, 1), (32, 1), (64, 1), (256, 1), (8, 32), (2, 16))},
     "vectors": vectors(),
     "table_and_function": table_and_function(),
     "matmul": matmul(),
@@ -551,6 +581,12 @@ def test_a_shared_loop_stands_outside_of_the_threads() -> None:
     lines = [line.strip() for line in source_of("matmul").splitlines()]
     loops = [line.split()[2] for line in lines if line.startswith("for (")]
     assert loops.index("k") < len(loops) - 1 - loops[::-1].index("th_x")
+
+
+def test_rows_of_threads_are_as_long_as_memory_is_walked_evenly() -> None:
+    assert make_indices_affine(CASES["column_sum"].kernel).block == (32, 8, 1)
+    assert make_indices_affine(CASES["row_sum_rows_a_warp"].kernel).block == (8, 8, 1)
+    assert make_indices_affine(CASES["matmul"].kernel).block == (128, 1, 1)
 
 
 def test_values_of_one_stretch_stay_out_of_memory() -> None:

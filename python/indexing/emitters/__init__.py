@@ -6,7 +6,7 @@ from inspect import signature
 from types import ModuleType
 
 from indexing.arguments import of_type, takes
-from indexing.emitters.heroes import concatenate, loop, reduction, scatter, transpose, update_slice
+from indexing.emitters.heroes import concatenate, loop, reduction, rows, scatter, transpose, update_slice
 from indexing.emitters.kernel import Dialect, Kernel, check_dialect
 from indexing.emitters.targets import TARGETS
 from indexing.errors import UnsupportedOp
@@ -20,6 +20,7 @@ EMITTERS: tuple[ModuleType, ...] = (
     scatter,
     update_slice,
     transpose,
+    rows,
     reduction,
     concatenate,
     loop,

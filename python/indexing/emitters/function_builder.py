@@ -8,7 +8,7 @@ deep; so the kernel grows linearly with the graph, and no recursion follows the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -52,7 +52,7 @@ class FunctionBuilder(StatementBuilder):
         self._active = 0  # element functions that wait for operands
         self.root: Instruction | None = None
         self._home: Subgraph | None = None  # the function of the partition that is built here; None: that of `root`
-        self._injected: dict[Instruction, tuple[Index, tuple[Value, ...]]] = {}
+        self._injected: dict[Instruction, tuple[Index | None, tuple[Value, ...]]] = {}
 
     # ------------------------------------------------------------ values of instructions
 
@@ -93,15 +93,20 @@ class FunctionBuilder(StatementBuilder):
         """The function of the partition that is being built."""
         return self._home or self.kernel.partition.find(self.root or self.kernel.computation.root)
 
-    def inject(self, hero: Instruction, index: Index, values: Sequence[Value]) -> None:
-        """The arrays of `hero` at `index` are `values`, which the kernel has computed."""
+    def inject(self, hero: Instruction, index: Index | None, values: Sequence[Value]) -> None:
+        """The arrays of `hero` at `index` (None: wherever they are read) are `values`, which the kernel has computed."""
         self._injected[hero] = (index, tuple(values))
+
+    def withdraw(self, instructions: Iterable[Instruction]) -> None:
+        """What has been injected for them is out of scope."""
+        for instruction in instructions:
+            self._injected.pop(instruction, None)
 
     def _remembered(self, key: _Key) -> Value | None:
         frame, instruction, output, index = key
         if frame == 0 and instruction in self._injected:
             place, values = self._injected[instruction]
-            if place == index or not self.kernel.partition.holds(instruction):
+            if place is None or place == index or not self.kernel.partition.holds(instruction):
                 return values[output]
         for memo in reversed(self._memo):
             if key in memo:

@@ -185,7 +185,8 @@ class FetchAdd:
 
 @dataclass(frozen=True, slots=True)
 class TeamReduce:
-    """Combine the variables `names` of the threads of each team; thread 0 of the team has the result.
+    """Combine the variables `names` of the threads of each team; thread 0 of the team has the result, or all threads
+    where `to_all`.
 
     The block is `threads * distance * n` threads in a line (th_x); threads t, t + distance, ... t + (threads - 1) * distance
     are one team. `combiner` is a function of 2 * len(names) values to len(names). All threads of the block take part. Lowered
@@ -197,15 +198,19 @@ class TeamReduce:
     combiner: str
     threads: int
     distance: int
+    to_all: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Shuffle:
-    """`name` is `value` as the thread `offset` further on in the warp has it; all threads of the warp take part."""
+    """`name` is `value` as the thread `offset` further on in the warp has it, or, where `group` isn't 0, as the first of
+    each `group` neighbouring threads has it; all threads of the warp take part.
+    """
 
     name: str
     value: Value
     offset: int
+    group: int = 0
 
 
 @dataclass(frozen=True, slots=True)

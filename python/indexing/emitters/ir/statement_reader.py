@@ -199,7 +199,12 @@ class Body:
         line.expect_word("threads")
         threads = line.integer()
         line.expect_word("distance")
-        return TeamReduce(tuple(n for n, _ in pairs), tuple(t for _, t in pairs), combiner, threads, line.integer())
+        distance = line.integer()
+        to_all = line.takes_word("to")
+        if to_all:
+            line.expect_word("all")
+        names, types = zip(*pairs, strict=True)
+        return TeamReduce(names, types, combiner, threads, distance, to_all)
 
     def _break(self, line: Line) -> Break:
         return Break(self._conditions(line)) if line.takes_word("if") else Break()
@@ -220,9 +225,11 @@ class Body:
         found: Let | Shuffle | FetchAdd
         if word == "shuffle":
             line.word()
-            offset = line.integer()
+            is_first = line.takes_word("first")
+            count = line.integer()
             line.expect_word("of")
-            found = Shuffle(names[0], self.value(line), offset)
+            value = self.value(line)
+            found = Shuffle(names[0], value, 0, count) if is_first else Shuffle(names[0], value, count)
             self.types[names[0]] = found.value.type
         elif word == "fetch_add":
             line.word()

@@ -166,11 +166,13 @@ class _Body:
                 return f"{name} = fetch_add {buffer}{self._place(index)} += {self.value(value)}"
             case Copy(destination, to, source, start, width):
                 return f"copy {width}: {destination}{self._place((to,))} = {source}{self._place((start,))}"
-            case TeamReduce(results, types, combiner, threads, distance):
+            case TeamReduce(results, types, combiner, threads, distance, to_all):
                 pairs = ", ".join(f"{n}: {t}" for n, t in zip(results, types, strict=True))
-                return f"team_reduce {pairs} by {combiner} threads {threads} distance {distance}"
-            case Shuffle(name, value, offset):
-                return f"{name} = shuffle {offset} of {self.value(value)}"
+                how = " to all" if to_all else ""
+                return f"team_reduce {pairs} by {combiner} threads {threads} distance {distance}{how}"
+            case Shuffle(name, value, offset, group):
+                how = f"first {group}" if group else str(offset)
+                return f"{name} = shuffle {how} of {self.value(value)}"
             case Break(conditions):
                 return f"break if {self._conditions(conditions)}" if conditions else "break"
             case Barrier():

@@ -137,6 +137,7 @@ C = Target(
     atomics=dict(_atomics()),
     compare_and_swap=dict.fromkeys(("u8", "u16", "u32", "u64"), _SWAP),
     shuffle="",
+    shuffle_first="",
     unroll="",  # what is unrolled for loads on their way is not worth the compiler's time
     volatile="",
     thread_loop="#pragma GCC ivdep",

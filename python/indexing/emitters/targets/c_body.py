@@ -207,6 +207,8 @@ class BodyWriter:
         self.unit.use("s32")
 
         def moved(text: str) -> str:
+            if s.group:
+                return self.target.shuffle_first.format(value=text, group=s.group)
             return self.target.shuffle.format(value=text, offset=s.offset)
 
         if kind == "complex":

@@ -134,6 +134,7 @@ CUDA = Target(
         "u64": "atomicCAS({pointer}, {expected}, {value})",
     },
     shuffle="__shfl_down_sync(0xffffffffu, {value}, {offset})",
+    shuffle_first="__shfl_sync(0xffffffffu, {value}, 0, {group})",
     unroll="#pragma unroll {n}",
     volatile="",
 )

@@ -98,6 +98,7 @@ OPENCL = Target(
         "u64": "atom_cmpxchg({pointer}, {expected}, {value})",
     },
     shuffle="",
+    shuffle_first="",
     unroll="#pragma unroll {n}",
     volatile="volatile ",
     prelude=("#pragma OPENCL FP_CONTRACT OFF",),

@@ -63,6 +63,7 @@ class Target:
     atomics: Mapping[tuple[str, str], str]  # by opcode and type: {pointer} {value}
     compare_and_swap: Mapping[str, str]  # by word type, u32 or u64: {pointer} {expected} {value}; gives what was there
     shuffle: str  # {value} {offset}, of 32 or 64 bits
+    shuffle_first: str  # {value} {group}
     unroll: str  # {n} turns
     volatile: str  # qualifier of a word that other threads change
     thread_loop: str = ""  # in front of a loop over the threads of a block

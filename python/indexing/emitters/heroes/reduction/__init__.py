@@ -15,7 +15,15 @@ from typing import TYPE_CHECKING
 from indexing.emitters.epilogue import Heroes, heroes_of
 from indexing.emitters.hero import outputs
 from indexing.emitters.heroes.reduction.body import SMALL, Body, arrays_of
-from indexing.emitters.heroes.reduction.plan import Dimensions, ReductionPlan, ceil_div, splits_outer
+from indexing.emitters.heroes.reduction.plan import (
+    Dimensions,
+    ReductionPlan,
+    ceil_div,
+    checked_threads,
+    dimensions_of,
+    power_of_two,
+    splits_outer,
+)
 from indexing.emitters.launch import MAX_THREADS_PER_BLOCK, assembled, check_knob, entry_builder
 from indexing.emitters.types import storage_bytes
 from indexing.emitters.vectors import WIDTHS, is_light, widest
@@ -62,21 +70,6 @@ def _space(reduce: Instruction) -> tuple[object, ...]:
     return shape.dimensions, major_to_minor(shape), tuple(sorted(reduce.ints("dimensions")))
 
 
-def _dimensions(reduce: Instruction) -> Dimensions:
-    shape = reduce.operands[0].shape
-    order = [d for d in major_to_minor(shape) if shape.dimensions[d] != 1]
-    gone = set(reduce.ints("dimensions"))
-    kept = tuple(d for d in order if d not in gone)
-    reduced = tuple(d for d in order if d in gone)
-    is_row = order[-1] in gone
-    fast = 1
-    for d in reversed(order):
-        if (d in gone) != is_row:
-            break
-        fast *= shape.dimensions[d]
-    return Dimensions("row" if is_row else "column", shape.dimensions, kept, reduced, fast)
-
-
 def plan(
     computation: Computation,
     *,
@@ -94,7 +87,7 @@ def plan(
     found = match(computation)
     if found is None:
         raise IndexingError(f"{computation.name} has no reduction that decides its layout; the loop emitter takes it")
-    d = _dimensions(found.first)
+    d = dimensions_of(found.first)
     width = _vector_width(computation, found, d) if vector_width is None else _checked_width(d, vector_width)
     shape = _row_plan if d.kind == "row" else _column_plan
     threads, across = shape(d, width, threads)
@@ -104,7 +97,7 @@ def plan(
         launched = unsplit.tiles * threads * across
         loads = _steps(unsplit) * (1 if splits_outer(d, threads, width) or d.kind == "column" else d.outer)
         wanted = WANTED_THREADS // launched if _is_worth_splitting(d) else 1
-        splits = _power_of_two(min(wanted, loads // LOADS, most))
+        splits = power_of_two(min(wanted, loads // LOADS, most))
     check_knob("splits", splits, 1, most)
     return ReductionPlan(d, threads, across, width, splits)
 
@@ -146,14 +139,14 @@ def _checked_width(d: Dimensions, width: int) -> int:
 def _row_plan(d: Dimensions, width: int, threads: int | None) -> tuple[int, int]:
     """The threads of a row, and the rows of a block."""
     groups = ceil_div(d.fast, width)
-    most = min(_power_of_two(groups), MAX_THREADS_PER_BLOCK)
+    most = min(power_of_two(groups), MAX_THREADS_PER_BLOCK)
     if threads is None:
-        threads = min(max(_power_of_two(groups // LOADS), min(WARP, most)), BLOCK)
+        threads = min(max(power_of_two(groups // LOADS), min(WARP, most)), BLOCK)
         limit = min(most, BLOCK) if _is_worth_splitting(d) else most
         while threads < limit and d.rows * threads < WANTED_THREADS // 2:
             threads *= 2
-    chosen = _checked_threads(threads, most)
-    return chosen, min(max(BLOCK // chosen, 1), _power_of_two(d.rows))
+    chosen = checked_threads(threads, most)
+    return chosen, min(max(BLOCK // chosen, 1), power_of_two(d.rows))
 
 
 def _column_plan(d: Dimensions, width: int, threads: int | None) -> tuple[int, int]:
@@ -164,23 +157,12 @@ def _column_plan(d: Dimensions, width: int, threads: int | None) -> tuple[int, i
         even = ceil_div(groups, ceil_div(groups, COLUMNS))
         across = min(ceil_div(even, 8) * 8, COLUMNS)
     tiles = d.rows // d.fast * ceil_div(groups, across)
-    most = min(_power_of_two(d.reduced), _power_of_two(MAX_THREADS_PER_BLOCK // across))
+    most = min(power_of_two(d.reduced), power_of_two(MAX_THREADS_PER_BLOCK // across))
     if threads is None:
-        threads = min(most, _power_of_two(max(BLOCK // across, 1)))
+        threads = min(most, power_of_two(max(BLOCK // across, 1)))
         while threads < most and tiles * across * threads < WANTED_THREADS // 2 and not _is_worth_splitting(d):
             threads *= 2
-    return _checked_threads(threads, most), across
-
-
-def _power_of_two(limit: int) -> int:
-    """The largest power of two up to `limit`; 1 below."""
-    return 1 << (max(limit, 1).bit_length() - 1)
-
-
-def _checked_threads(threads: int, most: int) -> int:
-    if threads < 1 or threads & (threads - 1) or threads > most:
-        raise IndexingError(f"threads is a power of two up to {most} here; got {threads}")
-    return threads
+    return checked_threads(threads, most), across
 
 
 def kernel(computation: Computation, plan: ReductionPlan) -> Kernel:

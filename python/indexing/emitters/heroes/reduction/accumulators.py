@@ -105,8 +105,8 @@ class Accumulators:
             results = self.body.apply(self.computation, [*self.values(lane), *others])
         self._set(lane, results)
 
-    def combine(self, team: Team, threads: int) -> None:
-        """Leave in part 0 what the first `threads` parts of each team, a power of two, have accumulated.
+    def combine(self, team: Team, threads: int, to_all: bool = False) -> None:
+        """Leave in part 0, or in all parts, what the first `threads` parts of each team, a power of two, have accumulated.
 
         All threads of the block take part.
         """
@@ -120,7 +120,7 @@ class Accumulators:
             variables = taken if self.width == 1 else [self.body.variable(v.element_type, v) for v in taken]
             refs = [v.node for v in variables]
             names = tuple(r.name for r in refs if isinstance(r, Ref))
-            self.body.add(TeamReduce(names, types, combiner, threads, team.distance))
+            self.body.add(TeamReduce(names, types, combiner, threads, team.distance, to_all))
             if self.width > 1:
                 self._set(lane, variables)
 

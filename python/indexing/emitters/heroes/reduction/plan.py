@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Literal
 
 from indexing._core import SymbolicExpr, constant
 from indexing.emitters.launch import Part, range_variable, thread_id
-from indexing.layout import delinearize
+from indexing.errors import IndexingError
+from indexing.layout import delinearize, major_to_minor
 
 if TYPE_CHECKING:
     from indexing.emitters.kernel_builder import Dim3
+    from indexing.hlo import Instruction
     from indexing.ops.element import Index
 
 OUTER, STEP, LANE = range(3)  # the range variables of a walk
@@ -54,6 +56,22 @@ class Dimensions:
             for d, part in zip(group, delinearize(position, [self.sizes[g] for g in group]), strict=True):
                 index[d] = part
         return index
+
+
+def dimensions_of(reduce: Instruction) -> Dimensions:
+    """The dimensions of a reduction, as memory holds its operands."""
+    shape = reduce.operands[0].shape
+    order = [d for d in major_to_minor(shape) if shape.dimensions[d] != 1]
+    gone = set(reduce.ints("dimensions"))
+    kept = tuple(d for d in order if d not in gone)
+    reduced = tuple(d for d in order if d in gone)
+    is_row = order[-1] in gone
+    fast = 1
+    for d in reversed(order):
+        if (d in gone) != is_row:
+            break
+        fast *= shape.dimensions[d]
+    return Dimensions("row" if is_row else "column", shape.dimensions, kept, reduced, fast)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,3 +215,15 @@ def operand_index(
 def ceil_div(a: int, b: int) -> int:
     """How many times `b` it takes to reach `a`."""
     return -(-a // b)
+
+
+def power_of_two(limit: int) -> int:
+    """The largest power of two up to `limit`; 1 below."""
+    return 1 << (max(limit, 1).bit_length() - 1)
+
+
+def checked_threads(threads: int, most: int) -> int:
+    """The knob; IndexingError where it is no power of two up to `most`."""
+    if threads < 1 or threads & (threads - 1) or threads > most:
+        raise IndexingError(f"threads is a power of two up to {most} here; got {threads}")
+    return threads

@@ -369,6 +369,30 @@ class Stretches:
                 body = (ir.For(counter, constant(0), constant(size), 1, body),)
             yield from body
             left = half
+        if s.to_all:
+            yield self._spread_result(s)
+
+    def _spread_result(self, s: ir.TeamReduce) -> ir.Statement:
+        """The first thread's cells to all threads of each team."""
+        first, cell, counters = constant(0), constant(0), []
+        whole = s.threads * s.distance
+        for name, size, stride in (
+            ("cell", s.distance, 1),
+            ("part", s.threads, s.distance),
+            ("team", self.threads // whole, whole),
+        ):
+            if size > 1:
+                number = self._counter(name, size)
+                counters.append((number, size))
+                cell = cell + variable(number) * stride
+                first = first if name == "part" else first + variable(number) * stride
+        body: ir.Block = tuple(
+            ir.Store(self.kept[n], (cell,), ir.Load(storage_type(t), self.kept[n], (first,)))
+            for n, t in zip(s.names, s.types, strict=True)
+        )
+        for counter, size in counters:
+            body = (ir.For(counter, constant(0), constant(size), 1, body),)
+        return body[0]
 
     def _counter(self, name: str, size: int) -> int:
         number = len(self.variables)

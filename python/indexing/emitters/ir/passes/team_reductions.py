@@ -13,6 +13,7 @@ from indexing.emitters.ir.nodes import (
     Buffer,
     CallFunction,
     Constant,
+    For,
     If,
     Kernel,
     Let,
@@ -34,8 +35,18 @@ TH_X = variable(0)
 def lower_team_reductions(kernel: Kernel, shuffle_width: int) -> Kernel:
     """The kernel with team reductions as statements of single threads; `shuffle_width`: threads of a warp, 0 for none."""
     lowering = _Lowering(kernel, shuffle_width)
-    body = rewrite_blocks(kernel.body, lowering.block)
+    body = rewrite_blocks(rewrite_blocks(kernel.body, _with_last_barriers), lowering.block)
     return replace(kernel, body=body, buffers=(*kernel.buffers, *lowering.buffers))
+
+
+def _with_last_barriers(block: Block) -> Block:
+    """A turn of a loop writes shared memory again: when all threads have read what the turn before left there."""
+    return tuple(
+        replace(s, body=(*s.body, Barrier()))
+        if isinstance(s, For) and any(isinstance(inner, TeamReduce) for inner in s.body)
+        else s
+        for s in block
+    )
 
 
 class _Lowering:
@@ -50,7 +61,7 @@ class _Lowering:
         run: list[TeamReduce] = []
         for statement in block:
             if isinstance(statement, TeamReduce):
-                if run and (statement.threads, statement.distance) != (run[0].threads, run[0].distance):
+                if run and _form(statement) != _form(run[0]):
                     out += self._run(run)
                     run = []
                 run.append(statement)
@@ -71,16 +82,23 @@ class _Lowering:
         width, threads = self.shuffle_width, run[0].threads
         out = self._shuffles(run, min(threads, width))
         if threads <= width:
-            return out
+            return [*out, *self._spread(run, threads)]
         warps = threads // width
         parts = [self._shared(r, self.threads // width) for r in run]
         stores = self._publish(run, parts, TH_X // width)
         out += [If((Within(TH_X % width, 0, 0),), tuple(stores)), Barrier()]
-        place = TH_X // threads * warps + TH_X % warps
-        for r, names in zip(run, parts, strict=True):
-            for p, n, t in zip(names, r.names, r.types, strict=True):
-                out.append(Assign(n, _taken(p, place, t)))
-        return [*out, *self._shuffles(run, warps)]
+        out += self._take(run, parts, TH_X // threads * warps + TH_X % warps)
+        return [*out, *self._shuffles(run, warps), *self._spread(run, width)]
+
+    def _spread(self, run: Sequence[TeamReduce], group: int) -> list[Statement]:
+        """What the first thread of each group has, to all of it, where that is asked for."""
+        out: list[Statement] = []
+        for r in run:
+            for n, t in zip(r.names, r.types, strict=True):
+                if r.to_all:
+                    taken = Ref(t, self._name())
+                    out += [Shuffle(taken.name, Ref(t, n), 0, group), Assign(n, taken)]
+        return out
 
     def _shuffles(self, run: Sequence[TeamReduce], width: int) -> list[Statement]:
         out: list[Statement] = []
@@ -97,7 +115,7 @@ class _Lowering:
 
     def _by_halves(self, run: Sequence[TeamReduce]) -> list[Statement]:
         """Every thread leaves its part; then half of the parts take the other half, again and again."""
-        distance, half = run[0].distance, run[0].threads // 2
+        distance, half, to_all = run[0].distance, run[0].threads // 2, run[0].to_all
         parts = [self._shared(r, self.threads) for r in run]
         part = TH_X // distance % run[0].threads
         out: list[Statement] = [*self._publish(run, parts, TH_X), Barrier()]
@@ -108,13 +126,20 @@ class _Lowering:
                 place = TH_X + half * distance
                 body += [Let(o.name, _taken(p, place, o.type)) for o, p in zip(others, names, strict=True)]
                 body += self._merge(r, others)
-            if half > 1:
+            if half > 1 or to_all:
                 body += self._publish(run, parts, TH_X)
             out.append(If((Within(part, None, half - 1),), tuple(body)))
-            if half > 1:
+            if half > 1 or to_all:
                 out.append(Barrier())
             half //= 2
-        return out
+        return [*out, *self._take(run, parts, TH_X - part * distance)] if to_all else out
+
+    def _take(self, run: Sequence[TeamReduce], parts: Sequence[Sequence[str]], cell: SymbolicExpr) -> list[Statement]:
+        return [
+            Assign(n, _taken(p, cell, t))
+            for r, names in zip(run, parts, strict=True)
+            for p, n, t in zip(names, r.names, r.types, strict=True)
+        ]
 
     def _publish(
         self, run: Sequence[TeamReduce], parts: Sequence[Sequence[str]], cell: SymbolicExpr
@@ -143,6 +168,10 @@ class _Lowering:
     def _name(self) -> str:
         self.count += 1
         return f"t{self.count - 1}"
+
+
+def _form(r: TeamReduce) -> tuple[int, int, bool]:
+    return r.threads, r.distance, r.to_all
 
 
 def _held(name: str, kind: str) -> Value:

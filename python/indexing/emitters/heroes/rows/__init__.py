@@ -1,0 +1,130 @@
+"""The rows emitter: chains of reductions over one row space, with what is computed between and after them.
+
+Softmax, layer norms, their gradients, quantization by row: a reduction's result is used again for the elements of its row.
+Each element is read once; what a later pass over the row needs is kept in registers, in shared memory where it does not fit,
+and read again where it fits in neither. A team of threads takes a row; all of them have the results of its reductions.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from indexing.emitters.hero import outputs
+from indexing.emitters.heroes.reduction.plan import Dimensions, ceil_div, checked_threads, dimensions_of, power_of_two
+from indexing.emitters.heroes.rows.body import Body
+from indexing.emitters.heroes.rows.kept import Kept, kept
+from indexing.emitters.heroes.rows.plan import KEEPS, RowsPlan
+from indexing.emitters.heroes.rows.space import RowSpace, row_space
+from indexing.emitters.kernel_builder import KernelBuilder
+from indexing.emitters.launch import MAX_THREADS_PER_BLOCK, assembled, check_knob, entry_builder
+from indexing.emitters.types import storage_bytes
+from indexing.emitters.vectors import VECTOR_BYTES, check_width, is_light
+from indexing.errors import IndexingError
+from indexing.partition import PartitionedComputation, Subgraph, partition
+
+if TYPE_CHECKING:
+    from indexing.emitters.ir.nodes import Kernel
+    from indexing.hlo import Computation
+
+NAME = "rows"
+WARP = 32
+BLOCK = 256  # threads
+VECTORS = 4  # of a thread at least, before more threads share a row
+WANTED_THREADS = 1 << 16  # a quarter of what a large GPU holds
+REGISTER_BYTES = 128  # of a thread, for what is kept: half of the registers that 1024 threads leave it
+SHARED_BYTES = 40 * 1024  # of 48 that a block may have; reductions across warps take some
+
+
+def matches(computation: Computation) -> bool:
+    """Whether reductions over one row space are used again for the elements of their rows."""
+    return row_space(computation) is not None
+
+
+def plan(
+    computation: Computation, *, threads: int | None = None, vector_width: int | None = None, keep: int | None = None
+) -> RowsPlan:
+    """Launch dimensions.
+
+    Knobs: `threads` of a row, a power of two up to 1024, at most as many as the row has vectors. `vector_width` 1, 2, 4, 8
+    or 16 elements a load, which divide the fastest dimensions; 1 where these are not reduced. `keep` 2: what is needed
+    again is kept in registers; 1: in shared memory, where a block's part of it fits; 0: it is read again.
+    """
+    space = _space(computation)
+    d = dimensions_of(space.first)
+    held = kept(space, True)
+    width = _vector_width(computation, space, d)
+    if vector_width is not None:
+        check_width(vector_width, d.fast if d.kind == "row" else 1)
+        width = vector_width
+    most = min(power_of_two(d.reduced // width), MAX_THREADS_PER_BLOCK)
+    chosen = _threads(d, width, most, held) if threads is None else checked_threads(threads, most)
+    across = min(max(BLOCK // chosen, 1), power_of_two(d.rows if d.kind == "row" else d.fast))
+    found = RowsPlan(d, chosen, across, width, "registers")
+    if keep is not None:
+        check_knob("keep", keep, 0, len(KEEPS) - 1)
+        return RowsPlan(d, chosen, across, width, KEEPS[keep])
+    if _elements(found) * held.bytes_at_once <= REGISTER_BYTES:
+        return found
+    fitting = SHARED_BYTES // (_elements(found) * chosen * held.bytes)  # rows
+    if d.kind == "row" and fitting:
+        return RowsPlan(d, chosen, min(across, power_of_two(fitting)), width, "shared")
+    return RowsPlan(d, chosen, across, width, "shared" if fitting >= across else "nothing")
+
+
+def _space(computation: Computation) -> RowSpace:
+    found = row_space(computation)
+    if found is None:
+        raise IndexingError(f"{computation.name} has no reduction whose result its row needs again")
+    return found
+
+
+def _elements(plan: RowsPlan) -> int:
+    """What a thread takes of a row."""
+    return plan.steps * plan.vector_width
+
+
+def _vector_width(computation: Computation, space: RowSpace, d: Dimensions) -> int:
+    """What the narrowest input of the size of the space fills 16 bytes with, as long as a warp has a vector each."""
+    if d.kind != "row" or not is_light(computation.post_order(), space.reductions):
+        return 1
+    read = [p.shape for p in computation.parameters if p.shape.element_count == space.shape.element_count]
+    width = VECTOR_BYTES // min((storage_bytes(s.element_type) for s in read), default=4)
+    while width > 1 and (d.fast % width or d.reduced // width < WARP):
+        width //= 2
+    return max(width, 1)
+
+
+def _threads(d: Dimensions, width: int, most: int, held: Kept) -> int:
+    """Threads of a row: few, so that they need not wait for each other, unless they had to keep too much, or rows are few."""
+    groups = ceil_div(d.reduced, width)
+    if d.kind == "column":
+        most = min(most, power_of_two(MAX_THREADS_PER_BLOCK // min(WARP, power_of_two(d.fast))))
+    threads = min(max(power_of_two(groups // VECTORS), min(WARP, most)), BLOCK, most)
+    while threads < most and ceil_div(groups, threads) * width * held.bytes_at_once > REGISTER_BYTES:
+        threads *= 2
+    while threads < most and d.rows * threads < WANTED_THREADS:
+        threads *= 2
+    return threads
+
+
+def kernel(computation: Computation, plan: RowsPlan) -> Kernel:
+    """The kernel."""
+    space = _space(computation)
+    builder = KernelBuilder(computation, _partition(computation, space))
+    body = entry_builder(builder, plan.grid, plan.block)
+    Body(space, plan, kept(space, plan.keep != "nothing"), body).build()
+    return assembled(builder, NAME, space.first, body, outputs(computation), (plan.grid, plan.block))
+
+
+def _partition(computation: Computation, space: RowSpace) -> PartitionedComputation:
+    """The members are built into the entry; what they read at several places are functions."""
+    rest = partition(computation, space.frontier)
+    members = tuple(i for i in computation.post_order() if i in space.places)
+    roots = tuple(o.instruction for o in (*space.per_element, *space.per_row) if o.instruction in space.places)
+    maps = tuple(
+        space.output_places[o.number] for o in (*space.per_element, *space.per_row) if o.instruction in space.places
+    )
+    entry = Subgraph("rows", members, roots, space.shape.dimensions, maps, space.reductions)
+    owner = {i: rest.find(i) for i in computation.post_order() if rest.holds(i)}
+    owner = {i: s for i, s in owner.items() if i not in space.reductions} | dict.fromkeys(members, entry)
+    return PartitionedComputation(computation, (entry, *rest.subgraphs), (entry,), rest.has_long_indices, owner)

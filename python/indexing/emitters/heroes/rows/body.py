@@ -1,0 +1,154 @@
+"""The entry of a kernel over rows: a pass over the elements of the row for each level of reductions, one for outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from indexing._core import constant
+from indexing.emitters.hero import Output
+from indexing.emitters.heroes.reduction.accumulators import Accumulators, Team
+from indexing.emitters.heroes.reduction.body import arrays_of
+from indexing.emitters.heroes.rows.kept import Kept
+from indexing.emitters.ir.nodes import Buffer, Load
+from indexing.emitters.launch import each, placed, store, thread_id
+from indexing.emitters.types import storage_type
+from indexing.emitters.vectors import lanes
+from indexing.ops.tuple_ import array_source
+
+if TYPE_CHECKING:
+    from indexing._core import SymbolicExpr
+    from indexing.emitters.function_builder import FunctionBuilder
+    from indexing.emitters.heroes.rows.plan import RowsPlan
+    from indexing.emitters.heroes.rows.space import RowSpace
+    from indexing.hlo import Instruction
+    from indexing.ops.element import Index, Value
+
+WHOLLY = 1 << 10  # turns: registers have no index, so that each turn must be written out
+
+
+class Body:
+    """Builds the entry."""
+
+    def __init__(self, space: RowSpace, plan: RowsPlan, kept: Kept, body: FunctionBuilder) -> None:
+        """The buffers of what is kept are declared."""
+        self.space, self.plan, self.kept, self.body = space, plan, kept, body
+        self.team = Team(plan.part, plan.threads, plan.distance)
+        self.buffers = {i: self._buffer(i) for i in kept.first}
+
+    def _buffer(self, i: Instruction) -> str:
+        plan, kind = self.plan, i.shape.element_type
+        elements = plan.steps * plan.vector_width
+        is_shared = plan.keep == "shared"
+        sizes = (elements * plan.threads * plan.across,) if is_shared else (elements,)
+        buffer = Buffer(self.body.fresh("kept"), kind, sizes, "shared" if is_shared else "local")
+        return self.body.kernel.add_buffer(buffer)
+
+    def build(self) -> None:
+        """The whole entry."""
+        with self.body.within_subgraph(self.body.kernel.partition.epilogues[0]):
+            for number, reductions in enumerate((*self.space.passes, ())):
+                self._pass(number, reductions)
+            self._per_row()
+
+    def _pass(self, number: int, reductions: Sequence[Instruction]) -> None:
+        """Read all elements of the row; what is reduced is then known to all threads of the row."""
+        outputs = [o for o in self.space.per_element if self.space.levels[o.instruction] == number]
+        if not reductions and not outputs:
+            return
+        accumulators = [Accumulators(self.body, r, 1) for r in reductions]
+        with self._elements(number) as (index, place, is_first):
+            self._load_kept(number, place)
+            for reduction, accumulator in zip(reductions, accumulators, strict=True):
+                values = [self._value(array, index) for array in arrays_of(reduction)]
+                accumulator.add(constant(0), values, is_first)
+            self._store_kept(number, index, place)
+            for output in outputs:
+                self._write(output, index)
+        for accumulator in accumulators:
+            accumulator.combine(self.team, self.plan.threads, to_all=True)
+        for reduction, accumulator in zip(reductions, accumulators, strict=True):
+            initial = [self.body.value(o, ()) for o in reduction.operands[len(arrays_of(reduction)) :]]
+            self.body.inject(reduction, None, accumulator.finished(constant(0), initial))
+
+    @contextmanager
+    def _elements(self, number: int) -> Iterator[tuple[Index, SymbolicExpr, Sequence[Value] | bool]]:
+        """Run what is built inside for each element of a thread: its index in the space, its number among those of the
+        thread, and whether it is the first.
+        """
+        body, plan = self.body, self.plan
+        unroll = WHOLLY if plan.keep == "registers" and self.kept.first else 0
+        with placed(body, plan.kept_parts) as row:
+            injected = self._inject_per_row(number, row)
+            with (
+                each(body, plan.steps, "step", unroll) as step,
+                placed(body, (plan.reduced_part,), (step,)) as (vector,),
+                lanes(body, plan.vector_width) as lane,
+                body.base_scope(),
+            ):
+                index = tuple(map(body.scope.simplify, plan.index(row, vector, lane)))
+                yield index, body.scope.simplify(step * plan.vector_width + lane), self._is_first(step, lane)
+            body.withdraw([*injected, *self.kept.first])
+
+    def _is_first(self, step: SymbolicExpr, lane: SymbolicExpr) -> Sequence[Value] | bool:
+        return [v for counter in (step, lane) for v in self.body.within(counter, 0, 0)] or True
+
+    def _at(self, instruction: Instruction, index: Index) -> Index:
+        return self.body.mapped(self.space.places[instruction], index).index
+
+    def _value(self, array: Instruction, index: Index) -> Value:
+        """The element of an array at an index of the space."""
+        source, leaf = array_source(array, 0)
+        return self.body.value(source, self._at(source, index) if source in self.space.places else (), leaf)
+
+    # ------------------------------------------------------------ what is the same for a row
+
+    def _inject_per_row(self, number: int, row: Index) -> list[Instruction]:
+        """The members that are the same for a row and that a pass needs for its elements, computed once."""
+        space, body = self.space, self.body
+        wanted = [o for i in self.kept.computed_in(number) for o in space.operands_of(i) if space.is_per_row(o)]
+        order = {i: k for k, i in enumerate(space.first.computation.post_order())}
+        index = tuple(self.plan.index(row, constant(0), constant(0)))
+        found = []
+        for i in sorted(set(wanted), key=order.__getitem__):
+            if i.opcode != "constant" and space.places[i].results:
+                found.append((i, body.value(i, self._at(i, index))))
+        for i, value in found:
+            body.inject(i, None, [value])
+        return [i for i, _ in found]
+
+    def _per_row(self) -> None:
+        """The outputs with an element a row, by the first thread of each row."""
+        body, outputs = self.body, self.space.per_row
+        if not outputs:
+            return
+        with placed(body, self.plan.kept_parts, (), body.within(self.plan.part, 0, 0)) as row:
+            index = tuple(self.plan.index(row, constant(0), constant(0)))
+            for output in outputs:
+                self._write(output, index)
+
+    def _write(self, output: Output, index: Index) -> None:
+        at = self.body.mapped(self.space.output_places[output.number], index).index
+        store(self.body, output, at, self.body.value(output.instruction, at, output.leaf))
+
+    # ------------------------------------------------------------ what is kept
+
+    def _cell(self, place: SymbolicExpr) -> Index:
+        """Where a thread keeps the element of that number."""
+        if self.plan.keep == "registers":
+            return (place,)
+        return (self.body.scope.simplify(place * self.plan.block[0] + thread_id("th_x")),)
+
+    def _load_kept(self, number: int, place: SymbolicExpr) -> None:
+        """What an earlier pass has kept of an element."""
+        for i, first in self.kept.first.items():
+            if first < number <= self.kept.last[i]:
+                held = Load(storage_type(i.shape.element_type), self.buffers[i], self._cell(place))
+                self.body.inject(i, None, [self.body.loaded(i.shape.element_type, held)])
+
+    def _store_kept(self, number: int, index: Index, place: SymbolicExpr) -> None:
+        for i, first in self.kept.first.items():
+            if first == number:
+                value = self.body.value(i, self._at(i, index))
+                self.body.store(self.buffers[i], self._cell(place), self.body.stored(i.shape.element_type, value))

@@ -1,0 +1,96 @@
+"""What a thread keeps of its elements from one pass over a row to the next."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from indexing.emitters.heroes.reduction.body import arrays_of
+from indexing.emitters.types import storage_bytes
+from indexing.emitters.vectors import READS_MANY
+from indexing.ops.tuple_ import array_source
+
+if TYPE_CHECKING:
+    from indexing.emitters.heroes.rows.space import RowSpace
+    from indexing.hlo import Instruction
+
+TAKES_LONG = READS_MANY | frozenset(  # worth keeping rather than computing twice
+    {
+        "atan2",
+        "cbrt",
+        "cosine",
+        "erf",
+        "exponential",
+        "exponential-minus-one",
+        "gather",
+        "log",
+        "log-plus-one",
+        "logistic",
+    }
+    | {"power", "sine", "tan", "tanh"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """`first`: the pass that reads or computes each instruction that is kept; `last`: the last that needs it.
+
+    `passes`: those in which each other member is computed.
+    """
+
+    first: Mapping[Instruction, int]
+    last: Mapping[Instruction, int]
+    passes: Mapping[Instruction, frozenset[int]]
+
+    @property
+    def bytes_at_once(self) -> int:
+        """Bytes an element that are kept at a time: from one pass to the next."""
+        ends = range(max(self.last.values(), default=0))
+        return max((sum(_bytes(i) for i in self.first if self.first[i] <= p < self.last[i]) for p in ends), default=0)
+
+    @property
+    def bytes(self) -> int:
+        """Bytes an element of all that is kept."""
+        return sum(map(_bytes, self.first))
+
+    def computed_in(self, number: int) -> set[Instruction]:
+        """The members that a pass computes or reads."""
+        return {i for i, found in self.passes.items() if number in found}
+
+
+def _bytes(i: Instruction) -> int:
+    return storage_bytes(i.shape.element_type)
+
+
+def kept(space: RowSpace, keeps: bool) -> Kept:
+    """What is kept: parameters with an element for each of the space, and what takes long to compute; nothing unless
+    `keeps`.
+    """
+    wanted: dict[Instruction, set[int]] = {}
+    for number, found in enumerate(space.passes):
+        for reduce in found:
+            for array in arrays_of(reduce):
+                wanted.setdefault(array_source(array, 0)[0], set()).add(number)
+    for output in space.per_element:
+        wanted.setdefault(output.instruction, set()).add(space.levels[output.instruction])
+    first: dict[Instruction, int] = {}
+    last: dict[Instruction, int] = {}
+    passes: dict[Instruction, frozenset[int]] = {}
+    for i in reversed(space.first.computation.post_order()):
+        if i not in wanted or i not in space.places or space.is_per_row(i):
+            continue
+        needed = wanted[i]
+        if keeps and len(needed) > 1 and _is_worth_keeping(space, i):
+            first[i], last[i] = min(needed), max(needed)
+            needed = {first[i]}
+        passes[i] = frozenset(needed)
+        for operand in space.operands_of(i):
+            wanted.setdefault(operand, set()).update(needed)
+    return Kept(first, last, passes)
+
+
+def _is_worth_keeping(space: RowSpace, i: Instruction) -> bool:
+    if i.opcode == "parameter":
+        return i.shape.element_count == space.shape.element_count
+    return i.opcode in TAKES_LONG

@@ -1,0 +1,90 @@
+// fused: rows emitter, 36 blocks of 256 threads
+
+#pragma OPENCL FP_CONTRACT OFF
+typedef float f32;
+#define rsqrt_f32 rsqrt
+typedef int s32;
+
+__kernel void __attribute__((reqd_work_group_size(256, 1, 1))) rows_reduce(__global const f32 *restrict p0, __global f32 *restrict o0) {
+  const s32 th_x = get_local_id(0);
+  const s32 bl_x = get_group_id(0);
+  __local f32 part0[256];
+  f32 kept0[3];
+  f32 v1 = (-0.0f);
+  if ((th_x & 7) + (bl_x % 9) * 8 <= 69) {
+    const s32 j2 = (th_x & 7) + (bl_x % 9) * 8;
+    #pragma unroll 1024
+    for (s32 step3 = 0; step3 < 2; step3++) {
+      const s32 j4 = step3 * 32 + (th_x >> 3);
+      const f32 v5 = p0[j2 + j4 * 70 + (bl_x / 9) * 6300];
+      const f32 v6 = v5 * v5;
+      const f32 v7 = v1 + v6;
+      v1 = v7;
+      kept0[step3] = v5;
+    }
+    if ((th_x >> 3) + 64 <= 89) {
+      const s32 j4_1 = (th_x >> 3) + 64;
+      const f32 v5_1 = p0[j2 + j4_1 * 70 + (bl_x / 9) * 6300];
+      const f32 v6_1 = v5_1 * v5_1;
+      const f32 v7_1 = v1 + v6_1;
+      v1 = v7_1;
+      kept0[2] = v5_1;
+    }
+  }
+  part0[th_x] = v1;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if ((th_x >> 3) <= 15) {
+    const f32 t0 = part0[th_x + 128];
+    const f32 v0 = v1 + t0;
+    v1 = v0;
+    part0[th_x] = v1;
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if ((th_x >> 3) <= 7) {
+    const f32 t2 = part0[th_x + 64];
+    const f32 v0_1 = v1 + t2;
+    v1 = v0_1;
+    part0[th_x] = v1;
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if ((th_x >> 3) <= 3) {
+    const f32 t4 = part0[th_x + 32];
+    const f32 v0_2 = v1 + t4;
+    v1 = v0_2;
+    part0[th_x] = v1;
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if ((th_x >> 3) <= 1) {
+    const f32 t6 = part0[th_x + 16];
+    const f32 v0_3 = v1 + t6;
+    v1 = v0_3;
+    part0[th_x] = v1;
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if ((th_x >> 3) <= 0) {
+    const f32 t8 = part0[th_x + 8];
+    const f32 v0_4 = v1 + t8;
+    v1 = v0_4;
+    part0[th_x] = v1;
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  v1 = part0[(th_x & 7)];
+  const f32 v8 = 1.0f + v1;
+  if ((th_x & 7) + (bl_x % 9) * 8 <= 69) {
+    const s32 j9 = (th_x & 7) + (bl_x % 9) * 8;
+    const f32 v10 = rsqrt_f32(v8);
+    #pragma unroll 1024
+    for (s32 step11 = 0; step11 < 2; step11++) {
+      const s32 j12 = step11 * 32 + (th_x >> 3);
+      const f32 v13 = kept0[step11];
+      const f32 v14 = v13 * v10;
+      o0[j9 + j12 * 70 + (bl_x / 9) * 6300] = v14;
+    }
+    if ((th_x >> 3) + 64 <= 89) {
+      const s32 j12_1 = (th_x >> 3) + 64;
+      const f32 v13_1 = kept0[2];
+      const f32 v14_1 = v13_1 * v10;
+      o0[j9 + j12_1 * 70 + (bl_x / 9) * 6300] = v14_1;
+    }
+  }
+}

@@ -1,0 +1,218 @@
+// fused: rows emitter, 150 blocks of 256 threads
+
+#pragma OPENCL FP_CONTRACT OFF
+typedef float f32;
+#define rsqrt_f32 rsqrt
+typedef int s32;
+typedef struct __attribute__((aligned(16))) { f32 v[4]; } f32x4;
+
+__kernel void __attribute__((reqd_work_group_size(256, 1, 1))) rows_reduce(__global const f32 *restrict p0, __global const f32 *restrict p1, __global const f32 *restrict p2, __global f32 *restrict o0, __global f32 *restrict o1, __global f32 *restrict o2) {
+  const s32 th_x = get_local_id(0);
+  const s32 bl_x = get_group_id(0);
+  __local f32 part0[256];
+  __local f32 part1[256];
+  f32 kept0[8];
+  __attribute__((aligned(16))) f32 x0[4];
+  __attribute__((aligned(16))) f32 x2[4];
+  __attribute__((aligned(16))) f32 x3[4];
+  __attribute__((aligned(16))) f32 x4[4];
+  f32 v1 = (-0.0f);
+  #pragma unroll 1024
+  for (s32 step2 = 0; step2 < 1; step2++) {
+    const s32 j3 = (th_x & 127);
+    *(__private f32x4 *)(x0) = *(__global const f32x4 *)(p0 + bl_x * 2000 + j3 * 4 + (th_x >> 7) * 1000);
+    #pragma unroll 4
+    for (s32 vector_index4 = 0; vector_index4 < 4; vector_index4++) {
+      const f32 v5 = x0[vector_index4];
+      const f32 v6 = v1 + v5;
+      v1 = v6;
+      kept0[vector_index4] = v5;
+    }
+  }
+  if ((th_x & 127) + 128 <= 249) {
+    __attribute__((aligned(16))) f32 x1[4];
+    const s32 j3_1 = (th_x & 127) + 128;
+    *(__private f32x4 *)(x1) = *(__global const f32x4 *)(p0 + bl_x * 2000 + j3_1 * 4 + (th_x >> 7) * 1000);
+    #pragma unroll 4
+    for (s32 vector_1 = 0; vector_1 < 4; vector_1++) {
+      const f32 v5_1 = x1[vector_1];
+      const f32 v6_1 = v1 + v5_1;
+      v1 = v6_1;
+      kept0[vector_1 + 4] = v5_1;
+    }
+  }
+  part0[th_x] = v1;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if ((th_x & 127) <= 63) {
+    const f32 t0 = part0[th_x + 64];
+    const f32 v0 = v1 + t0;
+    v1 = v0;
+    part0[th_x] = v1;
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if ((th_x & 127) <= 31) {
+    const f32 t2 = part0[th_x + 32];
+    const f32 v0_1 = v1 + t2;
+    v1 = v0_1;
+    part0[th_x] = v1;
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if ((th_x & 127) <= 15) {
+    const f32 t4 = part0[th_x + 16];
+    const f32 v0_2 = v1 + t4;
+    v1 = v0_2;
+    part0[th_x] = v1;
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if ((th_x & 127) <= 7) {
+    const f32 t6 = part0[th_x + 8];
+    const f32 v0_3 = v1 + t6;
+    v1 = v0_3;
+    part0[th_x] = v1;
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if ((th_x & 127) <= 3) {
+    const f32 t8 = part0[th_x + 4];
+    const f32 v0_4 = v1 + t8;
+    v1 = v0_4;
+    part0[th_x] = v1;
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if ((th_x & 127) <= 1) {
+    const f32 t10 = part0[th_x + 2];
+    const f32 v0_5 = v1 + t10;
+    v1 = v0_5;
+    part0[th_x] = v1;
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if ((th_x & 127) <= 0) {
+    const f32 t12 = part0[th_x + 1];
+    const f32 v0_6 = v1 + t12;
+    v1 = v0_6;
+    part0[th_x] = v1;
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  v1 = part0[(th_x >> 7) * 128];
+  const f32 v7 = 0.0f + v1;
+  f32 v8 = (-0.0f);
+  const f32 v9 = v7 * 0.001f;
+  #pragma unroll 1024
+  for (s32 step10 = 0; step10 < 1; step10++) {
+    #pragma unroll 4
+    for (s32 vector_index12 = 0; vector_index12 < 4; vector_index12++) {
+      const f32 v13 = kept0[vector_index12];
+      const f32 v14 = v13 - v9;
+      const f32 v15 = v14 * v14;
+      const f32 v16 = v8 + v15;
+      v8 = v16;
+    }
+  }
+  if ((th_x & 127) + 128 <= 249) {
+    #pragma unroll 4
+    for (s32 vector_2 = 0; vector_2 < 4; vector_2++) {
+      const f32 v13_1 = kept0[vector_2 + 4];
+      const f32 v14_1 = v13_1 - v9;
+      const f32 v15_1 = v14_1 * v14_1;
+      const f32 v16_1 = v8 + v15_1;
+      v8 = v16_1;
+    }
+  }
+  part1[th_x] = v8;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if ((th_x & 127) <= 63) {
+    const f32 t14 = part1[th_x + 64];
+    const f32 v0_7 = v8 + t14;
+    v8 = v0_7;
+    part1[th_x] = v8;
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if ((th_x & 127) <= 31) {
+    const f32 t16 = part1[th_x + 32];
+    const f32 v0_8 = v8 + t16;
+    v8 = v0_8;
+    part1[th_x] = v8;
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if ((th_x & 127) <= 15) {
+    const f32 t18 = part1[th_x + 16];
+    const f32 v0_9 = v8 + t18;
+    v8 = v0_9;
+    part1[th_x] = v8;
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if ((th_x & 127) <= 7) {
+    const f32 t20 = part1[th_x + 8];
+    const f32 v0_10 = v8 + t20;
+    v8 = v0_10;
+    part1[th_x] = v8;
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if ((th_x & 127) <= 3) {
+    const f32 t22 = part1[th_x + 4];
+    const f32 v0_11 = v8 + t22;
+    v8 = v0_11;
+    part1[th_x] = v8;
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if ((th_x & 127) <= 1) {
+    const f32 t24 = part1[th_x + 2];
+    const f32 v0_12 = v8 + t24;
+    v8 = v0_12;
+    part1[th_x] = v8;
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if ((th_x & 127) <= 0) {
+    const f32 t26 = part1[th_x + 1];
+    const f32 v0_13 = v8 + t26;
+    v8 = v0_13;
+    part1[th_x] = v8;
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  v8 = part1[(th_x >> 7) * 128];
+  const f32 v17 = 0.0f + v8;
+  const f32 v18 = v17 * 0.001f;
+  const f32 v19 = v18 + 1e-05f;
+  const f32 v20 = rsqrt_f32(v19);
+  #pragma unroll 1024
+  for (s32 step21 = 0; step21 < 1; step21++) {
+    const s32 j22 = (th_x & 127);
+    *(__private f32x4 *)(x2) = *(__global const f32x4 *)(p1 + j22 * 4);
+    *(__private f32x4 *)(x3) = *(__global const f32x4 *)(p2 + j22 * 4);
+    #pragma unroll 4
+    for (s32 vector_index23 = 0; vector_index23 < 4; vector_index23++) {
+      const f32 v24 = kept0[vector_index23];
+      const f32 v25 = v24 - v9;
+      const f32 v26 = v25 * v20;
+      const f32 v27 = x2[vector_index23];
+      const f32 v28 = v26 * v27;
+      const f32 v29 = x3[vector_index23];
+      const f32 v30 = v28 + v29;
+      x4[vector_index23] = v30;
+    }
+    *(__global f32x4 *)(o0 + bl_x * 2000 + j22 * 4 + (th_x >> 7) * 1000) = *(__private const f32x4 *)(x4);
+  }
+  if ((th_x & 127) + 128 <= 249) {
+    __attribute__((aligned(16))) f32 x5[4];
+    __attribute__((aligned(16))) f32 x6[4];
+    __attribute__((aligned(16))) f32 x7[4];
+    const s32 j22_1 = (th_x & 127) + 128;
+    *(__private f32x4 *)(x5) = *(__global const f32x4 *)(p1 + j22_1 * 4);
+    *(__private f32x4 *)(x6) = *(__global const f32x4 *)(p2 + j22_1 * 4);
+    #pragma unroll 4
+    for (s32 vector_3 = 0; vector_3 < 4; vector_3++) {
+      const f32 v24_1 = kept0[vector_3 + 4];
+      const f32 v25_1 = v24_1 - v9;
+      const f32 v26_1 = v25_1 * v20;
+      const f32 v27_1 = x5[vector_3];
+      const f32 v28_1 = v26_1 * v27_1;
+      const f32 v29_1 = x6[vector_3];
+      const f32 v30_1 = v28_1 + v29_1;
+      x7[vector_3] = v30_1;
+    }
+    *(__global f32x4 *)(o0 + bl_x * 2000 + j22_1 * 4 + (th_x >> 7) * 1000) = *(__private const f32x4 *)(x7);
+  }
+  if ((th_x & 127) <= 0) {
+    o1[bl_x * 2 + (th_x >> 7)] = v9;
+    o2[bl_x * 2 + (th_x >> 7)] = v20;
+  }
+}
