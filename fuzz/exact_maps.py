@@ -43,9 +43,14 @@ class Map:
         return (dict(zip(self.names, point, strict=True)) for point in itertools.product(*spans))
 
     def contains(self, point: Point) -> bool:
-        return all(low <= point[n] <= high for n, (low, high) in self.bounds.items()) and all(
-            low <= evaluate(e, point) <= high for e, (low, high) in self.constraints
-        )
+        """Is it within the bounds and constraints, with nothing divided by 0?"""
+        if not all(low <= point[n] <= high for n, (low, high) in self.bounds.items()):
+            return False
+        try:
+            inside = all(low <= evaluate(e, point) <= high for e, (low, high) in self.constraints)
+            return inside and self.at(point) is not None
+        except ZeroDivisionError:
+            return False
 
     def at(self, point: Point) -> tuple[int, ...]:
         return tuple(evaluate(e, point) for e in self.results)

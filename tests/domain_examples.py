@@ -157,6 +157,25 @@ DOMAINS: dict[str, DomainExample] = {
             ),
         ),
     ),
+    "constraint-divisor": DomainExample(
+        (
+            (
+                "(d0, d1) -> (d0, d1), domain: d0 in [0, 9], d1 in [0, 3], d0 mod d1 in [0, 3]",
+                "(d0, d1) -> (d0, d1), domain: d0 in [0, 9], d1 in [1, 3]",
+            ),
+            ("(d0) -> (7 floordiv d0), domain: d0 in [-9, 0]", "(d0) -> (7 floordiv d0), domain: d0 in [-9, -1]"),
+            (
+                "(d0) -> ((d0 * d0) floordiv d0), domain: d0 in [-9, 5]",
+                "(d0) -> (d0), domain: d0 in [-9, 5], max(-d0, d0) in [1, 9]",
+            ),
+        ),
+        (
+            (
+                "(d0, d1) -> (d0, d1), domain: d0 in [0, 9], d1 in [1, 4], d0 mod d1 in [0, 3]",
+                "(d0, d1) -> (d0, d1), domain: d0 in [0, 9], d1 in [1, 4]",
+            ),
+        ),
+    ),
     "constraints-meet": DomainExample(
         (
             (

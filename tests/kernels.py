@@ -156,13 +156,25 @@ def close(got: np.ndarray, want: np.ndarray, tolerance: float = 1e-5) -> None:
     np.testing.assert_allclose(got.astype(wide), want.astype(wide), rtol=tolerance, atol=tolerance, equal_nan=True)
 
 
+def as_fusion(text: str) -> ix.hlo.Instruction:
+    """A fusion whose body is the entry of `text`: one kernel, whatever work it repeats."""
+    module = ix.hlo.parse(text)
+    bodies = "\n".join(str(c).removeprefix("ENTRY ") for c in module.computations.values())
+    arguments = [f"q{k} = {p.shape} parameter({k})" for k, p in enumerate(module.entry.parameters)]
+    names = ", ".join(f"q{k}" for k in range(len(arguments)))
+    call = f"ROOT r = {module.entry.root.shape} fusion({names}), kind=kLoop, calls=%{module.entry.name}"
+    lines = "\n".join([*arguments, call])
+    return ix.hlo.parse(f"{bodies}\nENTRY program {{\n{lines}\n}}").entry.root
+
+
 def check(text: str, emitter: str | None = None, seed: int = 0, tolerance: float = 1e-5, **knobs: int) -> Kernel:
     """The CPU kernel of a computation agrees with the reference; its forms for GPUs have the same thread maps.
 
     It is loaded once, and called with data of two seeds in turns.
     """
     computation = ix.hlo.parse(text).entry
-    kernel = ix.emit(computation, dialect=tested_device().dialect, **knobs)
+    fusion = as_fusion(text)
+    kernel = ix.emit(fusion, dialect=tested_device().dialect, **knobs)
     if emitter is not None:
         assert kernel.emitter == emitter
     launch = launcher(kernel, list(leaves(computation.root.shape)))
@@ -172,7 +184,7 @@ def check(text: str, emitter: str | None = None, seed: int = 0, tolerance: float
         want = as_list(ix.evaluate(computation.module, *arrays))
         for got, expected in zip(launch(arrays), want, strict=True):
             close(got, expected, tolerance)
-    cuda, opencl = (ix.emit(computation, dialect=dialect, **knobs) for dialect in ("cuda", "opencl"))
+    cuda, opencl = (ix.emit(fusion, dialect=dialect, **knobs) for dialect in ("cuda", "opencl"))
     assert cuda.output_maps == opencl.output_maps
     assert (cuda.grid, cuda.block) == (opencl.grid, opencl.block)
     return cuda

@@ -83,6 +83,13 @@ def tightened(w: Writer) -> Iterator[Claim]:
     yield inside, z3.And(a + w.positive_mod(r - a, m) <= x, x <= b - w.positive_mod(b - r, m))
 
 
+def constraint_divisor(w: Writer) -> Iterator[Claim]:
+    (y,) = w.integers("y")
+    yield y >= 0, (y != 0) == (y >= 1)
+    yield y <= 0, (y != 0) == (y <= -1)
+    yield True, (y != 0) == (high(y, -y) >= 1)
+
+
 def constraints_meet(w: Writer) -> Iterator[Claim]:
     e, a, b, c, d = w.integers("e a b c d")
     yield True, z3.And(a <= e, e <= b, c <= e, e <= d) == z3.And(high(a, c) <= e, e <= low(b, d))
@@ -232,6 +239,7 @@ PROOFS: dict[str, Proof] = {
     "constraint-congruences-join": Proof(constraint_congruences_join),
     "constraint-congruences-never": Proof(constraint_congruences_never),
     "constraint-congruence-bounds": Proof(tightened),
+    "constraint-divisor": Proof(constraint_divisor),
     "constraints-meet": Proof(constraints_meet),
     "constraint-implied": Proof(constraint_implied),
     "constraint-impossible": Proof(constraint_impossible),

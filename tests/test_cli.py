@@ -217,6 +217,31 @@ def test_emit_names_what_is_not_proved(
     assert [c["status"] for c in kernel["verification"]["not_proved"]] == ["refuted", "open"]
 
 
+UNFUSED = """
+add { a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT s = f32[] add(a, b) }
+ENTRY main {
+  x = f32[6,10] parameter(0)
+  z = f32[] constant(0)
+  t = f32[6] reduce(x, z), dimensions={1}, to_apply=add
+  b = f32[6,10] broadcast(t), dimensions={0}
+  d = f32[6,10] subtract(x, b)
+  r = f32[6] reduce(d, z), dimensions={1}, to_apply=add
+  c = f32[6,10] broadcast(r), dimensions={0}
+  ROOT y = f32[6,10] subtract(x, c)
+}
+"""
+
+
+def test_a_program_without_fusions_is_planned(capsys: pytest.CaptureFixture[str], write: Write, tmp_path: Path) -> None:
+    kernels = json.loads(printed(capsys, "emit", "--json", write(UNFUSED)))
+    assert [k["emitter"] for k in kernels] == ["reduction", "reduction", "loop"]
+    assert len(json.loads(printed(capsys, "partition", "--json", write(UNFUSED)))) == 3
+    printed(capsys, "emit", "--out", str(tmp_path / "out"), write(UNFUSED))
+    assert len(list((tmp_path / "out").iterdir())) == 3, "kernels of one name have files of their own"
+
+
 @pytest.mark.parametrize("device", ["cpu", "reference"])
 def test_run_agrees_with_the_reference(capsys: pytest.CaptureFixture[str], write: Write, device: str) -> None:
     assert printed(capsys, "run", "--device", device, write(FUSION)).endswith("agrees with the reference\n")

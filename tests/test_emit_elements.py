@@ -14,7 +14,11 @@ LARGER = """larger {
   i = s32[] parameter(1)
   w = f32[] parameter(2)
   j = s32[] parameter(3)
-  c = pred[] compare(v, w), direction=GE
+  g = pred[] compare(v, w), direction=GT
+  e = pred[] compare(v, w), direction=EQ
+  f = pred[] compare(i, j), direction=LT
+  h = pred[] and(e, f)
+  c = pred[] or(g, h)
   a = f32[] select(c, v, w)
   b = s32[] select(c, i, j)
   ROOT t = (f32[], s32[]) tuple(a, b)

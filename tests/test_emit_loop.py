@@ -12,7 +12,7 @@ from indexing.emitters.ir.nodes import For, Load, statements
 from indexing.emitters.ir.traversal import subvalues, values_of
 from indexing.emitters.kernel import Kernel
 from indexing.errors import IndexingError
-from kernels import check, compiled, vector_moves
+from kernels import as_fusion, check, compiled, vector_moves
 
 CHAIN = """
 f {{
@@ -177,11 +177,11 @@ def stages(count: int) -> str:
 
 
 def test_text_grows_linearly_with_the_graph() -> None:
-    lines = [ix.emit(entry(stages(n)), vector_width=1).source.count("\n") for n in (16, 32, 64)]
+    lines = [ix.emit(as_fusion(stages(n)), vector_width=1).source.count("\n") for n in (16, 32, 64)]
     assert lines[2] < 700
     assert lines[2] - lines[1] <= 2 * (lines[1] - lines[0]) + 4
     start = time.perf_counter()
-    assert ix.emit(entry(stages(64))).cubin()
+    assert ix.emit(as_fusion(stages(64))).cubin()
     assert time.perf_counter() - start < 20
 
 
@@ -241,7 +241,7 @@ def test_names_of_hlo_stay_in_comments() -> None:
 
 def test_text_depends_on_nothing_but_the_module() -> None:
     text = stages(4)
-    assert ix.emit(entry(text)).source == ix.emit(entry(text)).source
+    assert ix.emit(as_fusion(text)).source == ix.emit(as_fusion(text)).source
 
 
 def test_outputs_of_several_shapes() -> None:
@@ -274,7 +274,7 @@ def test_large_bodies_state_what_they_read() -> None:
         lines += [f"b{k} = f32[{kept}] add(a{k}_0, a{k}_1)", f"s{k + 1} = f32[{kept}] add(b{k}, a{k}_2)"]
         size = kept
     lines[-1] = "ROOT " + lines[-1]
-    kernel = ix.emit(ix.hlo.parse("\n".join(["f {", *lines, "}"])).entry)
+    kernel = ix.emit(as_fusion("\n".join(["f {", *lines, "}"])))
     assert kernel.emitter == "loop"
     starts = {int(m.evaluate([0] * 6, [0] * len(m.ranges))[0]) for m in kernel.input_maps[0]}
     assert starts == set(range(61))

@@ -6,7 +6,7 @@ import numpy as np
 
 import indexing as ix
 from indexing.ops.block import leaves
-from kernels import assert_written_once, check, close, compiled, random_array
+from kernels import as_fusion, assert_written_once, check, close, compiled, random_array
 from random_fusions import random_fusion, random_hero_fusion
 
 SETTINGS = hypothesis.settings(max_examples=20, deadline=None, suppress_health_check=list(hypothesis.HealthCheck))
@@ -43,5 +43,5 @@ def test_a_program(seed: int) -> None:
 def test_the_same_fusion_gives_the_same_source(seed: int) -> None:
     text = random_fusion(seed)
     for dialect in ("cuda", "opencl"):
-        first, second = (ix.emit(ix.hlo.parse(text).entry, dialect=dialect) for _ in range(2))
+        first, second = (ix.emit(as_fusion(text), dialect=dialect) for _ in range(2))
         assert first == second

@@ -65,6 +65,65 @@ def test_complex_functions_at_infinities(name, kind):
             assert same_part(got.imag, want.imag, finite), (z, got, want)
 
 
+def quotient(a: complex, b: complex) -> complex:
+    """The algorithm that annex G of C99 gives in its example, G.5.1, scaled by hand where Python would raise."""
+    infinite, finite = (any(map(math.isinf, (z.real, z.imag))) for z in (a, b)), cmath.isfinite
+    a_infinite, b_infinite = infinite
+
+    def box(z: complex) -> tuple[float, float]:
+        return tuple(math.copysign(1.0 if math.isinf(p) else 0.0, p) for p in (z.real, z.imag))
+
+    if b == 0:
+        return complex(*(math.copysign(math.inf, b.real) * p if p else math.nan for p in (a.real, a.imag)))
+    if a_infinite and finite(b):
+        (p, q), r, s, scale = box(a), b.real, b.imag, math.inf
+    elif b_infinite and finite(a):
+        p, q, (r, s), scale = a.real, a.imag, box(b), 0.0
+    else:
+        return a / b
+    return complex(scale * (p * r + q * s), scale * (q * r - p * s))
+
+
+@pytest.mark.parametrize("kind", ["c64", "c128"])
+def test_complex_quotients_of_zeros_and_infinities(kind):
+    a, b = (np.array(x) for x in zip(*itertools.product(GRID, GRID), strict=True))
+    n, dtype = len(a), np.complex64 if kind == "c64" else np.complex128
+    text = f"ENTRY e {{\n p = {kind}[{n}] parameter(0)\n q = {kind}[{n}] parameter(1)\n ROOT r = {kind}[{n}] divide(p, q)\n}}\n"
+    x, y = a.astype(dtype), b.astype(dtype)
+    on_device = compiled(text)
+    for results in (ix.evaluate(text, x, y), on_device(x, y)):
+        for p, q, got in zip(a, b, results, strict=True):
+            want = quotient(complex(p), complex(q))
+            if cmath.isnan(want) and not cmath.isinf(want):
+                assert not cmath.isfinite(got), (p, q, got)  # which part is NaN is left open
+            elif cmath.isinf(want):
+                assert cmath.isinf(got), (p, q, got, want)
+            else:
+                assert same_part(got.real, want.real, False) and same_part(got.imag, want.imag, False), (
+                    p,
+                    q,
+                    got,
+                    want,
+                )
+
+
+def test_the_inverse_root_of_infinite_numbers_is_zero():
+    x = np.array([complex(math.inf, 1), complex(-0.3, -math.inf), complex(-math.inf, math.inf)], np.complex64)
+    text = "ENTRY e {\n p = c64[3] parameter(0)\n ROOT r = c64[3] rsqrt(p)\n}\n"
+    for got in (ix.evaluate(text, x), compiled(text)(x)):
+        assert (got == 0).all()
+
+
+@pytest.mark.parametrize("opcode", ["log", "log-plus-one"])
+@pytest.mark.parametrize(("kind", "large"), [("c64", 3e38), ("c128", 1.7e308)])
+def test_complex_logarithms_of_large_numbers_do_not_overflow(opcode, kind, large):
+    x = np.array([complex(large, large), complex(-large, large)], np.complex64 if kind == "c64" else np.complex128)
+    text = f"ENTRY e {{\n p = {kind}[2] parameter(0)\n ROOT r = {kind}[2] {opcode}(p)\n}}\n"
+    want = [math.log(large) + math.log(2) / 2 + angle * 1j for angle in (math.pi / 4, 3 * math.pi / 4)]
+    for got in (ix.evaluate(text, x), compiled(text)(x)):
+        np.testing.assert_allclose(got, want, rtol=1e-6)
+
+
 def test_complex_square_roots_of_large_numbers_do_not_overflow():
     x = np.array([3e38, -3e38, 3e38j, 3e38 + 3e38j, -3e38 - 3e38j, 1e30 + 1j], np.complex64)
     text = "ENTRY e {\n p = c64[6] parameter(0)\n ROOT r = c64[6] sqrt(p)\n}\n"

@@ -197,3 +197,73 @@ def test_time_is_linear_in_the_stages() -> None:
 
     stages(16)
     assert stages(512) < 40 * max(stages(64), 0.02)
+
+
+def test_arrays_of_a_call_are_read_at_their_own_indices() -> None:
+    module = ix.hlo.parse(
+        """f { a = f32[4] parameter(0)
+             b = f32[4,3] parameter(1)
+             e = f32[4] exponential(a)
+             ROOT t = (f32[4], f32[4,3]) tuple(e, b) }
+        ENTRY main { x = f32[4] parameter(0)
+          y = f32[4,3] parameter(1)
+          c = (f32[4], f32[4,3]) call(x, y), to_apply=f
+          g = f32[4,3] get-tuple-element(c), index=1
+          h = f32[4] get-tuple-element(c), index=0
+          s = f32[4,3] broadcast(h), dimensions={0}
+          ROOT n = f32[4,3] add(g, s) }"""
+    )
+    found = ix.partition(module)
+    assert [[r.name for r in s.roots] for s in found.subgraphs] == [["n"], ["c"]], "c is read at (d0, d1) and at (d0)"
+    assert {i.name for i in found.find(module.entry.root).instructions} >= {"n", "s", "g", "h"}
+
+
+@pytest.mark.parametrize("what", ["while", "conditional", "custom-call"])
+def test_arrays_of_several_sizes_are_read_together_at_one_index_only(what: str) -> None:
+    module = ix.hlo.parse(MIXED[what])
+    parts = ix.partition(module)
+    inner = next(i for i in module.entry.instructions.values() if i.opcode == what)
+    reads_one = what == "conditional"
+    assert (parts.find(inner) is parts.find(module.entry.root)) == reads_one
+    with pytest.raises(ix.UnsupportedOp, match=inner.name):
+        ix.emit(module)
+
+
+STATE = "(s32[], f32[4,3])"
+MIXED = {
+    "while": f"""body {{ s = {STATE} parameter(0) i = s32[] get-tuple-element(s), index=0
+        x = f32[4,3] get-tuple-element(s), index=1 ROOT t = {STATE} tuple(i, x) }}
+      more {{ s = {STATE} parameter(0) ROOT p = pred[] constant(false) }}
+      ENTRY e {{ i = s32[] parameter(0) x = f32[4,3] parameter(1) s = {STATE} tuple(i, x)
+        w.1 = {STATE} while(s), condition=more, body=body
+        g = f32[4,3] get-tuple-element(w.1), index=1 j = s32[] get-tuple-element(w.1), index=0
+        c = f32[] convert(j) b = f32[4,3] broadcast(c), dimensions={{}} ROOT r = f32[4,3] add(g, b) }}""",
+    "conditional": f"""same {{ s = {STATE} parameter(0) ROOT t = {STATE} copy(s) }}
+      ENTRY e {{ i = s32[] parameter(0) x = f32[4,3] parameter(1) s = {STATE} tuple(i, x)
+        c.1 = {STATE} conditional(i, s, s), branch_computations={{same, same}}
+        g = f32[4,3] get-tuple-element(c.1), index=1 ROOT r = f32[4,3] negate(g) }}""".replace("copy", "opt-barrier"),
+    "custom-call": f"""ENTRY e {{ i = s32[] parameter(0) x = f32[4,3] parameter(1)
+        k.1 = {STATE} custom-call(i, x), custom_call_target="nobody.knows"
+        g = f32[4,3] get-tuple-element(k.1), index=1 j = s32[] get-tuple-element(k.1), index=0
+        c = f32[] convert(j) b = f32[4,3] broadcast(c), dimensions={{}} ROOT r = f32[4,3] add(g, b) }}""",
+}
+
+
+def test_evaluations_count_loops_and_places() -> None:
+    module = ix.hlo.parse(
+        """add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }
+        ENTRY f { x = f32[64,100] parameter(0)
+          e = f32[64,100] exponential(x)
+          z = f32[] constant(0)
+          t = f32[64] reduce(e, z), dimensions={1}, to_apply=add
+          l = f32[64] log(t)
+          b = f32[64,100] broadcast(l), dimensions={0}
+          r = f32[64,100] reverse(e), dimensions={1}
+          p = f32[128,100] pad(r, z), padding=64_0x0_0
+          q = f32[64,100] slice(p), slice={[64:128], [0:100]}
+          ROOT y = f32[64,100] subtract(b, q) }"""
+    )
+    counts = {i.name: n for i, n in ix.partition(module).evaluations.items()}
+    assert (counts["y"], counts["l"], counts["t"]) == (6400, 6400, 6400), "log and sum are computed for each element"
+    assert counts["e"] == 6400 * 100 + 6400, "in the sum's loop, and reversed"
+    assert (counts["q"], counts["r"]) == (6400, 6400), "all of what the slice keeps comes from r"

@@ -78,4 +78,4 @@ def test_what_other_kernels_read_is_computed_once() -> None:
 
 def test_few_long_rows_stay_apart() -> None:
     x = np.zeros((2, 1 << 17), np.float32)
-    assert len(ix.compile(ix.from_jax(softmax, x), "cpu").kernels) > 1
+    assert len(compiled(ix.from_jax(softmax, x)).kernels) > 1

@@ -542,9 +542,9 @@ def test_nvrtc_takes_it(name: str) -> None:
 @pytest.mark.parametrize("name", CASES)
 def test_runs_as_opencl(name: str) -> None:
     cl = pytest.importorskip("pyopencl")
-    from indexing.runtime.opencl import OpenCLDevice
+    from opencl_runtime import device as opencl_device
 
-    device = OpenCLDevice()
+    device = opencl_device()
     case = CASES[name]
     found = lowered(case.kernel, "opencl")
     source = write(found, TARGETS["opencl"])

@@ -63,9 +63,9 @@ def test_nvrtc_takes_all() -> None:
 
 def test_an_opencl_compiler_takes_all() -> None:
     cl = pytest.importorskip("pyopencl")
-    from indexing.runtime.opencl import OpenCLDevice
+    from opencl_runtime import device as opencl_device
 
-    device = OpenCLDevice()
+    device = opencl_device()
     source = whole_library(TARGETS["opencl"])
     source += "__kernel void nothing(__global float *x) { x[0] = logistic_f32(x[1]); }\n"
     assert cl.Program(device._context, source).build(options=["-w", "-cl-std=CL1.2"])

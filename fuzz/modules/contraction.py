@@ -59,7 +59,7 @@ def convolution(b: Builder) -> Value:
     labels_in, x = _arranged(b, "bf", [batch * groups if by_batch else batch, features], sizes)
     labels_kernel, kernel = _arranged(b, "io", [per_group, out], [w.size for w in windows])
     labels_out, shape = _arranged(b, "bf", [batch, out], results)
-    attributes = f"{window_text(windows, [int(b.chance(0.1)) for _ in windows])}, " if windows else ""
+    attributes = f"{window_text(windows, [int(n > 1 and b.chance(0.2)) for n in results])}, " if windows else ""
     attributes += f"dim_labels={labels_in}_{labels_kernel}->{labels_out}"
     if groups > 1:
         attributes += f", {'batch' if by_batch else 'feature'}_group_count={groups}"

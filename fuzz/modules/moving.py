@@ -157,7 +157,7 @@ def _element(b: Builder, kind: str) -> str:
     if kind == "pred":
         return b.pick("true", "false")
     if kind[0] in "su":
-        return str(b.rng.randint(0 if kind[0] == "u" else -2, 1))
+        return b.pick("1", "2", "3") if kind[0] == "u" else b.pick("1", "-1", "-2")  # no 0: see deviations.AVOIDED
     return b.pick("0", "-0.0", "1.5", "-2", "inf", "-inf", "nan", "1e-3", "0.1", "7.25")
 
 

@@ -190,7 +190,7 @@ def _changed(array: np.ndarray, element: int, kind: str, style: Data, rng: np.ra
     changed = array.copy()
     flat = changed.reshape(-1)
     if style in (DEFINITE, TRIANGULAR):  # which any other value of an element may undo
-        flat[element] *= flat.dtype.type(1.0625)
+        flat[element] *= flat.dtype.type(1.0078125)
     else:
         flat[element] = random_array(kind, array.shape, style, rng).reshape(-1)[element]
     return changed

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from indexing.emitters import emit as emit
     from indexing.executable import Executable as Executable
     from indexing.executable import compile as compile
+    from indexing.executable import emit_all as emit_all
     from indexing.fusion import epilogue_indexing as epilogue_indexing
     from indexing.fusion import grouped_indexing as grouped_indexing
     from indexing.fusion import input_to_output as input_to_output
@@ -74,7 +75,7 @@ else:
             "indexing.analysis.tiling_space": "TilingSpace tiling_space",
             "indexing.analysis.utilization": "Utilization utilization",
             "indexing.emitters": "emit",
-            "indexing.executable": "Executable compile",
+            "indexing.executable": "Executable compile emit_all",
             "indexing.fusion": "epilogue_indexing grouped_indexing input_to_output output_to_input",
             "indexing.hlo": "from_jax",
             "indexing.layout": "bitcast_map",

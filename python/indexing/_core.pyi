@@ -444,7 +444,9 @@ class IndexingMap:
     def contains(
         self, dims: Sequence[_Integers] | _Integers, symbols: Sequence[_Integers] | _Integers | None = None
     ) -> npt.NDArray[np.bool_]:
-        """Is the point within all bounds and constraints? Where a constraint divides by 0, it is not."""
+        """Is the point in the domain: within all bounds and constraints? Where a constraint or a result divides by 0, it
+        is not.
+        """
     def points(self) -> Points:
         """The points of the domain, the last variable fastest."""
     def range(self, expr: _ExprLike) -> Interval:
@@ -463,7 +465,7 @@ class IndexingMap:
         """The inverse relation, simplified: from results to dimensions.
 
         What the results leave open becomes a range variable; runtime variables stay. Exact: (y, ..) leads to the dimensions
-        of each point whose results are y, and to no others.
+        of each point whose results are y, and to no others. Raises Overflow where results may leave int64.
         """
     def intersect(self, other: IndexingMap) -> IndexingMap:
         """Both maps at once: its domain is where both domains are and all results are equal. Raises InvalidMap where the

@@ -11,11 +11,12 @@ import io
 import json
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Never, TypeAlias
+from typing import TYPE_CHECKING, Never, TypeAlias
 
 import indexing as ix
 from indexing import draw as drawing
@@ -32,6 +33,9 @@ from indexing.hlo.files import decoded
 from indexing.lazy import np
 from indexing.ops.block import HloValue, OperandIndexing
 from indexing.trial import difference, make_inputs
+
+if TYPE_CHECKING:
+    from indexing.emitters.kernel import Kernel
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,11 +131,13 @@ def parser() -> argparse.ArgumentParser:
     sub.add_argument("--html", metavar="FILE", type=Path, help="write a page with a table to sort as well")
 
     sub = add_for_file("partition", partition, "split computations into functions, each emitted once")
-    sub.add_argument("--computation", metavar="NAME", help="this one (default: those of the entry's fusions)")
+    sub.add_argument(
+        "--computation", metavar="NAME", help="this one (default: what each kernel of the program computes)"
+    )
 
-    sub = add_for_file("emit", emit, "print the kernels of a program's fusions")
+    sub = add_for_file("emit", emit, "print the kernels of a program")
     sub.add_argument("--instruction", metavar="NAME", help="of this fusion only")
-    sub.add_argument("--computation", metavar="NAME", help="of this computation as a whole")
+    sub.add_argument("--computation", metavar="NAME", help="of this computation, as one fusion")
     sub.add_argument("--dialect", choices=tuple(TARGETS), default="cuda", help="default: cuda")
     sub.add_argument("--stage", metavar="NAME", choices=STAGES, help=f"the kernels' IR instead: {', '.join(STAGES)}")
     sub.add_argument("--verify", action="store_true", help="say what is proved of the kernels, and what isn't")
@@ -381,12 +387,14 @@ def analyze(options: argparse.Namespace) -> Answer:
 
 
 def partition(options: argparse.Namespace) -> Answer:
-    """Partition a computation, or those that the entry's fusions call."""
+    """Partition a computation, or what each kernel of the program computes."""
+    from indexing.executable import planned_kernels  # with numpy: other commands start without
+
     module = read_program(options.file)
     if options.computation:
         computations = [named_computation(module, options.computation)]
     else:
-        computations = list(dict.fromkeys(c for f in fusions(module) for c in f.called)) or [module.entry]
+        computations = [planned.computation for planned in planned_kernels(module)]
     data: list[Json] = []
     lines: list[str] = []
     for computation in computations:
@@ -404,7 +412,8 @@ def partition(options: argparse.Namespace) -> Answer:
 
 def emit(options: argparse.Namespace) -> Answer:
     """Emit kernels; compile them, verify them and write them to files on request."""
-    kernels = [ix.emit(target, dialect=options.dialect) for target in emitted(read_program(options.file), options)]
+    kernels = emitted(read_program(options.file), options)
+    repeated: Counter[str] = Counter()  # kernels of different fusions may have one name
     data: list[Json] = []
     lines: list[str] = []
     status = 0
@@ -434,9 +443,12 @@ def emit(options: argparse.Namespace) -> Answer:
         if options.out is None:
             lines += [f"{mark} {about}", text.rstrip("\n"), ""]
         else:
-            lines.append(f"{written(options.out / f'{kernel.name}{ending}', text.encode())}  {about}")
+            repeated[kernel.name] += 1
+            count = repeated[kernel.name]
+            stem = kernel.name if count == 1 else f"{kernel.name}_{count}"
+            lines.append(f"{written(options.out / f'{stem}{ending}', text.encode())}  {about}")
             if cubin:
-                lines.append(str(written(options.out / f"{kernel.name}.{options.arch}.cubin", cubin)))
+                lines.append(str(written(options.out / f"{stem}.{options.arch}.cubin", cubin)))
         if options.verify:
             proofs = kernel.verify()
             item["verification"] = verification(proofs)
@@ -455,13 +467,13 @@ def verification(found: Verification) -> Json:
     return {"checks": len(found.checks), "proved": len(found.proved), "not_proved": rest}
 
 
-def emitted(module: Module, options: argparse.Namespace) -> list[Instruction] | list[Computation]:
-    """What to emit: what was named, else the entry's fusions, else the entry as a whole."""
+def emitted(module: Module, options: argparse.Namespace) -> list[Kernel]:
+    """The kernel of what was named, else those that the program needs."""
     if options.instruction:
-        return [named_instruction(module, options.instruction)]
+        return [ix.emit(named_instruction(module, options.instruction), dialect=options.dialect)]
     if options.computation:
-        return [named_computation(module, options.computation)]
-    return fusions(module) or [module.entry]
+        return [ix.emit(named_computation(module, options.computation), dialect=options.dialect)]
+    return ix.emit_all(module, dialect=options.dialect)
 
 
 def written(path: Path, content: bytes) -> Path:

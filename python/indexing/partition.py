@@ -13,15 +13,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from functools import cached_property, lru_cache
+from math import prod
+from typing import TYPE_CHECKING, TypeAlias
 
-from indexing._core import IndexingMap, compose
+from indexing._core import IndexingMap
+from indexing.access import Access, AccessComposer
 from indexing.arguments import each, of_type, takes
 from indexing.errors import IndexingError
 from indexing.fusion import epilogue_indexing, output_to_input
-from indexing.hlo import Computation, Instruction
+from indexing.hlo import Computation, Instruction, Module, entry_of
 from indexing.layout import bitcast_map
 from indexing.ops.block import OperandIndexing, leaves
+from indexing.ops.tuple_ import NAMES_ARRAYS, named_array
 
 if TYPE_CHECKING:
     from indexing.hlo import Shape
@@ -92,7 +96,7 @@ class Epilogue:
         return Epilogue(heroes, tuple(root for _, root in paths), sizes.pop(), maps)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class PartitionedComputation:
     """A computation as functions: `subgraphs` stand callers first, `epilogues` are among them, first of all.
 
@@ -105,6 +109,23 @@ class PartitionedComputation:
     epilogues: tuple[Subgraph, ...] = ()
     has_long_indices: bool = False
     _owner: Mapping[Instruction, Subgraph] = field(default_factory=dict, repr=False)
+    _accesses: Mapping[Instruction, frozenset[tuple[Subgraph, Access]]] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def evaluations(self) -> Mapping[Instruction, int]:
+        """How often each instruction's element is computed: as often as its function is called, and its loops go round.
+
+        An instruction that no function reads is computed once an element.
+        """
+        calls: dict[Subgraph, int] = {s: prod(s.index_sizes) for s in self.epilogues}
+        found: dict[Instruction, int] = {}
+        for instruction, accesses in self._accesses.items():
+            owner = self._owner[instruction]
+            count = sum(a.evaluations(calls[reader]) for reader, a in accesses)
+            found[instruction] = count if accesses else _element_count(instruction.shape)
+            if owner not in calls:
+                calls[owner] = found[instruction]
+        return found
 
     @takes(instruction=of_type(Instruction))
     def holds(self, instruction: Instruction) -> bool:
@@ -128,30 +149,25 @@ class PartitionedComputation:
         return "\n".join([f"PartitionedComputation {self.computation.name}:", *map(str, self.subgraphs)])
 
 
-@takes(computation=of_type(Computation), force_roots=each(Instruction), epilogues=each(Epilogue))
+@takes(computation=of_type(Computation, Module), force_roots=each(Instruction), epilogues=each(Epilogue))
 def partition(
-    computation: Computation, force_roots: Iterable[Instruction] = (), epilogues: Sequence[Epilogue] = ()
+    computation: Computation | Module, force_roots: Iterable[Instruction] = (), epilogues: Sequence[Epilogue] = ()
 ) -> PartitionedComputation:
-    """Split `computation` into functions, in time linear in its instructions.
+    """Split a computation (of a module: its entry) into functions, in time linear in its instructions.
 
     `force_roots` become roots of functions of their own. With `epilogues`, each of these is one function too, the
     computation's root is left to the kernel that writes the outputs, and operands of heroes are forced roots.
     """
-    builder = _Partitioner(computation, force_roots, epilogues)
-    needed = _needed(computation)
-    for instruction in reversed(computation.post_order()):
+    chosen = entry_of(computation)
+    builder = _Partitioner(chosen, force_roots, epilogues)
+    needed = _needed(chosen)
+    for instruction in reversed(chosen.post_order()):
         if instruction in needed:
             builder.place(instruction)
     return builder.finish()
 
 
-@dataclass(frozen=True, slots=True)
-class _Access:
-    """An instruction is read by the function `owner` at `map`; `context` tells loops and runtime values apart."""
-
-    owner: int
-    map: IndexingMap
-    context: tuple[object, ...] = ()
+_Read: TypeAlias = tuple[int, Access]  # the function that reads, by number, and how
 
 
 @dataclass(slots=True)
@@ -174,8 +190,10 @@ class _Partitioner:
     ) -> None:
         self.computation = computation
         self.drafts: list[_Draft] = []
-        self.accesses: dict[Instruction, set[_Access]] = {}
-        self.composed: dict[tuple[IndexingMap, IndexingMap], IndexingMap] = {}
+        self.accesses: dict[Instruction, dict[_Read, None]] = {}  # in order, so that equal computations end up equal
+        self.placed: dict[Instruction, tuple[_Read, ...]] = {}
+        self.owners: dict[Instruction, int] = {}
+        self.composer = AccessComposer()
         self.long: dict[IndexingMap, bool] = {}
         self.heroes = {hero for e in epilogues for hero in e.heroes}
         self.forced = {*force_roots, *(o for hero in self.heroes for o in hero.operands)}
@@ -188,30 +206,52 @@ class _Partitioner:
         self.drafts.append(
             _Draft(epilogue.roots, epilogue.index_sizes, epilogue.root_indexing, epilogue.heroes, infix="__epilogue__")
         )
+        points = prod(epilogue.index_sizes)
         for root, map_ in zip(epilogue.roots, epilogue.root_indexing, strict=True):
             if root not in epilogue.heroes:
-                self.accesses.setdefault(root, set()).add(_Access(owner, map_))
+                self._record(root, owner, Access(map_, points))
 
     def place(self, instruction: Instruction) -> None:
         """Join the users' function, or start one; then tell the operands how they are read. Users come first."""
-        if self.output_count and (instruction in self.heroes or instruction.is_root) and not self._read(instruction):
+        reads = self.accesses.pop(instruction, {})
+        if self.output_count and (instruction in self.heroes or instruction.is_root) and not reads:
             return  # the kernel itself writes the outputs and computes the heroes
-        access = self._shared_access(instruction) or self._start(instruction)
-        self.drafts[access.owner].instructions.append(instruction)
-        if instruction.shape.is_tuple and instruction.opcode == "tuple":
-            self._pass_to_elements(instruction, access)
+        self.placed[instruction] = tuple(reads)
+        if instruction.opcode in NAMES_ARRAYS and reads and instruction not in self.forced:
+            self._look_through(instruction, reads)
+            return
+        shared = self._shared(instruction, reads)
+        if shared is not None:
+            owner, access = shared
+            self._hold(instruction, owner)
+            self._pass_to_operands(instruction, owner, access)
+        elif instruction.opcode == "tuple":
+            self._pass_to_elements(instruction, self._start(instruction))
         else:
-            self._pass_to_operands(instruction, access)
+            owner = self._start(instruction)
+            for access in self._own_accesses(instruction, reads):
+                self._pass_to_operands(instruction, owner, access)
 
-    def _read(self, instruction: Instruction) -> bool:
-        return bool(self.accesses.get(instruction))
+    def _hold(self, instruction: Instruction, owner: int) -> None:
+        self.drafts[owner].instructions.append(instruction)
+        self.owners[instruction] = owner
 
-    def _shared_access(self, instruction: Instruction) -> _Access | None:
-        accesses = self.accesses.pop(instruction, set())
-        if len(accesses) != 1 or instruction in self.forced or _is_written_several_times(instruction):
+    def _look_through(self, instruction: Instruction, reads: Iterable[_Read]) -> None:
+        """What only names arrays is not computed: who reads it reads the operand that has the array."""
+        homes = {owner for owner, _ in reads}
+        if len(homes) == 1:
+            self._hold(instruction, homes.pop())
+        else:
+            self._start(instruction)
+        for owner, access in reads:
+            operand, leaf = named_array(instruction, access.leaf)
+            self._record(operand, owner, replace(access, leaf=leaf))
+
+    def _shared(self, instruction: Instruction, reads: Mapping[_Read, None]) -> _Read | None:
+        if len(reads) != 1 or instruction in self.forced or _is_written_several_times(instruction):
             return None
-        access = next(iter(accesses))
-        return access if access.owner >= 0 and not self._is_long(access.map) else None
+        owner, access = next(iter(reads))
+        return (owner, access) if access.is_known and not self._is_long(access.map) else None
 
     def _is_long(self, map_: IndexingMap) -> bool:
         """Whether an index has grown through many reshapes so far that a function of its own is shorter."""
@@ -220,58 +260,55 @@ class _Partitioner:
             found = self.long[map_] = sum(len(e.nodes()) for e in map_.results) > MAX_INDEX_NODES
         return found
 
-    def _start(self, instruction: Instruction) -> _Access:
+    def _start(self, instruction: Instruction) -> int:
         sizes = _first_leaf(instruction.shape).dimensions
-        identity = IndexingMap.identity(sizes)
-        self.drafts.append(_Draft((instruction,), sizes, (identity,)))
-        return _Access(len(self.drafts) - 1, identity)
+        self.drafts.append(_Draft((instruction,), sizes, (IndexingMap.identity(sizes),)))
+        self._hold(instruction, len(self.drafts) - 1)
+        return len(self.drafts) - 1
 
-    def _pass_to_elements(self, root: Instruction, access: _Access) -> None:
-        """A tuple's elements are read at its index (that of its first array), or at a bitcast of it."""
+    def _own_accesses(self, instruction: Instruction, reads: Iterable[_Read]) -> list[Access]:
+        """How the function of an instruction reads it; where its arrays differ in sizes, one way for each that is read."""
+        parts = leaves(instruction.shape)
+        if has_one_index(instruction.shape):
+            return [Access.of_all(_first_leaf(instruction.shape).dimensions)]
+        wanted = sorted({access.leaf for _, access in reads}) or range(len(parts))
+        return [Access.of_all(parts[leaf].dimensions, leaf, ("array", leaf)) for leaf in wanted]
+
+    def _pass_to_elements(self, root: Instruction, owner: int) -> None:
+        """A tuple's arrays are read at its index (that of its first array), or at a bitcast of it, or each at its own."""
         first = _first_leaf(root.shape)
-        for k, operand in enumerate(root.operands):
-            shape = _first_leaf(operand.shape)
+        whole = Access.of_all(first.dimensions)
+        for leaf, shape in enumerate(leaves(root.shape)):
+            operand, operand_leaf = named_array(root, leaf)
+            access = whole
             if shape.dimensions == first.dimensions:
-                self._record(operand, access)
-            elif shape.dimensions and first.dimensions and shape.element_count == first.element_count:
+                access = whole
+            elif shape.dimensions and first.dimensions and shape.element_count == first.element_count > 0:
                 same = bitcast_map(replace(first, element_type=shape.element_type), shape)
-                self._record(operand, self._then(access, OperandIndexing(same), root, k))
+                access = self.composer.through(whole, OperandIndexing(same), root, leaf, shape.dimensions)
             else:
-                self._record(operand, _Access(-1, access.map, (root.index, k)))
+                access = replace(Access.of_all(shape.dimensions, 0, (root, leaf)), is_known=False)
+            self._record(operand, owner, replace(access, leaf=operand_leaf))
 
-    def _pass_to_operands(self, instruction: Instruction, access: _Access) -> None:
-        for output in range(len(leaves(instruction.shape)) or 1):
+    def _pass_to_operands(self, instruction: Instruction, owner: int, access: Access) -> None:
+        count = len(leaves(instruction.shape)) or 1
+        for output in range(count) if has_one_index(instruction.shape) else (access.leaf,):
             for position, found in enumerate(output_to_input(instruction, output)):
+                operand = instruction.operands[position]
+                parts = leaves(operand.shape)
                 for indexing in found:
-                    self._record(instruction.operands[position], self._then(access, indexing, instruction, position))
+                    sizes = parts[indexing.leaf].dimensions if parts else ()
+                    read = self.composer.through(access, indexing, instruction, position, sizes)
+                    self._record(operand, owner, read)
 
-    def _record(self, operand: Instruction, access: _Access) -> None:
-        if access.owner >= 0 and operand in self.drafts[access.owner].injected:
+    def _record(self, operand: Instruction, owner: int, access: Access) -> None:
+        if access.leaf and has_one_index(operand.shape):
+            access = replace(access, leaf=0)  # its arrays are computed together
+        if operand in self.drafts[owner].injected:
             own = IndexingMap.identity(_first_leaf(operand.shape).dimensions)
             if access.map == own and not access.context:
                 return  # an argument of the epilogue; elsewhere than at its own index the hero is computed again
-        known = self.accesses.setdefault(operand, set())
-        if len(known) < 2:  # two are enough to know that they differ
-            known.add(access)
-
-    def _then(self, access: _Access, indexing: OperandIndexing, user: Instruction, position: int) -> _Access:
-        if indexing.exactness == "unknown" or indexing.map.is_undefined:
-            return _Access(access.owner, access.map, (*access.context, user.index, position, "unknown"))
-        context = access.context
-        if indexing.map.ranges:
-            context = (*context, ("loop", user.index))
-        if indexing.runtime_values:
-            places = (
-                (v.instruction.index, v.output, self._compose(access.map, v.map)) for v in indexing.runtime_values
-            )
-            context = (*context, *places)
-        return _Access(access.owner, self._compose(access.map, indexing.map), context)
-
-    def _compose(self, first: IndexingMap, second: IndexingMap) -> IndexingMap:
-        found = self.composed.get((first, second))
-        if found is None:
-            found = self.composed[first, second] = compose(first, second).simplify()
-        return found
+        self.accesses.setdefault(operand, {})[owner, access] = None
 
     def finish(self) -> PartitionedComputation:
         names: set[str] = set()
@@ -284,7 +321,9 @@ class _Partitioner:
             subgraphs.append(done)
             owner.update(dict.fromkeys(body, done))
         epilogues = tuple(subgraphs[: self.output_count])
-        return PartitionedComputation(self.computation, tuple(subgraphs), epilogues, any(self.long.values()), owner)
+        accesses = {i: frozenset((subgraphs[reader], a) for reader, a in reads) for i, reads in self.placed.items()}
+        is_long = any(self.long.values())
+        return PartitionedComputation(self.computation, tuple(subgraphs), epilogues, is_long, owner, accesses)
 
     def _name(self, draft: _Draft) -> str:
         return c_identifier(self.computation.name + draft.infix + "_".join(r.name for r in draft.roots))
@@ -302,6 +341,12 @@ def _needed(computation: Computation) -> set[Instruction]:
     return found
 
 
+@lru_cache(maxsize=1024)  # state of a loop has hundreds of arrays, each of which is asked about
+def has_one_index(shape: Shape) -> bool:
+    """Whether all arrays of a shape have the same dimensions, so that one index names an element of each."""
+    return len({part.dimensions for part in leaves(shape)}) <= 1
+
+
 def c_identifier(name: str) -> str:
     """`name` with every character that C does not allow in an identifier replaced by an underscore."""
     spelled = re.sub(r"[^0-9A-Za-z_]", "_", name)
@@ -315,6 +360,11 @@ def _unique(name: str, taken: set[str]) -> str:
         candidate = f"{name}_{count}"
     taken.add(candidate)
     return candidate
+
+
+def _element_count(shape: Shape) -> int:
+    """Of the longest array."""
+    return max((part.element_count for part in leaves(shape)), default=1)
 
 
 def _first_leaf(shape: Shape) -> Shape:

@@ -4,6 +4,7 @@
 //! original are computed from the expression as written, in 128-bit integers, with no code of the core.
 
 mod judge;
+mod maps;
 mod random;
 mod tree;
 

@@ -155,15 +155,38 @@ pub fn any_tree(r: &mut Random, bounds: &Bounds, depth: u32) -> Tree {
     binary(op, a, b)
 }
 
+/// `e` divided by a variable, or by a sum or remainder of variables, which may be 0.
+pub fn divisor_of_any_sign(r: &mut Random, bounds: &Bounds, e: Tree) -> Tree {
+    let x = variable(r, bounds);
+    let by = match r.below(6) {
+        0 => binary(Op::Sub, x, Tree::Constant(r.between(-3, 3))),
+        1 => binary(Op::Sub, x, variable(r, bounds)),
+        2 => binary(Op::Mod, x, Tree::Constant(r.between(2, 5))),
+        _ => x,
+    };
+    let e = match r.below(4) {
+        0 => Tree::Constant(r.between(-4, 4)),
+        1 => binary(Op::Mul, e, by.clone()),
+        _ => e,
+    };
+    let op = r.pick(&[Op::FloorDiv, Op::Mod, Op::CeilDiv]);
+    let quotient = binary(op, e, by.clone());
+    match r.below(4) {
+        0 => binary(r.pick(&[Op::Sub, Op::Min, Op::Max]), quotient, any_tree(r, bounds, 1)),
+        1 => binary(op, quotient, by),
+        _ => quotient,
+    }
+}
+
 /// What index arithmetic looks like: a linear position, shifted, clamped, and taken apart by strides and sizes.
 pub fn index_tree(r: &mut Random, bounds: &Bounds) -> Tree {
     let mut position = Tree::Constant(if r.one_in(3) { r.between(-20, 20) } else { 0 });
     let mut stride = r.pick(&[1, 1, 1, 2, 3]);
-    for v in 0..bounds.len() {
+    for (v, bound) in bounds.iter().enumerate() {
         let sign = if r.one_in(12) { -1 } else { 1 };
         let term = binary(Op::Mul, Tree::Variable(v as u32), Tree::Constant(sign * stride));
         position = binary(Op::Add, position, term);
-        stride *= if r.one_in(4) { r.between(1, 9) } else { bounds[v].1 - bounds[v].0 + 1 };
+        stride *= if r.one_in(4) { r.between(1, 9) } else { size(*bound) };
     }
     if r.one_in(5) {
         let (low, high) = (r.between(-9, 9), r.between(0, stride.max(1)));
@@ -192,6 +215,14 @@ fn digit(r: &mut Random, position: &Tree, stride: i64) -> Tree {
             binary(Op::Mod, position.clone(), Tree::Constant(divisor * modulus)),
             Tree::Constant(divisor),
         ),
+    }
+}
+
+/// How many values, where these are few.
+fn size((low, high): (i64, i64)) -> i64 {
+    match i128::from(high) - i128::from(low) + 1 {
+        n @ 1..=1000 => n as i64,
+        _ => 1 << 10,
     }
 }
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from inspect import signature
 from types import ModuleType
-from typing import TYPE_CHECKING
 
+from indexing.arguments import of_type, takes
 from indexing.emitters.heroes import concatenate, loop, reduction, rows, scatter, transpose, update_slice
-from indexing.emitters.kernel import Kernel, check_dialect
+from indexing.emitters.kernel import Dialect, Kernel, check_dialect
 from indexing.emitters.targets import TARGETS
 from indexing.errors import UnsupportedOp
+from indexing.hlo import Computation, Instruction, Module, entry_of
 from indexing.ops.block import leaves
-
-if TYPE_CHECKING:
-    from indexing.hlo import Computation, Instruction
+from indexing.ops.bounded import check_kernel_sizes
+from indexing.partition import partition
+from indexing.work import most_repeated, repeats_itself
 
 EMITTERS: tuple[ModuleType, ...] = (
     scatter,
@@ -26,14 +27,26 @@ EMITTERS: tuple[ModuleType, ...] = (
 )  # the first that matches makes the kernel
 
 
-def emit(fusion: Instruction | Computation, dialect: str = "cuda", **knobs: int | None) -> Kernel:
-    """The kernel of a fusion instruction or of a computation (an entry that only calls a fusion means that fusion).
+@takes(fusion=of_type(Instruction, Computation, Module), dialect=of_type(str))
+def emit(fusion: Instruction | Computation | Module, dialect: Dialect = "cuda", **knobs: int | None) -> Kernel:
+    """The kernel of a fusion instruction or of a computation that is one fusion (of a module: its entry).
 
-    `knobs` are those of the emitter that is chosen (its `plan` lists them with their ranges). Raises UnsupportedOp for
-    an op that no kernel computes, CompileError for an unknown dialect or shape.
+    An entry whose root is its only fusion means that fusion; `emit_all` takes whole programs. `knobs` are those of the
+    emitter that is chosen (its `plan` lists them with their ranges). Raises UnsupportedOp for an op that no kernel
+    computes, and for a computation that one kernel would compute again and again; CompileError for an unknown dialect.
     """
     check_dialect(dialect)
     computation = fused_computation(fusion)
+    kernel = emit_fused(computation, dialect, **knobs)
+    if repeats_itself(computation, kernel.work) and not isinstance(fusion, Instruction) and not _is_fused(computation):
+        most = most_repeated(partition(computation))
+        what = f"one kernel of {computation.name} would compute {most.name} again and again: it"
+        raise UnsupportedOp(f"{what} {EMIT_THE_PARTS}")
+    return kernel
+
+
+def emit_fused(computation: Computation, dialect: Dialect, **knobs: int | None) -> Kernel:
+    """The kernel of a computation that is taken as one fusion, whatever work it repeats."""
     _check(computation)
     emitter = next(e for e in EMITTERS if e.matches(computation))
     if not TARGETS[dialect].vector_bytes and "vector_width" in signature(emitter.plan).parameters:
@@ -41,8 +54,12 @@ def emit(fusion: Instruction | Computation, dialect: str = "cuda", **knobs: int 
     return Kernel(emitter.kernel(computation, emitter.plan(computation, **knobs)), dialect)
 
 
+EMIT_THE_PARTS = "isn't one fusion; emit_all(module) gives the kernels of a whole program"
+
+
 def _check(computation: Computation) -> None:
-    """Raises UnsupportedOp for a computation between anything but arrays."""
+    """Raises UnsupportedOp for a computation between anything but arrays of known sizes."""
+    check_kernel_sizes(computation)
     shapes = leaves(computation.root.shape)
     if not shapes:
         raise UnsupportedOp(f"{computation.name} returns no array: there is nothing for a kernel to write")
@@ -55,13 +72,24 @@ def _check(computation: Computation) -> None:
             raise UnsupportedOp(f"{what}: a kernel takes arrays; give each of its arrays a parameter")
 
 
-def fused_computation(fusion: Instruction | Computation) -> Computation:
-    """The computation that a kernel computes."""
-    from indexing.hlo import Instruction
-
-    root = fusion if isinstance(fusion, Instruction) else fusion.root
-    if root.opcode == "fusion":
-        return root.called[0]
+def fused_computation(fusion: Instruction | Computation | Module) -> Computation:
+    """The computation that a kernel computes. Raises UnsupportedOp for what isn't one fusion."""
     if isinstance(fusion, Instruction):
-        raise UnsupportedOp(f"{fusion.name} is a {fusion.opcode}; emit takes a fusion or a computation")
-    return fusion
+        if fusion.opcode != "fusion":
+            raise UnsupportedOp(f"{fusion.name} is a {fusion.opcode}; emit takes a fusion or a computation")
+        return fusion.called[0]
+    computation = entry_of(fusion)
+    if _is_fused(computation):
+        return computation
+    fusions = [i for i in computation.instructions.values() if i.opcode == "fusion"]
+    if fusions == [computation.root]:
+        return fusions[0].called[0]
+    if fusions:
+        names = ", ".join(i.name for i in fusions[:3]) + (", ..." if len(fusions) > 3 else "")
+        raise UnsupportedOp(f"{computation.name}, which has fusions of its own ({names}), {EMIT_THE_PARTS}")
+    return computation
+
+
+def _is_fused(computation: Computation) -> bool:
+    callers = (i for c in computation.module.computations.values() for i in c.instructions.values())
+    return any(i.opcode == "fusion" and computation in i.called for i in callers)

@@ -69,7 +69,7 @@ class FunctionBuilder(StatementBuilder):
         bound = self._bound(instruction)
         if bound is not None:
             return bound(output, index)
-        if not self._is_called(instruction):
+        if not self._is_called(instruction, output):
             self._build_operands(instruction, index, output)
         return self._build(instruction, index, output)
 
@@ -123,7 +123,7 @@ class FunctionBuilder(StatementBuilder):
             current, at, leaf, ready = pending.pop()
             if self._remembered((self._frames[-1][0], current, leaf, at)) is not None:
                 continue
-            if ready or self._is_called(current):
+            if ready or self._is_called(current, leaf):
                 if current is not instruction:
                     self._build(current, at, leaf)
                 continue
@@ -157,17 +157,17 @@ class FunctionBuilder(StatementBuilder):
             return found
         if instruction.opcode == "parameter":
             value = self._parameter(instruction, index)
-        elif self._is_called(instruction):
+        elif self._is_called(instruction, output):
             value = self._call(instruction, index, output)
         else:
             value = self._element(instruction, index, output)
         self._memo[-1].setdefault(key, value)
         return self._memo[-1][key]
 
-    def _is_called(self, instruction: Instruction) -> bool:
+    def _is_called(self, instruction: Instruction, output: int) -> bool:
         if self._frames[-1][0] or instruction is self.root or instruction.opcode in _ALWAYS_INLINE:
             return False
-        if self.kernel.has_function(instruction) or not self.kernel.is_together(instruction, self):
+        if self.kernel.has_function(instruction, output) or not self.kernel.is_together(instruction, self):
             return True
         if self._home is not None and self._home.injected:  # an epilogue's own instructions need its heroes' values
             return False
@@ -179,7 +179,7 @@ class FunctionBuilder(StatementBuilder):
         if op is None or op.element is None:
             raise UnsupportedOp(
                 f"{instruction.name}: {instruction.opcode} cannot be computed inside a kernel, element by element; "
-                "leave it out of the fusion, so that it runs as a step of its own"
+                "leave it out of the fusion, so that it runs as a step of its own; emit_all(module) plans a program so"
             )
         self._active += 1
         try:
@@ -188,13 +188,14 @@ class FunctionBuilder(StatementBuilder):
             self._active -= 1
 
     def _call(self, instruction: Instruction, index: Index, output: int) -> Value:
-        function = self.kernel.function(instruction)
-        kinds = [leaf.element_type for leaf in leaves(instruction.shape)]
+        function, outputs = self.kernel.function(instruction, output)
+        kinds = [leaves(instruction.shape)[k].element_type for k in outputs]
         names = tuple(self.fresh("v") for _ in kinds)
         self.add(CallFunction(names, function, index))
-        values = [Value(Ref(compute_type(kind), name), kind) for name, kind in zip(names, kinds, strict=True)]
-        self.remember(instruction, index, values)
-        return values[output]
+        for k, name, kind in zip(outputs, names, kinds, strict=True):
+            key = (self._frames[-1][0], instruction, k, index)
+            self._memo[-1][key] = Value(Ref(compute_type(kind), name), kind)
+        return self._memo[-1][self._frames[-1][0], instruction, output, index]
 
     def _parameter(self, parameter: Instruction, index: Index) -> Value:
         return self.load(self.kernel.input(parameter.parameter_number), parameter.shape.element_type, index)

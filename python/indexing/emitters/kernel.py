@@ -15,7 +15,6 @@ from indexing.emitters.ir import nodes
 from indexing.emitters.ir.accesses import Accesses, Reached, entry_accesses, reached_elements
 from indexing.emitters.ir.passes import run_passes
 from indexing.emitters.ir.verify import Verification, verify
-from indexing.emitters.kernel_builder import work
 from indexing.emitters.targets import TARGETS, write
 from indexing.emitters.types import storage_bytes
 from indexing.errors import CompileError
@@ -139,13 +138,10 @@ class Kernel:
         """Bytes of shared memory that the source declares."""
         return sum(b.size * storage_bytes(b.element_type) for b in self.lowered.buffers if b.space == "shared")
 
-    @cached_property
+    @property
     def work(self) -> int:
-        """Statements that a thread runs at most: those of a function as often as it is called, those of a loop once."""
-        sizes: dict[str, int] = {}
-        for function in self.ir.functions:
-            sizes[function.name] = work(function.body, sizes)
-        return work(self.ir.body, sizes)
+        """Predicted work: elements computed, times what each reads."""
+        return self.ir.work
 
     # ------------------------------------------------------------ arguments
 

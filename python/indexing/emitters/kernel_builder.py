@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from indexing.emitters.function_builder import FunctionBuilder
 from indexing.emitters.ir.nodes import (
@@ -23,12 +23,15 @@ from indexing.emitters.types import compute_type
 from indexing.lazy import np
 from indexing.ops.block import leaves
 from indexing.ops.element import Value
+from indexing.partition import has_one_index
+from indexing.work import predicted_work
 
 if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction
     from indexing.partition import PartitionedComputation
 
 Dim3 = tuple[int, int, int]
+_Key: TypeAlias = "tuple[Instruction, tuple[int, ...]]"  # what a function computes: arrays of an instruction
 MAX_INLINED = 64  # statements
 
 
@@ -41,10 +44,10 @@ class KernelBuilder:
         self.partition = partition
         self._buffers: dict[str, Buffer] = {}
         self._tables: dict[Instruction, str] = {}
-        self._names: dict[Instruction, str] = {}
+        self._names: dict[_Key, str] = {}
         self._combiners: dict[Computation, str] = {}
         self._functions: dict[str, Function] = {}
-        self._queue: list[Instruction] = []
+        self._queue: list[_Key] = []
 
     # ------------------------------------------------------------ buffers
 
@@ -93,16 +96,17 @@ class KernelBuilder:
         own = self.partition.find(instruction)
         return own.has_no_compute or own is builder.home
 
-    def has_function(self, instruction: Instruction) -> bool:
-        """Whether a function computes the instruction already."""
-        return instruction in self._names
+    def has_function(self, instruction: Instruction, output: int) -> bool:
+        """Whether a function computes array `output` of the instruction already."""
+        return (instruction, _outputs(instruction, output)) in self._names
 
-    def function(self, instruction: Instruction) -> str:
-        """The name of the function that computes an element of `instruction`."""
-        if instruction not in self._names:
-            self._names[instruction] = f"f{len(self._names)}_{identifier(instruction.opcode)}"
-            self._queue.append(instruction)
-        return self._names[instruction]
+    def function(self, instruction: Instruction, output: int) -> tuple[str, tuple[int, ...]]:
+        """The name of the function that computes an element of array `output`, and all arrays that it computes."""
+        key = instruction, _outputs(instruction, output)
+        if key not in self._names:
+            self._names[key] = f"f{len(self._names)}_{identifier(instruction.opcode)}"
+            self._queue.append(key)
+        return self._names[key], key[1]
 
     def combiner(self, computation: Computation, kinds: Sequence[str]) -> str:
         """The name of the function of a reducer: of two values a result, unrounded."""
@@ -124,16 +128,13 @@ class KernelBuilder:
 
     def _build_functions(self) -> None:
         while self._queue:
-            instruction = self._queue.pop()
+            instruction, outputs = key = self._queue.pop()
             builder = FunctionBuilder(self)
             builder.root = instruction
-            shapes = leaves(instruction.shape)
-            index = tuple(
-                builder.scope.add(f"d{k}", 0, max(size, 1) - 1) for k, size in enumerate(shapes[0].dimensions)
-            )
-            values = [builder.value(instruction, index, k) for k in range(len(shapes))]
-            results = tuple(builder.node(v) for v in values)
-            name, comment = self._names[instruction], sanitized(instruction.name)
+            sizes = leaves(instruction.shape)[outputs[0]].dimensions
+            index = tuple(builder.scope.add(f"d{k}", 0, max(size, 1) - 1) for k, size in enumerate(sizes))
+            results = tuple(builder.node(builder.value(instruction, index, k)) for k in outputs)
+            name, comment = self._names[key], sanitized(instruction.name)
             self._functions[name] = Function(name, tuple(builder.scope.variables), (), builder.body, results, comment)
 
     # ------------------------------------------------------------ the kernel
@@ -146,7 +147,18 @@ class KernelBuilder:
         comment = f"{sanitized(self.computation.name)}: {emitter} emitter, {_product(grid)} blocks of {_product(block)} threads"
         name = f"{identifier(emitter)}_{identifier(hero.opcode)}"
         variables = tuple(entry.scope.variables)
-        return Kernel(name, emitter, grid, block, self._ordered_buffers(), functions, variables, body, comment)
+        return Kernel(
+            name,
+            emitter,
+            grid,
+            block,
+            self._ordered_buffers(),
+            functions,
+            variables,
+            body,
+            comment,
+            predicted_work(self.partition),
+        )
 
     def _ordered_buffers(self) -> tuple[Buffer, ...]:
         order = {"input": 0, "output": 1, "scratch": 2, "none": 3}
@@ -180,6 +192,11 @@ class KernelBuilder:
             sizes[function.name] = 1 if is_apart else size
             found.append(replace(function, inline=False) if is_apart else function)
         return tuple(found)
+
+
+def _outputs(instruction: Instruction, output: int) -> tuple[int, ...]:
+    """The arrays that one function computes together with array `output`: all, where one index names an element of each."""
+    return tuple(range(len(leaves(instruction.shape)))) if has_one_index(instruction.shape) else (output,)
 
 
 def work(body: Block, sizes: dict[str, int]) -> int:

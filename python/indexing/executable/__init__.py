@@ -15,6 +15,8 @@ from indexing.emitters import emit
 from indexing.errors import IndexingError, ReferenceFallback
 from indexing.executable.memory import Held, Pool
 from indexing.executable.plan import Planner
+from indexing.executable.program import emit_all as emit_all
+from indexing.executable.program import planned_kernels as planned_kernels
 from indexing.executable.steps import arrays_of
 from indexing.hlo import Module, Shape, parse
 from indexing.ops.block import HloValue, leaves

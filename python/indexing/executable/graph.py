@@ -150,3 +150,15 @@ def tree_of(node: Node) -> Tree:
             done.append(None if shape.element_type == "token" else Ref(node, leaf))
             leaf += 1
     return done[0]
+
+
+def needed_nodes(graph: Graph) -> set[Node]:
+    """The nodes that what the graph returns depends on."""
+    found: set[Node] = set()
+    pending = [ref.node for ref in tree_refs(graph.result)]
+    while pending:
+        node = pending.pop()
+        if node not in found:
+            found.add(node)
+            pending.extend(ref.node for ref in node.refs())
+    return found

@@ -1,6 +1,6 @@
-"""A cluster as an HLO module of its own, which is what emitters take.
+"""A planned fusion as an HLO module of its own, which is what emitters take.
 
-Names are local: equal clusters of a program give equal text, and one kernel serves them all.
+Names are local: equal fusions of a program give equal text, and one kernel serves them all.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from indexing.executable.cluster import Cluster
+from indexing.executable.fusion_planning import PlannedFusion
 from indexing.executable.graph import Node, Ref, Tree
 from indexing.ops.block import leaves
 
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 WITHOUT_MEANING = frozenset({"metadata", "backend_config", "frontend_attributes", "sharding", "control-predecessors"})
 
 
-def module_text(cluster: Cluster, order: Sequence[Node]) -> tuple[str, list[Ref]]:
-    """HLO text whose entry computes the cluster, and the arrays to pass for its parameters.
+def module_text(fusion: PlannedFusion, order: Sequence[Node]) -> tuple[str, list[Ref]]:
+    """HLO text whose entry computes the fusion, and the arrays to pass for its parameters.
 
     `order` has the program's nodes, operands first.
     """
-    members = [node for node in order if node in cluster.nodes]
-    inputs = cluster.inputs(members)
+    members = [node for node in order if node in fusion.nodes]
+    inputs = fusion.inputs(members)
     body = _Body(inputs)
     for node in members:
-        body.add(node, is_root=node is cluster.root)
+        body.add(node, is_root=node is fusion.root)
     called = _called(node.instruction for node in members)
-    name = _distinct(f"fused_{cluster.root.instruction.name}", {c.name for c in called})
+    name = _distinct(f"fused_{fusion.root.instruction.name}", {c.name for c in called})
     entry = "\n".join([f"ENTRY %{name} {{", *body.lines, "}"])
     return "\n\n".join(["HloModule kernel", *map(str, called), entry, ""]), inputs
 

@@ -6,11 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from indexing.emitters import emit
-from indexing.executable.cluster import Cluster, KernelSupport, clusters
-from indexing.executable.graph import Graph, Node, Ref, Tree, flatten, tree_refs
-from indexing.executable.kernel_text import module_text
+from indexing.executable.graph import Node, Ref, Tree, needed_nodes, tree_refs
 from indexing.executable.memory import Held, Pool
+from indexing.executable.program import PlannedComputation, PlannedKernel, plan_program
 from indexing.executable.steps import (
     CallStep,
     ConditionalStep,
@@ -21,7 +19,6 @@ from indexing.executable.steps import (
     Step,
     WhileStep,
 )
-from indexing.hlo import parse
 from indexing.ops.block import leaves, only_array
 from indexing.ops.interpret import check_has_value
 
@@ -29,10 +26,6 @@ if TYPE_CHECKING:
     from indexing.emitters.kernel import Kernel
     from indexing.hlo import Computation, Instruction, Shape
     from indexing.runtime.device import Device, Launch
-
-SHORT = 32  # instructions; chains of so few end soon
-MAX_WORK = 1 << 15  # lines of a kernel that a thread runs
-CALLERS = frozenset({"call", "conditional", "while"})
 
 
 class Planner:
@@ -42,76 +35,27 @@ class Planner:
         """Nothing is planned yet."""
         self.device = device
         self.pool = pool
-        self.support = KernelSupport()
         self.kernels: list[Kernel] = []
         self.reference_steps: list[Instruction] = []
         self._plans: dict[Computation, Plan] = {}
-        self._by_text: dict[str, tuple[Kernel, Launch]] = {}
-        self._by_fusion: dict[Computation, tuple[Kernel, Launch]] = {}
-        self._emitted: dict[Computation, Kernel] = {}
+        self._launches: dict[Computation, Launch] = {}
 
     def plan(self, entry: Computation) -> Plan:
         """The plan of a computation; those that its control flow runs are planned before it."""
-        graphs: dict[Computation, Graph] = {}
-        pending = [entry]
-        while pending:
-            computation = pending[-1]
-            if computation in self._plans:
-                pending.pop()
-                continue
-            if computation not in graphs:
-                graphs[computation] = flatten(computation, self._taken_apart(entry))
-            missing = [c for n in graphs[computation].nodes if n.opcode in CALLERS for c in n.instruction.called]
-            missing = [c for c in missing if c not in self._plans]
-            if missing:
-                pending.extend(missing)
-                continue
-            self._plans[computation] = _Scheduler(self, graphs.pop(computation)).plan()
-            pending.pop()
+        for computation, planned in plan_program(entry, self.device.dialect).items():
+            self._plans[computation] = _Scheduler(self, planned).plan()
         return self._plans[entry]
-
-    def _taken_apart(self, entry: Computation) -> frozenset[Instruction]:
-        """Fusions that no kernel can compute whole, or only by doing the same again and again; they are clustered anew."""
-        fusions = (
-            i for c in entry.module.computations.values() for i in c.instructions.values() if i.opcode == "fusion"
-        )
-        return frozenset(
-            i
-            for i in fusions
-            if any(o.shape.is_tuple for o in i.operands)
-            or not self.support.computation(i.called[0])
-            or self._repeats_itself(i.called[0])
-        )
-
-    def _repeats_itself(self, body: Computation) -> bool:
-        """Whether a chain of functions that each call the one before several times makes the kernel endless."""
-        return len(body.instructions) > SHORT and self._kernel_of(body).work > MAX_WORK
-
-    def _kernel_of(self, body: Computation) -> Kernel:
-        if body not in self._emitted:
-            self._emitted[body] = emit(body, dialect=self.device.dialect)
-        return self._emitted[body]
 
     def plan_of(self, computation: Computation) -> Plan:
         """The plan of a computation that control flow runs."""
         return self._plans[computation]
 
-    def fusion_kernel(self, fusion: Instruction) -> tuple[Kernel, Launch]:
-        """The kernel of a fusion of the program."""
-        body = fusion.called[0]
-        if body not in self._by_fusion:
-            self._by_fusion[body] = self._load(self._kernel_of(body))
-        return self._by_fusion[body]
-
-    def cluster_kernel(self, text: str) -> tuple[Kernel, Launch]:
-        """The kernel of a cluster, given as a module's text."""
-        if text not in self._by_text:
-            self._by_text[text] = self._load(emit(parse(text).entry, dialect=self.device.dialect))
-        return self._by_text[text]
-
-    def _load(self, kernel: Kernel) -> tuple[Kernel, Launch]:
-        self.kernels.append(kernel)
-        return kernel, self.device.load(kernel)
+    def launch_of(self, planned: PlannedKernel) -> Launch:
+        """The kernel, ready to be launched."""
+        if planned.computation not in self._launches:
+            self.kernels.append(planned.kernel)
+            self._launches[planned.computation] = self.device.load(planned.kernel)
+        return self._launches[planned.computation]
 
 
 @dataclass(slots=True)
@@ -135,14 +79,13 @@ class _Slots:
 class _Scheduler:
     """Lays out the steps of one graph."""
 
-    def __init__(self, planner: Planner, graph: Graph) -> None:
+    def __init__(self, planner: Planner, planned: PlannedComputation) -> None:
         self.planner = planner
-        self.graph = graph
+        self.planned = planned
+        self.graph = planned.graph
         self.slots = _Slots()
-        self.clusters = {cluster.root: cluster for cluster in clusters(graph, planner.support)}
-        self.inside = {node for cluster in self.clusters.values() for node in cluster.nodes}
         self.constants: dict[int, Held] = {}
-        self.is_needed = _needed(graph)
+        self.is_needed = needed_nodes(planned.graph)
 
     def plan(self) -> Plan:
         parameters = self.slots.of_all(tuple(_arrays(p) for p in self.graph.parameters))
@@ -155,13 +98,13 @@ class _Scheduler:
         return Plan(parameters, shapes, tuple(steps), results, self.constants)
 
     def _step(self, node: Node) -> Step | None:
-        if node in self.clusters:
-            return self._cluster_step(self.clusters[node])
-        if node.opcode == "parameter" or node in self.inside or node not in self.is_needed:
+        if node not in self.is_needed:
+            return None
+        if node in self.planned.kernels:
+            return self._kernel_step(node, self.planned.kernels[node])
+        if node.opcode == "parameter" or node in self.planned.inside:
             return None
         match node.opcode:
-            case "fusion":
-                return self._kernel_step(node, *self.planner.fusion_kernel(node.instruction), list(node.refs()))
             case "constant":
                 self._constant(node)
                 return None
@@ -174,15 +117,13 @@ class _Scheduler:
                 return self._conditional_step(node)
         return self._reference_step(node)
 
-    def _cluster_step(self, cluster: Cluster) -> KernelStep:
-        text, inputs = module_text(cluster, self.graph.nodes)
-        return self._kernel_step(cluster.root, *self.planner.cluster_kernel(text), inputs)
-
-    def _kernel_step(self, node: Node, kernel: Kernel, launch: Launch, inputs: Sequence[Ref]) -> KernelStep:
-        operands = tuple(self.slots.of(ref) for ref in inputs)
+    def _kernel_step(self, node: Node, planned: PlannedKernel) -> KernelStep:
+        kernel, launch = planned.kernel, self.planner.launch_of(planned)
+        operands = tuple(self.slots.of(ref) for ref in planned.inputs)
         expected = {a.number: a for a in kernel.inputs}
         shapes = tuple(
-            _with_layout(ref.shape, expected[k].layout) if k in expected else ref.shape for k, ref in enumerate(inputs)
+            _with_layout(ref.shape, expected[k].layout) if k in expected else ref.shape
+            for k, ref in enumerate(planned.inputs)
         )
         return KernelStep(operands, *self._outputs(node), kernel, launch, shapes)
 
@@ -218,17 +159,6 @@ class _Scheduler:
 def _arrays(node: Node) -> Tree:
     shapes = leaves(node.instruction.shape)
     return tuple(None if s.element_type == "token" else Ref(node, k) for k, s in enumerate(shapes))
-
-
-def _needed(graph: Graph) -> set[Node]:
-    found: set[Node] = set()
-    pending = [ref.node for ref in tree_refs(graph.result)]
-    while pending:
-        node = pending.pop()
-        if node not in found:
-            found.add(node)
-            pending.extend(ref.node for ref in node.refs())
-    return found
 
 
 def _mark_last_uses(steps: Sequence[Step], kept: set[int]) -> None:

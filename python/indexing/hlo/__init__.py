@@ -14,7 +14,7 @@ from indexing import _core
 from indexing.errors import ParseError
 from indexing.hlo.files import decoded, read_bytes
 from indexing.hlo.front_ends import Stage, from_jax, from_stablehlo
-from indexing.hlo.program import Computation, Instruction, LiteralValue, Module
+from indexing.hlo.program import Computation, Instruction, LiteralValue, Module, entry_of
 from indexing.hlo.shape import DTYPES, Shape
 from indexing.hlo.window import ConvolutionLabels, DimensionLabels, WindowDim
 
@@ -29,6 +29,7 @@ __all__ = [
     "Shape",
     "Stage",
     "WindowDim",
+    "entry_of",
     "from_jax",
     "from_stablehlo",
     "load",

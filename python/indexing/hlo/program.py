@@ -14,7 +14,7 @@ from indexing.hlo.shape import Shape
 from indexing.hlo.window import ConvolutionLabels, DimensionLabels, WindowDim
 from indexing.lazy import np
 
-__all__ = ["Computation", "Instruction", "LiteralValue", "Module"]
+__all__ = ["Computation", "Instruction", "LiteralValue", "Module", "entry_of"]
 
 T = TypeVar("T")
 
@@ -443,6 +443,11 @@ class Module:
     def __repr__(self) -> str:
         """The name and the sizes."""
         return f"<Module {self.name}: {len(self._computations)} computations, {self.instruction_count} instructions>"
+
+
+def entry_of(program: Module | Computation) -> Computation:
+    """The computation; of a module its entry."""
+    return program.entry if isinstance(program, Module) else program
 
 
 def _module(text: str) -> Module:

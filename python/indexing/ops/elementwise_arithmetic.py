@@ -61,7 +61,31 @@ def _multiply(instruction: Instruction, a: Array, b: Array) -> Array:
 
 
 def _divide(instruction: Instruction, a: Array, b: Array) -> Array:
+    if a.dtype.kind == "c":
+        return complex_quotient(a, b)
     return _truncated(a, b)[0] if a.dtype.kind in "iu" else np.true_divide(a, b)
+
+
+def complex_quotient(a: Array, b: Array) -> Array:
+    """a / b; of zero and infinite numbers what annex G of C99 gives, where numpy has NaN or the other sign."""
+    a, b = np.broadcast_arrays(a, b)
+    found = np.array(np.true_divide(a, b))
+    zero = b == 0
+    found.real[zero], found.imag[zero] = a.real[zero] / b.real[zero], a.imag[zero] / b.real[zero]
+    lost = np.isnan(found.real) & np.isnan(found.imag)
+    for at, scale in ((lost & np.isinf(a) & np.isfinite(b), np.inf), (lost & np.isfinite(a) & np.isinf(b), 0.0)):
+        (p, q), (r, s) = ((x.real, x.imag) for x in (_boxed(a[at]), _boxed(b[at])))
+        found.real[at], found.imag[at] = scale * (p * r + q * s), scale * (q * r - p * s)
+    return found
+
+
+def _boxed(a: Array) -> Array:
+    """Infinite numbers as corners and edges of the unit square, others as they are."""
+    infinite = np.isinf(a)
+    found = a.copy()
+    for part, of in ((found.real, a.real), (found.imag, a.imag)):
+        part[infinite] = np.copysign(np.isinf(of[infinite]), of[infinite])
+    return found
 
 
 def _remainder(instruction: Instruction, a: Array, b: Array) -> Array:

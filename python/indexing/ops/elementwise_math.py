@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from indexing.lazy import np
 from indexing.ops.block import Array, Op
+from indexing.ops.elementwise_arithmetic import complex_quotient
 from indexing.ops.elementwise_block import Code, elementwise, kind_of, refuse
 
 if TYPE_CHECKING:
@@ -71,7 +72,14 @@ def _logistic(a: Array) -> Array:
 
 
 def _rsqrt(a: Array) -> Array:
-    return 1 / np.sqrt(a)
+    root = np.sqrt(a)
+    return complex_quotient(np.ones((), a.dtype), root) if a.dtype.kind == "c" else 1 / root
+
+
+def _log_plus_one(a: Array) -> Array:
+    """numpy's own overflows for large complex numbers, beside which 1 is nothing."""
+    with_one = np.log1p(a)
+    return np.where(np.abs(a.real) + np.abs(a.imag) > 1e20, np.log(a), with_one) if a.dtype.kind == "c" else with_one
 
 
 def _cbrt(a: Array) -> Array:
@@ -110,7 +118,7 @@ OPS: tuple[Op, ...] = (
     _function("exponential-minus-one", "out[i] = exp(in[i]) - 1", "expm1", _expm1),
     _function("floor", "out[i] = floor(in[i])", "floor", _numpy("floor"), rounds="exact"),
     _function("log", "out[i] = ln(in[i])", "log", _numpy("log")),
-    _function("log-plus-one", "out[i] = ln(in[i] + 1)", "log1p", _numpy("log1p")),
+    _function("log-plus-one", "out[i] = ln(in[i] + 1)", "log1p", _log_plus_one),
     _function("logistic", "out[i] = 1 / (1 + exp(-in[i]))", "logistic", _logistic),
     _function("round-nearest-afz", "out[i] = in[i] rounded, halves away from zero", "round_away", _round_away, "exact"),
     _function("round-nearest-even", "out[i] = in[i] rounded, halves to even", "round_even", _numpy("rint"), "exact"),

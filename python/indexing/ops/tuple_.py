@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from indexing.hlo import Instruction, Shape
 
 
+NAMES_ARRAYS = frozenset({"get-tuple-element", "tuple"})  # what computes nothing: it names arrays of its operands
+
+
 def is_array(shape: Shape) -> bool:
     """Has it elements? Tokens and opaque values have none."""
     return shape.element_type not in ("token", "opaque")
@@ -40,20 +43,19 @@ def leaf_before(shape: Shape, element: int) -> int:
     return shape.leaf_offsets[element]
 
 
+def named_array(instruction: Instruction, leaf: int) -> tuple[Instruction, int]:
+    """The operand of a tuple, or of an element of one, that has array `leaf`, and which of its arrays that is."""
+    if instruction.opcode == "get-tuple-element":
+        (operand,) = instruction.operands
+        return operand, leaf + leaf_before(operand.shape, instruction.integer("index", 0))
+    element = bisect_right(instruction.shape.leaf_offsets, leaf) - 1  # empty tuples have no arrays and are passed over
+    return instruction.operands[element], leaf - instruction.shape.leaf_offsets[element]
+
+
 def array_source(instruction: Instruction, leaf: int) -> tuple[Instruction, int]:
     """Through tuples and their elements to the instruction that computes array `leaf`, and which of its arrays that is."""
-    while instruction.opcode in ("get-tuple-element", "tuple"):
-        if instruction.opcode == "get-tuple-element":
-            element = instruction.integer("index", 0)
-            instruction = instruction.operands[0]
-            leaf += leaf_before(instruction.shape, element)
-            continue
-        for operand in instruction.operands:
-            count = len(leaves(operand.shape))
-            if leaf < count:
-                instruction = operand
-                break
-            leaf -= count
+    while instruction.opcode in NAMES_ARRAYS:
+        instruction, leaf = named_array(instruction, leaf)
     return instruction, leaf
 
 

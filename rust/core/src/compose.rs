@@ -1,8 +1,9 @@
 //! Composition of maps.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::expr::{Arena, Expr};
 use crate::indexing_map::{Form, IndexingMap, OpenMap};
+use crate::interval::Interval;
 use crate::names::Names;
 use std::ops::Range;
 
@@ -131,7 +132,7 @@ impl OpenMap {
         arena.import_moved_into(first.dag(), |v| places.of_first(v as usize) as u32, &mut inner);
         let outcome = self.put_behind(arena, first, second, &places, &inner);
         arena.give_args(inner);
-        outcome.map(|()| Form::Defined)
+        outcome
     }
 
     /// Results and constraints of `second` after `first`, whose results and constraints are `inner`.
@@ -142,13 +143,20 @@ impl OpenMap {
         second: &IndexingMap,
         places: &Places,
         inner: &[Expr],
-    ) -> Result<()> {
+    ) -> Result<Form> {
         let (results, constraints) = inner.split_at(first.num_results());
         let variable = |arena: &mut Arena, v: u32| match results.get(v as usize) {
             Some(result) => *result,
             None => arena.variable(places.of_second(v as usize) as u32),
         };
-        arena.import_with(second.dag(), variable, &mut self.results)?;
+        match arena.import_with(second.dag(), variable, &mut self.results) {
+            // A divisor that is 0 at every point.
+            Err(e) if e.kind() == ErrorKind::DivisionByZero => return Ok(Form::KnownEmpty),
+            outcome => outcome?,
+        }
+        if arena.divides_by_expressions {
+            self.put_conditions(arena, second, variable)?;
+        }
         self.constraints.extend(constraints.iter().copied().zip(first.constraint_bounds()));
         for (expr, interval) in results.iter().zip(second.intervals()) {
             self.add_constraint(arena, *expr, interval);
@@ -157,6 +165,25 @@ impl OpenMap {
             self.add_constraint(arena, self.results[second.num_results() + k], interval);
         }
         self.results.truncate(second.num_results());
+        Ok(Form::Defined)
+    }
+
+    /// State that no divisor of `second` is 0: divisions may cancel once its variables are replaced.
+    #[cold]
+    fn put_conditions(
+        &mut self,
+        arena: &mut Arena,
+        second: &IndexingMap,
+        variable: impl Fn(&mut Arena, u32) -> Expr,
+    ) -> Result<()> {
+        let roots = arena.import(second.dag());
+        let bounds: Vec<Interval> = second.intervals().collect();
+        let (conditions, allowed): (Vec<Expr>, Vec<Interval>) =
+            arena.conditions(&bounds, roots.into_iter())?.into_iter().unzip();
+        let variables: Vec<Expr> = (0..second.num_variables()).map(|v| variable(arena, v as u32)).collect();
+        for (e, interval) in arena.substitute(&conditions, &variables)?.into_iter().zip(allowed) {
+            self.add_constraint(arena, e, interval);
+        }
         Ok(())
     }
 }

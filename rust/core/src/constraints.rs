@@ -358,8 +358,9 @@ impl<'a> Pass<'a> {
         let right = i64::try_from((i128::from(r) * i128::from(factor)).rem_euclid(i128::from(m))).ok()?;
         let form = s.arena.modulo_constant(form, m).ok()?;
         // The constructor may know the remainder under a smaller modulus, where `right` would mean something else.
+        let whole = form;
         let (form, modulus) = s.arena.as_mod(form)?;
-        (modulus == m).then_some((form, right, m))
+        (modulus == m && !s.is_wider(whole, e)).then_some((form, right, m))
     }
 
     /// Keep `x mod m = r`, joined with what is known of `x` already.
@@ -440,7 +441,7 @@ fn periods(interval: Interval, low: Interval, g: i64) -> Option<Interval> {
 }
 
 /// The `x` with `x + offset in interval`; `None` where an end leaves int64, for it would then say nothing.
-fn shifted_back(interval: Interval, offset: i64) -> Option<Interval> {
+pub(crate) fn shifted_back(interval: Interval, offset: i64) -> Option<Interval> {
     ends(interval, |lower| lower.checked_sub(offset), |upper| upper.checked_sub(offset))
 }
 

@@ -216,12 +216,7 @@ impl Counter {
                 residues.push((i, rest));
                 continue;
             }
-            let wanted = i.interval.minus(Interval::point(rest));
-            match i.coeff {
-                0 if wanted.contains(0) => {}
-                0 => return Ok(0),
-                c => span = span.intersect(wanted.quotient_by(c)),
-            }
+            span = span.intersect(solutions(i.coeff, rest, i.interval));
             if span.is_empty() {
                 return Ok(0);
             }
@@ -249,6 +244,27 @@ pub(crate) fn holds(dag: &Dag, bounds: &[Interval], point: &[i64], scratch: &mut
         Err(e) if e.kind() == ErrorKind::DivisionByZero => Ok(false),
         Err(e) => Err(e),
     }
+}
+
+/// The `x` with `coeff * x + rest` in the interval.
+fn solutions(coeff: i64, rest: i64, interval: Interval) -> Interval {
+    if coeff == 0 {
+        return if interval.contains(rest) { Interval::ALL } else { Interval::EMPTY };
+    }
+    let c = i128::from(coeff);
+    let floor = |end: i64| (i128::from(end) - i128::from(rest)).div_euclid(c.abs()) * c.signum();
+    let ceiling = |end: i64| -(i128::from(rest) - i128::from(end)).div_euclid(c.abs()) * c.signum();
+    let (least, most) = (ceiling(interval.lower), floor(interval.upper));
+    let (least, most) = if coeff > 0 { (least, most) } else { (most, least) };
+    let open_below = if coeff > 0 { interval.lower == i64::MIN } else { interval.upper == i64::MAX };
+    let open_above = if coeff > 0 { interval.upper == i64::MAX } else { interval.lower == i64::MIN };
+    let (first, last) = (i128::from(i64::MIN), i128::from(i64::MAX));
+    let least = if open_below { first } else { least };
+    let most = if open_above { last } else { most };
+    if least > last || most < first || least > most {
+        return Interval::EMPTY;
+    }
+    Interval::new(least.max(first) as i64, most.min(last) as i64)
 }
 
 /// How `e in interval` depends on variable `v`, and what remains of `e` without it; `None`: in no simple way.
@@ -364,6 +380,22 @@ fn remainders(a: Interval, b: Interval) -> Interval {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn solutions_are_all_there_are() {
+        for (coeff, rest) in (-4..=4).flat_map(|c| (-6..=6).map(move |r| (c, r))) {
+            for (lower, upper) in (-9..9).flat_map(|l| (l..9).map(move |u| (l, u))) {
+                let found = solutions(coeff, rest, Interval::new(lower, upper));
+                for x in -20..=20 {
+                    let inside = (lower..=upper).contains(&(coeff * x + rest));
+                    assert_eq!(found.contains(x), inside, "{coeff} * {x} + {rest} in [{lower}, {upper}]");
+                }
+            }
+        }
+        let far = solutions(-1, i64::MIN + 2, Interval::point(0));
+        assert_eq!(far, Interval::point(i64::MIN + 2));
+        assert!(solutions(1, i64::MIN, Interval::point(0)).is_empty());
+    }
 
     #[test]
     fn floor_sums_follow_the_definition() {

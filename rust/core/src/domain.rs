@@ -4,7 +4,7 @@
 //! floordiv), turned into bounds of variables where it is one, dropped where the box implies it; what it implies for
 //! variables tightens their bounds, until nothing changes. Then the results, with the constraints as facts.
 
-use crate::constraints::{Pass, Quiet};
+use crate::constraints::{shifted_back, Pass, Quiet};
 use crate::error::Result;
 use crate::expr::{Arena, Expr, Node, Tag, Term};
 use crate::facts::{normal_form, EqualVariables};
@@ -87,6 +87,7 @@ impl Problem {
             s.record_steps();
         }
         s.start_on(self.visible_bounds());
+        self.state_conditions(&mut s);
         self.drop_implied(&mut s, &Quiet::default());
         let empty = !self.constraints.is_empty() && self.simplify_domain(&mut s);
         if !empty {
@@ -108,6 +109,31 @@ impl Problem {
         roots.extend(self.constraints.iter().map(|(e, _)| *e));
         let nodes = arena.post_order(&roots);
         nodes.into_iter().map(|e| 1 + arena.operand_count(e)).sum::<usize>() + self.bounds.len()
+    }
+
+    /// State that no divisor is 0.
+    #[inline]
+    fn state_conditions(&mut self, s: &mut Simplifier<'_>) {
+        let roots = self.results.iter().copied().chain(self.constraints.iter().map(|c| c.0));
+        for d in s.arena.divisors(roots) {
+            let bounds = s.bounds(d);
+            // Beyond int64 the rules find nothing either.
+            let Ok(Some(condition)) = s.arena.nonzero(d, bounds) else { continue };
+            let twin = s.arena.nonzero_as_minimum(d);
+            if !self.is_stated(s, condition) && !twin.is_ok_and(|twin| self.is_stated(s, twin)) {
+                s.note_constraint("constraint-divisor", (d, Interval::ALL), &[condition]);
+                self.constraints.push(condition);
+            }
+        }
+    }
+
+    /// Is the constraint there, in its normal form, or one of the same expression that says more?
+    fn is_stated(&self, s: &mut Simplifier<'_>, (e, interval): (Expr, Interval)) -> bool {
+        let Some((form, factor, offset)) = normal_form(s.arena, e) else { return false };
+        let Some(inner) = shifted_back(interval, offset) else { return false };
+        let inner = inner.quotient_by(factor);
+        s.arena.charge(self.constraints.len());
+        self.constraints.iter().any(|c| c.0 == form && inner.covers(c.1))
     }
 
     /// The bounds as the rules see them: a variable that is to stay has a second value.

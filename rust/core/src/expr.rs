@@ -124,6 +124,8 @@ pub struct Arena {
     pub(crate) out: Option<Box<Words>>,
     pub(crate) mark: Vec<u32>,
     pub(crate) epoch: u32,
+    /// Was a division by something else than a constant asked for? False is certain.
+    pub(crate) divides_by_expressions: bool,
 }
 
 /// Memory for bringing values in, and for walks.
@@ -192,6 +194,7 @@ impl Default for Arena {
             out: None,
             mark: Vec::new(),
             epoch: 0,
+            divides_by_expressions: false,
         }
     }
 }
@@ -233,6 +236,7 @@ impl Arena {
         self.records.truncate(FIRST_NODES);
         self.terms.clear();
         self.args.clear();
+        self.divides_by_expressions = false;
     }
 
     /// How many nodes there are.
@@ -508,6 +512,7 @@ impl Arena {
         match self.find(hash, |_, r| r.tag == tag && r.at == a.0 && r.len == b.0) {
             Ok(e) => e,
             Err(slot) => {
+                self.divides_by_expressions |= self.tag(b) != Tag::Constant;
                 let variables = self.records[a.index()].variables | self.records[b.index()].variables;
                 let shape = self.weight_of_all(&[a, b]);
                 self.insert(slot, Record { value: 0, hash, at: a.0, len: b.0, variables, tag, shape })

@@ -10,6 +10,7 @@ use crate::interval::Interval;
 use crate::inverse::{determines, invert};
 use crate::points::Step;
 use crate::simplify::Scratch;
+use crate::width::Width;
 use crate::work::Limit;
 
 /// Points that are listed to answer a question.
@@ -368,10 +369,15 @@ fn is_within(
 
 /// The inverse relation, simplified: from results to dimensions; what the results leave open is a range variable.
 ///
-/// Error: the map is undefined.
+/// Errors: the map is undefined; results may leave int64.
 pub fn inverse(arena: &mut Arena, scratch: &mut Scratch, map: &IndexingMap) -> Result<IndexingMap> {
     let Some(open) = opened(arena, scratch, map)? else { return Ok(IndexingMap::known_empty(arena)) };
     let limit = Limit::after(arena, BUDGET);
+    for e in arena.post_order(&open.results) {
+        if scratch.ranges.leaves_int64(arena, e) {
+            return Err(Error::overflow("a result on the domain"));
+        }
+    }
     let mut found = invert(arena, scratch, &open, limit)?;
     found.simplify(arena, scratch, PointVariables::Replace);
     found.settle_constraints(arena);
@@ -390,33 +396,11 @@ pub fn index_bits(arena: &mut Arena, scratch: &mut Scratch, map: &IndexingMap) -
     let roots = arena.import(map.dag());
     let mut all = domain.intervals.iter().fold(Interval::point(0), |all, i| all.union(*i));
     for e in arena.post_order(&roots) {
-        let mut own = scratch.ranges.bounds(arena, e);
-        match arena.node(e) {
-            Node::Sum(constant, terms) => {
-                let terms = terms.to_vec();
-                let mut sum = Interval::point(0).union(Interval::point(constant));
-                for t in terms {
-                    let term = scratch.ranges.bounds(arena, t.expr).scaled(t.coeff);
-                    sum = sum.plus(term.union(Interval::point(0)));
-                }
-                own = own.union(sum);
-            }
-            Node::Product(args) => {
-                let args = args.to_vec();
-                let mut product = Interval::point(1);
-                for a in args {
-                    let factor = scratch.ranges.bounds(arena, a);
-                    product = product.union(product.times(factor));
-                }
-                own = own.union(product);
-            }
-            _ => {}
-        }
-        all = all.union(own);
+        all = all.union(scratch.ranges.values_on_the_way(arena, e));
     }
-    if !all.is_bounded() {
-        return Err(Error::overflow("a subexpression on the domain"));
+    match Width::of(all) {
+        Width::NARROW => Ok(32),
+        Width::WIDE => Ok(64),
+        _ => Err(Error::overflow("a subexpression on the domain")),
     }
-    let narrow = Interval::new(i64::from(i32::MIN), i64::from(i32::MAX));
-    Ok(if narrow.covers(all) { 32 } else { 64 })
 }

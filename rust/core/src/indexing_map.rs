@@ -254,6 +254,15 @@ impl OpenMap {
         }
     }
 
+    /// State that no divisor is 0, for where expressions are taken apart: on other domains, or in each other's places.
+    pub(crate) fn state_conditions(&mut self, arena: &mut Arena) -> Result<()> {
+        let roots = self.results.iter().copied().chain(self.constraints.iter().map(|c| c.0));
+        for (e, interval) in arena.conditions(&self.intervals, roots)? {
+            self.add_constraint(arena, e, interval);
+        }
+        Ok(())
+    }
+
     /// The value: constraints settled, and [`Form::KnownEmpty`] where an interval is empty.
     pub fn close(mut self, arena: &mut Arena) -> Result<IndexingMap> {
         self.take_value(arena)

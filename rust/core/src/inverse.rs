@@ -119,7 +119,8 @@ impl Knowledge {
         terms: &[Term],
         w: Expr,
     ) -> Result<()> {
-        let mut left = arena.offset(w, constant.checked_neg().unwrap_or(0))?;
+        let Some(minus) = constant.checked_neg() else { return Ok(()) };
+        let mut left = arena.offset(w, minus)?;
         let mut unknown: Vec<(Term, Interval)> = Vec::new();
         for t in terms {
             match self.witness(arena, t.expr)? {

@@ -12,7 +12,7 @@
 
 use crate::canonical::{coefficient, gcd_with};
 use crate::error::{Error, Result};
-use crate::expr::{Arena, Expr, Node, Tag, Term};
+use crate::expr::{Arena, Expr, Node, Tag, Term, Terms};
 
 #[inline]
 fn opposite(tag: Tag) -> Tag {
@@ -290,16 +290,18 @@ impl Arena {
             return Ok(*only);
         }
         let mut shared = self.take_terms();
-        let constant = self.shared_terms(args, &mut shared);
-        if constant != 0 || !shared.is_empty() {
-            let common = self.sorted_sum(constant, &shared);
-            self.give_terms(shared);
-            let rest = args.iter().map(|a| self.sub(*a, common)).collect::<Result<Vec<_>>>();
+        self.shared_terms(args, &mut shared);
+        let common = self.sorted_sum(0, &shared);
+        self.give_terms(shared);
+        let shift = self.shared_shift(args);
+        if shift != 0 || self.as_constant(common).is_none() {
+            let without = |s: &mut Self, a| s.sub(a, common).and_then(|rest| s.shifted(rest, shift));
+            let rest = args.iter().map(|a| without(self, *a)).collect::<Result<Vec<_>>>();
             let Ok(rest) = rest else { return Ok(self.intern_args(tag, args)) };
             let inner = self.extremum(tag, &rest)?;
-            return self.add(inner, common);
+            let out = self.add(inner, common)?;
+            return self.shifted(out, -shift);
         }
-        self.give_terms(shared);
         let factor = self.shared_factor(args);
         if factor != 1 {
             let rest = args.iter().map(|a| self.divide_exactly(*a, factor)).collect::<Result<Vec<_>>>()?;
@@ -309,11 +311,11 @@ impl Arena {
         Ok(self.intern_args(tag, args))
     }
 
-    /// The terms that stand in all arguments with one coefficient; returns the constant of the first argument.
-    fn shared_terms(&self, args: &[Expr], out: &mut Vec<Term>) -> i64 {
+    /// The terms that stand in all arguments with one coefficient.
+    fn shared_terms(&self, args: &[Expr], out: &mut Vec<Term>) {
         let first = args[0];
         if self.tag(first) == Tag::Constant {
-            return 0;
+            return;
         }
         let one = [Term::new(1, first)];
         out.extend_from_slice(self.as_sum(first, &one).1);
@@ -323,12 +325,31 @@ impl Arena {
             }
             self.keep_terms_of(*a, out);
         }
-        let constant = self.constant_part(first);
-        if constant == i64::MIN {
+    }
+
+    /// What is added to all arguments, so that the constant of the first becomes 0: max(x - 3, 0) + 3 = max(x, 3). Where
+    /// another constant would leave int64, as much of it as that one takes, so that one form is left of all shifted ones.
+    fn shared_shift(&self, args: &[Expr]) -> i128 {
+        if self.tag(args[0]) == Tag::Constant {
             return 0;
         }
-        // It becomes 0, so that max(x - 3, 0) + 3 = max(x, 3).
-        constant
+        let constants = args.iter().map(|a| i128::from(self.constant_part(*a)));
+        let ends = (i128::from(i64::MAX), i128::from(i64::MIN));
+        let (least, most) = constants.fold(ends, |(least, most), c| (c.min(least), c.max(most)));
+        let wanted = -i128::from(self.constant_part(args[0]));
+        wanted.clamp(i128::from(i64::MIN) - least, i128::from(i64::MAX) - most)
+    }
+
+    /// `e + shift`.
+    fn shifted(&mut self, e: Expr, shift: i128) -> Result<Expr> {
+        if shift == 0 {
+            return Ok(e);
+        }
+        let one = [Term::new(1, e)];
+        let constant = i64::try_from(i128::from(self.constant_part(e)) + shift)
+            .map_err(|_| Error::overflow("a constant"))?;
+        let terms = Terms::from_slice(self.as_sum(e, &one).1);
+        Ok(self.sorted_sum(constant, if self.tag(e) == Tag::Constant { &[] } else { &terms }))
     }
 
     /// The structural order of the terms, constants aside; a constant alone comes last.

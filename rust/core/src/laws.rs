@@ -123,6 +123,7 @@ laws! {
     Constraint, "constraints-meet", "any", "e in [a, b] and e in [c, d] = e in [max(a, c), min(b, d)]", "none";
     Constraint, "constraint-implied", "any", "e in [a, b] is true", "a <= u, v <= b, e in [u, v]";
     Constraint, "constraint-impossible", "any", "e in [a, b] is false", "v < a or b < u, e in [u, v]";
+    Constraint, "constraint-divisor", "floordiv, mod", "x / y in [-oo, oo], x % y in [-oo, oo] is y in [1, oo] for y >= 0, y in [-oo, -1] for y <= 0, max(y, -y) in [1, oo]", "none";
     Constraint, "constraint-equates", "sum", "f(y) = f(x)", "x - y = 0";
     Constraint, "constraint-solved", "sum", "v = s * (c - r)", "r + s * v = c, s = 1 or s = -1";
 

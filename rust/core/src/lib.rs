@@ -8,6 +8,7 @@ pub mod constraints;
 pub mod count;
 pub mod dag;
 pub mod dag_nodes;
+pub mod definedness;
 pub mod domain;
 pub mod error;
 pub mod evaluate;
@@ -40,6 +41,7 @@ pub mod trace;
 pub mod traffic;
 pub mod traversal;
 pub mod warps;
+pub mod width;
 pub mod work;
 
 pub use dag::Dag;

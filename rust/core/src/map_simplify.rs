@@ -149,9 +149,19 @@ pub fn range(arena: &mut Arena, scratch: &mut Scratch, map: &OpenMap, e: Expr) -
 
 /// `e` simplified where variable `i` is within `bounds[i]`; variables beyond the list may have any value.
 pub fn simplify_expr(arena: &mut Arena, scratch: &mut Scratch, e: Expr, bounds: Vec<Interval>) -> Expr {
+    on_box(arena, scratch, e, bounds).0
+}
+
+/// `e` simplified where variable `i` is within `bounds[i]`, `scratch` holding that box; false: it is defined nowhere.
+fn on_box(arena: &mut Arena, scratch: &mut Scratch, e: Expr, mut bounds: Vec<Interval>) -> (Expr, bool) {
+    if arena.divides_by_expressions {
+        // That a divisor is not 0 may bound any variable.
+        let used = arena.variables(&[e]).last().map_or(0, |v| *v as usize + 1);
+        bounds.resize(bounds.len().max(used), Interval::ALL);
+    }
     let mut problem = Problem { bounds, results: vec![e], ..Problem::default() };
-    problem.simplify(arena, scratch);
-    problem.results[0]
+    let empty = problem.simplify(arena, scratch).empty;
+    (problem.results[0], !empty)
 }
 
 /// An interval that holds all values of `e` where variable `i` is within `bounds[i]`.
@@ -159,7 +169,10 @@ pub fn range_on_box(arena: &mut Arena, scratch: &mut Scratch, e: Expr, bounds: V
     if bounds.iter().any(|b| b.is_empty()) {
         return Interval::EMPTY;
     }
-    let simplified = simplify_expr(arena, scratch, e, bounds);
+    let (simplified, defined) = on_box(arena, scratch, e, bounds);
+    if !defined {
+        return Interval::EMPTY;
+    }
     scratch.ranges.bounds(arena, simplified).intersect(scratch.ranges.bounds(arena, e))
 }
 

@@ -20,23 +20,27 @@ pub enum Step {
 #[derive(Clone)]
 pub struct Domain {
     intervals: Vec<Interval>,
+    /// The constraints, then the divisors of results that are no constants.
     constraints: Dag,
     bounds: Box<[Interval]>,
 }
 
 impl Domain {
-    /// Is the point in the domain? Where a constraint is not defined, it is not. Error: overflow.
+    /// Is the point in the domain? Where a constraint or a result divides by 0, it is not. Error: overflow.
     pub fn contains(&self, point: &[i64], scratch: &mut Vec<i64>) -> Result<bool> {
         let within = self.intervals.iter().zip(point).all(|(i, x)| i.contains(*x));
         Ok(within && self.holds(point, scratch)?)
     }
 
     fn holds(&self, point: &[i64], scratch: &mut Vec<i64>) -> Result<bool> {
-        if self.bounds.is_empty() {
+        if self.constraints.root_count() == 0 {
             return Ok(true);
         }
         match self.constraints.evaluate(point, scratch) {
-            Ok(values) => Ok(values.iter().zip(&self.bounds).all(|(v, i)| i.contains(*v))),
+            Ok(values) => {
+                let (values, divisors) = values.split_at(self.bounds.len());
+                Ok(values.iter().zip(&self.bounds).all(|(v, i)| i.contains(*v)) && !divisors.contains(&0))
+            }
             Err(e) if e.kind() == ErrorKind::DivisionByZero => Ok(false),
             Err(e) => Err(e),
         }
@@ -156,7 +160,9 @@ impl Points {
 impl IndexingMap {
     /// The domain, to ask about many points.
     pub fn domain(&self, arena: &mut Arena) -> Domain {
-        let expressions = arena.import(self.dag());
+        let mut expressions = arena.import(self.dag());
+        let divisors = arena.divisors(expressions[..self.num_results()].iter().copied());
+        expressions.extend(divisors);
         Domain {
             intervals: self.intervals().collect(),
             constraints: arena.export(&expressions[self.num_results()..]),

@@ -13,6 +13,7 @@ impl Arena {
         if let Some(c) = self.as_constant(b) {
             return self.floordiv_constant(a, c);
         }
+        self.divides_by_expressions = true;
         if self.as_constant(a) == Some(0) {
             return Ok(a);
         }
@@ -141,6 +142,7 @@ impl Arena {
         if let Some(c) = self.as_constant(b) {
             return self.modulo_constant(a, c);
         }
+        self.divides_by_expressions = true;
         if self.as_constant(a) == Some(0) || a == b {
             return Ok(self.constant(0));
         }

@@ -40,7 +40,9 @@ pub fn intersect(
     }
     check_signature(a, b)?;
     let mut both = a.open(arena);
-    let other = b.open(arena);
+    let mut other = b.open(arena);
+    both.state_conditions(arena)?;
+    other.state_conditions(arena)?;
     for (v, w) in both.intervals.iter_mut().zip(&other.intervals) {
         *v = v.intersect(*w);
     }
@@ -177,25 +179,25 @@ fn for_each_differing_part(
     b: &IndexingMap,
     mut f: impl FnMut(&mut Arena, IndexingMap) -> Result<bool>,
 ) -> Result<()> {
-    for (own, other) in [(a, b), (b, a)] {
-        let one = own.open(arena);
-        let two = other.open(arena);
+    let (mut first, mut second) = (a.open(arena), b.open(arena));
+    first.state_conditions(arena)?;
+    second.state_conditions(arena)?;
+    for (one, two) in [(&first, &second), (&second, &first)] {
         let bounds = two.intervals.iter().enumerate();
         let bounds: Vec<_> = bounds.map(|(v, i)| (arena.variable(v as u32), *i)).collect();
         for (e, i) in bounds.into_iter().chain(two.constraints.iter().copied()) {
-            if outside(arena, &one, e, i, &mut f)? {
+            if outside(arena, one, e, i, &mut f)? {
                 return Ok(());
             }
         }
     }
-    let (one, two) = (a.open(arena), b.open(arena));
-    let mut both = one.clone();
-    both.constraints.extend_from_slice(&two.constraints);
-    for (v, w) in both.intervals.iter_mut().zip(&two.intervals) {
+    let mut both = first.clone();
+    both.constraints.extend_from_slice(&second.constraints);
+    for (v, w) in both.intervals.iter_mut().zip(&second.intervals) {
         *v = v.intersect(*w);
     }
-    for k in 0..one.results.len() {
-        let difference = arena.sub(one.results[k], two.results[k])?;
+    for k in 0..first.results.len() {
+        let difference = arena.sub(first.results[k], second.results[k])?;
         if outside(arena, &both, difference, Interval::point(0), &mut f)? {
             return Ok(());
         }

@@ -12,6 +12,7 @@ use crate::range::{Info, Ranges};
 use crate::rules::{self, RuleId};
 use crate::trace::Step;
 use crate::traversal::{compute_all, BottomUp, DEEPEST_CALL};
+use crate::width::Width;
 
 const NONE: Expr = Expr(u32::MAX);
 
@@ -32,6 +33,7 @@ pub struct Scratch {
     pub(crate) lists: Problem,
     memo: Vec<Expr>,
     costs: Vec<u32>,
+    widths: Vec<Option<Width>>,
 }
 
 /// Units of work (see `work.rs`) that a call may spend: so many for each node and operand of the input, and a floor.
@@ -52,6 +54,7 @@ pub struct Simplifier<'a> {
     pub ranges: &'a mut Ranges,
     memo: &'a mut Vec<Expr>,
     costs: &'a mut Vec<u32>,
+    pub(crate) widths: &'a mut Vec<Option<Width>>,
     budget: u64,
     /// The work at which the budget is used up.
     limit: u64,
@@ -74,12 +77,14 @@ impl<'a> Simplifier<'a> {
     pub fn new(arena: &'a mut Arena, scratch: &'a mut Scratch) -> Self {
         scratch.memo.clear();
         scratch.costs.clear();
+        scratch.widths.clear();
         let limit = arena.work() + SMALLEST_BUDGET;
         Simplifier {
             arena,
             ranges: &mut scratch.ranges,
             memo: &mut scratch.memo,
             costs: &mut scratch.costs,
+            widths: &mut scratch.widths,
             budget: SMALLEST_BUDGET,
             limit,
             exhausted: false,
@@ -141,6 +146,7 @@ impl<'a> Simplifier<'a> {
         self.ranges.reset(bounds);
         self.arena.charge(self.ranges.variables.len() + self.memo.len() / 16);
         self.memo.clear();
+        self.widths.clear();
         self.unsplit = None;
     }
 
@@ -223,8 +229,11 @@ impl<'a> Simplifier<'a> {
         left
     }
 
-    /// Note the application of a rule.
+    /// Note the application of a rule; what it makes, or `before` where that needs wider integers.
     pub(crate) fn applied(&mut self, rule: RuleId, before: Expr, after: Expr) -> Expr {
+        if self.is_wider(after, before) {
+            return before;
+        }
         debug_assert!(
             rules::progress::is_made(self, rule, before, after),
             "{} made nothing smaller",
@@ -315,7 +324,11 @@ impl<'a> Simplifier<'a> {
                 self.depth += 1;
                 let out = self.simplify(built);
                 self.depth -= 1;
-                out
+                // What operands became may join in a constructor to what is wider.
+                match self.is_wider(out, e) {
+                    true => e,
+                    false => out,
+                }
             }
             Ok(built) => built,
             Err(_) => e,

@@ -331,7 +331,8 @@ impl PyIndexingMap {
         PyTuple::new(py, vector::evaluate(py, self.0.dag(), self.0.num_results(), values)?)
     }
 
-    /// Is the point in the domain: within all bounds and constraints? Where a constraint divides by 0, it is not.
+    /// Is the point in the domain: within all bounds and constraints? Where a constraint or a result divides by 0, it
+    /// is not.
     #[pyo3(signature = (dims, symbols = None))]
     fn contains<'py>(
         &self,

@@ -44,9 +44,9 @@ class Names:
     _counts: dict[str, int] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, variables: tuple[IndexVariable, ...], body: Block) -> Names:
+    def of(cls, variables: tuple[IndexVariable, ...], body: Block, parameters: tuple[Ref, ...] = ()) -> Names:
         """Those of a function."""
-        used = {n for s in statements(body) for n in names_of(s)}
+        used = {n for s in statements(body) for n in names_of(s)} | {p.name for p in parameters}
         return cls(list(variables), used | {v.name for v in variables})
 
     def fresh(self, name: str) -> str:

@@ -335,6 +335,7 @@ class Kernel:
     variables: tuple[IndexVariable, ...]
     body: Block
     comment: str = ""
+    work: int = 0  # predicted: elements computed, times what each reads
 
     def buffer(self, name: str) -> Buffer:
         """The buffer of that name."""

@@ -160,3 +160,8 @@ def expressions_of(value: Value) -> tuple[SymbolicExpr, ...]:
     if isinstance(value, Load):
         return value.index
     return (value.expression,) if isinstance(value, IndexValue | Within) else ()
+
+
+def may_leave(block: Block) -> bool:
+    """Whether a block, that of a loop, may leave the loop early."""
+    return any(isinstance(s, Break) or (isinstance(s, If) and may_leave((*s.then, *s.otherwise))) for s in block)

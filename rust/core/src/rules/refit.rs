@@ -36,10 +36,12 @@ pub fn apply(s: &mut Simplifier<'_>, e: Expr) -> Result<Expr> {
             }
             propose(s, best, &terms, &mut found)?;
         }
-        let cheapest = found.into_iter().min_by_key(|x| s.cost(*x));
-        match cheapest {
-            Some(x) if s.cost(x) < s.cost(best) => best = x,
-            _ => break,
+        let price = s.cost(best);
+        found.retain(|x| s.cost(*x) < price);
+        found.sort_by_key(|x| s.cost(*x));
+        match found.into_iter().find(|x| !s.is_wider(*x, best)) {
+            Some(x) => best = x,
+            None => break,
         }
     }
     Ok(if best == e { e } else { s.applied(RuleId::Refit, e, best) })

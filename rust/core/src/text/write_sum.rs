@@ -191,9 +191,11 @@ impl Writer<'_> {
         pieces
     }
 
-    /// Places of at least two terms whose coefficients have one magnitude above 1; sorted by the first place.
+    /// Places of at least two terms whose coefficients have one magnitude above 1; sorted by the first place. But for
+    /// `c * (x mod m)` where `c * m` leaves int64: without `c`, it would join what stands beside it.
     fn shared_factors(&self, first: usize, end: usize) -> Vec<Vec<u32>> {
         let mut large: Vec<(u64, u32)> = (first..end)
+            .filter(|k| !self.joins_once_divided(self.items[*k]))
             .map(|k| (self.items[k].coeff, k as u32))
             .filter(|(c, _)| *c != i64::MIN && c.unsigned_abs() > 1)
             .map(|(c, k)| (c.unsigned_abs(), k))
@@ -203,6 +205,11 @@ impl Writer<'_> {
         let mut groups: Vec<Vec<u32>> = runs.map(|r| r.iter().map(|x| x.1).collect()).collect();
         groups.sort_unstable();
         groups
+    }
+
+    fn joins_once_divided(&self, item: Item) -> bool {
+        let Entry::Mod(_, m) = self.entry(item.expr) else { return false };
+        self.constant_of(m as u32).is_some_and(|m| item.coeff.checked_mul(m).is_none())
     }
 }
 

@@ -18,6 +18,7 @@ from indexing.emitters.ir.nodes import (
     IndexVariable,
     Kernel,
     Let,
+    Load,
     Op,
     Ref,
     Statement,
@@ -25,7 +26,7 @@ from indexing.emitters.ir.nodes import (
     Within,
     statements,
 )
-from indexing.emitters.ir.traversal import rewrite_statement, rewrite_value
+from indexing.emitters.ir.traversal import rewrite_statement, rewrite_value, subvalues
 
 if TYPE_CHECKING:
     from indexing.emitters.ir.nodes import Value
@@ -105,15 +106,21 @@ class _Folding:
             return value if number is None else Constant(value.type, number)
         return self._op(value) if isinstance(value, Op) else value
 
+    def _lasts(self, value: Value) -> bool:
+        """Whether a value means the same further on: it reads no memory and no variable."""
+        parts = list(subvalues(value))
+        return not any(isinstance(v, Load) or (isinstance(v, Ref) and v.name in self.mutable) for v in parts)
+
     def _op(self, op: Op) -> Value:
         first = op.operands[0]
         if op.opcode in ("encode", "exact_bits", "round"):
             inner = self.defined.get(first.name, first) if isinstance(first, Ref) else first
-            if isinstance(inner, Op) and inner.format == op.format:
-                if inner.opcode == "decode" and op.opcode != "round":
-                    return inner.operands[0]
-                if inner.opcode in ("decode", "round"):
-                    return first if op.opcode == "round" else Op(op.opcode, op.type, inner.operands, op.format)
+            if isinstance(inner, Op) and inner.format == op.format and inner.opcode in ("decode", "round"):
+                if op.opcode == "round":
+                    return first
+                if inner is first or self._lasts(inner.operands[0]):
+                    bits = inner.operands[0]
+                    return bits if inner.opcode == "decode" else Op("encode", op.type, (bits,), op.format)
         if op.opcode == "convert" and first.type == op.type:
             return first
         if op.opcode in _PREDICATES and op.type == "pred":

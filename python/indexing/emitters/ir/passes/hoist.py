@@ -7,31 +7,32 @@ from typing import TYPE_CHECKING
 
 from indexing._core import SymbolicExpr
 from indexing.emitters.ir.copying import names_of
+from indexing.emitters.ir.memory import Memory, orders_memory
 from indexing.emitters.ir.nodes import (
     Assign,
-    AtomicUpdate,
-    Barrier,
     Block,
-    Break,
     CallFunction,
-    Copy,
-    FetchAdd,
     For,
     If,
     IndexVariable,
     Kernel,
     Let,
     LetIndex,
-    Load,
     Ref,
-    Shuffle,
     Statement,
-    Store,
     TeamReduce,
     Var,
     statements,
 )
-from indexing.emitters.ir.traversal import expressions_of, rewrite_blocks, subvalues
+from indexing.emitters.ir.traversal import (
+    expressions_of,
+    indices_of,
+    may_leave,
+    rewrite_blocks,
+    rewrite_bodies,
+    subvalues,
+    values_of,
+)
 
 if TYPE_CHECKING:
     from indexing.emitters.ir.nodes import Value
@@ -39,16 +40,16 @@ if TYPE_CHECKING:
 
 def hoist_invariants(kernel: Kernel) -> Kernel:
     """The kernel with loop-invariant names in front of their loops."""
-    functions = tuple(replace(f, body=_hoisted(f.body, f.variables)) for f in kernel.functions)
-    return replace(kernel, functions=functions, body=_hoisted(kernel.body, kernel.variables))
+    memory = Memory(kernel)
+    return rewrite_bodies(kernel, lambda f: _hoisted(f.body, f.variables, memory))
 
 
-def _hoisted(body: Block, variables: tuple[IndexVariable, ...]) -> Block:
+def _hoisted(body: Block, variables: tuple[IndexVariable, ...], memory: Memory) -> Block:
     def on_block(block: Block) -> Block:
         out: list[Statement] = []
         for statement in block:
             if isinstance(statement, For):
-                front, statement = _split(statement, _runs(statement, variables))
+                front, statement = _split(statement, _runs(statement, variables), memory)
                 out += front
             out.append(statement)
         return tuple(out)
@@ -63,15 +64,15 @@ def _runs(loop: For, variables: tuple[IndexVariable, ...]) -> bool:
     return stop is not None and start < stop
 
 
-def _split(loop: For, runs: bool) -> tuple[list[Statement], For]:
+def _split(loop: For, runs: bool, memory: Memory) -> tuple[list[Statement], For]:
     """What moves in front of the loop, and the loop without it."""
-    changing = _Changing(loop)
+    changing = _Changing(loop, memory)
     front: list[Statement] = []
     kept: list[Statement] = []
     for statement in loop.body:
         moves = isinstance(statement, Let | LetIndex | CallFunction) and changing.is_invariant(statement, runs)
         (front if moves else kept).append(statement)
-        if isinstance(statement, Break):
+        if may_leave((statement,)):
             runs = False  # what follows may not run in the first turn
         if not moves:
             changing.note(statement)
@@ -79,21 +80,17 @@ def _split(loop: For, runs: bool) -> tuple[list[Statement], For]:
 
 
 class _Changing:
-    """The names, index variables and buffers that a loop changes."""
+    """The names, index variables and memory that a loop changes."""
 
-    def __init__(self, loop: For) -> None:
+    def __init__(self, loop: For, memory: Memory) -> None:
+        inner = list(statements(loop.body))
+        self.memory = memory
         self.variables = {loop.variable}
         self.names: set[str] = set()
-        self.buffers: set[str] = set()
-        self.anything = False
-        for s in statements(loop.body):
-            if isinstance(s, Store | AtomicUpdate | FetchAdd):
-                self.buffers.add(s.buffer)
-            elif isinstance(s, Copy):
-                self.buffers.add(s.destination)
-            elif isinstance(s, Barrier):
-                self.anything = True
-            elif isinstance(s, Assign | Var):
+        self.written = {m for s in inner for m in memory.written(s)}
+        self.anything = any(map(orders_memory, inner))
+        for s in inner:
+            if isinstance(s, Assign | Var):
                 self.names.add(s.name)
             elif isinstance(s, TeamReduce):
                 self.names.update(s.names)
@@ -105,31 +102,22 @@ class _Changing:
             self.names.update(names_of(s))
             if isinstance(s, LetIndex | For):
                 self.variables.add(s.variable)
-            if isinstance(s, Shuffle):
-                self.names.add(s.name)
 
     def is_invariant(self, statement: Let | LetIndex | CallFunction, runs: bool) -> bool:
         """Whether the statement means the same in front of the loop; what loads moves only where the loop surely runs."""
-        if isinstance(statement, CallFunction):
-            values, indices = statement.arguments, statement.index
-            if self.anything or not runs:
-                return False
-        elif isinstance(statement, LetIndex) and isinstance(statement.value, SymbolicExpr):
-            values, indices = (), (statement.value,)
-        else:
-            values, indices = (statement.value,), ()  # type: ignore[assignment]
-        if isinstance(statement, LetIndex) and not runs:
+        if not runs and isinstance(statement, CallFunction | LetIndex):
             return False
-        return all(map(self._same, indices)) and all(self._same_value(v, runs) for v in values)
+        read = set(self.memory.read(statement))
+        if read and (not runs or self.anything or read & self.written):
+            return False
+        return all(map(self._same, indices_of(statement))) and all(map(self._same_value, values_of(statement)))
 
     def _same(self, expression: SymbolicExpr) -> bool:
         return not self.variables.intersection(expression.used_variables())
 
-    def _same_value(self, value: Value, runs: bool) -> bool:
+    def _same_value(self, value: Value) -> bool:
         for v in subvalues(value):
             if isinstance(v, Ref) and v.name in self.names:
-                return False
-            if isinstance(v, Load) and (not runs or self.anything or v.buffer in self.buffers):
                 return False
             if not all(map(self._same, expressions_of(v))):
                 return False

@@ -37,11 +37,12 @@ def inline_functions(kernel: Kernel) -> Kernel:
     done: dict[str, Function] = {}
     inlined: set[str] = set()
     for function in kernel.functions:
-        variables, body = _inlined(function.variables, function.body, done, inlined)
+        names = Names.of(function.variables, function.body, function.parameters)
+        variables, body = _inlined(names, function.body, done, inlined)
         done[function.name] = replace(function, variables=variables, body=body)
         if depth(body) <= MAX_DEPTH and (calls[function.name] == 1 or _is_cheap(body)):
             inlined.add(function.name)
-    variables, body = _inlined(kernel.variables, kernel.body, done, inlined)
+    variables, body = _inlined(Names.of(kernel.variables, kernel.body), kernel.body, done, inlined)
     kept = tuple(f for f in done.values() if f.name not in inlined or f.name in combiners)
     return replace(kernel, functions=kept, variables=variables, body=body)
 
@@ -57,10 +58,8 @@ def _is_cheap(body: Block) -> bool:
 
 
 def _inlined(
-    variables: tuple[IndexVariable, ...], body: Block, functions: dict[str, Function], inlined: set[str]
+    names: Names, body: Block, functions: dict[str, Function], inlined: set[str]
 ) -> tuple[tuple[IndexVariable, ...], Block]:
-    names = Names.of(variables, body)
-
     def on_block(block: Block) -> Block:
         out: list[Statement] = []
         for statement in block:

@@ -13,6 +13,7 @@ from indexing.emitters.ir.nodes import (
     Buffer,
     CallFunction,
     Constant,
+    For,
     If,
     Kernel,
     Let,
@@ -34,8 +35,18 @@ TH_X = variable(0)
 def lower_team_reductions(kernel: Kernel, shuffle_width: int) -> Kernel:
     """The kernel with team reductions as statements of single threads; `shuffle_width`: threads of a warp, 0 for none."""
     lowering = _Lowering(kernel, shuffle_width)
-    body = rewrite_blocks(kernel.body, lowering.block)
+    body = rewrite_blocks(rewrite_blocks(kernel.body, _with_last_barriers), lowering.block)
     return replace(kernel, body=body, buffers=(*kernel.buffers, *lowering.buffers))
+
+
+def _with_last_barriers(block: Block) -> Block:
+    """A turn of a loop writes shared memory again: when all threads have read what the turn before left there."""
+    return tuple(
+        replace(s, body=(*s.body, Barrier()))
+        if isinstance(s, For) and any(isinstance(inner, TeamReduce) for inner in s.body)
+        else s
+        for s in block
+    )
 
 
 class _Lowering:

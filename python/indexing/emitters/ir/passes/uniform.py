@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from indexing._core import SymbolicExpr, constant, variable
 from indexing.emitters.ir import nodes as ir
-from indexing.emitters.ir.traversal import expressions_of, indices_of, subvalues, values_of
+from indexing.emitters.ir.traversal import expressions_of, indices_of, may_leave, subvalues, values_of
 
 AXES = 3
 IDS = 6
@@ -107,7 +107,7 @@ class Uniformity:
             return False
         if has_barrier(loop):
             return True
-        if _has_own_break(loop.body):
+        if may_leave(loop.body):
             return False
         steps = [self._step(place, width) for place, width in self._places(loop)]
         return steps.count("side") > steps.count("apart")
@@ -136,13 +136,3 @@ class Uniformity:
         lowest[0] += 1
         distance = abs(int(resolved.evaluate(lowest)) - int(here)) if self.kernel.block[0] > 1 else 0
         return "same" if distance == 0 else "side" if distance == width else "apart"
-
-
-def _has_own_break(block: ir.Block) -> bool:
-    """Whether a loop with this body may be left early."""
-    for s in block:
-        if isinstance(s, ir.Break):
-            return True
-        if isinstance(s, ir.If) and (_has_own_break(s.then) or _has_own_break(s.otherwise)):
-            return True
-    return False

@@ -11,14 +11,13 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from indexing._core import SymbolicExpr, constant, variable
+from indexing.emitters.ir.memory import Memory, orders_memory
 from indexing.emitters.ir.nodes import (
-    AtomicUpdate,
-    Barrier,
     Block,
-    Break,
     Buffer,
     Copy,
     For,
+    If,
     Index,
     IndexVariable,
     Kernel,
@@ -28,7 +27,7 @@ from indexing.emitters.ir.nodes import (
     Store,
     statements,
 )
-from indexing.emitters.ir.traversal import rewrite_blocks, rewrite_statement, subvalues, values_of
+from indexing.emitters.ir.traversal import may_leave, rewrite_blocks, rewrite_statement, rewrite_value
 from indexing.emitters.types import storage_bytes
 
 if TYPE_CHECKING:
@@ -56,6 +55,7 @@ class _Vectors:
 
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel
+        self.memory = Memory(kernel)
         self.by_name = {b.name: b for b in kernel.buffers}
         self.variables: tuple[IndexVariable, ...] = kernel.variables
         self.buffers: list[Buffer] = []
@@ -78,10 +78,6 @@ class _Vectors:
         self.by_name[name] = self.buffers[-1]
         return name
 
-    def memory(self, name: str) -> str:
-        """The buffer in whose memory a buffer lives."""
-        return self.by_name[name].alias_of or name
-
 
 @dataclass
 class _Lanes:
@@ -102,25 +98,21 @@ class _Lanes:
         for s in inner:
             if isinstance(s, LetIndex) and isinstance(s.value, SymbolicExpr):
                 self.places[s.variable] = s.value.replace_variables(self.places)
-        self.stored = {self.vectors.memory(s.buffer) for s in inner if isinstance(s, Store | AtomicUpdate)}
-        self.loaded = {
-            self.vectors.memory(v.buffer)
-            for s in inner
-            for given in values_of(s)
-            for v in subvalues(given)
-            if isinstance(v, Load)
-        }
+        memory = self.vectors.memory
+        self.written = {m for s in inner for m in memory.written(s)}
+        self.read = {m for s in inner for m in memory.read(s)}
         self.loads: dict[tuple[str, SymbolicExpr], str] = {}
-        if any(isinstance(s, Barrier) for s in inner):
+        if any(map(orders_memory, inner)) or may_leave(self.loop.body):
             return self.loop
-        body = []
-        may_stop = any(isinstance(s, Break) for s in inner)
-        for statement in self.loop.body:
-            found = statement if isinstance(statement, For) else rewrite_statement(statement, self._value)
-            if isinstance(found, Store) and not may_stop:
-                found = self._store(found)
-            body.append(found)
-        return replace(self.loop, body=tuple(body))
+        return replace(self.loop, body=tuple(map(self._statement, self.loop.body)))
+
+    def _statement(self, s: Statement) -> Statement:
+        if isinstance(s, For):
+            return s
+        if isinstance(s, If):  # its first condition is always looked at
+            return replace(s, conditions=(rewrite_value(s.conditions[0], self._value), *s.conditions[1:]))
+        found = rewrite_statement(s, self._value)
+        return self._store(found) if isinstance(found, Store) else found
 
     def _base(self, name: str, index: Index) -> SymbolicExpr | None:
         """What is in front of the lane, where the place is one of an aligned vector."""
@@ -141,11 +133,11 @@ class _Lanes:
         return base if width > 1 and base.simplify(intervals).is_multiple_of(width) else None
 
     def _piece(self, buffer: Buffer) -> int:
-        """Elements that one instruction moves."""
-        return min(self.width, max(VECTOR_BYTES // storage_bytes(buffer.element_type), 1))
+        """Elements that one instruction moves: a power of two."""
+        return min(self.width & -self.width, max(VECTOR_BYTES // storage_bytes(buffer.element_type), 1))
 
     def _value(self, value: Value) -> Value:
-        if not isinstance(value, Load) or self.vectors.memory(value.buffer) in self.stored:
+        if not isinstance(value, Load) or self.vectors.memory.of(value.buffer) in self.written:
             return value
         base = self._base(value.buffer, value.index)
         if base is None:
@@ -160,8 +152,9 @@ class _Lanes:
         return Load(value.type, self.loads[key], (variable(self.loop.variable),))
 
     def _store(self, store: Store) -> Statement:
-        is_alone = sum(isinstance(s, Store) and s.buffer == store.buffer for s in statements(self.loop.body)) == 1
-        if not is_alone or self.vectors.memory(store.buffer) in self.loaded:
+        own = self.vectors.memory.of(store.buffer)
+        is_alone = [m for s in statements(self.loop.body) for m in self.vectors.memory.written(s)].count(own) == 1
+        if not is_alone or own in self.read:
             return store
         base = self._base(store.buffer, store.index)
         if base is None:

@@ -1,0 +1,268 @@
+"""Which operations of an unfused program become one kernel.
+
+A node joins the kernel of its users when all of them are in that one kernel, and when computing it there costs no more
+than computing it once. How often it would be computed is what the maps from the kernel's root say, however many
+instructions lie between. What loops (a reduction, a dot) takes part at most once a kernel, and is never computed more
+often than it has elements; what can follow it at its own size (the logarithm of a sum) stays with it. Other operations may
+be repeated, outside of loops, as long as the kernel does at most twice the work of its nodes. What assembles its result
+from updates (a scatter) is never computed inside of its users.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from indexing.access import Access, AccessComposer
+from indexing.executable.graph import Graph, Node, Ref, tree_refs
+from indexing.executable.row_groups import row_groups
+from indexing.fusion import output_to_input
+from indexing.ops import REGISTRY
+from indexing.ops.block import leaves
+from indexing.partition import MOVES_ELEMENTS_ONLY, has_one_index
+from indexing.work import COMPUTED_BY_UPDATES, MAX_REPETITION, element_count, element_work, work_once
+
+if TYPE_CHECKING:
+    from indexing.hlo import Computation, Instruction
+    from indexing.ops.block import Indexing
+
+MAX_NODES = 256
+MAX_ARRAYS = 64  # OpenCL promises 1024 bytes of arguments
+CONTROL = frozenset({"call", "conditional", "custom-call", "fusion", "while"})
+STRUCTURE = frozenset({"get-tuple-element", "parameter", "tuple"})
+UPDATED_IN_PLACE = {"dynamic-update-slice": 1, "scatter": 1}  # leading operands that a kernel overwrites
+MAX_MOVES = 8  # places at which one kernel may read an instruction that only moves elements
+
+
+@dataclass(slots=True, eq=False)
+class PlannedFusion:
+    """Nodes that become one kernel, whose outputs are the arrays of `root`.
+
+    `accesses` says how a node is read, from the root's index. `work` is what the kernel does, `work_once` what its nodes
+    would cost each computed once. No more nodes join one that `is_closed`.
+    """
+
+    root: Node
+    work: int
+    work_once: int
+    nodes: set[Node] = field(default_factory=set)
+    has_loop: bool = False
+    is_closed: bool = False
+    accesses: dict[Node, tuple[Access, ...]] = field(default_factory=dict)
+
+    def inputs(self, order: Iterable[Node]) -> list[Ref]:
+        """The arrays that come from outside, in the order in which the nodes read them."""
+        seen: dict[Ref, None] = {}
+        for node in order:
+            if node in self.nodes:
+                seen.update((ref, None) for ref in node.refs() if ref.node not in self.nodes)
+        return list(seen)
+
+
+class KernelSupport:
+    """Which instructions have element code, the computations that they apply included."""
+
+    def __init__(self) -> None:
+        """Nothing is known yet; answers are kept, one a computation."""
+        self._known: dict[Computation, bool] = {}
+
+    def instruction(self, instruction: Instruction) -> bool:
+        """Whether a kernel can compute the instruction; constant arrays are passed to kernels instead."""
+        if instruction.opcode in STRUCTURE or instruction.opcode in CONTROL:
+            return False
+        if instruction.opcode == "constant" and instruction.shape.element_count != 1:
+            return False
+        return _has_element_code(instruction) and all(self.computation(c) for c in instruction.called)
+
+    def computation(self, computation: Computation) -> bool:
+        """Whether a kernel can compute all that a computation holds."""
+        pending = [computation]
+        while pending:
+            current = pending[-1]
+            called = [c for i in current.post_order() for c in i.called]
+            missing = [c for c in called if c not in self._known]
+            if current not in self._known and missing:
+                pending.extend(missing)
+                continue
+            self._known[current] = all(map(_has_element_code, current.post_order())) and all(
+                self._known[c] for c in called
+            )
+            pending.pop()
+        return self._known[computation]
+
+
+def _has_element_code(instruction: Instruction) -> bool:
+    op = REGISTRY.get(instruction.opcode)
+    return instruction.opcode in STRUCTURE or (op is not None and op.element is not None)
+
+
+def plan_fusions(graph: Graph, support: KernelSupport) -> list[PlannedFusion]:
+    """The kernels of a graph's nodes, users before their operands; nodes that no kernel can compute are in none."""
+    return _FusionPlanner(graph, support).run()
+
+
+class _FusionPlanner:
+    """The state of one walk over a graph, from its outputs to its parameters."""
+
+    def __init__(self, graph: Graph, support: KernelSupport) -> None:
+        self.graph = graph
+        self.support = support
+        self.outputs = {ref.node for ref in tree_refs(graph.result)}
+        self.owner: dict[Node, PlannedFusion] = {}
+        self.maps: dict[tuple[Node, int], Indexing] = {}
+        self.composer = AccessComposer()
+        self.live: set[Node] = set()
+        self.copied: set[Node] = set()
+        self.free: set[Node] = set()  # scalars of the program's text, iotas, and what merely spreads them
+        self.follows: set[Node] = set()  # what a loop's kernel can compute after the loop, element by element
+        for node in graph.nodes:
+            if self._is_free(node):
+                self.free.add(node)
+            if any(self._can_follow(node, ref) for ref in node.refs()):
+                self.follows.add(node)
+
+    def _is_free(self, node: Node) -> bool:
+        if not self.support.instruction(node.instruction):
+            return False
+        if node.opcode in ("constant", "iota"):
+            return True
+        refs = list(node.refs())
+        return node.opcode in MOVES_ELEMENTS_ONLY and bool(refs) and all(r.node in self.free for r in refs)
+
+    def _can_follow(self, node: Node, ref: Ref) -> bool:
+        if ref.node not in self.follows and not self._loops(ref.node):
+            return False
+        return element_count(node.instruction) <= element_count(ref.node.instruction)
+
+    def run(self) -> list[PlannedFusion]:
+        found: list[PlannedFusion] = []
+        groups = {g.root: g for g in row_groups(self.graph, self.support.instruction, self.free)}
+        for node in reversed(self.graph.nodes):
+            if not self._is_live(node) or not self.support.instruction(node.instruction):
+                continue
+            if node in groups:
+                found.append(self._start(node))
+                self._close(found[-1], groups[node].nodes)
+            if node in self.owner:
+                continue
+            if self._is_copied_into_users(node):
+                self.copied.add(node)
+            elif not self._join_users(node):
+                found.append(self._start(node))
+        for fusion in found:
+            self._add_free(fusion)
+        return found
+
+    def _is_live(self, node: Node) -> bool:
+        """Whether an output depends on the node; asked of users before their operands."""
+        if node in self.outputs or any(user in self.live for user in node.users):
+            self.live.add(node)
+        return node in self.live
+
+    def _is_copied_into_users(self, node: Node) -> bool:
+        """A free node needs no kernel of its own where only kernels read it."""
+        if node not in self.free or node in self.outputs:
+            return False
+        return all(u in self.owner or u in self.copied or u not in self.live for u in node.users)
+
+    def _add_free(self, fusion: PlannedFusion) -> None:
+        pending = list(fusion.nodes)
+        while pending:
+            for ref in pending.pop().refs():
+                if ref.node in self.copied and ref.node not in fusion.nodes:
+                    fusion.nodes.add(ref.node)
+                    pending.append(ref.node)
+
+    def _start(self, node: Node) -> PlannedFusion:
+        work = work_once(node.instruction)
+        fusion = PlannedFusion(node, work, work, {node}, self._loops(node))
+        parts = leaves(node.instruction.shape)
+        count = 1 if has_one_index(node.instruction.shape) else len(parts)
+        fusion.accesses[node] = tuple(Access.of_all(p.dimensions, k) for k, p in enumerate(parts[:count]))
+        self.owner[node] = fusion
+        return fusion
+
+    def _close(self, fusion: PlannedFusion, nodes: set[Node]) -> None:
+        """The fusion holds these nodes; no others may join."""
+        fusion.nodes |= nodes
+        fusion.is_closed = True
+        self.owner.update(dict.fromkeys(nodes, fusion))
+
+    def _join_users(self, node: Node) -> bool:
+        """Put the node into the kernel of its users, where that is one, has room, and computes no more than before."""
+        users = [user for user in dict.fromkeys(node.users) if user in self.live]
+        homes = {self.owner.get(user) for user in users}
+        fusion = homes.pop() if len(homes) == 1 and node not in self.outputs else None
+        if fusion is None or not self._has_room(fusion, node) or self._must_be_in_memory(node, users):
+            return False
+        accesses = tuple(dict.fromkeys(a for user in users for a in self._accesses(fusion, node, user)))
+        evaluations = sum(a.reads for a in accesses)
+        if not all(a.is_known for a in accesses) or not self._may_compute(fusion, node, accesses, evaluations):
+            return False
+        fusion.nodes.add(node)
+        fusion.has_loop |= self._loops(node)
+        fusion.accesses[node] = accesses
+        fusion.work += evaluations * element_work(node.instruction)
+        fusion.work_once += work_once(node.instruction)
+        self.owner[node] = fusion
+        return True
+
+    def _has_room(self, fusion: PlannedFusion, node: Node) -> bool:
+        if fusion.is_closed or len(fusion.nodes) >= MAX_NODES or (fusion.has_loop and self._loops(node)):
+            return False
+        members = {*fusion.nodes, node}
+        inputs = {ref for n in members for ref in n.refs() if ref.node not in members}
+        return len(inputs) + len(leaves(fusion.root.instruction.shape)) <= MAX_ARRAYS
+
+    def _must_be_in_memory(self, node: Node, users: Iterable[Node]) -> bool:
+        """Whether the node is assembled in memory, or overwritten there by a user."""
+        if node.opcode in COMPUTED_BY_UPDATES:
+            return True
+        return any(
+            ref.node is node
+            for user in users
+            for operand in user.operands[: UPDATED_IN_PLACE.get(user.opcode, 0)]
+            for ref in tree_refs(operand)
+        )
+
+    def _may_compute(self, fusion: PlannedFusion, node: Node, accesses: tuple[Access, ...], evaluations: int) -> bool:
+        if node.opcode in MOVES_ELEMENTS_ONLY:
+            return len(accesses) <= MAX_MOVES
+        count = element_count(node.instruction)
+        if len(accesses) > 1 or evaluations <= count:
+            return len(accesses) == 1
+        if self._loops(node) or node in self.follows or any(a.map.ranges for a in accesses):
+            return False
+        return fusion.work + evaluations <= MAX_REPETITION * (fusion.work_once + count)
+
+    def _accesses(self, fusion: PlannedFusion, node: Node, user: Node) -> Iterator[Access]:
+        """How `user` reads `node`, seen from the kernel's root."""
+        outputs = range(len(leaves(user.instruction.shape)))
+        is_read_at_once = has_one_index(user.instruction.shape)
+        for position, operand in enumerate(user.operands):
+            for ref in tree_refs(operand):
+                if ref.node is not node:
+                    continue
+                sizes = ref.shape.dimensions
+                leaf = 0 if has_one_index(node.instruction.shape) else ref.leaf
+                if user.opcode in COMPUTED_BY_UPDATES:  # it is the kernel's root
+                    yield Access.of_all(sizes, leaf, (user, position))
+                    continue
+                for access in fusion.accesses[user]:
+                    for output in outputs if is_read_at_once else (access.leaf,):
+                        for found in self._maps(user, output)[position]:
+                            read = self.composer.through(access, found, user, position, sizes)
+                            yield replace(read, leaf=leaf)
+
+    def _loops(self, node: Node) -> bool:
+        """Whether one element of the output takes a loop over elements of an operand."""
+        if not self.support.instruction(node.instruction):
+            return False
+        return any(o.map.is_undefined or bool(o.map.ranges) for found in self._maps(node, 0) for o in found)
+
+    def _maps(self, node: Node, output: int) -> Indexing:
+        found = self.maps.get((node, output))
+        if found is None:
+            found = self.maps[node, output] = output_to_input(node.instruction, output)
+        return found

@@ -1,0 +1,123 @@
+"""Which kernels a program needs: those of its fusions, and those planned for what is not fused."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from indexing.arguments import of_type, takes
+from indexing.emitters import emit_fused
+from indexing.executable.fusion_planning import KernelSupport, PlannedFusion, plan_fusions
+from indexing.executable.graph import Graph, Node, Ref, flatten, needed_nodes
+from indexing.executable.kernel_text import module_text
+from indexing.hlo import Computation, Module, entry_of, parse
+from indexing.work import repeats_itself
+
+if TYPE_CHECKING:
+    from indexing.emitters.kernel import Dialect, Kernel
+    from indexing.hlo import Instruction
+
+CALLERS = frozenset({"call", "conditional", "while"})
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedKernel:
+    """One launch: the kernel of `computation` computes the arrays of a node from `inputs`."""
+
+    computation: Computation
+    kernel: Kernel
+    inputs: tuple[Ref, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedComputation:
+    """A graph, the kernels of its nodes by the node whose arrays they compute, and the nodes that need no other step."""
+
+    graph: Graph
+    kernels: dict[Node, PlannedKernel]
+    inside: frozenset[Node]
+
+
+def plan_program(entry: Computation, dialect: Dialect) -> dict[Computation, PlannedComputation]:
+    """The kernels of a computation, and of those that its control flow runs, which stand before it.
+
+    Kernels that compute the same are one.
+    """
+    return _ProgramPlanner(entry, dialect).run()
+
+
+def planned_kernels(module: Module | Computation, dialect: Dialect = "cuda") -> list[PlannedKernel]:
+    """The kernels of a module's entry (or of a computation), each once, with what they compute."""
+    planned = plan_program(entry_of(module), dialect).values()
+    launches = (p.kernels[node] for p in planned for node in p.graph.nodes if node in p.kernels)
+    return list({launch.computation: launch for launch in launches}.values())
+
+
+@takes(module=of_type(Module, Computation), dialect=of_type(str))
+def emit_all(module: Module | Computation, dialect: Dialect = "cuda") -> list[Kernel]:
+    """The kernels of a module's entry (or of a computation), each once: of its fusions, and of those that `compile` plans.
+
+    Control flow, and what no kernel computes (a sort), is left to the host. Raises as `emit` does.
+    """
+    return [planned.kernel for planned in planned_kernels(module, dialect)]
+
+
+class _ProgramPlanner:
+    """The state of one call of `plan_program`."""
+
+    def __init__(self, entry: Computation, dialect: Dialect) -> None:
+        self.entry = entry
+        self.dialect = dialect
+        self.support = KernelSupport()
+        self.planned: dict[Computation, PlannedComputation] = {}
+        self.by_text: dict[str, Computation] = {}
+        self.emitted: dict[Computation, Kernel] = {}
+        fusions = (i for c in entry.module.computations.values() for i in c.instructions.values())
+        self.taken_apart = frozenset(i for i in fusions if i.opcode == "fusion" and self._is_taken_apart(i))
+
+    def _is_taken_apart(self, fusion: Instruction) -> bool:
+        """Whether no kernel can compute it whole, or only by doing much of it again and again."""
+        body = fusion.called[0]
+        if any(o.shape.is_tuple for o in fusion.operands) or not self.support.computation(body):
+            return True
+        return repeats_itself(body, self._kernel_of(body).work)
+
+    def _kernel_of(self, computation: Computation) -> Kernel:
+        if computation not in self.emitted:
+            self.emitted[computation] = emit_fused(computation, self.dialect)
+        return self.emitted[computation]
+
+    def run(self) -> dict[Computation, PlannedComputation]:
+        graphs: dict[Computation, Graph] = {}
+        pending = [self.entry]
+        while pending:
+            computation = pending[-1]
+            if computation in self.planned:
+                pending.pop()
+                continue
+            if computation not in graphs:
+                graphs[computation] = flatten(computation, self.taken_apart)
+            called = [c for n in graphs[computation].nodes if n.opcode in CALLERS for c in n.instruction.called]
+            missing = [c for c in called if c not in self.planned]
+            if missing:
+                pending.extend(missing)
+                continue
+            self.planned[computation] = self._planned(graphs.pop(computation))
+            pending.pop()
+        return self.planned
+
+    def _planned(self, graph: Graph) -> PlannedComputation:
+        fusions = plan_fusions(graph, self.support)
+        kernels = {fusion.root: self._planned_kernel(fusion, graph) for fusion in fusions}
+        for node in needed_nodes(graph):
+            if node.opcode == "fusion":
+                body = node.instruction.called[0]
+                kernels[node] = PlannedKernel(body, self._kernel_of(body), tuple(node.refs()))
+        return PlannedComputation(graph, kernels, frozenset(n for fusion in fusions for n in fusion.nodes))
+
+    def _planned_kernel(self, fusion: PlannedFusion, graph: Graph) -> PlannedKernel:
+        text, inputs = module_text(fusion, graph.nodes)
+        if text not in self.by_text:
+            self.by_text[text] = parse(text).entry
+        computation = self.by_text[text]
+        return PlannedKernel(computation, self._kernel_of(computation), tuple(inputs))

@@ -1,0 +1,75 @@
+"""Predicted work: how many elements a kernel computes, times how many elements each of them reads.
+
+What only moves, names or counts elements is index arithmetic and counts nothing. A kernel that does the work of its
+instructions more than once is no fusion to plan: a loop that is repeated for each element costs more than its memory.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING
+
+from indexing.fusion import output_to_input
+from indexing.ops.block import leaves
+from indexing.partition import MOVES_ELEMENTS_ONLY
+
+if TYPE_CHECKING:
+    from indexing.hlo import Computation, Instruction, Shape
+    from indexing.ops.block import OperandIndexing
+    from indexing.partition import PartitionedComputation
+
+MAX_REPETITION = 2  # how often a planned kernel does the work of its instructions, at most
+COMPUTED_BY_UPDATES = frozenset({"scatter"})  # each update is written once; an element by itself has to look at all
+
+
+def element_work(instruction: Instruction) -> int:
+    """How many elements of its operands the longest loop of one element reads, at least 1; 0 for index arithmetic."""
+    if instruction.opcode in MOVES_ELEMENTS_ONLY or instruction.opcode == "iota":
+        return 0
+    shapes = [leaves(o.shape) for o in instruction.operands]
+    pairs = zip(output_to_input(instruction), shapes, strict=True)
+    return max((_reads(m, parts[m.leaf]) for maps, parts in pairs for m in maps), default=1)
+
+
+def _reads(indexing: OperandIndexing, operand: Shape) -> int:
+    """How many elements one element of the output reads, constraints left aside."""
+    if indexing.map.is_undefined:
+        return max(operand.element_count, 1)
+    return max(prod(v.interval.upper - v.interval.lower + 1 for v in indexing.map.ranges), 1)
+
+
+def work_once(instruction: Instruction) -> int:
+    """The work of computing each element of the instruction once, in the way of its own kernel."""
+    count = element_count(instruction)
+    if instruction.opcode in COMPUTED_BY_UPDATES:
+        return count + max(o.shape.element_count for o in instruction.operands)
+    return count * element_work(instruction)
+
+
+def element_count(instruction: Instruction) -> int:
+    """How many elements the longest array of the instruction has."""
+    return max((part.element_count for part in leaves(instruction.shape)), default=1)
+
+
+def predicted_work(parts: PartitionedComputation) -> int:
+    """The work of a kernel whose functions are those of the partition; it computes the heroes of epilogues once."""
+    return sum(_work_of_each(parts).values())
+
+
+def repeats_itself(computation: Computation, work: int) -> bool:
+    """Whether a kernel that does so much work for the computation would do much of it again and again."""
+    return work > MAX_REPETITION * sum(map(work_once, computation.post_order()))
+
+
+def most_repeated(parts: PartitionedComputation) -> Instruction:
+    """The instruction whose repetition costs most."""
+    each = _work_of_each(parts)
+    return max(each, key=lambda i: each[i] - work_once(i))
+
+
+def _work_of_each(parts: PartitionedComputation) -> dict[Instruction, int]:
+    heroes = (hero for epilogue in parts.epilogues for hero in epilogue.injected)
+    found = {hero: work_once(hero) for hero in heroes}
+    for instruction, count in parts.evaluations.items():
+        found[instruction] = found.get(instruction, 0) + count * element_work(instruction)
+    return found

@@ -1,0 +1,81 @@
+"""Each pass as text in and text out.
+
+ir_passes/NAME.ir has the cases of the pass NAME: a title, a kernel, and behind `--` what the pass makes of it, worked out by
+hand; `same` where it must leave it. Buffers and functions that the second part does not state are those of the
+first, but for `no function`.
+A title may name a target in brackets; cuda is meant otherwise.
+"""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from indexing.emitters.ir.passes import PASSES
+from indexing.emitters.ir.reader import read_kernel
+from indexing.emitters.ir.text import IDS, print_kernel
+from indexing.emitters.ir.verify import verify
+from indexing.emitters.targets import TARGETS
+
+FOLDER = Path(__file__).parent / "ir_passes"
+BY_NAME = {p.name: p for p in PASSES}
+LAUNCH = "grid (4, 1, 1) block (32, 1, 1)"
+
+
+def cases() -> list[tuple[str, str, str, str]]:
+    """The pass, the title, before and after of each case."""
+    found = []
+    for file in sorted(FOLDER.glob("*.ir")):
+        for case in file.read_text().split("== ")[1:]:
+            title, _, both = case.partition("\n")
+            before, _, after = both.partition("--\n")
+            found.append((file.stem, title.strip(), before, after))
+    return found
+
+
+def whole(text: str, like: str = "") -> str:
+    """The text of a kernel from that of a case; what it leaves out is as in `like`."""
+    launch = next((t.splitlines()[0] for t in (text, like) if t.startswith("grid")), LAUNCH)
+    declared = "" if "\nbuffer" in f"\n{text}" else part(like, "buffer")
+    functions = "" if "\nfunction" in f"\n{text}" or text.startswith("no function\n") else part(like, "function")
+    text = text.removeprefix("no function\n")
+    sizes = [int(n) for n in re.findall(r"\d+", launch)]
+    ids = [
+        f"  index {name} in [0, {size - 1}] thread\n"
+        for name, size in zip(IDS, (*sizes[3:], *sizes[:3]), strict=True)
+        if f"for {name} " not in text
+    ]
+    head, _, body = text.rpartition("entry\n")
+    head = "".join(line for line in head.splitlines(True) if not line.startswith("grid"))
+    return f"kernel k emitter test {launch}\n{declared}{head}{functions}entry\n{''.join(ids)}{body}"
+
+
+def part(text: str, word: str) -> str:
+    """The lines of a kernel that declare its buffers, or its functions with their bodies."""
+    found, takes = "", False
+    for line in text.splitlines(True):
+        takes = line.startswith(word) or (takes and line.startswith(" "))
+        found += line if takes else ""
+    return found
+
+
+@pytest.mark.parametrize(("name", "title", "before", "after"), cases(), ids=lambda value: value[:60].replace("\n", " "))
+def test_pass(name: str, title: str, before: str, after: str) -> None:
+    given = read_kernel(whole(before))
+    assert not [c for c in verify(given).checks if c.kind == "typed" and c.status != "proved"]
+    dialect = title[1 : title.index("]")] if title.startswith("[") else "c" if name == "thread-loops" else "cuda"
+    expected = given if after.strip() == "same" else read_kernel(whole(after, before))
+    found = BY_NAME[name].rewrite(given, TARGETS[dialect])
+    assert print_kernel(found) == print_kernel(expected)
+    if name != "thread-loops":  # whose threads are not side by side
+        assert not verify(found).refuted or verify(given).refuted
+
+
+def test_each_pass_has_its_cases() -> None:
+    again = {"fold-again": "fold", "dead-code-again": "dead-code", "inline-combiners": "inline"}
+    for p in PASSES:
+        first = BY_NAME[again.get(p.name, p.name)]
+        assert p.rewrite.__code__ is first.rewrite.__code__
+        found = [after.strip() for name, _, _, after in cases() if name == first.name]
+        assert "same" in found, f"{p.name} has no case where it leaves a kernel as it is"
+        assert set(found) - {"same"}, f"{p.name} has no case where it changes a kernel"

@@ -1,0 +1,183 @@
+"""Which kernels programs need: every example is partitioned and emitted, and no planned kernel repeats its work."""
+
+import ast
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import indexing as ix
+from indexing.executable import planned_kernels
+from indexing.hlo import Computation, Module
+from indexing.work import MAX_REPETITION, work_once
+from kernels import compiled
+
+TESTS = Path(__file__).resolve().parent
+FILES = sorted([*(TESTS.parent / "examples").glob("*.hlo"), *(TESTS / "golden").glob("*.hlo")])
+ADD = "add { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT s = f32[] add(a, b) }\n"
+
+LOG_OF_ROW_SUM = f"""{ADD}ENTRY main {{
+  x = f32[16,40] parameter(0)
+  e = f32[16,40] exponential(x)
+  z = f32[] constant(0)
+  t = f32[16] reduce(e, z), dimensions={{1}}, to_apply=add
+  l = f32[16] log(t)
+  b = f32[16,40] broadcast(l), dimensions={{0}}
+  ROOT y = f32[16,40] subtract(x, b) }}"""
+
+FAR_APART = f"""{ADD}ENTRY main {{
+  x = f32[16,40] parameter(0)
+  z = f32[] constant(0)
+  t = f32[16] reduce(x, z), dimensions={{1}}, to_apply=add
+  r = f32[16,1] reshape(t)
+  n = f32[16,1] negate(r)
+  b = f32[16,1] broadcast(n), dimensions={{0,1}}
+  s = f32[16] reshape(b)
+  c = f32[16,40] broadcast(s), dimensions={{0}}
+  d = f32[16,40] subtract(x, c)
+  q = f32[16,40] multiply(d, d)
+  v = f32[16] reduce(q, z), dimensions={{1}}, to_apply=add
+  w = f32[16] rsqrt(v)
+  u = f32[16,40] broadcast(w), dimensions={{0}}
+  ROOT y = f32[16,40] multiply(d, u) }}"""
+
+SCATTER = f"""{ADD}ENTRY main {{
+  p = f32[64] parameter(0)
+  i = s32[8,1] parameter(1)
+  u = f32[8] parameter(2)
+  e = f32[8] exponential(u)
+  s = f32[64] scatter(p, i, e), update_window_dims={{}}, inserted_window_dims={{0}},
+    scatter_dims_to_operand_dims={{0}}, index_vector_dim=1, to_apply=add
+  n = f32[64] negate(s)
+  ROOT y = f32[64] exponential(n) }}"""
+
+BIAS = """ENTRY main {
+  x = f32[16,40] parameter(0)
+  g = bf16[40] parameter(1)
+  c = f32[40] convert(g)
+  b = f32[16,40] broadcast(c), dimensions={1}
+  ROOT y = f32[16,40] multiply(x, b) }"""
+
+PRODUCT = """ENTRY main {
+  x = f32[16,40] parameter(0)
+  w = f32[40,24] parameter(1)
+  e = f32[16,40] exponential(x)
+  ROOT d = f32[16,24] dot(e, w), lhs_contracting_dims={1}, rhs_contracting_dims={0} }"""
+
+PLANS = {
+    "log of sum": (LOG_OF_ROW_SUM, ["e l t", "b y"]),
+    "far apart": (FAR_APART, ["n r t", "b c d s", "q v w", "u y"]),
+    "scatter": (SCATTER, ["e s", "n y"]),
+    "cheap and outside of loops": (BIAS, ["b c y"]),
+    "read again by a loop": (PRODUCT, ["e", "d"]),
+}
+
+
+def programs() -> dict[str, str]:
+    """The programs of examples and goldens, and all that stand as text in tests."""
+    found = {f.name: f.read_text() for f in FILES}
+    for file in sorted(TESTS.glob("test_*.py")):
+        for node in ast.walk(ast.parse(file.read_text())):
+            text = node.value if isinstance(node, ast.Constant) else None
+            if isinstance(text, str) and "ROOT" in text and "{" in text:
+                found[f"{file.name}:{node.lineno}"] = text
+    return found
+
+
+def modules() -> dict[str, Module]:
+    parsed = {}
+    for name, text in programs().items():
+        try:
+            parsed[name] = ix.hlo.parse(text)
+        except (ix.ParseError, ix.UnsupportedOp, ix.InvalidMap):
+            assert not name.endswith(".hlo"), name  # pieces of programs, and bad ones
+    return parsed
+
+
+def names_what_it_is_about(error: ix.IndexingError, computation: Computation) -> bool:
+    inside = {computation, *(c for i in computation.instructions.values() for c in i.called)}
+    names = {c.name for c in inside} | {n for c in inside for n in c.instructions}
+    return any(name in str(error) for name in names)
+
+
+def test_every_computation_is_partitioned_and_emitted_or_refused_by_name() -> None:
+    found = modules()
+    assert len(found) > 60
+    emitted = 0
+    for name, module in found.items():
+        computations = list(module.computations.values())
+        fusions = [i for c in computations for i in c.instructions.values() if i.opcode == "fusion"]
+        for computation in computations:
+            try:
+                assert ix.partition(computation).holds(computation.root)
+            except ix.UnsupportedOp as error:
+                assert names_what_it_is_about(error, computation), f"{name}: {error}"
+        for target in (*computations, *fusions):
+            body = target if isinstance(target, Computation) else target.called[0]
+            try:
+                emitted += bool(ix.emit(target).source)
+            except (ix.UnsupportedOp, ix.CompileError) as error:
+                assert names_what_it_is_about(error, body), f"{name}: {error}"
+    assert emitted > 100
+
+
+def test_no_planned_kernel_does_its_work_more_than_twice() -> None:
+    seen = 0
+    for name, module in modules().items():
+        try:
+            kernels = planned_kernels(module)
+        except ix.UnsupportedOp:
+            continue
+        for planned in kernels:
+            once = sum(map(work_once, planned.computation.post_order()))
+            assert planned.kernel.work <= MAX_REPETITION * once, f"{name}: {planned.kernel.name}"
+            seen += 1
+    assert seen > 100
+
+
+@pytest.mark.parametrize(("text", "wanted"), PLANS.values(), ids=PLANS.keys())
+def test_plans(text: str, wanted: list[str]) -> None:
+    found = []
+    for planned in planned_kernels(ix.hlo.parse(text)):
+        names = (i.name for i in planned.computation.instructions.values() if i.opcode not in ("parameter", "constant"))
+        found.append(" ".join(sorted(names)))
+    assert found == wanted
+
+
+@pytest.mark.parametrize("name", ["log of sum", "far apart", "cheap and outside of loops", "read again by a loop"])
+def test_planned_programs_are_right(name: str) -> None:
+    text, _ = PLANS[name]
+    rng = np.random.default_rng(0)
+    shapes = [p.shape for p in ix.hlo.parse(text).entry.parameters]
+    arrays = [rng.uniform(0.5, 2, s.dimensions).astype(s.dtype) for s in shapes]
+    np.testing.assert_allclose(compiled(text)(*arrays), ix.evaluate(text, *arrays), rtol=1e-4, atol=1e-5)
+
+
+def test_a_program_is_no_single_kernel() -> None:
+    module = ix.hlo.parse(LOG_OF_ROW_SUM)
+    with pytest.raises(ix.UnsupportedOp, match=r"compute \w+ again and again.*emit_all\(module\)"):
+        ix.emit(module)
+    assert [k.emitter for k in ix.emit_all(module)] == ["reduction", "loop"]
+    assert {k.dialect for k in ix.emit_all(module, dialect="opencl")} == {"opencl"}
+
+
+def test_a_fusion_is_one_kernel_whatever_it_repeats_but_programs_take_it_apart() -> None:
+    body = LOG_OF_ROW_SUM.replace("ENTRY main", "body")
+    text = f"{body}\nENTRY e {{ x = f32[16,40] parameter(0)\n ROOT f = f32[16,40] fusion(x), kind=kLoop, calls=body }}"
+    module = ix.hlo.parse(text)
+    assert ix.emit(module).emitter == "loop"
+    assert ix.emit(module.entry.root).work > 16 * 40 * 40
+    assert len(ix.emit_all(module)) == 2
+
+
+def test_an_entry_with_several_fusions_is_emitted_in_parts() -> None:
+    body = "n { a = f32[8] parameter(0)\n ROOT r = f32[8] negate(a) }\nm { a = f32[8] parameter(0)\n ROOT r = f32[8] tanh(a) }"
+    text = f"""{body}
+      ENTRY e {{ x = f32[8] parameter(0)
+        f.1 = f32[8] fusion(x), kind=kLoop, calls=n
+        f.2 = f32[8] fusion(f.1), kind=kLoop, calls=m
+        unused = f32[8] fusion(x), kind=kLoop, calls=m
+        ROOT f.3 = f32[8] fusion(f.2), kind=kLoop, calls=n }}"""
+    with pytest.raises(ix.UnsupportedOp, match=r"fusions of its own \(f.1, f.2, .*emit_all"):
+        ix.emit(ix.hlo.parse(text))
+    assert [k.name for k in ix.emit_all(ix.hlo.parse(text))] == ["loop_negate", "loop_tanh"]
