@@ -95,8 +95,8 @@ OPENCL = DialectTable(
         "float_f64": "as_double",
         "inf_f32": "INFINITY",
         "inf_f64": "((f64)INFINITY)",
-        "nan_f32": "NAN",
-        "nan_f64": "((f64)NAN)",
+        "nan_f32": "(0.0f / 0.0f)",  # PoCL's NAN is no constant that a table may hold
+        "nan_f64": "((f64)(0.0f / 0.0f))",
         **{f"aligned{n}": f"__attribute__((aligned({n})))" for n in _ALIGNMENTS},
         **{f"thread_{a}": f"get_local_id({k})" for k, a in enumerate(_AXES)},
         **{f"block_{a}": f"get_group_id({k})" for k, a in enumerate(_AXES)},
