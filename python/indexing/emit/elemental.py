@@ -24,6 +24,7 @@ from indexing.lazy import np
 from indexing.ops import REGISTRY
 from indexing.ops.block import Indexing, leaves
 from indexing.ops.element import ElementContext, Index, Mapped, Value
+from indexing.ops.element_moves import zero
 from indexing.ops.element_types import element_type
 from indexing.ops.tuple_ import array_source
 
@@ -75,6 +76,9 @@ class FunctionWriter:
     def value(self, instruction: Instruction, index: Index, output: int = 0) -> Value:
         """Element `index` of array `output` of an instruction, written here or called."""
         instruction, output = array_source(instruction, output)
+        part = leaves(instruction.shape)[output]
+        if part.element_count == 0 and part.is_array:  # there is no element: what stands for one is never used
+            return Value(zero(part.element_type), part.element_type)
         found = self._remembered((self._frames[-1][0], instruction, output, index))
         if found is not None:
             return found
