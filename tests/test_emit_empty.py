@@ -51,6 +51,11 @@ EMPTY = {
         z = s32[] constant(0)
         n = s32[4,7] negate(p)
         ROOT r = s32[4,7] dynamic-update-slice(n, s, z, z)""",
+    "scatter into nothing": """t = s32[0] parameter(1)
+        i = s32[2,1] constant({{0}, {1}})
+        u = s32[2] constant({1, 2})
+        ROOT r = s32[0] scatter(t, i, u), update_window_dims={}, inserted_window_dims={0},
+          scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add""",
     "gather of nothing": """i = s32[0,1] parameter(1)
         g = s32[0,7] gather(p, i), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1,
           slice_sizes={1,7}
