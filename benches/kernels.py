@@ -15,7 +15,7 @@ from pathlib import Path
 
 import indexing as ix
 from indexing.analysis.coalescing import Access
-from indexing.emit import emit_fused
+from indexing.emitters import emit_fused
 
 CASES = Path(__file__).resolve().parent.parent / "tests" / "golden"
 
