@@ -70,8 +70,9 @@ PRODUCT = """ENTRY main {
   ROOT d = f32[16,24] dot(e, w), lhs_contracting_dims={1}, rhs_contracting_dims={0} }"""
 
 PLANS = {
-    "log of sum": (LOG_OF_ROW_SUM, ["e l t", "b y"]),
-    "far apart": (FAR_APART, ["n r t", "b c d s", "q v w", "u y"]),
+    "log of sum": (LOG_OF_ROW_SUM, ["b e l t y"]),
+    "log of another row's sum": (LOG_OF_OTHER_ROW, ["e l t", "b y"]),
+    "far apart": (FAR_APART, ["b c d n q r s t u v w y"]),
     "scatter": (SCATTER, ["e s", "n y"]),
     "cheap and outside of loops": (BIAS, ["b c y"]),
     "read again by a loop": (PRODUCT, ["e", "d"]),
