@@ -71,7 +71,7 @@ PRODUCT = """ENTRY main {
 
 PLANS = {
     "log of sum": (LOG_OF_ROW_SUM, ["b e l t y"]),
-    "log of another row's sum": (LOG_OF_OTHER_ROW, ["e l t", "b y"]),
+    "log of another row's sum": (LOG_OF_OTHER_ROW, ["e l t", "b o y"]),
     "far apart": (FAR_APART, ["b c d n q r s t u v w y"]),
     "scatter": (SCATTER, ["e s", "n y"]),
     "cheap and outside of loops": (BIAS, ["b c y"]),
