@@ -51,6 +51,25 @@ SCATTER = f"""{ADD}ENTRY main {{
   n = f32[64] negate(s)
   ROOT y = f32[64] exponential(n) }}"""
 
+SCATTER_INTO_ZEROS = f"""{ADD}ENTRY main {{
+  i = s32[8,1] parameter(0)
+  u = f32[8] parameter(1)
+  k = f32[] constant(0)
+  p = f32[64] broadcast(k), dimensions={{}}
+  e = f32[8] exponential(u)
+  s = f32[64] scatter(p, i, e), update_window_dims={{}}, inserted_window_dims={{0}},
+    scatter_dims_to_operand_dims={{0}}, index_vector_dim=1, to_apply=add
+  ROOT y = f32[64] maximum(s, p) }}"""
+
+READ_BESIDES = f"""{ADD}ENTRY main {{
+  i = s32[64,1] parameter(0)
+  u = f32[64] parameter(1)
+  k = f32[] constant(0)
+  p = f32[64] broadcast(k), dimensions={{}}
+  e = f32[64] maximum(u, p)
+  ROOT s = f32[64] scatter(p, i, e), update_window_dims={{}}, inserted_window_dims={{0}},
+    scatter_dims_to_operand_dims={{0}}, index_vector_dim=1, to_apply=add }}"""
+
 BIAS = """ENTRY main {
   x = f32[16,40] parameter(0)
   g = bf16[40] parameter(1)
@@ -68,6 +87,8 @@ PLANS = {
     "log of sum": (LOG_OF_ROW_SUM, ["e l t", "b y"]),
     "far apart": (FAR_APART, ["n r t", "b c d s", "q v w", "u y"]),
     "scatter": (SCATTER, ["e s", "n y"]),
+    "scatter into zeros": (SCATTER_INTO_ZEROS, ["p", "e s", "p y"]),
+    "scatter into zeros that are read besides": (READ_BESIDES, ["p", "e p s"]),
     "cheap and outside of loops": (BIAS, ["b c y"]),
     "read again by a loop": (PRODUCT, ["e", "d"]),
 }
@@ -144,12 +165,12 @@ def test_plans(text: str, wanted: list[str]) -> None:
     assert found == wanted
 
 
-@pytest.mark.parametrize("name", ["log of sum", "far apart", "cheap and outside of loops", "read again by a loop"])
+@pytest.mark.parametrize("name", PLANS)
 def test_planned_programs_are_right(name: str) -> None:
     text, _ = PLANS[name]
     rng = np.random.default_rng(0)
     shapes = [p.shape for p in ix.hlo.parse(text).entry.parameters]
-    arrays = [rng.uniform(0.5, 2, s.dimensions).astype(s.dtype) for s in shapes]
+    arrays = [rng.uniform(0.5, 8, s.dimensions).astype(s.dtype) for s in shapes]
     np.testing.assert_allclose(compiled(text)(*arrays), ix.evaluate(text, *arrays), rtol=1e-4, atol=1e-5)
 
 
