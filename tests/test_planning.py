@@ -202,3 +202,9 @@ def test_an_entry_with_several_fusions_is_emitted_in_parts() -> None:
     with pytest.raises(ix.UnsupportedOp, match=r"fusions of its own \(f.1, f.2, .*emit_all"):
         ix.emit(ix.hlo.parse(text))
     assert [k.name for k in ix.emit_all(ix.hlo.parse(text))] == ["loop_negate", "loop_tanh"]
+
+
+def test_the_work_of_a_scatter_is_its_result_and_its_updates() -> None:
+    assembled, negated = ix.emit_all(ix.hlo.parse(SCATTER))
+    assert assembled.work == 64 + 8 + 8, "the result, the updates, and what these are computed by"
+    assert negated.work == 64 + 64
