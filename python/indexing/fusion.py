@@ -62,7 +62,8 @@ def input_to_output(instruction: Instruction, input: int = 0, physical_layout: b
 
     Where the operand is a tuple, `leaf` says which of its arrays a map starts from. Otherwise as `output_to_input`.
     """
-    check_number(input, len(instruction.operands), f"{instruction.name} has", "operands")
+    if instruction.operands or instruction.opcode == "parameter" or input:
+        check_number(input, len(instruction.operands), f"{instruction.name} has", "operands")
     found = instruction_inverse(instruction, input)
     if physical_layout and instruction.operands:
         sources = leaves(instruction.operands[input].shape)

@@ -81,7 +81,7 @@ def row_space(computation: Computation) -> RowSpace | None:
 
 
 def _may_give_space(reduce: Instruction) -> bool:
-    if reduce.opcode != "reduce" or not reduce.ints("dimensions"):
+    if reduce.opcode != "reduce" or not reduce.ints("dimensions") or reduce.operands[0].shape.element_count < 2:
         return False
     return (
         0 not in reduce.operands[0].shape.dimensions and len({major_to_minor(o.shape) for o in arrays_of(reduce)}) == 1
