@@ -136,6 +136,15 @@ def test_complex_logarithms_beside_one_keep_both_parts(kind):
         np.testing.assert_allclose(got.imag, want.imag, rtol=1e-6)
 
 
+@pytest.mark.parametrize("opcode", ["log-plus-one", "rsqrt", "divide"])
+def test_complex_scalars(opcode):
+    operands = "p, p" if opcode == "divide" else "p"
+    text = f"ENTRY e {{\n p = c64[] parameter(0)\n ROOT r = c64[] {opcode}({operands})\n}}\n"
+    x = np.complex64(3 + 4j)
+    want = {"log-plus-one": cmath.log(4 + 4j), "rsqrt": 1 / (2 + 1j), "divide": 1}[opcode]
+    np.testing.assert_allclose(ix.evaluate(text, x), want, rtol=1e-6)
+
+
 @pytest.mark.parametrize("kind", ["f32", "f64", "f16", "bf16"])
 def test_tables_of_constants_hold_infinities_and_nans(kind):
     values = [math.nan, math.inf, -math.inf, 1.5, -0.0, 2, math.nan, 0.25, 1, -1, 3, 7.25]
