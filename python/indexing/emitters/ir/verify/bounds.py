@@ -9,7 +9,7 @@ from indexing._core import Interval, SymbolicExpr
 from indexing.emitters.ir.accesses import INT64, Accesses, Context, all_accesses
 from indexing.emitters.ir.verify.check import Check
 from indexing.emitters.ir.verify.data import value_range
-from indexing.errors import IndexingError
+from indexing.errors import IndexingError, Undecided
 
 if TYPE_CHECKING:
     from indexing.emitters.ir.nodes import Buffer, Kernel
@@ -58,7 +58,10 @@ def _box(buffer: Buffer, rank: int) -> list[Interval]:
 
 def _text(body: Accesses, index: Sequence[SymbolicExpr]) -> str:
     names = [v.name for v in body.variables]
-    return f"[{', '.join(e.to_text(names) for e in index)}]"
+    try:
+        return f"[{', '.join(e.to_text(names) for e in index)}]"
+    except Undecided:  # an expression that shares its parts, and is too long written out
+        return "[...]"
 
 
 def _aligned(body: Accesses, first: SymbolicExpr, width: int, where: str) -> Check:

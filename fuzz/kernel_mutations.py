@@ -1,0 +1,381 @@
+"""Mutations of kernels: each must be found by the verifier, or by running it beside the reference.
+
+    python fuzz/kernel_mutations.py [--count N] [--seed S] [--only WORDS] FILE.hlo ...
+
+Makes N mutants of the kernel of each fusion (0: all of them), and prints those that nothing finds; the exit status is then 1.
+A mutant that computes the same as the kernel is told by a reason: its source is the same, no thread comes to where a
+condition differs, or a barrier stands between accesses that do not meet.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+import indexing as ix
+from indexing._core import Interval, constant
+from indexing.emitters.ir import nodes as ir
+from indexing.emitters.ir.accesses import entry_accesses
+from indexing.emitters.ir.passes.dead_code import remove_dead_code
+from indexing.emitters.ir.passes.fold import fold_constants
+from indexing.emitters.ir.passes.thread_loops import thread_loops
+from indexing.emitters.ir.traversal import rewrite_statement
+from indexing.emitters.ir.verify import verify
+from indexing.emitters.targets import TARGETS, write
+from indexing.emitters.types import storage_bytes, storage_type
+from indexing.hlo import Computation
+from indexing.ops.block import leaves
+from indexing.runtime.host import HostKernel, address, aligned_bytes
+from indexing.trial import difference, make_inputs
+
+TOLERANCE = 1e-3
+DIALECT = "opencl"  # whose kernels have barriers, shared memory and vectors, and no shuffles: threads can be made loops
+PROBE = ir.Buffer("probe", "s32", (1,), "global", "scratch", 99)
+REACHED = ir.Store("probe", (constant(0),), ir.Constant("s32", 1))
+POISON = {1: 0xA5, 2: 0xA5A5, 4: 0xA5A5A5A5, 8: 0xA5A5A5A5A5A5A5A5}
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A kernel with one fault. In `probes` a store to the buffer `probe` stands where the fault makes a difference."""
+
+    kind: str
+    what: str
+    kernel: ir.Kernel
+    probes: tuple[ir.Kernel, ...] = ()
+
+
+# ---------------------------------------------------------------- where
+
+
+Change = Callable[[ir.Statement], "Iterator[tuple[str, str, ir.Block, tuple[ir.Block, ...]]]"]
+
+
+def in_block(block: ir.Block, change: Change) -> Iterator[tuple[str, str, ir.Block, tuple[ir.Block, ...]]]:
+    """All changes of one statement of a block, or of a block within: kind, description, the block, and its probes."""
+    for k, s in enumerate(block):
+        before, after = block[:k], block[k + 1 :]
+        for kind, what, found, probes in change(s):
+            reached = probes or ((REACHED, s),)
+            yield kind, what, (*before, *found, *after), tuple((*before, *p, *after) for p in reached)
+        if isinstance(s, ir.For):
+            for kind, what, body, probes in in_block(s.body, change):
+                yield (
+                    kind,
+                    what,
+                    (*before, replace(s, body=body), *after),
+                    tuple((*before, replace(s, body=p), *after) for p in probes),
+                )
+        if isinstance(s, ir.If):
+            for name in ("then", "otherwise"):
+                for kind, what, body, probes in in_block(getattr(s, name), change):
+                    yield (
+                        kind,
+                        what,
+                        (*before, replace(s, **{name: body}), *after),
+                        tuple((*before, replace(s, **{name: p}), *after) for p in probes),
+                    )
+
+
+def mutants(kernel: ir.Kernel) -> Iterator[Mutant]:
+    """All mutants of a kernel."""
+    buffers = (*kernel.buffers, PROBE)
+    for change in (_changes, lambda s: _moved_stores(kernel, s)):
+        for kind, what, body, probes in in_block(kernel.body, change):
+            found = tuple(replace(kernel, body=p, buffers=buffers) for p in probes)
+            yield Mutant(kind, what, replace(kernel, body=body), found)
+    yield from _intervals(kernel)
+    for k, f in enumerate(kernel.functions):
+        for kind, what, body, _ in in_block(f.body, _changes):
+            functions = (*kernel.functions[:k], replace(f, body=body), *kernel.functions[k + 1 :])
+            yield Mutant(kind, f"{f.name}: {what}", replace(kernel, functions=functions))
+
+
+# ---------------------------------------------------------------- what
+
+
+def _changes(s: ir.Statement) -> Iterator[tuple[str, str, ir.Block, tuple[ir.Block, ...]]]:
+    if isinstance(s, ir.If):
+        yield from _conditions(s)
+    elif isinstance(s, ir.For):
+        for name, by in (("stop", -1), ("stop", 1), ("start", 1)):
+            changed = replace(s, **{name: getattr(s, name) + by})
+            yield "loop bound", f"{name} of the loop over {s.variable} by {by}", (changed,), ()
+    elif isinstance(s, ir.Barrier):
+        yield "barrier", "a barrier less", (), ()
+    elif isinstance(s, ir.Fence):
+        yield "fence", "a fence less", (), ()
+    elif isinstance(s, ir.Store | ir.AtomicUpdate | ir.Copy | ir.Assign):
+        name = s.destination if isinstance(s, ir.Copy) else s.name if isinstance(s, ir.Assign) else s.buffer
+        yield "statement", f"without the {type(s).__name__.lower()} to {name}", (), ()
+    yield from _places(s)
+    yield from _values(s)
+
+
+def _conditions(s: ir.If) -> Iterator[tuple[str, str, ir.Block, tuple[ir.Block, ...]]]:
+    for k, c in enumerate(s.conditions):
+        others = s.conditions[:k], s.conditions[k + 1 :]
+        without = (*others[0], *others[1])
+        dropped = (replace(s, conditions=without),) if without else s.then
+        if not isinstance(c, ir.Within):
+            yield "predicate", f"condition {k} dropped", dropped, ()
+            continue
+        outside = []
+        if c.lower is not None:
+            outside.append(ir.Within(c.expression, None, c.lower - 1))
+        if c.upper is not None:
+            outside.append(ir.Within(c.expression, c.upper + 1, None))
+        probes = tuple((_probe(without, o),) for o in outside)
+        yield "predicate", f"condition {k} dropped: {c.expression} in [{c.lower}, {c.upper}]", dropped, probes
+        for name, by in (("lower", -1), ("lower", 1), ("upper", -1), ("upper", 1)):
+            bound = getattr(c, name)
+            if bound is None:
+                continue
+            changed = replace(c, **{name: bound + by})
+            edge = max(bound, bound + by) if name == "upper" else min(bound, bound + by)
+            probe = _probe(without, ir.Within(c.expression, edge, edge))
+            found = replace(s, conditions=(*others[0], changed, *others[1]))
+            yield "predicate", f"{name} bound {bound} of {c.expression} by {by}", (found,), ((probe,),)
+
+
+def _probe(conditions: tuple[ir.Value, ...], where: ir.Within) -> ir.If:
+    return ir.If((*conditions, where), (REACHED,))
+
+
+def _places(s: ir.Statement) -> Iterator[tuple[str, str, ir.Block, tuple[ir.Block, ...]]]:
+    """Places off by one, of stores and index variables."""
+    for by in (-1, 1):
+        if isinstance(s, ir.Store | ir.AtomicUpdate | ir.FetchAdd):
+            for k, e in enumerate(s.index):
+                moved = (*s.index[:k], e + by, *s.index[k + 1 :])
+                yield "index", f"place in {s.buffer} by {by}", (replace(s, index=moved),), ()
+        elif isinstance(s, ir.Copy):
+            for name in ("destination_index", "source_index"):
+                moved_copy = replace(s, **{name: getattr(s, name) + by})
+                yield "index", f"{name} of {s.destination} = {s.source} by {by}", (moved_copy,), ()
+        elif isinstance(s, ir.LetIndex) and isinstance(s.value, ix.SymbolicExpr):
+            yield "index", f"index variable {s.variable} by {by}", (replace(s, value=s.value + by),), ()
+
+
+_OTHER = {"add": "sub", "sub": "add", "mul": "add", "maximum": "minimum", "minimum": "maximum", "lt": "ge", "ge": "lt"}
+
+
+def _values(s: ir.Statement) -> Iterator[tuple[str, str, ir.Block, tuple[ir.Block, ...]]]:
+    """A load off by one, another constant, another operation."""
+    seen: list[ir.Value] = []
+
+    def note(value: ir.Value) -> ir.Value:
+        seen.append(value)
+        return value
+
+    rewrite_statement(s, note)
+    for number, value in enumerate(seen):
+        for kind, what, other in _other_values(value):
+            count = iter(range(len(seen)))
+            changed = rewrite_statement(s, lambda v: other if next(count) == number else v)  # noqa: B023
+            yield kind, what, (changed,), ()
+
+
+def _other_values(value: ir.Value) -> Iterator[tuple[str, str, ir.Value]]:
+    if isinstance(value, ir.Load):
+        for by in (-1, 1):
+            for k, e in enumerate(value.index):
+                moved = (*value.index[:k], e + by, *value.index[k + 1 :])
+                yield "index", f"load of {value.buffer} by {by}", replace(value, index=moved)
+    elif isinstance(value, ir.Constant) and not isinstance(value.value, complex):
+        other = not value.value if value.type == "pred" else 1 if abs(value.value) == float("inf") else value.value + 1
+        yield "constant", f"constant {value.value}", replace(value, value=other)
+    elif isinstance(value, ir.Op) and value.opcode in _OTHER and (value.type != "pred" or value.opcode in ("lt", "ge")):
+        yield "operation", f"{value.opcode} as {_OTHER[value.opcode]}", replace(value, opcode=_OTHER[value.opcode])
+
+
+def _moved_stores(kernel: ir.Kernel, s: ir.Statement) -> Iterator[tuple[str, str, ir.Block, tuple[ir.Block, ...]]]:
+    """A store at the place that counts from the buffer's end, or with two variables exchanged."""
+    if isinstance(s, ir.Store | ir.AtomicUpdate) and s.index:
+        turned = -s.index[0] + kernel.buffer(s.buffer).size - 1
+        yield "store's index", f"place in {s.buffer} from the end", (replace(s, index=(turned,)),), ()
+        used = s.index[0].used_variables()
+        if len(used) > 1:
+            swapped = [ix.variable(k) for k in range(max(used) + 1)]
+            a, b = used[:2]
+            swapped[a], swapped[b] = swapped[b], swapped[a]
+            place = s.index[0].replace_variables(swapped)
+            yield "store's index", f"variables {a} and {b} of {s.buffer}", (replace(s, index=(place,)),), ()
+
+
+def _intervals(kernel: ir.Kernel) -> Iterator[Mutant]:
+    """Intervals of index variables that say too much, or too little."""
+    for k, v in enumerate(kernel.variables):
+        low, high = v.interval.lower, v.interval.upper
+        for a, b in ((low, high - 1), (low + 1, high), (low, high + 1)):
+            if a <= b and v.kind != "thread":
+                changed = replace(v, interval=Interval(a, b))
+                variables = (*kernel.variables[:k], changed, *kernel.variables[k + 1 :])
+                yield Mutant("interval", f"{v.name} in [{a}, {b}]", replace(kernel, variables=variables))
+
+
+# ---------------------------------------------------------------- found or not
+
+
+class Trial:
+    """A kernel, what is proved of it, and what it computes."""
+
+    def __init__(self, computation: Computation) -> None:
+        """IndexingError where there is no kernel for the computation."""
+        emitted = ix.emit(computation, dialect=DIALECT)
+        self.kernel, self.arguments = emitted.lowered, emitted.arguments
+        self.computation = computation
+        self.shapes = list(leaves(computation.root.shape))
+        self.parameters = [p.shape for p in computation.parameters]
+        self.unproved = self._unproved(self.kernel)
+        self.source = _source(self.kernel)
+        self.data = [make_inputs(self.parameters, seed) for seed in (0, 1, 0)]
+        self.expected = [_flat(ix.evaluate(computation.module, *d)) for d in self.data]
+        wrong = self.run(self.kernel)
+        assert not wrong, f"{self.kernel.name}: {wrong}"
+
+    def verdict(self, mutant: Mutant) -> str:
+        """How a mutant is found (`proof: ...`, `run: ...`), or why it is none (`same: ...`); empty where it is missed."""
+        unproved = self._unproved(mutant.kernel)
+        if unproved - self.unproved:
+            return f"proof: {next(iter(unproved - self.unproved))}"
+        if _source(mutant.kernel) == self.source:
+            return "same: the source"
+        if mutant.probes and all(map(_is_never_reached, mutant.probes)):
+            return "same: no thread comes to where it makes a difference"
+        try:
+            wrong = self.run(mutant.kernel)
+        except ix.CompileError as error:
+            return f"proof: {str(error).splitlines()[0]}"
+        if wrong:
+            return f"run: {wrong}"
+        return "same: nobody touches what another has written since" if mutant.kind == "barrier" else ""
+
+    def _unproved(self, kernel: ir.Kernel) -> Counter[str]:
+        return Counter(c.kind for c in verify(kernel).checks if c.status != "proved")
+
+    def run(self, kernel: ir.Kernel) -> str:
+        """What is wrong with the results of three calls; empty where nothing is."""
+        threads = kernel.block[0] * kernel.block[1] * kernel.block[2]
+        host = HostKernel(kernel.name, _source(_poisoned(kernel)), kernel.grid, threads)
+        scratch = {k: _memory(a.zeros()) for k, a in enumerate(self.arguments) if a.kind == "scratch"}
+        for call, (arrays, expected) in enumerate(zip(self.data, self.expected, strict=True)):
+            memory: list[np.ndarray] = []
+            for k, a in enumerate(self.arguments):
+                if a.alias_of is not None:
+                    memory.append(memory[a.alias_of])
+                elif a.kind == "scratch":
+                    memory.append(scratch[k])
+                elif a.kind == "input":
+                    memory.append(_memory(_physical(np.asarray(arrays[a.number]), a.layout)))
+                else:
+                    memory.append(_memory(np.full(self.shapes[a.number].dimensions, 77, self.shapes[a.number].dtype)))
+            host.launch([address(m) for m, a in zip(memory, self.arguments, strict=True) if a.alias_of is None])
+            for m, a in zip(memory, self.arguments, strict=True):
+                if a.kind == "output":
+                    apart = difference(_logical(m, self.shapes[a.number]), expected[a.number])
+                    if apart.largest > TOLERANCE or apart.misplaced:
+                        return f"output {a.number} of call {call}: {apart}"
+        return ""
+
+
+def _source(kernel: ir.Kernel) -> str:
+    plain = remove_dead_code(fold_constants(kernel))
+    return write(thread_loops(replace(plain, buffers=kernel.buffers)), TARGETS["c"])
+
+
+def _poisoned(kernel: ir.Kernel) -> ir.Kernel:
+    """The kernel with memory of blocks and threads that holds no zeros by chance."""
+    variables, stores = list(kernel.variables), []
+    for b in kernel.buffers:
+        if b.space in ("shared", "local"):
+            k, kind = len(variables), storage_type(b.element_type)
+            poison = ir.Constant(kind, POISON[storage_bytes(b.element_type)] if kind[0] in "su" else 1e30)
+            variables.append(ir.IndexVariable(f"poison{k}", Interval(0, b.size - 1), "loop"))
+            stores.append(ir.For(k, constant(0), constant(b.size), 1, (ir.Store(b.name, (ix.variable(k),), poison),)))
+    body = (*stores, ir.Barrier(), *kernel.body) if stores else kernel.body
+    return replace(kernel, variables=tuple(variables), body=body)
+
+
+def _is_never_reached(probe: ir.Kernel) -> bool:
+    body = entry_accesses(probe)
+    return all(body.access_map(a).is_empty() for a in body.found if a.buffer == "probe")
+
+
+def _flat(value: object) -> list[np.ndarray]:
+    return [a for v in value for a in _flat(v)] if isinstance(value, tuple | list) else [np.asarray(value)]
+
+
+def _memory(array: np.ndarray) -> np.ndarray:
+    """A copy as kernels want it, aligned."""
+    raw = np.ascontiguousarray(array).view(np.uint8).reshape(-1) if array.ndim else array.reshape(1).view(np.uint8)
+    memory = aligned_bytes(max(raw.size, 1))[: raw.size]
+    memory[...] = raw
+    return memory
+
+
+def _physical(array: np.ndarray, layout: tuple[int, ...] | None) -> np.ndarray:
+    return array if layout is None else np.ascontiguousarray(array.transpose(layout[::-1]))
+
+
+def _logical(memory: np.ndarray, shape: ix.hlo.Shape) -> np.ndarray:
+    order = tuple(reversed(shape.minor_to_major))
+    physical = memory.view(shape.dtype).reshape(tuple(shape.dimensions[d] for d in order))
+    return physical.transpose(np.argsort(order)) if order else physical
+
+
+# ---------------------------------------------------------------- the command
+
+
+def sample(found: Sequence[Mutant], count: int, seed: int) -> list[Mutant]:
+    """Some mutants, of all kinds in turns; all where `count` is 0."""
+    if not count:
+        return list(found)
+    chance = random.Random(seed)
+    by_kind: dict[str, list[Mutant]] = {}
+    for m in chance.sample(found, len(found)):
+        by_kind.setdefault(m.kind, []).append(m)
+    turns = [kinds[k] for k in range(len(found)) for kinds in by_kind.values() if k < len(kinds)]
+    return turns[:count]
+
+
+def judge(file: Path, count: int = 0, seed: int = 0) -> tuple[Counter[str], list[Mutant]]:
+    """How mutants of a file's kernel are found, counted; and those that are missed."""
+    trial = Trial(ix.hlo.load(file).entry)
+    counts: Counter[str] = Counter()
+    missed = []
+    for mutant in sample(list(mutants(trial.kernel)), count, seed):
+        verdict = trial.verdict(mutant)
+        counts[verdict.partition(":")[0] or "missed"] += 1
+        if not verdict:
+            missed.append(mutant)
+    return counts, missed
+
+
+def main() -> int:
+    """Judge the mutants of each file."""
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("files", nargs="+", type=Path)
+    options.add_argument("--count", type=int, default=0)
+    options.add_argument("--seed", type=int, default=0)
+    chosen = options.parse_args()
+    total: Counter[str] = Counter()
+    for file in chosen.files:
+        counts, missed = judge(file, chosen.count, chosen.seed)
+        total += counts
+        print(f"{file.stem}: {dict(counts)}", flush=True)
+        for m in missed:
+            print(f"  missed: {m.kind}: {m.what}", flush=True)
+    print(f"seed {chosen.seed}: {dict(total)}")
+    return 1 if total["missed"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
