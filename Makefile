@@ -60,7 +60,7 @@ fmt: $(VENV)/.developed ## format Rust and Python
 golden: $(VENV)/.developed ## accept the current output as what the golden tests expect
 	cd tests && GOLDEN=accept "$(python)" -m pytest -q -k golden
 
-fuzz: $(VENV)/.developed ## N= random problems (SEED=, FIRST=) in Rust, N/1000 maps through Python and isl, HLO modules, odd calls and commands
+fuzz: $(VENV)/.developed ## N= random problems (SEED=, FIRST=) in Rust, N/1000 maps through Python and isl, HLO modules and mutants (PROGRAMS=), odd calls and commands
 	cargo run --quiet --locked --release --manifest-path fuzz/volume/Cargo.toml -- $(N) $(seed) $(FIRST)
 	cargo run --quiet --locked --release --manifest-path fuzz/slow/Cargo.toml -- $(few)0 $(seed)
 	"$(python)" fuzz/maps.py --count $(few) --seed $(seed)
@@ -68,6 +68,7 @@ fuzz: $(VENV)/.developed ## N= random problems (SEED=, FIRST=) in Rust, N/1000 m
 	"$(python)" fuzz/arguments.py --count $(few)0 --seed $(seed)
 	"$(python)" fuzz/command_line.py --count $(few) --seed $(seed)
 	cd fuzz && "$(python)" -m modules --count $(few) --seed $(seed)
+	"$(python)" fuzz/hlo_verifier.py --count $(few) --seed $(seed) $(PROGRAMS)
 
 bench: $(VENV)-bench/.made ## speed: the core (CORPUS= a file of maps), Python, growth, and the peers that pip installs
 	CORPUS="$(corpus)" cargo bench --quiet --locked --manifest-path benches/core/Cargo.toml

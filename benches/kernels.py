@@ -13,10 +13,9 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from indexing.emit import emit_fused
-
 import indexing as ix
 from indexing.analysis.coalescing import Access
+from indexing.emitters import emit_fused
 
 CASES = Path(__file__).resolve().parent.parent / "tests" / "golden"
 

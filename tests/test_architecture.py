@@ -195,7 +195,7 @@ def test_only_targets_know_which_target_it_is() -> None:
         if file.parent.name == "targets":
             continue
         for number, line in enumerate(file.read_text().splitlines(), 1):
-            is_default = "dialect: str =" in line
+            is_default = "dialect: Dialect =" in line
             if asked.search(line) or (names.search(line) and not is_default and 'kind == "c"' not in line):
                 found.append(f"{file.relative_to(ROOT)}:{number}: {line.strip()}")
     assert found == []

@@ -222,14 +222,14 @@ add { a = f32[] parameter(0)
   b = f32[] parameter(1)
   ROOT s = f32[] add(a, b) }
 ENTRY main {
-  x = f32[6,10] parameter(0)
+  x = f32[6,6] parameter(0)
   z = f32[] constant(0)
   t = f32[6] reduce(x, z), dimensions={1}, to_apply=add
-  b = f32[6,10] broadcast(t), dimensions={0}
-  d = f32[6,10] subtract(x, b)
+  b = f32[6,6] broadcast(t), dimensions={1}
+  d = f32[6,6] subtract(x, b)
   r = f32[6] reduce(d, z), dimensions={1}, to_apply=add
-  c = f32[6,10] broadcast(r), dimensions={0}
-  ROOT y = f32[6,10] subtract(x, c)
+  c = f32[6,6] broadcast(r), dimensions={1}
+  ROOT y = f32[6,6] subtract(x, c)
 }
 """
 

@@ -54,7 +54,7 @@ def operations(kind: ElementType) -> Iterator[tuple[str, str, str]]:
         yield f"{own} not(a)", t, "not"
     else:
         yield from ((f"{own} {op}(a, b)", t, op) for op in (*binary, *BITS))
-        unary = ("abs", "negate", "sign", "not", "popcnt", "count-leading-zeros")
+        unary = ("negate", "not", "popcnt", "count-leading-zeros", *(("abs", "sign") if kind.kind == "signed" else ()))
         yield from ((f"{own} {op}(a)", t, op) for op in unary)
     if kind.kind != "complex":
         yield f"{own} clamp(a, b, c)", t, "clamp"

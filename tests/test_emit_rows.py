@@ -332,7 +332,15 @@ def test_what_is_read_elsewhere_is_a_function() -> None:
       sb = f32[12,96] broadcast(s), dimensions={{0}}
       ROOT o = f32[12,96] subtract(h, sb)
     }}"""
-    assert_proved(run(text))
+    kernel = run(text)
+    assert_proved(kernel)
+    assert kernel.work < 20 * 12 * 96
+
+
+def test_work_is_that_of_each_element_once() -> None:
+    kernel = ix.emit(ix.hlo.parse(layernorm(64, 512)).entry)
+    per_element = 2 + 5  # reductions; the differences, squares, products and sums
+    assert per_element * 64 * 512 <= kernel.work < (per_element + 1) * 64 * 512
 
 
 def test_knows_large_numbers_of_rows() -> None:

@@ -68,15 +68,16 @@ def test_softmax(device: str) -> None:
     np.testing.assert_allclose(run(2 * x), softmax(2 * x), rtol=1e-5)
 
 
-def test_softmax_is_four_kernels_and_nothing_runs_in_the_reference() -> None:
+def test_softmax_is_one_kernel_and_nothing_runs_in_the_reference() -> None:
     run = compiled(SOFTMAX, device="cpu")
     assert run.device == "cpu"
-    assert len(run.kernels) == 4, "max; exp; sum; the quotient"
+    assert [k.emitter for k in run.kernels] == ["rows"]
     assert run.reference_steps == ()
 
 
 def test_a_cluster_never_computes_an_element_twice_in_a_loop() -> None:
-    graph = flatten(ix.hlo.parse(SOFTMAX).entry)
+    few_long_rows = SOFTMAX.replace("[6,10]", "[2,131072]").replace("[6]", "[2]")
+    graph = flatten(ix.hlo.parse(few_long_rows).entry)
     found = {
         c.root.instruction.name: {n.instruction.name for n in c.nodes} for c in plan_fusions(graph, KernelSupport())
     }

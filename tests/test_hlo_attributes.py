@@ -14,7 +14,7 @@ def root(*lines: str) -> ix.hlo.Instruction:
 
 
 def opaque(attributes: str) -> ix.hlo.Instruction:
-    return root(f"r = f32[] custom-call(), {attributes}")
+    return root(f'r = f32[] custom-call(), custom_call_target="x", {attributes}')
 
 
 def test_integers_and_flags() -> None:

@@ -205,7 +205,7 @@ def test_calls() -> None:
     reduce = (
         "e { a = f32[2] parameter(0) z = f32[] constant(0) ROOT r = f32[] reduce(a, z), dimensions={0}, to_apply=f }"
     )
-    refused(one + reduce, r"must take 2 scalars, it takes \(f32\[\]\)")
+    refused(one + reduce, r"must take \(f32\[\], f32\[\]\), it takes \(f32\[\]\)")
     refused(
         one + "e { a = f32[2] parameter(0) ROOT r = f32[2] while(a), condition=f, body=f }", "parameter 0 has shape"
     )

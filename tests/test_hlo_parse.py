@@ -240,9 +240,9 @@ def test_operands_written_in_place() -> None:
 def test_values_with_spaces_outside_of_brackets() -> None:
     c = check_round_trip("""ENTRY e {
       a = f32[1] custom-call(), custom_call_target="x", literal=s32[2]{0} {1, 2}, api_version=API_VERSION_TYPED_FFI
-      b = f32[1] custom-call(), literal=( s32[4]{0} {4, 128, 128, 3}, pred[] true ), sharding={mesh['a'=2,'<z> w'=2], [{}]}
-      n = f32[1] custom-call(), literal=f32[] nan
-      ROOT nan = f32[1] custom-call(), literal=f32[] 0.1
+      b = f32[1] custom-call(), custom_call_target="x", literal=( s32[4]{0} {4, 128, 128, 3}, pred[] true ), sharding={mesh['a'=2,'<z> w'=2], [{}]}
+      n = f32[1] custom-call(), custom_call_target="x", literal=f32[] nan
+      ROOT nan = f32[1] custom-call(), custom_call_target="x", literal=f32[] 0.1
     }""").entry
     assert c.instructions["a"].attributes["literal"] == "s32[2]{0} {1, 2}"
     assert c.instructions["b"].attributes["literal"] == "( s32[4]{0} {4, 128, 128, 3}, pred[] true )"
@@ -361,8 +361,112 @@ def test_files(tmp_path) -> None:
     assert facts(ix.hlo.load(plain)) == facts(ix.hlo.load(str(packed))) == facts(ix.hlo.parse(OPTIMIZED))
     packed.write_bytes(packed.read_bytes()[:-20])
     plain.write_bytes(b"HloModule m\nENTRY \xff")
-    for path, where in [(packed, "gzip"), (plain, "line 2, column 7")]:
+    for path, where in [(packed, "gzip"), (plain, "a.hlo:2:7: ")]:
         with pytest.raises(ix.ParseError, match=where):
             ix.hlo.load(path)
     with pytest.raises(FileNotFoundError):
         ix.hlo.load(tmp_path / "none")
+
+
+PAIR = """
+f {
+  p = f32[8] parameter(0)
+  a = f32[8] negate(p)
+  b = (f32[8], s32[]) custom-call(p), custom_call_target="x"
+  ROOT t = (f32[8], (f32[8], s32[])) tuple(a, b)
+}
+"""
+
+
+def test_elements_of_tuples_without_an_instruction() -> None:
+    """`%f#1#0` is an element of an element; equal ones are one instruction."""
+    module = check_round_trip(
+        PAIR
+        + """ENTRY e {
+      x = f32[8] parameter(0)
+      %f.1 = (f32[8], (f32[8], s32[])) fusion(x), kind=kLoop, calls=f
+      y = f32[8] add(%f.1#0, f32[8] %f.1#1#0)
+      ROOT %r = f32[8] subtract(y, %f.1#1#0)
+    }"""
+    )
+    r = module.entry.root
+    inner = r.operands[1]
+    assert inner.opcode == "get-tuple-element" and inner.integer("index") == 0
+    assert inner.operands[0].opcode == "get-tuple-element" and inner.operands[0].integer("index") == 1
+    assert r.operands[0].operands[1] is inner
+    assert [i.opcode for i in module.entry.instructions.values()].count("get-tuple-element") == 3
+    assert inner.operands[0].operands == (module.entry.instructions["f.1"],)
+
+
+@pytest.mark.parametrize(
+    ("operand", "message"),
+    [
+        ("%f.1#2", r"there is no element 2 in \(f32"),
+        ("%f.1#0#0", r"there is no element 0 in f32\[8\]"),
+        ("%f.1#", "expected the number of an element"),
+        ("%f.1#-1", "expected the number of an element"),
+        ("f32[7] %f.1#0", r"f.1 has shape f32\[8\], not f32\[7\]"),
+    ],
+)
+def test_elements_that_are_none(operand: str, message: str) -> None:
+    entry = "ENTRY e { x = f32[8] parameter(0) f.1 = (f32[8], (f32[8], s32[])) fusion(x), kind=kLoop, calls=f\n"
+    with pytest.raises(ix.ParseError, match=message):
+        ix.hlo.parse(f"{PAIR}{entry} ROOT r = f32[8] negate({operand}) }}")
+
+
+@pytest.mark.parametrize(
+    ("operation", "result", "attributes"),
+    [
+        ("fusion", "f32[8]", "kind=kLoop, calls=g"),
+        ("slice", "f32[3]", 'slice={[0:3]}, metadata={op_name="s"}'),
+        ("negate", "f32[8]", ""),
+        ("call", "f32[8]", "to_apply=g"),
+        ("negate", "f32[8]", "calls=g"),
+    ],
+)
+def test_any_operation_may_run_in_the_background(operation: str, result: str, attributes: str) -> None:
+    """`<op>-start` is an async-start that calls a computation of that operation."""
+    called = "g { p = f32[8] parameter(0) ROOT n = f32[8] negate(p) }\n"
+    shape, after = f"((f32[8]), {result}, u32[])", f", {attributes}" if attributes else ""
+    module = check_round_trip(
+        f"""{called}ENTRY e {{
+      x = f32[8] parameter(0)
+      s = {shape} {operation}-start(x){after}, control-predecessors={{x}}
+      u = {shape} {operation}-update(s)
+      ROOT d = {result} {operation}-done(u)
+    }}"""
+    )
+    start = module.entry.instructions["s"]
+    assert [i.opcode for i in module.entry.instructions.values()][1:] == ["async-start", "async-update", "async-done"]
+    assert start.computation_of("calls").root.opcode == operation and "control-predecessors" in start.attributes
+    x = np.arange(8, dtype=np.float32)
+    assert np.array_equal(ix.evaluate(module, x), x[:3] if operation == "slice" else -x)
+
+
+def test_a_start_without_an_end() -> None:
+    start = "s = ((f32[8]), f32[8], u32[]) negate-start(x)"
+    for rest, message in [
+        (f"ROOT {start}", "it needs one user, async-update or async-done; found none"),
+        (f"{start} ROOT d = f32[8] async-done(s) d2 = f32[8] async-done(s)", "needs one user"),
+        ("ROOT d = f32[8] get-tuple-element(x), index=0", "must be a tuple"),
+        ("t = (f32[8], f32[8]) tuple(x, x) ROOT d = f32[8] async-done(t)", "its operand must be what it ends"),
+    ]:
+        with pytest.raises(ix.ParseError, match=message):
+            ix.hlo.parse(f"ENTRY e {{ x = f32[8] parameter(0) {rest} }}")
+
+
+def test_a_layout_of_the_entry_that_does_not_fit() -> None:
+    body = "\nENTRY e { x = f32[8] parameter(0) ROOT n = s32[8] convert(x) }"
+    check_round_trip("HloModule m, entry_computation_layout={(f32[8]{0})->s32[8]{0}}" + body)
+    for layout in [
+        "(f32[8]{0})->s32[7]{0}",
+        "(f32[8]{0})->f32[8]{0}",
+        "(f16[8]{0})->s32[8]{0}",
+        "()->s32[8]{0}",
+        "(f32[8]{0}, f32[8]{0})->s32[8]{0}",
+        "(f32[8]{1,0})->s32[8]{0}",
+        "(f32[8]{0})",
+    ]:
+        with pytest.raises(ix.ParseError) as caught:
+            ix.hlo.parse(f"HloModule m, entry_computation_layout={{{layout}}}{body}")
+        assert caught.value.line == 1 and caught.value.column > 12

@@ -12,7 +12,7 @@ CASES = [
     ("f32[2,3]", "f32[3,2] abs(p0)", r"the operands give f32\[2,3\], the text says f32\[3,2\]"),
     ("f32[2,3]", "s32[2,3] negate(p0)", "the operands give"),
     ("f32[2]", "f32[2] abs(p0, p0)", "abs takes 1 operands, found 2"),
-    ("f32[2]", "bf16[2] negate(p0)", ""),  # precision may mix
+    ("f32[2]", "bf16[2] negate(p0)", "the operands give"),
     ("c64[2]", "f32[2] abs(p0)", ""),
     ("c128[2]", "f64[2] imag(p0)", ""),
     ("f32[2]", "pred[2] is-finite(p0)", ""),
@@ -134,14 +134,103 @@ CASES = [
     ("f32[4]", "f32[4]{0} copy(p0)", ""),
     ("", "u32[] partition-id()", ""),
     ("", "s32[] after-all()", "the result is a token"),
-    ("f32[3,3] f32[3,2]", "f32[3,2] triangular-solve(p0, p1), left_side=true, lower=true", ""),
-    ("f32[3,3] f32[3,2]", "f32[3,3] triangular-solve(p0, p1), left_side=true, lower=true", "the operands give"),
+    ("f32[3,3] f32[3,2]", "f32[3,2] triangular-solve(p0, p1), left_side=true, lower=true, transpose_a=ADJOINT", ""),
+    ("f32[3,3] f32[3,2]", "f32[3,3] triangular-solve(p0, p1), left_side=true, lower=true, transpose_a=TRANSPOSE",
+     "the operands give"),
+    ("f32[3,3] f32[3,2]", "f32[3,2] triangular-solve(p0, p1), left_side=true, lower=true", "transpose_a is missing"),
+    ("f32[3,3] f32[2,3]", "f32[2,3] triangular-solve(p0, p1), left_side=true, transpose_a=ADJOINT", "do not fit"),
     ("f32[4,5] f32[5] f32[5]", "(f32[4,5], f32[5], f32[5]) batch-norm-training(p0, p1, p2), epsilon=0.1, feature_index=1",
      ""),
     ("s32[] f32[2] f32[2]", "f32[2] conditional(p0, p1, p2), branch_computations={one, one}", ""),
     ("s32[] f32[2]", "f32[2] conditional(p0, p1), branch_computations={one, one}", "2 branches need 3 operands"),
     ("pred[] f32[2] f32[2]", "f32[2] conditional(p0, p1, p2), true_computation=one, false_computation=one", ""),
     ("f32[] f32[2] f32[2]", "f32[2] conditional(p0, p1, p2), branch_computations={one, one}", "must be s32"),
+    ("f32[4]", "f32[4] not(p0)", "must be pred or signed integers or unsigned integers"),
+    ("f32[4] f32[4]", "f32[4] and(p0, p1)", "operand 0 must be pred or"),
+    ("f32[4]", "f32[4] popcnt(p0)", "must be signed integers or unsigned integers"),
+    ("f32[4] f32[4]", "f32[4] shift-left(p0, p1)", "must be signed integers or unsigned integers"),
+    ("s32[4]", "s32[4] floor(p0)", "must be floating point"),
+    ("c64[4]", "c64[4] cbrt(p0)", "must be floating point"),
+    ("pred[4]", "pred[4] exponential(p0)", "must be floating point or complex"),
+    ("u8[4]", "u8[4] abs(p0)", "must be signed integers or floating point or complex"),
+    ("pred[4] pred[4]", "pred[4] divide(p0, p1)", "operand 0 must be signed integers or"),
+    ("f32[4]", "f64[4] floor(p0)", "the operands give"),
+    ("bf16[4]", "f32[2,2] reshape(p0)", "the operands give"),
+    ("bf16[4]", "f32[4,2] broadcast(p0), dimensions={0}", "the operands give"),
+    ("f32[4]", "(f64[4]) tuple(p0)", "the operands give"),
+    ("f32[30,20]", "f32[20,30] cosine(p0)", "the operands give"),
+    ("f32[2] f32[2]", "f32[2] sine(p0, p1)", "sine takes 1 operands, found 2"),
+    ("s16[3] pred[2] s32[]", "s16[3] dynamic-update-slice(p0, p1, p2)", "elements of s16, the update of pred"),
+    ("f32[8] f32[1]", "f32[2] dynamic-slice(p0, p1), dynamic_slice_sizes={2}", "starts must be integers"),
+    ("f32[5] s32[]", "f32[5] pad(p0, p1), padding=0_0", "the padding value is s32"),
+    ("f32[3] s32[]", "f32[] reduce(p0, p1), dimensions={0}, to_apply=add", "its initial value is s32"),
+    ("f32[3] f32[]", "f32[] reduce(p0, p1), dimensions={0}", "attribute to_apply is missing"),
+    ("s32[3] s32[]", "s32[] reduce(p0, p1), dimensions={0}, to_apply=add", r"must take \(s32\[\], s32\[\]\)"),
+    ("f32[3] f32[]", "f32[] reduce(p0, p1), dimensions={0}, to_apply=ge", r"must give f32\[\], its root is pred"),
+    ("f32[3] f32[]", "f32[] reduce(p0, p1), dimensions={0}, to_apply={}", "to_apply must name one computation"),
+    ("u8[3] u8[3]", "f32[3] map(p0, p1), dimensions={0}, to_apply=add", r"must take \(u8\[\], u8\[\]\)"),
+    ("f32[3]", "f32[3] sort(p0), dimensions={0}, to_apply=ge, is_stable=LT", "is_stable must be true or false"),
+    ("f32[3]", "f32[3] reduce-precision(p0), exponent_bits=5", "mantissa_bits is missing"),
+    ("f32[3]", "f32[3] reduce-precision(p0), exponent_bits=0, mantissa_bits=1", "exponent_bits must be 1 or more"),
+    ("c64[1,1,4] f64[1,1,2]", "f64[1,1,3] convolution(p0, p1), window={size=2}, dim_labels=bf0_io0->bf0",
+     "neither of c64 and f64"),
+    ("f32[1,4,4] f32[2,3,2]", "f32[1,3,3] convolution(p0, p1), window={size=2}, dim_labels=bf0_io0->bf0, "
+     "feature_group_count=2", "do not divide"),
+    ("s8[1,1,4] u8[1,1,2]", "s32[1,1,3] convolution(p0, p1), window={size=2}, dim_labels=bf0_io0->bf0", "neither of s8"),
+    ("s32[1,1,4] f32[1,1,2]", "f32[1,1,3] convolution(p0, p1), window={size=2}, dim_labels=bf0_io0->bf0", "neither of"),
+    ("s32[1,1,4] f64[1,1,2]", "f32[1,1,3] convolution(p0, p1), window={size=2}, dim_labels=bf0_io0->bf0", ""),
+    ("f32[1,1,4] c64[1,1,2]", "c64[1,1,3] convolution(p0, p1), window={size=2}, dim_labels=bf0_io0->bf0", ""),
+    ("f32[3] s32[1] f32[5]", "f32[3] scatter(p0, p1, p2), update_window_dims={0}, inserted_window_dims={}, "
+     "scatter_dims_to_operand_dims={0}, index_vector_dim=0, to_apply=add", "larger than the operand"),
+    ("f32[3] f32[1] f32[2]", "f32[3] scatter(p0, p1, p2), update_window_dims={0}, inserted_window_dims={}, "
+     "scatter_dims_to_operand_dims={0}, index_vector_dim=0, to_apply=add", "indices must be integers, found f32"),
+    ("f32[3] s32[1] s32[2]", "f32[3] scatter(p0, p1, p2), update_window_dims={0}, inserted_window_dims={}, "
+     "scatter_dims_to_operand_dims={0}, index_vector_dim=0, to_apply=add", "its updates of s32"),
+    ("f32[2,5,2] s32[2,1]", "f32[2,5] gather(p0, p1), offset_dims={1}, collapsed_slice_dims={}, start_index_map={1}, "
+     "operand_batching_dims={0,2}, start_indices_batching_dims={0,0}, index_vector_dim=1, slice_sizes={1,5,1}",
+     "dimension 0, twice"),
+    ("f32[2,5] s32[3,1]", "f32[3,5] gather(p0, p1), offset_dims={1}, collapsed_slice_dims={}, start_index_map={1}, "
+     "operand_batching_dims={0}, start_indices_batching_dims={0}, index_vector_dim=1, slice_sizes={1,5}", "do not pair"),
+    ("f32[4,5,6] s32[3,1]", "f32[5,3,6] gather(p0, p1), offset_dims={2,0}, collapsed_slice_dims={0}, start_index_map={0}, "
+     "index_vector_dim=1, slice_sizes={1,5,6}", "offset_dims must ascend"),
+    ("f32[4] f32[2] f32[]", "f32[4] select-and-scatter(p0, p1, p2), window={size=2 stride=2}, select=ge, scatter=add", ""),
+    ("f32[4] f32[2] f32[3]", "f32[4] select-and-scatter(p0, p1, p2), window={size=2 stride=2}, select=ge, scatter=add",
+     "operand 2 must be a scalar"),
+    ("f32[4] f32[3] f32[]", "f32[4] select-and-scatter(p0, p1, p2), window={size=2 stride=2}, select=ge, scatter=add",
+     r"a source of \[2\]"),
+    ("f32[4]", "f32[4] all-reduce(p0), replica_groups={}", "attribute to_apply is missing"),
+    ("f32[4]", "f32[4] all-reduce(p0), replica_groups={{0,2}}, to_apply=add", "0, 1, ... once each, found 2"),
+    ("f32[4]", "f32[9] all-gather(p0), replica_groups={{0,1}}, dimensions={0}", "as often as the group is large"),
+    ("f32[4]", "f32[3] reduce-scatter(p0), replica_groups={{0,1}}, dimensions={0}, to_apply=add", "as often as"),
+    ("f32[5]", "f32[5] all-to-all(p0), replica_groups={{0,1}}, dimensions={0}", "does not divide by 2"),
+    ("f32[4]", "f32[4] collective-permute(p0), source_target_pairs={{0,1},{0,2}}", "stands twice"),
+    ("f32[4]", "f32[3] collective-permute(p0), source_target_pairs={{0,1}}", "the operands give"),
+    ("f32[2,3]", "f32[2,3] cholesky(p0)", "square matrices"),
+    ("f32[8]", "c64[5] fft(p0), fft_type=RFFT, fft_length={8}", ""),
+    ("f32[8]", "c64[8] fft(p0), fft_type=RFFT, fft_length={8}", "the operands give"),
+    ("f32[8]", "c64[8] fft(p0), fft_type=FFT, fft_length={8}", "do not fit"),
+    ("c64[5]", "f32[8] fft(p0), fft_type=IRFFT, fft_length={8}", ""),
+    ("s8[4,5] s8[5] s8[5]", "(s8[4,5], s8[5], s8[5]) batch-norm-training(p0, p1, p2), epsilon=0.1, feature_index=1",
+     "must be floating point"),
+    ("f32[4,5] f32[4] f32[5]", "(f32[4,5], f32[5], f32[5]) batch-norm-training(p0, p1, p2), epsilon=0.1, feature_index=1",
+     "operand 1 must have sizes"),
+    ("f32[8]", "(f32[3], f32[3]) topk(p0), k=3", "the operands give"),
+    ("f32[8]", "(f32[9], s32[9]) topk(p0), k=9", "more than a row"),
+    ("f32[] f32[]", "f64[2] rng(p0, p1), distribution=rng_uniform", "the operands give"),
+    ("u64[2]", "(u64[3], u32[4]) rng-bit-generator(p0), algorithm=rng_default", "the operands give"),
+    ("f32[2] f32[2]", "s8[2] stochastic-convert(p0, p1)", "as many unsigned bits"),
+    ("f32[2] token[]", "token[] outfeed(p0, p1), outfeed_shape=f32[3]", "outfeed_shape does not fit"),
+    ("f32[2]", 'f32[] custom-call(p0), custom_call_target="x", operand_layout_constraints={f32[2]{0}}', ""),
+    ("f32[2]", 'f32[] custom-call(p0), custom_call_target="x", operand_layout_constraints={f32[3]{0}}', "does not fit"),
+    ("f32[5,3] f32[3]", "(f32[5,3], f32[3]) scan(p0, p1), dimensions={0}, num_carries=1, to_apply=step", ""),
+    ("f32[5,4] f32[3]", "(f32[5,3], f32[3]) scan(p0, p1), dimensions={0}, num_carries=1, to_apply=step", "take and give a step"),
+    ("f32[5,3] f32[3]", "(f32[5,4], f32[3]) scan(p0, p1), dimensions={0}, num_carries=1, to_apply=step", "take and give a step"),
+    ("f32[6,4] f32[2,4,3] s32[2]", "f32[6,3] ragged-dot(p0, p1, p2), lhs_contracting_dims={1}, rhs_contracting_dims={1}, "
+     "lhs_ragged_dims={0}, rhs_group_dims={0}", ""),
+    ("f32[6,4] f32[2,4,3] s32[3]", "f32[6,3] ragged-dot(p0, p1, p2), lhs_contracting_dims={1}, rhs_contracting_dims={1}, "
+     "lhs_ragged_dims={0}, rhs_group_dims={0}", "do not fit the groups"),
+    ("s32[] f32[2]", "f32[2] conditional(p0, p1)", "needs branch_computations"),
+    ("f32[2] f32[2]", "f32[2] add-dependency(p0, p1)", "expected a token"),
 ]  # fmt: skip
 
 CALLED = """
@@ -151,6 +240,10 @@ less {
   ROOT e = pred[] compare(a, b), direction=LT
 }
 one { ROOT a = f32[2] parameter(0) }
+ge { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = pred[] compare(a, b), direction=GE }
+step {
+  a = f32[3] parameter(0) b = f32[3] parameter(1) c = f32[3] add(a, b) ROOT d = (f32[3], f32[3]) tuple(c, c)
+}
 """
 
 
@@ -172,7 +265,7 @@ def test_shapes(operands: str, instruction: str, wrong: str) -> None:
 
 @pytest.mark.parametrize(("operands", "instruction"), [c[:2] for c in CASES if not c[2]])
 def test_a_shape_that_the_text_leaves_out(operands: str, instruction: str) -> None:
-    """It is the one that the text could say, precision aside; where the operands do not tell it, the error says so."""
+    """It is the one that the text could say; where the operands do not tell it, the error says so."""
     _, call = re.fullmatch(r"(\(.*?\)|\S+) ([a-z].*)", instruction).groups()
     parameters = [f"p{i} = {shape} parameter({i})" for i, shape in enumerate(shapes(operands))]
     start = CALLED + "ENTRY e {\n" + "\n".join(parameters)

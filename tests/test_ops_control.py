@@ -177,7 +177,7 @@ def test_recv_done_gives_what_was_received() -> None:
     text = """HloModule m
     ENTRY e { t = token[] after-all()
       r = (s32[2], u32[], token[]) recv(t), channel_id=1
-      ROOT d = (s32[2], token[]) recv-done(r) }"""
+      ROOT d = (s32[2], token[]) recv-done(r), channel_id=1 }"""
     root = root_of(text)
     ((found,),) = ix.output_to_input(root)
     assert (str(found.map), found.leaf) == (spelled("(d0) -> (d0), domain: d0 in [0, 1]"), 0)
@@ -190,7 +190,10 @@ def test_recv_done_gives_what_was_received() -> None:
     [
         ('s32[2] custom-call(p0), custom_call_target="mystery"', "s32[3]"),
         ("(s32[2], token[]) infeed(p0)", "token[]"),
-        ("(s32[2], u32[], token[]) recv(p0), channel_id=1", "token[]"),
+        (
+            "(s32[2], u32[], token[]) recv(p0), channel_id=1\n d = (s32[2], token[]) recv-done(r), channel_id=1",
+            "token[]",
+        ),
     ],
 )
 def test_what_is_not_known_says_why(line: str, operand: str) -> None:
@@ -216,7 +219,7 @@ def test_outfeed_and_send_hand_out_their_operand() -> None:
     assert token == []
     assert ix.evaluate(root.computation.module, np.zeros(2)) is None
     sent = root_of("HloModule m\nENTRY e {\n p0 = s32[2] parameter(0)\n t = token[] after-all()\n"
-                   " s = (s32[2], u32[], token[]) send(p0, t), channel_id=1\n ROOT d = token[] send-done(s)\n}")  # fmt: skip
+                   " s = (s32[2], u32[], token[]) send(p0, t), channel_id=1\n ROOT d = token[] send-done(s), channel_id=1\n}")  # fmt: skip
     assert str(ix.output_to_input(sent.operands[0], 0)[0][0].map) == spelled("(d0) -> (d0), domain: d0 in [0, 1]")
     assert ix.evaluate(sent.computation.module, np.zeros(2)) is None
 

@@ -165,7 +165,8 @@ def generic_ids(sizes: list[int]) -> np.ndarray:
 @pytest.mark.parametrize("shape", ["s32[2,3]", "f32[]", "s32[0,3]", "pred[4]"])
 @pytest.mark.parametrize("opcode", ["copy", "opt-barrier", "domain"])
 def test_copies(opcode: str, shape: str) -> None:
-    check(program(f"{shape} {opcode}(p0)", shape))
+    attribute = ', domain={kind="sharding"}' if opcode == "domain" else ""
+    check(program(f"{shape} {opcode}(p0){attribute}", shape))
 
 
 def test_sizes_that_are_set_and_asked_for() -> None:

@@ -124,6 +124,21 @@ def test_complex_logarithms_of_large_numbers_do_not_overflow(opcode, kind, large
         np.testing.assert_allclose(got, want, rtol=1e-6)
 
 
+@pytest.mark.parametrize("kind", ["f32", "f64", "f16", "bf16"])
+def test_tables_of_constants_hold_infinities_and_nans(kind):
+    values = [math.nan, math.inf, -math.inf, 1.5, -0.0, 2, math.nan, 0.25, 1, -1, 3, 7.25]
+    listed = ", ".join(map(str, values))
+    text = (
+        f"f {{\n p = {kind}[12] parameter(0)\n c = {kind}[12] constant({{{listed}}})\n"
+        f" n = {kind}[12] negate(p)\n ROOT r = ({kind}[12], {kind}[12]) tuple(n, c)\n}}\n"
+        f"ENTRY e {{\n p = {kind}[12] parameter(0)\n"
+        f" ROOT r = ({kind}[12], {kind}[12]) fusion(p), kind=kLoop, calls=f\n}}\n"
+    )
+    x = np.arange(12).astype(ix.hlo.parse(text).entry.parameters[0].shape.dtype)
+    for got in (ix.evaluate(text, x), compiled(text)(x)):
+        np.testing.assert_array_equal(got[1].astype(np.float64), values)
+
+
 def test_complex_square_roots_of_large_numbers_do_not_overflow():
     x = np.array([3e38, -3e38, 3e38j, 3e38 + 3e38j, -3e38 - 3e38j, 1e30 + 1j], np.complex64)
     text = "ENTRY e {\n p = c64[6] parameter(0)\n ROOT r = c64[6] sqrt(p)\n}\n"

@@ -109,7 +109,7 @@ def _maps(
     kinds = [(i.shape.kind, program.data[i.name]) for i in program.instructions if i.opcode == "parameter"]
     rng = np.random.default_rng(zlib.crc32(seed.encode()))
     try:
-        return perturb.unsound(module.entry, theirs, given, kinds, rng, tries)
+        return perturb.unsound(module.entry, theirs, given, kinds, list(program.outputs.values()), rng, tries)
     except perturb.TooLarge:
         return None
     except oracle.Refused:

@@ -15,7 +15,8 @@ from indexing.ops.block import OperandIndexing
 from indexing.ops.interpret import evaluate_instruction
 from indexing.ops.through import computation_indexing, computation_inverse
 from indexing.ops.tuple_ import flatten
-from modules.program import product
+from modules.compare import same
+from modules.program import Tolerance, product
 from modules.values import DEFINITE, TRIANGULAR, Data, random_array
 
 Values = dict[object, object]
@@ -156,6 +157,7 @@ def unsound(
     run: Run,
     arguments: Sequence[np.ndarray],
     data: Sequence[tuple[str, Data]],
+    tolerances: Sequence[Tolerance],
     rng: np.random.Generator,
     tries: int,
 ) -> str | None:
@@ -170,7 +172,7 @@ def unsound(
         changed = _changed(arguments[parameter], element, kind, style, rng)
         after = run([changed if k == parameter else a for k, a in enumerate(arguments)])
         for output, (old, new) in enumerate(zip(before, after, strict=True)):
-            differs = np.flatnonzero(_bytes_differ(old, new))
+            differs = np.flatnonzero(_differ(old, new, tolerances[output]))
             if not len(differs):
                 continue
             if (output, parameter) not in known:
@@ -196,7 +198,10 @@ def _changed(array: np.ndarray, element: int, kind: str, style: Data, rng: np.ra
     return changed
 
 
-def _bytes_differ(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def _differ(a: np.ndarray, b: np.ndarray, tolerance: Tolerance) -> np.ndarray:
+    """Which elements differ: in a bit, or in more than their tolerance, where XLA may add zeros and round as it likes."""
+    if tolerance.ulps:
+        return ~same(a, b, tolerance).reshape(-1)
     width = a.dtype.itemsize
     left, right = (np.ascontiguousarray(x).reshape(-1).view(np.uint8).reshape(-1, width) for x in (a, b))
     return (left != right).any(axis=1)

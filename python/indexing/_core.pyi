@@ -22,6 +22,7 @@ __all__ = [
     "compose_all",
     "constant",
     "global_traffic",
+    "hlo_opcodes",
     "parse_all",
     "parse_hlo",
     "rules",
@@ -169,9 +170,7 @@ class SymbolicExpr:
         Raises Overflow, and InvalidMap for a divisor 0 or a variable without a value.
         """
     def replace(self, replacements: Mapping[SymbolicExpr, _ExprLike]) -> SymbolicExpr:
-        """With each key replaced by its value, wherever it is a node; a constant also as a constant or coefficient of a
-        sum.
-        """
+        """With each key replaced by its value, wherever it is a node, a constant or a coefficient of a sum."""
     def replace_variables(self, replacements: Sequence[_ExprLike]) -> SymbolicExpr:
         """With variable i replaced by `replacements[i]`; variables beyond the list stay."""
     def used_variables(self) -> list[int]:
@@ -236,9 +235,7 @@ class SymbolicMap:
     def replace_dims_and_symbols(
         self, dims: Sequence[_ExprLike], symbols: Sequence[_ExprLike], num_dims: int, num_symbols: int
     ) -> SymbolicMap:
-        """With dimensions and symbols replaced, over `num_dims` and `num_symbols` variables; those beyond the lists keep
-        their places.
-        """
+        """With dimensions and symbols replaced, over that many variables; those beyond the lists keep their places."""
     def compose(self, other: SymbolicMap) -> SymbolicMap:
         """This after `other`: its results feed this map's dimensions; symbols are this map's, then the other's."""
     def compress_dims(self) -> SymbolicMap:
@@ -519,6 +516,9 @@ __version__: str
 
 #: A constant's value: (shape's row, bytes), a list of a tuple's values, or None for a token.
 _LiteralData: TypeAlias = tuple[int, bytes | None] | list[_LiteralData] | None
+
+def hlo_opcodes() -> list[tuple[str, int, int | None, list[str]]]:
+    """Each known opcode: its name, least and greatest number of operands, and the attributes that it needs."""
 
 def parse_hlo(text: str) -> HloModule:
     """Parses HLO text. Raises ParseError."""

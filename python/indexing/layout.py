@@ -112,7 +112,12 @@ def linearize(index: Sequence[SymbolicExpr], sizes: Sequence[int]) -> SymbolicEx
 
 
 def delinearize(position: SymbolicExpr, sizes: Sequence[int]) -> list[SymbolicExpr]:
-    """The index whose row-major position in a tensor of `sizes` is `position`, for positions inside the tensor."""
+    """The index whose row-major position in a tensor of `sizes` is `position`, for positions inside the tensor.
+
+    A tensor without elements has no such position; zeros stand for the index.
+    """
+    if 0 in sizes:
+        return [constant(0)] * len(sizes)
     index, stride, covered = [], 1, prod(s for s in sizes if s != 1)
     for size in reversed(sizes):
         if size == 1:

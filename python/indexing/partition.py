@@ -214,7 +214,8 @@ class _Partitioner:
     def place(self, instruction: Instruction) -> None:
         """Join the users' function, or start one; then tell the operands how they are read. Users come first."""
         reads = self.accesses.pop(instruction, {})
-        if self.output_count and (instruction in self.heroes or instruction.is_root) and not reads:
+        is_given = instruction in self.heroes and instruction not in self.forced  # no other hero needs it
+        if self.output_count and (is_given or instruction.is_root) and not reads:
             return  # the kernel itself writes the outputs and computes the heroes
         self.placed[instruction] = tuple(reads)
         if instruction.opcode in NAMES_ARRAYS and reads and instruction not in self.forced:

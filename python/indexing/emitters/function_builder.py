@@ -20,6 +20,7 @@ from indexing.fusion import output_to_input
 from indexing.ops import REGISTRY
 from indexing.ops.block import Indexing, leaves
 from indexing.ops.element import Value
+from indexing.ops.element_moves import zero
 from indexing.ops.element_types import element_type
 from indexing.ops.tuple_ import array_source
 
@@ -63,6 +64,9 @@ class FunctionBuilder(StatementBuilder):
     def value(self, instruction: Instruction, index: Index, output: int = 0) -> Value:
         """Element `index` of array `output` of an instruction, computed here or called."""
         instruction, output = array_source(instruction, output)
+        part = leaves(instruction.shape)[output]
+        if part.element_count == 0 and part.is_array:  # there is no element: what stands for one is never used
+            return zero(self, part.element_type)
         found = self._remembered((self._frames[-1][0], instruction, output, index))
         if found is not None:
             return found

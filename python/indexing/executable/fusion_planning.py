@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from indexing.access import Access, AccessComposer
 from indexing.executable.graph import Graph, Node, Ref, tree_refs
+from indexing.executable.row_groups import row_groups
 from indexing.fusion import output_to_input
 from indexing.ops import REGISTRY
 from indexing.ops.block import leaves
@@ -39,7 +40,7 @@ class PlannedFusion:
     """Nodes that become one kernel, whose outputs are the arrays of `root`.
 
     `accesses` says how a node is read, from the root's index. `work` is what the kernel does, `work_once` what its nodes
-    would cost each computed once.
+    would cost each computed once. No more nodes join one that `is_closed`.
     """
 
     root: Node
@@ -47,6 +48,7 @@ class PlannedFusion:
     work_once: int
     nodes: set[Node] = field(default_factory=set)
     has_loop: bool = False
+    is_closed: bool = False
     accesses: dict[Node, tuple[Access, ...]] = field(default_factory=dict)
 
     def inputs(self, order: Iterable[Node]) -> list[Ref]:
@@ -135,8 +137,14 @@ class _FusionPlanner:
 
     def run(self) -> list[PlannedFusion]:
         found: list[PlannedFusion] = []
+        groups = {g.root: g for g in row_groups(self.graph, self.support.instruction, self.free)}
         for node in reversed(self.graph.nodes):
             if not self._is_live(node) or not self.support.instruction(node.instruction):
+                continue
+            if node in groups:
+                found.append(self._start(node))
+                self._close(found[-1], groups[node].nodes)
+            if node in self.owner:
                 continue
             if self._is_copied_into_users(node):
                 self.copied.add(node)
@@ -175,6 +183,12 @@ class _FusionPlanner:
         self.owner[node] = fusion
         return fusion
 
+    def _close(self, fusion: PlannedFusion, nodes: set[Node]) -> None:
+        """The fusion holds these nodes; no others may join."""
+        fusion.nodes |= nodes
+        fusion.is_closed = True
+        self.owner.update(dict.fromkeys(nodes, fusion))
+
     def _join_users(self, node: Node) -> bool:
         """Put the node into the kernel of its users, where that is one, has room, and computes no more than before."""
         users = [user for user in dict.fromkeys(node.users) if user in self.live]
@@ -195,7 +209,7 @@ class _FusionPlanner:
         return True
 
     def _has_room(self, fusion: PlannedFusion, node: Node) -> bool:
-        if len(fusion.nodes) >= MAX_NODES or (fusion.has_loop and self._loops(node)):
+        if fusion.is_closed or len(fusion.nodes) >= MAX_NODES or (fusion.has_loop and self._loops(node)):
             return False
         members = {*fusion.nodes, node}
         inputs = {ref for n in members for ref in n.refs() if ref.node not in members}

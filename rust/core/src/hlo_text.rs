@@ -11,6 +11,7 @@ mod lexer;
 mod literal;
 mod number;
 mod opcodes;
+mod pairs;
 mod parser;
 mod print;
 mod shape;

@@ -1,7 +1,7 @@
 //! `_core.HloModule`: the tables of a parsed HLO module, read by row.
 
 use crate::argument::text_of;
-use indexing_core::hlo_text::{self as core, HloError, Literal, Module};
+use indexing_core::hlo_text::{self as core, HloError, Literal, Module, OpcodeRow, OPCODES};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
@@ -17,7 +17,14 @@ type Texts = Vec<(String, String)>;
 type Window = Vec<(i64, i64, i64, i64, i64, i64, bool)>;
 type Labels = (i64, i64, Vec<i64>);
 
-/// Parses HLO text.
+/// The table of opcodes.
+#[pyfunction]
+fn hlo_opcodes() -> Vec<(&'static str, u32, Option<u32>, Vec<&'static str>)> {
+    let most = |row: &OpcodeRow| (row.most < u32::MAX).then_some(row.most);
+    OPCODES.iter().map(|row| (row.name, row.least, most(row), row.needs.to_vec())).collect()
+}
+
+/// Parses HLO text. Raises ParseError.
 #[pyfunction]
 fn parse_hlo(py: Python<'_>, text: &Bound<'_, PyString>) -> PyResult<HloModule> {
     let text = text_of(text)?;
@@ -301,5 +308,6 @@ fn literal_value<'py>(py: Python<'py>, literal: &Literal) -> PyResult<Bound<'py,
 /// Adds the names of this file to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<HloModule>()?;
+    module.add_function(wrap_pyfunction!(hlo_opcodes, module)?)?;
     module.add_function(wrap_pyfunction!(parse_hlo, module)?)
 }

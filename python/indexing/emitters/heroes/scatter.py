@@ -69,7 +69,8 @@ def match(computation: Computation) -> tuple[Instruction, tuple[Output, ...]] | 
     if hero.opcode != "scatter" or any(o.instruction is not hero for o in found):
         return None
     count = len(hero.operands) // 2
-    if [o.leaf for o in found] != list(range(count)) or not hero.operands[count + 1].shape.element_count:
+    is_empty = not (hero.operands[0].shape.element_count and hero.operands[count + 1].shape.element_count)
+    if [o.leaf for o in found] != list(range(count)) or is_empty:
         return None
     if not all(_is_read_by(hero, o) and _same_memory(o, f) for o, f in zip(hero.operands[:count], found, strict=True)):
         return None

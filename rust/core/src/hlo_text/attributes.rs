@@ -107,7 +107,12 @@ impl Module {
     }
 }
 
-fn find_attribute(text: &str, module: &Module, instruction: &Instruction, key: &str) -> Option<usize> {
+pub(super) fn find_attribute(
+    text: &str,
+    module: &Module,
+    instruction: &Instruction,
+    key: &str,
+) -> Option<usize> {
     instruction.attributes.range().find(|&row| module.attributes[row].key.of(text) == key)
 }
 

@@ -1,17 +1,37 @@
 //! What the operands and attributes of an instruction say of its shape: checked against the text, or used where the
 //! text gives none.
 
+pub(super) mod communication;
 pub(super) mod contraction;
 pub(super) mod elementwise;
 pub(super) mod gather;
 pub(super) mod movement;
+pub(super) mod numeric;
 pub(super) mod tuples;
 
 use super::attributes;
 use super::error::{HloError, Result};
 use super::lexer::{Cursor, Span};
+use super::opcodes::OpcodeRow;
 use super::shape::{count_elements, Class, ElementType, Interner, Shape, ShapeId, UNBOUNDED};
 use super::tables::Attribute;
+
+/// Attributes that are `true` or `false`.
+const FLAGS: [&str; 13] = [
+    "constrain_layout",
+    "custom_call_has_side_effect",
+    "indices_are_sorted",
+    "is_associative",
+    "is_host_transfer",
+    "is_reverse",
+    "is_stable",
+    "largest",
+    "left_side",
+    "lower",
+    "unique_indices",
+    "unit_diagonal",
+    "use_global_device_ids",
+];
 
 /// Which instruction is asked about, and the shape that the text gives it.
 #[derive(Clone, Copy)]
@@ -150,6 +170,44 @@ impl Site<'_, '_> {
         Ok(found)
     }
 
+    /// What the opcode needs, the types that it takes, and what the rest gives.
+    pub(super) fn judge(&self, row: &OpcodeRow) -> Result<Outcome> {
+        for key in row.needs {
+            self.required(key, self.span(key))?;
+        }
+        if !row.types.is_empty() && !row.types.contains(&self.array(0)?.element.row().class) {
+            let found = self.shapes.text(self.operands[0]);
+            return Err(self.error(format!("operand 0 must be {}, found {found}", kinds(row.types))));
+        }
+        self.flags()?;
+        (row.rule)(self)
+    }
+
+    /// Attributes that say yes or no.
+    fn flags(&self) -> Result<()> {
+        for attribute in self.attributes.iter().filter(|a| FLAGS.contains(&a.key.of(self.text))) {
+            let value = attribute.value.of(self.text);
+            if value != "true" && value != "false" {
+                let key = attribute.key.of(self.text);
+                return Err(self.error(format!("attribute {key} must be true or false, found {value}")));
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses floating point operands of different types.
+    pub(super) fn one_precision(&self) -> Result<()> {
+        let float = |&id: &ShapeId| {
+            Some(self.shapes.table[id as usize].element).filter(|e| e.row().class == Class::Float)
+        };
+        let mut found = self.operands.iter().filter_map(float);
+        let first = found.next();
+        if found.all(|other| Some(other) == first) {
+            return Ok(());
+        }
+        Err(self.error("the operands mix floating point types"))
+    }
+
     /// Holds the given shape against the outcome.
     pub(super) fn check(&self, outcome: &Outcome) -> Result<()> {
         let Some(given) = self.given else { return Ok(()) };
@@ -176,6 +234,19 @@ impl Site<'_, '_> {
     }
 }
 
+/// Classes of element types in words.
+fn kinds(classes: &[Class]) -> String {
+    let name = |class: &Class| match class {
+        Class::Boolean => "pred",
+        Class::Signed => "signed integers",
+        Class::Unsigned => "unsigned integers",
+        Class::Float => "floating point",
+        Class::Complex => "complex",
+        Class::NoArray => "no array",
+    };
+    classes.iter().map(name).collect::<Vec<_>>().join(" or ")
+}
+
 /// Whether a size that is written fits one that was found.
 pub(super) fn same_size(a: i64, b: i64) -> bool {
     a == b || a == UNBOUNDED || b == UNBOUNDED
@@ -186,19 +257,13 @@ pub(super) fn same_sizes(a: &[i64], b: &[i64]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same_size(*a, *b))
 }
 
-/// Whether two element types are the same but for the precision of floating point, which HLO may mix.
-pub(super) fn same_kind(a: ElementType, b: ElementType) -> bool {
-    let (x, y) = (a.row(), b.row());
-    a == b || x.class == y.class && matches!(x.class, Class::Float | Class::Complex)
-}
-
-/// Whether two shapes are the same but for layouts, dynamic marks and precision; nesting is bounded.
+/// Whether two shapes are the same but for layouts and dynamic marks; nesting is bounded.
 pub(super) fn compatible(shapes: &Interner, a: ShapeId, b: ShapeId) -> bool {
     if shapes.bare(a) == shapes.bare(b) {
         return true;
     }
     let (x, y) = (&shapes.table[a as usize], &shapes.table[b as usize]);
-    same_kind(x.element, y.element)
+    x.element == y.element
         && same_sizes(&x.dimensions, &y.dimensions)
         && x.elements.len() == y.elements.len()
         && x.elements.iter().zip(&y.elements).all(|(a, b)| compatible(shapes, *a, *b))
@@ -210,7 +275,7 @@ fn matches(shapes: &Interner, given: ShapeId, outcome: &Outcome) -> bool {
         Outcome::Any => true,
         Outcome::Like(id) => compatible(shapes, given, *id),
         Outcome::Array(element, sizes) => {
-            element.map_or(shape.element.is_array(), |e| same_kind(e, shape.element))
+            element.map_or(shape.element.is_array(), |e| e == shape.element)
                 && same_sizes(&shape.dimensions, sizes)
         }
         Outcome::Tuple(elements) => {

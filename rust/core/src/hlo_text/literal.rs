@@ -167,14 +167,13 @@ fn parse_element(cursor: &mut Cursor, element: ElementType, out: &mut Vec<u8>) -
         let number = parse_number(cursor)?;
         return encode(element, number, out).ok_or_else(|| no_such_number(cursor, start, element));
     }
-    let paired = cursor.take(b'(')?;
-    let real = parse_number(cursor)?;
-    let mut imaginary = Number::Integer(0);
-    if paired {
-        cursor.require(b',')?;
-        imaginary = parse_number(cursor)?;
-        cursor.require(b')')?;
+    if !cursor.take(b'(')? {
+        return Err(cursor.expected("'(' of a complex number (real, imaginary)"));
     }
+    let real = parse_number(cursor)?;
+    cursor.require(b',')?;
+    let imaginary = parse_number(cursor)?;
+    cursor.require(b')')?;
     encode(element, real, out)
         .and_then(|()| encode(element, imaginary, out))
         .ok_or_else(|| no_such_number(cursor, start, element))

@@ -1,6 +1,6 @@
 //! Numbers of every element type as bytes: integers with their ranges, floating point rounded to nearest, ties to even.
 
-use super::shape::{Class, ElementType};
+use super::shape::{Class, ElementRow, ElementType};
 
 /// A number as a literal writes it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -53,6 +53,33 @@ fn format_of(name: &str) -> Format {
         "f16" => format(5, 10, 15, Special::Ieee),
         "f32" => format(8, 23, 127, Special::Ieee),
         _ => format(11, 52, 1023, Special::Ieee),
+    }
+}
+
+/// Whether each number of one type is a number of the other.
+pub(super) fn holds(wide: ElementType, narrow: ElementType) -> bool {
+    let (to, from) = (wide.row(), narrow.row());
+    let real = |row: &ElementRow| {
+        if row.class == Class::Complex {
+            format_of(if row.bits == 64 { "f32" } else { "f64" })
+        } else {
+            format_of(row.name)
+        }
+    };
+    let digits = |row: &ElementRow| row.bits - u32::from(row.class == Class::Signed);
+    match (to.class, from.class) {
+        _ if wide == narrow => true,
+        (_, Class::Boolean) => true,
+        (Class::Signed | Class::Unsigned, Class::Signed | Class::Unsigned) => {
+            digits(from) <= digits(to) && (from.class == Class::Unsigned || to.class == Class::Signed)
+        }
+        (Class::Float | Class::Complex, Class::Signed | Class::Unsigned) => {
+            digits(from) <= real(to).mantissa + 1
+        }
+        (Class::Float, Class::Float) | (Class::Complex, Class::Float | Class::Complex) => {
+            real(from).mantissa <= real(to).mantissa && real(from).exponent <= real(to).exponent
+        }
+        _ => false,
     }
 }
 

@@ -1,24 +1,48 @@
 //! The opcodes of HLO: how many operands each takes and what is known of its result. An opcode that is not here is kept
 //! as it is.
 
-use super::infer::contraction::{convolution, dot, reduce, reduce_window, sort};
+use super::infer::communication::{
+    all_gather, all_gather_start, all_reduce, all_to_all, copy_start, first, infeed, ordered, outfeed,
+    permute, permute_start, ragged_all_to_all, recv, recv_done, reduce_scatter, second, send,
+};
+use super::infer::contraction::{
+    convolution, dot, ragged_dot, reduce, reduce_window, scan, select_and_scatter, sort,
+};
 use super::infer::elementwise::{
-    binary, bitcast_convert, clamp, compare, complex, convert, map, part, predicate, select, unary,
+    binary, bitcast_convert, clamp, compare, complex, convert, map, part, predicate, select,
+    stochastic_convert, unary,
 };
 use super::infer::gather::{gather, scatter};
 use super::infer::movement::{
-    bitcast, broadcast, concatenate, dimension_size, dynamic_slice, dynamic_update_slice, iota, pad, reshape,
-    reverse, set_dimension_size, slice, transpose,
+    bitcast, broadcast, concatenate, dimension_size, dynamic_reshape, dynamic_slice, dynamic_update_slice,
+    iota, pad, reshape, reverse, set_dimension_size, slice, transpose,
 };
-use super::infer::tuples::{
-    batch_norm, get_tuple_element, identifier, like_all, like_only, like_second, token, tuple,
+use super::infer::numeric::{
+    batch_norm, batch_norm_inference, cholesky, fft, reduce_precision, rng, rng_bits, rng_state, topk,
+    triangular_solve,
 };
+use super::infer::tuples::{conditional, get_tuple_element, identifier, like_only, token, tuple};
 use super::infer::{anything, like_first, Rule};
+use super::shape::Class;
 
 /// Any number of operands.
 const MANY: u32 = u32::MAX;
 
-/// One opcode: its name, the least and the greatest number of operands, the rule of its shape.
+/// Attributes whose values are computations.
+pub(super) const COMPUTATION_KEYS: [&str; 10] = [
+    "to_apply",
+    "calls",
+    "condition",
+    "body",
+    "branch_computations",
+    "true_computation",
+    "false_computation",
+    "called_computations",
+    "select",
+    "scatter",
+];
+
+/// One opcode: its name, the least and the greatest number of operands, what it needs, the rule of its shape.
 #[derive(Clone, Copy)]
 pub struct OpcodeRow {
     /// As text writes it.
@@ -27,146 +51,186 @@ pub struct OpcodeRow {
     pub least: u32,
     /// Most operands.
     pub most: u32,
+    /// Attributes that must be there.
+    pub needs: &'static [&'static str],
+    /// Element types of the first operand; empty: any.
+    pub(super) types: &'static [Class],
     pub(super) rule: Rule,
 }
 
 const fn op(name: &'static str, least: u32, most: u32, rule: Rule) -> OpcodeRow {
-    OpcodeRow { name, least, most, rule }
+    OpcodeRow { name, least, most, needs: &[], types: &[], rule }
 }
+
+impl OpcodeRow {
+    /// The attributes that must name computations.
+    pub fn calls(&self) -> impl Iterator<Item = &'static str> {
+        self.needs.iter().copied().filter(|key| COMPUTATION_KEYS.contains(key))
+    }
+
+    const fn of(mut self, types: &'static [Class]) -> Self {
+        self.types = types;
+        self
+    }
+
+    const fn needs(mut self, keys: &'static [&'static str]) -> Self {
+        self.needs = keys;
+        self
+    }
+}
+
+const FLOAT: &[Class] = &[Class::Float];
+const ANALYTIC: &[Class] = &[Class::Float, Class::Complex];
+const INTEGER: &[Class] = &[Class::Signed, Class::Unsigned];
+const LOGICAL: &[Class] = &[Class::Boolean, Class::Signed, Class::Unsigned];
+const WITH_SIGN: &[Class] = &[Class::Signed, Class::Float, Class::Complex];
+const NUMBER: &[Class] = &[Class::Signed, Class::Unsigned, Class::Float, Class::Complex];
 
 /// Every known opcode.
 pub static OPCODES: &[OpcodeRow] = &[
-    op("abs", 1, 1, part),
-    op("acos", 1, 1, unary),
-    op("acosh", 1, 1, unary),
+    op("abs", 1, 1, part).of(WITH_SIGN),
+    op("acos", 1, 1, unary).of(ANALYTIC),
+    op("acosh", 1, 1, unary).of(ANALYTIC),
     op("add", 2, 2, binary),
-    op("add-dependency", 2, 2, like_first),
+    op("add-dependency", 2, 2, ordered),
     op("after-all", 0, MANY, token),
-    op("all-gather", 0, MANY, anything),
-    op("all-gather-done", 1, 1, anything),
-    op("all-gather-start", 0, MANY, anything),
-    op("all-reduce", 0, MANY, like_all),
-    op("all-reduce-done", 1, 1, anything),
-    op("all-reduce-start", 0, MANY, anything),
-    op("all-to-all", 0, MANY, anything),
-    op("and", 2, 2, binary),
-    op("asin", 1, 1, unary),
-    op("asinh", 1, 1, unary),
-    op("async-done", 1, 1, anything),
-    op("async-start", 0, MANY, anything),
-    op("async-update", 1, 1, anything),
-    op("atan2", 2, 2, binary),
-    op("atanh", 1, 1, unary),
-    op("batch-norm-grad", 5, 5, batch_norm),
-    op("batch-norm-inference", 5, 5, like_first),
-    op("batch-norm-training", 3, 3, batch_norm),
+    op("all-gather", 1, MANY, all_gather).needs(&["dimensions"]),
+    op("all-gather-done", 1, 1, second),
+    op("all-gather-start", 1, MANY, all_gather_start).needs(&["dimensions"]),
+    op("all-reduce", 1, MANY, all_reduce).needs(&["to_apply"]),
+    op("all-reduce-done", 1, 1, like_first),
+    op("all-reduce-start", 1, MANY, all_reduce).needs(&["to_apply"]),
+    op("all-to-all", 1, MANY, all_to_all),
+    op("and", 2, 2, binary).of(LOGICAL),
+    op("asin", 1, 1, unary).of(ANALYTIC),
+    op("asinh", 1, 1, unary).of(ANALYTIC),
+    op("async-done", 1, 1, second),
+    op("async-start", 0, MANY, anything).needs(&["calls"]),
+    op("async-update", 1, 1, like_first),
+    op("atan2", 2, 2, binary).of(ANALYTIC),
+    op("atanh", 1, 1, unary).of(ANALYTIC),
+    op("batch-norm-grad", 5, 5, batch_norm).of(FLOAT).needs(&["epsilon", "feature_index"]),
+    op("batch-norm-inference", 5, 5, batch_norm_inference).of(FLOAT).needs(&["epsilon", "feature_index"]),
+    op("batch-norm-training", 3, 3, batch_norm).of(FLOAT).needs(&["epsilon", "feature_index"]),
     op("bitcast", 1, 1, bitcast),
     op("bitcast-convert", 1, 1, bitcast_convert),
     op("broadcast", 1, 1, broadcast),
-    op("call", 0, MANY, anything),
-    op("cbrt", 1, 1, unary),
-    op("ceil", 1, 1, unary),
-    op("cholesky", 1, 1, like_first),
+    op("call", 0, MANY, anything).needs(&["to_apply"]),
+    op("cbrt", 1, 1, unary).of(FLOAT),
+    op("ceil", 1, 1, unary).of(FLOAT),
+    op("cholesky", 1, 1, cholesky).of(ANALYTIC),
     op("clamp", 3, 3, clamp),
-    op("collective-broadcast", 0, MANY, like_only),
-    op("collective-permute", 1, MANY, anything),
-    op("collective-permute-done", 1, 1, anything),
-    op("collective-permute-start", 1, MANY, anything),
+    op("collective-broadcast", 1, MANY, like_only),
+    op("collective-permute", 1, MANY, permute),
+    op("collective-permute-done", 1, 1, second),
+    op("collective-permute-start", 1, MANY, permute_start),
     op("collective-reduce", 0, MANY, like_only),
-    op("compare", 2, 2, compare),
+    op("compare", 2, 2, compare).needs(&["direction"]),
     op("complex", 2, 2, complex),
-    op("concatenate", 1, MANY, concatenate),
-    op("conditional", 2, MANY, anything),
+    op("concatenate", 1, MANY, concatenate).needs(&["dimensions"]),
+    op("conditional", 2, MANY, conditional),
     op("constant", 0, 0, anything),
     op("convert", 1, 1, convert),
-    op("convolution", 2, 2, convolution),
+    op("convolution", 2, 2, convolution).needs(&["dim_labels"]),
     op("copy", 1, 1, like_first),
-    op("copy-done", 1, 1, anything),
-    op("copy-start", 1, 1, anything),
-    op("cos", 1, 1, unary),
-    op("cosh", 1, 1, unary),
-    op("count-leading-zeros", 1, 1, unary),
-    op("custom-call", 0, MANY, anything),
-    op("divide", 2, 2, binary),
-    op("domain", 1, 1, like_first),
+    op("copy-done", 1, 1, first),
+    op("copy-start", 1, 1, copy_start),
+    op("cosine", 1, 1, unary).of(ANALYTIC),
+    op("cosh", 1, 1, unary).of(ANALYTIC),
+    op("count-leading-zeros", 1, 1, unary).of(INTEGER),
+    op("custom-call", 0, MANY, anything).needs(&["custom_call_target"]),
+    op("divide", 2, 2, binary).of(NUMBER),
+    op("domain", 1, 1, like_first).needs(&["domain"]),
     op("dot", 2, 2, dot),
-    op("dynamic-reshape", 1, MANY, anything),
-    op("dynamic-slice", 1, MANY, dynamic_slice),
+    op("dynamic-reshape", 1, MANY, dynamic_reshape),
+    op("dynamic-slice", 1, MANY, dynamic_slice).needs(&["dynamic_slice_sizes"]),
     op("dynamic-update-slice", 2, MANY, dynamic_update_slice),
-    op("erf", 1, 1, unary),
-    op("exponential", 1, 1, unary),
-    op("exponential-minus-one", 1, 1, unary),
-    op("fft", 1, 1, anything),
-    op("floor", 1, 1, unary),
-    op("fusion", 0, MANY, anything),
-    op("gather", 2, 2, gather),
-    op("get-dimension-size", 1, 1, dimension_size),
-    op("get-tuple-element", 1, 1, get_tuple_element),
-    op("imag", 1, 1, part),
-    op("infeed", 1, 1, anything),
-    op("iota", 0, 0, iota),
-    op("is-finite", 1, 1, predicate),
-    op("log", 1, 1, unary),
-    op("log-plus-one", 1, 1, unary),
-    op("logistic", 1, 1, unary),
-    op("map", 0, MANY, map),
+    op("erf", 1, 1, unary).of(FLOAT),
+    op("exponential", 1, 1, unary).of(ANALYTIC),
+    op("exponential-minus-one", 1, 1, unary).of(ANALYTIC),
+    op("fft", 1, 1, fft).needs(&["fft_type", "fft_length"]),
+    op("floor", 1, 1, unary).of(FLOAT),
+    op("fusion", 0, MANY, anything).needs(&["calls"]),
+    op("gather", 2, 2, gather).needs(&[
+        "offset_dims",
+        "collapsed_slice_dims",
+        "start_index_map",
+        "index_vector_dim",
+        "slice_sizes",
+    ]),
+    op("get-dimension-size", 1, 1, dimension_size).needs(&["dimensions"]),
+    op("get-tuple-element", 1, 1, get_tuple_element).needs(&["index"]),
+    op("imag", 1, 1, part).of(ANALYTIC),
+    op("infeed", 1, 1, infeed),
+    op("iota", 0, 0, iota).needs(&["iota_dimension"]),
+    op("is-finite", 1, 1, predicate).of(FLOAT),
+    op("log", 1, 1, unary).of(ANALYTIC),
+    op("log-plus-one", 1, 1, unary).of(ANALYTIC),
+    op("logistic", 1, 1, unary).of(ANALYTIC),
+    op("map", 0, MANY, map).needs(&["to_apply"]),
     op("maximum", 2, 2, binary),
     op("minimum", 2, 2, binary),
     op("multiply", 2, 2, binary),
-    op("negate", 1, 1, unary),
-    op("not", 1, 1, unary),
+    op("negate", 1, 1, unary).of(NUMBER),
+    op("not", 1, 1, unary).of(LOGICAL),
     op("opt-barrier", 1, 1, like_first),
-    op("or", 2, 2, binary),
-    op("outfeed", 2, 2, token),
+    op("or", 2, 2, binary).of(LOGICAL),
+    op("outfeed", 2, 2, outfeed),
     op("pad", 2, 2, pad),
     op("parameter", 0, 0, anything),
     op("partition-id", 0, 0, identifier),
-    op("popcnt", 1, 1, unary),
-    op("power", 2, 2, binary),
-    op("ragged-all-to-all", 6, 6, anything),
-    op("ragged-dot", 3, 3, anything),
-    op("real", 1, 1, part),
-    op("recv", 1, 1, anything),
-    op("recv-done", 1, 1, anything),
-    op("reduce", 2, MANY, reduce),
-    op("reduce-precision", 1, 1, unary),
-    op("reduce-scatter", 0, MANY, anything),
-    op("reduce-window", 2, MANY, reduce_window),
-    op("remainder", 2, 2, binary),
+    op("popcnt", 1, 1, unary).of(INTEGER),
+    op("power", 2, 2, binary).of(NUMBER),
+    op("ragged-all-to-all", 6, 6, ragged_all_to_all),
+    op("ragged-dot", 3, 3, ragged_dot),
+    op("real", 1, 1, part).of(ANALYTIC),
+    op("recv", 1, 1, recv),
+    op("recv-done", 1, 1, recv_done),
+    op("reduce", 2, MANY, reduce).needs(&["dimensions", "to_apply"]),
+    op("reduce-precision", 1, 1, reduce_precision).of(FLOAT).needs(&["exponent_bits", "mantissa_bits"]),
+    op("reduce-scatter", 1, MANY, reduce_scatter).needs(&["dimensions", "to_apply"]),
+    op("reduce-window", 2, MANY, reduce_window).needs(&["to_apply"]),
+    op("remainder", 2, 2, binary).of(NUMBER),
     op("replica-id", 0, 0, identifier),
     op("reshape", 1, 1, reshape),
-    op("reverse", 1, 1, reverse),
-    op("rng", 0, MANY, anything),
-    op("rng-bit-generator", 1, 1, anything),
-    op("rng-get-and-update-state", 0, 0, anything),
-    op("round-nearest-afz", 1, 1, unary),
-    op("round-nearest-even", 1, 1, unary),
-    op("rsqrt", 1, 1, unary),
-    op("scaled-dot", 2, MANY, anything),
-    op("scan", 0, MANY, anything),
-    op("scatter", 3, MANY, scatter),
+    op("reverse", 1, 1, reverse).needs(&["dimensions"]),
+    op("rng", 2, 2, rng).needs(&["distribution"]),
+    op("rng-bit-generator", 1, 1, rng_bits).needs(&["algorithm"]),
+    op("rng-get-and-update-state", 0, 0, rng_state).needs(&["delta"]),
+    op("round-nearest-afz", 1, 1, unary).of(FLOAT),
+    op("round-nearest-even", 1, 1, unary).of(FLOAT),
+    op("rsqrt", 1, 1, unary).of(ANALYTIC),
+    op("scaled-dot", 4, 4, dot),
+    op("scan", 0, MANY, scan).needs(&["dimensions", "to_apply"]),
+    op("scatter", 3, MANY, scatter).needs(&[
+        "update_window_dims",
+        "inserted_window_dims",
+        "scatter_dims_to_operand_dims",
+        "index_vector_dim",
+        "to_apply",
+    ]),
     op("select", 3, 3, select),
-    op("select-and-scatter", 3, 3, like_first),
-    op("send", 2, 2, anything),
-    op("send-done", 1, 1, anything),
-    op("set-dimension-size", 2, 2, set_dimension_size),
-    op("shift-left", 2, 2, binary),
-    op("shift-right-arithmetic", 2, 2, binary),
-    op("shift-right-logical", 2, 2, binary),
-    op("sign", 1, 1, unary),
-    op("sin", 1, 1, unary),
-    op("sinh", 1, 1, unary),
-    op("slice", 1, 1, slice),
-    op("sort", 1, MANY, sort),
-    op("sqrt", 1, 1, unary),
-    op("stochastic-convert", 2, 2, convert),
-    op("subtract", 2, 2, binary),
-    op("tan", 1, 1, unary),
-    op("tanh", 1, 1, unary),
-    op("topk", 1, 1, anything),
-    op("transpose", 1, 1, transpose),
-    op("triangular-solve", 2, 2, like_second),
+    op("select-and-scatter", 3, 3, select_and_scatter).needs(&["select", "scatter"]),
+    op("send", 2, 2, send),
+    op("send-done", 1, 1, token),
+    op("set-dimension-size", 2, 2, set_dimension_size).needs(&["dimensions"]),
+    op("shift-left", 2, 2, binary).of(INTEGER),
+    op("shift-right-arithmetic", 2, 2, binary).of(INTEGER),
+    op("shift-right-logical", 2, 2, binary).of(INTEGER),
+    op("sign", 1, 1, unary).of(WITH_SIGN),
+    op("sine", 1, 1, unary).of(ANALYTIC),
+    op("sinh", 1, 1, unary).of(ANALYTIC),
+    op("slice", 1, 1, slice).needs(&["slice"]),
+    op("sort", 1, MANY, sort).needs(&["dimensions", "to_apply"]),
+    op("sqrt", 1, 1, unary).of(ANALYTIC),
+    op("stochastic-convert", 2, 2, stochastic_convert),
+    op("subtract", 2, 2, binary).of(NUMBER),
+    op("tan", 1, 1, unary).of(ANALYTIC),
+    op("tanh", 1, 1, unary).of(ANALYTIC),
+    op("topk", 1, 1, topk).needs(&["k"]),
+    op("transpose", 1, 1, transpose).needs(&["dimensions"]),
+    op("triangular-solve", 2, 2, triangular_solve).of(ANALYTIC).needs(&["transpose_a"]),
     op("tuple", 0, MANY, tuple),
-    op("while", 1, 1, like_first),
-    op("xor", 2, 2, binary),
+    op("while", 1, 1, like_first).needs(&["condition", "body"]),
+    op("xor", 2, 2, binary).of(LOGICAL),
 ];

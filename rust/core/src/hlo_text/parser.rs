@@ -2,6 +2,7 @@
 
 mod instruction;
 mod operands;
+mod starts;
 
 use std::collections::HashSet;
 
@@ -9,25 +10,13 @@ use super::called::check_called;
 use super::calls::link_calls;
 use super::error::{HloError, Result};
 use super::hasher::Table;
+use super::infer::compatible;
 use super::lexer::{Cursor, Span};
-use super::opcodes::OPCODES;
-use super::shape::{Interner, ShapeId};
+use super::opcodes::{COMPUTATION_KEYS, OPCODES};
+use super::pairs::check_pairs;
+use super::shape::{ElementType, Interner, ShapeId};
 use super::signature::Signatures;
 use super::tables::{Attribute, Computation, Instruction, Module, Rows};
-
-/// Attributes whose values are computations.
-const COMPUTATION_KEYS: [&str; 10] = [
-    "to_apply",
-    "calls",
-    "condition",
-    "body",
-    "branch_computations",
-    "true_computation",
-    "false_computation",
-    "called_computations",
-    "select",
-    "scatter",
-];
 
 /// What text writes of an instruction before its attributes.
 struct Pending {
@@ -35,6 +24,8 @@ struct Pending {
     name: Span,
     opcode: u16,
     opcode_at: usize,
+    /// For `<op>-start`, the operation.
+    starts: Option<u16>,
     shape: Option<ShapeId>,
     operands: Rows,
     literal: Span,
@@ -56,6 +47,8 @@ struct Frame<'a> {
     /// For instructions without a computation around them, the next parameter's number: what they use and do not
     /// define is one.
     bare: Option<i64>,
+    /// Elements of tuples that `%name#index` stands for: the rows of tuple and element.
+    elements: Table<(u32, i64), u32>,
     /// Inside `{...}` of several computations.
     in_list: bool,
 }
@@ -269,6 +262,7 @@ impl<'a> Parser<'a> {
             attributes: Vec::new(),
             calls: Vec::new(),
             bare: None,
+            elements: Table::default(),
             in_list: false,
         }));
         self.frame_count += 1;
@@ -399,14 +393,49 @@ impl<'a> Parser<'a> {
         self.name_nested();
         self.module.text = self.cursor.text.to_string() + &self.made_names;
         link_calls(&mut self.module, &self.targets, &self.computations)?;
+        self.module.link_users();
+        check_pairs(&self.module)?;
         check_called(&self.module, &self.shapes)?;
+        self.check_entry_layout()?;
         if self.module.name.is_empty() {
             self.module.name.clone_from(&self.module.computations[self.module.entry as usize].name);
         }
         self.module.shapes = self.shapes.table;
         self.module.signatures = self.signatures.count();
-        self.module.link_users();
         Ok(self.module)
+    }
+
+    /// `entry_computation_layout={(shape, ...)->shape}` has the shapes of the entry's parameters and root.
+    fn check_entry_layout(&mut self) -> Result<()> {
+        let header = &self.module.attributes[self.module.header.range()];
+        let named = |a: &&Attribute| a.key.of(self.cursor.text) == "entry_computation_layout";
+        let Some(span) = header.iter().find(named).map(|a| a.value) else { return Ok(()) };
+        let (start, end) = (span.start as usize, span.end as usize);
+        let mut cursor = Cursor::new(&self.cursor.text[..end], start);
+        cursor.require(b'{')?;
+        cursor.require(b'(')?;
+        let parameters = self.shapes.parse_list(&mut cursor, b')')?;
+        cursor.require(b'-')?;
+        cursor.require(b'>')?;
+        let result = self.shapes.parse(&mut cursor)?;
+        cursor.require(b'}')?;
+        let entry = &self.module.computations[self.module.entry as usize];
+        let rows = &self.module.instructions[entry.instructions.range()];
+        let mut actual: Vec<_> =
+            rows.iter().filter(|i| i.parameter >= 0).map(|i| (i.parameter, i.shape)).collect();
+        actual.sort_unstable();
+        let root = self.module.instructions[entry.root as usize].shape;
+        let same = |a: ShapeId, b: ShapeId| compatible(&self.shapes, a, b);
+        if parameters.len() == actual.len()
+            && parameters.iter().zip(&actual).all(|(&p, a)| same(p, a.1))
+            && same(result, root)
+        {
+            return Ok(());
+        }
+        let texts: Vec<String> = actual.iter().map(|a| self.shapes.text(a.1)).collect();
+        let (name, texts, root) = (&entry.name, texts.join(", "), self.shapes.text(root));
+        let message = format!("entry_computation_layout does not fit {name}, which has ({texts}) -> {root}");
+        Err(HloError::new(start, message))
     }
 
     /// Computations written in place get names that no other has.

@@ -170,6 +170,18 @@ impl<'a> Interner<'a> {
         Ok(id)
     }
 
+    /// `shape, ...` up to a closing bracket.
+    pub(super) fn parse_list(&mut self, cursor: &mut Cursor<'a>, close: u8) -> Result<Vec<ShapeId>> {
+        let mut found = Vec::new();
+        while !cursor.take(close)? {
+            if !found.is_empty() {
+                cursor.require(b',')?;
+            }
+            found.push(self.parse(cursor)?);
+        }
+        Ok(found)
+    }
+
     /// Tuples and buffers, with a stack of those that are open.
     fn parse_group(&mut self, cursor: &mut Cursor<'a>) -> Result<ShapeId> {
         let mut open: Vec<(ElementType, Vec<ShapeId>)> = Vec::new();

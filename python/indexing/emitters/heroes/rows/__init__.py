@@ -13,6 +13,7 @@ from indexing.emitters.hero import outputs
 from indexing.emitters.heroes.reduction.plan import Dimensions, ceil_div, checked_threads, dimensions_of, power_of_two
 from indexing.emitters.heroes.rows.body import Body
 from indexing.emitters.heroes.rows.kept import Kept, kept
+from indexing.emitters.heroes.rows.partitioned import partitioned
 from indexing.emitters.heroes.rows.plan import KEEPS, RowsPlan
 from indexing.emitters.heroes.rows.space import RowSpace, row_space
 from indexing.emitters.kernel_builder import KernelBuilder
@@ -20,7 +21,6 @@ from indexing.emitters.launch import MAX_THREADS_PER_BLOCK, assembled, check_kno
 from indexing.emitters.types import storage_bytes
 from indexing.emitters.vectors import VECTOR_BYTES, check_width, is_light
 from indexing.errors import IndexingError
-from indexing.partition import PartitionedComputation, Subgraph, partition
 
 if TYPE_CHECKING:
     from indexing.emitters.ir.nodes import Kernel
@@ -110,21 +110,7 @@ def _threads(d: Dimensions, width: int, most: int, held: Kept) -> int:
 def kernel(computation: Computation, plan: RowsPlan) -> Kernel:
     """The kernel."""
     space = _space(computation)
-    builder = KernelBuilder(computation, _partition(computation, space))
+    builder = KernelBuilder(computation, partitioned(space))
     body = entry_builder(builder, plan.grid, plan.block)
     Body(space, plan, kept(space, plan.keep != "nothing"), body).build()
     return assembled(builder, NAME, space.first, body, outputs(computation), (plan.grid, plan.block))
-
-
-def _partition(computation: Computation, space: RowSpace) -> PartitionedComputation:
-    """The members are built into the entry; what they read at several places are functions."""
-    rest = partition(computation, space.frontier)
-    members = tuple(i for i in computation.post_order() if i in space.places)
-    roots = tuple(o.instruction for o in (*space.per_element, *space.per_row) if o.instruction in space.places)
-    maps = tuple(
-        space.output_places[o.number] for o in (*space.per_element, *space.per_row) if o.instruction in space.places
-    )
-    entry = Subgraph("rows", members, roots, space.shape.dimensions, maps, space.reductions)
-    owner = {i: rest.find(i) for i in computation.post_order() if rest.holds(i)}
-    owner = {i: s for i, s in owner.items() if i not in space.reductions} | dict.fromkeys(members, entry)
-    return PartitionedComputation(computation, (entry, *rest.subgraphs), (entry,), rest.has_long_indices, owner)

@@ -12,7 +12,7 @@ from indexing.emitters.heroes.reduction.accumulators import Accumulators, Team
 from indexing.emitters.heroes.reduction.body import arrays_of
 from indexing.emitters.heroes.rows.kept import Kept
 from indexing.emitters.ir.nodes import Buffer, Load
-from indexing.emitters.launch import each, placed, store, thread_id
+from indexing.emitters.launch import each, placed, same_memory, store, thread_id
 from indexing.emitters.types import storage_type
 from indexing.emitters.vectors import lanes
 from indexing.ops.tuple_ import array_source
@@ -100,7 +100,8 @@ class Body:
     def _value(self, array: Instruction, index: Index) -> Value:
         """The element of an array at an index of the space."""
         source, leaf = array_source(array, 0)
-        return self.body.value(source, self._at(source, index) if source in self.space.places else (), leaf)
+        place = same_memory(self.space.shape, array.shape)
+        return self.body.value(source, self.body.mapped(place, index).index, leaf)
 
     # ------------------------------------------------------------ what is the same for a row
 

@@ -88,6 +88,24 @@ def _may_give_space(reduce: Instruction) -> bool:
     )
 
 
+def place_of_row(reduce: Instruction, space: Shape) -> IndexingMap | None:
+    """From an index of a space to that of a reduction's result, where its operand is the whole space; None for another."""
+    shape = reduce.operands[0].shape
+    if shape.element_count != space.element_count:
+        return None
+    gone = set(reduce.ints("dimensions"))
+    results = [variable(d) for d in range(len(shape.dimensions)) if d not in gone]
+    own = IndexingMap.from_tensor_sizes(results, list(shape.dimensions))
+    return compose(same_memory(space, shape), own).simplify()
+
+
+def is_read_at_one_place(m: OperandIndexing) -> bool:
+    """Whether an operand is read at one place, whatever the data."""
+    if m.exactness == "unknown" or m.map.is_undefined or m.map.is_known_empty:
+        return False
+    return not (m.map.ranges or m.map.runtimes or m.map.constraints)
+
+
 def _is_per_row(place: IndexingMap, gone: set[int]) -> bool:
     return not any(gone.intersection(e.used_variables()) for e in place.results)
 
@@ -170,13 +188,9 @@ class _Matching:
 
     def _reduces_rows(self, reduce: Instruction, place: IndexingMap) -> bool:
         """Whether a reduction that is read at `place` reduces the row of that element, whatever the shape of its operands."""
-        shape, space = reduce.operands[0].shape, self.first.operands[0].shape
-        gone = set(reduce.ints("dimensions"))
-        if shape.element_count != space.element_count or leaves(reduce.shape)[0].element_count != self.rows:
+        if leaves(reduce.shape)[0].element_count != self.rows:
             return False
-        results = [variable(d) for d in range(len(shape.dimensions)) if d not in gone]
-        own = IndexingMap.from_tensor_sizes(results, list(shape.dimensions))
-        return compose(same_memory(space, shape), own).simplify() == place
+        return place_of_row(reduce, self.first.operands[0].shape) == place
 
     def _read_by_reduction(self, reduce: Instruction) -> None:
         arrays = arrays_of(reduce)
@@ -187,7 +201,7 @@ class _Matching:
 
     def _read_by_member(self, i: Instruction, place: IndexingMap) -> None:
         found = output_to_input(i)
-        is_plain = all(_is_plain(m) for maps in found for m in maps)
+        is_plain = all(is_read_at_one_place(m) for maps in found for m in maps)
         for operand, maps in zip(i.operands, found, strict=True):
             for m in maps:
                 self._record(operand, m.leaf, compose(place, m.map).simplify() if is_plain else None)
@@ -215,10 +229,3 @@ class _Matching:
         for operand in dict.fromkeys(array_source(o, 0)[0] for i in seen for o in i.operands):
             if operand in self.elsewhere and operand.opcode not in ("parameter", "constant", "iota"):
                 yield operand
-
-
-def _is_plain(m: OperandIndexing) -> bool:
-    """Whether an operand is read at one place, whatever the data."""
-    if m.exactness == "unknown" or m.map.is_undefined or m.map.is_known_empty:
-        return False
-    return not (m.map.ranges or m.map.runtimes or m.map.constraints)

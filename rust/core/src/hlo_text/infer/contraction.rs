@@ -2,38 +2,97 @@
 
 use super::super::attributes::{self, WindowDim};
 use super::super::error::Result;
-use super::super::shape::UNBOUNDED;
+use super::super::number::holds;
+use super::super::shape::{Class, Shape, UNBOUNDED};
 use super::{same_size, same_sizes, Outcome, Site};
+
+/// Which dimensions of two operands belong together.
+struct Pairs<'s> {
+    lhs: &'s Shape,
+    rhs: &'s Shape,
+    batch: (Vec<usize>, Vec<usize>),
+    contracted: (Vec<usize>, Vec<usize>),
+}
+
+impl<'s> Pairs<'s> {
+    fn read(site: &'s Site) -> Result<Self> {
+        let (lhs, rhs) = (site.array(0)?, site.array(1)?);
+        let named = |key: &str, shape: &Shape| site.optional_dimensions(key, shape.dimensions.len());
+        let batch = (named("lhs_batch_dims", lhs)?, named("rhs_batch_dims", rhs)?);
+        let contracted = (named("lhs_contracting_dims", lhs)?, named("rhs_contracting_dims", rhs)?);
+        for (left, right) in [&batch, &contracted] {
+            let mut pairs = left.iter().zip(right);
+            let same = pairs.all(|(&l, &r)| same_size(lhs.dimensions[l], rhs.dimensions[r]));
+            if left.len() != right.len() || !same {
+                let text = |k: usize| site.shapes.text(site.operands[k]);
+                let (a, b) = (text(0), text(1));
+                return Err(
+                    site.error(format!("dimensions {left:?} of {a} and {right:?} of {b} do not pair"))
+                );
+            }
+        }
+        let both = |(batch, contracted): (&[usize], &[usize])| batch.iter().any(|d| contracted.contains(d));
+        if both((&batch.0, &contracted.0)) || both((&batch.1, &contracted.1)) {
+            return Err(site.error("a dimension is both a batch and a contracting one"));
+        }
+        Ok(Self { lhs, rhs, batch, contracted })
+    }
+
+    /// Batch dimensions, then the free ones of both operands, without those of the second that are left out.
+    fn sizes(&self, left_out: &[usize]) -> Vec<i64> {
+        let (a, b) = (&self.lhs.dimensions, &self.rhs.dimensions);
+        let mut sizes: Vec<i64> = self.batch.0.iter().map(|&d| a[d]).collect();
+        let free = |d: &usize| !self.batch.0.contains(d) && !self.contracted.0.contains(d);
+        sizes.extend((0..a.len()).filter(free).map(|d| a[d]));
+        let free =
+            |d: &usize| !self.batch.1.contains(d) && !self.contracted.1.contains(d) && !left_out.contains(d);
+        sizes.extend((0..b.len()).filter(free).map(|d| b[d]));
+        sizes
+    }
+}
 
 /// Batch dimensions, then the free ones of both operands.
 pub(in super::super) fn dot(site: &Site) -> Result<Outcome> {
-    let (lhs, rhs) = (site.array(0)?, site.array(1)?);
-    let named = |key: &str, rank: usize| site.optional_dimensions(key, rank);
-    let (a, b) = (&lhs.dimensions, &rhs.dimensions);
-    let batch = (named("lhs_batch_dims", a.len())?, named("rhs_batch_dims", b.len())?);
-    let contracted = (named("lhs_contracting_dims", a.len())?, named("rhs_contracting_dims", b.len())?);
-    for (left, right) in [&batch, &contracted] {
-        let pairs = left.iter().zip(right).all(|(&l, &r)| same_size(a[l], b[r]));
-        if left.len() != right.len() || !pairs {
-            let text = |k: usize| site.shapes.text(site.operands[k]);
-            return Err(site.error(format!(
-                "dimensions {left:?} of {} and {right:?} of {} do not pair",
-                text(0),
-                text(1)
-            )));
-        }
-    }
-    let overlap =
-        batch.0.iter().any(|d| contracted.0.contains(d)) || batch.1.iter().any(|d| contracted.1.contains(d));
-    if overlap {
-        return Err(site.error("a dimension is both a batch and a contracting one"));
-    }
-    let mut sizes: Vec<i64> = batch.0.iter().map(|&d| a[d]).collect();
-    sizes.extend((0..a.len()).filter(|d| !batch.0.contains(d) && !contracted.0.contains(d)).map(|d| a[d]));
-    sizes.extend((0..b.len()).filter(|d| !batch.1.contains(d) && !contracted.1.contains(d)).map(|d| b[d]));
+    let pairs = Pairs::read(site)?;
+    of_free_type(site, pairs.lhs, pairs.sizes(&[]))
+}
+
+/// The result's type is free, as preferred_element_type makes it; without one it is the operand's.
+fn of_free_type(site: &Site, operand: &Shape, sizes: Vec<i64>) -> Result<Outcome> {
     let given = site.given.map(|id| site.shapes.table[id as usize].element);
-    // the result's type is free (preferred_element_type); without one it is the operand's
-    Ok(Outcome::Array(Some(given.filter(|e| e.is_array()).unwrap_or(lhs.element)), sizes))
+    let element = given.filter(|e| e.is_array()).unwrap_or(operand.element);
+    Ok(Outcome::Array(Some(element), sizes))
+}
+
+/// Groups of rows, each with a matrix of its own: the ragged dimension is free, contracted or a batch.
+pub(in super::super) fn ragged_dot(site: &Site) -> Result<Outcome> {
+    let (lhs, rhs, counts) = (site.array(0)?, site.array(1)?, site.array(2)?);
+    let pairs = Pairs::read(site)?;
+    let ragged = match site.dimensions("lhs_ragged_dims", lhs.dimensions.len())?[..] {
+        [one] => one,
+        _ => return Err(site.error("lhs_ragged_dims must name one dimension")),
+    };
+    let group = site.optional_dimensions("rhs_group_dims", rhs.dimensions.len())?;
+    let free = !pairs.batch.0.contains(&ragged) && !pairs.contracted.0.contains(&ragged);
+    let used = |d: &usize| pairs.batch.1.contains(d) || pairs.contracted.1.contains(d);
+    if group.len() != usize::from(free) || group.iter().any(used) {
+        return Err(
+            site.error("rhs_group_dims must name one dimension where the ragged one is free, else none")
+        );
+    }
+    if !matches!(counts.element.row().class, Class::Signed | Class::Unsigned) {
+        return Err(site.error("the sizes of groups must be integers"));
+    }
+    let groups = counts.dimensions.last().copied();
+    let sized = group.first().is_none_or(|&g| groups.is_some_and(|n| same_size(n, rhs.dimensions[g])));
+    let Some(groups) = groups.filter(|_| sized) else {
+        return Err(site.error("the sizes of groups do not fit the groups"));
+    };
+    let mut sizes = pairs.sizes(&group);
+    if pairs.contracted.0.contains(&ragged) {
+        sizes.insert(0, groups);
+    }
+    of_free_type(site, lhs, sizes)
 }
 
 /// N arrays and N initial values: the inputs, all of the same sizes.
@@ -46,8 +105,13 @@ fn inputs_and_initial_values(site: &Site) -> Result<usize> {
         if !same_sizes(&site.array(k)?.dimensions, &site.array(0)?.dimensions) {
             return Err(site.error(format!("operands 0 and {k} have different sizes")));
         }
-        site.scalar(count + k)?;
+        let (array, initial) = (site.array(k)?.element, site.scalar(count + k)?.element);
+        if array != initial {
+            let (a, i) = (array.row().name, initial.row().name);
+            return Err(site.error(format!("operand {k} has elements of {a}, its initial value is {i}")));
+        }
     }
+    site.one_precision()?;
     Ok(count)
 }
 
@@ -72,13 +136,31 @@ pub(in super::super) fn reduce(site: &Site) -> Result<Outcome> {
 /// How many windows fit.
 pub(in super::super) fn reduce_window(site: &Site) -> Result<Outcome> {
     let count = inputs_and_initial_values(site)?;
-    let sizes = &site.array(0)?.dimensions;
+    results(site, count, &window_counts(site, &site.array(0)?.dimensions)?)
+}
+
+/// The operand, with each window's chosen element taken from the source.
+pub(in super::super) fn select_and_scatter(site: &Site) -> Result<Outcome> {
+    let (operand, source, initial) = (site.array(0)?, site.array(1)?, site.scalar(2)?);
+    if operand.element != source.element || operand.element != initial.element {
+        return Err(site.error("operand, source and initial value have different element types"));
+    }
+    let expected = window_counts(site, &operand.dimensions)?;
+    if !same_sizes(&expected, &source.dimensions) {
+        let found = site.shapes.text(site.operands[1]);
+        return Err(site.error(format!("the windows give a source of {expected:?}, found {found}")));
+    }
+    Ok(Outcome::Like(site.operands[0]))
+}
+
+/// How many windows fit in each dimension.
+fn window_counts(site: &Site, sizes: &[i64]) -> Result<Vec<i64>> {
     let window = site.read("window", attributes::window)?.unwrap_or_default();
     if window.len() != sizes.len() {
         return Err(site.error(format!("a window of {} dimensions for {}", window.len(), sizes.len())));
     }
-    let windows: Option<Vec<i64>> = sizes.iter().zip(&window).map(|(&s, w)| windows(s, w)).collect();
-    results(site, count, &windows.ok_or_else(|| site.error("the window's numbers exceed 64 bits"))?)
+    let counts: Option<Vec<i64>> = sizes.iter().zip(&window).map(|(&s, w)| windows(s, w)).collect();
+    counts.ok_or_else(|| site.error("the window's numbers exceed 64 bits"))
 }
 
 /// Windows of `window` in `size` elements.
@@ -101,6 +183,11 @@ pub(in super::super) fn convolution(site: &Site) -> Result<Outcome> {
     let (input, kernel) = (site.array(0)?, site.array(1)?);
     let text = site.required("dim_labels", site.value("dim_labels"))?;
     let [i, k, o] = attributes::labels(text, site.at)?;
+    let (a, b) = (input.element, kernel.element);
+    if !holds(a, b) && !holds(b, a) {
+        let (a, b) = (a.row().name, b.row().name);
+        return Err(site.error(format!("neither of {a} and {b} has all numbers of the other")));
+    }
     let rank = i.spatial.len() + 2;
     let window = site.read("window", attributes::window)?.unwrap_or_default();
     if input.dimensions.len() != rank || kernel.dimensions.len() != rank || window.len() != i.spatial.len() {
@@ -111,9 +198,10 @@ pub(in super::super) fn convolution(site: &Site) -> Result<Outcome> {
     }
     let groups = |key: &str| Ok(site.integer(key)?.unwrap_or(1));
     let (features, batches) = (groups("feature_group_count")?, groups("batch_group_count")?);
-    let at = |shape: &super::super::shape::Shape, d: i64| shape.dimensions[d as usize];
+    let at = |shape: &Shape, d: i64| shape.dimensions[d as usize];
     let (batch, feature) = (at(input, i.batch), at(input, i.feature));
     let divides = features >= 1 && batches >= 1 && (features == 1 || batches == 1) && batch % batches == 0;
+    let divides = divides && at(kernel, k.feature) % features == 0 && at(kernel, k.feature) % batches == 0;
     if !divides || !same_size(at(kernel, k.batch).saturating_mul(features), feature) && feature != UNBOUNDED {
         return Err(site.error("features, batch and groups of input and kernel do not divide"));
     }
@@ -132,8 +220,7 @@ pub(in super::super) fn convolution(site: &Site) -> Result<Outcome> {
         sizes[o.spatial[n] as usize] =
             count.ok_or_else(|| site.error("the window's numbers exceed 64 bits"))?;
     }
-    let given = site.given.map(|id| site.shapes.table[id as usize].element);
-    Ok(Outcome::Array(Some(given.filter(|e| e.is_array()).unwrap_or(input.element)), sizes))
+    of_free_type(site, input, sizes)
 }
 
 /// The operands, sorted along a dimension.
@@ -148,4 +235,24 @@ pub(in super::super) fn sort(site: &Site) -> Result<Outcome> {
         return Err(site.error("dimensions must name one dimension"));
     }
     super::tuples::like_all(site)
+}
+
+/// Values that go on from step to step, and what each step adds to the results, along one dimension.
+pub(in super::super) fn scan(site: &Site) -> Result<Outcome> {
+    let carries = usize::try_from(site.integer("num_carries")?.unwrap_or_default()).ok();
+    let inputs = carries.and_then(|n| site.operands.len().checked_sub(n));
+    let Some(inputs) = inputs.filter(|&n| n > 0) else {
+        return Err(site.error("num_carries must leave an input"));
+    };
+    let rank = site.array(0)?.dimensions.len();
+    let [along] = site.dimensions("dimensions", rank)?[..] else {
+        return Err(site.error("dimensions must name one dimension"));
+    };
+    for input in 1..inputs {
+        let sizes = &site.array(input)?.dimensions;
+        if !sizes.get(along).is_some_and(|&s| same_size(s, site.shape(0).dimensions[along])) {
+            return Err(site.error(format!("operands 0 and {input} have different numbers of steps")));
+        }
+    }
+    Ok(Outcome::Any)
 }

@@ -2,7 +2,7 @@
 
 use super::super::error::Result;
 use super::super::shape::{Class, ElementType, Shape};
-use super::{same_kind, same_sizes, Outcome, Site};
+use super::{same_sizes, Outcome, Site};
 
 fn of(element: Option<ElementType>, shape: &Shape) -> Result<Outcome> {
     Ok(Outcome::Array(element, shape.dimensions.clone()))
@@ -16,10 +16,20 @@ pub(in super::super) fn unary(site: &Site) -> Result<Outcome> {
 
 /// Any result type.
 pub(in super::super) fn convert(site: &Site) -> Result<Outcome> {
-    for operand in 1..site.operands.len() {
-        same_sizes_as_first(site, operand)?;
-    }
     of(None, site.array(0)?)
+}
+
+/// Any result type; the second operand holds as many random bits as the first has.
+pub(in super::super) fn stochastic_convert(site: &Site) -> Result<Outcome> {
+    same_sizes_as_first(site, 1)?;
+    let (from, bits) = (site.array(0)?.element.row(), site.array(1)?.element.row());
+    if from.class != Class::Float || bits.class != Class::Unsigned || from.bits != bits.bits {
+        return Err(site.error(format!(
+            "needs floating point and as many unsigned bits, found {} and {}",
+            from.name, bits.name
+        )));
+    }
+    convert(site)
 }
 
 /// A boolean.
@@ -73,7 +83,7 @@ pub(in super::super) fn clamp(site: &Site) -> Result<Outcome> {
         if !found.dimensions.is_empty() && !same_sizes(&found.dimensions, &shape.dimensions) {
             return Err(mismatch(site, bound, 1));
         }
-        if !same_kind(found.element, shape.element) {
+        if found.element != shape.element {
             return Err(mismatch(site, bound, 1));
         }
     }
@@ -105,7 +115,7 @@ pub(in super::super) fn map(site: &Site) -> Result<Outcome> {
     }
     match site.operands.len() {
         0 => Ok(Outcome::Any),
-        _ => of(None, site.array(0)?),
+        _ => site.one_precision().and_then(|()| of(None, site.array(0)?)),
     }
 }
 
@@ -136,7 +146,7 @@ fn same_sizes_as_first(site: &Site, operand: usize) -> Result<()> {
 }
 
 fn same_type_as_first(site: &Site, operand: usize) -> Result<()> {
-    if same_kind(site.array(operand)?.element, site.array(0)?.element) {
+    if site.array(operand)?.element == site.array(0)?.element {
         return Ok(());
     }
     Err(mismatch(site, operand, 0))

@@ -1,48 +1,112 @@
 //! Gather and scatter: dimension numbers, and the sizes that they give.
 
 use super::super::error::Result;
-use super::{same_sizes, Outcome, Site};
+use super::super::shape::{Class, Shape};
+use super::{same_size, same_sizes, Outcome, Site};
 
-/// Sizes of `indices` without the dimension that holds one index.
-fn batch_sizes(site: &Site, indices: &[i64], count: usize) -> Result<Vec<i64>> {
+/// What the dimension numbers of gather are called, and of scatter.
+struct Names {
+    /// Dimensions of the result (of the updates) that lie inside a slice.
+    window: &'static str,
+    /// Dimensions of the operand of which a slice holds one element and the result none.
+    dropped: &'static str,
+    /// The dimension of the operand that each number of an index counts.
+    map: &'static str,
+    /// Dimensions that operand and indices share.
+    batching: [&'static str; 2],
+}
+
+const GATHER: Names = Names {
+    window: "offset_dims",
+    dropped: "collapsed_slice_dims",
+    map: "start_index_map",
+    batching: ["operand_batching_dims", "start_indices_batching_dims"],
+};
+const SCATTER: Names = Names {
+    window: "update_window_dims",
+    dropped: "inserted_window_dims",
+    map: "scatter_dims_to_operand_dims",
+    batching: ["input_batching_dims", "scatter_indices_batching_dims"],
+};
+
+/// Dimension numbers that fit the operand and the indices.
+struct Numbers {
+    /// Dimensions of the operand that a slice lacks: dropped ones and batching ones.
+    missing: Vec<usize>,
+    /// Sizes of the indices without the dimension that holds one index.
+    batch: Vec<i64>,
+}
+
+impl Names {
+    fn read(&self, site: &Site, operand: &Shape, indices: &Shape) -> Result<Numbers> {
+        if !matches!(indices.element.row().class, Class::Signed | Class::Unsigned) {
+            return Err(site.error(format!("indices must be integers, found {}", indices.element.row().name)));
+        }
+        let rank = operand.dimensions.len();
+        let map = site.dimensions(self.map, rank)?;
+        let mut missing = self.sorted(site, self.dropped, rank)?;
+        let (batch, at) = batch_sizes(site, &indices.dimensions, map.len())?;
+        let shared = self.sorted(site, self.batching[0], rank)?;
+        let sharing = site.optional_dimensions(self.batching[1], indices.dimensions.len())?;
+        if shared.iter().any(|d| missing.contains(d) || map.contains(d)) || sharing.contains(&at) {
+            return Err(
+                site.error(format!("{} name a dimension that has another use", self.batching.join(" or ")))
+            );
+        }
+        let sizes = |(&o, &i): (&usize, &usize)| same_size(operand.dimensions[o], indices.dimensions[i]);
+        if shared.len() != sharing.len() || !shared.iter().zip(&sharing).all(sizes) {
+            return Err(
+                site.error(format!("{} name dimensions that do not pair", self.batching.join(" and ")))
+            );
+        }
+        missing.extend(shared);
+        Ok(Numbers { missing, batch })
+    }
+
+    fn sorted(&self, site: &Site, key: &str, rank: usize) -> Result<Vec<usize>> {
+        let found = site.optional_dimensions(key, rank)?;
+        if found.is_sorted() {
+            return Ok(found);
+        }
+        Err(site.error(format!("{key} must ascend, found {found:?}")))
+    }
+}
+
+/// Sizes of `indices` without the dimension that holds one index, and that dimension.
+fn batch_sizes(site: &Site, indices: &[i64], count: usize) -> Result<(Vec<i64>, usize)> {
     let at = site.required("index_vector_dim", site.integer("index_vector_dim")?)?;
     let at = usize::try_from(at).ok().filter(|&d| d <= indices.len());
     let at =
         at.ok_or_else(|| site.error(format!("index_vector_dim is outside of rank {}", indices.len())))?;
     let mut sizes = indices.to_vec();
     let length = if at == sizes.len() { 1 } else { sizes.remove(at) };
-    if length != count as i64 {
+    if !same_size(length, count as i64) {
         return Err(site.error(format!("an index has {length} numbers, the dimension map {count}")));
     }
-    Ok(sizes)
+    Ok((sizes, at))
 }
 
 /// Slices of the operand, one for each index.
 pub(in super::super) fn gather(site: &Site) -> Result<Outcome> {
     let (operand, indices) = (site.array(0)?, site.array(1)?);
     let rank = operand.dimensions.len();
-    let map = site.dimensions("start_index_map", rank)?;
-    let mut dropped = site.dimensions("collapsed_slice_dims", rank)?;
-    dropped.extend(site.optional_dimensions("operand_batching_dims", rank)?);
+    let Numbers { missing, batch } = GATHER.read(site, operand, indices)?;
     let sizes = site.integers("slice_sizes")?;
     let inside = |(s, w): (&i64, &i64)| (0..=*w).contains(s) || *w < 0;
     if sizes.len() != rank || !sizes.iter().zip(&operand.dimensions).all(inside) {
         return Err(site.error(format!("slice_sizes {sizes:?} do not fit into {:?}", operand.dimensions)));
     }
-    if dropped.iter().any(|&d| sizes[d] > 1) {
+    if missing.iter().any(|&d| sizes[d] > 1) {
         return Err(site.error("a collapsed or batching dimension must have slice size 1"));
     }
-    let batch = batch_sizes(site, &indices.dimensions, map.len())?;
-    let mut kept = (0..rank).filter(|d| !dropped.contains(d)).map(|d| sizes[d]);
-    let total = batch.len() + rank - dropped.len().min(rank);
-    let offsets = site.dimensions("offset_dims", total)?;
+    let total = batch.len() + rank - missing.len();
+    let offsets = GATHER.sorted(site, GATHER.window, total)?;
     if offsets.len() + batch.len() != total {
-        return Err(site.error(format!(
-            "offset_dims must name the {} dimensions of a slice",
-            rank - dropped.len().min(rank)
-        )));
+        let inner = rank - missing.len();
+        return Err(site.error(format!("offset_dims must name the {inner} dimensions of a slice")));
     }
-    let mut batch = batch.into_iter();
+    let (mut batch, mut kept) =
+        (batch.into_iter(), (0..rank).filter(|d| !missing.contains(d)).map(|d| sizes[d]));
     let size = |d: usize| if offsets.contains(&d) { kept.next() } else { batch.next() };
     let sizes: Option<Vec<i64>> = (0..total).map(size).collect();
     Ok(Outcome::Array(
@@ -58,20 +122,22 @@ pub(in super::super) fn scatter(site: &Site) -> Result<Outcome> {
         return Err(site.error("the operands must be arrays, indices, and as many updates as arrays"));
     }
     let (operand, indices, updates) = (site.array(0)?, site.array(count)?, site.array(count + 1)?);
-    for k in 1..count {
-        let alike = same_sizes(&site.array(k)?.dimensions, &operand.dimensions)
-            && same_sizes(&site.array(count + 1 + k)?.dimensions, &updates.dimensions);
-        if !alike {
+    for k in 0..count {
+        let (array, update) = (site.array(k)?, site.array(count + 1 + k)?);
+        if !same_sizes(&array.dimensions, &operand.dimensions)
+            || !same_sizes(&update.dimensions, &updates.dimensions)
+        {
             return Err(site.error(format!("operands 0 and {k}, or their updates, have different sizes")));
         }
+        if array.element != update.element {
+            let (a, u) = (array.element.row().name, update.element.row().name);
+            return Err(site.error(format!("operand {k} has elements of {a}, its updates of {u}")));
+        }
     }
+    let Numbers { missing, batch } = SCATTER.read(site, operand, indices)?;
     let rank = operand.dimensions.len();
-    let map = site.dimensions("scatter_dims_to_operand_dims", rank)?;
-    let mut inserted = site.dimensions("inserted_window_dims", rank)?;
-    inserted.extend(site.optional_dimensions("input_batching_dims", rank)?);
-    let batch = batch_sizes(site, &indices.dimensions, map.len())?;
-    let window = site.dimensions("update_window_dims", updates.dimensions.len())?;
-    if window.len() + inserted.len() != rank || window.len() + batch.len() != updates.dimensions.len() {
+    let window = SCATTER.sorted(site, SCATTER.window, updates.dimensions.len())?;
+    if window.len() + missing.len() != rank || window.len() + batch.len() != updates.dimensions.len() {
         return Err(site.error(format!(
             "updates of {:?} do not fit: {} window and {} scatter dimensions",
             updates.dimensions,
@@ -85,6 +151,14 @@ pub(in super::super) fn scatter(site: &Site) -> Result<Outcome> {
         return Err(site.error(format!(
             "updates of {:?} do not fit indices of {:?}",
             updates.dimensions, indices.dimensions
+        )));
+    }
+    let kept = (0..rank).filter(|d| !missing.contains(d)).map(|d| operand.dimensions[d]);
+    let larger = |(w, size): (&usize, i64)| size >= 0 && updates.dimensions[*w] > size;
+    if window.iter().zip(kept).any(larger) {
+        return Err(site.error(format!(
+            "the window of updates of {:?} is larger than the operand of {:?}",
+            updates.dimensions, operand.dimensions
         )));
     }
     Ok(match site.operands[..count] {

@@ -77,6 +77,24 @@ fn same_count(site: &Site) -> Result<()> {
     Err(site.error(format!("{from} has {} elements, {to} has {}", shape.element_count, result.element_count)))
 }
 
+/// As many elements at most, of the same type; a scalar says the size of each dimension.
+pub(in super::super) fn dynamic_reshape(site: &Site) -> Result<Outcome> {
+    same_count(site)?;
+    let shape = site.array(0)?;
+    for size in 1..site.operands.len() {
+        if site.scalar(size)?.element != ElementType::named("s32").unwrap_or(shape.element) {
+            return Err(site.error("sizes must be s32[]"));
+        }
+    }
+    let Some(sizes) = site.given.map(|id| site.shapes.table[id as usize].dimensions.clone()) else {
+        return Ok(Outcome::Any);
+    };
+    if sizes.len() + 1 != site.operands.len() {
+        return Err(site.error(format!("{} sizes for {} dimensions", site.operands.len() - 1, sizes.len())));
+    }
+    of(shape, sizes)
+}
+
 /// Start, limit and stride of each dimension.
 pub(in super::super) fn slice(site: &Site) -> Result<Outcome> {
     let shape = site.array(0)?;
@@ -109,7 +127,7 @@ pub(in super::super) fn concatenate(site: &Site) -> Result<Outcome> {
         if let (Some(slot), Some(size)) = (expected.get_mut(along), other.dimensions.get(along)) {
             *slot = *size;
         }
-        if !same_sizes(&expected, &other.dimensions) || !super::same_kind(shape.element, other.element) {
+        if !same_sizes(&expected, &other.dimensions) || shape.element != other.element {
             let text = |k: usize| site.shapes.text(site.operands[k]);
             return Err(site.error(format!(
                 "operands 0 and {operand} do not fit: {} and {}",
@@ -131,7 +149,10 @@ pub(in super::super) fn concatenate(site: &Site) -> Result<Outcome> {
 /// Low, high and interior padding of each dimension.
 pub(in super::super) fn pad(site: &Site) -> Result<Outcome> {
     let shape = site.array(0)?;
-    site.scalar(1)?;
+    if site.scalar(1)?.element != shape.element {
+        let (a, p) = (shape.element.row().name, site.shape(1).element.row().name);
+        return Err(site.error(format!("the operand has elements of {a}, the padding value is {p}")));
+    }
     let rank = shape.dimensions.len();
     let padding = site.read("padding", attributes::padding)?;
     let padding = if rank == 0 { padding.unwrap_or_default() } else { site.required("padding", padding)? };
@@ -164,12 +185,8 @@ pub(in super::super) fn iota(site: &Site) -> Result<Outcome> {
     if !shape.element.is_array() || shape.element == ElementType::PRED {
         return Err(site.error("the result must be an array of numbers"));
     }
-    let along = if shape.dimensions.is_empty() {
-        along.unwrap_or(0)
-    } else {
-        site.required("iota_dimension", along)?
-    };
-    if along != 0 && !(0..shape.dimensions.len() as i64).contains(&along) {
+    let along = along.unwrap_or_default();
+    if !(0..shape.dimensions.len() as i64).contains(&along) {
         return Err(
             site.error(format!("iota_dimension {along} is outside of rank {}", shape.dimensions.len()))
         );
@@ -188,14 +205,12 @@ pub(in super::super) fn reverse(site: &Site) -> Result<Outcome> {
 fn starts(site: &Site, first: usize, rank: usize) -> Result<()> {
     let count = site.operands.len() - first;
     let vector = count == 1 && site.array(first)?.dimensions.len() == 1;
-    if vector && site.array(first)?.dimensions == [rank as i64] {
-        return Ok(());
-    }
-    if count != rank || vector {
+    if !(vector && site.array(first)?.dimensions == [rank as i64] || count == rank && !vector) {
         return Err(site.error(format!("one start for each of {rank} dimensions, found {count}")));
     }
     for operand in first..site.operands.len() {
-        let class = site.scalar(operand)?.element.row().class;
+        let start = if vector { site.array(operand)? } else { site.scalar(operand)? };
+        let class = start.element.row().class;
         if !matches!(class, Class::Signed | Class::Unsigned) {
             return Err(site.error("starts must be integers"));
         }
@@ -216,6 +231,10 @@ pub(in super::super) fn dynamic_slice(site: &Site) -> Result<Outcome> {
 pub(in super::super) fn dynamic_update_slice(site: &Site) -> Result<Outcome> {
     let (shape, update) = (site.array(0)?, site.array(1)?);
     starts(site, 2, shape.dimensions.len())?;
+    if shape.element != update.element {
+        let (a, u) = (shape.element.row().name, update.element.row().name);
+        return Err(site.error(format!("the operand has elements of {a}, the update of {u}")));
+    }
     fits(site, &update.dimensions, &shape.dimensions)?;
     Ok(Outcome::Like(site.operands[0]))
 }
@@ -228,17 +247,25 @@ fn fits(site: &Site, part: &[i64], whole: &[i64]) -> Result<()> {
     Err(site.error(format!("a part of sizes {part:?} does not fit into {whole:?}")))
 }
 
+fn one_dimension(site: &Site) -> Result<usize> {
+    match site.dimensions("dimensions", site.array(0)?.dimensions.len())?[..] {
+        [one] => Ok(one),
+        _ => Err(site.error("dimensions must name one dimension")),
+    }
+}
+
 /// The size of a dimension, as a number.
 pub(in super::super) fn dimension_size(site: &Site) -> Result<Outcome> {
-    let shape = site.array(0)?;
-    site.dimensions("dimensions", shape.dimensions.len())?;
+    one_dimension(site)?;
     Ok(Outcome::Array(ElementType::named("s32"), Vec::new()))
 }
 
 /// An operand with a dimension made dynamic.
 pub(in super::super) fn set_dimension_size(site: &Site) -> Result<Outcome> {
-    site.scalar(1)?;
+    one_dimension(site)?;
+    if Some(site.scalar(1)?.element) != ElementType::named("s32") {
+        return Err(site.error("the size must be s32[]"));
+    }
     let shape = site.array(0)?;
-    site.dimensions("dimensions", shape.dimensions.len())?;
     of(shape, shape.dimensions.clone())
 }

@@ -32,7 +32,7 @@ pub(in super::super) fn like_all(site: &Site) -> Result<Outcome> {
     }
 }
 
-/// A token.
+/// A token, once all operands are there.
 pub(in super::super) fn token(site: &Site) -> Result<Outcome> {
     let token = site.given.map(|id| &site.shapes.table[id as usize]);
     match token {
@@ -46,21 +46,23 @@ pub(in super::super) fn identifier(_: &Site) -> Result<Outcome> {
     Ok(Outcome::Array(ElementType::named("u32"), Vec::new()))
 }
 
-/// The shape of the second operand.
-pub(in super::super) fn like_second(site: &Site) -> Result<Outcome> {
-    Ok(Outcome::Like(site.operands[1]))
-}
-
-/// The operand, normalized or its gradient, and two values for each feature.
-pub(in super::super) fn batch_norm(site: &Site) -> Result<Outcome> {
-    let (operand, feature) = (site.operands[0], site.operands[1]);
-    Ok(Outcome::Tuple(vec![Outcome::Like(operand), Outcome::Like(feature), Outcome::Like(feature)]))
-}
-
 /// The shape of the one operand; with more of them, among them the root's number, nothing is known.
 pub(in super::super) fn like_only(site: &Site) -> Result<Outcome> {
     Ok(match site.operands {
         [one] => Outcome::Like(*one),
         _ => Outcome::Any,
     })
+}
+
+/// What the chosen branch gives; the computations are checked where all are known.
+pub(in super::super) fn conditional(site: &Site) -> Result<Outcome> {
+    let chooser = site.scalar(0)?.element;
+    let (listed, yes, no) =
+        (site.value("branch_computations"), site.value("true_computation"), site.value("false_computation"));
+    match (chooser == ElementType::PRED, listed.is_some(), yes.is_some() && no.is_some()) {
+        (_, true, false) | (true, false, true) => Ok(Outcome::Any),
+        _ => Err(site.error(
+            "needs branch_computations, or true_computation and false_computation where the first operand is pred[]",
+        )),
+    }
 }

@@ -34,9 +34,9 @@ impl<'a> Parser<'a> {
         self.cursor.skip_space()?;
         let opcode_at = self.cursor.at;
         let opcode = self.cursor.word("an opcode")?;
-        let opcode = self.opcode(opcode, opcode_at)?;
+        let (opcode, starts) = self.opcode_or_start(opcode, opcode_at)?;
         let (operands, literal) = (Rows::default(), Span::default());
-        Ok(Pending { root, name, opcode, opcode_at, shape, operands, literal, parameter: -1 })
+        Ok(Pending { root, name, opcode, opcode_at, starts, shape, operands, literal, parameter: -1 })
     }
 
     /// The shape before the opcode; `None` where the text leaves it to inference.
@@ -48,7 +48,7 @@ impl<'a> Parser<'a> {
         self.shapes.parse(&mut self.cursor).map(Some)
     }
 
-    fn opcode(&mut self, name: &'a str, at: usize) -> Result<u16> {
+    pub(super) fn opcode(&mut self, name: &'a str, at: usize) -> Result<u16> {
         if let Some(&row) = self.opcodes.get(name) {
             return Ok(row);
         }
@@ -147,7 +147,10 @@ impl<'a> Parser<'a> {
     /// What stands behind the last attribute: checks, and a row in the table.
     fn finish_instruction(&mut self) -> Result<()> {
         if let Some(pending) = self.frames.last_mut().and_then(|frame| frame.pending.take()) {
-            self.add(&pending)?;
+            match pending.starts {
+                Some(operation) => self.add_start(&pending, operation)?,
+                None => self.add(&pending).map(|_| ())?,
+            }
         }
         Ok(())
     }
@@ -182,12 +185,14 @@ impl<'a> Parser<'a> {
         if let (true, Some(row)) = (new, row) {
             asked.given = Some(shape);
             let site = Site { asked, shapes: &self.shapes, operands, attributes: &frame.attributes };
-            site.check(&(row.rule)(&site)?)?;
+            site.check(&site.judge(row)?)?;
+            one_call_each(&site, row, &frame.calls)?;
+            check_written_shapes(&mut self.shapes, self.cursor.text, row.name, operands, &frame.attributes)?;
         }
         Ok((shape, signature))
     }
 
-    fn add_instruction(
+    pub(super) fn add_instruction(
         &mut self,
         frame: &mut Frame<'a>,
         pending: &Pending,
@@ -280,8 +285,54 @@ fn shape_of(
     }
     let site = Site { asked: *asked, shapes, operands, attributes };
     let unknown = site.error("expected the shape in front of the opcode, for the operands do not tell it");
-    let outcome = row.map_or(Ok(Outcome::Any), |row| (row.rule)(&site))?;
+    let outcome = row.map_or(Ok(Outcome::Any), |row| site.judge(row))?;
     realize(shapes, &outcome).ok_or(unknown)
+}
+
+/// Attributes that write the shapes of operands once more.
+fn check_written_shapes<'a>(
+    shapes: &mut Interner<'a>,
+    text: &'a str,
+    opcode: &str,
+    operands: &[ShapeId],
+    attributes: &[Attribute],
+) -> Result<()> {
+    let key = match opcode {
+        "outfeed" => "outfeed_shape",
+        "custom-call" => "operand_layout_constraints",
+        _ => return Ok(()),
+    };
+    for attribute in attributes.iter().filter(|a| a.key.of(text) == key) {
+        let (start, end) = (attribute.value.start as usize, attribute.value.end as usize);
+        let mut cursor = Cursor::new(&text[..end], start);
+        let (wanted, written) = match opcode {
+            "outfeed" => (&operands[..1], vec![shapes.parse(&mut cursor)?]),
+            _ => {
+                cursor.require(b'{')?;
+                (operands, shapes.parse_list(&mut cursor, b'}')?)
+            }
+        };
+        let same = wanted.len() == written.len()
+            && wanted.iter().zip(&written).all(|(&a, &b)| compatible(shapes, a, b));
+        if !same {
+            let found: Vec<String> = wanted.iter().map(|&o| shapes.text(o)).collect();
+            let message = format!("{key} does not fit the operands, which are {}", found.join(", "));
+            return Err(HloError::new(start, message));
+        }
+    }
+    Ok(())
+}
+
+/// An attribute that must name a computation names one.
+fn one_call_each(site: &Site, row: &OpcodeRow, calls: &[(u32, Target)]) -> Result<()> {
+    for key in row.calls() {
+        let named =
+            |(attribute, _): &&(u32, Target)| site.attributes[*attribute as usize].key.of(site.text) == key;
+        if calls.iter().filter(named).count() != 1 {
+            return Err(site.error(format!("attribute {key} must name one computation")));
+        }
+    }
+    Ok(())
 }
 
 fn check_arity(row: Option<&OpcodeRow>, count: usize, at: usize) -> Result<()> {

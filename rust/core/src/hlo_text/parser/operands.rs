@@ -2,7 +2,6 @@
 
 use super::super::literal::parse_literal;
 use super::super::opcodes::OPCODES;
-use super::super::shape::ElementType;
 use super::*;
 
 /// An operand as it is met.
@@ -139,6 +138,8 @@ impl<'a> Parser<'a> {
                 return Err(HloError::new(at, message));
             }
         };
+        let row = self.elements_of(row)?;
+        let Some(frame) = self.frames.last() else { return Ok(Operand::Named(0)) };
         if let Some(given) = shape {
             let actual = frame.instructions[row as usize].shape;
             if self.shapes.bare(given) != self.shapes.bare(actual) {

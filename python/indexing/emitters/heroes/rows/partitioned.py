@@ -1,0 +1,52 @@
+"""The functions of a kernel over rows: its entry, which computes the members, and what members read at several places."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from indexing.access import Access, AccessComposer
+from indexing.fusion import output_to_input
+from indexing.ops.tuple_ import array_source
+from indexing.partition import PartitionedComputation, Subgraph, partition
+
+if TYPE_CHECKING:
+    from indexing.emitters.heroes.rows.space import RowSpace
+    from indexing.hlo import Instruction
+
+
+def partitioned(space: RowSpace) -> PartitionedComputation:
+    """The members are built into the entry, where reductions are injected; functions may be called in loops of it."""
+    computation = space.first.computation
+    rest = partition(computation, space.frontier)
+    members = tuple(i for i in computation.post_order() if i in space.places)
+    outputs = [o for o in (*space.per_element, *space.per_row) if o.instruction in space.places]
+    roots, maps = (tuple(o.instruction for o in outputs), tuple(space.output_places[o.number] for o in outputs))
+    entry = Subgraph("rows", members, roots, space.shape.dimensions, maps, space.reductions)
+    owner = {i: rest.find(i) for i in computation.post_order() if rest.holds(i) and i not in space.reductions}
+    owner |= dict.fromkeys(members, entry)
+    accesses = {i: frozenset([(entry, _access(space, i))]) for i in reversed(members)}
+    accesses |= {i: frozenset((entry, a) for a in _accesses(space, i)) for i in space.frontier}
+    return PartitionedComputation(
+        computation, (entry, *rest.subgraphs), (entry,), rest.has_long_indices, owner, accesses
+    )
+
+
+def _access(space: RowSpace, member: Instruction) -> Access:
+    """A member is computed once for each element of the space, or of the rows."""
+    points = space.shape.element_count
+    if space.is_per_row(member):
+        return Access(Access.of_all(member.shape.dimensions).map, points)
+    return Access(space.places[member], points)
+
+
+def _accesses(space: RowSpace, i: Instruction) -> Iterator[Access]:
+    """How members read an instruction."""
+    composer = AccessComposer()
+    for user in dict.fromkeys(i.users):
+        if user not in space.places:
+            continue
+        for position, found in enumerate(output_to_input(user)):
+            for m in found:
+                if array_source(user.operands[position], m.leaf)[0] is i:
+                    yield composer.through(_access(space, user), m, user, position, i.shape.leaves[m.leaf].dimensions)
