@@ -26,7 +26,7 @@ from indexing.emitters.ir.accesses import entry_accesses
 from indexing.emitters.ir.passes.dead_code import remove_dead_code
 from indexing.emitters.ir.passes.fold import fold_constants
 from indexing.emitters.ir.passes.thread_loops import thread_loops
-from indexing.emitters.ir.traversal import rewrite_statement
+from indexing.emitters.ir.traversal import rewrite_bodies, rewrite_statement, rewrite_value, rewrite_values
 from indexing.emitters.ir.verify import verify
 from indexing.emitters.targets import TARGETS, write
 from indexing.emitters.types import storage_bytes, storage_type
@@ -107,7 +107,7 @@ def _changes(s: ir.Statement) -> Iterator[tuple[str, str, ir.Block, tuple[ir.Blo
     elif isinstance(s, ir.For):
         for name, by in (("stop", -1), ("stop", 1), ("start", 1)):
             changed = replace(s, **{name: getattr(s, name) + by})
-            yield "loop bound", f"{name} of the loop over {s.variable} by {by}", (changed,), ()
+            yield "loop bound", f"{name} {getattr(s, name)} of the loop over {s.variable} by {by}", (changed,), ()
     elif isinstance(s, ir.Barrier):
         yield "barrier", "a barrier less", (), ()
     elif isinstance(s, ir.Fence):
@@ -200,7 +200,8 @@ def _moved_stores(kernel: ir.Kernel, s: ir.Statement) -> Iterator[tuple[str, str
     """A store at the place that counts from the buffer's end, or with two variables exchanged."""
     if isinstance(s, ir.Store | ir.AtomicUpdate) and s.index:
         turned = -s.index[0] + kernel.buffer(s.buffer).size - 1
-        yield "store's index", f"place in {s.buffer} from the end", (replace(s, index=(turned,)),), ()
+        if not _fills(kernel, s):
+            yield "store's index", f"place {s.index[0]} in {s.buffer} from the end", (replace(s, index=(turned,)),), ()
         used = s.index[0].used_variables()
         if len(used) > 1:
             swapped = [ix.variable(k) for k in range(max(used) + 1)]
@@ -208,6 +209,17 @@ def _moved_stores(kernel: ir.Kernel, s: ir.Statement) -> Iterator[tuple[str, str
             swapped[a], swapped[b] = swapped[b], swapped[a]
             place = s.index[0].replace_variables(swapped)
             yield "store's index", f"variables {a} and {b} of {s.buffer}", (replace(s, index=(place,)),), ()
+
+
+def _fills(kernel: ir.Kernel, s: ir.Store | ir.AtomicUpdate) -> bool:
+    """Whether a store gives all elements of its buffer the same constant, in a loop; then their order is the same."""
+    used = s.index[0].used_variables()
+    size = kernel.buffer(s.buffer).size
+    return (
+        isinstance(s.value, ir.Constant)
+        and s.index[0] in [ix.variable(k) for k in used]
+        and kernel.variables[used[0]].interval == Interval(0, size - 1)
+    )
 
 
 def _intervals(kernel: ir.Kernel) -> Iterator[Mutant]:
@@ -231,15 +243,14 @@ class Trial:
         """IndexingError where there is no kernel for the computation."""
         emitted = ix.emit(computation, dialect=DIALECT)
         self.kernel, self.arguments = emitted.lowered, emitted.arguments
-        self.computation = computation
         self.shapes = list(leaves(computation.root.shape))
-        self.parameters = [p.shape for p in computation.parameters]
         self.unproved = self._unproved(self.kernel)
         self.source = _source(self.kernel)
-        self.data = [make_inputs(self.parameters, seed) for seed in (0, 1, 0)]
+        self.data = _data([p.shape for p in computation.parameters])
         self.expected = [_flat(ix.evaluate(computation.module, *d)) for d in self.data]
-        wrong = self.run(self.kernel)
+        wrong = self._fault(self.kernel, self.expected)
         assert not wrong, f"{self.kernel.name}: {wrong}"
+        self.sums = list(self._results(_with_sums(self.kernel)))
 
     def verdict(self, mutant: Mutant) -> str:
         """How a mutant is found (`proof: ...`, `run: ...`), or why it is none (`same: ...`); empty where it is missed."""
@@ -251,7 +262,7 @@ class Trial:
         if mutant.probes and all(map(_is_never_reached, mutant.probes)):
             return "same: no thread comes to where it makes a difference"
         try:
-            wrong = self.run(mutant.kernel)
+            wrong = self._fault(mutant.kernel, self.expected) or self._fault(_with_sums(mutant.kernel), self.sums)
         except ix.CompileError as error:
             return f"proof: {str(error).splitlines()[0]}"
         if wrong:
@@ -261,12 +272,22 @@ class Trial:
     def _unproved(self, kernel: ir.Kernel) -> Counter[str]:
         return Counter(c.kind for c in verify(kernel).checks if c.status != "proved")
 
-    def run(self, kernel: ir.Kernel) -> str:
-        """What is wrong with the results of three calls; empty where nothing is."""
+    def _fault(self, kernel: ir.Kernel, expected: Sequence[Sequence[np.ndarray]]) -> str:
+        """What is wrong with the results of several calls; empty where nothing is."""
+        for call, (results, wanted) in enumerate(zip(self._results(kernel), expected, strict=True)):
+            for k, (got, want) in enumerate(zip(results, wanted, strict=True)):
+                with np.errstate(invalid="ignore"):
+                    apart = difference(got, want)
+                if apart.largest > TOLERANCE or apart.misplaced:
+                    return f"output {k} of call {call}: {apart}"
+        return ""
+
+    def _results(self, kernel: ir.Kernel) -> Iterator[list[np.ndarray]]:
+        """The outputs of one call after the other; scratch memory stays."""
         threads = kernel.block[0] * kernel.block[1] * kernel.block[2]
         host = HostKernel(kernel.name, _source(_poisoned(kernel)), kernel.grid, threads)
         scratch = {k: _memory(a.zeros()) for k, a in enumerate(self.arguments) if a.kind == "scratch"}
-        for call, (arrays, expected) in enumerate(zip(self.data, self.expected, strict=True)):
+        for arrays in self.data:
             memory: list[np.ndarray] = []
             for k, a in enumerate(self.arguments):
                 if a.alias_of is not None:
@@ -277,13 +298,45 @@ class Trial:
                     memory.append(_memory(_physical(np.asarray(arrays[a.number]), a.layout)))
                 else:
                     memory.append(_memory(np.full(self.shapes[a.number].dimensions, 77, self.shapes[a.number].dtype)))
-            host.launch([address(m) for m, a in zip(memory, self.arguments, strict=True) if a.alias_of is None])
-            for m, a in zip(memory, self.arguments, strict=True):
-                if a.kind == "output":
-                    apart = difference(_logical(m, self.shapes[a.number]), expected[a.number])
-                    if apart.largest > TOLERANCE or apart.misplaced:
-                        return f"output {a.number} of call {call}: {apart}"
-        return ""
+            pairs = list(zip(memory, self.arguments, strict=True))
+            host.launch([address(m) for m, a in pairs if a.alias_of is None])
+            yield [_logical(m, self.shapes[a.number]) for m, a in pairs if a.kind == "output"]
+
+
+def _data(shapes: Sequence[ix.hlo.Shape]) -> list[list[np.ndarray]]:
+    """Made-up arrays, twice the same ones among them; then small ones, in some of which one element is large."""
+    found = [[np.asarray(a) for a in make_inputs(shapes, seed)] for seed in (0, 1, 0)]
+    rng = np.random.default_rng(0)
+    for large in (0, 100, 100, 100):
+        arrays = []
+        for array, shape in zip(found[0], shapes, strict=True):
+            if array.size and shape.element_type.startswith(("f", "bf")):
+                array = (array.astype(np.float64) / 1024).astype(array.dtype)
+                array.reshape(-1)[rng.integers(array.size)] = large
+            arrays.append(array)
+        found.append(arrays)
+    return found
+
+
+_EXTREMA = frozenset({"maximum", "minimum"})
+
+
+def _with_sums(kernel: ir.Kernel) -> ir.Kernel:
+    """The kernel with sums in place of extrema, which do not tell of every element whether it was taken."""
+
+    def on_value(value: ir.Value) -> ir.Value:
+        if isinstance(value, ir.Op) and value.opcode in _EXTREMA and value.type in ("f32", "f64"):
+            return replace(value, opcode="add")
+        if isinstance(value, ir.Constant) and value.type in ("f32", "f64") and abs(value.value) == float("inf"):
+            return replace(value, value=0.0)
+        return value
+
+    def on_body(f: ir.Function | ir.Kernel) -> ir.Block:
+        return rewrite_values(f.body, on_value)
+
+    found = rewrite_bodies(kernel, on_body)
+    functions = tuple(replace(f, results=tuple(rewrite_value(r, on_value) for r in f.results)) for f in found.functions)
+    return replace(found, functions=functions)
 
 
 def _source(kernel: ir.Kernel) -> str:
