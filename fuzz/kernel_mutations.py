@@ -107,7 +107,11 @@ def _changes(s: ir.Statement) -> Iterator[tuple[str, str, ir.Block, tuple[ir.Blo
     elif isinstance(s, ir.For):
         for name, by in (("stop", -1), ("stop", 1), ("start", 1)):
             changed = replace(s, **{name: getattr(s, name) + by})
-            yield "loop bound", f"{name} {getattr(s, name)} of the loop over {s.variable} by {by}", (changed,), ()
+            what = f"{name} {getattr(s, name)} of the loop over {s.variable} by {by}"
+            lost = s.start if name == "start" else s.stop - 1 if by < 0 else s.stop
+            turn = ir.Within(ix.variable(s.variable) - lost, 0, 0)
+            probe = replace(s, stop=s.stop + max(by, 0), body=(ir.If((turn,), _first_effect(s.body)),))
+            yield "loop bound", what, (changed,), ((probe,),)
     elif isinstance(s, ir.Barrier):
         yield "barrier", "a barrier less", (), ()
     elif isinstance(s, ir.Fence):
@@ -147,6 +151,13 @@ def _conditions(s: ir.If) -> Iterator[tuple[str, str, ir.Block, tuple[ir.Block, 
 
 def _probe(conditions: tuple[ir.Value, ...], where: ir.Within) -> ir.If:
     return ir.If((*conditions, where), (REACHED,))
+
+
+def _first_effect(block: ir.Block) -> ir.Block:
+    """The probe where a block begins to do something: within the condition that is around all of it."""
+    if len(block) == 1 and isinstance(block[0], ir.If) and not block[0].otherwise:
+        return (replace(block[0], then=_first_effect(block[0].then)),)
+    return (REACHED,)
 
 
 def _places(s: ir.Statement) -> Iterator[tuple[str, str, ir.Block, tuple[ir.Block, ...]]]:
@@ -201,7 +212,8 @@ def _moved_stores(kernel: ir.Kernel, s: ir.Statement) -> Iterator[tuple[str, str
     if isinstance(s, ir.Store | ir.AtomicUpdate) and s.index:
         turned = -s.index[0] + kernel.buffer(s.buffer).size - 1
         if not _fills(kernel, s):
-            yield "store's index", f"place {s.index[0]} in {s.buffer} from the end", (replace(s, index=(turned,)),), ()
+            kind = "store's index" if kernel.buffer(s.buffer).role == "output" else "part"
+            yield kind, f"place {s.index[0]} in {s.buffer} from the end", (replace(s, index=(turned,)),), ()
         used = s.index[0].used_variables()
         if len(used) > 1:
             swapped = [ix.variable(k) for k in range(max(used) + 1)]
@@ -242,7 +254,7 @@ class Trial:
     def __init__(self, computation: Computation) -> None:
         """IndexingError where there is no kernel for the computation."""
         emitted = ix.emit(computation, dialect=DIALECT)
-        self.kernel, self.arguments = emitted.lowered, emitted.arguments
+        self.kernel, self.arguments = _pruned(emitted.lowered), emitted.arguments
         self.shapes = list(leaves(computation.root.shape))
         self.unproved = self._unproved(self.kernel)
         self.source = _source(self.kernel)
@@ -262,23 +274,28 @@ class Trial:
         if mutant.probes and all(map(_is_never_reached, mutant.probes)):
             return "same: no thread comes to where it makes a difference"
         try:
-            wrong = self._fault(mutant.kernel, self.expected) or self._fault(_with_sums(mutant.kernel), self.sums)
+            wrong = self._fault(mutant.kernel, self.expected)
+            wrong = wrong or self._fault(_with_sums(mutant.kernel), self.sums, 0.0)
         except ix.CompileError as error:
             return f"proof: {str(error).splitlines()[0]}"
         if wrong:
             return f"run: {wrong}"
-        return "same: nobody touches what another has written since" if mutant.kind == "barrier" else ""
+        if mutant.kind == "barrier":
+            return "same: nobody touches what another has written since"
+        if mutant.kind == "part" and all(s.element_count == 1 for s in self.shapes):
+            return "same: the parts of the one result in another order"
+        return ""
 
     def _unproved(self, kernel: ir.Kernel) -> Counter[str]:
         return Counter(c.kind for c in verify(kernel).checks if c.status != "proved")
 
-    def _fault(self, kernel: ir.Kernel, expected: Sequence[Sequence[np.ndarray]]) -> str:
+    def _fault(self, kernel: ir.Kernel, expected: Sequence[Sequence[np.ndarray]], tolerance: float = TOLERANCE) -> str:
         """What is wrong with the results of several calls; empty where nothing is."""
         for call, (results, wanted) in enumerate(zip(self._results(kernel), expected, strict=True)):
             for k, (got, want) in enumerate(zip(results, wanted, strict=True)):
                 with np.errstate(invalid="ignore"):
                     apart = difference(got, want)
-                if apart.largest > TOLERANCE or apart.misplaced:
+                if apart.largest > tolerance or apart.misplaced:
                     return f"output {k} of call {call}: {apart}"
         return ""
 
@@ -355,6 +372,23 @@ def _poisoned(kernel: ir.Kernel) -> ir.Kernel:
             stores.append(ir.For(k, constant(0), constant(b.size), 1, (ir.Store(b.name, (ix.variable(k),), poison),)))
     body = (*stores, ir.Barrier(), *kernel.body) if stores else kernel.body
     return replace(kernel, variables=tuple(variables), body=body)
+
+
+def _pruned(kernel: ir.Kernel) -> ir.Kernel:
+    """The kernel without branches that no thread takes."""
+
+    def change(s: ir.Statement) -> Iterator[tuple[str, str, ir.Block, tuple[ir.Block, ...]]]:
+        if isinstance(s, ir.If) and s.then:
+            yield "", "", ((replace(s, then=()),) if s.otherwise else ()), ((replace(s, then=(REACHED,)),),)
+
+    while True:
+        for _, _, body, probes in in_block(kernel.body, change):
+            probe = replace(kernel, body=probes[0], buffers=(*kernel.buffers, PROBE))
+            if _is_never_reached(probe):
+                kernel = replace(kernel, body=body)
+                break
+        else:
+            return kernel
 
 
 def _is_never_reached(probe: ir.Kernel) -> bool:
