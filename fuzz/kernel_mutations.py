@@ -321,15 +321,19 @@ class Trial:
 
 
 def _data(shapes: Sequence[ix.hlo.Shape]) -> list[list[np.ndarray]]:
-    """Made-up arrays, twice the same ones among them; then small ones, in some of which one element is large."""
-    found = [[np.asarray(a) for a in make_inputs(shapes, seed)] for seed in (0, 1, 0)]
-    rng = np.random.default_rng(0)
-    for large in (0, 100, 100, 100):
+    """Arrays with hardly two elements alike, twice the same ones among them; then small ones, in some of which one
+    element is large.
+    """
+    found = []
+    for seed, scale, large in ((0, 1, 0), (1, 1, 0), (0, 1, 0), (2, 2**-10, 0), (3, 2**-10, 100), (4, 2**-10, -100)):
+        rng = np.random.default_rng(seed)
         arrays = []
-        for array, shape in zip(found[0], shapes, strict=True):
-            if array.size and shape.element_type.startswith(("f", "bf")):
-                array = (array.astype(np.float64) / 1024).astype(array.dtype)
-                array.reshape(-1)[rng.integers(array.size)] = large
+        for value, shape in zip(make_inputs(shapes, seed), shapes, strict=True):
+            array = np.asarray(value)
+            if array.dtype.kind == "f" or shape.element_type == "bf16":
+                array = (rng.standard_normal(array.shape) * scale).astype(array.dtype)
+                if large and array.size:
+                    array.reshape(-1)[rng.integers(array.size)] = large
             arrays.append(array)
         found.append(arrays)
     return found
