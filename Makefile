@@ -79,10 +79,10 @@ bench: $(VENV)-bench/.made ## speed: the core (CORPUS= a file of maps), Python, 
 	"$(bench_python)" benches/peers.py --markdown README.md
 
 gpu: $(VENV)/.developed ## what needs a GPU: the tests of kernels and programs on the device, then its bandwidth against a copy
-	$(bin)/python -c 'from indexing.runtime.cuda import CudaDevice; CudaDevice()'
-	INDEXING_TEST_DEVICE=cuda $(python) -m pytest -q tests/test_runtime_cuda.py tests/test_executable.py $(sort $(wildcard tests/test_emit_*.py))
-	if command -v compute-sanitizer; then INDEXING_TEST_DEVICE=cuda compute-sanitizer --error-exitcode 1 $(python) -m pytest -q tests/test_emit_reduction.py -k "few or split or transposed"; fi
-	$(python) benches/gpu.py
+	"$(python)" -c 'from indexing.runtime.cuda import CudaDevice; CudaDevice()'
+	INDEXING_TEST_DEVICE=cuda "$(python)" -m pytest -q tests/test_runtime_cuda.py tests/test_executable.py tests/test_emit_*.py
+	if command -v compute-sanitizer; then INDEXING_TEST_DEVICE=cuda compute-sanitizer --error-exitcode 1 "$(python)" -m pytest -q tests/test_emit_reduction.py; fi
+	"$(python)" benches/gpu.py
 
 wheel: dist/.built ## build the release wheel (abi3, CPython 3.11 and later) into dist/
 

@@ -20,6 +20,7 @@ DIVIDED = [
     "(d0, d1) -> ((5 floordiv (d0 - d1)) floordiv (d0 mod 3)), domain: d0 in [0, 4], d1 in [0, 3]",
     "(d0, d1) -> (d0 mod (d1 - 2)), domain: d0 in [0, 3], d1 in [0, 3], d0 - d1 in [0, 0]",
     "(d0) -> (d0), domain: d0 in [0, 0], 3 mod d0 in [0, 9]",
+    "(d0) -> ((-1) mod d0), domain: d0 in [-9223372036854775808, -9223372036854775806], 7 mod d0 in [0, 9]",
 ]
 
 

@@ -349,3 +349,12 @@ def test_knows_large_numbers_of_rows() -> None:
     assert not found.refuted
     assert not found.open
     assert np.prod(kernel.grid) * (kernel.block[0] // 32) == 65536
+
+
+def test_on_the_processor_what_is_kept_is_walked_thread_by_thread() -> None:
+    """The loop over threads is the inner one wherever neighbouring threads touch neighbouring cells of what they keep."""
+    source = ix.emit(ix.hlo.parse(softmax(4096, 1024)).entry, dialect="c").source
+    around = source[: source.index("exp_f32(v")].splitlines()
+    loops = [line.strip() for line in around if line.strip().startswith("for (")]
+    assert loops[-1].startswith("for (s32 th_x")
+    assert loops[-2].startswith("for (s32 step")

@@ -57,3 +57,12 @@ def test_stablehlo_that_is_wrong() -> None:
     for bad in ("", "module {", "module { func.func @f() { return } }"):
         with pytest.raises(ix.ParseError, match=r"line 1, column \d"):
             ix.hlo.from_stablehlo(bad)
+
+
+def test_arrays_of_programs_that_are_lowered_are_row_major() -> None:
+    """XLA converts a transpose as a change of layout; which layouts there are is yet to be chosen."""
+    x = np.arange(6, dtype=np.float32).reshape(2, 3)
+    for module in (ix.from_jax(lambda a: a.T * 2, x), ix.hlo.from_stablehlo(STABLEHLO)):
+        layouts = {i.shape.layout for i in module.entry.instructions.values() if not i.shape.is_tuple}
+        assert all(layout is None or layout == tuple(reversed(range(len(layout)))) for layout in layouts)
+        np.testing.assert_array_equal(ix.evaluate(module, x), x.T * 2)

@@ -267,3 +267,19 @@ def test_evaluations_count_loops_and_places() -> None:
     assert (counts["y"], counts["l"], counts["t"]) == (6400, 6400, 6400), "log and sum are computed for each element"
     assert counts["e"] == 6400 * 100 + 6400, "in the sum's loop, and reversed"
     assert (counts["q"], counts["r"]) == (6400, 6400), "all of what the slice keeps comes from r"
+
+
+def test_arrays_of_one_index_are_computed_together() -> None:
+    module = ix.hlo.parse(
+        """larger { v = f32[] parameter(0) i = f32[] parameter(1) w = f32[] parameter(2) j = f32[] parameter(3)
+          c = pred[] compare(v, w), direction=GT a = f32[] select(c, v, w) b = f32[] select(c, i, j)
+          ROOT t = (f32[], f32[]) tuple(a, b) }
+        ENTRY f { x = f32[4,50] parameter(0) y = f32[4,50] parameter(1) z = f32[] constant(0)
+          r = (f32[4], f32[4]) reduce(x, y, z, z), dimensions={1}, to_apply=larger
+          v = f32[4] get-tuple-element(r), index=0
+          w = f32[4] get-tuple-element(r), index=1
+          ROOT s = f32[4] add(v, w) }"""
+    )
+    found = ix.partition(module)
+    assert found.find(module.entry.instructions["r"]) is found.find(module.entry.root)
+    assert found.evaluations[module.entry.instructions["r"]] == 4

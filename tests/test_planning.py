@@ -56,6 +56,25 @@ SCATTER = f"""{ADD}ENTRY main {{
   n = f32[64] negate(s)
   ROOT y = f32[64] exponential(n) }}"""
 
+SCATTER_INTO_ZEROS = f"""{ADD}ENTRY main {{
+  i = s32[8,1] parameter(0)
+  u = f32[8] parameter(1)
+  k = f32[] constant(0)
+  p = f32[64] broadcast(k), dimensions={{}}
+  e = f32[8] exponential(u)
+  s = f32[64] scatter(p, i, e), update_window_dims={{}}, inserted_window_dims={{0}},
+    scatter_dims_to_operand_dims={{0}}, index_vector_dim=1, to_apply=add
+  ROOT y = f32[64] maximum(s, p) }}"""
+
+READ_BESIDES = f"""{ADD}ENTRY main {{
+  i = s32[64,1] parameter(0)
+  u = f32[64] parameter(1)
+  k = f32[] constant(0)
+  p = f32[64] broadcast(k), dimensions={{}}
+  e = f32[64] maximum(u, p)
+  ROOT s = f32[64] scatter(p, i, e), update_window_dims={{}}, inserted_window_dims={{0}},
+    scatter_dims_to_operand_dims={{0}}, index_vector_dim=1, to_apply=add }}"""
+
 BIAS = """ENTRY main {
   x = f32[16,40] parameter(0)
   g = bf16[40] parameter(1)
@@ -74,6 +93,8 @@ PLANS = {
     "log of another row's sum": (LOG_OF_OTHER_ROW, ["e l t", "b o y"]),
     "far apart": (FAR_APART, ["b c d n q r s t u v w y"]),
     "scatter": (SCATTER, ["e s", "n y"]),
+    "scatter into zeros": (SCATTER_INTO_ZEROS, ["p", "e s", "p y"]),
+    "scatter into zeros that are read besides": (READ_BESIDES, ["p", "e p s"]),
     "cheap and outside of loops": (BIAS, ["b c y"]),
     "read again by a loop": (PRODUCT, ["e", "d"]),
 }
@@ -150,12 +171,12 @@ def test_plans(text: str, wanted: list[str]) -> None:
     assert found == wanted
 
 
-@pytest.mark.parametrize("name", ["log of sum", "far apart", "cheap and outside of loops", "read again by a loop"])
+@pytest.mark.parametrize("name", PLANS)
 def test_planned_programs_are_right(name: str) -> None:
     text, _ = PLANS[name]
     rng = np.random.default_rng(0)
     shapes = [p.shape for p in ix.hlo.parse(text).entry.parameters]
-    arrays = [rng.uniform(0.5, 2, s.dimensions).astype(s.dtype) for s in shapes]
+    arrays = [rng.uniform(0.5, 8, s.dimensions).astype(s.dtype) for s in shapes]
     np.testing.assert_allclose(compiled(text)(*arrays), ix.evaluate(text, *arrays), rtol=1e-4, atol=1e-5)
 
 
@@ -187,3 +208,9 @@ def test_an_entry_with_several_fusions_is_emitted_in_parts() -> None:
     with pytest.raises(ix.UnsupportedOp, match=r"fusions of its own \(f.1, f.2, .*emit_all"):
         ix.emit(ix.hlo.parse(text))
     assert [k.name for k in ix.emit_all(ix.hlo.parse(text))] == ["loop_negate", "loop_tanh"]
+
+
+def test_the_work_of_a_scatter_is_its_result_and_its_updates() -> None:
+    assembled, negated = ix.emit_all(ix.hlo.parse(SCATTER))
+    assert assembled.work == 64 + 8 + 8, "the result, the updates, and what these are computed by"
+    assert negated.work == 64 + 64

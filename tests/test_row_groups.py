@@ -76,6 +76,19 @@ def test_what_other_kernels_read_is_computed_once() -> None:
     assert sum("exp_f32(" in k.source.split("_blocks(")[1] for k in executable.kernels) == 1
 
 
+def test_what_a_loop_outside_reads_is_in_memory() -> None:
+    def both(x: jax.Array, w: jax.Array) -> tuple[jax.Array, jax.Array]:
+        e = jnp.exp(x - x.max(-1, keepdims=True))
+        return e @ w, e / e.sum(-1, keepdims=True)
+
+    rng = np.random.default_rng(0)
+    x, w = (rng.standard_normal(sizes).astype(np.float32) for sizes in ((66, 90), (90, 20)))
+    executable = compiled(ix.from_jax(both, x, w), tolerance=1e-2)
+    for got, want in zip(executable(x, w), both(x, w), strict=True):
+        np.testing.assert_allclose(got, want, rtol=1e-3, atol=1e-4)
+    assert sum("exp_f32(" in k.source.split("_blocks(")[1] for k in executable.kernels) == 1
+
+
 def test_few_long_rows_stay_apart() -> None:
     x = np.zeros((2, 1 << 17), np.float32)
     assert len(compiled(ix.from_jax(softmax, x)).kernels) > 1

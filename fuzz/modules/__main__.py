@@ -83,11 +83,13 @@ def main() -> int:
     seed = secrets.randbits(32) if given.seed is None else given.seed
     print(f"seed {seed}", flush=True)
     runner, start = Runner(seed, given), time.perf_counter()
-    runner.run(given.first, given.count)
+    try:
+        runner.run(given.first, given.count)
+    except KeyboardInterrupt:
+        print("interrupted")
+    judged = sum(runner.counts.values()) + len(runner.deaths)
     counts = ", ".join(f"{n} {verdict}" for verdict, n in sorted(runner.counts.items()))
-    print(
-        f"{given.count} modules in {time.perf_counter() - start:.0f} s: {counts}, jaxlib died of {len(runner.deaths)}"
-    )
+    print(f"{judged} modules in {time.perf_counter() - start:.0f} s: {counts}, jaxlib died of {len(runner.deaths)}")
     for text, count in runner.refusals.most_common(10):
         print(f"  refused by jaxlib, {count}: {text}")
     if runner.deaths:

@@ -42,7 +42,8 @@ def work_once(instruction: Instruction) -> int:
     """The work of computing each element of the instruction once, in the way of its own kernel."""
     count = element_count(instruction)
     if instruction.opcode in COMPUTED_BY_UPDATES:
-        return count + max(o.shape.element_count for o in instruction.operands)
+        updates = instruction.operands[len(instruction.operands) // 2 + 1 :]  # after the arrays and the indices
+        return count + max(o.shape.element_count for o in updates)
     return count * element_work(instruction)
 
 

@@ -11,6 +11,7 @@ from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from indexing.arguments import integer, item, takes
 from indexing.emitters.ir import nodes
 from indexing.emitters.ir.accesses import Accesses, Reached, entry_accesses, reached_elements
 from indexing.emitters.ir.passes import run_passes
@@ -209,16 +210,24 @@ class Kernel:
         copies = (s for s in nodes.statements(self.lowered.body) if isinstance(s, nodes.Copy))
         return frozenset(numbers[s.source] for s in copies if s.source in numbers)
 
+    @takes(output=integer, access=integer)
     def thread_to_output(self, output: int = 0, access: int = 0) -> IndexingMap:
-        """Map from thread and block ids to the index of output `output` that the thread writes by its store `access`."""
-        return self.output_maps[output][access]
+        """Map from thread and block ids to the index of output `output` that the thread writes by its store `access`.
 
+        Raises IndexingError where there is no such output or store.
+        """
+        stores = item(self.output_maps, output, f"{self.name} has", "outputs")
+        return item(stores, access, f"output {output} of {self.name} has", "stores")
+
+    @takes(parameter=integer, access=integer)
     def thread_to_input(self, parameter: int = 0, access: int = 0) -> IndexingMap:
         """Map from thread and block ids to the index of parameter `parameter` that the thread reads.
 
-        A parameter may be read at several places; `access` picks one of `input_maps[parameter]`.
+        A parameter may be read at several places; `access` picks one of `input_maps[parameter]`. Raises IndexingError
+        where there is no such parameter or access.
         """
-        return self.input_maps[parameter][access]
+        accesses = item(self.input_maps, parameter, f"{self.name} has", "parameters")
+        return item(accesses, access, f"parameter {parameter} of {self.name} has", "accesses with a map")
 
     def cubin(self, arch: str = "sm_90") -> bytes:
         """Machine code for `arch`, compiled by NVRTC; no GPU is needed.

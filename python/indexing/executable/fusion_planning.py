@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from indexing.access import Access, AccessComposer
-from indexing.executable.graph import Graph, Node, Ref, tree_refs
+from indexing.executable.graph import Graph, Node, Ref, Tree, tree_refs
 from indexing.executable.row_groups import row_groups
 from indexing.fusion import output_to_input
 from indexing.ops import REGISTRY
@@ -31,7 +31,6 @@ MAX_NODES = 256
 MAX_ARRAYS = 64  # OpenCL promises 1024 bytes of arguments
 CONTROL = frozenset({"call", "conditional", "custom-call", "fusion", "while"})
 STRUCTURE = frozenset({"get-tuple-element", "parameter", "tuple"})
-UPDATED_IN_PLACE = {"dynamic-update-slice": 1, "scatter": 1}  # leading operands that a kernel overwrites
 MAX_MOVES = 8  # places at which one kernel may read an instruction that only moves elements
 
 
@@ -56,8 +55,33 @@ class PlannedFusion:
         seen: dict[Ref, None] = {}
         for node in order:
             if node in self.nodes:
-                seen.update((ref, None) for ref in node.refs() if ref.node not in self.nodes)
+                refs = (
+                    ref
+                    for operand, is_assembled in operands_of(node)
+                    for ref in tree_refs(operand)
+                    if is_assembled or ref.node not in self.nodes
+                )
+                seen.update(dict.fromkeys(refs))
         return list(seen)
+
+
+def operands_of(node: Node) -> list[tuple[Tree, bool]]:
+    """The operands of a node, each with whether it is an array in which the node assembles its result from updates.
+
+    Such an array comes from outside of the kernel, although the kernel may compute the same values for other nodes.
+    """
+    count = _overwritten_count(node) if node.opcode in COMPUTED_BY_UPDATES else 0
+    return [(operand, k < count) for k, operand in enumerate(node.operands)]
+
+
+def _overwritten_count(node: Node) -> int:
+    """How many leading operands a kernel of the node overwrites with its result."""
+    match node.opcode:
+        case "dynamic-update-slice":
+            return 1
+        case "scatter":
+            return len(node.operands) // 2
+    return 0
 
 
 class KernelSupport:
@@ -148,6 +172,8 @@ class _FusionPlanner:
                 continue
             if self._is_copied_into_users(node):
                 self.copied.add(node)
+                if self._is_assembled_into(node):
+                    found.append(self._start(node))
             elif not self._join_users(node):
                 found.append(self._start(node))
         for fusion in found:
@@ -166,13 +192,19 @@ class _FusionPlanner:
             return False
         return all(u in self.owner or u in self.copied or u not in self.live for u in node.users)
 
+    def _is_assembled_into(self, node: Node) -> bool:
+        """Whether a user needs it in memory, to assemble its own result there."""
+        operands = (found for user in node.users if user in self.live for found in operands_of(user))
+        return any(ref.node is node for operand, is_assembled in operands if is_assembled for ref in tree_refs(operand))
+
     def _add_free(self, fusion: PlannedFusion) -> None:
         pending = list(fusion.nodes)
         while pending:
-            for ref in pending.pop().refs():
-                if ref.node in self.copied and ref.node not in fusion.nodes:
-                    fusion.nodes.add(ref.node)
-                    pending.append(ref.node)
+            for operand, is_assembled in operands_of(pending.pop()):
+                for ref in () if is_assembled else tree_refs(operand):
+                    if ref.node in self.copied and ref.node not in fusion.nodes:
+                        fusion.nodes.add(ref.node)
+                        pending.append(ref.node)
 
     def _start(self, node: Node) -> PlannedFusion:
         work = work_once(node.instruction)
@@ -222,7 +254,7 @@ class _FusionPlanner:
         return any(
             ref.node is node
             for user in users
-            for operand in user.operands[: UPDATED_IN_PLACE.get(user.opcode, 0)]
+            for operand in user.operands[: _overwritten_count(user)]
             for ref in tree_refs(operand)
         )
 

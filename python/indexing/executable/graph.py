@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
+from indexing.executable.prefix import prefix_in_parts
 from indexing.ops.block import leaves
 
 if TYPE_CHECKING:
@@ -99,8 +100,8 @@ def flatten(computation: Computation, inlined: frozenset[Instruction] = frozense
             frames[-1].values[frame.caller] = result
             continue
         operands = tuple(frame.values[o] for o in instruction.operands)
-        if _is_inlined(instruction, inlined, len(nodes)):
-            callee = instruction.called[0]
+        callee = _inlined(instruction, inlined) if len(nodes) < INLINE_LIMIT else None
+        if callee is not None:
             frames.append(_Frame(operands, iter(callee.post_order()), callee.root, instruction))
         else:
             frame.values[instruction] = _value(instruction, operands, frame.arguments, nodes)
@@ -110,8 +111,11 @@ def flatten(computation: Computation, inlined: frozenset[Instruction] = frozense
     return Graph(computation, parameters, tuple(nodes), result)
 
 
-def _is_inlined(instruction: Instruction, inlined: frozenset[Instruction], count: int) -> bool:
-    return (instruction.opcode == "call" or instruction in inlined) and count < INLINE_LIMIT
+def _inlined(instruction: Instruction, inlined: frozenset[Instruction]) -> Computation | None:
+    """The computation that stands for an instruction, where one does."""
+    if instruction.opcode == "call" or instruction in inlined:
+        return instruction.called[0]
+    return prefix_in_parts(instruction)
 
 
 def _value(instruction: Instruction, operands: tuple[Tree, ...], arguments: Sequence[Tree], nodes: list[Node]) -> Tree:

@@ -5,10 +5,10 @@ Names are local: equal fusions of a program give equal text, and one kernel serv
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from indexing.executable.fusion_planning import PlannedFusion
+from indexing.executable.fusion_planning import PlannedFusion, operands_of
 from indexing.executable.graph import Node, Ref, Tree
 from indexing.ops.block import leaves
 
@@ -25,7 +25,7 @@ def module_text(fusion: PlannedFusion, order: Sequence[Node]) -> tuple[str, list
     """
     members = [node for node in order if node in fusion.nodes]
     inputs = fusion.inputs(members)
-    body = _Body(inputs)
+    body = _Body(inputs, fusion.nodes)
     for node in members:
         body.add(node, is_root=node is fusion.root)
     called = _called(node.instruction for node in members)
@@ -37,25 +37,26 @@ def module_text(fusion: PlannedFusion, order: Sequence[Node]) -> tuple[str, list
 class _Body:
     """The lines of the entry, and the name of each array so far."""
 
-    def __init__(self, inputs: Sequence[Ref]) -> None:
+    def __init__(self, inputs: Sequence[Ref], members: Collection[Node]) -> None:
         self.lines = [f"  %p{k} = {ref.shape} parameter({k})" for k, ref in enumerate(inputs)]
         self.taken = {f"p{k}" for k in range(len(inputs))}
-        self.arrays = {ref: f"p{k}" for k, ref in enumerate(inputs)}
+        self.parameters = {ref: f"p{k}" for k, ref in enumerate(inputs)}
+        self.arrays = {ref: name for ref, name in self.parameters.items() if ref.node not in members}
         self.nodes: dict[Node, str] = {}
 
     def add(self, node: Node, *, is_root: bool) -> None:
         """One line for the node; before it, one for each array of a tuple that it takes apart."""
         instruction = node.instruction
-        arguments = instruction_arguments(instruction, [self._operand(o) for o in node.operands])
+        arguments = instruction_arguments(instruction, [self._operand(*o) for o in operands_of(node)])
         name = self.nodes[node] = _distinct(instruction.name, self.taken)
         self.taken.add(name)
         root = "ROOT " if is_root else ""
         attributes = "".join(f", {k}={v}" for k, v in instruction.attributes.items() if k not in WITHOUT_MEANING)
         self.lines.append(f"  {root}%{name} = {instruction.shape} {instruction.opcode}({arguments}){attributes}")
 
-    def _operand(self, operand: Tree) -> str:
+    def _operand(self, operand: Tree, is_assembled: bool) -> str:
         assert isinstance(operand, Ref), "operands of what a kernel computes are arrays"
-        found = self.arrays.get(operand)
+        found = (self.parameters if is_assembled else self.arrays).get(operand)
         return "%" + (found if found is not None else self._element(operand))
 
     def _element(self, ref: Ref) -> str:

@@ -23,6 +23,8 @@ Stage = Literal["lowered", "compiled"]
 
 _PLACE = re.compile(r":(\d+):(\d+): error: (.*)")
 
+_LAYOUT = re.compile(r"(?<=\])\{[\d,]*\}")
+
 
 class _Computation(Protocol):
     def as_hlo_text(self, print_large_constants: bool = ...) -> str: ...
@@ -55,7 +57,7 @@ def from_jax(function: Callable[..., object], *args: object, stage: Stage = "low
     jitted = function if hasattr(function, "lower") else jax.jit(function)
     lowered = cast(_Lowered, jitted.lower(*args, **kwargs))
     if stage == "lowered":
-        return _parsed(lowered.compiler_ir("hlo").as_hlo_text(print_large_constants=True))
+        return _parsed(_row_major(lowered.compiler_ir("hlo").as_hlo_text(print_large_constants=True)))
     if stage == "compiled":
         return _parsed(_optimized_text(lowered.compile()))
     raise UnsupportedOp(f"a JAX function has no stage {stage!r}; one of 'lowered', 'compiled'")
@@ -84,7 +86,7 @@ def from_stablehlo(text: str) -> Module:
         computation = cast(_Computation, convert(text, use_tuple_args=False, return_tuple=False))
     except (ValueError, TypeError, runtime_error) as e:
         raise _refused(text, str(e)) from None
-    return _parsed(computation.as_hlo_text(print_large_constants=True))
+    return _parsed(_row_major(computation.as_hlo_text(print_large_constants=True)))
 
 
 def _refused(text: str, message: str) -> ParseError | UnsupportedOp:
@@ -96,6 +98,13 @@ def _refused(text: str, message: str) -> ParseError | UnsupportedOp:
     lines = text.split("\n")
     source = lines[line - 1] if line <= len(lines) else ""
     return ParseError(found[3], line, column, source)
+
+
+def _row_major(text: str) -> str:
+    """The text without layouts: before XLA has chosen any, those in it only say how it was converted, and JAX's arrays are
+    row-major.
+    """
+    return _LAYOUT.sub("", text)
 
 
 def _parsed(text: str) -> Module:

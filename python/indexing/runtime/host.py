@@ -57,7 +57,7 @@ class Workers:
         """work(first, last) for ranges that together are all blocks, on all cores; back when all are done."""
         size = max(1, -(-blocks // ((self.count + 1) * RANGES)))
         helpers = min(self.count, -(-blocks // size) - 1)
-        run = _Run(work, blocks, size, helpers)
+        run = _Run(work, blocks, size)
         for _ in range(helpers):
             self._tasks.put(run.help)
         run.take_all()
@@ -65,22 +65,19 @@ class Workers:
 
 
 class _Run:
-    """One launch that several threads share."""
+    """One launch that several threads share. Nobody waits for a thread that comes when nothing is left to do."""
 
-    def __init__(self, work: Callable[[int, int], None], blocks: int, size: int, helpers: int) -> None:
+    def __init__(self, work: Callable[[int, int], None], blocks: int, size: int) -> None:
         self._work, self._blocks, self._size = work, blocks, size
         self._next = 0
-        self._lock = threading.Lock()
-        self._left = helpers
-        self._done = threading.Event()
+        self._idle = threading.Condition()
+        self._helping = 0
         self._failure: BaseException | None = None
-        if not helpers:
-            self._done.set()
 
     def take_all(self) -> None:
         """Ranges of blocks, until none are left."""
         while True:
-            with self._lock:
+            with self._idle:
                 first = self._next
                 self._next = first + self._size
             if first >= self._blocks:
@@ -89,18 +86,22 @@ class _Run:
 
     def help(self) -> None:
         """What a waiting thread does."""
+        with self._idle:
+            if self._next >= self._blocks:
+                return
+            self._helping += 1
         try:
             self.take_all()
         except BaseException as failure:  # passed on to the thread that launched
             self._failure = failure
-        with self._lock:
-            self._left -= 1
-            if not self._left:
-                self._done.set()
+        with self._idle:
+            self._helping -= 1
+            self._idle.notify()
 
     def wait(self) -> None:
-        """Until all helpers are done."""
-        self._done.wait()
+        """Until all that has been taken is done."""
+        with self._idle:
+            self._idle.wait_for(lambda: not self._helping)
         if self._failure is not None:
             raise self._failure
 

@@ -364,10 +364,10 @@ impl Dag {
 /// The remainders of `a` by `b`.
 fn remainders(a: Interval, b: Interval) -> Interval {
     if !b.is_point() || b.lower == 0 {
-        return Interval::new(0, b.upper.saturating_abs().max(b.lower.saturating_abs()).saturating_sub(1));
+        return b.remainders();
     }
     let m = b.lower;
-    let whole = Interval::new(0, m.saturating_abs() - 1);
+    let whole = b.remainders();
     if !a.is_bounded() {
         return whole;
     }

@@ -127,13 +127,15 @@ impl Problem {
         }
     }
 
-    /// Is the constraint there, in its normal form, or one of the same expression that says more?
+    /// Is the constraint there, as it is or in its normal form, or one of the same expression that says more?
     fn is_stated(&self, s: &mut Simplifier<'_>, (e, interval): (Expr, Interval)) -> bool {
         let Some((form, factor, offset)) = normal_form(s.arena, e) else { return false };
         let Some(inner) = shifted_back(interval, offset) else { return false };
         let inner = inner.quotient_by(factor);
         s.arena.charge(self.constraints.len());
-        self.constraints.iter().any(|c| c.0 == form && inner.covers(c.1))
+        let states =
+            |c: &(Expr, Interval)| (c.0 == form && inner.covers(c.1)) || (c.0 == e && interval.covers(c.1));
+        self.constraints.iter().any(states)
     }
 
     /// The bounds as the rules see them: a variable that is to stay has a second value.

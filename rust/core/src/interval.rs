@@ -237,6 +237,15 @@ impl Interval {
         }
     }
 
+    /// The remainders that division by the nonzero elements may leave, whatever is divided.
+    #[must_use]
+    pub fn remainders(self) -> Interval {
+        if !self.is_bounded() {
+            return Interval::new(0, HIGH);
+        }
+        Interval::new(0, self.lower.saturating_neg().max(self.upper).saturating_sub(1).max(0))
+    }
+
     /// The smaller of two elements.
     #[inline]
     #[must_use]

@@ -287,10 +287,10 @@ impl Ranges {
                 if b.bounds.is_point() && b.bounds.lower > 0 {
                     return Self::of_remainder(&a, b.bounds.lower);
                 }
-                let largest = b.bounds.lower.saturating_neg().max(b.bounds.upper).saturating_sub(1);
+                let largest = b.bounds.remainders().upper;
                 let below = a.bounds.lower >= 0 && a.bounds.upper < i64::MAX;
                 let upper = if below { largest.min(a.bounds.upper) } else { largest };
-                Info::of(Interval::new(0, upper.max(0)))
+                Info::of(Interval::new(0, upper))
             }
             Node::Min(args) => Self::of_lattice(args.iter().map(|a| self.operand(arena, *a)), Interval::min),
             Node::Max(args) => Self::of_lattice(args.iter().map(|a| self.operand(arena, *a)), Interval::max),

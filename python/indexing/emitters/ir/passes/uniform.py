@@ -110,7 +110,15 @@ class Uniformity:
         if may_leave(loop.body):
             return False
         steps = [self._step(place, width) for place, width in self._places(loop)]
+        if not steps:  # neighbouring threads have neighbouring cells of what each keeps
+            return any(map(self._is_local, ir.statements(loop.body)))
         return steps.count("side") > steps.count("apart")
+
+    def _is_local(self, s: ir.Statement) -> bool:
+        """Whether a statement writes or reads a thread's own array."""
+        loaded = {part.buffer for v in values_of(s) for part in subvalues(v) if isinstance(part, ir.Load)}
+        stored = {s.buffer} if isinstance(s, ir.Store) else set()
+        return any(self.spaces[name] == "local" for name in loaded | stored)
 
     def _places(self, loop: ir.For) -> Iterator[tuple[SymbolicExpr, int]]:
         """The places in memory that a loop reads or writes, each with how many elements it takes there."""

@@ -1,0 +1,68 @@
+"""Cumulative sums and the like: windows over all elements up to each are computed in parts."""
+
+import numpy as np
+import pytest
+
+import indexing as ix
+from kernels import compiled
+
+KINDS = [
+    ("f32", "add", 0),
+    ("s32", "add", 0),
+    ("f32", "maximum", "-inf"),
+    ("f64", "multiply", 1),
+    ("s16", "minimum", 32767),
+]
+SIZES = [((64,), 0), ((3, 1000), 1), ((1500, 5), 0), ((2, 300, 4), 1), ((2, 1, 65), 2)]
+
+
+def program(sizes: tuple[int, ...], d: int, kind: str, op: str, initial: object, is_forward: bool = True) -> str:
+    n = sizes[d]
+    window = "x".join(str(n) if k == d else "1" for k in range(len(sizes)))
+    ends = f"{n - 1}_0" if is_forward else f"0_{n - 1}"
+    pads = "x".join(ends if k == d else "0_0" for k in range(len(sizes)))
+    of = f"{kind}[{','.join(map(str, sizes))}]"
+    return f"""HloModule m
+    op {{ a = {kind}[] parameter(0)
+      b = {kind}[] parameter(1)
+      ROOT c = {kind}[] {op}(a, b) }}
+    ENTRY main {{
+      x = {of} parameter(0)
+      z = {kind}[] constant({initial})
+      w = {of} reduce-window(x, z), window={{size={window} pad={pads}}}, to_apply=op
+      ROOT y = {of} negate(w)
+    }}"""
+
+
+@pytest.mark.parametrize(("kind", "op", "initial"), KINDS)
+@pytest.mark.parametrize(("sizes", "d"), SIZES)
+@pytest.mark.parametrize("is_forward", [True, False])
+def test_values(sizes: tuple[int, ...], d: int, kind: str, op: str, initial: object, is_forward: bool) -> None:
+    text = program(sizes, d, kind, op, initial, is_forward)
+    shape = ix.hlo.parse(text).entry.root.shape
+    x = np.random.default_rng(0).uniform(0.5, 1.5, sizes).astype(shape.dtype)
+    ufunc = {"add": np.add, "maximum": np.maximum, "multiply": np.multiply, "minimum": np.minimum}[op]
+    want = -ufunc.accumulate(x, d) if is_forward else -np.flip(ufunc.accumulate(np.flip(x, d), d), d)
+    executable = compiled(text, tolerance=1e-3)
+    np.testing.assert_allclose(executable(x), want.astype(shape.dtype), rtol=1e-4)
+    assert len(executable.kernels) > 1
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (program((40,), 0, "f32", "add", 0), "short"),
+        (program((400,), 0, "f32", "add", 1), "an initial value that counts once"),
+        (program((400,), 0, "bf16", "add", 0), "sums that would be rounded on the way"),
+        (program((400,), 0, "f32", "subtract", 0), "no reducer with a neutral element"),
+        (program((400,), 0, "f32", "add", 0).replace("399_0", "200_199"), "a window around each element"),
+    ],
+)
+def test_other_windows_stay(text: str, why: str) -> None:
+    executable = compiled(text, tolerance=2e-2)
+    x = np.ones(
+        executable.module.entry.parameters[0].shape.dimensions, executable.module.entry.parameters[0].shape.dtype
+    )
+    got, want = (np.asarray(v).astype(np.float32) for v in (executable(x), ix.evaluate(text, x)))
+    np.testing.assert_allclose(got, want, rtol=2e-2, err_msg=why)
+    assert len(executable.kernels) == 1
