@@ -386,7 +386,7 @@ def test_a_profile_counts_what_each_kernel_takes_and_its_compilation_apart() -> 
             "less { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = pred[] compare(a, b), direction=LT }",
         )
     )
-    program = ix.compile(module, "cpu")
+    program = compiled(module, "cpu")
     found = program.profile(np.int32(0), np.full(4, 2, np.float32))
     by_name = {s.name: s for s in found.steps}
     assert len(by_name) == len(program.kernels) + 1
@@ -416,13 +416,13 @@ def test_a_profile_is_a_table() -> None:
 
 
 def test_the_reference_has_a_profile_of_one_step(clock: Clock) -> None:
-    found = ix.compile(SOFTMAX, "reference").profile(np.ones((6, 10), np.float32))
+    found = compiled(SOFTMAX, "reference").profile(np.ones((6, 10), np.float32))
     assert [(s.name, s.emitter, s.launches, s.seconds) for s in found.steps] == [("main", "reference", 1, 1.0)]
     assert found.compile_seconds == 0
 
 
 def test_a_profile_that_fails_leaves_the_program_as_it_was() -> None:
-    program = ix.compile(SOFTMAX, "cpu")
+    program = compiled(SOFTMAX, "cpu")
     with pytest.raises(ix.IndexingError, match="0 arrays were passed"):
         program.profile()
     x = np.ones((6, 10), np.float32)
