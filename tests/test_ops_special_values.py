@@ -124,6 +124,18 @@ def test_complex_logarithms_of_large_numbers_do_not_overflow(opcode, kind, large
         np.testing.assert_allclose(got, want, rtol=1e-6)
 
 
+@pytest.mark.parametrize("kind", ["c64", "c128"])
+def test_complex_logarithms_beside_one_keep_both_parts(kind):
+    """Against the first terms of the series, part by part."""
+    z = np.array([1e-10 + 1e-13j, 1e-20 + 3e-21j, -1e-12 + 1e-9j, complex(1e-6, -0.0)])
+    z = z.astype(np.complex64 if kind == "c64" else np.complex128)
+    want = (wide := z.astype(np.complex128)) - wide**2 / 2 + wide**3 / 3
+    text = f"ENTRY e {{\n p = {kind}[4] parameter(0)\n ROOT r = {kind}[4] log-plus-one(p)\n}}\n"
+    for got in (ix.evaluate(text, z), compiled(text)(z)):
+        np.testing.assert_allclose(got.real, want.real, rtol=1e-6)
+        np.testing.assert_allclose(got.imag, want.imag, rtol=1e-6)
+
+
 @pytest.mark.parametrize("kind", ["f32", "f64", "f16", "bf16"])
 def test_tables_of_constants_hold_infinities_and_nans(kind):
     values = [math.nan, math.inf, -math.inf, 1.5, -0.0, 2, math.nan, 0.25, 1, -1, 3, 7.25]

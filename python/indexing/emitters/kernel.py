@@ -80,7 +80,7 @@ class SharedAccess:
     map: IndexingMap
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Kernel:
     """What an emitter makes of a fusion: `ir`, as it is built, for the target called `dialect`.
 
@@ -90,6 +90,10 @@ class Kernel:
 
     ir: nodes.Kernel
     dialect: str
+
+    def __repr__(self) -> str:
+        """One line: what it is, without its IR."""
+        return f"Kernel({self.name}, {self.emitter} emitter, {self.dialect}, grid {self.grid}, block {self.block})"
 
     @property
     def name(self) -> str:

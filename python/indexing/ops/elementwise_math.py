@@ -77,9 +77,16 @@ def _rsqrt(a: Array) -> Array:
 
 
 def _log_plus_one(a: Array) -> Array:
-    """numpy's own overflows for large complex numbers, beside which 1 is nothing."""
-    with_one = np.log1p(a)
-    return np.where(np.abs(a.real) + np.abs(a.imag) > 1e20, np.log(a), with_one) if a.dtype.kind == "c" else with_one
+    """numpy's own, of complex numbers, loses the real part of small ones and overflows for large ones."""
+    if a.dtype.kind != "c":
+        return np.log1p(a)
+    shifted = a.copy()
+    shifted.real += 1
+    found = np.log(shifted)
+    x, y = a.real, a.imag
+    small = (np.abs(x) < 0.5) & (np.abs(y) < 0.5)
+    found.real = np.where(small, np.log1p(x * (x + 2) + y * y) / 2, found.real)
+    return found
 
 
 def _cbrt(a: Array) -> Array:
