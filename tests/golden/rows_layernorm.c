@@ -19,8 +19,8 @@ static void rows_reduce_blocks(const f32 *restrict p0, const f32 *restrict p1, c
     __attribute__((aligned(64))) f32 kept0[1024];
     __attribute__((aligned(64))) f32 v1_of[256];
     __attribute__((aligned(64))) f32 v7_of[256];
-    __attribute__((aligned(64))) f32 v18_of[256];
     __attribute__((aligned(64))) f32 v8_of[256];
+    __attribute__((aligned(64))) f32 v18_of[256];
     #pragma GCC ivdep
     for (s32 th_x = 0; th_x < 256; th_x++) {
       f32 v1 = (-0.0f);
@@ -89,13 +89,26 @@ static void rows_reduce_blocks(const f32 *restrict p0, const f32 *restrict p1, c
       const f32 v6 = 0.0f + v1;
       f32 v7 = (-0.0f);
       const f32 v8 = v6 * 0.001f;
-      for (s32 step9 = 0; step9 < 3; step9++) {
+      v7_of[th_x] = v7;
+      v8_of[th_x] = v8;
+    }
+    for (s32 step9 = 0; step9 < 3; step9++) {
+      #pragma GCC ivdep
+      for (s32 th_x = 0; th_x < 256; th_x++) {
+        f32 v7 = v7_of[th_x];
+        const f32 v8 = v8_of[th_x];
         const f32 v11 = kept0[th_x + step9 * 256];
         const f32 v12 = v11 - v8;
         const f32 v13 = v12 * v12;
         const f32 v14 = v7 + v13;
         v7 = v14;
+        v7_of[th_x] = v7;
       }
+    }
+    #pragma GCC ivdep
+    for (s32 th_x = 0; th_x < 256; th_x++) {
+      f32 v7 = v7_of[th_x];
+      const f32 v8 = v8_of[th_x];
       if (th_x + 768 <= 999) {
         const f32 v11_1 = kept0[th_x + 768];
         const f32 v12_1 = v11_1 - v8;
@@ -104,7 +117,6 @@ static void rows_reduce_blocks(const f32 *restrict p0, const f32 *restrict p1, c
         v7 = v14_1;
       }
       v7_of[th_x] = v7;
-      v8_of[th_x] = v8;
     }
     for (s32 cell22 = 0; cell22 < 128; cell22++) {
       const f32 v7_both = combine0(v7_of[cell22], v7_of[cell22 + 128]);
@@ -151,8 +163,8 @@ static void rows_reduce_blocks(const f32 *restrict p0, const f32 *restrict p1, c
     for (s32 step19 = 0; step19 < 3; step19++) {
       #pragma GCC ivdep
       for (s32 th_x = 0; th_x < 256; th_x++) {
-        const f32 v18 = v18_of[th_x];
         const f32 v8 = v8_of[th_x];
+        const f32 v18 = v18_of[th_x];
         const s32 j20 = th_x + step19 * 256;
         const f32 v21 = kept0[th_x + step19 * 256];
         const f32 v22 = v21 - v8;
@@ -166,8 +178,8 @@ static void rows_reduce_blocks(const f32 *restrict p0, const f32 *restrict p1, c
     }
     #pragma GCC ivdep
     for (s32 th_x = 0; th_x < 256; th_x++) {
-      const f32 v18 = v18_of[th_x];
       const f32 v8 = v8_of[th_x];
+      const f32 v18 = v18_of[th_x];
       if (th_x + 768 <= 999) {
         const s32 j20_1 = th_x + 768;
         const f32 v21_1 = kept0[th_x + 768];

@@ -63,6 +63,7 @@ static void rows_reduce_blocks(const u16 *restrict p0, u16 *restrict o0, s64 fir
     __attribute__((aligned(64))) f32 kept0[1024];
     __attribute__((aligned(64))) u16 kept1[1024];
     __attribute__((aligned(64))) f32 v2_of[256];
+    __attribute__((aligned(64))) f32 v7_of[256];
     __attribute__((aligned(64))) f32 v8_of[256];
     __attribute__((aligned(64))) f32 v15_of[256];
     #pragma GCC ivdep
@@ -120,7 +121,14 @@ static void rows_reduce_blocks(const u16 *restrict p0, u16 *restrict o0, s64 fir
       const f32 v2 = v2_of[th_x];
       const f32 v7 = maximum_f32((-inf_f32), v2);
       f32 v8 = (-0.0f);
-      for (s32 step9 = 0; step9 < 4; step9++) {
+      v7_of[th_x] = v7;
+      v8_of[th_x] = v8;
+    }
+    for (s32 step9 = 0; step9 < 4; step9++) {
+      #pragma GCC ivdep
+      for (s32 th_x = 0; th_x < 256; th_x++) {
+        const f32 v7 = v7_of[th_x];
+        f32 v8 = v8_of[th_x];
         const u16 v10 = kept1[th_x + step9 * 256];
         const f32 v11 = decode_bf16(v10);
         const f32 v12 = v11 - v7;
@@ -128,8 +136,8 @@ static void rows_reduce_blocks(const u16 *restrict p0, u16 *restrict o0, s64 fir
         const f32 v14 = v8 + v13;
         v8 = v14;
         kept0[th_x + step9 * 256] = v13;
+        v8_of[th_x] = v8;
       }
-      v8_of[th_x] = v8;
     }
     for (s32 cell17 = 0; cell17 < 128; cell17++) {
       const f32 v8_both = combine1(v8_of[cell17], v8_of[cell17 + 128]);
