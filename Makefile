@@ -67,6 +67,7 @@ fuzz: $(VENV)/.developed ## N= random problems (SEED=, FIRST=) in Rust, N/1000 m
 	"$(python)" fuzz/presburger.py --count $(few) --seed $(seed)
 	"$(python)" fuzz/arguments.py --count $(few)0 --seed $(seed)
 	"$(python)" fuzz/command_line.py --count $(few) --seed $(seed)
+	"$(python)" fuzz/kernel_mutations.py --count $(few) --seed $(seed) tests/golden/*.hlo
 	cd fuzz && "$(python)" -m modules --count $(few) --seed $(seed)
 	"$(python)" fuzz/hlo_verifier.py --count $(few) --seed $(seed) $(PROGRAMS)
 

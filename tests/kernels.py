@@ -21,6 +21,8 @@ from indexing.runtime.host import Host
 
 DEVICE = os.environ.get("INDEXING_TEST_DEVICE", "cpu")  # of kernels that are held against the reference: cpu or cuda
 
+_PROVED: set[tuple[str, str]] = set()
+
 
 @dataclass(frozen=True)
 class WrittenKernel:
@@ -38,6 +40,14 @@ class WrittenKernel:
 def tested_device() -> Device:
     """Where tests run kernels."""
     return CudaDevice() if DEVICE == "cuda" else Host()
+
+
+def prove(kernel: Kernel) -> None:
+    """The verifier finds nothing wrong with a kernel; the same kernel is looked at once."""
+    key = kernel.dialect, kernel.source
+    if key not in _PROVED:
+        assert not kernel.verify().refuted, str(kernel.verify())
+        _PROVED.add(key)
 
 
 def random_array(shape: ix.hlo.Shape, rng: np.random.Generator) -> np.ndarray:
@@ -58,6 +68,7 @@ def launcher(kernel: Kernel, shapes: list[ix.hlo.Shape]) -> Callable[[list[np.nd
 
     Arrays are logical, buffers as the layouts say.
     """
+    prove(kernel)
     device = tested_device()
     start = device.load(kernel)
     scratch = {a.number: device.upload(a.zeros()) for a in kernel.arguments if a.kind == "scratch"}
@@ -117,6 +128,8 @@ class Compiled:
 
     def __init__(self, program: ix.hlo.Module | str, device: str = DEVICE, tolerance: float = 1e-3) -> None:
         self.executable = ix.compile(program, device)
+        for kernel in self.executable.kernels:
+            prove(kernel)
         self.tolerance = tolerance
         self.calls = 0
 
@@ -185,6 +198,8 @@ def check(text: str, emitter: str | None = None, seed: int = 0, tolerance: float
         for got, expected in zip(launch(arrays), want, strict=True):
             close(got, expected, tolerance)
     cuda, opencl = (ix.emit(fusion, dialect=dialect, **knobs) for dialect in ("cuda", "opencl"))
+    prove(cuda)
+    prove(opencl)
     assert cuda.output_maps == opencl.output_maps
     assert (cuda.grid, cuda.block) == (opencl.grid, opencl.block)
     return cuda

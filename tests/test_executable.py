@@ -5,8 +5,10 @@ import numpy as np
 import pytest
 
 import indexing as ix
+from indexing import executable
 from indexing.executable.fusion_planning import KernelSupport, plan_fusions
 from indexing.executable.graph import flatten
+from indexing.executable.profile import Profile, StepTime
 from kernels import compiled
 
 DEVICES = ("cpu", "reference")
@@ -354,3 +356,74 @@ def test_a_fusion_that_would_repeat_itself_without_end_becomes_several_kernels()
     executable = compiled(text, "cpu")
     assert len(executable.kernels) < 64
     np.testing.assert_allclose(np.asarray(executable(x)), np.asarray(ix.evaluate(text, x)), rtol=1e-3)
+
+
+class Clock:
+    """A clock by which each look takes a second."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        self.now += 1
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    found = Clock()
+    for module in (executable, executable.plan, executable.profile):
+        monkeypatch.setattr(module, "perf_counter", found)
+    return found
+
+
+@pytest.mark.usefixtures("clock")
+def test_a_profile_counts_what_each_kernel_takes_and_its_compilation_apart() -> None:
+    module = ix.hlo.parse(
+        COUNT.replace("  ROOT y =", "  y =").replace(
+            "  y = f32[4] get-tuple-element(loop), index=1\n}",
+            "  y = f32[4] get-tuple-element(loop), index=1\n  ROOT s = f32[4] sort(y), dimensions={0}, to_apply=less\n}\n"
+            "less { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = pred[] compare(a, b), direction=LT }",
+        )
+    )
+    program = compiled(module, "cpu")
+    found = program.profile(np.int32(0), np.full(4, 2, np.float32))
+    by_name = {s.name: s for s in found.steps}
+    assert len(by_name) == len(program.kernels) + 1
+    assert by_name["s"].emitter == "reference"
+    for step in found.steps:
+        assert step.seconds == step.launches  # a second between the looks before and behind each
+        assert step.compile_seconds == (0 if step.name == "s" else 1)
+    assert by_name["loop_multiply"].launches == 3  # turns of the loop
+    assert by_name["loop_compare"].launches == 4
+    assert by_name["s"].launches == 1
+    assert found.compile_seconds == len(program.kernels)
+    assert found.seconds == 2 * sum(s.launches for s in found.steps) + 1
+    assert found.other_seconds == found.seconds - found.step_seconds
+    assert [s.seconds for s in found.steps] == sorted((s.seconds for s in found.steps), reverse=True)
+    np.testing.assert_array_equal(program(np.int32(0), np.full(4, 2, np.float32)), np.full(4, 256, np.float32))
+
+
+def test_a_profile_is_a_table() -> None:
+    steps = (StepTime("loop_add", "loop", 3, 0.006, 0.25), StepTime("sort.1", "reference", 1, 0.0015))
+    assert str(Profile("cpu", steps, 0.01)).splitlines() == [
+        "step      emitter    launches      ms      %  compile ms",
+        "loop_add  loop              3   6.000   60.0       250.0",
+        "sort.1    reference         1   1.500   15.0         0.0",
+        "other                           2.500   25.0",
+        "on cpu                      4  10.000  100.0       250.0",
+    ]
+
+
+def test_the_reference_has_a_profile_of_one_step(clock: Clock) -> None:
+    found = compiled(SOFTMAX, "reference").profile(np.ones((6, 10), np.float32))
+    assert [(s.name, s.emitter, s.launches, s.seconds) for s in found.steps] == [("main", "reference", 1, 1.0)]
+    assert found.compile_seconds == 0
+
+
+def test_a_profile_that_fails_leaves_the_program_as_it_was() -> None:
+    program = compiled(SOFTMAX, "cpu")
+    with pytest.raises(ix.IndexingError, match="0 arrays were passed"):
+        program.profile()
+    x = np.ones((6, 10), np.float32)
+    np.testing.assert_allclose(program(x), softmax(x), rtol=1e-6)

@@ -4,7 +4,6 @@ typedef _Bool bool;
 #define true 1
 #define false 0
 typedef float f32;
-#define inf_f32 __builtin_inff()
 typedef int s32;
 typedef long long s64;
 
@@ -122,9 +121,8 @@ static void reduction_reduce_blocks(const f32 *restrict p0, f32 *restrict o0, s3
       const f32 v0 = v0_of[th_x];
       const s32 v1 = v1_of[th_x];
       if (th_x <= 0) {
-        const bool v9 = (-inf_f32) > v0;
-        const f32 v10 = v9 ? (-inf_f32) : v0;
-        const s32 v11 = v9 ? (-1) : v1;
+        const f32 v10 = v0;
+        const s32 v11 = v1;
         o0[bl_x] = v10;
         o1[bl_x] = v11;
       }

@@ -2,7 +2,6 @@
 
 #pragma OPENCL FP_CONTRACT OFF
 typedef float f32;
-#define inf_f32 INFINITY
 typedef int s32;
 
 __kernel void __attribute__((reqd_work_group_size(256, 1, 1))) reduction_reduce(__global const f32 *restrict p0, __global f32 *restrict o0, __global s32 *restrict o1) {
@@ -126,9 +125,8 @@ __kernel void __attribute__((reqd_work_group_size(256, 1, 1))) reduction_reduce(
     v1 = v2_7;
   }
   if (th_x <= 0) {
-    const bool v9 = (-inf_f32) > v0;
-    const f32 v10 = v9 ? (-inf_f32) : v0;
-    const s32 v11 = v9 ? (-1) : v1;
+    const f32 v10 = v0;
+    const s32 v11 = v1;
     o0[bl_x] = v10;
     o1[bl_x] = v11;
   }

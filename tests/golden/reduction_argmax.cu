@@ -1,7 +1,6 @@
 // fused: reduction emitter, 50 blocks of 256 threads
 
 typedef float f32;
-#define inf_f32 (1.0f / 0.0f)
 typedef int s32;
 
 extern "C" __global__ void __launch_bounds__(256) reduction_reduce(const f32 *__restrict__ p0, f32 *__restrict__ o0, s32 *__restrict__ o1) {
@@ -92,9 +91,8 @@ extern "C" __global__ void __launch_bounds__(256) reduction_reduce(const f32 *__
   v0 = v1_8;
   v1 = v2_7;
   if (th_x <= 0) {
-    const bool v9 = (-inf_f32) > v0;
-    const f32 v10 = v9 ? (-inf_f32) : v0;
-    const s32 v11 = v9 ? (-1) : v1;
+    const f32 v10 = v0;
+    const s32 v11 = v1;
     o0[bl_x] = v10;
     o1[bl_x] = v11;
   }

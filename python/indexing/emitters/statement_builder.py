@@ -43,6 +43,7 @@ class StatementBuilder:
         self._blocks: list[list[Statement]] = [[]]
         self._names = 0
         self._mutable: set[str] = set()
+        self._promise = ""
         self._named_here: list[dict[tuple[SymbolicExpr, int, int], SymbolicExpr]] = [{}]
 
     # ------------------------------------------------------------ values
@@ -245,7 +246,7 @@ class StatementBuilder:
         index = self.scope.add(name or self.fresh("j"), lower, upper, "let")
         number = index.variable_index
         assert number is not None
-        self.add(LetIndex(number, value))
+        self.add(LetIndex(number, value, "" if isinstance(value, SymbolicExpr) else self._promise))
         return index
 
     def inside(self, index: Index, sizes: Sequence[int]) -> Index:
@@ -275,6 +276,13 @@ class StatementBuilder:
         if not found:
             return self.number("pred", True)
         return found[0] if len(found) == 1 else self.op("and", "pred", *found)
+
+    @contextmanager
+    def promising(self, promise: str) -> Iterator[None]:
+        """What is built inside has indices of data of which the caller promises something."""
+        before, self._promise = self._promise, promise
+        yield
+        self._promise = before
 
     def bounded(self, value: Value, lower: int, upper: int) -> SymbolicExpr:
         """An integer value as an index, clamped to [lower, upper]."""

@@ -6,6 +6,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from functools import cache
+from time import perf_counter
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
@@ -15,6 +16,7 @@ from indexing.emitters import emit
 from indexing.errors import IndexingError, ReferenceFallback
 from indexing.executable.memory import Held, Pool
 from indexing.executable.plan import Planner
+from indexing.executable.profile import Profile, Recorder, StepTime
 from indexing.executable.program import emit_all as emit_all
 from indexing.executable.program import planned_kernels as planned_kernels
 from indexing.executable.steps import arrays_of
@@ -81,6 +83,13 @@ class Executable(ABC):
         Raises IndexingError where their number, a shape, an element type or a device is not what is expected.
         """
 
+    @abstractmethod
+    def profile(self, *arrays: object) -> Profile:
+        """What each step of a call on these arrays takes, as a table; compilation is counted apart.
+
+        The program runs twice: what only a first call does is no part of the times.
+        """
+
     def _check_count(self, arrays: Sequence[object]) -> None:
         if len(arrays) != len(self._shapes):
             names = ", ".join(f"{p.name}: {p.shape}" for p in self.module.entry.parameters)
@@ -105,6 +114,14 @@ class ReferenceExecutable(Executable):
         values = [_host_value(a, s, f"argument {k}") for k, (a, s) in enumerate(zip(arrays, self._shapes, strict=True))]
         return evaluate(self.module, *values)
 
+    def profile(self, *arrays: object) -> Profile:
+        """All in one step."""
+        start = perf_counter()
+        self(*arrays)
+        seconds = perf_counter() - start
+        step = StepTime(self.module.entry.name, "reference", 1, seconds)
+        return Profile(self.device, (step,), seconds)
+
 
 class DeviceExecutable(Executable):
     """Runs a program on a device; what no kernel can compute, by the numpy reference on the host."""
@@ -119,6 +136,7 @@ class DeviceExecutable(Executable):
         check_kernel_sizes(module.entry)
         self._plan = planner.plan(module.entry)
         self.kernels = tuple(planner.kernels)
+        self._compile_seconds = tuple(planner.compile_seconds)
         self.reference_steps = tuple(planner.reference_steps)
 
     def __call__(self, *arrays: object) -> HloValue:
@@ -131,6 +149,20 @@ class DeviceExecutable(Executable):
         results = self._plan.run(self._pool, held)
         values = [self._exported(h) if stays else _downloaded(h) for h in results]
         return tuple(values) if self.module.entry.root.shape.is_tuple else values[0]
+
+    def profile(self, *arrays: object) -> Profile:
+        """Each kernel by itself: the next one begins when the device has done with it."""
+        self(*arrays)
+        recorder = Recorder(self._on)
+        self._pool.recorder = recorder
+        try:
+            start = perf_counter()
+            self(*arrays)
+            seconds = perf_counter() - start
+        finally:
+            self._pool.recorder = None
+        kernels = list(zip(self.kernels, self._compile_seconds, strict=True))
+        return recorder.profile(kernels, self.reference_steps, seconds)
 
     @property
     def buffers_allocated(self) -> int:

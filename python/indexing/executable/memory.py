@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from indexing.executable.profile import Recorder
     from indexing.hlo import Shape
     from indexing.runtime.device import Buffer, Device
 
@@ -20,6 +21,7 @@ class Pool:
         """An empty pool."""
         self.device = device
         self.allocated = 0
+        self.recorder: Recorder | None = None  # while a call is profiled
         self._free: dict[int, list[Buffer]] = defaultdict(list)
 
     def take(self, nbytes: int) -> Buffer:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from time import perf_counter
 from typing import TYPE_CHECKING
 
 from indexing.executable.graph import Node, Ref, Tree, needed_nodes, tree_refs
@@ -38,6 +39,7 @@ class Planner:
         self.kernels: list[Kernel] = []
         self.reference_steps: list[Instruction] = []
         self._plans: dict[Computation, Plan] = {}
+        self.compile_seconds: list[float] = []  # of each kernel
         self._launches: dict[Computation, Launch] = {}
 
     def plan(self, entry: Computation) -> Plan:
@@ -53,8 +55,10 @@ class Planner:
     def launch_of(self, planned: PlannedKernel) -> Launch:
         """The kernel, ready to be launched."""
         if planned.computation not in self._launches:
-            self.kernels.append(planned.kernel)
+            start = perf_counter()
             self._launches[planned.computation] = self.device.load(planned.kernel)
+            self.kernels.append(planned.kernel)
+            self.compile_seconds.append(perf_counter() - start)
         return self._launches[planned.computation]
 
 

@@ -80,7 +80,11 @@ class KernelStep(ArrayStep):
                 buffer = self._operand(environment, argument.number).on_device()
             passed.append(buffer)
             buffers.append(buffer)
-        self.launch(passed)
+        recorder = environment.pool.recorder
+        if recorder is None:
+            self.launch(passed)
+        else:
+            recorder.timed(self.kernel, lambda: self.launch(passed))
         for position, argument in enumerate(self.kernel.arguments):
             if argument.kind == "output":
                 shape = self.output_shapes[argument.number]
@@ -124,8 +128,12 @@ class ReferenceStep:
 
     def run(self, environment: Environment) -> None:
         """Download what is needed, compute, keep the result on the host."""
+        recorder, operands = environment.pool.recorder, [_value(o, environment) for o in self.operands]
         with np.errstate(all="ignore"):
-            result = evaluate_instruction(self.instruction, [_value(o, environment) for o in self.operands])
+            if recorder is None:
+                result = evaluate_instruction(self.instruction, operands)
+            else:
+                result = recorder.timed(self.instruction, lambda: evaluate_instruction(self.instruction, operands))
         shapes = leaves(self.instruction.shape)
         for slot, shape, array in zip(self.outputs, shapes, arrays_of(result), strict=True):
             if slot is not None:

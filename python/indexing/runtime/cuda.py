@@ -115,6 +115,10 @@ class CudaDevice:
             stream = int(self.stream.handle)
             _check(driver.cuMemcpyDtoDAsync(_address(target), _address(source), source.nbytes, stream))
 
+    def finish(self) -> None:
+        """Wait for the stream."""
+        self.stream.sync()
+
     def load(self, kernel: CompilableKernel) -> Launch:
         """Compile the kernel for this GPU, or find it compiled on disk."""
         check_limits(kernel)

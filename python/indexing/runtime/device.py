@@ -79,6 +79,9 @@ class Device(Protocol):
     def copy(self, source: Buffer, target: Buffer) -> None:
         """Copy `source.nbytes` bytes."""
 
+    def finish(self) -> None:
+        """Wait for all work."""
+
     def load(self, kernel: CompilableKernel) -> Launch:
         """Compile (or find in a cache) and return the launcher, which takes one buffer a passed argument.
 

@@ -194,6 +194,9 @@ class Host:
         """Copy `source.nbytes` bytes."""
         _bytes_of(target)[: source.nbytes] = _bytes_of(source)[: source.nbytes]
 
+    def finish(self) -> None:
+        """Nothing is left to do when a call comes back."""
+
 
 def aligned_bytes(nbytes: int) -> np.ndarray:
     """Fresh memory that begins at a multiple of ALIGNMENT."""

@@ -80,6 +80,10 @@ class OpenCLDevice:
         if source.nbytes:
             self._cl.enqueue_copy(self._queue, target.handle, source.handle, byte_count=source.nbytes)
 
+    def finish(self) -> None:
+        """Wait for the queue."""
+        self._queue.finish()
+
     def load(self, kernel: CompilableKernel) -> Launch:
         """Build the kernel for this device, or find it built."""
         if kernel.dialect != self.dialect:

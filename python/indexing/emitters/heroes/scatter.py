@@ -205,7 +205,8 @@ class _Body:
 
     def _fold(self, index: Index, is_joined: Value | None = None) -> None:
         body, hero = self.body, self.hero
-        begins, conditions = starts(body, self.landings[0], index)
+        with body.promising("unique_indices" if self.plan.meeting == "unique" else ""):
+            begins, conditions = starts(body, self.landings[0], index)
         landed = body.mapped(self.landings[0].map, index, (), begins)
         with guarded(body, [*conditions, *landed.conditions]):
             place = body.inside(landed.index, hero.operands[0].shape.dimensions)

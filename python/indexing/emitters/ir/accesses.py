@@ -22,6 +22,7 @@ from indexing.emitters.ir.nodes import (
     If,
     IndexVariable,
     Kernel,
+    Let,
     LetIndex,
     Load,
     Op,
@@ -33,7 +34,7 @@ from indexing.emitters.ir.nodes import (
     Within,
     statements,
 )
-from indexing.emitters.ir.traversal import subvalues, values_of
+from indexing.emitters.ir.traversal import may_leave, subvalues, values_of
 
 Kind: TypeAlias = Literal["load", "store", "atomic"]
 Constraint: TypeAlias = "tuple[SymbolicExpr, Interval]"
@@ -49,8 +50,8 @@ class Context:
     """What holds at a place of a body.
 
     `places` has, for each index variable, what it is over thread ids (or a function's parameters), loop variables and
-    indices that are data; `loops` and `data` are the variables of these two kinds in scope. `is_certain` where no
-    condition on data stands around it.
+    indices that are data; `loops` and `data` are the variables of these two kinds in scope. `is_certain` where the
+    constraints say all about when the place is reached; else they hold there, but it may be reached more rarely.
     """
 
     places: tuple[SymbolicExpr, ...]
@@ -86,7 +87,7 @@ class Context:
                 return replace(
                     self, constraints=(*self.constraints, (self.at(c.expression), _interval(None, c.lower - 1)))
                 )
-        return self if all(isinstance(c, Within) for c in conditions) else replace(self, is_certain=False)
+        return replace(self, is_certain=False)
 
     def define(self, number: int, place: SymbolicExpr) -> Context:
         """As here, with a variable that is `place`."""
@@ -113,10 +114,10 @@ class Access:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """An index variable whose definition promises an interval."""
+    """An index variable whose definition promises an interval; `place` may be a value, of data."""
 
     variable: int
-    place: SymbolicExpr
+    place: SymbolicExpr | Value
     context: Context
 
 
@@ -140,8 +141,11 @@ class Accesses:
     calls: list[Call] = field(default_factory=list)
     phases: frozenset[int] = frozenset({0})
     _phase_count: int = 1
-    arrivals: dict[str, SymbolicExpr] = field(default_factory=dict)  # names of what counters held, with their places
-    counters: dict[str, SymbolicExpr] = field(default_factory=dict)  # shared buffers that hold that
+    names: dict[str, tuple[Value, Context]] = field(default_factory=dict)  # what a `Let` has named, and where
+    data: dict[int, tuple[Value, Context]] = field(default_factory=dict)  # of index variables of data
+    promises: dict[int, str] = field(default_factory=dict)
+    arrivals: dict[str, Access] = field(default_factory=dict)  # by the names of what counters held
+    counters: dict[str, Access] = field(default_factory=dict)  # by the shared buffers that hold that
 
     def collect(self, body: Block, results: Iterable[Value] = ()) -> Accesses:
         """What the body and the values that it returns do."""
@@ -198,7 +202,7 @@ class Accesses:
             inner = context
             for condition in s.conditions:  # each is looked at where those before hold
                 self._loads(condition, inner)
-                inner = self._last_block(inner.within((condition,)), condition)
+                inner = self._last_block(inner.within((condition,)), inner, condition)
             before = self.phases
             self._block(s.then, inner)
             after_then, self.phases = self.phases, before
@@ -212,6 +216,8 @@ class Accesses:
             self._loads(value, context)
         if isinstance(s, LetIndex):
             return self._let(s, context)
+        if isinstance(s, Let):
+            self.names[s.name] = s.value, context
         if isinstance(s, Break):
             return context.without(s.conditions)
         self._effect(s, context)
@@ -221,8 +227,8 @@ class Accesses:
         if isinstance(s, Store | AtomicUpdate | FetchAdd):
             kind: Kind = "store" if isinstance(s, Store) else "atomic"
             self._add(kind, s.buffer, s.index, context)
-            if isinstance(s, FetchAdd):
-                self.arrivals[s.name] = context.at(s.index[0])
+            if isinstance(s, FetchAdd) and s.value == Constant("u32", 1):
+                self.arrivals[s.name] = self.found[-1]
             elif isinstance(s, Store) and isinstance(s.value, Ref) and s.value.name in self.arrivals:
                 self.counters[s.buffer] = self.arrivals[s.value.name]
         elif isinstance(s, Copy):
@@ -247,42 +253,68 @@ class Accesses:
             place = context.at(s.value)
             self.claims.append(Claim(s.variable, place, context))
             return context.define(s.variable, place)
+        self.claims.append(Claim(s.variable, s.value, context))
+        self.data[s.variable] = s.value, context
+        self.promises[s.variable] = s.promise
         return replace(context, data=(*context.data, s.variable))
 
-    def _last_block(self, context: Context, condition: Value) -> Context:
+    def _last_block(self, inside: Context, outside: Context, condition: Value) -> Context:
         """Where the condition holds for the last of several blocks to arrive at a counter, whichever that is: the last
-        in number stands for it.
+        in number stands for it. One thread of each block arrives.
         """
         match condition:
             case Op("eq", _, (Load(_, buffer, _), Constant(_, int(last)))) if buffer in self.counters:
+                arrival = self.counters[buffer]
                 block, count = variable(BLOCK_X), last + 1
-                if (self.counters[buffer] - block // count).simplify(
-                    [v.interval for v in self.variables]
-                ).constant_value == 0:
-                    constraints = (*context.constraints, (block % count, Interval(last, last)))
-                    return replace(context, constraints=constraints)
-        return context
+                intervals = [v.interval for v in self.variables]
+                if (arrival.index[0] - block // count).simplify(intervals).constant_value == 0:
+                    constraints = (*inside.constraints, (block % count, Interval(last, last)))
+                    is_certain = outside.is_certain and self._is_one_thread(arrival)
+                    return replace(inside, constraints=constraints, is_certain=is_certain)
+        return inside
+
+    def _is_one_thread(self, access: Access) -> bool:
+        """Whether one thread of each block, no more and no less, comes to an access, once."""
+        found = self.map(access.context, [variable(k) for k in range(BLOCK_X, self.given)]).simplify()
+        blocks = [self.variables[k].interval.upper + 1 for k in range(BLOCK_X, self.given)]
+        return (
+            access.context.is_certain
+            and not found.runtimes
+            and blocks[1:] == [1, 1]
+            and found.is_bijection_onto(blocks)
+        )
 
     def _loop(self, s: For, context: Context) -> None:
         """A body with barriers is passed twice, as two turns: accesses after its last barrier meet those of the next
         turn before its first.
         """
         counter = variable(s.variable)
-        inner = replace(context, loops=(*context.loops, s.variable))
-        constraints = [*context.constraints]
         start, stop = context.at(s.start), context.at(s.stop)
-        if start.constant_value is None or s.step != 1:
+        self._claim_counter(s, start, stop, context)
+        constraints = [*context.constraints]
+        interval = self.variables[s.variable].interval
+        if start.constant_value != interval.lower:
             constraints.append((counter - start, Interval(0, INT64.upper)))
         if s.step != 1:
             constraints.append(((counter - start) % s.step, Interval(0, 0)))
-        if stop.constant_value is None:
+        if stop.constant_value != interval.upper + 1:
             constraints.append((counter - stop, Interval(INT64.lower, -1)))
-        inner = replace(inner, constraints=tuple(constraints))
+        is_certain = context.is_certain and not may_leave(s.body)
+        loops = (*context.loops, s.variable)
+        inner = replace(context, loops=loops, constraints=tuple(constraints), is_certain=is_certain)
         before = self.phases
         self._block(s.body, inner)
         if any(isinstance(b, Barrier | TeamReduce) for b in statements(s.body)):
             self._block(s.body, inner)
             self.phases |= before
+
+    def _claim_counter(self, s: For, start: SymbolicExpr, stop: SymbolicExpr, context: Context) -> None:
+        """The first and the last turn, where there is one, lie in the counter's interval."""
+        interval = self.variables[s.variable].interval
+        if start.constant_value != interval.lower or stop.constant_value != interval.upper + 1:
+            last = start + (stop - start - 1) // s.step * s.step
+            runs = replace(context, constraints=(*context.constraints, (stop - start, Interval(1, INT64.upper))))
+            self.claims += [Claim(s.variable, start, runs), Claim(s.variable, last, runs)]
 
 
 def entry_accesses(kernel: Kernel) -> Accesses:

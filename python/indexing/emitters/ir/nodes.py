@@ -119,10 +119,14 @@ class Assign:
 class LetIndex:
     """Index variable `variable` is `value`: an index expression that is known (by the conditions around it) or an integer
     value that is clamped (by the op that makes it) to lie in the variable's interval.
+
+    `promise` names what the kernel's caller promises of such a value: `unique_indices`, that where threads have it from
+    different places of memory, what they write at it are different elements.
     """
 
     variable: int
     value: SymbolicExpr | Value
+    promise: str = ""
 
 
 @dataclass(frozen=True, slots=True)

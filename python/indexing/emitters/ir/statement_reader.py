@@ -273,7 +273,8 @@ class Body:
         is_value = word and word not in self.numbers and word not in OPERATORS
         value = self.value(line) if is_value else line.expression(self.numbers)
         self.numbers[name] = number
-        return LetIndex(number, value)
+        promise = line.word("a promise") if is_value and line.takes_word("by") else ""
+        return LetIndex(number, value, promise)
 
     # ------------------------------------------------------------ index variables
 

@@ -138,7 +138,8 @@ class _Body:
         elif isinstance(statement, LetIndex):
             given = statement.value
             text = self._index(given) if isinstance(given, SymbolicExpr) else self.value(given)
-            yield f"{self._declared(statement.variable)} = {text}"
+            promise = f" by {statement.promise}" if statement.promise else ""
+            yield f"{self._declared(statement.variable)} = {text}{promise}"
         else:
             yield self._simple(statement)
 

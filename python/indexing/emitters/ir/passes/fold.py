@@ -4,6 +4,7 @@ whose value the ranges of index variables tell, branches and loops that this dec
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -125,6 +126,8 @@ class _Folding:
             return first
         if op.opcode in _PREDICATES and op.type == "pred":
             return _predicate(op)
+        if _never_holds(op):
+            return FALSE
         if op.opcode == "select" and isinstance(first, Constant):
             return op.operands[1] if first.value else op.operands[2]
         if op.opcode == "convert" and isinstance(first, Constant):
@@ -145,6 +148,18 @@ def _predicate(op: Op) -> Value:
             is_neutral = bool(known.value) == (op.opcode == "and")
             return other if is_neutral else known
     return op
+
+
+def _never_holds(op: Op) -> bool:
+    """Whether a comparison asks for less than -inf, or more than inf; NaN is neither."""
+    if op.opcode not in ("lt", "gt") or len(op.operands) != 2:
+        return False
+    small, large = op.operands if op.opcode == "lt" else reversed(op.operands)
+    return _is_float(small, math.inf) or _is_float(large, -math.inf)
+
+
+def _is_float(value: Value, number: float) -> bool:
+    return isinstance(value, Constant) and isinstance(value.value, float) and value.value == number
 
 
 def _converted(op: Op, constant: Constant) -> Value:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from indexing.emitters.ir.verify.arrivals import check_arrivals
 from indexing.emitters.ir.verify.bounds import check_bounds
 from indexing.emitters.ir.verify.check import Check
 from indexing.emitters.ir.verify.once import check_written_once
@@ -55,4 +56,5 @@ def verify(kernel: Kernel) -> Verification:
     checks += check_written_once(kernel)
     checks += check_barriers(kernel)
     checks += check_races(kernel)
+    checks += check_arrivals(kernel)
     return Verification(tuple(checks))

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from indexing._core import Interval, SymbolicExpr
 from indexing.emitters.ir.accesses import INT64, Accesses, Context, all_accesses
 from indexing.emitters.ir.verify.check import Check
-from indexing.errors import IndexingError
+from indexing.emitters.ir.verify.data import value_range
+from indexing.errors import IndexingError, Undecided
 
 if TYPE_CHECKING:
     from indexing.emitters.ir.nodes import Buffer, Kernel
@@ -21,7 +22,11 @@ def check_bounds(kernel: Kernel) -> Iterator[Check]:
     for name, body in all_accesses(kernel):
         for claim in body.claims:
             v = body.variables[claim.variable]
-            yield _checked(body, claim.context, [claim.place], [v.interval], f"{name}: index {v.name}")
+            subject = f"{name}: index {v.name}"
+            if isinstance(claim.place, SymbolicExpr):
+                yield _checked(body, claim.context, [claim.place], [v.interval], subject)
+            else:
+                yield _clamped(value_range(body, claim.place, claim.context), v.interval, subject)
         for a in body.found:
             b = buffers[a.buffer]
             where = f"{name}: {a.kind} {a.buffer}{_text(body, a.index)}"
@@ -38,6 +43,13 @@ def check_bounds(kernel: Kernel) -> Iterator[Check]:
             yield _checked(body, call.context, call.index, boxes[call.function], f"{name}: call {call.function}")
 
 
+def _clamped(known: Interval, promised: Interval, subject: str) -> Check:
+    if promised.lower <= known.lower and known.upper <= promised.upper:
+        return Check("in bounds", subject, "proved")
+    reason = f"the value lies in {known}, the variable in {promised}"
+    return Check("in bounds", subject, "open", reason)
+
+
 def _box(buffer: Buffer, rank: int) -> list[Interval]:
     if rank == len(buffer.dimensions):
         return [Interval(0, n - 1) for n in buffer.dimensions]
@@ -46,12 +58,15 @@ def _box(buffer: Buffer, rank: int) -> list[Interval]:
 
 def _text(body: Accesses, index: Sequence[SymbolicExpr]) -> str:
     names = [v.name for v in body.variables]
-    return f"[{', '.join(e.to_text(names) for e in index)}]"
+    try:
+        return f"[{', '.join(e.to_text(names) for e in index)}]"
+    except Undecided:  # an expression that shares its parts, and is too long written out
+        return "[...]"
 
 
 def _aligned(body: Accesses, first: SymbolicExpr, width: int, where: str) -> Check:
     intervals = [v.interval for v in body.variables]
-    if first.simplify(intervals).is_multiple_of(width):
+    if first.is_multiple_of(width) or first.simplify(intervals).is_multiple_of(width):
         return Check("in bounds", f"{where}: aligned to {width}", "proved")
     return Check("in bounds", f"{where}: aligned to {width}", "open", "the place is not known to be a multiple")
 

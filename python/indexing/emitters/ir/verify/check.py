@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeAlias
+
+Status: TypeAlias = Literal["proved", "refuted", "open"]
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """`subject` says of what, `reason` why it is not proved."""
+    """`subject` says of what, `reason` why it is not proved, or on what the proof relies."""
 
     kind: Literal["typed", "in bounds", "written once", "barrier", "race"]
     subject: str
-    status: Literal["proved", "refuted", "open"]
+    status: Status
     reason: str = ""
 
     def __str__(self) -> str:

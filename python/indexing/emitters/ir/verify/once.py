@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING
 
 from indexing._core import IndexingMap, Interval, SymbolicMap, Variable, variable
 from indexing.emitters.ir.accesses import Access, Accesses, entry_accesses
-from indexing.emitters.ir.verify.check import Check
+from indexing.emitters.ir.verify.check import Check, Status
+from indexing.emitters.ir.verify.data import Dependence
 from indexing.errors import IndexingError
 
 if TYPE_CHECKING:
     from indexing.emitters.ir.nodes import Buffer, Kernel
 
+UNIQUE = "unique_indices"
 MAX_DIGITS = 8
 MAX_STORES = 48  # of one output; pairs of them are compared
 
@@ -21,43 +24,70 @@ MAX_STORES = 48  # of one output; pairs of them are compared
 def check_written_once(kernel: Kernel) -> Iterator[Check]:
     """One check an output."""
     body = entry_accesses(kernel)
+    once = _Once(body, Dependence(kernel, body))
     for buffer in kernel.buffers:
         if buffer.role == "output":
-            yield _checked(body, buffer, [a for a in body.found if a.buffer == buffer.name and a.kind != "load"])
+            yield once.checked(buffer, [a for a in body.found if a.buffer == buffer.name and a.kind != "load"])
 
 
-def _checked(body: Accesses, buffer: Buffer, writes: Sequence[Access]) -> Check:
-    subject = f"output {buffer.name}"
-    if not writes:
-        return Check(
-            "written once", subject, "proved" if buffer.size == 0 or buffer.alias_of else "refuted", "no store"
-        )
-    stores = [a for a in writes if a.kind == "store"]
-    if len(stores) > MAX_STORES:
-        return Check("written once", subject, "open", f"{len(stores)} stores are too many to compare")
-    try:
-        return _proof(body, buffer, stores, subject)
-    except IndexingError as error:
-        return Check("written once", subject, "open", str(error).splitlines()[0])
+class _Once:
+    def __init__(self, body: Accesses, dependence: Dependence) -> None:
+        self.body, self.dependence = body, dependence
+
+    def checked(self, buffer: Buffer, writes: Sequence[Access]) -> Check:
+        """The check of one output."""
+        if not writes:
+            is_whole = buffer.size == 0 or buffer.alias_of is not None
+            return _check(buffer, "proved" if is_whole else "refuted", "no store")
+        stores = [a for a in writes if a.kind == "store"]
+        if len(stores) > MAX_STORES:
+            return _check(buffer, "open", f"{len(stores)} stores are too many to compare")
+        try:
+            return self._proof(buffer, stores)
+        except IndexingError as error:
+            return _check(buffer, "open", str(error).splitlines()[0])
+
+    def _proof(self, buffer: Buffer, stores: Sequence[Access]) -> Check:
+        used = {v for a in stores for v in self.dependence.used(a.context, a.index)}
+        if used and buffer.alias_of is None:
+            return _check(buffer, "open", "where it is written depends on data")
+        data = tuple(sorted(used))
+        maps = [self._map(a, data) for a in stores]
+        maps = [_with_digits(m) for m in maps if not m.is_known_empty]
+        is_certain = all(a.context.is_certain for a in stores)
+        if not all(m.is_injective() for m in maps) or not all(_is_disjoint(a, b) for a, b in combinations(maps, 2)):
+            if is_certain and not used:
+                return _check(buffer, "refuted", "some element is written twice")
+            return _check(buffer, "open", "where and whether it is written depends on data")
+        if buffer.alias_of is None:
+            if not is_certain:
+                return _check(buffer, "open", "whether it is written depends on data")
+            if sum(m.count() for m in maps) != buffer.size:
+                return _check(buffer, "refuted", "some element is not written")
+        promises = sorted(self.dependence.promises(data) - {""}) if used else []
+        return _check(buffer, "proved", f"by the promise of {', '.join(promises)}" if promises else "")
+
+    def _map(self, access: Access, data: tuple[int, ...]) -> IndexingMap:
+        """From threads and data to the elements written, what the data are, and the places that they are from.
+
+        Threads for which these are all the same are one, so that this has an inverse: then two threads write one element
+        for no data that are the same for all threads, and for no others that keep the promise.
+        """
+        context = access.context
+        if not set(data) <= set(context.data):
+            raise IndexingError("stores of one output depend on different data")
+        places = self.dependence.places(data)
+        if places and self.dependence.promises(data) != {UNIQUE}:
+            raise IndexingError("where it is written depends on data")
+        context = replace(context, loops=(*context.loops, *data), data=())
+        results = [*access.index, *map(variable, data), *places]
+        if access.width > 1:  # the first of the neighbours stands last
+            results = [*results[len(access.index) :], *access.index]
+        return self.body.map(context, results, access.width).simplify()
 
 
-def _proof(body: Accesses, buffer: Buffer, stores: Sequence[Access], subject: str) -> Check:
-    maps = [body.access_map(a) for a in stores]
-    maps = [_with_digits(m) for m in maps if not m.is_known_empty]
-    if any(m.runtimes for m in maps):
-        return Check("written once", subject, "open", "where it is written depends on data")
-    if buffer.alias_of is None and not all(a.context.is_certain for a in stores):
-        return Check("written once", subject, "open", "whether it is written depends on data")
-    sizes = buffer.dimensions if all(m.num_results == len(buffer.dimensions) for m in maps) else (buffer.size,)
-    if buffer.alias_of is None and len(maps) == 1:
-        if maps[0].is_bijection_onto(sizes):
-            return Check("written once", subject, "proved")
-        return Check("written once", subject, "refuted", "some element is not written exactly once")
-    if not all(m.is_injective() for m in maps) or not all(_is_disjoint(a, b) for a, b in combinations(maps, 2)):
-        return Check("written once", subject, "refuted", "some element is written twice")
-    if buffer.alias_of is None and sum(m.count() for m in maps) != buffer.size:
-        return Check("written once", subject, "refuted", "some element is not written")
-    return Check("written once", subject, "proved")
+def _check(buffer: Buffer, status: Status, reason: str = "") -> Check:
+    return Check("written once", f"output {buffer.name}", status, reason)
 
 
 def _with_digits(m: IndexingMap) -> IndexingMap:
@@ -77,7 +107,7 @@ def _with_digits(m: IndexingMap) -> IndexingMap:
         count = len(m.variables)
         places = [variable(k if k < len(dims) else k + 1) for k in range(count)]
         places[number] = variable(number) * divisor + variable(len(dims))
-        dims.append(Variable(f"{dims[number].name}_digit", Interval(0, divisor - 1)))
+        dims.append(Variable(f"digit{len(dims)}", Interval(0, divisor - 1)))
         results = [e.replace_variables(places) for e in m.results]
         constraints = [(e.replace_variables(places), i) for e, i in m.constraints]
         symbols = SymbolicMap(len(dims), len(m.ranges) + len(m.runtimes), results)

@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING
 from indexing.emitters.ir.copying import names_of
 from indexing.emitters.ir.nodes import (
     Assign,
+    AtomicUpdate,
     Block,
     Break,
     CallFunction,
     Constant,
+    Copy,
+    FetchAdd,
     For,
     Function,
     If,
@@ -31,7 +34,7 @@ from indexing.emitters.ir.nodes import (
 from indexing.emitters.ir.opcodes import OPCODES
 from indexing.emitters.ir.traversal import expressions_of, indices_of, subvalues, values_of
 from indexing.emitters.ir.verify.check import Check
-from indexing.emitters.types import storage_type
+from indexing.emitters.types import compute_type, storage_type
 from indexing.ops.element_types import ELEMENT_TYPES
 
 if TYPE_CHECKING:
@@ -44,10 +47,19 @@ def check_types(kernel: Kernel) -> Iterator[Check]:
     """One check a function, and one for the entry; a refuted one for each fault."""
     for f in bodies(kernel):
         faults = list(_Typing(kernel, f).faults(f.body, getattr(f, "results", ())))
+        if isinstance(f, Kernel):
+            faults += _launch_faults(f)
         for fault in faults:
             yield Check("typed", f.name, "refuted", fault)
         if not faults:
             yield Check("typed", f.name, "proved")
+
+
+def _launch_faults(kernel: Kernel) -> Iterator[str]:
+    """Thread and block ids count what is launched."""
+    for v, size in zip(kernel.variables, (*kernel.block, *kernel.grid), strict=False):
+        if v.kind == "thread" and (v.interval.lower, v.interval.upper) != (0, size - 1):
+            yield f"{v.name} counts to {v.interval.upper}, {size} are launched"
 
 
 class _Typing:
@@ -79,6 +91,8 @@ class _Typing:
             yield from self._index(e.used_variables())
         match s:
             case For():
+                if s.step < 1:
+                    yield f"a loop has steps of {s.step}"
                 self.variables.add(s.variable)
                 yield from self._inner(s.body)
                 self.variables.discard(s.variable)
@@ -94,10 +108,15 @@ class _Typing:
                 if s.name not in self.mutable or self.names.get(s.name) != s.value.type:
                     yield f"set {s.name}: no variable of type {s.value.type}"
             case Store():
-                yield from self._store(s)
+                yield from self._store(s.buffer, s.value.type)
+            case AtomicUpdate() | FetchAdd():
+                yield from self._atomic(s)
+            case Copy():
+                yield from self._copy(s)
             case CallFunction():
                 yield from self._call(s)
             case TeamReduce():
+                yield from self._team(s)
                 for name, kind in zip(s.names, s.types, strict=True):
                     if name not in self.mutable or self.names.get(name) != kind:
                         yield f"team_reduce {name}: no variable of type {kind}"
@@ -119,15 +138,47 @@ class _Typing:
             else:
                 self.names[name] = s.value.type  # type: ignore[union-attr]
 
+    def _team(self, s: TeamReduce) -> Iterator[str]:
+        combiner, types = self.functions.get(s.combiner), list(s.types)
+        if combiner is None or [p.type for p in combiner.parameters] != types * 2:
+            yield f"team_reduce: {s.combiner} is no function of twice {', '.join(types)}"
+        elif [r.type for r in combiner.results] != types:
+            yield f"team_reduce: {s.combiner} does not give {', '.join(types)}"
+
     def _conditions(self, conditions: tuple[Value, ...]) -> Iterator[str]:
         yield from (f"a condition has type {c.type}" for c in conditions if c.type != "pred")
 
-    def _store(self, s: Store) -> Iterator[str]:
-        buffer = self.buffers.get(s.buffer)
+    def _store(self, name: str, kind: str) -> Iterator[str]:
+        buffer = self.buffers.get(name)
         if buffer is None:
-            yield f"store {s.buffer}: there is no such buffer"
-        elif storage_type(buffer.element_type) != s.value.type:
-            yield f"store {s.buffer}: memory holds {storage_type(buffer.element_type)}, the value is {s.value.type}"
+            yield f"store {name}: there is no such buffer"
+        elif buffer.role == "input" or buffer.space == "constant":
+            yield f"store {name}: it is only read"
+        elif storage_type(buffer.element_type) != kind:
+            yield f"store {name}: memory holds {storage_type(buffer.element_type)}, the value is {kind}"
+
+    def _atomic(self, s: AtomicUpdate | FetchAdd) -> Iterator[str]:
+        buffer = self.buffers.get(s.buffer)
+        if isinstance(s, FetchAdd):
+            yield from self._store(s.buffer, s.value.type)
+        elif buffer is None or buffer.role == "input":
+            yield f"atomic {s.buffer}: there is no such buffer, or it is only read"
+        else:
+            combiner, kind = self.functions.get(s.combiner), compute_type(buffer.element_type)
+            if combiner is None or [p.type for p in combiner.parameters] != [kind, kind]:
+                yield f"atomic {s.buffer}: {s.combiner} is no function of two {kind}"
+            if s.value.type != kind:
+                yield f"atomic {s.buffer}: memory is of {kind}, the value is {s.value.type}"
+
+    def _copy(self, s: Copy) -> Iterator[str]:
+        ends = [self.buffers.get(name) for name in (s.destination, s.source)]
+        spaces = [b.space for b in ends if b is not None]
+        if len({b.element_type if b is not None else "" for b in ends}) > 1 or "local" not in spaces:
+            yield f"copy {s.destination} = {s.source}: no vector between a local buffer and another of its type"
+        elif ends[0] is not None and ends[0].role == "input":
+            yield f"copy {s.destination}: it is only read"
+        if s.width < 1 or s.width & (s.width - 1):
+            yield f"copy {s.destination}: {s.width} elements are no vector"
 
     def _call(self, s: CallFunction) -> Iterator[str]:
         found = self.functions.get(s.function)

@@ -41,7 +41,12 @@ def has_barrier(block: Block) -> bool:
 def check_barriers(kernel: Kernel) -> Iterator[Check]:
     """One check a branch or loop that has barriers."""
     if has_barrier(kernel.body):
-        yield from _Uniformity(kernel).block(kernel.body)
+        found = _Uniformity(kernel)
+        known = -1
+        while known < found.count:  # what a turn of a loop assigns, the next one reads
+            known = found.count
+            checks = list(found.block(kernel.body))
+        yield from checks
 
 
 class _Uniformity:
@@ -53,6 +58,11 @@ class _Uniformity:
         self.names: set[str] = set()
         self.same_for_all = {b.name for b in kernel.buffers if b.space in ("shared", "constant") or b.role == "input"}
         self.depth = 0
+
+    @property
+    def count(self) -> int:
+        """How many names and variables may differ."""
+        return len(self.names) + len(self.variables)
 
     def block(self, block: Block) -> Iterator[Check]:
         for statement in block:

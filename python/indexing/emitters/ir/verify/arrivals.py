@@ -1,0 +1,96 @@
+"""Where the last block to arrive at a counter reads what all blocks have written: fences and barriers stand in between."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TypeAlias
+
+from indexing._core import variable
+from indexing.emitters.ir.memory import Memory
+from indexing.emitters.ir.nodes import (
+    Barrier,
+    Block,
+    Fence,
+    FetchAdd,
+    If,
+    Kernel,
+    Statement,
+    Value,
+    Within,
+    blocks_of,
+    statements,
+)
+from indexing.emitters.ir.verify.check import Check
+
+Path: TypeAlias = "tuple[int, ...]"  # a statement's number in its block, that block's in its statement, ...
+
+
+def check_arrivals(kernel: Kernel) -> Iterator[Check]:
+    """One check a counter."""
+    if any(isinstance(s, FetchAdd) for s in statements(kernel.body)):
+        placed = list(_placed(kernel.body))
+        for path, s in placed:
+            if isinstance(s, FetchAdd):
+                fault = _Arrival(kernel, placed, path, s).fault()
+                subject = f"memory that blocks meet in, by the counter {s.buffer}"
+                yield Check("race", subject, "refuted" if fault else "proved", fault)
+
+
+def _placed(block: Block, path: Path = ()) -> Iterator[tuple[Path, Statement]]:
+    """All statements in order of the text, with their paths."""
+    for k, s in enumerate(block):
+        yield (*path, k), s
+        for n, inner in enumerate(blocks_of(s)):
+            yield from _placed(inner, (*path, k, n))
+
+
+def _comes_first(a: Path, b: Path) -> bool:
+    """Whether a statement has surely run before another does: no branch or loop is around it alone."""
+    return a[:-1] == b[: len(a) - 1] and len(a) <= len(b) and a[-1] < b[len(a) - 1]
+
+
+class _Arrival:
+    """One thread of a block says that the block has written its part."""
+
+    def __init__(
+        self, kernel: Kernel, placed: list[tuple[Path, Statement]], arrival: Path, statement: FetchAdd
+    ) -> None:
+        self.kernel, self.placed, self.arrival, self.counter = kernel, placed, arrival, statement.buffer
+        self.fences = [p for p, s in placed if isinstance(s, Fence)]
+        self.barriers = [p for p, s in placed if isinstance(s, Barrier)]
+
+    def fault(self) -> str:
+        """What is wrong; empty where nothing is."""
+        memory = Memory(self.kernel)
+        scratch = {b.name for b in self.kernel.buffers if b.role == "scratch"} - {self.counter}
+        is_reset = False
+        for path, s in self.placed:
+            if path < self.arrival and scratch.intersection(memory.written(s)):
+                if not self._is_between(self.fences, path, self.arrival):
+                    return "no fence between what the block writes and the arrival"
+                is_one = self._is_first_thread(path) and self._is_first_thread(self.arrival)
+                if not is_one and not self._is_between(self.barriers, path, self.arrival):
+                    return "no barrier between what the block writes and the arrival"
+            if path > self.arrival and scratch.intersection(memory.read(s)):
+                if not self._is_between(self.fences, self.arrival, path):
+                    return "no fence between the arrival and what the last block reads"
+            if path > self.arrival and self.counter in memory.written(s):
+                is_reset = True
+        return "" if is_reset else "the counter is not set back for the next launch"
+
+    def _is_between(self, found: list[Path], first: Path, second: Path) -> bool:
+        return any(first < p and _comes_first(p, second) for p in found)
+
+    def _is_first_thread(self, path: Path) -> bool:
+        """Whether a condition around a statement picks the first thread of a block in a line."""
+        block: Block = self.kernel.body
+        for k, n in zip(path[0:-1:2], path[1::2], strict=True):
+            s = block[k]
+            if isinstance(s, If) and n == 0 and any(map(_is_first, s.conditions)):
+                return self.kernel.block[1:] == (1, 1)
+            block = blocks_of(s)[n]
+        return False
+
+
+def _is_first(condition: Value) -> bool:
+    return isinstance(condition, Within) and condition.expression == variable(0) and condition.upper == 0

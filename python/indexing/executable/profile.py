@@ -1,0 +1,111 @@
+"""Times of a program's steps: what each kernel took, and what its compilation did."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from indexing.emitters.kernel import Kernel
+    from indexing.hlo import Instruction
+    from indexing.runtime.device import Device
+
+Result = TypeVar("Result")
+REFERENCE = "reference"
+
+
+@dataclass(frozen=True, slots=True)
+class StepTime:
+    """What the launches of one kernel took in a call; or an instruction that the numpy reference computes, whose
+    `emitter` is `reference`. `compile_seconds` were spent once, when the program was compiled.
+    """
+
+    name: str
+    emitter: str
+    launches: int
+    seconds: float
+    compile_seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """Times of one call, the longest first. `other_seconds` went into moving arrays, planning of buffers, control flow."""
+
+    device: str
+    steps: tuple[StepTime, ...]
+    seconds: float
+
+    @property
+    def step_seconds(self) -> float:
+        """What all steps took."""
+        return sum(s.seconds for s in self.steps)
+
+    @property
+    def other_seconds(self) -> float:
+        """What was no step."""
+        return max(self.seconds - self.step_seconds, 0.0)
+
+    @property
+    def compile_seconds(self) -> float:
+        """What the compilation of all kernels took, before the first call."""
+        return sum(s.compile_seconds for s in self.steps)
+
+    def __str__(self) -> str:
+        """A table: a line a step, then what is no step, the whole call, and compilation apart."""
+        rows = [("step", "emitter", "launches", "ms", "%", "compile ms")]
+        for s in self.steps:
+            rows.append((s.name, s.emitter, str(s.launches), *self._share(s.seconds), f"{s.compile_seconds * 1e3:.1f}"))
+        rows.append(("other", "", "", *self._share(self.other_seconds), ""))
+        launches = sum(s.launches for s in self.steps)
+        rows.append(
+            (f"on {self.device}", "", str(launches), *self._share(self.seconds), f"{self.compile_seconds * 1e3:.1f}")
+        )
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        return "\n".join(_line(row, widths) for row in rows)
+
+    def _share(self, seconds: float) -> tuple[str, str]:
+        share = seconds / self.seconds if self.seconds else 0.0
+        return f"{seconds * 1e3:.3f}", f"{share * 100:.1f}"
+
+
+def _line(row: Sequence[str], widths: Sequence[int]) -> str:
+    """Words to the left, numbers to the right."""
+    cells = [c.ljust(w) if k < 2 else c.rjust(w) for k, (c, w) in enumerate(zip(row, widths, strict=True))]
+    return "  ".join(cells).rstrip()
+
+
+@dataclass
+class Recorder:
+    """Adds up what the steps of a call take; a step begins when the device has done what was before it."""
+
+    device: Device
+    seconds: dict[int, float] = field(default_factory=dict)  # by the identity of what is timed
+    counts: dict[int, int] = field(default_factory=dict)
+
+    def timed(self, what: Kernel | Instruction, run: Callable[[], Result]) -> Result:
+        """What `run` returns; its time is that of a kernel or an instruction."""
+        self.device.finish()
+        start = perf_counter()
+        result = run()
+        self.device.finish()
+        self.seconds[id(what)] = self.seconds.get(id(what), 0.0) + perf_counter() - start
+        self.counts[id(what)] = self.counts.get(id(what), 0) + 1
+        return result
+
+    def profile(
+        self,
+        kernels: Sequence[tuple[Kernel, float]],
+        instructions: Sequence[Instruction],
+        seconds: float,
+    ) -> Profile:
+        """The times of kernels, with the seconds that their compilation took, and of instructions of the reference."""
+        found = [
+            StepTime(k.name, k.emitter, self.counts.get(id(k), 0), self.seconds.get(id(k), 0.0), compiled)
+            for k, compiled in kernels
+        ]
+        found += [
+            StepTime(i.name, REFERENCE, self.counts.get(id(i), 0), self.seconds.get(id(i), 0.0)) for i in instructions
+        ]
+        return Profile(self.device.name, tuple(sorted(found, key=lambda s: -s.seconds)), seconds)
