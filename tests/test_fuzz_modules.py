@@ -9,10 +9,10 @@ import pytest
 
 import indexing as ix
 from indexing.ops import REGISTRY
-from modules import deviations, generate, judge, oracle, perturb
+from modules import alone, deviations, generate, judge, oracle, perturb
 from modules.compare import difference, flushed
 from modules.generate import finished
-from modules.program import EXACT, Array, Builder, Names, Program, Tolerance
+from modules.program import EXACT, Array, Builder, Names, Program, Tolerance, Value
 from modules.values import ALL, ANY, SMALL, Data, dtype, random_array
 
 SEED = "20261"
@@ -79,6 +79,47 @@ def test_what_only_rewriting_changes_is_excused() -> None:
     assert oracle.Compiled(program.text(oracle=True), quick=False)(given)[0].tolist() == [-694967296] * 2
     assert ix.evaluate(program.text(), *given)[0].tolist() == [694967296] * 2
     assert judge.judge(program, SEED, judge.Options()) is None
+
+
+def test_what_only_rewriting_changes_is_excused_in_a_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As above, in the body of a loop, whose values are what its rounds compute."""
+    program = _loop_of_squares()
+    given = [np.array([60000, 3], np.int32), np.zeros(2, np.int32)]
+    module = ix.hlo.parse(program.text())
+    (output,) = program.outputs
+    assert ix.evaluate(module, *given)[0].tolist() == [694967296, 9]
+    assert alone.agrees(program, module, output, given)
+    with monkeypatch.context() as patch:
+        patch.setitem(REGISTRY, "while", replace(REGISTRY["while"], reference=lambda i, operands: operands[0]))
+        assert not alone.agrees(program, module, output, given)  # it is the loop that is wrong
+    wrong = replace(REGISTRY["abs"], reference=lambda i, operands: operands[0])
+    monkeypatch.setitem(REGISTRY, "abs", wrong)
+    assert not alone.agrees(program, module, output, given)
+
+
+def _loop_of_squares() -> Program:
+    """One round of abs(x * x)."""
+    b = Builder(random.Random(SEED), Names())
+    array, number = Array("s32", (2,)), Array("s32")
+    state = (array, array, number)
+
+    def parts(inner: Builder) -> list[Value]:
+        whole = inner.fresh(state)
+        return [inner.emit("get-tuple-element", s, [whole], f"index={k}") for k, s in enumerate(state)]
+
+    step, test = b.nested(), b.nested()
+    x, _, count = parts(step)
+    root = step.emit("abs", array, [step.emit("multiply", array, [x, x])])
+    after = step.emit("add", number, [count, step.emit("constant", number, literal="1")])
+    body = step.computation([x, root, after], "body")
+    _, _, count = parts(test)
+    below = test.emit("compare", Array("pred"), [count, test.emit("constant", number, literal="1")], "direction=LT")
+    condition = test.computation(below, "condition")
+    start = b.emit("tuple", state, [b.parameter(array), b.parameter(array), b.emit("constant", number, literal="0")])
+    attributes = f"condition={condition.name}, body={body.name}"
+    loop = b.emit("while", state, [start], attributes, called=[condition, body])
+    result = b.emit("get-tuple-element", array, [loop], "index=1")
+    return finished(b).reduced([result.name])
 
 
 def test_a_pair_that_no_map_names_is_found(monkeypatch: pytest.MonkeyPatch) -> None:

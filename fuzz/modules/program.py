@@ -105,6 +105,7 @@ class Instruction:
     called: tuple[Computation, ...] = ()
     literal: str = ""
     oracle: tuple[str, ...] = ()
+    tolerance: Tolerance = EXACT
 
     def line(self, oracle: bool) -> str:
         if oracle and self.oracle:
@@ -229,7 +230,7 @@ class Builder:
         value = Value(name or self.names.new("v"), shape, tolerance, data)
         names = tuple(o.name for o in operands)
         self.instructions.append(
-            Instruction(value.name, shape, opcode, names, attributes, tuple(called), literal, tuple(oracle))
+            Instruction(value.name, shape, opcode, names, attributes, tuple(called), literal, tuple(oracle), tolerance)
         )
         if returned and isinstance(shape, Array):
             self.values.append(value)
