@@ -16,7 +16,7 @@ from pathlib import Path
 
 import indexing as ix
 from indexing.analysis.report import moving
-from indexing.analysis.tiling import propagate_tiles
+from indexing.analysis.tiling.propagation import propagate_tiles
 from indexing.emitters.kernel import Kernel
 
 ADD = "add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }\n"

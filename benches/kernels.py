@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import indexing as ix
-from indexing.analysis.coalescing import Access
+from indexing.analysis.memory.global_memory import Access
 from indexing.emitters import emit_fused
 
 CASES = Path(__file__).resolve().parent.parent / "tests" / "golden"

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import indexing as ix
-from indexing.ops import block, compose
+from indexing.ops import compose, op
 from programs import program
 
 TEXT = program()
@@ -19,7 +19,7 @@ SIZE = 42_012
 
 
 def _forget() -> None:
-    for module in (block, compose):
+    for module in (op, compose):
         for function in vars(module).values():
             if hasattr(function, "cache_clear"):
                 function.cache_clear()

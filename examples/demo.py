@@ -9,7 +9,7 @@ from collections import Counter
 from pathlib import Path
 
 import indexing as ix
-from indexing.trial import difference, make_inputs
+from indexing.reference.compare import difference, make_inputs
 
 SHOWN = 6  # fusions whose maps are printed
 

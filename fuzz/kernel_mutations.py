@@ -39,9 +39,9 @@ from indexing.emitters.ir.verify import verify
 from indexing.emitters.targets import TARGETS, write
 from indexing.emitters.types import storage_bytes, storage_type
 from indexing.hlo import Computation
-from indexing.ops.block import leaves
+from indexing.ops.op import leaves
+from indexing.reference.compare import difference, make_inputs
 from indexing.runtime.host import HostKernel, address, aligned_bytes
-from indexing.trial import difference, make_inputs
 from kernel_mutants import FIRST, PROBE, REACHED, Fault, Mutant, in_block, mutants
 
 TOLERANCE = 1e-3

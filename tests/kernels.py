@@ -14,7 +14,7 @@ import numpy as np
 import indexing as ix
 from indexing.emitters.ir.nodes import Copy, statements
 from indexing.emitters.kernel import Kernel
-from indexing.ops.block import leaves
+from indexing.ops.op import leaves
 from indexing.runtime.cuda import CudaDevice
 from indexing.runtime.device import Buffer, Device
 from indexing.runtime.host import Host

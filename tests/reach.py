@@ -14,7 +14,7 @@ import numpy as np
 
 import indexing as ix
 from indexing.ops import REGISTRY
-from indexing.ops.block import leaves
+from indexing.ops.op import leaves
 
 
 def program(root: str, *parameters: str, computations: str = "") -> str:

@@ -14,10 +14,10 @@ import numpy as np
 
 import indexing as ix
 from indexing import hlo
-from indexing.ops.block import OperandIndexing, leaves
 from indexing.ops.interpret import evaluate_instruction
-from indexing.ops.tuple_ import flatten, nest
-from indexing.reference import entry_arguments
+from indexing.ops.op import OperandIndexing, leaves
+from indexing.ops.tuples import flatten, nest
+from indexing.reference.evaluation import entry_arguments
 
 Pairs = set[tuple[tuple[int, ...], tuple[int, ...]]]
 Values = dict[object, object]

@@ -12,7 +12,7 @@ CORE = ROOT / "rust" / "core" / "src"
 
 # A unit (a module, or a whole folder) and those it may import when it is imported.
 BELOW_OPS = {"_core", "errors", "arguments", "lazy", "hlo"}
-BELOW_EMIT = BELOW_OPS | {"ops", "layout", "fusion", "access", "partition", "work"}
+BELOW_EMIT = BELOW_OPS | {"ops", "indexing_analysis", "partitioner", "work"}
 MAY_IMPORT = {
     "_core": set(),
     "errors": set(),
@@ -20,28 +20,23 @@ MAY_IMPORT = {
     "extras": set(),
     "lazy": set(),
     "hlo": {"_core", "errors", "arguments", "extras", "lazy"},
-    "ops": BELOW_OPS | {"layout"},
-    "layout": BELOW_OPS | {"ops"},  # the two are one layer
-    "fusion": BELOW_OPS | {"ops", "layout"},
+    "ops": BELOW_OPS,
+    "indexing_analysis": BELOW_OPS | {"ops"},
     "reference": BELOW_OPS | {"ops"},
-    "access": BELOW_OPS | {"ops"},
-    "partition": BELOW_OPS | {"ops", "layout", "fusion", "access"},
-    "work": BELOW_OPS | {"ops", "layout", "fusion", "access", "partition"},
+    "partitioner": BELOW_OPS | {"ops", "indexing_analysis"},
+    "work": BELOW_OPS | {"ops", "indexing_analysis", "partitioner"},
     "emitters": BELOW_EMIT,
     "analysis": BELOW_EMIT | {"emitters"},
+    "convert": BELOW_OPS,
     "runtime": {"errors", "extras", "emitters"},
     "executable": BELOW_EMIT | {"emitters", "reference", "runtime"},
-    "trial": BELOW_OPS | {"ops"},
-    "draw": BELOW_EMIT,
-    "console": {"errors"},
-    "cli": BELOW_EMIT
-    | {"emitters", "analysis", "runtime", "executable", "reference", "trial", "draw", "console", "__init__"},
+    "show": BELOW_EMIT,
+    "cli": BELOW_EMIT | {"emitters", "analysis", "convert", "runtime", "executable", "reference", "show", "__init__"},
     "__main__": {"cli"},
 }
 # Imports inside a function: what a unit hands work to only when asked, and never needs in order to be imported.
 MAY_DEFER = {
     "emitters": {"runtime"},  # Kernel.cubin
-    "ops": {"reference"},  # computations that an op calls
 }
 # The core's modules from the lowest up, those of a line being one layer: each may use its own layer and those below.
 CORE_LAYERS = (

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 import indexing as ix
 from indexing.analysis.device import H100
-from indexing.analysis.traffic import count_banks
+from indexing.analysis.memory.transactions import count_banks
 from indexing.emitters.kernel import Dialect
 from memory_simulator import simulate_banks
 

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import indexing as ix
-from indexing.analysis.coalescing import Access, Launch
 from indexing.analysis.device import H100, Device
-from indexing.analysis.traffic import VECTOR, count
+from indexing.analysis.memory.global_memory import Access, Launch
+from indexing.analysis.memory.transactions import VECTOR, count
 from indexing.emitters.kernel import Argument, Kernel
 from kernels import vector_moves
 from memory_simulator import simulate, strides

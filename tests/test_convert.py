@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import indexing as ix
-from indexing.analysis import convert, polyhedral
+from indexing import convert
+from indexing.convert import polyhedral
 
 
 def parse(text: str) -> ix.IndexingMap:

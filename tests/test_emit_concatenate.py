@@ -4,7 +4,7 @@ import pytest
 
 import indexing as ix
 from indexing.emitters.types import storage_bytes
-from indexing.ops.block import leaves
+from indexing.ops.op import leaves
 from kernels import assert_written_once, check, vector_moves, visits
 
 

@@ -5,7 +5,7 @@ import hypothesis.strategies as st
 import numpy as np
 
 import indexing as ix
-from indexing.ops.block import leaves
+from indexing.ops.op import leaves
 from kernels import as_fusion, assert_written_once, check, close, compiled, random_array
 from random_fusions import random_fusion, random_hero_fusion
 

@@ -6,7 +6,7 @@ import pytest
 import indexing as ix
 from indexing.emitters.kernel import Kernel
 from indexing.emitters.types import storage_bytes
-from indexing.ops.block import leaves
+from indexing.ops.op import leaves
 from kernels import assert_written_once, check, compiled, vector_moves, visits
 
 OPS = {"add": "add", "max": "maximum", "min": "minimum", "mul": "multiply", "and": "and", "or": "or", "xor": "xor"}

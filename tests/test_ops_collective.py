@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import indexing as ix
-from indexing.ops.block import OperandIndexing, leaves
-from indexing.ops.groups import Members
-from indexing.ops.tuple_ import flatten
+from indexing.ops.op import OperandIndexing, leaves
+from indexing.ops.replica_groups import Members
+from indexing.ops.tuples import flatten
 from tagged import named, spelled
 
 SUM = "sum { a = s32[] parameter(0)\n b = s32[] parameter(1)\n ROOT c = s32[] add(a, b) }"

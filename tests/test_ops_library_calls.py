@@ -11,7 +11,7 @@ import pytest
 
 import indexing as ix
 from indexing.ops import REGISTRY
-from indexing.ops.library_calls import LIBRARY_CALLS
+from indexing.ops.library_calls.custom_call import LIBRARY_CALLS
 from kernels import compiled
 from reach import program
 from tagged import check

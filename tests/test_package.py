@@ -100,14 +100,6 @@ def test_all_names_are_there() -> None:
         assert hasattr(ix, name)
 
 
-def test_functions_that_are_named_like_their_modules_stay_functions() -> None:
-    loaded_by(
-        "from indexing.emitters.kernel import Kernel\nimport indexing.partition, indexing as ix\n"
-        "assert callable(ix.emit) and callable(ix.partition)\n"
-        "from indexing import emit, partition\nassert callable(emit) and callable(partition)"
-    )
-
-
 def test_names_can_be_replaced_and_restored(monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(ix, "emit", len)

@@ -5,7 +5,7 @@ import time
 import pytest
 
 import indexing as ix
-from indexing.partition import Epilogue, partition
+from indexing.partitioner import Epilogue, partition
 
 
 def parts(text: str, **options) -> dict[str, list[str]]:

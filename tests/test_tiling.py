@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import indexing as ix
-from indexing.analysis.sizes import divisors
-from indexing.analysis.tiling import propagate_tiles
+from indexing.analysis.tiling.propagation import propagate_tiles
+from indexing.analysis.tiling.sizes import divisors
 from shape_programs import Chain
 
 MAPS = [

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import indexing as ix
-from indexing.analysis.grids import size_of_union
+from indexing.analysis.memory.grids import size_of_union
 from shape_programs import Chain
 from tagged import generic, reached
 

@@ -26,60 +26,60 @@ from indexing.lazy import load_later as _load_later
 TYPE_CHECKING = False  # typing takes as long to load as all of this
 if TYPE_CHECKING:
     from indexing import analysis as analysis
+    from indexing import convert as convert
     from indexing import executable as executable
-    from indexing import fusion as fusion
     from indexing import hlo as hlo
-    from indexing import layout as layout
     from indexing import ops as ops
     from indexing import reference as reference
     from indexing import runtime as runtime
-    from indexing.analysis import convert as convert
-    from indexing.analysis.coalescing import Coalescing as Coalescing
-    from indexing.analysis.coalescing import Launch as Launch
-    from indexing.analysis.coalescing import Tiles as Tiles
-    from indexing.analysis.coalescing import coalescing as coalescing
     from indexing.analysis.device import Device as Device
-    from indexing.analysis.tiling import Tile as Tile
-    from indexing.analysis.tiling import propagate_tile as propagate_tile
-    from indexing.analysis.tiling import propagate_tiles as propagate_tiles
-    from indexing.analysis.tiling import valid_tilings as valid_tilings
-    from indexing.analysis.tiling_space import TilingSpace as TilingSpace
-    from indexing.analysis.tiling_space import tiling_space as tiling_space
-    from indexing.analysis.utilization import Utilization as Utilization
-    from indexing.analysis.utilization import utilization as utilization
+    from indexing.analysis.memory.distinct_elements import Utilization as Utilization
+    from indexing.analysis.memory.distinct_elements import utilization as utilization
+    from indexing.analysis.memory.global_memory import Coalescing as Coalescing
+    from indexing.analysis.memory.global_memory import Launch as Launch
+    from indexing.analysis.memory.global_memory import Tiles as Tiles
+    from indexing.analysis.memory.global_memory import coalescing as coalescing
+    from indexing.analysis.tiling.propagation import Tile as Tile
+    from indexing.analysis.tiling.propagation import propagate_tile as propagate_tile
+    from indexing.analysis.tiling.propagation import propagate_tiles as propagate_tiles
+    from indexing.analysis.tiling.propagation import valid_tilings as valid_tilings
+    from indexing.analysis.tiling.space import TilingSpace as TilingSpace
+    from indexing.analysis.tiling.space import tiling_space as tiling_space
     from indexing.emitters import emit as emit
     from indexing.executable import Executable as Executable
     from indexing.executable import compile as compile
     from indexing.executable import emit_all as emit_all
-    from indexing.fusion import epilogue_indexing as epilogue_indexing
-    from indexing.fusion import grouped_indexing as grouped_indexing
-    from indexing.fusion import input_to_output as input_to_output
-    from indexing.fusion import output_to_input as output_to_input
     from indexing.hlo import from_jax as from_jax
-    from indexing.layout import bitcast_map as bitcast_map
-    from indexing.partition import Epilogue as Epilogue
-    from indexing.partition import PartitionedComputation as PartitionedComputation
-    from indexing.partition import Subgraph as Subgraph
-    from indexing.partition import partition as partition
-    from indexing.reference import evaluate as evaluate
-    from indexing.reference import evaluate_replicas as evaluate_replicas
+    from indexing.hlo import layout as layout
+    from indexing.hlo.layout import bitcast_map as bitcast_map
+    from indexing.indexing_analysis.instructions import epilogue_indexing as epilogue_indexing
+    from indexing.indexing_analysis.instructions import grouped_indexing as grouped_indexing
+    from indexing.indexing_analysis.instructions import input_to_output as input_to_output
+    from indexing.indexing_analysis.instructions import output_to_input as output_to_input
+    from indexing.partitioner import Epilogue as Epilogue
+    from indexing.partitioner import PartitionedComputation as PartitionedComputation
+    from indexing.partitioner import Subgraph as Subgraph
+    from indexing.partitioner import partition as partition
+    from indexing.reference.evaluation import evaluate as evaluate
+    from indexing.reference.evaluation import evaluate_replicas as evaluate_replicas
 else:
     _load_later(
         __name__,
         {
-            "indexing": "analysis executable fusion hlo layout ops reference runtime",
-            "indexing.analysis": "convert",
-            "indexing.analysis.coalescing": "Coalescing Launch Tiles coalescing",
+            "indexing": "analysis convert executable hlo ops reference runtime",
             "indexing.analysis.device": "Device",
-            "indexing.analysis.tiling": "Tile propagate_tile propagate_tiles valid_tilings",
-            "indexing.analysis.tiling_space": "TilingSpace tiling_space",
-            "indexing.analysis.utilization": "Utilization utilization",
+            "indexing.analysis.memory.distinct_elements": "Utilization utilization",
+            "indexing.analysis.memory.global_memory": "Coalescing Launch Tiles coalescing",
+            "indexing.analysis.tiling.propagation": "Tile propagate_tile propagate_tiles valid_tilings",
+            "indexing.analysis.tiling.space": "TilingSpace tiling_space",
             "indexing.emitters": "emit",
             "indexing.executable": "Executable compile emit_all",
-            "indexing.fusion": "epilogue_indexing grouped_indexing input_to_output output_to_input",
-            "indexing.hlo": "from_jax",
-            "indexing.layout": "bitcast_map",
-            "indexing.partition": "Epilogue PartitionedComputation Subgraph partition",
-            "indexing.reference": "evaluate evaluate_replicas",
+            "indexing.hlo": "from_jax layout",
+            "indexing.hlo.layout": "bitcast_map",
+            "indexing.indexing_analysis.instructions": (
+                "epilogue_indexing grouped_indexing input_to_output output_to_input"
+            ),
+            "indexing.partitioner": "Epilogue PartitionedComputation Subgraph partition",
+            "indexing.reference.evaluation": "evaluate evaluate_replicas",
         },
     )

@@ -37,11 +37,6 @@ class Package(ModuleType):
         self.__dict__[name] = value
         return value
 
-    def __setattr__(self, name: str, value: object) -> None:
-        """Set, but keep `emit` and `partition` functions when the import system binds the modules of these names."""
-        if not isinstance(value, ModuleType) or self._homes.get(name, self.__name__) == self.__name__:
-            super().__setattr__(name, value)
-
     def __dir__(self) -> list[str]:
         """All names, loaded or not."""
         return sorted({*self.__dict__, *self._homes})

@@ -9,14 +9,14 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING
 
-from indexing.fusion import output_to_input
-from indexing.ops.block import leaves
-from indexing.partition import MOVES_ELEMENTS_ONLY
+from indexing.indexing_analysis.instructions import output_to_input
+from indexing.ops.op import leaves
+from indexing.partitioner import MOVES_ELEMENTS_ONLY
 
 if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction, Shape
-    from indexing.ops.block import OperandIndexing
-    from indexing.partition import PartitionedComputation
+    from indexing.ops.op import OperandIndexing
+    from indexing.partitioner import PartitionedComputation
 
 MAX_REPETITION = 2  # how often a planned kernel does the work of its instructions, at most
 COMPUTED_BY_UPDATES = frozenset({"scatter"})  # each update is written once; an element by itself has to look at all

@@ -13,14 +13,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from indexing.analysis.banks import BankAccess
-from indexing.analysis.coalescing import Access, Coalescing, coalescing
 from indexing.analysis.device import H100, Device
-from indexing.analysis.utilization import Utilization, utilization
+from indexing.analysis.memory.banks import BankAccess
+from indexing.analysis.memory.distinct_elements import Utilization, utilization
+from indexing.analysis.memory.global_memory import Access, Coalescing, coalescing
 from indexing.errors import IndexingError
-from indexing.fusion import output_to_input
-from indexing.layout import bit_width
-from indexing.ops.block import leaves
+from indexing.hlo.layout import bit_width
+from indexing.indexing_analysis.instructions import output_to_input
+from indexing.ops.op import leaves
 
 if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction, Shape

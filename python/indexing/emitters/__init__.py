@@ -11,9 +11,9 @@ from indexing.emitters.kernel import Dialect, Kernel, check_dialect
 from indexing.emitters.targets import TARGETS
 from indexing.errors import UnsupportedOp
 from indexing.hlo import Computation, Instruction, Module, entry_of
-from indexing.ops.block import leaves
 from indexing.ops.bounded import check_kernel_sizes
-from indexing.partition import partition
+from indexing.ops.op import leaves
+from indexing.partitioner import partition
 from indexing.work import most_repeated, repeats_itself
 
 EMITTERS: tuple[ModuleType, ...] = (

@@ -10,13 +10,13 @@ from indexing.emitters.hero import Output, find_heroes, outputs
 from indexing.emitters.kernel_builder import KernelBuilder
 from indexing.emitters.launch import same_memory, store
 from indexing.errors import InvalidMap
-from indexing.fusion import epilogue_indexing
-from indexing.partition import Epilogue, partition
+from indexing.indexing_analysis.instructions import epilogue_indexing
+from indexing.partitioner import Epilogue, partition
 
 if TYPE_CHECKING:
     from indexing.emitters.function_builder import FunctionBuilder
     from indexing.hlo import Computation, Instruction
-    from indexing.ops.element import Index
+    from indexing.ops.element.context import Index
 
 
 @dataclass(frozen=True, slots=True)

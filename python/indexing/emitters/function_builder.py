@@ -16,19 +16,19 @@ from indexing.emitters.ir.nodes import CallFunction, Constant, Index, Load, Op, 
 from indexing.emitters.statement_builder import StatementBuilder, is_narrow
 from indexing.emitters.types import compute_type, storage_type
 from indexing.errors import UnsupportedOp
-from indexing.fusion import output_to_input
+from indexing.indexing_analysis.instructions import output_to_input
 from indexing.ops import REGISTRY
-from indexing.ops.block import Indexing, leaves
-from indexing.ops.element import Value
-from indexing.ops.element_moves import zero
-from indexing.ops.element_types import element_type
-from indexing.ops.tuple_ import array_source
+from indexing.ops.element.context import Value
+from indexing.ops.element.moves import zero
+from indexing.ops.element.types import element_type
+from indexing.ops.op import Indexing, leaves
+from indexing.ops.tuples import array_source
 
 if TYPE_CHECKING:
     from indexing.emitters.ir.nodes import Value as Node
     from indexing.emitters.kernel_builder import KernelBuilder
     from indexing.hlo import Computation, Instruction
-    from indexing.partition import Subgraph
+    from indexing.partitioner import Subgraph
 
 MAX_NESTING = 10  # blocks; what lies deeper becomes a function
 _ALWAYS_INLINE = frozenset({"constant", "iota", "parameter"})

@@ -11,13 +11,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from indexing.fusion import output_to_input
-from indexing.ops.block import leaves
-from indexing.ops.tuple_ import array_source
+from indexing.indexing_analysis.instructions import output_to_input
+from indexing.ops.op import leaves
+from indexing.ops.tuples import array_source
 
 if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction, Shape
-    from indexing.ops.block import OperandIndexing
+    from indexing.ops.op import OperandIndexing
 
 
 MOST_HEROES = 8  # of one output: each has its own accumulators, or tile

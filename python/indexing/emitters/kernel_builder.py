@@ -21,14 +21,14 @@ from indexing.emitters.ir.nodes import (
 from indexing.emitters.names import identifier, sanitized
 from indexing.emitters.types import compute_type
 from indexing.lazy import np
-from indexing.ops.block import leaves
-from indexing.ops.element import Value
-from indexing.partition import has_one_index
+from indexing.ops.element.context import Value
+from indexing.ops.op import leaves
+from indexing.partitioner import has_one_index
 from indexing.work import predicted_work
 
 if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction
-    from indexing.partition import PartitionedComputation
+    from indexing.partitioner import PartitionedComputation
 
 Dim3 = tuple[int, int, int]
 _Key: TypeAlias = "tuple[Instruction, tuple[int, ...]]"  # what a function computes: arrays of an instruction

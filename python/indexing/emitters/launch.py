@@ -11,14 +11,14 @@ from indexing._core import IndexingMap, SymbolicExpr, variable
 from indexing.emitters.function_builder import FunctionBuilder
 from indexing.emitters.ir.nodes import Buffer, Kernel
 from indexing.errors import IndexingError
-from indexing.layout import bitcast_map, delinearize, major_to_minor
+from indexing.hlo.layout import bitcast_map, delinearize, major_to_minor
 
 if TYPE_CHECKING:
     from indexing.emitters.hero import Output
     from indexing.emitters.kernel_builder import Dim3, KernelBuilder
     from indexing.hlo import Instruction, Shape
-    from indexing.ops.block import OperandIndexing
-    from indexing.ops.element import Index, Value
+    from indexing.ops.element.context import Index, Value
+    from indexing.ops.op import OperandIndexing
 
 THREAD_IDS = ("th_x", "th_y", "th_z", "bl_x", "bl_y", "bl_z")
 MAX_THREADS_PER_BLOCK = 1024

@@ -21,10 +21,10 @@ from indexing.executable.program import emit_all as emit_all
 from indexing.executable.program import planned_kernels as planned_kernels
 from indexing.executable.steps import arrays_of
 from indexing.hlo import Module, Shape, parse
-from indexing.ops.block import HloValue, leaves
 from indexing.ops.bounded import check_kernel_sizes, sizes_fit
 from indexing.ops.interpret import check_has_value
-from indexing.reference import evaluate
+from indexing.ops.op import HloValue, leaves
+from indexing.reference.evaluation import evaluate
 from indexing.runtime.device import Device
 
 if TYPE_CHECKING:

@@ -14,18 +14,18 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from indexing.access import Access, AccessComposer
 from indexing.executable.graph import Graph, Node, Ref, Tree, tree_refs
 from indexing.executable.row_groups import row_groups
-from indexing.fusion import output_to_input
+from indexing.indexing_analysis.access import Access, AccessComposer
+from indexing.indexing_analysis.instructions import output_to_input
 from indexing.ops import REGISTRY
-from indexing.ops.block import leaves
-from indexing.partition import MOVES_ELEMENTS_ONLY, has_one_index
+from indexing.ops.op import leaves
+from indexing.partitioner import MOVES_ELEMENTS_ONLY, has_one_index
 from indexing.work import COMPUTED_BY_UPDATES, MAX_REPETITION, element_count, element_work, work_once
 
 if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction
-    from indexing.ops.block import Indexing
+    from indexing.ops.op import Indexing
 
 MAX_NODES = 256
 MAX_ARRAYS = 64  # OpenCL promises 1024 bytes of arguments

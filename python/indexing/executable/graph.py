@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 from indexing.executable.prefix import prefix_in_parts
-from indexing.ops.block import leaves
+from indexing.ops.op import leaves
 
 if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction, Shape

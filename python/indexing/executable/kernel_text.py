@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from indexing.executable.fusion_planning import PlannedFusion, operands_of
 from indexing.executable.graph import Node, Ref, Tree
-from indexing.ops.block import leaves
+from indexing.ops.op import leaves
 
 if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction

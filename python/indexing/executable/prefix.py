@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from indexing.emitters.heroes.reduction.neutral import neutral_element
 from indexing.hlo import parse
+from indexing.hlo.layout import major_to_minor
 from indexing.hlo.window import WindowDim
-from indexing.layout import major_to_minor
-from indexing.ops.element_types import element_type
+from indexing.ops.element.types import element_type
 
 if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction

@@ -17,10 +17,10 @@ from indexing.emitters.heroes.reduction.body import arrays_of
 from indexing.emitters.heroes.rows.space import is_read_at_one_place, place_of_row
 from indexing.emitters.launch import same_memory
 from indexing.executable.graph import Graph, Node, Ref, tree_refs
-from indexing.fusion import output_to_input
-from indexing.layout import major_to_minor
-from indexing.ops.block import leaves
-from indexing.partition import MOVES_ELEMENTS_ONLY
+from indexing.hlo.layout import major_to_minor
+from indexing.indexing_analysis.instructions import output_to_input
+from indexing.ops.op import leaves
+from indexing.partitioner import MOVES_ELEMENTS_ONLY
 
 if TYPE_CHECKING:
     from indexing.hlo import Instruction, Shape

@@ -10,13 +10,13 @@ import numpy as np
 
 from indexing.errors import IndexingError
 from indexing.executable.memory import Environment, Held, Pool, byte_count
-from indexing.ops.block import leaves
 from indexing.ops.interpret import evaluate_instruction
+from indexing.ops.op import leaves
 
 if TYPE_CHECKING:
     from indexing.emitters.kernel import Argument, Kernel
     from indexing.hlo import Instruction, Shape
-    from indexing.ops.block import HloValue
+    from indexing.ops.op import HloValue
     from indexing.runtime.device import Buffer, Launch
 
 SlotTree: TypeAlias = "int | tuple[SlotTree, ...] | None"  # an array's slot, a token, or a tuple

@@ -17,7 +17,6 @@ from indexing.ops import (
     dynamic,
     elementwise,
     gather,
-    library_calls,
     linalg,
     reduce,
     rng,
@@ -25,10 +24,11 @@ from indexing.ops import (
     scatter,
     shape,
     sort,
-    tuple_,
+    tuples,
     window,
 )
-from indexing.ops.block import Op
+from indexing.ops.library_calls import custom_call
+from indexing.ops.op import Op
 
 _MODULES: tuple[ModuleType, ...] = (
     assemble,
@@ -40,7 +40,7 @@ _MODULES: tuple[ModuleType, ...] = (
     dynamic,
     elementwise,
     gather,
-    library_calls,
+    custom_call,
     linalg,
     reduce,
     rng,
@@ -48,7 +48,7 @@ _MODULES: tuple[ModuleType, ...] = (
     scatter,
     shape,
     sort,
-    tuple_,
+    tuples,
     window,
 )
 

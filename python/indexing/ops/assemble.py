@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from indexing.lazy import np
-from indexing.ops import element_moves
-from indexing.ops.block import (
+from indexing.ops.element import moves
+from indexing.ops.op import (
     Array,
     Constraint,
     HloValue,
@@ -124,14 +124,14 @@ def _pad(i: Instruction, operands: Sequence[HloValue]) -> Array:
 
 
 OPS: tuple[Op, ...] = (
-    Op("iota", "out[i] = i[iota_dimension]", _iota_from_output, _iota, _iota_from_input, element_moves.iota),
+    Op("iota", "out[i] = i[iota_dimension]", _iota_from_output, _iota, _iota_from_input, moves.iota),
     Op(
         "concatenate",
         "out[i] = in_k[i - start_k] where start_k <= i < start_k + size_k",
         _concatenate_from_output,
         _concatenate,
         _concatenate_from_input,
-        element_moves.concatenate,
+        moves.concatenate,
         bounded=True,
     ),
     Op(
@@ -140,7 +140,7 @@ OPS: tuple[Op, ...] = (
         _pad_from_output,
         _pad,
         _pad_from_input,
-        element_moves.pad,
+        moves.pad,
         exactness="exact; a bound for the padding value",
     ),
 )

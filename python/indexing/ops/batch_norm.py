@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from indexing.lazy import np
-from indexing.ops.block import (
+from indexing.ops.contraction import accumulator, to_element
+from indexing.ops.op import (
     Array,
     HloValue,
     Indexing,
@@ -18,7 +19,6 @@ from indexing.ops.block import (
     tensor_map,
     variables,
 )
-from indexing.ops.contraction import accumulator, to_element
 
 if TYPE_CHECKING:
     from indexing.hlo import Instruction

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from indexing.ops.block import leaves
-from indexing.ops.tuple_ import leaf_before
+from indexing.ops.op import leaves
+from indexing.ops.tuples import leaf_before
 
 if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction

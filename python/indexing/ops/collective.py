@@ -1,7 +1,7 @@
 """Collectives: the local element that is read, and the replica that holds it.
 
 What depends on the asking replica's own position in its group (which part of the operand it gets) is bounded by a range
-over the positions. The references of several replicas at once stand in ops/exchange.py.
+over the positions. The references of several replicas at once stand in ops/collective_reference.py.
 """
 
 from __future__ import annotations
@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING
 
 from indexing.errors import UnsupportedOp
 from indexing.lazy import np
-from indexing.ops import exchange
-from indexing.ops.block import (
+from indexing.ops import collective_reference
+from indexing.ops.compose import join_reasons
+from indexing.ops.control import second_of_tuple
+from indexing.ops.op import (
     Across,
     HloValue,
     Indexing,
@@ -26,10 +28,8 @@ from indexing.ops.block import (
     variables,
     whole,
 )
-from indexing.ops.compose import join_reasons
-from indexing.ops.control import second_of_tuple
-from indexing.ops.groups import Members, groups_of, pairs_of, permuted_from
-from indexing.ops.tuple_ import alias
+from indexing.ops.replica_groups import Members, groups_of, pairs_of, permuted_from
+from indexing.ops.tuples import alias
 
 if TYPE_CHECKING:
     from indexing._core import IndexingMap, SymbolicExpr
@@ -191,7 +191,7 @@ def _alone(across: Across) -> Reference:
     """The value on a single replica; UnsupportedOp where the groups have more than one member."""
 
     def reference(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
-        count = max(len(g) for g in groups_of(i)) if i.opcode not in exchange.PERMUTES else 1
+        count = max(len(g) for g in groups_of(i)) if i.opcode not in collective_reference.PERMUTES else 1
         if count > 1 or any(pair != (0, 0) for pair in pairs_of(i)):
             raise UnsupportedOp(
                 f"{i.name}: {i.opcode} exchanges data among replicas; evaluate the program on all of them at once"
@@ -203,7 +203,7 @@ def _alone(across: Across) -> Reference:
 
 def _collective(opcode: str, law: str, part: Part, across: Across) -> tuple[Op, Op]:
     """A collective and the start of its asynchronous form, which packs operands, results and contexts."""
-    start = exchange.started(across)
+    start = collective_reference.started(across)
     return (
         Op(opcode, law, _one_to_one(part), _alone(across), across_replicas=across, exactness=_PATTERN),
         Op(f"{opcode}-start", f"(in, {law})", _started(part), _alone(start), across_replicas=start, exactness=_PATTERN),
@@ -219,37 +219,47 @@ def _direct(opcode: str, law: str, part: Part, across: Across, exactness: str = 
 
 
 OPS: tuple[Op, ...] = (
-    *_collective("all-gather", "out[i] = in[i mod size] of replica group[i / size]", _gathered, exchange.all_gather),
+    *_collective(
+        "all-gather", "out[i] = in[i mod size] of replica group[i / size]", _gathered, collective_reference.all_gather
+    ),
     _done("all-gather-done"),
-    _direct("all-reduce", "out[i] = reduction of in[i] over the group", _reduced, exchange.all_reduce),
-    _direct("all-reduce-start", "out[i] = reduction of in[i] over the group", _reduced, exchange.all_reduce),
+    _direct("all-reduce", "out[i] = reduction of in[i] over the group", _reduced, collective_reference.all_reduce),
+    _direct(
+        "all-reduce-start", "out[i] = reduction of in[i] over the group", _reduced, collective_reference.all_reduce
+    ),
     Op("all-reduce-done", "out[i] = in[i]", _same_from_output, _same, _same_from_input),
     _direct(
         "reduce-scatter",
         "out[i] = reduction of in[position * size + i] over the group",
         _scattered,
-        exchange.reduce_scatter,
+        collective_reference.reduce_scatter,
         "exact on one replica; else a bound for the part",
     ),
-    _direct("collective-broadcast", "out[i] = in[i] of the group's first", _broadcast, exchange.broadcast),
-    *_collective("collective-permute", "out[i] = in[i] of the source, or 0", _permuted, exchange.permute),
+    _direct("collective-broadcast", "out[i] = in[i] of the group's first", _broadcast, collective_reference.broadcast),
+    *_collective("collective-permute", "out[i] = in[i] of the source, or 0", _permuted, collective_reference.permute),
     _done("collective-permute-done"),
     Op(
         "all-to-all",
         "out[i] = in[position * block + i mod block] of replica group[i / block]",
         _all_to_all_from_output,
-        _alone(exchange.all_to_all),
-        across_replicas=exchange.all_to_all,
+        _alone(collective_reference.all_to_all),
+        across_replicas=collective_reference.all_to_all,
         exactness="exact on one replica; else a bound for the part",
     ),
     Op(
         "ragged-all-to-all",
         "rows of in, sent to the offsets that the receiver names",
         _all_operands(_ragged),
-        _alone(exchange.ragged_all_to_all),
-        across_replicas=exchange.ragged_all_to_all,
+        _alone(collective_reference.ragged_all_to_all),
+        across_replicas=collective_reference.ragged_all_to_all,
         exactness="a bound: offsets are runtime values",
     ),
-    Op("partition-id", "the partition's number", _id_from_output, _first_id, across_replicas=exchange.own_id),
-    Op("replica-id", "the replica's number", _id_from_output, _first_id, across_replicas=exchange.own_id),
+    Op(
+        "partition-id",
+        "the partition's number",
+        _id_from_output,
+        _first_id,
+        across_replicas=collective_reference.own_id,
+    ),
+    Op("replica-id", "the replica's number", _id_from_output, _first_id, across_replicas=collective_reference.own_id),
 )

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, compose, variable
-from indexing.ops.block import Bounds, Exactness, OperandIndexing, RuntimeValue
+from indexing.ops.op import Bounds, Exactness, OperandIndexing, RuntimeValue
 
 if TYPE_CHECKING:
     from indexing.hlo import Instruction

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 
 from indexing.errors import IndexingError, UnsupportedOp
 from indexing.lazy import np
-from indexing.ops import element_moves
-from indexing.ops.block import (
+from indexing.ops.carried import carried_leaves
+from indexing.ops.element import moves
+from indexing.ops.interpret import apply, run_computation
+from indexing.ops.op import (
     HloValue,
     Indexing,
     Op,
@@ -23,10 +25,8 @@ from indexing.ops.block import (
     whole,
     whole_map,
 )
-from indexing.ops.carried import carried_leaves
-from indexing.ops.interpret import apply, run_computation
 from indexing.ops.through import computation_indexing, computation_inverse
-from indexing.ops.tuple_ import alias, is_array, nest
+from indexing.ops.tuples import alias, is_array, nest
 
 if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction, Shape
@@ -294,7 +294,7 @@ OPS: tuple[Op, ...] = (
         _called_from_output,
         _called,
         _called_from_input,
-        element_moves.call,
+        moves.call,
         exactness="as exact as its instructions",
         bounded=True,
     ),
@@ -304,11 +304,11 @@ OPS: tuple[Op, ...] = (
         _called_from_output,
         _called,
         _called_from_input,
-        element_moves.call,
+        moves.call,
         exactness="as exact as its instructions",
         bounded=True,
     ),
-    Op("map", "out[i] = computation(in_0[i], in_1[i], ...)", _map_from_output, _map, element=element_moves.apply_map),
+    Op("map", "out[i] = computation(in_0[i], in_1[i], ...)", _map_from_output, _map, element=moves.apply_map),
     Op(
         "conditional",
         "out = branch_k(in_k), k = in_0",

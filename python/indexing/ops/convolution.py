@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from indexing._core import SymbolicExpr
 from indexing.lazy import np
-from indexing.ops import element_loops
-from indexing.ops.block import (
+from indexing.ops.contraction import accumulator, matmul, to_element
+from indexing.ops.element import loops
+from indexing.ops.op import (
     Array,
     Constraint,
     HloValue,
@@ -21,8 +22,7 @@ from indexing.ops.block import (
     tensor_map,
     variables,
 )
-from indexing.ops.contraction import accumulator, matmul, to_element
-from indexing.ops.windows import gather_window, never_pads, read_position, written_position
+from indexing.ops.window_index import gather_window, never_pads, read_position, written_position
 
 if TYPE_CHECKING:
     from indexing.hlo import ConvolutionLabels, Instruction, WindowDim
@@ -234,7 +234,7 @@ OPS = (
         output_to_input,
         reference,
         input_to_output,
-        element_loops.convolution,
+        loops.convolution,
         exactness="exact; a bound with pieces for batch groups, a bound where padding hides kernel elements",
     ),
 )

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from indexing.ops import REGISTRY
-from indexing.ops.block import Op
+from indexing.ops.op import Op
 
 _HEAD = """# HLO ops
 

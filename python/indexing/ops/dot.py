@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 from indexing._core import SymbolicExpr
 from indexing.errors import UnsupportedOp
 from indexing.lazy import np
-from indexing.ops import element_loops
-from indexing.ops.block import (
+from indexing.ops.contraction import matmul, to_element
+from indexing.ops.element import loops
+from indexing.ops.op import (
     Array,
     HloValue,
     Indexing,
@@ -22,7 +23,6 @@ from indexing.ops.block import (
     tensor_map,
     variables,
 )
-from indexing.ops.contraction import matmul, to_element
 
 if TYPE_CHECKING:
     from indexing.hlo import Instruction, Shape
@@ -260,7 +260,7 @@ OPS = (
         dot_output_to_input,
         dot_reference,
         dot_input_to_output,
-        element_loops.dot,
+        loops.dot,
     ),
     Op(
         "scaled-dot",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from indexing.ops import element_dynamic
-from indexing.ops.block import (
+from indexing.ops.element import dynamic
+from indexing.ops.op import (
     Constraint,
     HloValue,
     Indexing,
@@ -17,7 +17,7 @@ from indexing.ops.block import (
     tensor_map,
     variables,
 )
-from indexing.ops.starts import Starts, box, read_starts, scalar_starts, start_map, starts_of
+from indexing.ops.slice_starts import Starts, box, read_starts, scalar_starts, start_map, starts_of
 
 if TYPE_CHECKING:
     from indexing.hlo import Instruction
@@ -150,7 +150,7 @@ OPS = (
         slice_output_to_input,
         slice_reference,
         slice_input_to_output,
-        element_dynamic.dynamic_slice,
+        dynamic.dynamic_slice,
     ),
     Op(
         "dynamic-update-slice",
@@ -158,7 +158,7 @@ OPS = (
         update_output_to_input,
         update_reference,
         update_input_to_output,
-        element_dynamic.dynamic_update_slice,
+        dynamic.dynamic_update_slice,
         exactness="exact, in pieces for the operand",
     ),
 )

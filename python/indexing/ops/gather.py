@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from indexing._core import SymbolicExpr, constant
 from indexing.lazy import np
-from indexing.ops import element_dynamic
-from indexing.ops.block import Array, HloValue, Indexing, Op, OperandIndexing, only_array, tensor_map, variables
-from indexing.ops.starts import Start, Starts, as_int64, box, index_grid, starts_of
+from indexing.ops.element import dynamic
+from indexing.ops.op import Array, HloValue, Indexing, Op, OperandIndexing, only_array, tensor_map, variables
+from indexing.ops.slice_starts import Start, Starts, as_int64, box, index_grid, starts_of
 
 if TYPE_CHECKING:
     from indexing.hlo import Instruction
@@ -207,6 +207,6 @@ OPS = (
         output_to_input,
         reference,
         input_to_output,
-        element_dynamic.gather,
+        dynamic.gather,
     ),
 )

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from indexing.errors import IndexingError, UnsupportedOp
 from indexing.lazy import np
-from indexing.ops.block import HloValue, Op, broadcast_sizes, leaves
 from indexing.ops.bounded import refusal_of_bounds, sizes_fit
+from indexing.ops.op import HloValue, Op, broadcast_sizes, leaves
 
 if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction, Shape

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, constant, variable
-from indexing.ops.block import Indexing, OperandIndexing, leaves, unknown
+from indexing.ops.op import Indexing, OperandIndexing, leaves, unknown
 
 if TYPE_CHECKING:
     from indexing.hlo import Instruction

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from indexing.lazy import np
-from indexing.ops import element_loops
-from indexing.ops.block import (
+from indexing.ops.bounded import check_same_sizes
+from indexing.ops.dependence import reduction_dependence, where_used
+from indexing.ops.element import loops
+from indexing.ops.op import (
     Array,
     HloValue,
     Indexing,
@@ -18,9 +20,7 @@ from indexing.ops.block import (
     tensor_map,
     variables,
 )
-from indexing.ops.bounded import check_same_sizes
-from indexing.ops.dependence import reduction_dependence, where_used
-from indexing.ops.monoid import apply, fold, fold_ufunc, foldable, monoid
+from indexing.ops.reducer import apply, fold, fold_ufunc, foldable, monoid
 
 if TYPE_CHECKING:
     from indexing.hlo import Instruction
@@ -87,7 +87,7 @@ OPS = (
         output_to_input,
         reference,
         input_to_output,
-        element_loops.reduce,
+        loops.reduce,
         exactness="exact; a bound for operands that the computation ignores",
         bounded=True,
     ),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from indexing.errors import UnsupportedOp
 from indexing.lazy import np
-from indexing.ops.block import (
+from indexing.ops.op import (
     Array,
     HloValue,
     Indexing,

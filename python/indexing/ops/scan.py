@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING
 
 from indexing._core import SymbolicExpr
 from indexing.lazy import np
-from indexing.ops.block import (
+from indexing.ops.dependence import FoldDependence, fold_dependence
+from indexing.ops.interpret import run_computation
+from indexing.ops.op import (
     Array,
     Constraint,
     Exactness,
@@ -25,9 +27,7 @@ from indexing.ops.block import (
     tensor_map,
     variables,
 )
-from indexing.ops.dependence import FoldDependence, fold_dependence
-from indexing.ops.interpret import run_computation
-from indexing.ops.monoid import apply
+from indexing.ops.reducer import apply
 
 if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction

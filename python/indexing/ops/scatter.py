@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING
 
 from indexing._core import SymbolicExpr
 from indexing.lazy import np
-from indexing.ops import element_dynamic
-from indexing.ops.block import (
+from indexing.ops.contraction import to_element
+from indexing.ops.dependence import fold_dependence, parameters_used
+from indexing.ops.element import dynamic
+from indexing.ops.gather import IndexVectors, window_positions
+from indexing.ops.op import (
     Array,
     HloValue,
     Indexing,
@@ -20,11 +23,8 @@ from indexing.ops.block import (
     tensor_map,
     variables,
 )
-from indexing.ops.contraction import to_element
-from indexing.ops.dependence import fold_dependence, parameters_used
-from indexing.ops.gather import IndexVectors, window_positions
-from indexing.ops.monoid import apply, foldable, monoid, widen
-from indexing.ops.starts import Starts, box, starts_of
+from indexing.ops.reducer import apply, foldable, monoid, widen
+from indexing.ops.slice_starts import Starts, box, starts_of
 
 if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction
@@ -254,7 +254,7 @@ OPS = (
         output_to_input,
         reference,
         input_to_output,
-        element_dynamic.scatter,
+        dynamic.scatter,
         exactness="exact for what is written; a bound for what may be replaced",
     ),
 )

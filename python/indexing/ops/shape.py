@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING
 
 from indexing._core import constant
 from indexing.errors import IndexingError
-from indexing.layout import bit_width, bitcast_map, major_to_minor, physical_sizes, reshape_results
+from indexing.hlo.layout import bit_width, bitcast_map, major_to_minor, physical_sizes, reshape_results
 from indexing.lazy import np
-from indexing.ops.block import (
+from indexing.ops.element.moves import bitcast, move
+from indexing.ops.element.types import element_type
+from indexing.ops.elementwise.bitcast_convert import resized
+from indexing.ops.op import (
     Array,
     HloValue,
     Indexing,
@@ -22,9 +25,6 @@ from indexing.ops.block import (
     tensor_map,
     variables,
 )
-from indexing.ops.element_moves import bitcast, move
-from indexing.ops.element_types import element_type
-from indexing.ops.elementwise_bitcast import resized
 
 if TYPE_CHECKING:
     from indexing.hlo import Instruction

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from indexing.lazy import np
-from indexing.ops.block import (
+from indexing.ops.contraction import accumulator, is_float
+from indexing.ops.dependence import parameters_used
+from indexing.ops.op import (
     Array,
     HloValue,
     Indexing,
@@ -18,9 +20,7 @@ from indexing.ops.block import (
     tensor_map,
     variables,
 )
-from indexing.ops.contraction import accumulator, is_float
-from indexing.ops.dependence import parameters_used
-from indexing.ops.monoid import apply
+from indexing.ops.reducer import apply
 
 if TYPE_CHECKING:
     from indexing._core import IndexingMap

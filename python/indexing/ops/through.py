@@ -12,7 +12,11 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, TypeAlias
 
-from indexing.ops.block import (
+from indexing.ops.carried import leaf_sources
+from indexing.ops.compose import MOST_PIECES, follow, simplified_with_values
+from indexing.ops.interpret import rule
+from indexing.ops.inverse import inverse_indexing
+from indexing.ops.op import (
     Indexing,
     OperandIndexing,
     RuntimeValue,
@@ -24,10 +28,6 @@ from indexing.ops.block import (
     whole,
     whole_map,
 )
-from indexing.ops.carried import leaf_sources
-from indexing.ops.compose import MOST_PIECES, follow, simplified_with_values
-from indexing.ops.interpret import rule
-from indexing.ops.inverse import inverse_indexing
 
 if TYPE_CHECKING:
     from indexing._core import IndexingMap

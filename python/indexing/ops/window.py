@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 from indexing._core import SymbolicExpr
 from indexing.lazy import np
-from indexing.ops import element_loops
-from indexing.ops.block import (
+from indexing.ops.contraction import to_element
+from indexing.ops.dependence import reduction_dependence, where_used
+from indexing.ops.element import loops
+from indexing.ops.op import (
     Array,
     Constraint,
     HloValue,
@@ -22,11 +24,9 @@ from indexing.ops.block import (
     tensor_map,
     variables,
 )
-from indexing.ops.contraction import to_element
-from indexing.ops.dependence import reduction_dependence, where_used
-from indexing.ops.monoid import Monoid, apply, foldable, monoid, widen
+from indexing.ops.reducer import Monoid, apply, foldable, monoid, widen
 from indexing.ops.scatter import combine_at
-from indexing.ops.windows import gather_window, read_position, source_indices, written_position
+from indexing.ops.window_index import gather_window, read_position, source_indices, written_position
 
 if TYPE_CHECKING:
     from indexing.hlo import Instruction, WindowDim
@@ -188,7 +188,7 @@ OPS = (
         reduce_window_output_to_input,
         reduce_window_reference,
         reduce_window_input_to_output,
-        element_loops.reduce_window,
+        loops.reduce_window,
         exactness="exact; a bound for operands that the computation ignores",
     ),
     Op(

@@ -18,13 +18,13 @@ from indexing.emitters.linear import LinearPlan, vector_index
 from indexing.emitters.types import storage_bytes
 from indexing.emitters.vectors import check_width, is_light, lanes, widest
 from indexing.errors import IndexingError
-from indexing.layout import major_to_minor
+from indexing.hlo.layout import major_to_minor
 
 if TYPE_CHECKING:
     from indexing.emitters.function_builder import FunctionBuilder
     from indexing.emitters.ir.nodes import Kernel
     from indexing.hlo import Computation, Instruction
-    from indexing.ops.element import Index
+    from indexing.ops.element.context import Index
 
 NAME = "concatenate"
 MAX_OPERANDS = 16  # the epilogue is written once an operand

@@ -29,8 +29,8 @@ from indexing.emitters.launch import (
 from indexing.emitters.types import storage_bytes
 from indexing.emitters.vectors import WIDTHS, is_light, lanes, widest
 from indexing.errors import IndexingError
-from indexing.ops.block import leaves
-from indexing.partition import partition
+from indexing.ops.op import leaves
+from indexing.partitioner import partition
 
 if TYPE_CHECKING:
     from indexing.emitters.function_builder import FunctionBuilder

@@ -22,17 +22,17 @@ from indexing.emitters.launch import assembled, check_knob, entry_builder, guard
 from indexing.emitters.linear import LinearPlan, vector_index
 from indexing.emitters.types import storage_bytes
 from indexing.errors import IndexingError
-from indexing.fusion import input_to_output
-from indexing.layout import major_to_minor
-from indexing.ops.element import Index, Value
-from indexing.partition import Epilogue, partition
+from indexing.hlo.layout import major_to_minor
+from indexing.indexing_analysis.instructions import input_to_output
+from indexing.ops.element.context import Index, Value
+from indexing.partitioner import Epilogue, partition
 
 if TYPE_CHECKING:
     from indexing._core import SymbolicExpr
     from indexing.emitters.function_builder import FunctionBuilder
     from indexing.emitters.ir.nodes import Kernel
     from indexing.hlo import Computation, Instruction
-    from indexing.ops.block import OperandIndexing
+    from indexing.ops.op import OperandIndexing
 
 NAME = "scatter"
 SEGMENT = 32

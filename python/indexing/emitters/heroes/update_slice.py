@@ -17,15 +17,15 @@ from indexing.emitters.linear import LinearPlan, vector_index
 from indexing.emitters.types import storage_bytes
 from indexing.emitters.vectors import check_width, is_light, lanes, widest
 from indexing.errors import IndexingError
-from indexing.fusion import input_to_output
-from indexing.layout import major_to_minor
-from indexing.partition import Epilogue, partition
+from indexing.hlo.layout import major_to_minor
+from indexing.indexing_analysis.instructions import input_to_output
+from indexing.partitioner import Epilogue, partition
 
 if TYPE_CHECKING:
     from indexing.emitters.function_builder import FunctionBuilder
     from indexing.emitters.ir.nodes import Kernel
     from indexing.hlo import Computation, Instruction
-    from indexing.ops.element import Index
+    from indexing.ops.element.context import Index
 
 NAME = "dynamic-update-slice"
 MAX_LANES = 8

@@ -28,7 +28,7 @@ from indexing.emitters.launch import MAX_THREADS_PER_BLOCK, assembled, check_kno
 from indexing.emitters.types import storage_bytes
 from indexing.emitters.vectors import WIDTHS, is_light, widest
 from indexing.errors import IndexingError
-from indexing.layout import major_to_minor
+from indexing.hlo.layout import major_to_minor
 
 if TYPE_CHECKING:
     from indexing.emitters.ir.nodes import Kernel

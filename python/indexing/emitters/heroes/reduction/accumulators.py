@@ -11,9 +11,9 @@ from indexing.emitters.heroes.reduction.neutral import neutral_element
 from indexing.emitters.ir.nodes import Buffer, Ref, TeamReduce
 from indexing.emitters.types import compute_type
 from indexing.emitters.vectors import lanes
-from indexing.ops.block import leaves
-from indexing.ops.element import Value
-from indexing.ops.element_types import element_type
+from indexing.ops.element.context import Value
+from indexing.ops.element.types import element_type
+from indexing.ops.op import leaves
 
 if TYPE_CHECKING:
     from indexing._core import SymbolicExpr

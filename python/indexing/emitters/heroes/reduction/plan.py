@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Literal
 from indexing._core import SymbolicExpr, constant
 from indexing.emitters.launch import Part, range_variable, thread_id
 from indexing.errors import IndexingError
-from indexing.layout import delinearize, major_to_minor
+from indexing.hlo.layout import delinearize, major_to_minor
 
 if TYPE_CHECKING:
     from indexing.emitters.kernel_builder import Dim3
     from indexing.hlo import Instruction
-    from indexing.ops.element import Index
+    from indexing.ops.element.context import Index
 
 OUTER, STEP, LANE = range(3)  # the range variables of a walk
 

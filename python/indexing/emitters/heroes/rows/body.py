@@ -15,7 +15,7 @@ from indexing.emitters.ir.nodes import Buffer, Load
 from indexing.emitters.launch import each, placed, same_memory, store, thread_id
 from indexing.emitters.types import storage_type
 from indexing.emitters.vectors import lanes
-from indexing.ops.tuple_ import array_source
+from indexing.ops.tuples import array_source
 
 if TYPE_CHECKING:
     from indexing._core import SymbolicExpr
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from indexing.emitters.heroes.rows.plan import RowsPlan
     from indexing.emitters.heroes.rows.space import RowSpace
     from indexing.hlo import Instruction
-    from indexing.ops.element import Index, Value
+    from indexing.ops.element.context import Index, Value
 
 WHOLLY = 1 << 10  # turns: registers have no index, so that each turn must be written out
 

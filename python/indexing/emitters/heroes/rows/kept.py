@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from indexing.emitters.heroes.reduction.body import arrays_of
 from indexing.emitters.types import storage_bytes
 from indexing.emitters.vectors import READS_MANY
-from indexing.ops.tuple_ import array_source
+from indexing.ops.tuples import array_source
 
 if TYPE_CHECKING:
     from indexing.emitters.heroes.rows.space import RowSpace

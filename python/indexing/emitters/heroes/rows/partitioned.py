@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from indexing.access import Access, AccessComposer
-from indexing.fusion import output_to_input
-from indexing.ops.tuple_ import array_source
-from indexing.partition import PartitionedComputation, Subgraph, partition
+from indexing.indexing_analysis.access import Access, AccessComposer
+from indexing.indexing_analysis.instructions import output_to_input
+from indexing.ops.tuples import array_source
+from indexing.partitioner import PartitionedComputation, Subgraph, partition
 
 if TYPE_CHECKING:
     from indexing.emitters.heroes.rows.space import RowSpace

@@ -16,10 +16,10 @@ from indexing._core import IndexingMap, compose, variable
 from indexing.emitters.hero import Output, outputs
 from indexing.emitters.heroes.reduction.body import arrays_of
 from indexing.emitters.launch import same_memory
-from indexing.fusion import output_to_input
-from indexing.layout import major_to_minor
-from indexing.ops.block import OperandIndexing, leaves
-from indexing.ops.tuple_ import array_source
+from indexing.hlo.layout import major_to_minor
+from indexing.indexing_analysis.instructions import output_to_input
+from indexing.ops.op import OperandIndexing, leaves
+from indexing.ops.tuples import array_source
 
 if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction, Shape

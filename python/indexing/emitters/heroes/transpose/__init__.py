@@ -31,7 +31,7 @@ from indexing.emitters.launch import assembled, entry_builder
 from indexing.emitters.types import storage_bytes
 from indexing.emitters.vectors import VECTOR_BYTES
 from indexing.errors import IndexingError
-from indexing.layout import major_to_minor
+from indexing.hlo.layout import major_to_minor
 
 if TYPE_CHECKING:
     from indexing.emitters.ir.nodes import Kernel

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from indexing._core import SymbolicExpr, constant
 from indexing.emitters.launch import Part, range_variable, thread_id
-from indexing.layout import delinearize
+from indexing.hlo.layout import delinearize
 
 if TYPE_CHECKING:
     from indexing.emitters.kernel_builder import Dim3

@@ -1,0 +1,1 @@
+"""What kernels and fusions ask of memory: transactions, bank conflicts, distinct elements."""

@@ -1,0 +1,190 @@
+"""Operand utilization: how many elements of an operand are read, of how many, and how often in all."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import prod
+from typing import TYPE_CHECKING
+
+from indexing._core import IndexingMap, SymbolicMap, constant, variable
+from indexing.analysis.memory.grids import grid_of, size_of_union
+from indexing.arguments import each, integer, of_type, optional, takes
+from indexing.errors import Undecided
+from indexing.hlo import Instruction
+from indexing.hlo.layout import bit_width
+from indexing.indexing_analysis.instructions import grouped_indexing, output_to_input
+from indexing.lazy import np
+from indexing.ops.op import leaves
+
+if TYPE_CHECKING:
+    from indexing.ops.op import OperandIndexing
+
+__all__ = ["Utilization", "utilization"]
+
+MOST_POINTS = 1 << 21  # that maps are listed at where they can't be counted
+_VALUES = "runtime values decide how many different elements are read"
+
+
+@dataclass(frozen=True, slots=True)
+class Utilization:
+    """How an operand (one array of it, `leaf`, where it is a tuple) is used over the whole output.
+
+    Between `at_least` and `distinct` of its `elements` are read, in `reads` reads: one for each map, output element and
+    value of the range variables. `exactness` is "exact" where these bounds are one number and every read is one;
+    otherwise it is "over-approximate", and `reason` says why. `element_bits` are those of one element, `number` that of the
+    operand.
+    """
+
+    operand: Instruction
+    leaf: int
+    distinct: int
+    elements: int
+    reads: int
+    exactness: str = "exact"
+    reason: str = ""
+    at_least: int = 0
+    element_bits: int = 8
+    number: int = 0
+
+    @property
+    def ratio(self) -> float:
+        """The share of the operand's elements that is read; 1 where it has none."""
+        return self.distinct / self.elements if self.elements else 1.0
+
+    @property
+    def reuse(self) -> float:
+        """Reads of each element that is read at all (the recomputation factor of a producer); 0 where none is."""
+        return self.reads / self.distinct if self.distinct else 0.0
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of the different elements that are read."""
+        return -(-self.distinct * self.element_bits // 8)
+
+
+@takes(instruction=of_type(Instruction), output=optional(integer), producers=each(Instruction))
+def utilization(
+    instruction: Instruction, output: int | None = None, producers: Sequence[Instruction] = ()
+) -> list[Utilization]:
+    """One entry for each array that each operand of an instruction (a fusion, say) holds and that its maps reach.
+
+    For all outputs together, or for one. An operand without maps is not read: its entry says 0. With `producers`,
+    instructions that are computed where they are read, as if fused into this one: entries for these, whose `reuse` is how
+    often each element is recomputed, and for what they and the instruction read. Then `number` counts the entries.
+    """
+    if producers:
+        return _of_cluster(instruction, output, producers)
+    outputs = range(len(leaves(instruction.shape))) if output is None else (output,)
+    by_output = [output_to_input(instruction, k) for k in outputs]
+    found = []
+    for k, operand in enumerate(instruction.operands):
+        indexings = [indexing for one in by_output for indexing in one[k]]
+        numbers = sorted({indexing.leaf for indexing in indexings}) or [0]
+        of_leaf = [_of_leaf(operand, leaf, [i for i in indexings if i.leaf == leaf]) for leaf in numbers]
+        found += [replace(used, number=k) for used in of_leaf]
+    return found
+
+
+def _of_cluster(instruction: Instruction, output: int | None, producers: Sequence[Instruction]) -> list[Utilization]:
+    outputs = range(len(leaves(instruction.shape))) if output is None else (output,)
+    by_array: dict[tuple[Instruction, int], list[OperandIndexing]] = {}
+    for k in outputs:
+        for read, indexings in grouped_indexing([instruction, *producers], instruction, k).items():
+            if read is not instruction and read.computation is instruction.computation:  # not within a fusion
+                for indexing in indexings:
+                    by_array.setdefault((read, indexing.leaf), []).append(indexing)
+    found = [_of_leaf(read, leaf, indexings) for (read, leaf), indexings in by_array.items()]
+    return [replace(used, number=k) for k, used in enumerate(found)]
+
+
+def _of_leaf(operand: Instruction, leaf: int, indexings: Sequence[OperandIndexing]) -> Utilization:
+    shapes = leaves(operand.shape)
+    if not shapes:
+        return Utilization(operand, leaf, 0, 0, 0)
+    shape = shapes[leaf]
+    elements, bits = prod(shape.dimensions), bit_width(shape.element_type)
+    if any(indexing.map.is_undefined for indexing in indexings):
+        reason = next(indexing.reason for indexing in indexings if indexing.map.is_undefined)
+        return Utilization(operand, leaf, elements, elements, elements, "over-approximate", reason, 0, bits)
+    reason = next((indexing.reason for indexing in indexings if indexing.exactness != "exact"), "")
+    pairs = [_fixed(indexing) for indexing in indexings if not indexing.map.is_known_empty]
+    reads = sum(_count(m) for m, _ in pairs)
+    low, high, why = _distinct([m for m, _ in pairs], shape.dimensions)
+    if any(varies for _, varies in pairs):
+        high, why = min(elements, reads), _VALUES
+    reason = reason or why
+    low = 0 if reason and not why else low
+    exactness = "over-approximate" if reason else "exact"
+    return Utilization(operand, leaf, high, elements, reads, exactness, reason, low, bits)
+
+
+def _fixed(indexing: OperandIndexing) -> tuple[IndexingMap, bool]:
+    """The map with its runtime variables at their least values; and whether other values may reach other numbers."""
+    m = indexing.map
+    if not m.runtimes:
+        return m, False
+    places = [*map(variable, range(m.num_dims + m.num_ranges)), *(constant(v.lower) for v in m.runtimes)]
+    results = [e.replace_variables(places) for e in m.results]
+    constraints = [(e.replace_variables(places), i) for e, i in m.constraints]
+    fixed = IndexingMap(SymbolicMap(m.num_dims, m.num_ranges, results), m.dims, m.ranges, [], constraints)
+    runtimes = {m.num_dims + m.num_ranges + k for k in range(m.num_runtimes)}
+    moved = [e - f for e, f in zip(m.results, results, strict=True)]
+    only_moved = all(set(e.used_variables()) <= runtimes for e in moved)
+    same_for_all = all(not e.used_variables() for value in indexing.runtime_values for e in value.map.results)
+    bounded = any(runtimes & set(e.used_variables()) for e, _ in m.constraints)
+    return fixed.simplify(), not (only_moved and same_for_all) or bounded
+
+
+def _count(m: IndexingMap) -> int:
+    try:
+        return m.count()
+    except Undecided:
+        return prod(len(v.interval) for v in m.variables)
+
+
+def _distinct(maps: Sequence[IndexingMap], sizes: Sequence[int]) -> tuple[int, int, str]:
+    """Bounds of the number of elements in the union of the maps' images, and why they differ where they do."""
+    different = list(dict.fromkeys(maps))
+    elements = prod(sizes)
+    try:
+        counts = [m.image_count() for m in different]
+    except Undecided as error:
+        listed = _listed(different, sizes)
+        return (*listed, "") if listed else (0, elements, f"the images can't be counted: {error}")
+    most, total = max(counts, default=0), sum(counts)
+    if len(counts) <= 1 or most == elements or _lie_apart(different):
+        whole = min(total, elements) if most < elements else elements
+        return whole, whole, ""
+    grids = [grid_of(m) for m in different]
+    known = [g for g in grids if g is not None]
+    union = size_of_union(known) if len(known) == len(grids) else None
+    listed = (union, union) if union is not None else _listed(different, sizes)
+    if listed:
+        return (*listed, "")
+    return most, min(total, elements), "several maps overlap, and are too large to list"
+
+
+def _lie_apart(maps: Sequence[IndexingMap]) -> bool:
+    """Does some result keep each two maps apart?"""
+    boxes = [[m.range(e) for e in m.results] for m in maps]
+    pairs = itertools.combinations(boxes, 2)
+    return all(any(a.intersect(b).is_empty for a, b in zip(x, y, strict=True)) for x, y in pairs)
+
+
+def _listed(maps: Sequence[IndexingMap], sizes: Sequence[int]) -> tuple[int, int] | None:
+    """The number of elements in the union, counted one by one; None where there are too many points."""
+    if sum(prod(len(v.interval) for v in m.variables) for m in maps) > MOST_POINTS:
+        return None
+    seen = np.zeros(prod(sizes), bool)
+    for m in maps:
+        spans = [np.arange(v.lower, v.upper + 1) for v in m.variables]
+        grid = [g.reshape(-1) for g in np.meshgrid(*spans, indexing="ij")] if spans else []
+        points = prod(len(s) for s in spans)
+        inside = np.broadcast_to(m.contains(grid[: m.num_dims], grid[m.num_dims :]), (points,))
+        results = m.evaluate(grid[: m.num_dims], grid[m.num_dims :])
+        index = [np.broadcast_to(r, (points,))[inside] for r in results]
+        seen[np.ravel_multi_index(tuple(index), tuple(sizes)) if index else slice(0, int(inside.any()))] = True
+    count = int(seen.sum())
+    return count, count

@@ -1,0 +1,326 @@
+"""Coalescing: how many sectors of memory the warps of a kernel move for the bytes they ask for.
+
+For each global access, loads and stores, over all warps of the launch: the different bytes that a warp instruction asks
+for, the 32-byte sectors and 128-byte lines that hold them, and the least number of sectors that could. Exact, predicates
+and partial warps included; warps that differ by whole lines are counted once (see `traffic`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from math import prod
+from typing import TYPE_CHECKING, Literal
+
+from indexing._core import IndexingMap, compose, variable
+from indexing.analysis.device import H100, Device
+from indexing.analysis.memory.banks import BankAccess, bank_accesses
+from indexing.analysis.memory.thread_maps import thread_map
+from indexing.analysis.memory.tiled_reads import Tiles, tile_loads
+from indexing.analysis.memory.transactions import VECTOR, Dim3, Tally, count, sampling
+from indexing.arguments import check_fields, integer, of_type, one_of, optional, takes
+from indexing.emitters import emit
+from indexing.emitters.kernel import Argument, Kernel
+from indexing.emitters.launch import MAX_THREADS_PER_BLOCK, element_at
+from indexing.emitters.types import storage_bytes
+from indexing.errors import CompileError, IndexingError, UnsupportedOp
+from indexing.hlo import Computation, Instruction
+from indexing.hlo.layout import bit_width
+from indexing.indexing_analysis.instructions import output_to_input
+from indexing.ops.op import leaves
+
+if TYPE_CHECKING:
+    from indexing.hlo import Shape
+
+__all__ = ["Access", "Coalescing", "Launch", "Tiles", "coalescing"]
+
+COALESCED = (9, 10)  # the part of the sectors that must be needed
+Storage = Literal["bytes", "packed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """A launch of one thread an element (or `vector` of them) of each output, in the order in which memory holds it."""
+
+    block: int = 128
+    vector: int = 1
+
+    def __post_init__(self) -> None:
+        check_fields(self, block=integer, vector=integer)
+        if not 1 <= self.block <= MAX_THREADS_PER_BLOCK or self.vector not in (1, 2, 4, 8, 16):
+            raise IndexingError(
+                f"a block has 1 to {MAX_THREADS_PER_BLOCK} threads and a vector 1, 2, 4, 8 or 16 elements; "
+                f"got {self.block} and {self.vector}"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """One load or store of a kernel, over all warps. A warp instruction without an active lane does not count.
+
+    `operand` is the number of the operand (or parameter) that is read, `output` that of the output that is written; the
+    other is None. `total` holds sums over all warp instructions, `unrolled` sums over all elements of a thread's vector
+    at once. `exactness` is "exact", or "estimate", and then `reason` says what was assumed or sampled.
+    """
+
+    kind: Literal["read", "write"]
+    operand: int | None
+    output: int | None
+    map: IndexingMap
+    element_bits: int
+    total: Tally
+    unrolled: Tally
+    sector_bytes: int
+    exactness: Literal["exact", "estimate"] = "exact"
+    reason: str = ""
+
+    def _mean(self, total: float) -> float:
+        return total / self.total.instructions if self.total.instructions else 0.0
+
+    @property
+    def bytes_asked(self) -> float:
+        """Different bytes that a warp instruction asks for, on average."""
+        return self._mean(self.total.asked)
+
+    @property
+    def sectors(self) -> float:
+        """Sectors that a warp instruction moves, on average."""
+        return self._mean(self.total.sectors)
+
+    @property
+    def lines(self) -> float:
+        """Cache lines that a warp instruction touches, on average."""
+        return self._mean(self.total.lines)
+
+    @property
+    def ideal(self) -> float:
+        """Sectors that the bytes asked for would fill, on average."""
+        return self._mean(self.total.ideal)
+
+    @property
+    def ratio(self) -> float:
+        """Sectors moved to the ideal: 1 is best."""
+        return self.total.sectors / self.total.ideal if self.total.ideal else 1.0
+
+    @property
+    def utilization(self) -> float:
+        """The share of the bytes moved that is asked for: 1 is best."""
+        return self.total.asked / (self.total.sectors * self.sector_bytes) if self.total.sectors else 1.0
+
+    @property
+    def bytes_moved(self) -> int:
+        """Bytes of the sectors that all warps move, those that one thread's vector shares counted once."""
+        return round(self.unrolled.sectors * self.sector_bytes)
+
+    @property
+    def coalesced(self) -> bool:
+        """Are nine tenths of the sectors needed? What alignment alone adds, and what a vector's other elements use of
+        them, is not held against an access.
+        """
+        needed, of = COALESCED
+        return self.unrolled.ideal * of >= self.unrolled.aligned * needed
+
+
+@dataclass(frozen=True, slots=True)
+class Coalescing:
+    """All accesses of a kernel to global memory, and to `shared` memory.
+
+    `unknown` lists operands whose reads no map tells, each with the reason.
+    """
+
+    reads: tuple[Access, ...]
+    writes: tuple[Access, ...]
+    device: Device
+    emitter: str
+    unknown: tuple[tuple[int, str], ...] = ()
+    shared: tuple[BankAccess, ...] = ()
+
+    @property
+    def accesses(self) -> tuple[Access, ...]:
+        """Loads, then stores, of global memory."""
+        return self.reads + self.writes
+
+
+@takes(
+    target=of_type(Kernel, Instruction, Computation),
+    device=of_type(Device),
+    launch=optional(of_type(Launch, Tiles)),
+    storage=one_of("bytes", "packed"),
+)
+def coalescing(
+    target: Kernel | Instruction | Computation,
+    device: Device = H100,
+    launch: Launch | Tiles | None = None,
+    storage: Storage = "bytes",
+) -> Coalescing:
+    """How the loads and stores of a kernel use the sectors they move.
+
+    `target` is a Kernel, or a fusion (or computation), which is judged as the kernel that `emit` makes of it; any other
+    instruction, what no kernel computes, and whatever comes with a `launch`, is judged as a loop over its output; with
+    `Tiles`, as a kernel that loads and stores whole tiles, each counted as one instruction.
+    `storage` says what elements narrower than a byte take in memory: a byte each, as in this package's kernels, or
+    their bits ("packed"). Raises InvalidMap for thread maps that do not fit their arguments.
+    """
+    if isinstance(target, Kernel):
+        return _of_kernel(target, device, storage)
+    kernel = _kernel_of(target) if launch is None and _is_fused(target) else None
+    if kernel is not None:
+        return _of_kernel(kernel, device, storage)
+    root = target if isinstance(target, Instruction) else target.root
+    if isinstance(launch, Tiles):
+        return _of_tiles(root, device, launch, storage)
+    return _of_loop(root, device, launch or Launch(), storage)
+
+
+def _is_fused(target: Instruction | Computation) -> bool:
+    return not isinstance(target, Instruction) or target.opcode == "fusion"
+
+
+@dataclass(slots=True)
+class _Kernels:
+    """The kernels of a module's fusions, without their sources; None where there is none."""
+
+    by_target: dict[Instruction | Computation, Kernel | None] = field(default_factory=dict)
+
+
+def _kernel_of(target: Instruction | Computation) -> Kernel | None:
+    """What `emit` makes of a fusion, made once; None for what no kernel computes, which a loop then stands for."""
+    known = target.module.attached(_Kernels).by_target
+    if target not in known:
+        try:
+            known[target] = emit(target)
+        except (UnsupportedOp, CompileError):
+            known[target] = None
+    return known[target]
+
+
+def _of_kernel(kernel: Kernel, device: Device, storage: Storage) -> Coalescing:
+    reads: list[Access] = []
+    writes: list[Access] = []
+    unknown: list[tuple[int, str]] = []
+    for argument in (*kernel.inputs, *kernel.outputs):
+        if argument.kind == "output":
+            found = kernel.output_maps[argument.number]
+            writes += _accesses(found, argument, kernel.block, device, storage, True)
+            continue
+        maps = kernel.input_maps[argument.number] if argument.number < len(kernel.input_maps) else ()
+        if not maps:
+            unknown.append(
+                (argument.number, "its loads are too many to be followed through the functions of the kernel")
+            )
+        for m in maps:
+            reads += _accesses([m], argument, kernel.block, device, storage, argument.number in kernel.vector_reads)
+    shared = tuple(bank_accesses(kernel, device))
+    return Coalescing(tuple(reads), tuple(writes), device, kernel.emitter, tuple(unknown), shared)
+
+
+def _of_loop(root: Instruction, device: Device, launch: Launch, storage: Storage) -> Coalescing:
+    """Loads and stores of one thread an element (or vector) of each output."""
+    reads: list[Access] = []
+    writes: list[Access] = []
+    unknown: dict[int, str] = {}
+    block = (launch.block, 1, 1)
+    for output, shape in enumerate(leaves(root.shape)):
+        threads = _loop_map(shape, launch)
+        written = Argument("output", output, *_form(shape))
+        if bit_width(shape.element_type):
+            writes += _accesses([threads], written, block, device, storage, True)
+        for k, maps in enumerate(output_to_input(root, output)):
+            arrays = leaves(root.operands[k].shape)
+            for m in maps:
+                if m.exactness != "exact":
+                    unknown[k] = m.reason  # a map that names more than is read would move too much
+                elif not m.map.is_known_empty and bit_width(arrays[m.leaf].element_type):
+                    read = arrays[m.leaf]
+                    argument = Argument("input", k, *_form(read))
+                    found = compose(threads, m.map).simplify()
+                    with_vectors = found.constraints == threads.constraints and found.dims == threads.dims
+                    reads += _accesses([found], argument, block, device, storage, with_vectors)
+    return Coalescing(tuple(reads), tuple(writes), device, "loop", tuple(unknown.items()))
+
+
+def _of_tiles(root: Instruction, device: Device, tiles: Tiles, storage: Storage) -> Coalescing:
+    """Loads and stores of one program a tile."""
+    reads: list[Access] = []
+    writes: list[Access] = []
+    unknown: dict[int, str] = {}
+    for load in tile_loads(root, tiles):
+        if load.operand is not None and load.problem:
+            unknown.setdefault(load.operand, load.problem)
+            continue
+        array = root if load.operand is None else root.operands[load.operand]
+        shape = leaves(array.shape)[load.leaf]
+        if not bit_width(shape.element_type):
+            continue
+        argument = Argument("output", load.output, *_form(shape))
+        if load.operand is not None:
+            argument = replace(argument, kind="input", number=load.operand)
+        whole = replace(device, warp_size=load.threads)
+        found = list(_accesses([load.map], argument, (load.threads, 1, 1), whole, storage, False))
+        if not load.exact:
+            found = [_estimated(a, "the tile may cover more than is needed") for a in found]
+        (writes if load.operand is None else reads).extend(found)
+    return Coalescing(tuple(reads), tuple(writes), device, "tiles", tuple(unknown.items()))
+
+
+def _form(shape: Shape) -> tuple[str, tuple[int, ...], tuple[int, ...] | None]:
+    return shape.element_type, shape.dimensions, shape.layout
+
+
+def _loop_map(shape: Shape, launch: Launch) -> IndexingMap:
+    """From thread ids and a range variable that counts a thread's elements to the index of the element."""
+    count_ = prod(shape.dimensions)
+    blocks = max(-(-count_ // (launch.block * launch.vector)), 1)
+    position = (variable(3) * launch.block + variable(0)) * launch.vector + variable(6)
+    grid, block = (blocks, 1, 1), (launch.block, 1, 1)
+    bounds = [(position, (0, count_ - 1))]
+    return thread_map(grid, block, element_at(position, shape), [(VECTOR, launch.vector)], bounds)
+
+
+def _accesses(
+    maps: Sequence[IndexingMap],
+    argument: Argument,
+    block: Dim3,
+    device: Device,
+    storage: Storage,
+    may_be_vector: bool,
+) -> Iterator[Access]:
+    """What each map's warps move; maps that reach nothing are no accesses."""
+    bits = bit_width(argument.element_type)
+    width = bits if storage == "packed" and bits < 8 else storage_bytes(argument.element_type) * 8
+    is_read = argument.kind == "input"
+    for m in maps:
+        found = count(m, _strides(argument), block, width, device, may_be_vector)
+        if found is None:
+            continue
+        access = Access(
+            "read" if is_read else "write",
+            argument.number if is_read else None,
+            None if is_read else argument.number,
+            m,
+            width,
+            found.each,
+            found.unrolled,
+            device.sector_bytes,
+        )
+        if found.sampled is not None:
+            access = _estimated(access, sampling(found.sampled))
+        if m.runtimes:
+            access = _estimated(access, "runtime values are the same for all lanes, and each as likely as the others")
+        yield access
+
+
+def _estimated(access: Access, reason: str) -> Access:
+    reasons = f"{access.reason}; {reason}" if access.reason else reason
+    return replace(access, exactness="estimate", reason=reasons)
+
+
+def _strides(argument: Argument) -> list[int]:
+    """Of each dimension, elements from one index to the next."""
+    rank = len(argument.dimensions)
+    strides = [0] * rank
+    stride = 1
+    for d in argument.layout if argument.layout is not None else range(rank - 1, -1, -1):
+        strides[d] = stride
+        stride *= argument.dimensions[d]
+    return strides

@@ -1,0 +1,1 @@
+"""Tiles propagated through maps, and the tile sizes that are valid."""

@@ -1,0 +1,326 @@
+"""What an expression takes on a tile: a grid `offset + stride * [0, size)`, by the structure of the expression.
+
+A tile has a size a dimension and begins at a multiple of it; range variables run whole. Where a grid needs more (a
+quotient must not see a tile that straddles a period), it is a clause over the sizes.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from indexing._core import IndexingMap, Interval, SymbolicExpr, constant, variable
+from indexing.analysis.tiling.sizes import Clause, holds
+
+_MANY = 2**62
+
+
+@dataclass(frozen=True, slots=True)
+class Digit:
+    """The digit `(number // low) mod (high // low)`; `high` None: all that is above."""
+
+    number: SymbolicExpr
+    low: int
+    high: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """`offset + stride * [0, size)`; `whole` is the size when the output is one tile.
+
+    `offset` is over the tile's offsets (and runtime variables); it differs from `base`, where that is a number, by
+    multiples of `grains`, which are over the tile's sizes like `size` and `stride`.
+    """
+
+    offset: SymbolicExpr
+    size: SymbolicExpr
+    stride: SymbolicExpr
+    whole: int
+    base: int | None
+    grains: tuple[SymbolicExpr, ...] = ()
+    digit: Digit | None = None
+
+    @property
+    def single(self) -> bool:
+        """Is it one value, whatever the tile?"""
+        return self.size.constant_value == 1
+
+
+ONE = constant(1)
+ONE_VALUE = Interval(1, 1)
+
+
+class Walk:
+    """Spans of the nodes of a map's results, and the clauses under which they hold. `extents`: sizes of the output."""
+
+    def __init__(self, m: IndexingMap, extents: Sequence[int]) -> None:
+        self.map, self.extents = m, extents
+        self.sizes = [Interval(1, max(n, 1)) for n in extents]
+        self.box = [*(Interval(0, max(n, 1) - 1) for n in extents), *(v.interval for v in (*m.ranges, *m.runtimes))]
+        self.clauses: dict[Clause, None] = {}
+        self.exact = True
+        self._known: dict[SymbolicExpr, Span] = {}
+
+    def result(self, e: SymbolicExpr) -> Span:
+        """The grid of a result; all that it can be, where its clauses leave neither single elements nor the whole."""
+        before, was_exact = dict(self.clauses), self.exact
+        found = self.span(e)
+        if any(all(holds(clause, sizes) for clause in self.clauses) for sizes in self._ends()):
+            return found
+        self.clauses, self.exact = before, was_exact
+        self._known.clear()
+        return self._everything(e)
+
+    def span(self, e: SymbolicExpr) -> Span:
+        """The grid of an expression over the map's variables."""
+        nodes = e.postorder()
+        for (kind, numbers, operands), node in zip(e.nodes(), nodes, strict=True):
+            if node not in self._known:
+                self._known[node] = self._of_node(kind, numbers, [self._known[nodes[k]] for k in operands], node)
+        return self._known[e]
+
+    def _of_node(self, kind: str, numbers: list[int], operands: list[Span], node: SymbolicExpr) -> Span:
+        if kind == "constant":
+            return Span(node, ONE, ONE, 1, numbers[0])
+        if kind == "variable":
+            return self._of_variable(numbers[0])
+        if kind == "sum":
+            return self._of_sum(numbers[0], list(zip(numbers[1:], operands, strict=True)), node)
+        if all(s.single for s in operands):
+            return Span(self._at_offset(node), ONE, ONE, 1, None)
+        if kind in ("floordiv", "mod") and (m := operands[1].base) is not None and operands[1].single and m > 0:
+            return self._of_division(kind, operands[0], m, node)
+        return self._everything(node)
+
+    def _of_variable(self, index: int) -> Span:
+        m = self.map
+        if index < m.num_dims:
+            count = self.extents[index]
+            size = variable(index) if count > 1 else ONE
+            own = variable(index)
+            return Span(own, size, ONE, count, 0, (size,) if count > 1 else (), Digit(own, 1, None))
+        if index < m.num_dims + m.num_ranges:
+            v = m.ranges[index - m.num_dims]
+            count = v.upper - v.lower + 1
+            digit = Digit(variable(index), 1, None)
+            return Span(constant(v.lower), constant(count), ONE, count, v.lower, (), digit)
+        return Span(variable(index - m.num_ranges), ONE, ONE, 1, None)
+
+    def _at_offset(self, node: SymbolicExpr) -> SymbolicExpr:
+        m = self.map
+        ranges = [constant(r.lower) for r in m.ranges]
+        runtimes = [variable(m.num_dims + k) for k in range(m.num_runtimes)]
+        return node.replace_variables([*map(variable, range(m.num_dims)), *ranges, *runtimes])
+
+    def _everything(self, node: SymbolicExpr) -> Span:
+        """No grid is known: all that the expression can be."""
+        bounds = node.range(self.box)
+        self.exact = False
+        count = bounds.upper - bounds.lower + 1
+        return Span(constant(bounds.lower), constant(count), ONE, count, bounds.lower)
+
+    # ------------------------------------------------------------------ sums
+
+    def _of_sum(self, base: int, terms: list[tuple[int, Span]], node: SymbolicExpr) -> Span:
+        offset, first, grains = constant(base), base, []
+        for coeff, s in terms:
+            offset = offset + s.offset * coeff
+            first += coeff * (s.base or 0)
+            grains += [g * abs(coeff) for g in s.grains]
+        known = None if any(s.base is None for _, s in terms) else first
+        live = [(coeff, s) for coeff, s in terms if not s.single]
+        if not live:
+            return Span(offset, ONE, ONE, 1, known, tuple(grains))
+        if len(live) == 1:
+            ((coeff, s),) = live
+            digit = s.digit if len(terms) == 1 else None
+            return Span(offset, s.size, s.stride * coeff, s.whole, known, tuple(grains), digit)
+        if self._share_variables(node):
+            self.exact = False
+        return self._of_many(offset, known, tuple(grains), live, node)
+
+    def _share_variables(self, node: SymbolicExpr) -> bool:
+        _, _, operands = node.nodes()[-1]
+        nodes = node.postorder()
+        used = [v for k in operands for v in nodes[k].used_variables() if self._extent(v) > 1]
+        return len(used) != len(set(used))
+
+    def _extent(self, v: int) -> int:
+        return self.box[v].upper - self.box[v].lower + 1 if v < self.map.num_dims + self.map.num_ranges else 1
+
+    def _of_many(
+        self,
+        offset: SymbolicExpr,
+        base: int | None,
+        grains: tuple[SymbolicExpr, ...],
+        live: list[tuple[int, Span]],
+        node: SymbolicExpr,
+    ) -> Span:
+        steps = []
+        for coeff, s in live:
+            if s.stride.constant_value is None:
+                return self._everything(node)
+            steps.append(s.stride.constant_value * coeff)
+        tiled = [step > 0 for step, (_, s) in zip(steps, live, strict=True) if s.size.constant_value is None]
+        if len(set(tiled)) > 1 or 0 in steps:
+            return self._everything(node)
+        up = tiled[0] if tiled else True
+        digits: list[tuple[int, Span]] = []
+        for step, (_, s) in zip(steps, live, strict=True):
+            if (step > 0) != up:  # begin at the other end, which is known: this one runs whole
+                end = step * (s.whole - 1)
+                offset, base = offset + end, None if base is None else base + end
+            digits.append((abs(step), s))
+        digits.sort(key=lambda d: d[0])
+        is_number = all(a[0] * a[1].whole <= b[0] for a, b in itertools.pairwise(digits))
+        found = self._joined(digits) if is_number else self._window(digits)
+        if found is None:
+            return self._everything(node)
+        size, stride, whole = found
+        return Span(offset, size, stride if up else -stride, whole, base, grains, Digit(node, 1, None))
+
+    def _joined(self, digits: list[tuple[int, Span]]) -> tuple[SymbolicExpr, SymbolicExpr, int] | None:
+        """Digits of one number: single ones, then whole ones, then one of any size, then single ones."""
+        size, stride, above, whole = ONE, constant(0), ONE, 1
+        for step, s in digits:
+            size, whole = size * s.size, whole * s.whole
+            stride = stride + (s.size - 1).min(1) * above * step
+            above = above * (1 - (s.size - 1).min(1))
+        clauses: list[Clause] = []
+        for j, k in itertools.combinations(range(len(digits)), 2):
+            (low, a), (high, b) = digits[j], digits[k]
+            single: Clause = ((a.size, ONE_VALUE), (b.size, ONE_VALUE))
+            if k > j + 1:
+                for _, middle in digits[j + 1 : k]:
+                    clauses.append((*single, (middle.size, Interval(middle.whole, middle.whole))))
+            else:
+                tight = low * a.whole == high
+                clauses.append((*single, (a.size, Interval(a.whole, a.whole))) if tight else single)
+        if not self.need(*clauses):
+            return None
+        if all(s.size.constant_value is not None for _, s in digits):
+            stride = constant(digits[0][0])
+        return size, stride.simplify(self.sizes), whole
+
+    def _window(self, digits: list[tuple[int, Span]]) -> tuple[SymbolicExpr, SymbolicExpr, int] | None:
+        """Steps that overlap: one dense run, where no gap is wider than what the finer steps fill."""
+        unit = digits[0][0]
+        if any(step % unit for step, _ in digits):
+            return None
+        size, whole = ONE, 1
+        clauses: list[Clause] = []
+        for step, s in digits:
+            clauses.append(((size, Interval(step // unit, _MANY)), (s.size, ONE_VALUE)))
+            size = size + (s.size - 1) * (step // unit)
+            whole += (s.whole - 1) * (step // unit)
+        return (size, constant(unit), whole) if self.need(*clauses) else None
+
+    # ------------------------------------------------------------------ quotients and remainders
+
+    def _of_division(self, kind: str, x: Span, m: int, node: SymbolicExpr) -> Span:
+        """`x // m` or `x mod m`: digits of x, where no tile straddles a period."""
+        if x.base is None and not x.single:
+            return self._everything(node)
+        step = x.stride.constant_value
+        if step is None:
+            step = self._dense(x)
+        offset = x.offset // m if kind == "floordiv" else x.offset % m
+        if step is None or step == 0 or x.base is None:
+            return self._everything(node)
+        if step % m == 0 and (kind == "mod" or step > 0):
+            if kind == "mod":
+                return Span(offset, ONE, ONE, 1, None)
+            known = all(g.is_multiple_of(m) for g in x.grains)
+            grains = tuple(g // m for g in x.grains) if known else ()
+            return Span(offset, x.size, constant(step // m), x.whole, x.base // m if known else None, grains)
+        if step < 0 or m % step:
+            return self._everything(node)
+        period = m // step
+        if not self._divides(x, step, period):
+            return self._everything(node)
+        if kind == "floordiv":
+            size, stride, whole = x.size.ceildiv(period), ONE, -(-x.whole // period)
+        else:
+            size, stride, whole = x.size - (x.size - 1) // period * period, constant(step), min(x.whole, period)
+        size = size.simplify(self.sizes)
+        base = x.base // m if kind == "floordiv" else x.base % m
+        grains = (size * step,)
+        if kind == "floordiv":
+            grains = (size, *(g // m for g in x.grains if g != x.size * step))
+        return Span(offset, size, stride, whole, base, grains, _inner(x.digit, kind, m))
+
+    def _dense(self, x: Span) -> int | None:
+        """The stride of a run of digits, where it is one value or steps by 1."""
+        return 1 if self.need(((x.size, ONE_VALUE), (x.stride, ONE_VALUE))) else None
+
+    def _divides(self, x: Span, step: int, period: int) -> bool:
+        """No tile of `x` straddles a multiple of the period, and whole periods begin at one."""
+        assert x.base is not None
+        shift = x.base // step
+        run = x.size * step
+        inside = constant(period) % x.size + constant(shift) % x.size
+        periods = x.size % period + constant(shift % period)
+        for grain in x.grains:
+            if grain != run:
+                inside = inside + grain % run
+            periods = periods + grain % (period * step)
+        zero = Interval(0, 0)
+        if x.base == 0 and x.whole <= period and all(g == run for g in x.grains):
+            return True
+        return self.need(
+            ((x.size, ONE_VALUE), (inside.simplify(self.sizes), zero), (periods.simplify(self.sizes), zero))
+        )
+
+    def need(self, *clauses: Clause) -> bool:
+        """Add clauses, unless one of them holds neither for tiles of one element nor for the whole: then False.
+
+        A clause of which one alternative always holds is left out, and so are alternatives that never do.
+        """
+        added = [self._reduced(clause) for clause in clauses]
+        if any(clause is not None and not any(holds(clause, ends) for ends in self._ends()) for clause in added):
+            return False
+        self.clauses.update((clause, None) for clause in added if clause is not None)
+        return True
+
+    def _ends(self) -> tuple[list[int], list[int]]:
+        return [i.lower for i in self.sizes], [i.upper for i in self.sizes]
+
+    def _reduced(self, clause: Clause) -> Clause | None:
+        kept: dict[tuple[SymbolicExpr, Interval], None] = {}
+        for e, wanted in clause:
+            bounds = e.range(self.sizes)
+            if wanted.contains(bounds):
+                return None
+            if not wanted.intersect(bounds).is_empty:
+                kept[e, wanted] = None
+        return tuple(kept)
+
+
+def _inner(digit: Digit | None, kind: str, m: int) -> Digit | None:
+    """A digit of a digit."""
+    if digit is None:
+        return None
+    at = digit.low * m
+    if kind == "floordiv":
+        return replace(digit, low=at)
+    return replace(digit, high=at if digit.high is None else min(at, digit.high))
+
+
+def independent(spans: Sequence[Span], results: Sequence[SymbolicExpr], moving: Sequence[int]) -> bool:
+    """Do the results take all combinations of their values? `moving`: the variables that take several."""
+    used = [set(e.used_variables()) & set(moving) for e in results]
+    for j, k in itertools.combinations(range(len(results)), 2):
+        if used[j] & used[k] and not _apart(spans[j].digit, spans[k].digit):
+            return False
+    return True
+
+
+def _apart(a: Digit | None, b: Digit | None) -> bool:
+    """Are these different digits of one number?"""
+    if a is None or b is None:
+        return False
+    low, high = (a, b) if a.low < b.low else (b, a)
+    if low.high is None or low.high > high.low:
+        return False
+    return low.number == high.number or (low.number - high.number).is_multiple_of(low.high)

@@ -1,0 +1,154 @@
+"""Tile propagation: which tile of an operand a tile of the output needs, as functions of the output tile's sizes.
+
+A tile is a regular grid: per dimension an offset, a size and a stride; it begins at a multiple of its size. An operand's
+tile follows from the operand's map, node by node (see `spans`). Where a grid needs divisibility, it is a constraint: all
+clauses must hold, each by one of its alternatives; they are never multiplied out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, constant, variable
+from indexing.analysis.tiling.mixed_radix import Walk, independent
+from indexing.analysis.tiling.sizes import Clause, holds, tilings
+from indexing.arguments import integer, item, of_type, one_of, takes
+from indexing.errors import UnsupportedOp
+from indexing.hlo import Instruction
+from indexing.indexing_analysis.instructions import input_to_output, output_to_input
+from indexing.ops.op import OperandIndexing, leaves
+
+__all__ = ["Clause", "Tile", "propagate_tile", "propagate_tiles", "valid_tilings"]
+
+Direction = Literal["to operand", "to output"]
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """The tile that an output tile of sizes d0, .. needs, where `constraints` hold: every clause by some alternative.
+
+    `sizes` and `strides` are over the output tile's sizes, and so is `offsets`, of the output tile at 0; it has the
+    map's runtime variables as symbols. `moved_offsets` maps the offsets of any output tile, multiples of its sizes, to
+    those of this tile. `mask` are conditions on the output's index under which it needs anything at all: elements of
+    the tile for other indices (they may lie outside of the array) are not needed, nor are those of the part of a last
+    tile that the output doesn't have. `exact`: apart from these, the tile holds just what is needed, else it may cover
+    more.
+    """
+
+    offsets: SymbolicMap
+    sizes: SymbolicMap
+    strides: SymbolicMap
+    moved_offsets: SymbolicMap
+    constraints: tuple[Clause, ...]
+    exact: bool = True
+    mask: tuple[tuple[SymbolicExpr, Interval], ...] = ()
+
+    def holds(self, sizes: Sequence[int]) -> bool:
+        """Does the answer hold for an output tile of these sizes?"""
+        return all(holds(clause, sizes) for clause in self.constraints)
+
+
+PROPAGATED = {
+    "map_or_instruction": of_type(IndexingMap, Instruction),
+    "operand": integer,
+    "output": integer,
+    "direction": one_of("to operand", "to output"),
+}
+
+
+@takes(**PROPAGATED)
+def propagate_tile(
+    map_or_instruction: IndexingMap | Instruction,
+    operand: int = 0,
+    output: int = 0,
+    direction: Direction = "to operand",
+) -> Tile:
+    """The tile of an operand that a tile of the output needs; of an output that needs one of the operand, "to output".
+
+    Raises UnsupportedOp where it is read by several maps (see `propagate_tiles`), by none or by an unknown one.
+    """
+    tiles = propagate_tiles(map_or_instruction, operand, output, direction)
+    if len(tiles) != 1:
+        raise UnsupportedOp(
+            f"operand {operand} of {getattr(map_or_instruction, 'name', 'the map')} is read by {len(tiles)} maps: "
+            "propagate_tiles gives a tile for each"
+        )
+    return tiles[0]
+
+
+@takes(**PROPAGATED)
+def propagate_tiles(
+    map_or_instruction: IndexingMap | Instruction,
+    operand: int = 0,
+    output: int = 0,
+    direction: Direction = "to operand",
+) -> tuple[Tile, ...]:
+    """One tile for each different map between the output and the operand; what is needed is their union.
+
+    Raises UnsupportedOp for a map about which nothing is known, or that is known to be empty.
+    """
+    if isinstance(map_or_instruction, IndexingMap):
+        m = map_or_instruction
+        return (propagate(m, [d.upper + 1 for d in m.dims], "the map"),)
+    i = map_or_instruction
+    if direction == "to operand":
+        found = item(output_to_input(i, output), operand, f"{i.name} has", "operands")
+        extents = item(leaves(i.shape), output, f"{i.name} has", "outputs").dimensions
+    else:
+        found = item(input_to_output(i, operand), output, f"{i.name} has", "outputs")
+        extents = item(leaves(i.operands[operand].shape), 0, f"operand {operand} of {i.name} has", "arrays").dimensions
+    name = f"operand {operand} of {i.name}"
+    different: dict[IndexingMap, OperandIndexing] = {}
+    for indexing in found:
+        different.setdefault(indexing.map, indexing)
+    tiles = []
+    for m, indexing in different.items():
+        if m.is_undefined:
+            raise UnsupportedOp(f"{name}: {indexing.reason or 'nothing is known about its map'}")
+        tile = propagate(m, extents, name)
+        tiles.append(tile if indexing.exactness == "exact" else replace(tile, exact=False))
+    return tuple(tiles)
+
+
+@takes(fusion=of_type(Instruction), output=integer)
+def valid_tilings(fusion: Instruction, output: int = 0) -> Iterator[tuple[int, ...]]:
+    """The output tile sizes, from 1 to the whole dimension, at which the tiles of all operands are grids.
+
+    Lazily, the last size fastest: sizes that divisibility asks for are listed, not searched for. Raises UnsupportedOp
+    where an operand's map is unknown.
+    """
+    clauses: dict[Clause, None] = {}
+    for operand, maps in enumerate(output_to_input(fusion, output)):
+        if any(not m.map.is_known_empty for m in maps):
+            for tile in propagate_tiles(fusion, operand, output):
+                clauses.update(dict.fromkeys(tile.constraints))
+    sizes = fusion.shape.leaves[output].dimensions
+    yield from tilings([max(size, 1) for size in sizes], list(clauses))
+
+
+def propagate(m: IndexingMap, extents: Sequence[int], name: str) -> Tile:
+    """Through one map; `extents` are the sizes of the array that its dimensions index."""
+    if m.is_undefined or m.is_known_empty:
+        raise UnsupportedOp(f"{name} is {m}: there is no tile")
+    walk = Walk(m, extents)
+    spans = [walk.result(e) for e in m.results]
+    dims = m.num_dims
+    moved = [s.offset for s in spans]
+    at_zero = [constant(0)] * dims
+    narrowed = [
+        (variable(k), v.interval)
+        for k, (v, n) in enumerate(zip(m.dims, extents, strict=True))
+        if v.lower > 0 or v.upper < n - 1
+    ]
+    moving = [v for v, interval in enumerate(walk.box) if v < dims + m.num_ranges and len(interval) > 1]
+    return Tile(
+        offsets=SymbolicMap(dims, m.num_runtimes, [e.replace_variables(at_zero) for e in moved]),
+        sizes=SymbolicMap(dims, 0, [s.size for s in spans]),
+        strides=SymbolicMap(dims, 0, [s.stride for s in spans]),
+        moved_offsets=SymbolicMap(dims, m.num_runtimes, moved),
+        constraints=tuple(walk.clauses),
+        exact=walk.exact and independent(spans, m.results, moving),
+        mask=(*narrowed, *m.constraints),
+    )

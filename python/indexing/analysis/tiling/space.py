@@ -1,0 +1,281 @@
+"""One tiling space for all that a fusion computes: its dimensions, and the tile of each instruction over them.
+
+The first output's dimensions are parallel ones; what an instruction reduces or contracts adds sequential ones. Another
+output joins the space where its index follows from that of an instruction which the space reaches already, or where it has
+the shape of an output before it; else it adds dimensions of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import prod
+from types import MappingProxyType
+from typing import Literal, TypeAlias
+
+from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, compose, constant, variable
+from indexing.analysis.tiling.propagation import Tile, propagate
+from indexing.analysis.tiling.sizes import Clause, holds, tilings
+from indexing.arguments import of_type, takes
+from indexing.emitters.hero import outputs
+from indexing.errors import IndexingError, UnsupportedOp
+from indexing.hlo import Computation, Instruction
+from indexing.indexing_analysis.instructions import output_to_input
+from indexing.ops.op import OperandIndexing, leaves
+
+__all__ = ["TileDimension", "TilingSpace", "tiling_space"]
+
+Array: TypeAlias = tuple[Instruction, int]  # an instruction and the number of its array
+MOST_MAPS = 64  # of one array
+
+
+@dataclass(frozen=True, slots=True)
+class TileDimension:
+    """A dimension of a tiling space: one of `instruction`'s output, or the `number`-th that it reduces or contracts.
+
+    Tiles along a parallel dimension are independent; along a sequential one, something is accumulated.
+    """
+
+    size: int
+    kind: Literal["parallel", "sequential"]
+    instruction: Instruction
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class TilingSpace:
+    """Tiles of all instructions, over the sizes of one tile of the space: `dimensions[k]` has the size `dk`.
+
+    `roots` has the tile of each output, `tiles` those of each array that is computed or read, by the instruction and the
+    number of its array: several where it is read at several indices. All hold where every clause of `constraints` does.
+    `unknown` lists what no tile is known of, with the reason.
+    """
+
+    dimensions: tuple[TileDimension, ...]
+    roots: tuple[Tile, ...]
+    tiles: Mapping[Array, tuple[Tile, ...]]
+    constraints: tuple[Clause, ...]
+    unknown: tuple[tuple[Instruction, str], ...] = ()
+
+    def holds(self, sizes: Sequence[int]) -> bool:
+        """Do all tiles hold for a tile of these sizes?"""
+        return all(holds(clause, sizes) for clause in self.constraints)
+
+    def valid_tilings(self) -> Iterator[tuple[int, ...]]:
+        """The sizes of a tile of the space at which all tiles hold, lazily, the last size fastest."""
+        return tilings([max(d.size, 1) for d in self.dimensions], self.constraints)
+
+
+@takes(target=of_type(Instruction, Computation))
+def tiling_space(target: Instruction | Computation) -> TilingSpace:
+    """The space of a fusion (or computation), or of one other instruction alone.
+
+    Raises UnsupportedOp where an array is read at more than 64 different indices, or operands disagree about what they
+    contract.
+    """
+    inside = target.called[0] if isinstance(target, Instruction) and target.opcode == "fusion" else target
+    space = _Space({inside} if isinstance(inside, Instruction) else set(inside.instructions.values()))
+    if isinstance(inside, Instruction):
+        for leaf in range(len(leaves(inside.shape))):
+            space.add_root((inside, leaf))
+    else:
+        for output in outputs(inside):
+            space.add_root((output.instruction, output.leaf))
+    return space.finished()
+
+
+@dataclass
+class _Space:
+    """The space as it grows; maps go from its dimensions at the time to the index of an array."""
+
+    cluster: set[Instruction]
+    dimensions: list[TileDimension] = field(default_factory=list)
+    sequential: dict[Instruction, int] = field(default_factory=dict)  # of an instruction, its first dimension
+    maps: dict[Array, dict[IndexingMap, OperandIndexing]] = field(default_factory=dict)
+    roots: list[tuple[Array, IndexingMap]] = field(default_factory=list)
+    unknown: dict[Instruction, str] = field(default_factory=dict)
+
+    def add_root(self, root: Array) -> None:
+        """Join an output to the space, and carry its map to all that leads to it."""
+        m = self._joined(root)
+        if m is None:
+            m = self._with_dimensions(root)
+        self.roots.append((root, m))
+        self._carry({root: {m: OperandIndexing(m)}})
+
+    # ------------------------------------------------------------ outputs
+
+    def _with_dimensions(self, root: Array) -> IndexingMap:
+        first, sizes = len(self.dimensions), _sizes(root)
+        self.dimensions += [TileDimension(n, "parallel", root[0], k) for k, n in enumerate(sizes)]
+        return self._map([variable(first + k) for k in range(len(sizes))])
+
+    def _joined(self, root: Array) -> IndexingMap | None:
+        """A map from the space that reaches each element of the output."""
+        for m in self.maps.get(root, ()):
+            if self._is_whole(m, root):
+                return self._widened(m)
+        for array, to_array in _below(root, self.cluster):
+            for m in self.maps.get(array, ()):
+                found = self._followed(m, to_array, root)
+                if found is not None:
+                    return found
+        same = [m for other, m in self.roots if _sizes(other) == _sizes(root)]
+        return self._widened(same[0]) if same else None
+
+    def _followed(self, m: IndexingMap, to_array: IndexingMap, root: Array) -> IndexingMap | None:
+        """From the space to an array, and back up to the output, where the array's index tells that of the output."""
+        rank = len(_sizes(root))
+        back = to_array.ranges_to_dims([v.name for v in to_array.ranges if v.name is not None]).inverse()
+        if back.ranges or back.runtimes or back.is_known_empty:
+            return None
+        only_root = SymbolicMap(back.num_dims, 0, back.results[:rank])
+        up = IndexingMap(only_root, back.dims, [], [], back.constraints)
+        found = compose(self._widened(m), up).simplify()
+        if not self._is_whole(found, root):
+            return None
+        gone = _used(m) - _used(found)  # the output is accumulated over these
+        for d in gone:
+            self.dimensions[d] = replace(self.dimensions[d], kind="sequential")
+        return found
+
+    def _is_whole(self, m: IndexingMap, root: Array) -> bool:
+        if m.runtimes or m.constraints:
+            return False
+        try:
+            return m.image_count() == prod(_sizes(root))
+        except IndexingError:
+            return False
+
+    # ------------------------------------------------------------ what they read
+
+    def _carry(self, found: dict[Array, dict[IndexingMap, OperandIndexing]]) -> None:
+        order = [i for i in next(iter(found))[0].computation.post_order()[::-1] if i in self.cluster]
+        for i in order:
+            for leaf in range(len(leaves(i.shape))):
+                new = found.pop((i, leaf), {})
+                known = self.maps.setdefault((i, leaf), {}) if new else {}
+                fresh = {m: o for m, o in new.items() if m not in known}
+                known.update(fresh)
+                if len(known) > MOST_MAPS:
+                    raise UnsupportedOp(f"{i.name} is read at more than {MOST_MAPS} different indices")
+                for m, indexing in fresh.items():
+                    self._to_operands(i, leaf, m, indexing, found)
+        for array, maps in found.items():  # outside of the cluster
+            self.maps.setdefault(array, {}).update(maps)
+
+    def _to_operands(
+        self,
+        i: Instruction,
+        leaf: int,
+        m: IndexingMap,
+        indexing: OperandIndexing,
+        found: dict[Array, dict[IndexingMap, OperandIndexing]],
+    ) -> None:
+        if i.opcode == "parameter" or not i.operands:
+            return
+        law = output_to_input(i, leaf)
+        self._add_sequential(i, [o for operand in law for o in operand])
+        for operand, maps in zip(i.operands, law, strict=True):
+            for own in maps:
+                if own.map.is_undefined or indexing.exactness == "unknown":
+                    self.unknown.setdefault(operand, own.reason or indexing.reason)
+                    continue
+                composed = compose(self._with_sequential(i, m, len(own.map.ranges)), _without_ranges(own.map))
+                composed = composed.simplify()
+                exact = "exact" in (indexing.exactness, own.exactness) and indexing.exactness == own.exactness
+                reached = (
+                    OperandIndexing(composed) if exact else replace(own, map=composed, exactness="over-approximate")
+                )
+                if not composed.is_known_empty:
+                    found.setdefault((operand, own.leaf), {}).setdefault(composed, reached)
+
+    def _add_sequential(self, i: Instruction, law: Sequence[OperandIndexing]) -> None:
+        """The dimensions that an instruction reduces or contracts, once; its operands' maps count them alike."""
+        widths = [tuple(v.interval for v in o.map.ranges) for o in law if not o.map.is_undefined and o.map.ranges]
+        if not widths or i in self.sequential:
+            return
+        if len(set(widths)) > 1 or any(v.lower != 0 for v in widths[0]):
+            raise UnsupportedOp(f"the operands of {i.name} are read along different dimensions: it has no tile")
+        self.sequential[i] = len(self.dimensions)
+        self.dimensions += [TileDimension(len(v), "sequential", i, k) for k, v in enumerate(widths[0])]
+
+    def _with_sequential(self, i: Instruction, m: IndexingMap, count: int) -> IndexingMap:
+        """The index of an instruction, and of what it reduces."""
+        wide = self._widened(m)
+        first = self.sequential.get(i, 0)
+        results = [*wide.results, *(variable(first + k) for k in range(count))]
+        symbolic = SymbolicMap(wide.num_dims, wide.num_runtimes, results)
+        return IndexingMap(symbolic, wide.dims, [], wide.runtimes, wide.constraints)
+
+    def _whole_tiles(self, m: IndexingMap) -> Iterator[Clause]:
+        """An output whose index is no part of the space's has other elements where a last tile ends early: none may."""
+        plain = {e.variable_index for e in m.results}
+        for d in sorted(_used(m) - plain):
+            size = self.dimensions[d].size
+            yield ((constant(size) % variable(d), Interval(0, 0)), (variable(d), Interval(size, size)))
+
+    # ------------------------------------------------------------ maps over the space
+
+    def _map(self, results: Sequence[SymbolicExpr]) -> IndexingMap:
+        dims = [Interval(0, max(d.size, 1) - 1) for d in self.dimensions]
+        return IndexingMap(SymbolicMap(len(dims), 0, results), dims)
+
+    def _widened(self, m: IndexingMap) -> IndexingMap:
+        """The map over all dimensions that the space has by now."""
+        if m.num_dims == len(self.dimensions):
+            return m
+        return compose(self._map([variable(k) for k in range(m.num_dims)]), m).simplify()
+
+    def finished(self) -> TilingSpace:
+        """The tiles of all arrays."""
+        extents = [d.size for d in self.dimensions]
+        clauses: dict[Clause, None] = {}
+
+        def tile(m: IndexingMap, array: Array, indexing: OperandIndexing | None = None) -> Tile:
+            found = propagate(self._widened(m), extents, array[0].name)
+            clauses.update(dict.fromkeys(found.constraints))
+            return found if indexing is None or indexing.exactness == "exact" else replace(found, exact=False)
+
+        roots = tuple(tile(m, root) for root, m in self.roots)
+        clauses.update(dict.fromkeys(clause for _, m in self.roots for clause in self._whole_tiles(m)))
+        tiles = {
+            array: tuple(tile(m, array, indexing) for m, indexing in maps.items())
+            for array, maps in self.maps.items()
+            if maps
+        }
+        return TilingSpace(
+            tuple(self.dimensions), roots, MappingProxyType(tiles), tuple(clauses), tuple(self.unknown.items())
+        )
+
+
+def _sizes(array: Array) -> tuple[int, ...]:
+    return leaves(array[0].shape)[array[1]].dimensions
+
+
+def _used(m: IndexingMap) -> set[int]:
+    return {v for e in m.results for v in e.used_variables() if v < m.num_dims}
+
+
+def _without_ranges(m: IndexingMap) -> IndexingMap:
+    """With what is reduced as further dimensions."""
+    return m.ranges_to_dims([v.name for v in m.ranges if v.name is not None])
+
+
+def _below(root: Array, cluster: set[Instruction]) -> Iterator[tuple[Array, IndexingMap]]:
+    """What an output reads at one index each, nearest first, with the map to it."""
+    pending = [(root, IndexingMap.identity(_sizes(root)))]
+    seen = {root}
+    while pending:
+        (i, leaf), m = pending.pop(0)
+        if i not in cluster or i.opcode == "parameter":
+            continue
+        for operand, maps in zip(i.operands, output_to_input(i, leaf), strict=True):
+            if len(maps) != 1 or maps[0].exactness != "exact" or maps[0].map.runtimes:
+                continue
+            array = (operand, maps[0].leaf)
+            to_array = compose(m, maps[0].map).simplify()
+            if array not in seen and not to_array.is_known_empty and not to_array.constraints:
+                seen.add(array)
+                pending.append((array, to_array))
+                yield array, to_array

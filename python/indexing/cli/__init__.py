@@ -1,0 +1,3 @@
+"""The command `indexing`."""
+
+from indexing.cli.commands import main as main

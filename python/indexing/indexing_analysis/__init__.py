@@ -1,0 +1,1 @@
+"""Indexing maps of instructions: through computations and fusions, inverse, accesses of functions."""

@@ -1,0 +1,77 @@
+"""Accesses: at which index, and how often, a function reads an array of an instruction.
+
+An access is followed from a function's own index through the output-to-input maps of the instructions that it computes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from math import prod
+from typing import TYPE_CHECKING
+
+from indexing._core import IndexingMap, compose
+
+if TYPE_CHECKING:
+    from indexing.ops.op import OperandIndexing
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """Array `leaf` of an instruction is read at `map` of a function's index, which has `points` points.
+
+    `context` tells apart what equal maps don't: loops, runtime values, the user that reads unknown elements. Where these
+    are unknown (`is_known` is false) the map is the identity, and every element is read for each point.
+    """
+
+    map: IndexingMap
+    points: int = field(compare=False)
+    leaf: int = 0
+    context: tuple[Hashable, ...] = ()
+    is_known: bool = True
+
+    @staticmethod
+    def of_all(sizes: tuple[int, ...], leaf: int = 0, *context: Hashable) -> Access:
+        """Each element of an array of `sizes`, once."""
+        return Access(IndexingMap.identity(sizes), prod(sizes), leaf, context)
+
+    @property
+    def reads(self) -> int:
+        """How many elements are read over all points, constraints left aside."""
+        known = self.map
+        if known.is_known_empty:
+            return 0
+        return prod(max(v.interval.upper - v.interval.lower + 1, 0) for v in (*known.dims, *known.ranges))
+
+    def evaluations(self, calls: int) -> int:
+        """How many elements are read where the function is called `calls` times."""
+        return -(-calls * self.reads // self.points) if self.points else 0
+
+
+class AccessComposer:
+    """Follows accesses through instructions; equal pairs of maps are composed once."""
+
+    def __init__(self) -> None:
+        """Nothing is composed yet."""
+        self._composed: dict[tuple[IndexingMap, IndexingMap], IndexingMap] = {}
+
+    def through(
+        self, access: Access, indexing: OperandIndexing, user: Hashable, position: int, sizes: tuple[int, ...]
+    ) -> Access:
+        """How the function reads operand `position` of `user`, an array of `sizes`, where it reads `user` at `access`."""
+        leaf = indexing.leaf
+        if indexing.exactness == "unknown" or indexing.map.is_undefined:
+            return Access(IndexingMap.identity(sizes), 1, leaf, (user, position), is_known=False)
+        context = access.context
+        if indexing.map.ranges:
+            context = (*context, ("loop", user))
+        if indexing.runtime_values:
+            values = ((v.instruction, v.output, self._compose(access.map, v.map)) for v in indexing.runtime_values)
+            context = (*context, *values)
+        return Access(self._compose(access.map, indexing.map), access.points, leaf, context, access.is_known)
+
+    def _compose(self, first: IndexingMap, second: IndexingMap) -> IndexingMap:
+        found = self._composed.get((first, second))
+        if found is None:
+            found = self._composed[first, second] = compose(first, second).simplify()
+        return found

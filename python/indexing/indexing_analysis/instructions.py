@@ -1,0 +1,148 @@
+"""Indexing of instructions, both ways, through fusions and called computations; of clusters; and of epilogues.
+
+Maps are simplified and remembered per module, by what an instruction's maps depend on: opcode, shapes, attributes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from indexing._core import IndexingMap
+from indexing.arguments import check_number, each, integer, of_type, takes
+from indexing.errors import InvalidMap
+from indexing.hlo import Instruction
+from indexing.hlo.layout import to_logical, to_physical
+from indexing.ops.compose import follow
+from indexing.ops.op import Indexing, OperandIndexing, leaves
+from indexing.ops.through import (
+    Arrays,
+    indexing_to,
+    instruction_indexing,
+    instruction_inverse,
+    merge,
+    prepare_called,
+    starting,
+    walk,
+    with_leaf,
+)
+from indexing.ops.tuples import is_array
+
+if TYPE_CHECKING:
+    from indexing.hlo import Computation, Shape
+
+__all__ = ["epilogue_indexing", "grouped_indexing", "input_to_output", "output_to_input"]
+
+
+@takes(instruction=of_type(Instruction), output=integer)
+def output_to_input(instruction: Instruction, output: int = 0, physical_layout: bool = False) -> Indexing:
+    """For each operand, the maps from an index of array `output` of the instruction to the operand's elements it needs.
+
+    Maps are simplified, and composed through the computation of a fusion or call. An operand without maps isn't read.
+    Arrays of a tuple-shaped instruction are counted in order, nested tuples flattened. With `physical_layout`, indices
+    are those of physical shapes (sizes from major to minor) on both sides. Raises IndexingError where there is no such
+    output, UnsupportedOp for an opcode that HLO doesn't have.
+    """
+    count = len(instruction.shape.leaves)
+    if not 0 <= output < count:
+        check_number(output, max(count, 1), f"{instruction.name} has", "outputs")
+        return [[] for _ in instruction.operands]  # an empty tuple has no elements
+    found = instruction_indexing(instruction, output)
+    if physical_layout:
+        result = leaves(instruction.shape)[output]
+        pairs = zip(found, instruction.operands, strict=True)
+        return [[_physical(m, result, leaves(o.shape)[m.leaf]) for m in maps] for maps, o in pairs]
+    return [maps.copy() for maps in found]
+
+
+@takes(instruction=of_type(Instruction), input=integer)
+def input_to_output(instruction: Instruction, input: int = 0, physical_layout: bool = False) -> Indexing:
+    """For each array of the instruction, the maps from an index of operand `input` to the elements that need it.
+
+    Where the operand is a tuple, `leaf` says which of its arrays a map starts from. Otherwise as `output_to_input`.
+    """
+    if instruction.operands or instruction.opcode == "parameter" or input:
+        check_number(input, len(instruction.operands), f"{instruction.name} has", "operands")
+    found = instruction_inverse(instruction, input)
+    if physical_layout and instruction.operands:
+        sources = leaves(instruction.operands[input].shape)
+        pairs = zip(found, leaves(instruction.shape), strict=True)
+        return [[_physical(m, sources[m.leaf], result) for m in maps] for maps, result in pairs]
+    return [maps.copy() for maps in found]
+
+
+@takes(instructions=each(Instruction), target=of_type(Instruction), output=integer)
+def grouped_indexing(
+    instructions: Iterable[Instruction], target: Instruction, output: int = 0
+) -> dict[Instruction, list[OperandIndexing]]:
+    """Maps from array `output` of `target` to every instruction that leads to it within a cluster, and to its inputs.
+
+    The cluster is `instructions` of one computation; a fusion among them counts with the instructions of its
+    computation, whose parameters stand for its operands. Producers outside of the cluster are named but not looked
+    through; `target` itself has the identity. Raises InvalidMap where `target` isn't in the cluster.
+    """
+    cluster = dict.fromkeys(instructions)
+    fusions = {i.called[0]: i for i in cluster if i.opcode == "fusion"}
+    if target not in cluster and target.computation not in fusions:
+        raise InvalidMap(
+            f"{target.name} is not in the cluster: give the cluster's instructions, {target.name} among them"
+        )
+    check_number(output, len(leaves(target.shape)), f"{target.name} has", "outputs")
+    found: Arrays = {target: {output: starting(target, output)}}
+    outer = target.computation
+    if target not in cluster:
+        fusion = fusions[target.computation]
+        outer = fusion.computation
+        _through_fusion(fusion, found)
+    for i in outer.post_order()[::-1]:
+        if i not in cluster or i not in found:
+            continue
+        if i in fusions.values():
+            found[i.called[0].root] = {leaf: maps.copy() for leaf, maps in sorted(found[i].items())}
+            _through_fusion(i, found)
+        else:
+            walk(found, [i])
+    grouped: dict[Instruction, list[OperandIndexing]] = {}
+    for i, arrays in found.items():
+        if i.opcode != "parameter" or i.computation not in fusions:
+            grouped[i] = [with_leaf(m, leaf) for leaf, maps in arrays.items() for m in maps.values()]
+    return grouped
+
+
+@takes(hero=of_type(Instruction), root=of_type(Instruction))
+def epilogue_indexing(hero: Instruction, root: Instruction) -> IndexingMap:
+    """The map from an index of `hero` to the index of `root` that it ends up at, through the instructions between.
+
+    Both belong to one computation; the map of a hero that is its own root is the identity. Raises InvalidMap where
+    no path leads from one to the other, or where several with different maps do.
+    """
+    if hero.computation is not root.computation:
+        raise InvalidMap(f"{hero.name} and {root.name} belong to different computations: give two of one computation")
+    prepare_called(hero.computation)
+    found = indexing_to(hero, 0, hero.computation.post_order()).get(root, {}).get(0, {})
+    if len(found) != 1:
+        how_many = "no path leads" if not found else f"{len(found)} paths with different maps lead"
+        raise InvalidMap(f"{how_many} from {hero.name} to {root.name}: an epilogue has one map")
+    return next(iter(found.values())).map
+
+
+def _through_fusion(fusion: Instruction, found: Arrays) -> None:
+    """Walk the fusion's computation from what is found in it to its parameters, and pass these on to its operands."""
+    inside: Computation = fusion.called[0]
+    prepare_called(inside)
+    walk(found, reversed(inside.post_order()))
+    for parameter, operand in zip(inside.parameters, fusion.operands, strict=True):
+        for leaf, maps in sorted(found.get(parameter, {}).items()):
+            into = found.setdefault(operand, {}).setdefault(leaf, {})
+            for m in maps.values():
+                merge(into, m)
+
+
+def _physical(m: OperandIndexing, source: Shape, target: Shape) -> OperandIndexing:
+    """The map between physical indices of both sides."""
+    if not (is_array(source) and is_array(target)):
+        return m
+    from_physical = OperandIndexing(to_logical(source))
+    moved = follow(follow(from_physical, m), OperandIndexing(to_physical(target)))
+    return replace(moved, leaf=m.leaf)

@@ -1,0 +1,123 @@
+"""References of collectives: the operands of all replicas to the results of all replicas."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from indexing.lazy import np
+from indexing.ops.interpret import apply
+from indexing.ops.op import Across, Array, HloValue, leaves, only_array
+from indexing.ops.replica_groups import group_with, groups_of, pairs_of
+from indexing.ops.tuples import nest
+
+if TYPE_CHECKING:
+    from indexing.hlo import Instruction
+
+PERMUTES = frozenset({"collective-permute", "collective-permute-start"})
+
+Operands = Sequence[Sequence[HloValue]]
+
+
+def _each_operand(exchange: Callable[[Instruction, list[Array], int], Array]) -> Across:
+    """A collective that treats its operands one by one: `exchange` gets the group's arrays and the own position."""
+
+    def across(i: Instruction, operands: Operands) -> list[HloValue]:
+        found: list[HloValue] = []
+        for replica in range(len(operands)):
+            group = group_with(groups_of(i), replica)
+            own = group.index(replica)
+            results = [exchange(i, [only_array(operands[m][k]) for m in group], own) for k in range(len(i.operands))]
+            found.append(tuple(results) if len(results) > 1 else results[0])
+        return found
+
+    return across
+
+
+def _reduction(i: Instruction, arrays: Sequence[Array]) -> Array:
+    total = arrays[0]
+    for a in arrays[1:]:
+        total = only_array(apply(i.computation_of("to_apply"), total, a))
+    return total
+
+
+def _gather(i: Instruction, arrays: list[Array], own: int) -> Array:
+    return np.concatenate(arrays, axis=i.ints("dimensions")[0])
+
+
+def _reduce(i: Instruction, arrays: list[Array], own: int) -> Array:
+    return _reduction(i, arrays)
+
+
+def _reduce_scatter(i: Instruction, arrays: list[Array], own: int) -> Array:
+    return np.split(_reduction(i, arrays), len(arrays), axis=i.ints("dimensions")[0])[own]
+
+
+def _first(i: Instruction, arrays: list[Array], own: int) -> Array:
+    return arrays[0]
+
+
+all_gather: Across = _each_operand(_gather)
+all_reduce: Across = _each_operand(_reduce)
+reduce_scatter: Across = _each_operand(_reduce_scatter)
+broadcast: Across = _each_operand(_first)
+
+
+def permute(i: Instruction, operands: Operands) -> list[HloValue]:
+    """Each target gets its source's operand, the others zeros."""
+    source = {t: s for s, t in pairs_of(i)}
+    return [
+        operands[source[r]][0] if r in source else np.zeros_like(only_array(operands[r][0]))
+        for r in range(len(operands))
+    ]
+
+
+def all_to_all(i: Instruction, operands: Operands) -> list[HloValue]:
+    """Replica r's part j goes to the j-th member as its part number position(r)."""
+    found: list[HloValue] = []
+    for replica in range(len(operands)):
+        group = group_with(groups_of(i), replica)
+        own = group.index(replica)
+        if i.shape.is_tuple:
+            found.append(tuple(operands[m][own] for m in group))
+        else:
+            d = i.ints("dimensions")[0]
+            parts = [np.split(only_array(operands[m][0]), len(group), axis=d)[own] for m in group]
+            found.append(np.concatenate(parts, axis=d))
+    return found
+
+
+def ragged_all_to_all(i: Instruction, operands: Operands) -> list[HloValue]:
+    """Member m sends `send_sizes[k]` rows from `input_offsets[k]` to the k-th member's `output_offsets[k]`."""
+    found: list[HloValue] = []
+    for replica in range(len(operands)):
+        group = group_with(groups_of(i), replica)
+        own = group.index(replica)
+        out = only_array(operands[replica][1]).copy()
+        for m in group:
+            data, _, offsets, sizes, targets, _ = (only_array(o) for o in operands[m])
+            rows = sizes.size // len(group)
+            for k in range(own * rows, (own + 1) * rows):
+                start, size, target = int(offsets[k]), int(sizes[k]), int(targets[k])
+                out[target : target + size] = data[start : start + size]
+        found.append(out)
+    return found
+
+
+def own_id(i: Instruction, operands: Operands) -> list[HloValue]:
+    """The position of each replica."""
+    return [np.array(r, dtype=i.shape.dtype) for r in range(len(operands))]
+
+
+def started(across: Across) -> Across:
+    """The start of a collective: its operands, its results, and contexts without data, as one tuple."""
+
+    def start(i: Instruction, operands: Operands) -> list[HloValue]:
+        results = across(i, operands)
+        contexts = [
+            nest(part, [np.zeros(s.dimensions, s.dtype) for s in leaves(part)]) for part in i.shape.elements[2:]
+        ]
+        inputs = [tuple(o) if i.shape.elements[0].is_tuple else o[0] for o in operands]
+        return [(given, result, *contexts) for given, result in zip(inputs, results, strict=True)]
+
+    return start

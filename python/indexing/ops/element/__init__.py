@@ -1,0 +1,1 @@
+"""Element code: how a kernel computes one element of an op."""

@@ -1,0 +1,114 @@
+"""Element code of ops that move elements: index transformations, concatenate, pad, iota, constants, calls, map."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from indexing.errors import UnsupportedOp
+from indexing.hlo.layout import bit_width, linearize, major_to_minor
+from indexing.ops.element.types import ElementType, element_type
+from indexing.ops.elementwise.bitcast_convert import bits_of, from_bits, joined_bits, part_of_bits
+from indexing.ops.elementwise.conversion import convert_code
+
+if TYPE_CHECKING:
+    from indexing.hlo import Instruction
+    from indexing.ops.element.context import ElementContext, Index, Value
+
+
+def move(ctx: ElementContext, instruction: Instruction, output: int, index: Index) -> Value:
+    """The element of operand 0 that the op's map names."""
+    found = ctx.indexing(instruction, output)[0][0]
+    return ctx.operand(instruction, 0, ctx.mapped(found.map, index).index, found.leaf)
+
+
+def bitcast(ctx: ElementContext, instruction: Instruction, output: int, index: Index) -> Value:
+    """The same memory; a change of type keeps the bits of each element, one of width splits or joins elements."""
+    source = element_type(instruction.operands[0].shape.element_type)
+    target = element_type(instruction.shape.element_type)
+    if bit_width(source.name) != bit_width(target.name):
+        return _of_another_width(ctx, instruction, output, index, source, target)
+    value = move(ctx, instruction, output, index)
+    if source is target:
+        return value
+    bits = bits_of(ctx, source, value)
+    return ctx.let(target.name, from_bits(ctx, target, bits), rounds=False)
+
+
+def _of_another_width(
+    ctx: ElementContext, instruction: Instruction, output: int, index: Index, source: ElementType, target: ElementType
+) -> Value:
+    """The parts that memory holds one after another, the lowest bits first; or one part of a wider element."""
+    if "complex" in (source.kind, target.kind):
+        what = f"a kernel cannot read {source.name} memory as {target.name}"
+        raise UnsupportedOp(f"{instruction.name}: {what}: complex elements stay whole; bitcast their real type")
+    found = ctx.indexing(instruction, output)[0][0].map
+    wide, narrow = bit_width(target.name), bit_width(source.name)
+    if wide > narrow:
+        places = [ctx.mapped(found, index, (ctx.constant(k),)).index for k in range(wide // narrow)]
+        bits = joined_bits(ctx, [ctx.operand(instruction, 0, at) for at in places], source, target)
+    else:
+        order = major_to_minor(instruction.shape)
+        sizes = instruction.shape.dimensions
+        part = linearize([index[d] for d in order], [sizes[d] for d in order]) % (narrow // wide)
+        bits = part_of_bits(ctx, source, ctx.operand(instruction, 0, ctx.mapped(found, index).index), part * wide)
+    return ctx.let(target.name, from_bits(ctx, target, bits), rounds=False)
+
+
+def constant(ctx: ElementContext, instruction: Instruction, output: int, index: Index) -> Value:
+    """A literal, or an entry of a table."""
+    return ctx.table(instruction, index)
+
+
+def iota(ctx: ElementContext, instruction: Instruction, output: int, index: Index) -> Value:
+    """The index itself, as the element type holds it."""
+    kind = element_type(instruction.shape.element_type)
+    number = ctx.integer(index[instruction.integer("iota_dimension", 0)])
+    return ctx.let(kind.name, convert_code(ctx, number, kind))
+
+
+def concatenate(ctx: ElementContext, instruction: Instruction, output: int, index: Index) -> Value:
+    """One branch an operand: the operand whose part of the dimension holds the index is read there."""
+    kind = instruction.shape.element_type
+    result = ctx.variable(kind, zero(ctx, kind))
+    for k, (operand, found) in enumerate(zip(instruction.operands, ctx.indexing(instruction, output), strict=True)):
+        if not found or operand.shape.element_count == 0:
+            continue
+        at = ctx.mapped(found[0].map, index)
+        with ctx.when(at.conditions):
+            ctx.assign(result, ctx.operand(instruction, k, ctx.inside(at.index, operand.shape.dimensions)))
+    return result
+
+
+def pad(ctx: ElementContext, instruction: Instruction, output: int, index: Index) -> Value:
+    """The padding value, replaced by the operand's element where the map's constraints hold."""
+    value = ctx.operand(instruction, 1, ())
+    result = ctx.variable(instruction.shape.element_type, value)
+    found = ctx.indexing(instruction, output)[0]
+    sizes = instruction.operands[0].shape.dimensions
+    if found and instruction.operands[0].shape.element_count and not found[0].map.is_known_empty:
+        at = ctx.mapped(found[0].map, index)
+        with ctx.when(at.conditions):
+            ctx.assign(result, ctx.operand(instruction, 0, ctx.inside(at.index, sizes)))
+    return result
+
+
+def call(ctx: ElementContext, instruction: Instruction, output: int, index: Index) -> Value:
+    """The called computation, written in place."""
+    return ctx.call(instruction.called[0], instruction, output, index)
+
+
+def apply_map(ctx: ElementContext, instruction: Instruction, output: int, index: Index) -> Value:
+    """The scalar computation, on the operands' elements at the index."""
+    values = [ctx.operand(instruction, k, index) for k in range(len(instruction.operands))]
+    return ctx.apply(instruction.called[0], values)[output]
+
+
+def pass_on(ctx: ElementContext, instruction: Instruction, output: int, index: Index) -> Value:
+    """The operand itself, array by array."""
+    return ctx.operand(instruction, 0, index, output)
+
+
+def zero(ctx: ElementContext, name: str) -> Value:
+    """Zero of an element type."""
+    kind = element_type(name).kind
+    return ctx.number(name, {"pred": False, "float": 0.0, "complex": 0j}.get(kind, 0))

@@ -1,0 +1,1 @@
+"""Calls of libraries (custom-call), read as the HLO that they stand for."""

@@ -1,0 +1,150 @@
+"""custom-call: calls of libraries, read by one table as the HLO that they stand for; what no line knows is unknown.
+
+A line has the targets, the opcode that they stand for, and the function that reads the call's attributes and writes
+it as HLO. Maps, their inverses and the reference go through that text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from indexing.errors import IndexingError, UnsupportedOp
+from indexing.ops.interpret import run_computation
+from indexing.ops.library_calls import convolutions, onednn, products, solvers
+from indexing.ops.library_calls.hlo_text import Config, HloText, Value, backend_config
+from indexing.ops.op import HloValue, Indexing, Op, leaves, unknown
+from indexing.ops.through import computation_indexing, computation_inverse
+
+if TYPE_CHECKING:
+    from indexing.hlo import Computation, Instruction
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryCall:
+    """One line of the table: `write` gives the first results; what a call has beyond them are workspaces."""
+
+    targets: tuple[str, ...]
+    opcode: str
+    write: Callable[[HloText, Config], Sequence[Value]]
+
+
+def _same(text: HloText, config: Config) -> list[Value]:
+    """The operand as it is: the call marks it."""
+    return [text.operand(0)]
+
+
+_LAPACK = "sdcz"
+LIBRARY_CALLS = (
+    LibraryCall(("__cublas$gemm", "__cublas$lt$matmul"), "dot", products.gemm),
+    LibraryCall(("__cublas$lt$matmul$f8",), "dot", products.scaled_gemm),
+    LibraryCall(("__onednn$matmul",), "dot", onednn.matmul),
+    LibraryCall(("__cudnn$convForward",), "convolution", convolutions.forward),
+    LibraryCall(("__cudnn$convBiasActivationForward",), "convolution", convolutions.bias_activation),
+    LibraryCall(("__cudnn$convBackwardInput",), "convolution", convolutions.backward_input),
+    LibraryCall(("__cudnn$convBackwardFilter",), "convolution", convolutions.backward_filter),
+    LibraryCall(("__onednn$convolution",), "convolution", onednn.conv),
+    LibraryCall(("__onednn$softmax",), "exponential", onednn.softmax),
+    LibraryCall(("__onednn$layernorm",), "rsqrt", onednn.layer_norm),
+    LibraryCall(("__cublas$triangularSolve",), "triangular-solve", solvers.triangular_solve),
+    LibraryCall(tuple(f"lapack_{t}trsm_ffi" for t in _LAPACK), "triangular-solve", solvers.lapack_solve),
+    LibraryCall(
+        (
+            "__cusolver$cholesky",
+            "cusolver_potrf_ffi",
+            "hipsolver_potrf_ffi",
+            *(f"lapack_{t}potrf_ffi" for t in _LAPACK),
+        ),
+        "cholesky",
+        solvers.cholesky,
+    ),
+    LibraryCall(("TopK", "__gpu$TopK"), "topk", solvers.top_k),
+    LibraryCall(
+        (
+            "Sharding",
+            "SPMDFullToShardShape",
+            "SPMDShardToFullShape",
+            "annotate_device_placement",
+            "LayoutConstraint",
+            "MoveToHost",
+            "MoveToDevice",
+            "xla.sdy.FuncResultSharding",
+        ),
+        "copy",
+        _same,
+    ),
+)
+_BY_TARGET = {target: line for line in LIBRARY_CALLS for target in line.targets}
+
+
+class _Read(dict[int, "Computation | str"]):
+    """What the calls of a module stand for, by signature: a computation, or why there is none."""
+
+
+def custom_call_target(i: Instruction) -> str:
+    """The target's name, without its quotes."""
+    return i.text("custom_call_target", "")
+
+
+def stands_for(i: Instruction) -> Computation | str:
+    """The computation that a call stands for, its operands as parameters; or the reason why it is unknown."""
+    known = i.module.attached(_Read)
+    found = known.get(i.signature)
+    if found is None:
+        found = known[i.signature] = _read(i)
+    return found
+
+
+def _read(i: Instruction) -> Computation | str:
+    target = custom_call_target(i)
+    line = _BY_TARGET.get(target)
+    if line is None:
+        return f"what custom-call {target!r} computes is known to its library only"
+    try:
+        text = HloText(i)
+        return text.finish(line.write(text, backend_config(i)))
+    except (IndexingError, ValueError, TypeError, AttributeError, KeyError, IndexError) as error:
+        return f"custom-call {target!r} can't be read as {line.opcode}: {str(error).splitlines()[0]}"
+
+
+def _from_output(i: Instruction, output: int) -> Indexing:
+    found = stands_for(i)
+    if isinstance(found, str):
+        return [[unknown(f"{found}: it may read anything")] for _ in i.operands]
+    return computation_indexing(found, output, i.operands)
+
+
+def _from_input(i: Instruction, operand: int) -> Indexing:
+    found = stands_for(i)
+    if isinstance(found, str):
+        return [[unknown(f"{found}: it may use its operands for anything")] for _ in leaves(i.shape)]
+    return computation_inverse(found, operand, i.operands)
+
+
+def _reference(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
+    found = stands_for(i)
+    if isinstance(found, str):
+        raise UnsupportedOp(_refusal(i) or "")
+    return run_computation(found, operands)
+
+
+def _refusal(i: Instruction) -> str | None:
+    found = stands_for(i)
+    if not isinstance(found, str):
+        return None
+    advice = "replace it by HLO, or end the program there and pass what it gives as a parameter to another one"
+    return f"{i.name}: {found}; {advice}"
+
+
+OPS: tuple[Op, ...] = (
+    Op(
+        "custom-call",
+        "the law of the HLO that the library call stands for; of annotations out[i] = in[i]",
+        _from_output,
+        _reference,
+        _from_input,
+        refusal=_refusal,
+        exactness="as exact as that HLO; unknown for other targets",
+    ),
+)

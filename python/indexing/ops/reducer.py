@@ -1,0 +1,109 @@
+"""Reducing computations: which of them numpy folds at once, and how the others are folded over whole arrays.
+
+HLO leaves the order of a reduction open for an associative function. Sums of narrow floats are folded in float64 and
+rounded once; other computations are folded as a tree of neighbours, which keeps the operands' order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from indexing.lazy import np
+from indexing.ops import interpret
+from indexing.ops.contraction import accumulator, is_complex, is_float, to_element
+from indexing.ops.op import Array, only_array
+
+if TYPE_CHECKING:
+    from indexing.hlo import Computation
+
+_UFUNCS = {
+    "add": "add",
+    "multiply": "multiply",
+    "maximum": "maximum",
+    "minimum": "minimum",
+    "and": "bitwise_and",
+    "or": "bitwise_or",
+    "xor": "bitwise_xor",
+}
+_PREDICATES = {
+    "add": "logical_or",
+    "multiply": "logical_and",
+    "maximum": "logical_or",
+    "minimum": "logical_and",
+    "and": "logical_and",
+    "or": "logical_or",
+    "xor": "logical_xor",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Monoid:
+    """A function numpy folds by itself: the ufunc, the type it is folded in, and its neutral element there."""
+
+    ufunc: np.ufunc
+    wide: np.dtype
+    neutral: Array
+
+
+def monoid(computation: Computation, dtype: np.dtype) -> Monoid | None:
+    """The monoid a scalar computation of two parameters is on an element type, or None."""
+    root = computation.root
+    if len(computation.parameters) != 2 or root.opcode not in _UFUNCS:
+        return None
+    if {operand.name for operand in root.operands} != {p.name for p in computation.parameters}:
+        return None
+    if any(p.shape.dtype != dtype for p in computation.parameters) or root.shape.dtype != dtype:
+        return None
+    ufunc: np.ufunc = getattr(np, (_PREDICATES if dtype.kind == "b" else _UFUNCS)[root.opcode])
+    if is_complex(dtype) and root.opcode in ("maximum", "minimum"):
+        return None
+    wide = accumulator(dtype)
+    return Monoid(ufunc, wide, _neutral(root.opcode, dtype, wide))
+
+
+def _neutral(opcode: str, dtype: np.dtype, wide: np.dtype) -> Array:
+    if wide.kind == "b":
+        return np.array(opcode in ("multiply", "minimum", "and"), wide)
+    simple = {"add": 0, "or": 0, "xor": 0, "multiply": 1, "and": -1}
+    if opcode in simple:
+        return np.array(simple[opcode], wide)
+    if is_float(dtype):
+        return np.array(-np.inf if opcode == "maximum" else np.inf, wide)
+    limits = np.iinfo(np.int64)
+    return np.array(limits.min if opcode == "maximum" else limits.max, wide)
+
+
+def widen(values: Array, found: Monoid) -> Array:
+    """Values in the type they are folded in. Unsigned 64-bit ones keep their bits where the order doesn't matter."""
+    return values.astype(found.wide)
+
+
+def foldable(found: Monoid | None, dtype: np.dtype) -> bool:
+    """Whether the monoid's wide type orders the element type's values: uint64 doesn't fit into int64."""
+    return found is not None and not (dtype == np.uint64 and found.ufunc in (np.maximum, np.minimum))
+
+
+def apply(computation: Computation, arguments: Sequence[Array]) -> tuple[Array, ...]:
+    """A scalar computation applied element by element to whole arrays; its results, one or those of a tuple."""
+    result = interpret.apply(computation, *arguments)
+    return tuple(only_array(r) for r in result) if isinstance(result, tuple) else (only_array(result),)
+
+
+def fold(computation: Computation, rows: Sequence[Array]) -> tuple[Array, ...]:
+    """Folds the leading axis (of length at least 1) of each array with a computation of two times as many scalars."""
+    values = tuple(rows)
+    while values[0].shape[0] > 1:
+        even = values[0].shape[0] // 2 * 2
+        left, right = [v[0:even:2] for v in values], [v[1:even:2] for v in values]
+        folded = apply(computation, [*left, *right])
+        values = tuple(np.concatenate([f, v[even:]]) for f, v in zip(folded, values, strict=True))
+    return tuple(v[0] for v in values)
+
+
+def fold_ufunc(found: Monoid, values: Array, axes: tuple[int, ...], start: Array) -> Array:
+    """Folds some axes of an array, from `start`; the result in the array's element type."""
+    with np.errstate(all="ignore"):
+        wide = found.ufunc.reduce(widen(values, found), axis=axes, initial=found.neutral[()], dtype=found.wide)
+        return to_element(found.ufunc(widen(start, found), wide), values.dtype)

@@ -1,0 +1,204 @@
+"""Ops that name, group and order values: parameters, constants, tuples, tokens, asynchronous copies."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from indexing.errors import IndexingError
+from indexing.lazy import np
+from indexing.ops.element import moves
+from indexing.ops.op import (
+    HloValue,
+    Indexing,
+    Op,
+    OperandIndexing,
+    Reference,
+    identity,
+    leaves,
+)
+
+if TYPE_CHECKING:
+    from indexing.hlo import Instruction, Shape
+
+
+NAMES_ARRAYS = frozenset({"get-tuple-element", "tuple"})  # what computes nothing: it names arrays of its operands
+
+
+def is_array(shape: Shape) -> bool:
+    """Has it elements? Tokens and opaque values have none."""
+    return shape.element_type not in ("token", "opaque")
+
+
+def alias(shape: Shape, leaf: int) -> list[OperandIndexing]:
+    """Element i of the array is element i of array `leaf` of the operand; a token has no elements to map."""
+    if not is_array(shape):
+        return []
+    return [OperandIndexing(identity(shape.dimensions).map, leaf=leaf)]
+
+
+def leaf_before(shape: Shape, element: int) -> int:
+    """How many arrays of a tuple shape come before its `element`-th element."""
+    return shape.leaf_offsets[element]
+
+
+def named_array(instruction: Instruction, leaf: int) -> tuple[Instruction, int]:
+    """The operand of a tuple, or of an element of one, that has array `leaf`, and which of its arrays that is."""
+    if instruction.opcode == "get-tuple-element":
+        (operand,) = instruction.operands
+        return operand, leaf + leaf_before(operand.shape, instruction.integer("index", 0))
+    element = bisect_right(instruction.shape.leaf_offsets, leaf) - 1  # empty tuples have no arrays and are passed over
+    return instruction.operands[element], leaf - instruction.shape.leaf_offsets[element]
+
+
+def array_source(instruction: Instruction, leaf: int) -> tuple[Instruction, int]:
+    """Through tuples and their elements to the instruction that computes array `leaf`, and which of its arrays that is."""
+    while instruction.opcode in NAMES_ARRAYS:
+        instruction, leaf = named_array(instruction, leaf)
+    return instruction, leaf
+
+
+def nest(shape: Shape, flat: Sequence[HloValue]) -> HloValue:
+    """Values of the leaves of `shape`, in order, as the nested tuple that it describes."""
+    if not shape.is_tuple:
+        return flat[0]
+    parts, at = [], 0
+    for part in shape.elements:
+        width = len(leaves(part))
+        parts.append(nest(part, flat[at : at + width]))
+        at += width
+    return tuple(parts)
+
+
+def flatten(value: HloValue) -> list[HloValue]:
+    """The arrays and tokens of a nested tuple, in order."""
+    found: list[HloValue] = []
+    pending = [value]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, tuple):
+            pending.extend(reversed(part))
+        else:
+            found.append(part)
+    return found
+
+
+def _nothing(i: Instruction, output: int) -> Indexing:
+    return [[] for _ in i.operands]
+
+
+def _parameter(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
+    raise IndexingError(f"parameter {i.name} has no value of its own: evaluate its computation with arguments")
+
+
+def _constant(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
+    value: HloValue = i.literal
+    return value
+
+
+_UNREAD: list[OperandIndexing] = []  # stands for all the operands that an element of a tuple doesn't come from
+
+
+def _tuple_from_output(i: Instruction, output: int) -> Indexing:
+    offsets = i.shape.leaf_offsets
+    operand = bisect_right(offsets, output) - 1  # an empty tuple has no leaves and is passed over
+    found: Indexing = [_UNREAD] * len(i.operands)
+    found[operand] = alias(i.shape.leaves[output], output - offsets[operand])
+    return found
+
+
+def _tuple_from_input(i: Instruction, operand: int) -> Indexing:
+    offsets = i.shape.leaf_offsets
+    parts = leaves(i.operands[operand].shape)
+    found: Indexing = [_UNREAD] * len(leaves(i.shape))
+    for leaf, part in enumerate(parts):
+        found[offsets[operand] + leaf] = alias(part, leaf)
+    return found
+
+
+def _tuple(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
+    return tuple(operands)
+
+
+def _element_from_output(i: Instruction, output: int) -> Indexing:
+    first = leaf_before(i.operands[0].shape, i.integer("index", 0))
+    return [alias(leaves(i.shape)[output], first + output)]
+
+
+def _element_from_input(i: Instruction, operand: int) -> Indexing:
+    first = leaf_before(i.operands[0].shape, i.integer("index", 0))
+    return [alias(part, first + leaf) for leaf, part in enumerate(leaves(i.shape))]
+
+
+def _element(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
+    whole = operands[0]
+    if not isinstance(whole, tuple):
+        raise IndexingError(f"{i.name} takes an element of a value that is no tuple")
+    return whole[i.integer("index", 0)]
+
+
+def _same_from_output(i: Instruction, output: int) -> Indexing:
+    """Operand 0 as it is, array by array; further operands only order the instruction."""
+    return [alias(leaves(i.shape)[output], output), *([] for _ in i.operands[1:])]
+
+
+def _same_from_input(i: Instruction, operand: int) -> Indexing:
+    return [alias(part, leaf) if operand == 0 else [] for leaf, part in enumerate(leaves(i.shape))]
+
+
+def _same(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
+    return operands[0]
+
+
+def _token(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
+    return None
+
+
+def _copy_start_from_output(i: Instruction, output: int) -> Indexing:
+    """Outputs are the copy, the source, and a context without data."""
+    return [alias(leaves(i.shape)[output], 0) if output < 2 else []]
+
+
+def _copy_start_from_input(i: Instruction, operand: int) -> Indexing:
+    return [alias(part, 0) if output < 2 else [] for output, part in enumerate(leaves(i.shape))]
+
+
+def _copy_start(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
+    contexts = [np.zeros(part.dimensions, part.dtype) for part in leaves(i.shape)[2:]]
+    return (operands[0], operands[0], *contexts)
+
+
+def _first_leaf_from_output(i: Instruction, output: int) -> Indexing:
+    return [alias(leaves(i.shape)[output], output)]
+
+
+def _first_leaf_from_input(i: Instruction, operand: int) -> Indexing:
+    return [alias(part, leaf) for leaf, part in enumerate(leaves(i.shape))]
+
+
+def _first_of_tuple(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
+    started = operands[0]
+    if not isinstance(started, tuple):
+        raise IndexingError(f"{i.name} ends an operation that was not started: its operand is no tuple")
+    return started[0]
+
+
+def _passes_on(opcode: str, law: str, reference: Reference = _same) -> Op:
+    return Op(opcode, law, _same_from_output, reference, _same_from_input, moves.pass_on, bounded=True)
+
+
+OPS: tuple[Op, ...] = (
+    Op("parameter", "an argument of its computation", _nothing, _parameter, bounded=True),
+    Op("constant", "a literal", _nothing, _constant, element=moves.constant),
+    Op("tuple", "out.k[i] = in_k[i]", _tuple_from_output, _tuple, _tuple_from_input, bounded=True),
+    Op("get-tuple-element", "out[i] = in.index[i]", _element_from_output, _element, _element_from_input, bounded=True),
+    Op("after-all", "a token; no element is read", _nothing, _token),
+    _passes_on("add-dependency", "out[i] = in[i], after the token"),
+    _passes_on("opt-barrier", "out.k[i] = in.k[i]"),
+    _passes_on("domain", "out[i] = in[i]"),
+    Op(
+        "copy-start", "out.0[i] = in[i], out.1[i] = in[i]", _copy_start_from_output, _copy_start, _copy_start_from_input
+    ),
+    Op("copy-done", "out[i] = in.0[i]", _first_leaf_from_output, _first_of_tuple, _first_leaf_from_input),
+)

@@ -1,0 +1,396 @@
+"""Partition of a computation into functions, so that the text of a kernel grows linearly with its graph.
+
+An instruction is written into the function of its users when all of them, seen from that function's root, read it at
+one and the same index, and at one place of the text; else it becomes the root of a function of its own. Seen from the
+root means: through the composed output-to-input maps, simplified. Two accesses are the same when their maps are equal,
+their runtime variables are read from the same elements, and their range variables run in the same loop.
+
+Source of the rule: "Partitioning" in XLA's document on its emitters; openxla/xla, computation_partitioner.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
+from math import prod
+from typing import TYPE_CHECKING, TypeAlias
+
+from indexing._core import IndexingMap
+from indexing.arguments import each, of_type, takes
+from indexing.errors import IndexingError
+from indexing.hlo import Computation, Instruction, Module, entry_of
+from indexing.hlo.layout import bitcast_map
+from indexing.indexing_analysis.access import Access, AccessComposer
+from indexing.indexing_analysis.instructions import epilogue_indexing, output_to_input
+from indexing.ops.op import OperandIndexing, leaves
+from indexing.ops.tuples import NAMES_ARRAYS, named_array
+
+if TYPE_CHECKING:
+    from indexing.hlo import Shape
+
+MOVES_ELEMENTS_ONLY = frozenset(
+    {"bitcast", "broadcast", "constant", "copy", "get-tuple-element", "parameter"}
+    | {"reshape", "reverse", "slice", "transpose", "tuple"}
+)
+
+# The vector of start indices is written out component by component, so its producer stands in the text several times.
+READS_INDICES_BY_COMPONENT = frozenset({"gather", "scatter"})
+MAX_INDEX_NODES = 256  # of an index composed from a function's root; a longer one starts a function
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Subgraph:
+    """Instructions that become one function: from an index (sizes `index_sizes`) to one element of each root.
+
+    `instructions` stand operands first. `root_indexing` has one map a root, from the function's index to the root's.
+    `injected` are the heroes whose values an epilogue takes as arguments instead of computing them.
+    """
+
+    name: str
+    instructions: tuple[Instruction, ...]
+    roots: tuple[Instruction, ...]
+    index_sizes: tuple[int, ...]
+    root_indexing: tuple[IndexingMap, ...]
+    injected: tuple[Instruction, ...] = ()
+
+    @property
+    def has_no_compute(self) -> bool:
+        """True where the function only moves elements, so that writing it into each caller costs nothing."""
+        return all(i.opcode in MOVES_ELEMENTS_ONLY for i in self.instructions)
+
+    def __str__(self) -> str:
+        """XLA's text form: one line an instruction, `no_compute` where it is."""
+        roots = set(self.roots)
+        lines = [f"  {'ROOT ' if i in roots and not i.is_root else ''}{i}" for i in self.instructions]
+        return "\n".join([f"SUBGRAPH {self.name} {'no_compute ' if self.has_no_compute else ''}{{", *lines, "}"])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Epilogue:
+    """What is computed after the heroes: `roots`, from the heroes' values at an index of sizes `index_sizes`.
+
+    `root_indexing` has one map a root, from that index to the root's.
+    """
+
+    heroes: tuple[Instruction, ...]
+    roots: tuple[Instruction, ...]
+    index_sizes: tuple[int, ...]
+    root_indexing: tuple[IndexingMap, ...]
+
+    @staticmethod
+    def from_paths(paths: Sequence[tuple[Instruction, Instruction]], others: Sequence[Instruction] = ()) -> Epilogue:
+        """The epilogue of (hero, root) pairs; heroes have one shape, and each root its map from the hero it is paired with.
+
+        `others` are heroes too, that roots may read besides.
+
+        Raises IndexingError where there are no pairs, or heroes differ in sizes; InvalidMap where several maps lead
+        from a hero to its root.
+        """
+        heroes = tuple(dict.fromkeys([*(hero for hero, _ in paths), *others]))
+        sizes = {_first_leaf(hero.shape).dimensions for hero in heroes}
+        if len(sizes) != 1:
+            raise IndexingError(f"the heroes of an epilogue have one shape; got {sorted(sizes)}")
+        maps = tuple(_root_map(hero, root) for hero, root in paths)
+        return Epilogue(heroes, tuple(root for _, root in paths), sizes.pop(), maps)
+
+
+@dataclass(frozen=True, eq=False)
+class PartitionedComputation:
+    """A computation as functions: `subgraphs` stand callers first, `epilogues` are among them, first of all.
+
+    `has_long_indices` where a function was started because an index had grown too long: maps through the whole
+    computation are longer still.
+    """
+
+    computation: Computation
+    subgraphs: tuple[Subgraph, ...]
+    epilogues: tuple[Subgraph, ...] = ()
+    has_long_indices: bool = False
+    _owner: Mapping[Instruction, Subgraph] = field(default_factory=dict, repr=False)
+    _accesses: Mapping[Instruction, frozenset[tuple[Subgraph, Access]]] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def evaluations(self) -> Mapping[Instruction, int]:
+        """How often each instruction's element is computed: as often as its function is called, and its loops go round.
+
+        An instruction that no function reads is computed once an element.
+        """
+        calls: dict[Subgraph, int] = {s: prod(s.index_sizes) for s in self.epilogues}
+        found: dict[Instruction, int] = {}
+        for instruction, accesses in self._accesses.items():
+            owner = self._owner[instruction]
+            count = sum(a.evaluations(calls[reader]) for reader, a in accesses)
+            found[instruction] = count if accesses else _element_count(instruction.shape)
+            if owner not in calls:
+                calls[owner] = found[instruction]
+        return found
+
+    @takes(instruction=of_type(Instruction))
+    def holds(self, instruction: Instruction) -> bool:
+        """Whether a subgraph holds the instruction."""
+        return instruction in self._owner
+
+    @takes(instruction=of_type(Instruction))
+    def find(self, instruction: Instruction) -> Subgraph:
+        """The subgraph that holds the instruction; IndexingError where none does (another computation, dead code)."""
+        found = self._owner.get(instruction)
+        if found is None:
+            where = f"{instruction.name} of {instruction.computation.name}"
+            raise IndexingError(
+                f"{where} is in no subgraph of {self.computation.name}: it is not reached from its root, "
+                "or it is a hero, whose value epilogues take as an argument"
+            )
+        return found
+
+    def __str__(self) -> str:
+        """XLA's text form: the name, then each subgraph."""
+        return "\n".join([f"PartitionedComputation {self.computation.name}:", *map(str, self.subgraphs)])
+
+
+@takes(computation=of_type(Computation, Module), force_roots=each(Instruction), epilogues=each(Epilogue))
+def partition(
+    computation: Computation | Module, force_roots: Iterable[Instruction] = (), epilogues: Sequence[Epilogue] = ()
+) -> PartitionedComputation:
+    """Split a computation (of a module: its entry) into functions, in time linear in its instructions.
+
+    `force_roots` become roots of functions of their own. With `epilogues`, each of these is one function too, the
+    computation's root is left to the kernel that writes the outputs, and operands of heroes are forced roots.
+    """
+    chosen = entry_of(computation)
+    builder = _Partitioner(chosen, force_roots, epilogues)
+    needed = _needed(chosen)
+    for instruction in reversed(chosen.post_order()):
+        if instruction in needed:
+            builder.place(instruction)
+    return builder.finish()
+
+
+_Read: TypeAlias = tuple[int, Access]  # the function that reads, by number, and how
+
+
+@dataclass(slots=True)
+class _Draft:
+    """A subgraph that still grows."""
+
+    roots: tuple[Instruction, ...]
+    index_sizes: tuple[int, ...]
+    root_indexing: tuple[IndexingMap, ...]
+    injected: tuple[Instruction, ...] = ()
+    instructions: list[Instruction] = field(default_factory=list)
+    infix: str = "_"
+
+
+class _Partitioner:
+    """Walks a computation from its root to its parameters; the state of one call of `partition`."""
+
+    def __init__(
+        self, computation: Computation, force_roots: Iterable[Instruction], epilogues: Sequence[Epilogue]
+    ) -> None:
+        self.computation = computation
+        self.drafts: list[_Draft] = []
+        self.accesses: dict[Instruction, dict[_Read, None]] = {}  # in order, so that equal computations end up equal
+        self.placed: dict[Instruction, tuple[_Read, ...]] = {}
+        self.owners: dict[Instruction, int] = {}
+        self.composer = AccessComposer()
+        self.long: dict[IndexingMap, bool] = {}
+        self.heroes = {hero for e in epilogues for hero in e.heroes}
+        self.forced = {*force_roots, *(o for hero in self.heroes for o in hero.operands)}
+        self.output_count = len(epilogues)
+        for epilogue in epilogues:
+            self._open_epilogue(epilogue)
+
+    def _open_epilogue(self, epilogue: Epilogue) -> None:
+        owner = len(self.drafts)
+        self.drafts.append(
+            _Draft(epilogue.roots, epilogue.index_sizes, epilogue.root_indexing, epilogue.heroes, infix="__epilogue__")
+        )
+        points = prod(epilogue.index_sizes)
+        for root, map_ in zip(epilogue.roots, epilogue.root_indexing, strict=True):
+            if root not in epilogue.heroes:
+                self._record(root, owner, Access(map_, points))
+
+    def place(self, instruction: Instruction) -> None:
+        """Join the users' function, or start one; then tell the operands how they are read. Users come first."""
+        reads = self.accesses.pop(instruction, {})
+        is_given = instruction in self.heroes and instruction not in self.forced  # no other hero needs it
+        if self.output_count and (is_given or instruction.is_root) and not reads:
+            return  # the kernel itself writes the outputs and computes the heroes
+        self.placed[instruction] = tuple(reads)
+        if instruction.opcode in NAMES_ARRAYS and reads and instruction not in self.forced:
+            self._look_through(instruction, reads)
+            return
+        shared = self._shared(instruction, reads)
+        if shared is not None:
+            owner, access = shared
+            self._hold(instruction, owner)
+            self._pass_to_operands(instruction, owner, access)
+        elif instruction.opcode == "tuple":
+            self._pass_to_elements(instruction, self._start(instruction))
+        else:
+            owner = self._start(instruction)
+            for access in self._own_accesses(instruction, reads):
+                self._pass_to_operands(instruction, owner, access)
+
+    def _hold(self, instruction: Instruction, owner: int) -> None:
+        self.drafts[owner].instructions.append(instruction)
+        self.owners[instruction] = owner
+
+    def _look_through(self, instruction: Instruction, reads: Iterable[_Read]) -> None:
+        """What only names arrays is not computed: who reads it reads the operand that has the array."""
+        homes = {owner for owner, _ in reads}
+        if len(homes) == 1:
+            self._hold(instruction, homes.pop())
+        else:
+            self._start(instruction)
+        for owner, access in reads:
+            operand, leaf = named_array(instruction, access.leaf)
+            self._record(operand, owner, replace(access, leaf=leaf))
+
+    def _shared(self, instruction: Instruction, reads: Mapping[_Read, None]) -> _Read | None:
+        if len(reads) != 1 or instruction in self.forced or _is_written_several_times(instruction):
+            return None
+        owner, access = next(iter(reads))
+        return (owner, access) if access.is_known and not self._is_long(access.map) else None
+
+    def _is_long(self, map_: IndexingMap) -> bool:
+        """Whether an index has grown through many reshapes so far that a function of its own is shorter."""
+        found = self.long.get(map_)
+        if found is None:
+            found = self.long[map_] = sum(len(e.nodes()) for e in map_.results) > MAX_INDEX_NODES
+        return found
+
+    def _start(self, instruction: Instruction) -> int:
+        sizes = _first_leaf(instruction.shape).dimensions
+        self.drafts.append(_Draft((instruction,), sizes, (IndexingMap.identity(sizes),)))
+        self._hold(instruction, len(self.drafts) - 1)
+        return len(self.drafts) - 1
+
+    def _own_accesses(self, instruction: Instruction, reads: Iterable[_Read]) -> list[Access]:
+        """How the function of an instruction reads it; where its arrays differ in sizes, one way for each that is read."""
+        parts = leaves(instruction.shape)
+        if has_one_index(instruction.shape):
+            return [Access.of_all(_first_leaf(instruction.shape).dimensions)]
+        wanted = sorted({access.leaf for _, access in reads}) or range(len(parts))
+        return [Access.of_all(parts[leaf].dimensions, leaf, ("array", leaf)) for leaf in wanted]
+
+    def _pass_to_elements(self, root: Instruction, owner: int) -> None:
+        """A tuple's arrays are read at its index (that of its first array), or at a bitcast of it, or each at its own."""
+        first = _first_leaf(root.shape)
+        whole = Access.of_all(first.dimensions)
+        for leaf, shape in enumerate(leaves(root.shape)):
+            operand, operand_leaf = named_array(root, leaf)
+            access = whole
+            if shape.dimensions == first.dimensions:
+                access = whole
+            elif shape.dimensions and first.dimensions and shape.element_count == first.element_count > 0:
+                same = bitcast_map(replace(first, element_type=shape.element_type), shape)
+                access = self.composer.through(whole, OperandIndexing(same), root, leaf, shape.dimensions)
+            else:
+                access = replace(Access.of_all(shape.dimensions, 0, (root, leaf)), is_known=False)
+            self._record(operand, owner, replace(access, leaf=operand_leaf))
+
+    def _pass_to_operands(self, instruction: Instruction, owner: int, access: Access) -> None:
+        count = len(leaves(instruction.shape)) or 1
+        for output in range(count) if has_one_index(instruction.shape) else (access.leaf,):
+            for position, found in enumerate(output_to_input(instruction, output)):
+                operand = instruction.operands[position]
+                parts = leaves(operand.shape)
+                for indexing in found:
+                    sizes = parts[indexing.leaf].dimensions if parts else ()
+                    read = self.composer.through(access, indexing, instruction, position, sizes)
+                    self._record(operand, owner, read)
+
+    def _record(self, operand: Instruction, owner: int, access: Access) -> None:
+        if access.leaf and has_one_index(operand.shape):
+            access = replace(access, leaf=0)  # its arrays are computed together
+        if operand in self.drafts[owner].injected:
+            own = IndexingMap.identity(_first_leaf(operand.shape).dimensions)
+            if access.map == own and not access.context:
+                return  # an argument of the epilogue; elsewhere than at its own index the hero is computed again
+        self.accesses.setdefault(operand, {})[owner, access] = None
+
+    def finish(self) -> PartitionedComputation:
+        names: set[str] = set()
+        owner: dict[Instruction, Subgraph] = {}
+        subgraphs = []
+        for draft in self.drafts:
+            body = tuple(reversed(draft.instructions))
+            name = _unique(self._name(draft), names)
+            done = Subgraph(name, body, draft.roots, draft.index_sizes, draft.root_indexing, draft.injected)
+            subgraphs.append(done)
+            owner.update(dict.fromkeys(body, done))
+        epilogues = tuple(subgraphs[: self.output_count])
+        accesses = {i: frozenset((subgraphs[reader], a) for reader, a in reads) for i, reads in self.placed.items()}
+        is_long = any(self.long.values())
+        return PartitionedComputation(self.computation, tuple(subgraphs), epilogues, is_long, owner, accesses)
+
+    def _name(self, draft: _Draft) -> str:
+        return c_identifier(self.computation.name + draft.infix + "_".join(r.name for r in draft.roots))
+
+
+def _needed(computation: Computation) -> set[Instruction]:
+    """The instructions that the root depends on."""
+    found: set[Instruction] = set()
+    pending = [computation.root]
+    while pending:
+        instruction = pending.pop()
+        if instruction not in found:
+            found.add(instruction)
+            pending.extend(instruction.operands)
+    return found
+
+
+@lru_cache(maxsize=1024)  # state of a loop has hundreds of arrays, each of which is asked about
+def has_one_index(shape: Shape) -> bool:
+    """Whether all arrays of a shape have the same dimensions, so that one index names an element of each."""
+    return len({part.dimensions for part in leaves(shape)}) <= 1
+
+
+def c_identifier(name: str) -> str:
+    """`name` with every character that C does not allow in an identifier replaced by an underscore."""
+    spelled = re.sub(r"[^0-9A-Za-z_]", "_", name)
+    return spelled if spelled and not spelled[0].isdigit() else f"_{spelled}"
+
+
+def _unique(name: str, taken: set[str]) -> str:
+    candidate, count = name, 1
+    while candidate in taken:
+        count += 1
+        candidate = f"{name}_{count}"
+    taken.add(candidate)
+    return candidate
+
+
+def _element_count(shape: Shape) -> int:
+    """Of the longest array."""
+    return max((part.element_count for part in leaves(shape)), default=1)
+
+
+def _first_leaf(shape: Shape) -> Shape:
+    found = leaves(shape)
+    return found[0] if found else shape
+
+
+def _root_map(hero: Instruction, root: Instruction) -> IndexingMap:
+    if root is hero:
+        return IndexingMap.identity(_first_leaf(root.shape).dimensions)
+    return epilogue_indexing(hero, root)
+
+
+def _is_written_several_times(instruction: Instruction) -> bool:
+    """Whether a user's text holds the instruction more than once, although it is read at one index."""
+    return any(
+        user.opcode in READS_INDICES_BY_COMPONENT
+        and not user.is_root
+        and _index_components(user) > 1
+        and any(o is instruction for o in user.operands[1:])
+        for user in instruction.users
+    )
+
+
+def _index_components(user: Instruction) -> int:
+    """How many components one index vector of a gather or scatter has."""
+    key = "start_index_map" if user.opcode == "gather" else "scatter_dims_to_operand_dims"
+    return len(user.ints(key))

@@ -1,0 +1,87 @@
+"""Trying a program out: inputs made for its parameters, and how far two of its results lie apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from indexing.lazy import np
+
+if TYPE_CHECKING:
+    from indexing.hlo import Shape
+    from indexing.ops.op import Array, HloValue
+
+
+def make_inputs(shapes: Sequence[Shape], seed: int = 0) -> list[HloValue]:
+    """One value for each shape, the same for the same seed on every machine; tuples for tuples, None for tokens.
+
+    Floating-point elements are multiples of 1/8 in [-4, 4], which the narrow types hold as well; integers lie in
+    [-8, 8) (in [0, 8) where unsigned, in the type's range where that is narrower), so that they serve as small indices.
+    """
+    generator = np.random.default_rng(seed)
+    return [_value(shape, generator) for shape in shapes]
+
+
+def _value(shape: Shape, generator: np.random.Generator) -> HloValue:
+    """Tuples nest as deep as the text of a shape, which the parser bounds."""
+    if shape.is_tuple:
+        return tuple(_value(element, generator) for element in shape.elements)
+    if shape.element_type in ("token", "opaque"):
+        return None
+    return _array(shape, generator)
+
+
+def _array(shape: Shape, generator: np.random.Generator) -> Array:
+    kind, size = shape.element_type, shape.dimensions
+    if kind == "pred":
+        return generator.integers(0, 2, size).astype(np.bool_)
+    if kind in ("c64", "c128"):
+        real, imaginary = generator.integers(-32, 33, size), generator.integers(-32, 33, size)
+        return (real / 8 + 1j * (imaginary / 8)).astype(shape.dtype)
+    if kind == "f8e8m0fnu":  # powers of two only
+        return np.exp2(generator.integers(-3, 4, size).astype(np.float32)).astype(shape.dtype)
+    if kind[0] in "fb":
+        return (generator.integers(-32, 33, size) / 8).astype(np.float32).astype(shape.dtype)
+    bits = int(kind[1:])
+    low, high = (-(2 ** (min(bits, 4) - 1)), 2 ** (min(bits, 4) - 1)) if kind[0] == "s" else (0, 2 ** min(bits, 3))
+    return generator.integers(low, high, size).astype(shape.dtype)
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """How an array differs from the one expected.
+
+    `largest` is the largest |got - expected| / max(1, |expected|) where both are finite; `differing` counts elements
+    that are not equal (two NaNs are), `misplaced` those where only one of the two is finite.
+    """
+
+    largest: float
+    differing: int
+    misplaced: int
+    elements: int
+
+    def __str__(self) -> str:
+        text = f"largest relative error {self.largest:.2g}, {self.differing} of {self.elements} elements differ"
+        return text + (f", {self.misplaced} of them infinite or NaN in one only" if self.misplaced else "")
+
+
+def difference(got: Array, expected: Array) -> Difference:
+    """Compare two arrays of one shape, element by element, in double precision.
+
+    Raises ValueError where the shapes differ.
+    """
+    if got.shape != expected.shape:
+        raise ValueError(f"shapes differ: {got.shape} against {expected.shape}")
+    wide = np.complex128 if np.iscomplexobj(expected) else np.float64
+    a, b = got.astype(wide), expected.astype(wide)
+    finite = np.isfinite(a) & np.isfinite(b)
+    same = (got == expected) | (np.isnan(a) & np.isnan(b))
+    with np.errstate(invalid="ignore", over="ignore"):
+        errors = np.abs(a - b)[finite] / np.maximum(1.0, np.abs(b[finite]))
+    return Difference(
+        largest=float(errors.max(initial=0.0)),
+        differing=int(np.sum(~same)),
+        misplaced=int(np.sum(~finite & ~same)),
+        elements=int(expected.size),
+    )
