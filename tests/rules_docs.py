@@ -18,7 +18,7 @@ PROOFS = {**proofs_of_rules.PROOFS, **proofs_of_constructors.PROOFS, **proofs_of
 
 _HEAD = """# The laws of the simplifier
 
-One line a law, from the tables in `rust/core/src/rules/mod.rs` and `rust/core/src/laws.rs` (this file is written by
+One line a law, from the tables in `rust/core/src/simplify/rules/mod.rs` and `rust/core/src/simplify/laws.rs` (this file is written by
 `make docs`). `/` is floordiv, `%` is mod; all integers are unbounded.
 
 - **Proof**: `z3` where an SMT solver proves the law under its precondition for all integers, in the steps that

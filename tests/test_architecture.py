@@ -8,7 +8,6 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "python" / "indexing"
-CORE = ROOT / "rust" / "core" / "src"
 
 # A unit (a module, or a whole folder) and those it may import when it is imported.
 BELOW_OPS = {"_core", "errors", "arguments", "lazy", "hlo"}
@@ -38,28 +37,7 @@ MAY_IMPORT = {
 MAY_DEFER = {
     "emitters": {"runtime"},  # Kernel.cubin
 }
-# The core's modules from the lowest up, those of a line being one layer: each may use its own layer and those below.
-CORE_LAYERS = (
-    "error",
-    "int",
-    "interval",
-    "expr order traversal work",
-    "canonical lattice quotient",
-    "dag dag_nodes evaluate",
-    "range facts definedness",
-    "rules laws simplify width trace constraints domain",
-    "map",
-    "names indexing_map",
-    "map_variables compose points join",
-    "map_simplify",
-    "count inverse image relate",
-    "period",
-    "warps tally",
-    "traffic",
-    "text",
-)
 LONGEST_FILE = 620  # lines
-HLO_TEXT_MAY_USE = {"error", "int", "hlo_text"}
 
 
 def python_files() -> list[Path]:
@@ -113,42 +91,6 @@ def test_python_imports_follow_the_layers(file: Path) -> None:
 
 def test_every_layer_stands_in_the_table() -> None:
     assert {unit_of(f) for f in python_files()} - {"__init__"} <= set(MAY_IMPORT)
-
-
-def core_module(file: Path) -> str:
-    return file.relative_to(CORE).parts[0].removesuffix(".rs")
-
-
-def at_most(module: str) -> set[str]:
-    """The modules of a layer and of those below."""
-    found: set[str] = set()
-    for layer in CORE_LAYERS:
-        found |= set(layer.split())
-        if module in found:
-            return found
-    raise AssertionError(f"{module} has no place among the layers of the core")
-
-
-@pytest.mark.parametrize("file", sorted(CORE.rglob("*.rs")), ids=lambda f: str(f.relative_to(CORE)))
-def test_core_modules_use_only_lower_ones(file: Path) -> None:
-    module = core_module(file)
-    if module == "lib":
-        return
-    source = file.read_text().split("#[cfg(test)]")[0]
-    used = set(re.findall(r"\bcrate::(\w+)", source)) | {
-        name for group in re.findall(r"\bcrate::\{([^}]*)\}", source) for name in re.findall(r"(?:^|,)\s*(\w+)", group)
-    }
-    modules = {core_module(f) for f in CORE.rglob("*.rs")}
-    lower = HLO_TEXT_MAY_USE if module == "hlo_text" else at_most(module)
-    assert used & modules <= lower, f"{module} uses {sorted(used & modules - lower)}"
-
-
-def test_the_core_knows_no_python_and_does_no_io() -> None:
-    assert "pyo3" not in (ROOT / "rust/core/Cargo.toml").read_text()
-    for file in CORE.rglob("*.rs"):
-        source = file.read_text().split("#[cfg(test)]")[0]
-        found = re.findall(r"\bstd::(?:fs|io|net|env|process)\b|\bprintln!|\bstatic mut\b|\bunsafe\b", source)
-        assert not found, f"{file.relative_to(ROOT)}: {found}"
 
 
 def sources() -> list[Path]:

@@ -4,12 +4,7 @@ use std::hint::black_box;
 
 use criterion::{criterion_group, criterion_main, Criterion, Throughput};
 use indexing_benches::corpus;
-use indexing_core::domain::PointVariables;
-use indexing_core::hlo_text::parse_module;
-use indexing_core::map_simplify::{compose_simplified, simplify};
-use indexing_core::simplify::Scratch;
-use indexing_core::text::{read_indexing_map, Reading};
-use indexing_core::{Arena, IndexingMap};
+use indexing_core::{Arena, IndexingMap, PointVariables, Reading, Scratch, compose_simplified, parse_module, read_indexing_map, simplify};
 
 fn read_all(lines: &[String], arena: &mut Arena, reading: &mut Reading) -> Vec<IndexingMap> {
     let mut read = |line: &String| {

@@ -2,11 +2,7 @@
 //! often a line runs, which the fuzzer counts as coverage: it keeps what takes more work for each byte than all before.
 #![no_main]
 
-use indexing_core::domain::PointVariables;
-use indexing_core::map_simplify::simplify;
-use indexing_core::simplify::Scratch;
-use indexing_core::text::{read_indexing_map, Reading};
-use indexing_core::Arena;
+use indexing_core::{Arena, PointVariables, Reading, Scratch, read_indexing_map, simplify};
 use libfuzzer_sys::fuzz_target;
 use std::hint::black_box;
 

@@ -1,7 +1,7 @@
 //! Any bytes as HLO text: parsed or refused, and what is parsed prints to text that reads back as the same text.
 #![no_main]
 
-use indexing_core::hlo_text::parse_module;
+use indexing_core::parse_module;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {

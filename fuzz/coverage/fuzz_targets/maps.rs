@@ -1,11 +1,7 @@
 //! Any bytes as a map: read or refused; what is read prints to text that reads back; simplifying twice is once.
 #![no_main]
 
-use indexing_core::domain::PointVariables;
-use indexing_core::map_simplify::simplify;
-use indexing_core::simplify::Scratch;
-use indexing_core::text::{read_indexing_map, write_indexing_map, Reading, Style};
-use indexing_core::{Arena, IndexingMap};
+use indexing_core::{Arena, IndexingMap, PointVariables, Reading, Scratch, Style, read_indexing_map, simplify, write_indexing_map};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {

@@ -1,11 +1,6 @@
 //! What a text costs: the work that the core counts, by what is done with it.
 
-use indexing_core::compose::compose;
-use indexing_core::domain::PointVariables;
-use indexing_core::map_simplify::{explain, simplify};
-use indexing_core::simplify::Scratch;
-use indexing_core::text::{read_indexing_map, write_indexing_map, Reading, Style};
-use indexing_core::{Arena, Expr, IndexingMap};
+use indexing_core::{Arena, Expr, IndexingMap, PointVariables, Reading, Scratch, Style, compose, explain, read_indexing_map, simplify, write_indexing_map};
 use std::collections::BTreeSet;
 use std::time::Duration;
 

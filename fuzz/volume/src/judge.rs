@@ -3,10 +3,7 @@
 //! A point is in the domain where it is in the box, no constraint and no result divides by 0, and every constraint holds.
 //! What is divided is what the problem states once it is made: `x - x` is 0, whatever `x` divides by.
 
-use indexing_core::domain::{PointVariables, Problem};
-use indexing_core::simplify::Scratch;
-use indexing_core::text::Reading;
-use indexing_core::{Arena, Expr, Interval, Node};
+use indexing_core::{Arena, Expr, Interval, Node, PointVariables, Problem, Reading, Scratch};
 
 use crate::random::Random;
 use crate::tree::{any_tree, divisor_of_any_sign, floor_div, index_tree, Op, Tree};

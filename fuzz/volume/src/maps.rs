@@ -2,14 +2,7 @@
 
 use std::collections::HashSet;
 
-use indexing_core::compose::compose;
-use indexing_core::domain::Problem;
-use indexing_core::image;
-use indexing_core::map_simplify::compose_simplified;
-use indexing_core::points::Step;
-use indexing_core::relate::{difference, intersect};
-use indexing_core::text::{read_indexing_map, write_indexing_map, Style};
-use indexing_core::{Arena, Error, ErrorKind, Form, IndexingMap, Interval, OpenMap};
+use indexing_core::{Arena, Error, ErrorKind, Form, IndexingMap, Interval, OpenMap, PointStep, Problem, Style, compose, compose_simplified, count, difference, image_count, index_bits, intersect, inverse, is_empty, read_indexing_map, write_indexing_map};
 
 use crate::judge::{written_on, Judge, Written};
 use crate::random::Random;
@@ -85,7 +78,7 @@ impl Judge {
     fn is_no_wider(&mut self, original: &IndexingMap, simplified: &IndexingMap) -> Judged {
         let mut bits = |m: &IndexingMap| {
             self.other.clear();
-            image::index_bits(&mut self.other, &mut self.scratch, m).unwrap_or(128)
+            index_bits(&mut self.other, &mut self.scratch, m).unwrap_or(128)
         };
         let (before, after) = (bits(original), bits(simplified));
         expect(after <= before, || {
@@ -128,12 +121,12 @@ impl Judge {
         let right = |l: &Vec<Vec<i64>>| l.len() == inside.len() && l.iter().all(|p| inside.contains(p));
         expect(listed.as_ref().is_none_or(right), || format!("points() lists {}", listed.unwrap().len()))?;
         let product = |factors: Vec<u128>| factors.into_iter().product::<u128>() as usize;
-        let count = answer(image::count(arena, scratch, map).map(product), truth)?;
+        let count = answer(count(arena, scratch, map).map(product), truth)?;
         expect(count.is_none_or(|c| c == inside.len()), || format!("{count:?} points of {}", inside.len()))?;
-        let empty = answer(image::is_empty(arena, scratch, map), truth)?;
+        let empty = answer(is_empty(arena, scratch, map), truth)?;
         expect(empty.is_none_or(|e| e == inside.is_empty()), || format!("is_empty() is {empty:?}"))?;
         let values: HashSet<&Vec<i128>> = truth.points.iter().map(|(_, r)| r).collect();
-        let image = answer(image::image_count(arena, scratch, map).map(product), truth)?;
+        let image = answer(image_count(arena, scratch, map).map(product), truth)?;
         expect(image.is_none_or(|i| i == values.len()), || format!("{image:?} results of {}", values.len()))
     }
 
@@ -155,7 +148,7 @@ impl Judge {
     fn inverts(&mut self, map: &IndexingMap, truth: &Truth) -> Judged {
         let (arena, scratch) = (&mut self.other, &mut self.scratch);
         arena.clear();
-        let inverse = image::inverse(arena, scratch, map);
+        let inverse = inverse(arena, scratch, map);
         let beyond = |r: &[i128]| r.iter().any(|x| i64::try_from(*x).is_err());
         // An end at an end of int64 says that a variable is unbounded, and so are results by it.
         let open = map.intervals().any(|i| !i.is_bounded());
@@ -272,9 +265,9 @@ fn list(map: &IndexingMap, arena: &mut Arena) -> Result<Vec<Vec<i64>>, Error> {
     let mut listed = Vec::new();
     loop {
         match points.step(usize::MAX)? {
-            Step::Point(p) => listed.push(p),
-            Step::Searching => {}
-            Step::End => return Ok(listed),
+            PointStep::Point(p) => listed.push(p),
+            PointStep::Searching => {}
+            PointStep::End => return Ok(listed),
         }
     }
 }

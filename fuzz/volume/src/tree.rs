@@ -1,7 +1,6 @@
 //! Expressions as written, before any constructor of the core has seen them: made at random, evaluated exactly.
 
-use indexing_core::error::Result;
-use indexing_core::{Arena, Expr};
+use indexing_core::{Arena, Expr, Result};
 
 use crate::random::Random;
 

@@ -1,53 +1,47 @@
 //! Symbolic indexing maps: expressions, their simplification over a domain, maps, counting, HLO text.
 //!
-//! Pure Rust: no Python, no I/O, no global state.
+//! Pure Rust: no Python, no I/O, no global state. The modules are private; what they offer stands here.
 
-pub mod canonical;
-pub mod compose;
-pub mod constraints;
-pub mod count;
-pub mod dag;
-pub mod dag_nodes;
-pub mod definedness;
-pub mod domain;
-pub mod error;
-pub mod evaluate;
-pub mod expr;
-pub mod facts;
-pub mod hlo_text;
-pub mod image;
-pub mod indexing_map;
-pub mod int;
-pub mod interval;
-pub mod inverse;
-pub mod join;
-pub mod lattice;
-pub mod laws;
-pub mod map;
-pub mod map_simplify;
-pub mod map_variables;
-pub mod names;
-pub mod order;
-pub mod period;
-pub mod points;
-pub mod quotient;
-pub mod range;
-pub mod relate;
-pub mod rules;
-pub mod simplify;
-pub mod tally;
-pub mod text;
-pub mod trace;
-pub mod traffic;
-pub mod traversal;
-pub mod warps;
-pub mod width;
-pub mod work;
+mod access;
+mod error;
+mod expr;
+mod hlo_text;
+mod int;
+mod interval;
+mod map;
+mod sets;
+mod simplify;
+mod text;
 
-pub use dag::Dag;
+pub use access::memory_traffic::{counted, Counted, Memory, Sums};
+pub use access::warps::Access;
 pub use error::{Error, ErrorKind, Result};
+pub use expr::flat::Dag;
 pub use expr::{Arena, Expr, Node, Term};
-pub use indexing_map::{Form, IndexingMap, OpenMap, Variable};
+pub use hlo_text::{
+    parse_module, write_shape, Attribute, Call, Class, Computation, ElementRow, ElementType, HloError,
+    Instruction, Labels, Layout, Literal, Module, OpcodeRow, Place, Rows, Shape, ShapeId, ShapeTable, Span,
+    WindowDim, ELEMENT_TYPES, MAX_CALL_DEPTH, MAX_TUPLE_DEPTH, OPCODES, UNBOUNDED,
+};
 pub use interval::Interval;
-pub use map::SymbolicMap;
-pub use names::Names;
+pub use map::compose::compose;
+pub use map::indexing_map::{Form, IndexingMap, OpenMap, Variable};
+pub use map::names::{default_name, is_name, Names, VariableKind};
+pub use map::simplify::{
+    compose_simplified, explain, is_multiple_of, range_of, range_on_box, simplifies_fully, simplify,
+    simplify_expr,
+};
+pub use map::symbolic_map::SymbolicMap;
+pub use map::variables::from_tensor_sizes;
+pub use sets::image::{count, image_count, index_bits, inverse, is_bijection_onto, is_empty, is_injective};
+pub use sets::points::{Domain, PointStep, Points};
+pub use sets::relate::{difference, intersect};
+pub use simplify::domain::{Outcome, PointVariables, Problem};
+pub use simplify::driver::{Scratch, Status};
+pub use simplify::laws::{all_laws, law_named, Group, Law};
+pub use simplify::rules::{Rule, RuleId, RULES};
+pub use simplify::trace::{Made, Step};
+pub use text::{
+    read_expr, read_indexing_map, read_symbolic_map, write_expr, write_indexing_map, write_symbolic_map,
+    Reading, Style, VariableNames, LONGEST_TEXT,
+};

@@ -1,14 +1,10 @@
 //! What hostile input costs, in counted work: never in time. Each family is a shape of text that took long once.
 
-use indexing_core::compose::compose;
-use indexing_core::domain::PointVariables;
-use indexing_core::image::{count, image_count, inverse, is_empty};
-use indexing_core::map_simplify::{compose_simplified, simplifies_fully, simplify};
-use indexing_core::points::Step;
-use indexing_core::relate::difference;
-use indexing_core::simplify::Scratch;
-use indexing_core::text::{read_indexing_map, write_indexing_map, Reading, Style};
-use indexing_core::{Arena, ErrorKind, Expr, IndexingMap};
+use indexing_core::{
+    compose, compose_simplified, count, difference, image_count, inverse, is_empty, read_indexing_map,
+    simplifies_fully, simplify, write_indexing_map, Arena, ErrorKind, Expr, IndexingMap, PointStep,
+    PointVariables, Reading, Scratch, Style,
+};
 
 /// Units for each byte of text, and for any text.
 const UNITS_A_BYTE: u64 = 400;
@@ -275,7 +271,7 @@ fn the_search_for_a_point_passes_over_boxes_and_ends() {
     let mut points = read(NO_POINT).points(&mut Arena::new());
     let error = loop {
         match points.step(1 << 16) {
-            Ok(Step::Searching) => {}
+            Ok(PointStep::Searching) => {}
             Ok(_) => panic!("1000000007 is a prime number"),
             Err(error) => break error,
         }
@@ -284,7 +280,7 @@ fn the_search_for_a_point_passes_over_boxes_and_ends() {
     let far = "(d0, d1) -> (d0), domain: d0 in [0, 1000000000], d1 in [0, 1000000000], \
         d0 * 3 - d1 in [2999999999, 3000000000]";
     let mut points = read(far).points(&mut Arena::new());
-    let Ok(Step::Point(first)) = points.step(1000) else { panic!("a point within a few boxes") };
+    let Ok(PointStep::Point(first)) = points.step(1000) else { panic!("a point within a few boxes") };
     assert_eq!(first, [1_000_000_000, 0]);
 }
 

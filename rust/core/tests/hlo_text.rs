@@ -1,6 +1,6 @@
 //! HLO text: tables, errors at their offsets, literals, and input that nests or grows without end.
 
-use indexing_core::hlo_text::{parse_module, Literal, Module, ELEMENT_TYPES, MAX_CALL_DEPTH, OPCODES};
+use indexing_core::{parse_module, Literal, Module, ELEMENT_TYPES, MAX_CALL_DEPTH, OPCODES};
 
 const PROGRAM: &str = "HloModule m, a={1}
 add { x = f32[] parameter(0) y = f32[] parameter(1) ROOT z = f32[] add(x, y) }

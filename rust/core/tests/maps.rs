@@ -1,12 +1,9 @@
 //! Maps: text both ways, places of errors, composition, counting; expectations from the definitions.
 
-use indexing_core::compose::compose;
-use indexing_core::domain::PointVariables;
-use indexing_core::image::{count, image_count, inverse, is_bijection_onto};
-use indexing_core::map_simplify::{compose_simplified, simplify};
-use indexing_core::simplify::Scratch;
-use indexing_core::text::{read_indexing_map, write_indexing_map, Reading, Style};
-use indexing_core::{Arena, ErrorKind, Form, IndexingMap};
+use indexing_core::{
+    compose, compose_simplified, count, image_count, inverse, is_bijection_onto, read_indexing_map, simplify,
+    write_indexing_map, Arena, ErrorKind, Form, IndexingMap, PointVariables, Reading, Scratch, Style,
+};
 
 fn read(text: &str) -> IndexingMap {
     read_indexing_map(text, &mut Arena::new(), &mut Reading::default()).expect(text)

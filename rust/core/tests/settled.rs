@@ -1,10 +1,9 @@
 //! What is simplified is settled: simplified again it stays, and a domain without points is found at once.
 
-use indexing_core::domain::PointVariables;
-use indexing_core::map_simplify::simplify;
-use indexing_core::simplify::Scratch;
-use indexing_core::text::{read_indexing_map, write_indexing_map, Reading, Style};
-use indexing_core::{Arena, Form, IndexingMap};
+use indexing_core::{
+    read_indexing_map, simplify, write_indexing_map, Arena, Form, IndexingMap, PointVariables, Reading,
+    Scratch, Style,
+};
 
 fn read(text: &str) -> IndexingMap {
     read_indexing_map(text, &mut Arena::new(), &mut Reading::default()).expect(text)

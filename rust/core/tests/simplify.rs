@@ -2,9 +2,7 @@
 
 mod random_expressions;
 
-use indexing_core::domain::{PointVariables, Problem};
-use indexing_core::simplify::Scratch;
-use indexing_core::{Arena, Expr, Interval};
+use indexing_core::{Arena, Expr, Interval, PointVariables, Problem, Scratch};
 use random_expressions::{build, random_tree, show, Random};
 
 struct Case {

@@ -2,7 +2,7 @@
 
 use crate::error::{broken_text, invalid, wrong_option};
 use crate::interval::int64;
-use indexing_core::text::Style;
+use indexing_core::Style;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 

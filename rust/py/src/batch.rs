@@ -4,11 +4,9 @@ use crate::argument::{text_of, Threads};
 use crate::error::raise;
 use crate::indexing_map::PyIndexingMap;
 use crate::workspace::{self, Workspace};
-use indexing_core::compose::compose;
-use indexing_core::domain::PointVariables;
-use indexing_core::map_simplify::{compose_simplified, simplify};
-use indexing_core::text::read_indexing_map;
-use indexing_core::{Error, IndexingMap, Result};
+use indexing_core::{
+    compose, compose_simplified, read_indexing_map, simplify, Error, IndexingMap, PointVariables, Result,
+};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;

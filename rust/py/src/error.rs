@@ -1,7 +1,6 @@
 //! Errors of the core as exceptions of `indexing.errors`.
 
-use indexing_core::hlo_text::{HloError, Place};
-use indexing_core::{Error, ErrorKind};
+use indexing_core::{Error, ErrorKind, HloError, Place};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;

@@ -6,10 +6,10 @@ use crate::hash::stable;
 use crate::interval::{equality, int64, interval_of, PyInterval};
 use crate::vector;
 use crate::workspace::{self, Workspace, TEXT};
-use indexing_core::expr::Node;
-use indexing_core::map_simplify;
-use indexing_core::text::{read_expr, write_expr, VariableNames};
-use indexing_core::{Arena, Dag, Expr, Interval};
+use indexing_core::{
+    is_multiple_of, range_on_box, read_expr, simplify_expr, write_expr, Arena, Dag, Expr, Interval, Node,
+    VariableNames,
+};
 use pyo3::basic::CompareOp;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -295,7 +295,7 @@ impl PyExpr {
         let bounds = intervals_of(intervals)?;
         let simplify = |w: &mut Workspace| {
             let root = w.arena.import(&self.0)[0];
-            let e = map_simplify::simplify_expr(&mut w.arena, &mut w.scratch, root, bounds);
+            let e = simplify_expr(&mut w.arena, &mut w.scratch, root, bounds);
             PyExpr(w.arena.export(&[e]))
         };
         Ok(workspace::released(intervals.py(), self.0.byte_size(), || workspace::with(simplify)))
@@ -306,7 +306,7 @@ impl PyExpr {
         let bounds = intervals_of(intervals)?;
         let range = |w: &mut Workspace| {
             let root = w.arena.import(&self.0)[0];
-            PyInterval(map_simplify::range_on_box(&mut w.arena, &mut w.scratch, root, bounds))
+            PyInterval(range_on_box(&mut w.arena, &mut w.scratch, root, bounds))
         };
         Ok(workspace::released(intervals.py(), self.0.byte_size(), || workspace::with(range)))
     }
@@ -316,7 +316,7 @@ impl PyExpr {
         let factor = int64(factor)?;
         Ok(workspace::with(|w| {
             let root = w.arena.import(&self.0)[0];
-            map_simplify::is_multiple_of(&mut w.arena, &mut w.scratch, root, factor)
+            is_multiple_of(&mut w.arena, &mut w.scratch, root, factor)
         }))
     }
 

@@ -1,7 +1,9 @@
 //! `_core.HloModule`: the tables of a parsed HLO module, read by row.
 
 use crate::argument::text_of;
-use indexing_core::hlo_text::{self as core, HloError, Literal, Module, OpcodeRow, OPCODES};
+use indexing_core::{
+    parse_module, write_shape, Computation, HloError, Literal, Module, OpcodeRow, Rows, WindowDim, OPCODES,
+};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
@@ -28,7 +30,7 @@ fn hlo_opcodes() -> Vec<(&'static str, u32, Option<u32>, Vec<&'static str>)> {
 #[pyfunction]
 fn parse_hlo(py: Python<'_>, text: &Bound<'_, PyString>) -> PyResult<HloModule> {
     let text = text_of(text)?;
-    let tables = py.detach(|| core::parse_module(text)).map_err(|e| parse_error(py, &e, text))?;
+    let tables = py.detach(|| parse_module(text)).map_err(|e| parse_error(py, &e, text))?;
     let opcodes = tables.opcodes.iter().map(|name| PyString::new(py, name).unbind()).collect();
     Ok(HloModule { tables, opcodes })
 }
@@ -55,7 +57,7 @@ impl HloModule {
         in_table(instruction, self.tables.instructions.len())
     }
 
-    fn texts(&self, rows: core::Rows) -> Texts {
+    fn texts(&self, rows: Rows) -> Texts {
         let key = |row: usize| self.tables.attributes[row].key.of(&self.tables.text).to_string();
         rows.range().map(|row| (key(row), self.tables.attribute_value(row))).collect()
     }
@@ -112,7 +114,7 @@ impl HloModule {
 
     /// Of each computation: name, first instruction, one past the last, root.
     fn computations(&self) -> Vec<(&str, u32, u32, u32)> {
-        let row = |c: &'_ core::Computation| (c.instructions.first, c.instructions.last, c.root);
+        let row = |c: &'_ Computation| (c.instructions.first, c.instructions.last, c.root);
         let named = self.tables.computations.iter().map(|c| (c.name.as_str(), row(c)));
         named.map(|(name, (first, last, root))| (name, first, last, root)).collect()
     }
@@ -225,7 +227,7 @@ impl HloModule {
         key: &Bound<'_, PyString>,
     ) -> PyResult<Option<Window>> {
         let dims = self.read(py, instruction, key, Module::window)?;
-        let row = |d: &core::WindowDim| {
+        let row = |d: &WindowDim| {
             (d.size, d.stride, d.pad_low, d.pad_high, d.lhs_dilation, d.rhs_dilation, d.reversed)
         };
         Ok(dims.map(|dims| dims.iter().map(row).collect()))
@@ -286,7 +288,7 @@ impl HloModule {
     fn shape_text(&self, shape: usize) -> PyResult<String> {
         let mut text = String::new();
         let row = in_table(shape, self.tables.shapes.len())?;
-        core::write_shape(&mut text, &self.tables.shapes, row as u32);
+        write_shape(&mut text, &self.tables.shapes, row as u32);
         Ok(text)
     }
 }

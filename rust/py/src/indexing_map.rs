@@ -12,15 +12,12 @@ use crate::points::PyPoints;
 use crate::step::PyStep;
 use crate::vector;
 use crate::workspace::{self, Workspace, TEXT};
-use indexing_core::compose::compose;
-use indexing_core::domain::PointVariables;
-use indexing_core::map_simplify;
-use indexing_core::map_variables::from_tensor_sizes;
-use indexing_core::simplify::Scratch;
-use indexing_core::text::{read_indexing_map, write_indexing_map};
-use indexing_core::trace::{Made, Step};
-use indexing_core::{image, relate};
-use indexing_core::{Arena, Expr, Form, IndexingMap, Interval, OpenMap, Result, SymbolicMap};
+use indexing_core::{
+    compose, count, difference, explain, from_tensor_sizes, image_count, index_bits, intersect, inverse,
+    is_bijection_onto, is_empty, is_injective, range_of, read_indexing_map, simplifies_fully, simplify,
+    write_indexing_map, Arena, Expr, Form, IndexingMap, Interval, Made, OpenMap, PointVariables, Result,
+    Scratch, Step, SymbolicMap,
+};
 use pyo3::basic::CompareOp;
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
@@ -246,18 +243,17 @@ impl PyIndexingMap {
     #[pyo3(signature = (keep_points = false))]
     fn simplify(&self, py: Python<'_>, keep_points: bool) -> PyResult<Self> {
         let points = if keep_points { PointVariables::Keep } else { PointVariables::Replace };
-        self.released(py, |w| map_simplify::simplify(&mut w.arena, &mut w.scratch, &self.0, points))
-            .map(PyIndexingMap)
+        self.released(py, |w| simplify(&mut w.arena, &mut w.scratch, &self.0, points)).map(PyIndexingMap)
     }
 
     fn simplifies_fully(&self, py: Python<'_>) -> PyResult<bool> {
-        self.released(py, |w| Ok(map_simplify::simplifies_fully(&mut w.arena, &mut w.scratch, &self.0)))
+        self.released(py, |w| Ok(simplifies_fully(&mut w.arena, &mut w.scratch, &self.0)))
     }
 
     /// The steps of simplification: the rule, its law and precondition, what it met and what it made.
     fn explain<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let steps = self.released(py, |w| {
-            let (_, steps) = map_simplify::explain(&mut w.arena, &mut w.scratch, &self.0)?;
+            let (_, steps) = explain(&mut w.arena, &mut w.scratch, &self.0)?;
             steps.iter().map(|s| self.step_text(&mut w.arena, s)).collect::<Result<Vec<_>>>()
         })?;
         PyTuple::new(py, steps.into_iter().map(|s| Py::new(py, s)).collect::<PyResult<Vec<_>>>()?)
@@ -373,47 +369,46 @@ impl PyIndexingMap {
             let map = self.0.open(&mut w.arena);
             let e = e.import(&mut w.arena);
             map.verify_expr(&mut w.arena, e)?;
-            Ok(map_simplify::range(&mut w.arena, &mut w.scratch, &map, e))
+            Ok(range_of(&mut w.arena, &mut w.scratch, &map, e))
         });
         result.map(PyInterval)
     }
 
     fn is_empty(&self, py: Python<'_>) -> PyResult<bool> {
-        self.asked(py, |arena, scratch| image::is_empty(arena, scratch, &self.0))
+        self.asked(py, |arena, scratch| is_empty(arena, scratch, &self.0))
     }
 
     fn count<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        product(py, &self.asked(py, |arena, scratch| image::count(arena, scratch, &self.0))?)
+        product(py, &self.asked(py, |arena, scratch| count(arena, scratch, &self.0))?)
     }
 
     fn image_count<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        product(py, &self.asked(py, |arena, scratch| image::image_count(arena, scratch, &self.0))?)
+        product(py, &self.asked(py, |arena, scratch| image_count(arena, scratch, &self.0))?)
     }
 
     fn is_injective(&self, py: Python<'_>) -> PyResult<bool> {
-        self.asked(py, |arena, scratch| image::is_injective(arena, scratch, &self.0))
+        self.asked(py, |arena, scratch| is_injective(arena, scratch, &self.0))
     }
 
     fn is_bijection_onto(&self, py: Python<'_>, sizes: &Bound<'_, PyAny>) -> PyResult<bool> {
         let sizes = parts::sizes(Some(sizes))?;
-        self.asked(py, |arena, scratch| image::is_bijection_onto(arena, scratch, &self.0, &sizes))
+        self.asked(py, |arena, scratch| is_bijection_onto(arena, scratch, &self.0, &sizes))
     }
 
     fn index_bits(&self, py: Python<'_>) -> PyResult<u32> {
-        self.asked(py, |arena, scratch| image::index_bits(arena, scratch, &self.0))
+        self.asked(py, |arena, scratch| index_bits(arena, scratch, &self.0))
     }
 
     fn inverse(&self, py: Python<'_>) -> PyResult<Self> {
-        self.asked(py, |arena, scratch| image::inverse(arena, scratch, &self.0)).map(PyIndexingMap)
+        self.asked(py, |arena, scratch| inverse(arena, scratch, &self.0)).map(PyIndexingMap)
     }
 
     fn intersect(&self, py: Python<'_>, other: &PyIndexingMap) -> PyResult<Self> {
-        self.asked(py, |arena, scratch| relate::intersect(arena, scratch, &self.0, &other.0))
-            .map(PyIndexingMap)
+        self.asked(py, |arena, scratch| intersect(arena, scratch, &self.0, &other.0)).map(PyIndexingMap)
     }
 
     fn equivalent(&self, py: Python<'_>, other: &PyIndexingMap) -> PyResult<PyEquivalence> {
-        let found = self.asked(py, |arena, scratch| relate::difference(arena, scratch, &self.0, &other.0))?;
+        let found = self.asked(py, |arena, scratch| difference(arena, scratch, &self.0, &other.0))?;
         let num_dims = self.num_dims().max(other.num_dims());
         Ok(PyEquivalence(found.map(|mut point| {
             let symbols = point.split_off(num_dims);

@@ -1,6 +1,6 @@
 //! The tables of laws.
 
-use indexing_core::laws::{self, Law};
+use indexing_core::{all_laws, Law};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
@@ -44,5 +44,5 @@ impl PyLaw {
 /// All laws.
 #[pyfunction]
 pub fn rules(py: Python<'_>) -> PyResult<Bound<'_, PyTuple>> {
-    PyTuple::new(py, laws::all().map(|l| Py::new(py, PyLaw(l))).collect::<PyResult<Vec<_>>>()?)
+    PyTuple::new(py, all_laws().map(|l| Py::new(py, PyLaw(l))).collect::<PyResult<Vec<_>>>()?)
 }

@@ -18,7 +18,7 @@ pub fn variables(sequence: &Bound<'_, PyAny>) -> PyResult<Vec<Variable>> {
 fn settle_default_names(map: &mut OpenMap) {
     let (dims, ranges) = (map.num_dims, map.num_ranges);
     let given = (0..map.intervals.len()).map(|i| {
-        let default = indexing_core::names::default_name(i, dims, ranges);
+        let default = indexing_core::default_name(i, dims, ranges);
         map.names.get(i).filter(|n| !n.is_empty() && ***n != *default).cloned()
     });
     map.names = Names::new(given.collect());

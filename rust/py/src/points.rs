@@ -1,8 +1,7 @@
 //! Iteration over the points of a domain.
 
 use crate::error::Raise;
-use indexing_core::points::{Points, Step};
-use indexing_core::Result;
+use indexing_core::{PointStep, Points, Result};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use std::sync::{Mutex, PoisonError};
@@ -15,7 +14,7 @@ pub struct PyPoints {
 }
 
 impl PyPoints {
-    fn step(&self, steps: usize) -> Result<Step> {
+    fn step(&self, steps: usize) -> Result<PointStep> {
         self.points.lock().unwrap_or_else(PoisonError::into_inner).step(steps)
     }
 }
@@ -31,12 +30,12 @@ impl PyPoints {
         let mut found = self.step(few).raise(py)?;
         loop {
             match found {
-                Step::Point(values) => {
+                PointStep::Point(values) => {
                     let (dims, symbols) = values.split_at(self.num_dims);
                     return Ok(Some((PyTuple::new(py, dims)?, PyTuple::new(py, symbols)?)));
                 }
-                Step::End => return Ok(None),
-                Step::Searching => py.check_signals()?,
+                PointStep::End => return Ok(None),
+                PointStep::Searching => py.check_signals()?,
             }
             found = py.detach(|| self.step(many)).raise(py)?;
         }

@@ -1,6 +1,6 @@
 //! `Step`: one step of simplification.
 
-use indexing_core::laws::Law;
+use indexing_core::Law;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 

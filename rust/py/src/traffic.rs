@@ -3,8 +3,7 @@
 use crate::error::Raise;
 use crate::indexing_map::PyIndexingMap;
 use crate::workspace;
-use indexing_core::traffic::{counted, Memory, Sums};
-use indexing_core::warps::Access;
+use indexing_core::{counted, Access, Memory, Sums};
 use pyo3::prelude::*;
 
 /// Sums of each instruction, and of those of one vector together; what they are to be multiplied with and divided by;

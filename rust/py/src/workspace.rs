@@ -1,8 +1,6 @@
 //! The memory that operations work in: one arena a thread, cleared before each use.
 
-use indexing_core::simplify::Scratch;
-use indexing_core::text::Reading;
-use indexing_core::Arena;
+use indexing_core::{Arena, Reading, Scratch};
 use pyo3::Python;
 use std::cell::RefCell;
 

@@ -4,7 +4,7 @@ use super::read_expr::{Reading, VariableNames};
 use super::scan::{is_name_byte, name_key, short_number, usual_lower, Scanner};
 use crate::error::{Error, Result};
 use crate::interval::Interval;
-use crate::names::{default_name, starts_name, Names, VariableKind, RESERVED};
+use crate::map::names::{default_name, starts_name, Names, VariableKind, RESERVED};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;

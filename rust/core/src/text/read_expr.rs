@@ -7,8 +7,8 @@ use super::frame::{Bracket, Frame, Lists, Operator, Sum, Value};
 use super::scan::{short_number, Scanner};
 use crate::error::{Error, Result};
 use crate::expr::{Arena, Expr};
-use crate::indexing_map::OpenMap;
-use crate::names::Names;
+use crate::map::indexing_map::OpenMap;
+use crate::map::names::Names;
 
 /// What names mean while an expression is read.
 pub trait VariableNames {

@@ -5,9 +5,9 @@ use super::read_expr::{expr, variable, Reading};
 use super::scan::{usual_interval, Scanner};
 use crate::error::Result;
 use crate::expr::{Arena, Expr};
-use crate::indexing_map::{IndexingMap, OpenMap};
 use crate::interval::Interval;
-use crate::map::SymbolicMap;
+use crate::map::indexing_map::{IndexingMap, OpenMap};
+use crate::map::symbolic_map::SymbolicMap;
 
 #[inline]
 fn results(

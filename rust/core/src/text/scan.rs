@@ -1,7 +1,7 @@
 //! Tokens: white space, names, integers, and messages of what was expected where.
 
 use crate::error::{Error, Result};
-use crate::names::continues_name;
+use crate::map::names::continues_name;
 
 const SPACE: u8 = 1;
 const NAME_START: u8 = 2;

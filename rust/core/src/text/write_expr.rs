@@ -5,9 +5,9 @@
 //! positive terms first, constants last.
 
 use super::LONGEST_TEXT;
-use crate::dag::Dag;
-use crate::dag_nodes::Entry;
 use crate::error::{Error, ErrorKind, Result};
+use crate::expr::flat::Dag;
+use crate::expr::flat_nodes::Entry;
 use std::fmt::Write;
 
 /// How operators are printed.

@@ -1,12 +1,12 @@
 //! Printing maps, on one line.
 
 use super::write_expr::{write_expr, Style, Writer};
-use crate::dag::Dag;
 use crate::error::Result;
-use crate::indexing_map::{Form, IndexingMap};
+use crate::expr::flat::Dag;
 use crate::interval::Interval;
-use crate::map::SymbolicMap;
-use crate::names::{kind_of, place_of};
+use crate::map::indexing_map::{Form, IndexingMap};
+use crate::map::names::{kind_of, place_of};
+use crate::map::symbolic_map::SymbolicMap;
 use std::fmt::Write;
 
 fn list(out: &mut String, open: char, names: impl Iterator<Item = impl AsRef<str>>, close: char) {

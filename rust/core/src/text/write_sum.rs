@@ -1,7 +1,7 @@
 //! Printing sums: which terms share a factor, where the constant is cheapest, which sign comes first.
 
 use super::write_expr::{Item, Level, Task, Writer};
-use crate::dag_nodes::Entry;
+use crate::expr::flat_nodes::Entry;
 
 /// What a sum is made of: a term, or terms with one factor.
 #[derive(Clone, Copy, Debug)]

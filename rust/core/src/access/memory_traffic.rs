@@ -1,0 +1,372 @@
+//! What the warps of an access move: sectors and lines of global memory, passes over the banks of shared memory.
+//!
+//! Warps whose addresses differ by whole lines (or turns of the banks), and whose lanes are active alike, are counted by
+//! one of them.
+
+use crate::access::period::{classes, Question, Sample};
+use crate::access::transactions::{add, Form, Pattern};
+pub use crate::access::transactions::{Memory, Sums};
+use crate::access::warps::{Access, Warps, FARTHEST, LANE};
+use crate::error::{Error, Result};
+use crate::expr::Arena;
+use crate::int::floor_mod;
+use crate::interval::Interval;
+use crate::simplify::Scratch;
+use std::collections::HashMap;
+
+/// What is known of an access's warps.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Counted {
+    /// Each load or store by itself.
+    pub each: Sums,
+    /// Those of one thread's vector together: what one of them brings the next ones find.
+    pub together: Sums,
+    /// Warp instructions of the launch, those of one runtime value among `repeats`.
+    pub all: u128,
+    /// For how many of them those that were judged stand.
+    pub judged: u128,
+    /// How many were judged, where that are not all.
+    pub sampled: Option<u64>,
+    /// Values of the runtime variables, which the sums run over; one of them happens.
+    pub repeats: u128,
+}
+
+const MOST_BOXES: usize = 1 << 10;
+const MOST_ROWS: u64 = 1 << 14; // of which all are judged
+const SAMPLE: u64 = 1 << 12; // rows that are judged where there are more
+const MOST_PARTS: usize = 1 << 8; // that are kept
+
+/// The sums over all warp instructions that have an active lane; `None` where none has.
+///
+/// In global memory they are: instructions, different bytes asked for, sectors that hold them, lines that do, the least
+/// number of sectors that could, sectors that would do if each contiguous run of bytes began where one does. In shared
+/// memory: instructions, different bytes asked for, passes over the banks, the least number of passes; then zeros.
+///
+/// Errors: a map that is no thread map, addresses or sums that leave their range.
+pub fn counted(
+    arena: &mut Arena,
+    scratch: &mut Scratch,
+    access: &Access<'_>,
+    memory: Memory,
+) -> Result<Option<Counted>> {
+    memory.check()?;
+    let Some(warps) = access.warps(arena, scratch)? else { return Ok(None) };
+    let free: Vec<usize> = [Some(LANE), warps.vector].into_iter().flatten().collect();
+    let question = Question { dag: &warps.whole, cycle: memory.cycle()?, bounds: &warps.bounds, free: &free };
+    let parts = classes(&question, warps.values.clone(), MOST_BOXES);
+    let mut counter = Counter::new(&warps, access, memory)?;
+    let mut found = counter.run(&parts)?;
+    if found.is_none() {
+        counter = Counter::new(&warps, access, memory)?;
+        counter.form.merges = false;
+        found = counter.run(&parts)?;
+    }
+    Ok(found.filter(|f| f.each[0] > 0))
+}
+
+/// Rows of a class: one value for each variable, the last one fastest.
+struct Rows {
+    /// The first value of each variable.
+    first: Vec<i64>,
+    /// The variables with several values: how many, for how many points each stands, and how many for one more.
+    turning: Vec<(usize, u64, u64, u64)>,
+    /// For how many points a row stands by the other variables.
+    weight: u128,
+    /// How many rows.
+    count: u64,
+    /// How many points.
+    points: u128,
+}
+
+impl Rows {
+    fn new(class: &[Sample]) -> Result<Rows> {
+        let product = |wanted: &dyn Fn(&&Sample) -> bool| {
+            let mut counts = class.iter().filter(wanted).map(|s| u128::from(s.count));
+            let product = counts.try_fold(1u128, |n, c| n.checked_mul(c));
+            product.ok_or_else(|| Error::overflow("the number of warp instructions"))
+        };
+        let turning = class.iter().enumerate().filter(|(_, s)| s.shown > 1);
+        Ok(Rows {
+            first: class.iter().map(|s| s.first).collect(),
+            turning: turning.map(|(v, s)| (v, s.shown, s.count / s.shown, s.count % s.shown)).collect(),
+            weight: product(&|s| s.shown == 1)?,
+            count: class.iter().fold(1u64, |n, s| n.saturating_mul(s.shown)),
+            points: product(&|_| true)?,
+        })
+    }
+
+    /// The values of row `k`, and for how many points it stands.
+    fn read(&self, mut k: u64, values: &mut [i64]) -> u128 {
+        let mut weight = self.weight;
+        for (v, shown, each, more) in self.turning.iter().rev() {
+            let at = k % shown;
+            k /= shown;
+            values[*v] = self.first[*v] + at as i64;
+            weight *= u128::from(each + u64::from(at < *more)); // at most the number of points
+        }
+        weight
+    }
+}
+
+/// Of each root, the part that lane, vector and parameters decide; of the bounds' parts, all their values lie in an
+/// interval, and they may be sorted.
+struct Within {
+    values: Vec<Vec<i64>>,
+    spans: Vec<(Interval, bool)>,
+}
+
+struct Counter<'a> {
+    warps: &'a Warps,
+    form: Form,
+    cycle: i64,
+    /// Elements that all lanes reach.
+    count: usize,
+    /// The values of lane and vector, lane by lane, and of the parameters.
+    points: Vec<Vec<i64>>,
+    /// The parts of the roots that lane, vector and parameters decide, by parameters; `at` are those of the part `here`.
+    parts: Vec<Within>,
+    parts_at: HashMap<Vec<i64>, usize>,
+    at: Vec<i64>,
+    here: usize,
+    /// Patterns by parameters and active lanes (a bit for each element); `key` are those of the pattern `last`.
+    patterns: Vec<Pattern>,
+    places: HashMap<Vec<i64>, usize>,
+    key: Vec<i64>,
+    last: usize,
+    next: Vec<i64>,
+    offsets: Vec<i64>,
+    scratch: Vec<i64>,
+}
+
+impl<'a> Counter<'a> {
+    fn new(warps: &'a Warps, access: &Access<'_>, memory: Memory) -> Result<Self> {
+        let lanes = access.warp_size as usize;
+        let span = warps.vector.map(|v| warps.values[v]).unwrap_or(Interval::point(0));
+        let elements = usize::try_from(span.count()).ok().filter(|n| *n <= 1 << 12);
+        let elements = elements.ok_or_else(|| Error::invalid_map("a vector has too many elements"))?;
+        let parameters = warps.beside.root_count() - warps.within.root_count();
+        let mut points = vec![vec![0; lanes * elements]; warps.values.len() + parameters];
+        points[LANE].iter_mut().enumerate().for_each(|(k, lane)| *lane = (k / elements) as i64);
+        if let Some(v) = warps.vector {
+            points[v].iter_mut().enumerate().for_each(|(k, x)| *x = span.lower + (k % elements) as i64);
+        }
+        let merges = matches!(memory, Memory::Global { vector, .. } if vector > 0)
+            && warps.vector.is_some()
+            && elements.is_power_of_two();
+        Ok(Counter {
+            warps,
+            form: Form { memory, width: access.width, elements, merges },
+            cycle: memory.cycle()?,
+            count: lanes * elements,
+            points,
+            parts: Vec::new(),
+            parts_at: HashMap::new(),
+            at: Vec::new(),
+            here: 0,
+            patterns: Vec::new(),
+            places: HashMap::new(),
+            key: Vec::new(),
+            last: 0,
+            next: Vec::new(),
+            offsets: Vec::new(),
+            scratch: Vec::new(),
+        })
+    }
+
+    /// `None`: vectors were to be merged, and some are not in one aligned piece.
+    fn run(&mut self, classes: &[Vec<Sample>]) -> Result<Option<Counted>> {
+        let rows = classes.iter().map(|c| Rows::new(c)).collect::<Result<Vec<_>>>()?;
+        let total = rows.iter().fold(0u64, |n, r| n.saturating_add(r.count));
+        let elements = self.form.elements as u64;
+        let sampled = (total > MOST_ROWS / elements + 1).then_some(SAMPLE / elements + 1);
+        let too_many = || Error::overflow("the number of warp instructions");
+        let mut found = Counted { sampled, repeats: self.warps.repeats, ..Counted::default() };
+        for part in &rows {
+            found.all = found.all.checked_add(part.points).ok_or_else(too_many)?;
+            let mut values = part.first.clone();
+            for at in chosen(part.count, total, sampled) {
+                let weight = part.read(at, &mut values);
+                if !self.row(&values, weight)? {
+                    return Ok(None);
+                }
+                found.judged = found.judged.checked_add(weight).ok_or_else(too_many)?;
+            }
+        }
+        for pattern in &self.patterns {
+            let (each, together) = pattern.total()?;
+            add(&mut found.each, &each, 1)?;
+            add(&mut found.together, &together, 1)?;
+        }
+        Ok(Some(found))
+    }
+
+    /// Count the warp at one point of the variables that are not free, `weight` times; false as [`Pattern::add`].
+    fn row(&mut self, values: &[i64], weight: u128) -> Result<bool> {
+        let beside = &self.warps.beside;
+        beside.evaluate_into(beside.root_count(), values, &mut self.scratch, &mut self.offsets)?;
+        let roots = 1 + self.warps.bounds.len();
+        if self.parts.is_empty() || self.at != self.offsets[roots..] {
+            self.turn_to_parameters()?;
+        }
+        let Within { values, spans } = &self.parts[self.here];
+        self.next.clear();
+        self.next.resize(self.count.div_ceil(64), -1);
+        for (k, (interval, offset)) in self.warps.bounds.iter().zip(&self.offsets[1..]).enumerate() {
+            let wanted = interval.minus(Interval::point(*offset));
+            if !wanted.covers(spans[k].0) {
+                restrict(&mut self.next, &values[1 + k], spans[k].1, wanted);
+            }
+        }
+        self.next.extend_from_slice(&self.offsets[roots..]);
+        if self.next != self.key || self.patterns.is_empty() {
+            std::mem::swap(&mut self.next, &mut self.key);
+            self.last = match self.places.get(&self.key) {
+                Some(place) => *place,
+                None => {
+                    let Some(pattern) = self.pattern(&self.key) else { return Ok(false) };
+                    self.patterns.push(pattern);
+                    self.places.insert(self.key.clone(), self.patterns.len() - 1);
+                    self.patterns.len() - 1
+                }
+            };
+        }
+        Ok(self.patterns[self.last].add(floor_mod(self.offsets[0], self.cycle).unwrap_or(0), weight))
+    }
+
+    /// The addresses of the lanes whose bits `key` has.
+    fn pattern(&self, key: &[i64]) -> Option<Pattern> {
+        let is_active = |k: usize| key[k / 64] >> (k % 64) & 1 == 1;
+        let addresses =
+            self.parts[self.here].values[0].iter().enumerate().map(|(k, a)| is_active(k).then_some(*a));
+        Pattern::new(self.form, addresses.collect())
+    }
+
+    /// Bring `here` to the values of the parameters.
+    fn turn_to_parameters(&mut self) -> Result<()> {
+        let parameters = &self.offsets[1 + self.warps.bounds.len()..];
+        self.at = parameters.to_vec();
+        if let Some(place) = self.parts_at.get(parameters) {
+            self.here = *place;
+            return Ok(());
+        }
+        if self.parts.len() >= MOST_PARTS {
+            self.parts.clear();
+            self.parts_at.clear();
+        }
+        let first = self.points.len() - parameters.len();
+        for (column, value) in self.points[first..].iter_mut().zip(parameters) {
+            column.fill(*value);
+        }
+        let mut values = vec![vec![0; self.count]; self.warps.within.root_count()];
+        let points: Vec<&[i64]> = self.points.iter().map(Vec::as_slice).collect();
+        let mut out: Vec<&mut [i64]> = values.iter_mut().map(Vec::as_mut_slice).collect();
+        self.warps.within.evaluate_block(&points, &mut out)?;
+        if values[0].iter().any(|a| !(-FARTHEST..=FARTHEST).contains(a)) {
+            return Err(Error::overflow("an address"));
+        }
+        let span = |x: &Vec<i64>| x.iter().fold(Interval::EMPTY, |all, x| all.union(Interval::point(*x)));
+        let spans = values[1..].iter().map(|x| (span(x), x.is_sorted())).collect();
+        self.here = self.parts.len();
+        self.parts.push(Within { values, spans });
+        self.parts_at.insert(self.at.clone(), self.here);
+        Ok(())
+    }
+}
+
+/// Clear the bits of elements whose value is not `wanted`.
+fn restrict(bits: &mut [i64], values: &[i64], sorted: bool, wanted: Interval) {
+    if sorted && values.len() <= 64 {
+        let from = values.partition_point(|x| *x < wanted.lower);
+        let to = values.partition_point(|x| *x <= wanted.upper);
+        let below = |n: usize| if n < 64 { (1u64 << n) - 1 } else { u64::MAX };
+        bits[0] &= (below(to) & !below(from)) as i64;
+        return;
+    }
+    for (word, lanes) in bits.iter_mut().zip(values.chunks(64)) {
+        let inside = |x: &i64| i64::from(wanted.contains(*x));
+        *word &= lanes.iter().enumerate().fold(0, |bits, (k, x)| bits | (inside(x) << k));
+    }
+}
+
+/// The rows of a class that are judged: all, or as many as its share of a sample, spread evenly.
+fn chosen(count: u64, total: u64, sampled: Option<u64>) -> impl Iterator<Item = u64> {
+    let share = sampled
+        .map_or(count, |most| (u128::from(most) * u128::from(count) / u128::from(total)).max(1) as u64);
+    let spread =
+        move |k: u64| (u128::from(k) * u128::from(count - 1) / u128::from((share - 1).max(1))) as u64;
+    (0..share).map(move |k| if share == count { k } else { spread(k) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::{read_indexing_map, Reading};
+
+    fn sums(result: &str, width: i64, memory: Memory) -> Sums {
+        let text = format!(
+            "(th_x, th_y, th_z, bl_x, bl_y, bl_z) -> ({result}), domain: th_x in [0, 63], th_y in [0, 0], \
+             th_z in [0, 0], bl_x in [0, 9], bl_y in [0, 0], bl_z in [0, 0]"
+        );
+        let mut arena = Arena::new();
+        let map = read_indexing_map(&text, &mut arena, &mut Reading::default()).unwrap();
+        let access =
+            Access { map: &map, strides: &[1], width, block: [64, 1, 1], warp_size: 32, vector: None };
+        counted(&mut arena, &mut Scratch::default(), &access, memory).unwrap().unwrap().each
+    }
+
+    #[test]
+    fn banks_serve_one_word_a_pass() {
+        let memory = Memory::Shared { banks: 32, word: 32 };
+        // 20 warp instructions each
+        assert_eq!(sums("th_x + bl_x", 32, memory), [20, 2560, 20, 20, 0, 0]);
+        assert_eq!(sums("th_x * 32", 32, memory), [20, 2560, 640, 20, 0, 0]);
+        assert_eq!(sums("th_x * 33", 32, memory), [20, 2560, 20, 20, 0, 0]);
+        assert_eq!(sums("th_x * 2 + bl_x", 32, memory), [20, 2560, 40, 20, 0, 0]);
+        assert_eq!(sums("bl_x", 32, memory), [20, 80, 20, 20, 0, 0]);
+        // 64 elements of 2 bytes a word apart, two elements a word
+        assert_eq!(sums("th_x", 16, memory), [20, 1280, 20, 20, 0, 0]);
+        assert_eq!(sums("th_x * 64", 16, memory), [20, 1280, 640, 20, 0, 0]);
+        // 8 bytes: half a warp at a time
+        assert_eq!(sums("th_x", 64, memory), [20, 5120, 40, 40, 0, 0]);
+        assert_eq!(sums("th_x * 33", 64, memory), [20, 5120, 40, 40, 0, 0]);
+        assert_eq!(sums("th_x * 16", 64, memory), [20, 5120, 640, 40, 0, 0]);
+    }
+
+    #[test]
+    fn what_leaves_int64_is_an_error() {
+        let memory = Memory::Global { sector: 256, line: 1024, vector: 128 };
+        let far = i64::MAX;
+        for (result, domain) in [
+            (format!("th_x + {far}"), "bl_x in [0, 9]".to_string()),
+            (format!("th_x * {far}"), "bl_x in [0, 9]".to_string()),
+            ("th_x + bl_x".to_string(), format!("bl_x in [0, {far}]")),
+            ("th_x".to_string(), format!("bl_x in [{}, {far}]", i64::MIN)),
+        ] {
+            let text = format!(
+                "(th_x, th_y, th_z, bl_x, bl_y, bl_z) -> ({result}), domain: th_x in [0, 63], th_y in [0, 0], \
+                 th_z in [0, 0], {domain}, bl_y in [0, 0], bl_z in [0, 0]"
+            );
+            let mut arena = Arena::new();
+            let map = read_indexing_map(&text, &mut arena, &mut Reading::default()).unwrap();
+            let access = Access {
+                map: &map,
+                strides: &[1],
+                width: 32,
+                block: [64, 1, 1],
+                warp_size: 32,
+                vector: None,
+            };
+            let found = counted(&mut arena, &mut Scratch::default(), &access, memory);
+            assert_eq!(found.unwrap_err().kind(), crate::error::ErrorKind::Overflow, "{text}");
+        }
+    }
+
+    #[test]
+    fn sectors_and_lines_hold_what_is_asked() {
+        let memory = Memory::Global { sector: 256, line: 1024, vector: 0 };
+        assert_eq!(sums("th_x + bl_x * 64", 32, memory), [20, 2560, 80, 20, 80, 80]);
+        assert_eq!(sums("th_x + bl_x * 64 + 1", 32, memory), [20, 2560, 100, 40, 80, 80]);
+        assert_eq!(sums("th_x * 8", 32, memory), [20, 2560, 640, 160, 80, 640]);
+        assert_eq!(sums("(th_x mod 2) * 100", 4, memory), [20, 20, 40, 20, 20, 40]);
+    }
+}

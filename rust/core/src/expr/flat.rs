@@ -1,0 +1,263 @@
+//! A value outside any arena: the nodes of some roots as one flat, immutable block of words.
+//!
+//! The words are a function of the structure alone (depth-first post-order), so that equal expressions have equal
+//! words: equality and hashing need no arena, values can be sent to other threads, and memory returns when they drop.
+//! The first variables, up to the last one that is used, have the first positions, and no words.
+
+use crate::expr::flat_nodes::Entry;
+use crate::expr::traversal::{compute_all, BottomUp, DEEPEST_CALL};
+use crate::expr::{Arena, Expr, Node, Tag, Term, Words, FIRST_VARIABLES};
+use std::sync::Arc;
+
+/// Expressions (the roots, in order) with everything below them. Cheap to clone.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Dag {
+    /// The nodes, the positions of the roots, and the tail.
+    words: Arc<[i64]>,
+    roots: u32,
+    /// How many of the first variables have positions.
+    variables: u32,
+    nodes: u32,
+    /// How many words at the end belong to what holds the value.
+    tail: u32,
+}
+
+pub(crate) const TAGS: [Tag; 8] =
+    [Tag::Variable, Tag::FloorDiv, Tag::Mod, Tag::Product, Tag::Min, Tag::Max, Tag::Sum, Tag::Constant];
+
+fn header(tag: Tag, payload: u32) -> i64 {
+    (i64::from(payload) << 8) | tag as i64
+}
+
+impl Dag {
+    /// How many roots.
+    pub fn root_count(&self) -> usize {
+        self.roots as usize
+    }
+
+    /// How many of the first variables have positions: variable `i` is at `i`.
+    #[inline]
+    pub(crate) fn first_variables(&self) -> u32 {
+        self.variables
+    }
+
+    /// How many positions of nodes there are.
+    pub fn node_count(&self) -> usize {
+        self.nodes as usize
+    }
+
+    /// The words of the nodes, without those of the roots.
+    #[inline]
+    pub(crate) fn node_words(&self) -> &[i64] {
+        &self.words[..self.words.len() - (self.roots + self.tail) as usize]
+    }
+
+    /// The positions of the roots.
+    #[inline]
+    pub(crate) fn root_positions(&self) -> &[i64] {
+        let end = self.words.len() - self.tail as usize;
+        &self.words[end - self.roots as usize..end]
+    }
+
+    /// The words that were given to [`Arena::export_with`].
+    #[inline]
+    pub(crate) fn tail(&self) -> &[i64] {
+        &self.words[self.words.len() - self.tail as usize..]
+    }
+
+    /// Bytes of memory that the value holds.
+    pub fn byte_size(&self) -> usize {
+        self.words.len() * 8
+    }
+}
+
+/// Writes nodes in depth-first post-order.
+struct Writer<'a> {
+    arena: &'a Arena,
+    /// Where each node is, and in which value: what is of another value is not written yet.
+    places: &'a mut [(u32, u32)],
+    value: u32,
+    words: &'a mut Vec<i64>,
+    nodes: u32,
+}
+
+impl Writer<'_> {
+    /// Write a node that is not there, and what is below it, as far as it is not there.
+    fn add(&mut self, e: Expr, nesting: u32) {
+        if nesting == DEEPEST_CALL {
+            return compute_all(self, e);
+        }
+        let tag = self.arena.tag(e);
+        match self.arena.node(e) {
+            Node::Variable(v) => self.words.push(header(tag, v)),
+            Node::Constant(c) => self.words.extend_from_slice(&[header(tag, 0), c]),
+            Node::FloorDiv(a, b) | Node::Mod(a, b) => {
+                self.add_operand(a, nesting);
+                self.add_operand(b, nesting);
+                let operands = self.at(a) | (self.at(b) << 32);
+                self.words.extend_from_slice(&[header(tag, 0), operands]);
+            }
+            Node::Product(args) | Node::Min(args) | Node::Max(args) => {
+                args.iter().for_each(|a| self.add_operand(*a, nesting));
+                self.words.push(header(tag, args.len() as u32));
+                for a in args {
+                    self.words.push(self.at(*a));
+                }
+            }
+            Node::Sum(constant, terms) => {
+                terms.iter().for_each(|t| self.add_operand(t.expr, nesting));
+                self.words.extend_from_slice(&[header(tag, terms.len() as u32), constant]);
+                for t in terms {
+                    let operand = self.at(t.expr);
+                    self.words.extend_from_slice(&[t.coeff, operand]);
+                }
+            }
+        }
+        self.places[e.index()] = (self.nodes, self.value);
+        self.nodes += 1;
+    }
+
+    #[inline(always)]
+    fn add_operand(&mut self, e: Expr, nesting: u32) {
+        if !self.is_known(e) {
+            self.add(e, nesting + 1);
+        }
+    }
+
+    #[inline]
+    fn at(&self, e: Expr) -> i64 {
+        i64::from(if e.0 < FIRST_VARIABLES { e.0 } else { self.places[e.index()].0 })
+    }
+}
+
+impl BottomUp for Writer<'_> {
+    fn arena(&self) -> &Arena {
+        self.arena
+    }
+
+    #[inline]
+    fn is_known(&self, e: Expr) -> bool {
+        e.0 < FIRST_VARIABLES || self.places[e.index()].1 == self.value
+    }
+
+    fn compute(&mut self, e: Expr) {
+        self.add(e, 0);
+    }
+}
+
+impl Arena {
+    /// The value of `roots`.
+    pub fn export(&mut self, roots: &[Expr]) -> Dag {
+        self.export_with(roots, |_| {})
+    }
+
+    /// As [`Arena::export`]; what `tail` appends is kept in the same block.
+    pub(crate) fn export_with(&mut self, roots: &[Expr], tail: impl FnOnce(&mut Vec<i64>)) -> Dag {
+        let mut out = self.out.take().unwrap_or_default();
+        let variables = self.first_variables_of(roots);
+        let nodes = self.write(roots, variables, &mut out);
+        let before = out.words.len();
+        tail(&mut out.words);
+        let tail = (out.words.len() - before) as u32;
+        let dag =
+            Dag { words: out.words.as_slice().into(), roots: roots.len() as u32, variables, nodes, tail };
+        self.out = Some(out);
+        dag
+    }
+
+    /// How many variables there are up to the last one of the first that is used. Where others are used as well, it may
+    /// be more: they share the bits of the first.
+    #[inline]
+    fn first_variables_of(&self, roots: &[Expr]) -> u32 {
+        let used = roots.iter().fold(0, |used, r| used | self.variables_of(*r));
+        u16::BITS - used.leading_zeros()
+    }
+
+    /// Write what is below `roots`, and their positions: how many positions of nodes there are.
+    #[inline]
+    fn write(&self, roots: &[Expr], variables: u32, out: &mut Words) -> u32 {
+        out.words.clear();
+        if roots.iter().all(|r| r.0 < FIRST_VARIABLES) {
+            out.words.extend(roots.iter().map(|r| i64::from(r.0)));
+            return variables;
+        }
+        if out.values == u32::MAX {
+            out.places.clear();
+            out.values = 0;
+        }
+        if out.places.len() < self.records.len() {
+            out.places.resize(self.records.len(), (0, 0));
+        }
+        out.values += 1;
+        let Words { places, values, words } = out;
+        let mut writer = Writer { arena: self, places, value: *values, words, nodes: variables };
+        for &root in roots {
+            writer.add_operand(root, 0);
+        }
+        for &root in roots {
+            let place = writer.at(root);
+            writer.words.push(place);
+        }
+        writer.nodes
+    }
+
+    /// The roots of a value, as nodes of this arena.
+    pub fn import(&mut self, dag: &Dag) -> Vec<Expr> {
+        let mut roots = Vec::with_capacity(dag.root_count());
+        self.import_into(dag, &mut roots);
+        roots
+    }
+
+    /// As [`Arena::import`], to the end of `out`.
+    #[inline]
+    pub(crate) fn import_into(&mut self, dag: &Dag, out: &mut Vec<Expr>) {
+        self.import_moved_into(dag, |v| v, out);
+    }
+
+    /// As [`Arena::import_into`], with variable `place(i)` for variable `i`. `place` must rise: then what is canonical
+    /// stays so.
+    #[inline]
+    pub(crate) fn import_moved_into(&mut self, dag: &Dag, place: impl Fn(u32) -> u32, out: &mut Vec<Expr>) {
+        if dag.node_words().is_empty() {
+            out.extend(dag.root_positions().iter().map(|r| self.intern_variable(place(*r as u32))));
+            return;
+        }
+        let nodes = self.bring_in(dag, place);
+        out.extend(dag.root_positions().iter().map(|r| nodes[*r as usize]));
+        self.flat.nodes = nodes;
+    }
+
+    /// The node at each position, with variables moved.
+    #[inline]
+    pub(crate) fn bring_in(&mut self, dag: &Dag, place: impl Fn(u32) -> u32) -> Vec<Expr> {
+        let mut nodes = std::mem::take(&mut self.flat.nodes);
+        nodes.clear();
+        nodes.reserve(dag.node_count());
+        nodes.extend((0..dag.first_variables()).map(|v| self.intern_variable(place(v))));
+        for entry in dag.written() {
+            let e = match entry {
+                Entry::Variable(v) => self.intern_variable(place(v)),
+                Entry::Constant(c) => self.intern_constant(c),
+                Entry::FloorDiv(a, b) => self.intern_binary(Tag::FloorDiv, nodes[a], nodes[b]),
+                Entry::Mod(a, b) => self.intern_binary(Tag::Mod, nodes[a], nodes[b]),
+                Entry::Product(list) => self.import_args(Tag::Product, list, &nodes),
+                Entry::Min(list) => self.import_args(Tag::Min, list, &nodes),
+                Entry::Max(list) => self.import_args(Tag::Max, list, &nodes),
+                Entry::Sum(constant, pairs) => {
+                    let terms = pairs.chunks_exact(2).map(|p| Term::new(p[0], nodes[p[1] as usize]));
+                    self.intern_terms(constant, terms)
+                }
+            };
+            nodes.push(e);
+        }
+        nodes
+    }
+
+    fn import_args(&mut self, tag: Tag, list: &[i64], nodes: &[Expr]) -> Expr {
+        let mut args = self.take_args();
+        args.extend(list.iter().map(|a| nodes[*a as usize]));
+        let e = self.intern_args(tag, &args);
+        self.give_args(args);
+        e
+    }
+}

@@ -1,0 +1,16 @@
+//! Expressions: nodes in an arena, the constructors that make them canonical, traversals, and what is kept of them.
+
+pub(crate) mod arena;
+pub(crate) mod canonical;
+pub(crate) mod evaluate;
+pub(crate) mod flat;
+pub(crate) mod flat_nodes;
+pub(crate) mod min_max;
+pub(crate) mod order;
+pub(crate) mod quotient;
+pub(crate) mod recombine;
+pub(crate) mod traversal;
+pub(crate) mod work;
+
+pub(crate) use arena::*;
+pub use arena::{Arena, Expr, Node, Term};

@@ -1,0 +1,189 @@
+//! Composition of maps.
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::expr::{Arena, Expr};
+use crate::interval::Interval;
+use crate::map::indexing_map::{Form, IndexingMap, OpenMap};
+use crate::map::names::Names;
+use std::ops::Range;
+
+/// `second` after `first`, not simplified: the results of `first` are the dimensions of `second`, constraints and
+/// bounds of both hold. Range variables are those of `second`, then those of `first`; runtime variables likewise.
+///
+/// Error: `first` has not as many results as `second` has dimensions.
+pub fn compose(arena: &mut Arena, first: &IndexingMap, second: &IndexingMap) -> Result<IndexingMap> {
+    let mut map = OpenMap::default();
+    match map.become_composed(arena, first, second)? {
+        Form::Defined => map.close(arena),
+        form => Ok(IndexingMap::formless(arena, form)),
+    }
+}
+
+/// How many variables of each kind two maps have, and where they come to stand: the dimensions of the first, the ranges
+/// of the second, those of the first, the runtime variables of the second, those of the first.
+struct Places {
+    dims: usize,
+    ranges: usize,
+    all: usize,
+    dims2: usize,
+    ranges2: usize,
+    all2: usize,
+}
+
+impl Places {
+    fn of(first: &IndexingMap, second: &IndexingMap) -> Self {
+        Places {
+            dims: first.num_dims(),
+            ranges: first.num_ranges(),
+            all: first.num_variables(),
+            dims2: second.num_dims(),
+            ranges2: second.num_ranges(),
+            all2: second.num_variables(),
+        }
+    }
+
+    /// Where variable `v` of the first map comes to stand.
+    #[inline]
+    fn of_first(&self, v: usize) -> usize {
+        if v < self.dims {
+            v
+        } else if v < self.dims + self.ranges {
+            v + self.ranges2
+        } else {
+            v + self.all2 - self.dims2
+        }
+    }
+
+    /// Where variable `v` of the second map comes to stand, which is no dimension.
+    #[inline]
+    fn of_second(&self, v: usize) -> usize {
+        if v < self.dims2 + self.ranges2 {
+            v - self.dims2 + self.dims
+        } else {
+            v - self.dims2 + self.dims + self.ranges
+        }
+    }
+
+    /// The variables that come to stand behind one another: whether they are those of the first map, and which.
+    #[inline]
+    fn for_each_run(&self, mut f: impl FnMut(bool, Range<usize>)) {
+        let (symbols, symbols2) = (self.dims + self.ranges, self.dims2 + self.ranges2);
+        if self.all2 == self.dims2 {
+            return f(true, 0..self.all);
+        }
+        f(true, 0..self.dims);
+        for (of_first, run) in [
+            (false, self.dims2..symbols2),
+            (true, self.dims..symbols),
+            (false, symbols2..self.all2),
+            (true, symbols..self.all),
+        ] {
+            if !run.is_empty() {
+                f(of_first, run);
+            }
+        }
+    }
+
+    fn names(&self, first: &Names, second: &Names) -> Names {
+        if first.are_default() && second.are_default() {
+            return Names::default();
+        }
+        let mut names = Vec::with_capacity(self.all + self.all2 - self.dims2);
+        self.for_each_run(|of_first, run| {
+            let given = if of_first { first } else { second };
+            names.extend(run.map(|v| given.get(v)));
+        });
+        Names::settled(names.into_iter())
+    }
+}
+
+impl OpenMap {
+    /// Become `second` after `first`, as [`compose`] says, in memory that is used again; where the form is not
+    /// [`Form::Defined`], that is all.
+    #[inline]
+    pub(crate) fn become_composed(
+        &mut self,
+        arena: &mut Arena,
+        first: &IndexingMap,
+        second: &IndexingMap,
+    ) -> Result<Form> {
+        match (first.form(), second.form()) {
+            (Form::Defined, Form::Defined) => {}
+            (Form::Undefined, _) | (_, Form::Undefined) => return Ok(Form::Undefined),
+            _ => return Ok(Form::KnownEmpty),
+        }
+        if first.num_results() != second.num_dims() {
+            return Err(Error::invalid_map(format!(
+                "a map of {} dimensions cannot follow a map of {} results",
+                second.num_dims(),
+                first.num_results()
+            )));
+        }
+        self.clear();
+        let places = Places::of(first, second);
+        (self.num_dims, self.num_ranges) = (places.dims, places.ranges + places.ranges2);
+        self.names = places.names(first.names(), second.names());
+        self.intervals.reserve(places.all + places.all2 - places.dims2);
+        places.for_each_run(|of_first, run| {
+            let map = if of_first { first } else { second };
+            map.intervals_at(run).for_each(|i| self.intervals.push(i));
+        });
+        let mut inner = arena.take_args();
+        arena.import_moved_into(first.dag(), |v| places.of_first(v as usize) as u32, &mut inner);
+        let outcome = self.put_behind(arena, first, second, &places, &inner);
+        arena.give_args(inner);
+        outcome
+    }
+
+    /// Results and constraints of `second` after `first`, whose results and constraints are `inner`.
+    fn put_behind(
+        &mut self,
+        arena: &mut Arena,
+        first: &IndexingMap,
+        second: &IndexingMap,
+        places: &Places,
+        inner: &[Expr],
+    ) -> Result<Form> {
+        let (results, constraints) = inner.split_at(first.num_results());
+        let variable = |arena: &mut Arena, v: u32| match results.get(v as usize) {
+            Some(result) => *result,
+            None => arena.variable(places.of_second(v as usize) as u32),
+        };
+        match arena.import_with(second.dag(), variable, &mut self.results) {
+            // A divisor that is 0 at every point.
+            Err(e) if e.kind() == ErrorKind::DivisionByZero => return Ok(Form::KnownEmpty),
+            outcome => outcome?,
+        }
+        if arena.divides_by_expressions {
+            self.put_conditions(arena, second, variable)?;
+        }
+        self.constraints.extend(constraints.iter().copied().zip(first.constraint_bounds()));
+        for (expr, interval) in results.iter().zip(second.intervals()) {
+            self.add_constraint(arena, *expr, interval);
+        }
+        for (k, interval) in second.constraint_bounds().enumerate() {
+            self.add_constraint(arena, self.results[second.num_results() + k], interval);
+        }
+        self.results.truncate(second.num_results());
+        Ok(Form::Defined)
+    }
+
+    /// State that no divisor of `second` is 0: divisions may cancel once its variables are replaced.
+    #[cold]
+    fn put_conditions(
+        &mut self,
+        arena: &mut Arena,
+        second: &IndexingMap,
+        variable: impl Fn(&mut Arena, u32) -> Expr,
+    ) -> Result<()> {
+        let roots = arena.import(second.dag());
+        let bounds: Vec<Interval> = second.intervals().collect();
+        let (conditions, allowed): (Vec<Expr>, Vec<Interval>) =
+            arena.conditions(&bounds, roots.into_iter())?.into_iter().unzip();
+        let variables: Vec<Expr> = (0..second.num_variables()).map(|v| variable(arena, v as u32)).collect();
+        for (e, interval) in arena.substitute(&conditions, &variables)?.into_iter().zip(allowed) {
+            self.add_constraint(arena, e, interval);
+        }
+        Ok(())
+    }
+}

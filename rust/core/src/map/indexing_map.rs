@@ -1,0 +1,367 @@
+//! `IndexingMap`: expressions over dimension, range and runtime variables, each with its interval, under constraints.
+//!
+//! The value is immutable and holds no arena: its expressions are one [`Dag`], results first, then constraints. To
+//! work on it, [`IndexingMap::open`] brings it into an arena, and [`OpenMap::close`] makes a value again.
+
+use crate::error::{Error, Result};
+use crate::expr::flat::Dag;
+use crate::expr::{Arena, Expr};
+use crate::interval::Interval;
+use crate::map::names::{is_name, kind_of, Names, VariableKind};
+use std::collections::HashSet;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// A variable: its bounds, and its name where it is not the default one of its place (`d0`, `s1`, `rt2`).
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Variable {
+    /// The name, if it is not the default.
+    pub name: Option<Arc<str>>,
+    /// The values that it takes, both ends included.
+    pub interval: Interval,
+}
+
+impl Variable {
+    /// A variable with the default name of its place.
+    pub fn new(interval: Interval) -> Self {
+        Variable { name: None, interval }
+    }
+}
+
+/// Whether a map has a domain and results at all.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Form {
+    /// A map of variables, results and constraints.
+    Defined,
+    /// The map whose domain is known to have no point: one value, whatever the map was.
+    KnownEmpty,
+    /// Nothing is known: one value.
+    Undefined,
+}
+
+/// An immutable indexing map.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct IndexingMap {
+    form: Form,
+    num_dims: u32,
+    num_ranges: u32,
+    num_results: u32,
+    num_variables: u32,
+    names: Names,
+    /// Results and constraints; its tail has the bounds of the variables, then those of the constraints.
+    dag: Dag,
+}
+
+/// A map whose expressions are nodes of an arena: what operations work on.
+#[derive(Clone, Debug, Default)]
+pub struct OpenMap {
+    /// The intervals of the variables: dimensions, then ranges, then runtime variables.
+    pub intervals: Vec<Interval>,
+    /// The names of the variables.
+    pub names: Names,
+    /// How many of the variables are dimensions.
+    pub num_dims: usize,
+    /// How many are ranges.
+    pub num_ranges: usize,
+    /// The results.
+    pub results: Vec<Expr>,
+    /// Expressions and the intervals that they must lie in.
+    pub constraints: Vec<(Expr, Interval)>,
+    /// Is the domain known to have no point?
+    pub known_empty: bool,
+}
+
+impl IndexingMap {
+    /// The map of a form that is all that there is to say.
+    pub(crate) fn formless(arena: &mut Arena, form: Form) -> Self {
+        let dag = arena.export(&[]);
+        let names = Names::default();
+        IndexingMap { form, num_dims: 0, num_ranges: 0, num_results: 0, num_variables: 0, names, dag }
+    }
+
+    /// The map about which nothing is known.
+    pub fn undefined(arena: &mut Arena) -> Self {
+        IndexingMap::formless(arena, Form::Undefined)
+    }
+
+    /// The map whose domain has no point.
+    pub fn known_empty(arena: &mut Arena) -> Self {
+        IndexingMap::formless(arena, Form::KnownEmpty)
+    }
+
+    /// A map from its parts. Errors: variables that are not there, names that are given twice or are no names.
+    pub fn new(arena: &mut Arena, parts: OpenMap) -> Result<Self> {
+        parts.verify(arena)?;
+        parts.close(arena)
+    }
+
+    /// Is it a map of variables and results, known empty, or undefined?
+    pub fn form(&self) -> Form {
+        self.form
+    }
+
+    /// How many dimensions.
+    #[inline]
+    pub fn num_dims(&self) -> usize {
+        self.num_dims as usize
+    }
+
+    /// How many range variables.
+    #[inline]
+    pub fn num_ranges(&self) -> usize {
+        self.num_ranges as usize
+    }
+
+    /// How many runtime variables.
+    pub fn num_runtimes(&self) -> usize {
+        self.num_variables() - self.num_dims() - self.num_ranges()
+    }
+
+    /// How many variables: dimensions, ranges and runtime variables.
+    #[inline]
+    pub fn num_variables(&self) -> usize {
+        self.num_variables as usize
+    }
+
+    /// How many results.
+    #[inline]
+    pub fn num_results(&self) -> usize {
+        self.num_results as usize
+    }
+
+    /// The intervals of all variables: dimensions, ranges, runtime variables.
+    #[inline]
+    pub fn intervals(&self) -> impl ExactSizeIterator<Item = Interval> + '_ {
+        intervals_of(&self.dag.tail()[..2 * self.num_variables()])
+    }
+
+    /// The intervals of the variables at `places`.
+    #[inline]
+    pub(crate) fn intervals_at(&self, places: Range<usize>) -> impl ExactSizeIterator<Item = Interval> + '_ {
+        intervals_of(&self.dag.tail()[2 * places.start..2 * places.end])
+    }
+
+    /// The interval of variable `i`.
+    pub fn interval(&self, i: usize) -> Interval {
+        let words = self.dag.tail();
+        Interval::new(words[2 * i], words[2 * i + 1])
+    }
+
+    /// The intervals of the constraints, in the order of their expressions.
+    #[inline]
+    pub fn constraint_bounds(&self) -> impl ExactSizeIterator<Item = Interval> + '_ {
+        intervals_of(&self.dag.tail()[2 * self.num_variables()..])
+    }
+
+    /// The names of the variables.
+    pub fn names(&self) -> &Names {
+        &self.names
+    }
+
+    /// The expressions: results, then constraints.
+    pub fn dag(&self) -> &Dag {
+        &self.dag
+    }
+
+    /// What variable `i` stands for.
+    pub fn kind(&self, i: usize) -> VariableKind {
+        kind_of(i, self.num_dims(), self.num_ranges())
+    }
+
+    /// The name of variable `i`, default or given.
+    pub fn name(&self, i: usize) -> String {
+        self.names.full(i, self.num_dims(), self.num_ranges())
+    }
+
+    /// The map in an arena.
+    pub fn open(&self, arena: &mut Arena) -> OpenMap {
+        let mut open = OpenMap::default();
+        self.open_into(arena, &mut open);
+        open
+    }
+
+    /// As [`IndexingMap::open`], in memory that is used again.
+    pub(crate) fn open_into(&self, arena: &mut Arena, open: &mut OpenMap) {
+        open.clear();
+        arena.import_into(&self.dag, &mut open.results);
+        let constraints = open.results.drain(self.num_results()..);
+        open.constraints.extend(constraints.zip(self.constraint_bounds()));
+        open.intervals.extend(self.intervals());
+        open.names = self.names.clone();
+        (open.num_dims, open.num_ranges) = (self.num_dims(), self.num_ranges());
+        open.known_empty = self.form == Form::KnownEmpty;
+    }
+}
+
+#[inline]
+fn intervals_of(words: &[i64]) -> impl ExactSizeIterator<Item = Interval> + '_ {
+    words.chunks_exact(2).map(|w| Interval::new(w[0], w[1]))
+}
+
+impl OpenMap {
+    /// Append variables behind the others.
+    pub fn add_variables(&mut self, variables: Vec<Variable>) {
+        let mut names = self.names.given().to_vec();
+        names.resize(self.intervals.len(), None);
+        names.extend(variables.iter().map(|v| v.name.clone()));
+        self.names = Names::new(names);
+        self.intervals.extend(variables.iter().map(|v| v.interval));
+    }
+
+    /// Add the constraint that `expr` lies in `interval`: on a constant it is decided, on a variable it bounds it.
+    #[inline]
+    pub fn add_constraint(&mut self, arena: &Arena, expr: Expr, interval: Interval) {
+        if interval.is_empty() {
+            self.known_empty = true;
+        } else if let Some(c) = arena.as_constant(expr) {
+            self.known_empty |= !interval.contains(c);
+        } else if let Some(v) = arena.as_variable(expr) {
+            let own = &mut self.intervals[v as usize];
+            *own = own.intersect(interval);
+        } else {
+            self.constraints.push((expr, interval));
+        }
+    }
+
+    /// Decide constraints on constants, turn those on variables into bounds, join those on one expression, and sort:
+    /// equal sets of constraints become equal lists.
+    #[inline]
+    pub(crate) fn settle_constraints(&mut self, arena: &Arena) {
+        if !self.constraints.is_empty() {
+            self.settle_list(arena);
+        }
+        let constrained = self.constraints.iter().map(|c| &c.1);
+        self.known_empty |= self.intervals.iter().chain(constrained).any(|i| i.is_empty());
+    }
+
+    fn settle_list(&mut self, arena: &Arena) {
+        let decided = |(e, i): &(Expr, Interval)| i.is_empty() || arena.leaf(*e).is_some();
+        if self.constraints.iter().any(decided) {
+            for (expr, interval) in std::mem::take(&mut self.constraints) {
+                self.add_constraint(arena, expr, interval);
+            }
+        }
+        let ordered = |w: &[(Expr, Interval)]| arena.compare(w[0].0, w[1].0).is_lt();
+        if !self.constraints.windows(2).all(ordered) {
+            self.constraints.sort_unstable_by(|a, b| arena.compare(a.0, b.0));
+            self.constraints.dedup_by(|later, first| {
+                let same = later.0 == first.0;
+                if same {
+                    first.1 = first.1.intersect(later.1);
+                }
+                same
+            });
+        }
+    }
+
+    /// State that no divisor is 0, for where expressions are taken apart: on other domains, or in each other's places.
+    pub(crate) fn state_conditions(&mut self, arena: &mut Arena) -> Result<()> {
+        let roots = self.results.iter().copied().chain(self.constraints.iter().map(|c| c.0));
+        for (e, interval) in arena.conditions(&self.intervals, roots)? {
+            self.add_constraint(arena, e, interval);
+        }
+        Ok(())
+    }
+
+    /// The value: constraints settled, and [`Form::KnownEmpty`] where an interval is empty.
+    pub fn close(mut self, arena: &mut Arena) -> Result<IndexingMap> {
+        self.take_value(arena)
+    }
+
+    /// As [`OpenMap::close`], for a map whose memory is used again: what it holds is of no use then.
+    pub(crate) fn take_value(&mut self, arena: &mut Arena) -> Result<IndexingMap> {
+        if !self.constraints.is_empty() {
+            self.settle_list(arena);
+        }
+        let mut empty = self.known_empty;
+        let num_results = self.results.len();
+        self.results.extend(self.constraints.iter().map(|(e, _)| *e));
+        if u32::try_from(self.results.len().max(self.intervals.len())).is_err() {
+            return Err(Error::invalid_map("too many variables or results"));
+        }
+        let dag = arena.export_with(&self.results, |words| {
+            words.reserve(2 * (self.intervals.len() + self.constraints.len()));
+            let mut push = |i: Interval| {
+                empty |= i.is_empty();
+                words.extend_from_slice(&[i.lower, i.upper]);
+            };
+            self.intervals.iter().for_each(|i| push(*i));
+            self.constraints.iter().for_each(|c| push(c.1));
+        });
+        if empty {
+            return Ok(IndexingMap::known_empty(arena));
+        }
+        Ok(IndexingMap {
+            form: Form::Defined,
+            num_dims: self.num_dims as u32,
+            num_ranges: self.num_ranges as u32,
+            num_results: num_results as u32,
+            num_variables: self.intervals.len() as u32,
+            names: std::mem::take(&mut self.names),
+            dag,
+        })
+    }
+
+    /// The map of no variables and no results, in the same memory.
+    pub(crate) fn clear(&mut self) {
+        self.intervals.clear();
+        self.names = Names::default();
+        self.results.clear();
+        self.constraints.clear();
+        (self.num_dims, self.num_ranges, self.known_empty) = (0, 0, false);
+    }
+
+    /// How many runtime variables.
+    pub fn num_runtimes(&self) -> usize {
+        self.intervals.len() - self.num_dims - self.num_ranges
+    }
+
+    /// Are all variables there, and do all have names of their own?
+    pub fn verify(&self, arena: &mut Arena) -> Result<()> {
+        let mut all = self.results.clone();
+        all.extend(self.constraints.iter().map(|(e, _)| *e));
+        self.verify_variables(arena, &all)?;
+        self.verify_names()
+    }
+
+    /// Are all variables of `e` variables of the map?
+    pub fn verify_expr(&self, arena: &mut Arena, e: Expr) -> Result<()> {
+        self.verify_variables(arena, &[e])
+    }
+
+    fn verify_variables(&self, arena: &mut Arena, all: &[Expr]) -> Result<()> {
+        if let Some(v) = arena.variables(all).last().filter(|v| **v as usize >= self.intervals.len()) {
+            return Err(Error::invalid_map(format!(
+                "variable {v} is used, but there are {} dimension, {} range and {} runtime variables",
+                self.num_dims,
+                self.num_ranges,
+                self.num_runtimes()
+            )));
+        }
+        Ok(())
+    }
+
+    fn verify_names(&self) -> Result<()> {
+        if self.names.are_default() {
+            return Ok(());
+        }
+        let mut seen = HashSet::new();
+        for i in 0..self.intervals.len() {
+            let name = self.names.full(i, self.num_dims, self.num_ranges);
+            if !is_name(&name) {
+                return Err(Error::invalid_map(format!(
+                    "{name:?} is no name of a variable: letters, digits, '_' and '.', not first a digit, no operator"
+                )));
+            }
+            if let Some(twice) = seen.replace(name) {
+                return Err(Error::invalid_map(format!("two variables have the name {twice:?}")));
+            }
+        }
+        Ok(())
+    }
+
+    /// After variables moved: names of the form of default names, and second uses of a name, become default names.
+    pub(crate) fn settle_names(&mut self) {
+        self.names = self.names.moved(0..self.intervals.len());
+    }
+}

@@ -1,0 +1,8 @@
+//! Maps: symbolic maps, indexing maps with a domain, their variables, composition and simplification.
+
+pub(crate) mod compose;
+pub(crate) mod indexing_map;
+pub(crate) mod names;
+pub(crate) mod simplify;
+pub(crate) mod symbolic_map;
+pub(crate) mod variables;

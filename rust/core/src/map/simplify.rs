@@ -1,0 +1,191 @@
+//! Maps through the simplifier: a map as a [`Problem`] and back.
+
+use crate::error::Result;
+use crate::expr::{variable_bit, Arena, Expr};
+use crate::interval::Interval;
+use crate::map::indexing_map::{Form, IndexingMap, OpenMap};
+use crate::simplify::domain::{PointVariables, Problem};
+use crate::simplify::trace::Step;
+use crate::simplify::{Scratch, Status};
+
+impl OpenMap {
+    fn take_problem(&mut self, points: PointVariables) -> Problem {
+        Problem {
+            bounds: std::mem::take(&mut self.intervals),
+            constraints: std::mem::take(&mut self.constraints),
+            results: std::mem::take(&mut self.results),
+            points,
+        }
+    }
+
+    fn put_problem(&mut self, problem: Problem) {
+        self.intervals = problem.bounds;
+        self.results = problem.results;
+        self.constraints = problem.constraints;
+    }
+
+    /// A map in the memory of `scratch`, until that is given back.
+    #[inline]
+    fn within(scratch: &mut Scratch) -> Self {
+        let mut map = OpenMap::default();
+        map.put_problem(std::mem::take(&mut scratch.lists));
+        map
+    }
+
+    #[inline]
+    fn give_back(mut self, scratch: &mut Scratch) {
+        scratch.lists = self.take_problem(PointVariables::Replace);
+    }
+
+    /// Simplify results and constraints on the domain, and tighten bounds. Variables stay, whether used or not.
+    #[inline]
+    pub fn simplify(&mut self, arena: &mut Arena, scratch: &mut Scratch, points: PointVariables) {
+        if !self.known_empty {
+            let mut problem = self.take_problem(points);
+            self.known_empty = problem.simplify(arena, scratch).empty;
+            self.put_problem(problem);
+        }
+    }
+
+    /// As [`OpenMap::simplify`], but that `scratch` knows nothing of the domain afterwards where nothing had to be done.
+    #[inline]
+    fn simplify_unless_settled(&mut self, arena: &mut Arena, scratch: &mut Scratch, points: PointVariables) {
+        if !self.is_settled(arena, points) {
+            self.simplify(arena, scratch, points);
+        }
+    }
+
+    /// Is it plain that no rule applies? So are most maps of a program: variables in another order, moved by constants.
+    #[inline]
+    fn is_settled(&self, arena: &Arena, points: PointVariables) -> bool {
+        self.constraints.is_empty() && {
+            let point = |(_, i): &(usize, &Interval)| points == PointVariables::Replace && i.is_point();
+            let points = self.intervals.iter().enumerate().filter(point);
+            let replaced = points.fold(0, |all, (v, _)| all | variable_bit(v));
+            self.results.iter().all(|r| arena.is_plain(*r, replaced))
+        }
+    }
+}
+
+/// A map that means the same and costs no more: see [`OpenMap::simplify`].
+pub fn simplify(
+    arena: &mut Arena,
+    scratch: &mut Scratch,
+    map: &IndexingMap,
+    points: PointVariables,
+) -> Result<IndexingMap> {
+    if map.form() != Form::Defined {
+        return Ok(map.clone());
+    }
+    let mut open = OpenMap::within(scratch);
+    map.open_into(arena, &mut open);
+    open.simplify_unless_settled(arena, scratch, points);
+    let value = open.take_value(arena);
+    open.give_back(scratch);
+    value
+}
+
+/// Does [`simplify`] run to its end, within the work that it allows itself? What it returns means the same either way.
+pub fn simplifies_fully(arena: &mut Arena, scratch: &mut Scratch, map: &IndexingMap) -> bool {
+    if map.form() != Form::Defined {
+        return true;
+    }
+    let mut open = map.open(arena);
+    open.take_problem(PointVariables::Replace).simplify(arena, scratch).status == Status::Complete
+}
+
+/// `second` after `first`, simplified.
+#[inline]
+pub fn compose_simplified(
+    arena: &mut Arena,
+    scratch: &mut Scratch,
+    first: &IndexingMap,
+    second: &IndexingMap,
+) -> Result<IndexingMap> {
+    let mut map = OpenMap::within(scratch);
+    let value = match map.become_composed(arena, first, second) {
+        Ok(Form::Defined) => {
+            map.simplify_unless_settled(arena, scratch, PointVariables::Replace);
+            map.take_value(arena)
+        }
+        Ok(form) => Ok(IndexingMap::formless(arena, form)),
+        Err(error) => Err(error),
+    };
+    map.give_back(scratch);
+    value
+}
+
+/// The simplified map, and the steps on the way, which refer to the arena.
+pub fn explain(
+    arena: &mut Arena,
+    scratch: &mut Scratch,
+    map: &IndexingMap,
+) -> Result<(IndexingMap, Vec<Step>)> {
+    if map.form() != Form::Defined {
+        return Ok((map.clone(), Vec::new()));
+    }
+    let mut open = map.open(arena);
+    let mut problem = open.take_problem(PointVariables::Replace);
+    let outcome = problem.explain(arena, scratch);
+    open.known_empty = outcome.empty;
+    open.put_problem(problem);
+    Ok((open.close(arena)?, outcome.steps))
+}
+
+/// An interval that holds all values of `e` on the domain of `map`; empty where the domain is.
+pub fn range_of(arena: &mut Arena, scratch: &mut Scratch, map: &OpenMap, e: Expr) -> Interval {
+    let mut problem = Problem {
+        bounds: map.intervals.clone(),
+        constraints: map.constraints.clone(),
+        results: vec![e],
+        points: PointVariables::Replace,
+    };
+    if map.known_empty || problem.simplify(arena, scratch).empty {
+        return Interval::EMPTY;
+    }
+    let simplified = scratch.ranges.bounds(arena, problem.results[0]);
+    simplified.intersect(scratch.ranges.bounds(arena, e))
+}
+
+/// `e` simplified where variable `i` is within `bounds[i]`; variables beyond the list may have any value.
+pub fn simplify_expr(arena: &mut Arena, scratch: &mut Scratch, e: Expr, bounds: Vec<Interval>) -> Expr {
+    on_box(arena, scratch, e, bounds).0
+}
+
+/// `e` simplified where variable `i` is within `bounds[i]`, `scratch` holding that box; false: it is defined nowhere.
+fn on_box(arena: &mut Arena, scratch: &mut Scratch, e: Expr, mut bounds: Vec<Interval>) -> (Expr, bool) {
+    if arena.divides_by_expressions {
+        // That a divisor is not 0 may bound any variable.
+        let used = arena.variables(&[e]).last().map_or(0, |v| *v as usize + 1);
+        bounds.resize(bounds.len().max(used), Interval::ALL);
+    }
+    let mut problem = Problem { bounds, results: vec![e], ..Problem::default() };
+    let empty = problem.simplify(arena, scratch).empty;
+    (problem.results[0], !empty)
+}
+
+/// An interval that holds all values of `e` where variable `i` is within `bounds[i]`.
+pub fn range_on_box(arena: &mut Arena, scratch: &mut Scratch, e: Expr, bounds: Vec<Interval>) -> Interval {
+    if bounds.iter().any(|b| b.is_empty()) {
+        return Interval::EMPTY;
+    }
+    let (simplified, defined) = on_box(arena, scratch, e, bounds);
+    if !defined {
+        return Interval::EMPTY;
+    }
+    scratch.ranges.bounds(arena, simplified).intersect(scratch.ranges.bounds(arena, e))
+}
+
+/// Is `e` a multiple of `factor` for all values of its variables? False where that is not known.
+pub fn is_multiple_of(arena: &mut Arena, scratch: &mut Scratch, e: Expr, factor: i64) -> bool {
+    match arena.as_constant(e) {
+        Some(c) => c == 0 || (factor != 0 && c.checked_rem(factor).unwrap_or(0) == 0),
+        None if factor == 0 => false,
+        None => {
+            scratch.ranges.reset(std::iter::empty());
+            let info = scratch.ranges.info(arena, e);
+            let divides = |x: i64| x.checked_rem(factor).unwrap_or(0) == 0;
+            divides(info.modulus) && divides(info.residue)
+        }
+    }
+}

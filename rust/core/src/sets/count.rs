@@ -1,0 +1,413 @@
+//! How many points a domain has, exactly.
+//!
+//! Variables that no constraint links are counted apart and multiplied: a box of any size costs nothing. In a group of
+//! linked variables one variable that stands linearly, or linearly within a `mod`, is counted in closed form, the others
+//! by halving their box: a part where all constraints hold counts whole, one where a constraint fails counts nothing.
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::expr::flat::Dag;
+use crate::expr::work::Limit;
+use crate::expr::{Arena, Expr, Node};
+use crate::int::{floor_div, floor_mod};
+use crate::interval::Interval;
+use crate::map::indexing_map::OpenMap;
+
+/// Units of work that one question may take: to look at a box costs one for each few words of the constraints.
+pub(crate) const BUDGET: u64 = 1 << 26;
+/// Words of constraints, or variables, that are looked at in one unit.
+const WORDS_A_UNIT: usize = 4;
+
+/// What is asked about a group.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Question {
+    /// How many points there are.
+    HowMany,
+    /// Whether there is one: any positive number says so.
+    WhetherAny,
+}
+
+/// Variables that are linked, and the expressions that link them.
+#[derive(Clone, Debug, Default)]
+pub struct Group {
+    /// Variables, sorted.
+    pub variables: Vec<usize>,
+    /// Places of constraints.
+    pub constraints: Vec<usize>,
+    /// Places of results; empty where results do not link.
+    pub results: Vec<usize>,
+}
+
+/// The classes of variables that constraints, and `results` if there are any, link; each variable is in one.
+pub fn groups(arena: &mut Arena, map: &OpenMap, results: &[Expr]) -> Vec<Group> {
+    let mut leader: Vec<usize> = (0..map.intervals.len()).collect();
+    fn find(leader: &mut [usize], mut v: usize) -> usize {
+        while leader[v] != v {
+            leader[v] = leader[leader[v]];
+            v = leader[v];
+        }
+        v
+    }
+    let constraints: Vec<Expr> = map.constraints.iter().map(|(e, _)| *e).collect();
+    let mut firsts = Vec::new();
+    for e in constraints.iter().chain(results) {
+        let used = arena.variables(&[*e]);
+        for pair in used.windows(2) {
+            let (a, b) = (find(&mut leader, pair[0] as usize), find(&mut leader, pair[1] as usize));
+            leader[a.max(b)] = a.min(b);
+        }
+        firsts.push(used.first().map(|v| *v as usize));
+    }
+    let mut out: Vec<Group> = Vec::new();
+    let mut place = vec![usize::MAX; leader.len()];
+    for v in 0..leader.len() {
+        let l = find(&mut leader, v);
+        if place[l] == usize::MAX {
+            place[l] = out.len();
+            out.push(Group::default());
+        }
+        out[place[l]].variables.push(v);
+    }
+    for (k, first) in firsts.into_iter().enumerate() {
+        let Some(v) = first else { continue };
+        let group = &mut out[place[find(&mut leader, v)]];
+        match k.checked_sub(constraints.len()) {
+            None => group.constraints.push(k),
+            Some(r) => group.results.push(r),
+        }
+    }
+    out
+}
+
+/// How a constraint depends on the variable that is counted in closed form.
+#[derive(Clone, Copy, Debug)]
+struct Inner {
+    coeff: i64,
+    /// 0: linear; else `(coeff * v + rest) mod modulus`.
+    modulus: i64,
+    interval: Interval,
+}
+
+struct Counter {
+    /// The constraints.
+    dag: Dag,
+    bounds: Vec<Interval>,
+    /// The variables whose box is halved.
+    outer: Vec<usize>,
+    /// The variable counted in closed form, and what remains of each constraint without it.
+    inner: Option<(usize, Vec<Inner>, Dag)>,
+}
+
+/// The number of points of a group; with [`Question::WhetherAny`], 0 or some positive number.
+///
+/// Error: it is not found before `limit`.
+pub(crate) fn count_group(
+    arena: &mut Arena,
+    map: &OpenMap,
+    group: &Group,
+    question: Question,
+    limit: Limit,
+) -> Result<u128> {
+    let intervals = map.intervals.clone();
+    if group.constraints.is_empty() {
+        return group.variables.iter().try_fold(1u128, |n, v| {
+            n.checked_mul(intervals[*v].count()).ok_or_else(|| Error::overflow("the number of points"))
+        });
+    }
+    Counter::new(arena, map, group).run(arena, intervals, question, limit)
+}
+
+impl Counter {
+    fn new(arena: &mut Arena, map: &OpenMap, group: &Group) -> Self {
+        let constraints: Vec<(Expr, Interval)> =
+            group.constraints.iter().map(|k| map.constraints[*k]).collect();
+        let mut by_size = group.variables.clone();
+        by_size.sort_by_key(|v| std::cmp::Reverse(map.intervals[*v].count()));
+        let inner = by_size.iter().find_map(|v| {
+            let parts: Option<Vec<(Inner, Expr)>> =
+                constraints.iter().map(|(e, i)| depends(arena, *e, *i, *v as u32)).collect();
+            let (inner, rests): (Vec<Inner>, Vec<Expr>) = parts?.into_iter().unzip();
+            Some((*v, inner, arena.export(&rests)))
+        });
+        let outer =
+            group.variables.iter().copied().filter(|v| inner.as_ref().is_none_or(|i| i.0 != *v)).collect();
+        let roots: Vec<Expr> = constraints.iter().map(|(e, _)| *e).collect();
+        let bounds = constraints.iter().map(|(_, i)| *i).collect();
+        Counter { dag: arena.export(&roots), bounds, outer, inner }
+    }
+
+    fn run(&self, arena: &Arena, whole: Vec<Interval>, question: Question, limit: Limit) -> Result<u128> {
+        let mut total = 0u128;
+        let mut stack = vec![whole];
+        let mut ranges = Vec::new();
+        while let Some(part) = stack.pop() {
+            self.spend(arena, limit, part.len())?;
+            let certain = self.dag.ranges(&part, &mut ranges);
+            let found = self.dag.root_positions().iter().map(|r| ranges[*r as usize]);
+            let mut all = certain;
+            let mut none = false;
+            for (range, bounds) in found.zip(&self.bounds) {
+                all &= bounds.covers(range);
+                none |= bounds.intersect(range).is_empty();
+            }
+            let largest = self.outer.iter().copied().max_by_key(|v| part[*v].count());
+            let here = if none && certain {
+                0
+            } else if all {
+                self.volume(&part)?
+            } else {
+                match largest.filter(|v| !part[*v].is_point()) {
+                    Some(v) => {
+                        let Interval { lower, upper } = part[v];
+                        let middle = lower + ((upper as i128 - lower as i128) / 2) as i64;
+                        let mut right = part.clone();
+                        let mut left = part;
+                        left[v].upper = middle;
+                        right[v].lower = middle + 1;
+                        stack.extend([right, left]);
+                        continue;
+                    }
+                    None => self.line(arena, &part, limit)?,
+                }
+            };
+            total = total.checked_add(here).ok_or_else(|| Error::overflow("the number of points"))?;
+            if question == Question::WhetherAny && total > 0 {
+                break;
+            }
+        }
+        Ok(total)
+    }
+
+    /// Count what it takes to look at a box of so many variables.
+    #[inline]
+    fn spend(&self, arena: &Arena, limit: Limit, variables: usize) -> Result<()> {
+        arena.charge(1 + (self.dag.node_words().len() + variables) / WORDS_A_UNIT);
+        if limit.is_reached(arena) {
+            return Err(Error::undecided("the number of points"));
+        }
+        Ok(())
+    }
+
+    fn volume(&self, part: &[Interval]) -> Result<u128> {
+        let inner = self.inner.as_ref().map(|i| i.0);
+        self.outer
+            .iter()
+            .copied()
+            .chain(inner)
+            .try_fold(1u128, |n, v| n.checked_mul(part[v].count()))
+            .ok_or_else(|| Error::overflow("the number of points"))
+    }
+
+    /// All outer variables have one value.
+    fn line(&self, arena: &Arena, part: &[Interval], limit: Limit) -> Result<u128> {
+        let mut point: Vec<i64> = part.iter().map(|i| i.lower).collect();
+        let mut scratch = Vec::new();
+        let Some((v, inner, rests)) = &self.inner else {
+            return Ok(u128::from(holds(&self.dag, &self.bounds, &point, &mut scratch)?));
+        };
+        let rests = match rests.evaluate(&point, &mut scratch) {
+            Ok(rests) => rests,
+            Err(e) if e.kind() == ErrorKind::DivisionByZero => return Ok(0),
+            Err(e) => return Err(e),
+        };
+        let mut span = part[*v];
+        let mut residues = Vec::new();
+        for (i, rest) in inner.iter().zip(rests) {
+            if i.modulus != 0 {
+                residues.push((i, rest));
+                continue;
+            }
+            span = span.intersect(solutions(i.coeff, rest, i.interval));
+            if span.is_empty() {
+                return Ok(0);
+            }
+        }
+        match residues.as_slice() {
+            [] => Ok(span.count()),
+            [(i, rest)] if span.count() < 1 << 62 => Ok(count_residues(span, i, *rest)),
+            _ => {
+                // Several congruences: point by point.
+                let mut total = 0;
+                for x in span.lower..=span.upper {
+                    self.spend(arena, limit, 1)?;
+                    point[*v] = x;
+                    total += u128::from(holds(&self.dag, &self.bounds, &point, &mut scratch)?);
+                }
+                Ok(total)
+            }
+        }
+    }
+}
+
+pub(crate) fn holds(dag: &Dag, bounds: &[Interval], point: &[i64], scratch: &mut Vec<i64>) -> Result<bool> {
+    match dag.evaluate(point, scratch) {
+        Ok(values) => Ok(values.iter().zip(bounds).all(|(v, i)| i.contains(*v))),
+        Err(e) if e.kind() == ErrorKind::DivisionByZero => Ok(false),
+        Err(e) => Err(e),
+    }
+}
+
+/// The `x` with `coeff * x + rest` in the interval.
+fn solutions(coeff: i64, rest: i64, interval: Interval) -> Interval {
+    if coeff == 0 {
+        return if interval.contains(rest) { Interval::ALL } else { Interval::EMPTY };
+    }
+    let c = i128::from(coeff);
+    let floor = |end: i64| (i128::from(end) - i128::from(rest)).div_euclid(c.abs()) * c.signum();
+    let ceiling = |end: i64| -(i128::from(rest) - i128::from(end)).div_euclid(c.abs()) * c.signum();
+    let (least, most) = (ceiling(interval.lower), floor(interval.upper));
+    let (least, most) = if coeff > 0 { (least, most) } else { (most, least) };
+    let open_below = if coeff > 0 { interval.lower == i64::MIN } else { interval.upper == i64::MAX };
+    let open_above = if coeff > 0 { interval.upper == i64::MAX } else { interval.lower == i64::MIN };
+    let (first, last) = (i128::from(i64::MIN), i128::from(i64::MAX));
+    let least = if open_below { first } else { least };
+    let most = if open_above { last } else { most };
+    if least > last || most < first || least > most {
+        return Interval::EMPTY;
+    }
+    Interval::new(least.max(first) as i64, most.min(last) as i64)
+}
+
+/// How `e in interval` depends on variable `v`, and what remains of `e` without it; `None`: in no simple way.
+fn depends(arena: &mut Arena, e: Expr, interval: Interval, v: u32) -> Option<(Inner, Expr)> {
+    if let Some((x, m)) = arena.as_mod(e) {
+        let (coeff, rest) = linear_in(arena, x, v)?;
+        let bounded = interval.intersect(Interval::new(0, m - 1));
+        return match coeff {
+            0 => Some((Inner { coeff, modulus: 0, interval }, e)),
+            _ => Some((Inner { coeff, modulus: m, interval: bounded }, rest)),
+        };
+    }
+    let (coeff, rest) = linear_in(arena, e, v)?;
+    Some((Inner { coeff, modulus: 0, interval }, rest))
+}
+
+/// `(c, rest)` with `e = c * v + rest` and no `v` in the rest.
+fn linear_in(arena: &mut Arena, e: Expr, v: u32) -> Option<(i64, Expr)> {
+    if !arena.variables(&[e]).contains(&v) {
+        return Some((0, e));
+    }
+    let variable = arena.variable(v);
+    let coeff = match arena.node(e) {
+        Node::Variable(_) => 1,
+        Node::Sum(_, terms) => terms.iter().find(|t| t.expr == variable)?.coeff,
+        _ => return None,
+    };
+    let rest = arena.combine(e, 1, variable, coeff.checked_neg()?).ok()?;
+    (!arena.variables(&[rest]).contains(&v)).then_some((coeff, rest))
+}
+
+/// The `x` of `span` with `(coeff * x + rest) mod modulus` in the interval of `inner`.
+fn count_residues(span: Interval, inner: &Inner, rest: i64) -> u128 {
+    let Interval { lower: r, upper: s } = inner.interval;
+    if r > s {
+        return 0;
+    }
+    let m = i128::from(inner.modulus);
+    let a = i128::from(inner.coeff).rem_euclid(m);
+    let b = (i128::from(rest) + i128::from(inner.coeff) * i128::from(span.lower)).rem_euclid(m);
+    let n = span.count() as i128;
+    // [x mod m in [r, s]] = floor((x - r) / m) - floor((x - s - 1) / m)
+    let sum = |shift: i64| floor_sum(n, m, a, b - i128::from(shift));
+    (sum(r) - sum(s.saturating_add(1))) as u128
+}
+
+/// The sum of `floor((a * i + b) / m)` for `i` in `0..n`, in as many steps as Euclid's algorithm takes.
+fn floor_sum(n: i128, m: i128, a: i128, b: i128) -> i128 {
+    let (mut n, mut m, mut a, mut b) = (n, m, a, b);
+    let mut total = 0i128;
+    while n > 0 {
+        total += n * (n - 1) / 2 * a.div_euclid(m) + n * b.div_euclid(m);
+        (a, b) = (a.rem_euclid(m), b.rem_euclid(m));
+        let top = a * n + b;
+        if top < m {
+            break;
+        }
+        // Count lattice points by columns instead of rows.
+        (n, b) = (top / m, top % m);
+        (a, m) = (m, a);
+    }
+    total
+}
+
+impl Dag {
+    /// The interval of each node where variable `i` lies in `bounds[i]`. False: a divisor may be 0 there.
+    pub fn ranges(&self, bounds: &[Interval], out: &mut Vec<Interval>) -> bool {
+        use crate::expr::flat_nodes::Entry;
+        out.clear();
+        let mut certain = true;
+        for entry in self.entries() {
+            let at = |p: &i64| out[*p as usize];
+            let interval = match entry {
+                Entry::Variable(v) => bounds.get(v as usize).copied().unwrap_or(Interval::ALL),
+                Entry::Constant(c) => Interval::point(c),
+                Entry::FloorDiv(a, b) => {
+                    certain &= !out[b].contains(0);
+                    out[a].floordiv(out[b])
+                }
+                Entry::Mod(a, b) => {
+                    certain &= !out[b].contains(0);
+                    remainders(out[a], out[b])
+                }
+                Entry::Product(args) => args.iter().map(at).reduce(Interval::times).unwrap_or(Interval::ALL),
+                Entry::Min(args) => args.iter().map(at).reduce(Interval::min).unwrap_or(Interval::ALL),
+                Entry::Max(args) => args.iter().map(at).reduce(Interval::max).unwrap_or(Interval::ALL),
+                Entry::Sum(c, pairs) => {
+                    pairs.chunks_exact(2).fold(Interval::point(c), |sum, p| sum.plus(at(&p[1]).scaled(p[0])))
+                }
+            };
+            out.push(interval);
+        }
+        certain
+    }
+}
+
+/// The remainders of `a` by `b`.
+fn remainders(a: Interval, b: Interval) -> Interval {
+    if !b.is_point() || b.lower == 0 {
+        return b.remainders();
+    }
+    let m = b.lower;
+    let whole = b.remainders();
+    if !a.is_bounded() {
+        return whole;
+    }
+    match (floor_div(a.lower, m), floor_div(a.upper, m), floor_mod(a.lower, m), floor_mod(a.upper, m)) {
+        (Some(p), Some(q), Some(r), Some(s)) if p == q && r <= s => Interval::new(r, s),
+        _ => whole,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn solutions_are_all_there_are() {
+        for (coeff, rest) in (-4..=4).flat_map(|c| (-6..=6).map(move |r| (c, r))) {
+            for (lower, upper) in (-9..9).flat_map(|l| (l..9).map(move |u| (l, u))) {
+                let found = solutions(coeff, rest, Interval::new(lower, upper));
+                for x in -20..=20 {
+                    let inside = (lower..=upper).contains(&(coeff * x + rest));
+                    assert_eq!(found.contains(x), inside, "{coeff} * {x} + {rest} in [{lower}, {upper}]");
+                }
+            }
+        }
+        let far = solutions(-1, i64::MIN + 2, Interval::point(0));
+        assert_eq!(far, Interval::point(i64::MIN + 2));
+        assert!(solutions(1, i64::MIN, Interval::point(0)).is_empty());
+    }
+
+    #[test]
+    fn floor_sums_follow_the_definition() {
+        for m in 1i128..7 {
+            for a in -8i128..9 {
+                for b in -9i128..10 {
+                    for n in 0i128..9 {
+                        let sum: i128 = (0..n).map(|i| (a * i + b).div_euclid(m)).sum();
+                        assert_eq!(floor_sum(n, m, a, b), sum, "{n} {m} {a} {b}");
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,406 @@
+//! What a map reaches: how many different results, whether different points have different results, whether the
+//! results are exactly the elements of a tensor; how wide the integers are that it needs.
+
+use crate::error::{Error, Result};
+use crate::expr::work::Limit;
+use crate::expr::{Arena, Expr, Node};
+use crate::interval::Interval;
+use crate::map::indexing_map::{Form, IndexingMap, OpenMap};
+use crate::sets::count::{count_group, groups, Group, Question, BUDGET};
+use crate::sets::inverse::{determines, invert};
+use crate::sets::points::PointStep;
+use crate::simplify::domain::PointVariables;
+use crate::simplify::width::Width;
+use crate::simplify::Scratch;
+
+/// Points that are listed to answer a question.
+const LISTED: u128 = 1 << 21;
+
+fn need_defined(map: &IndexingMap) -> Result<()> {
+    if map.form() == Form::Undefined {
+        return Err(Error::invalid_map("nothing is known about an undefined map"));
+    }
+    Ok(())
+}
+
+/// The simplified map in the arena, `scratch` holding its domain; `None` where it is known to be empty.
+fn opened(arena: &mut Arena, scratch: &mut Scratch, map: &IndexingMap) -> Result<Option<OpenMap>> {
+    need_defined(map)?;
+    if map.form() == Form::KnownEmpty {
+        return Ok(None);
+    }
+    let mut open = map.open(arena);
+    open.simplify(arena, scratch, PointVariables::Replace);
+    open.settle_constraints(arena);
+    Ok((!open.known_empty).then_some(open))
+}
+
+/// The number of points of the domain, as factors.
+///
+/// Errors: the map is undefined; the number is not found with the work allowed.
+pub fn count(arena: &mut Arena, scratch: &mut Scratch, map: &IndexingMap) -> Result<Vec<u128>> {
+    let limit = Limit::after(arena, BUDGET);
+    count_within(arena, scratch, map, limit)
+}
+
+fn count_within(
+    arena: &mut Arena,
+    scratch: &mut Scratch,
+    map: &IndexingMap,
+    limit: Limit,
+) -> Result<Vec<u128>> {
+    let Some(open) = opened(arena, scratch, map)? else { return Ok(vec![0]) };
+    let groups = groups(arena, &open, &[]);
+    groups.iter().map(|g| count_group(arena, &open, g, Question::HowMany, limit)).collect()
+}
+
+/// Has the domain no point? Errors: as [`count`].
+pub fn is_empty(arena: &mut Arena, scratch: &mut Scratch, map: &IndexingMap) -> Result<bool> {
+    let limit = Limit::after(arena, BUDGET);
+    is_empty_within(arena, scratch, map, limit)
+}
+
+pub(crate) fn is_empty_within(
+    arena: &mut Arena,
+    scratch: &mut Scratch,
+    map: &IndexingMap,
+    limit: Limit,
+) -> Result<bool> {
+    let Some(open) = opened(arena, scratch, map)? else { return Ok(true) };
+    for g in groups(arena, &open, &[]).iter().filter(|g| !g.constraints.is_empty()) {
+        if count_group(arena, &open, g, Question::WhetherAny, limit)? == 0 {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// The number of different results, as factors. Errors: as [`count`].
+pub fn image_count(arena: &mut Arena, scratch: &mut Scratch, map: &IndexingMap) -> Result<Vec<u128>> {
+    let limit = Limit::after(arena, BUDGET);
+    image_count_within(arena, scratch, map, limit)
+}
+
+fn image_count_within(
+    arena: &mut Arena,
+    scratch: &mut Scratch,
+    map: &IndexingMap,
+    limit: Limit,
+) -> Result<Vec<u128>> {
+    if is_empty_within(arena, scratch, map, limit)? {
+        return Ok(vec![0]);
+    }
+    let Some(mut open) = opened(arena, scratch, map)? else { return Ok(vec![0]) };
+    open.remove_unused_variables(arena)?;
+    open.simplify(arena, scratch, PointVariables::Replace);
+    open.settle_constraints(arena);
+    let results = open.results.clone();
+    let mut factors = Vec::new();
+    for g in groups(arena, &open, &results) {
+        factors.push(image_of_group(arena, scratch, &open, &g, limit)?);
+    }
+    Ok(factors)
+}
+
+fn image_of_group(
+    arena: &mut Arena,
+    scratch: &mut Scratch,
+    map: &OpenMap,
+    group: &Group,
+    limit: Limit,
+) -> Result<u128> {
+    let results: Vec<Expr> = group.results.iter().map(|k| map.results[*k]).collect();
+    if results.is_empty() {
+        return Ok(1);
+    }
+    if determines(arena, scratch, map, &results, &group.variables, limit)? {
+        return count_group(arena, map, group, Question::HowMany, limit);
+    }
+    if let [one] = results.as_slice() {
+        if let Some(steps) = Steps::of_constrained(arena, map, group, *one) {
+            return Ok(steps.count);
+        }
+    }
+    let listed = list(arena, map, group, &results, limit)?;
+    Ok(listed.different() as u128)
+}
+
+/// The values `first, first + step, ..`: `count` of them.
+#[derive(Clone, Copy, Debug)]
+struct Steps {
+    first: i64,
+    step: i64,
+    count: u128,
+}
+
+impl Steps {
+    fn last(self) -> Option<i64> {
+        let length = i128::from(self.step).checked_mul(i128::try_from(self.count).ok()? - 1)?;
+        i64::try_from(i128::from(self.first) + length).ok()
+    }
+
+    /// The values of `e` where the constraints of its group only bound them.
+    fn of_constrained(arena: &mut Arena, map: &OpenMap, group: &Group, e: Expr) -> Option<Steps> {
+        let mut steps = Steps::of(arena, map, e)?;
+        for k in &group.constraints {
+            let (form, interval) = map.constraints[*k];
+            let shift = arena.sub(e, form).ok()?;
+            let shift = arena.as_constant(shift)?;
+            steps = steps.within(interval.plus(Interval::point(shift)))?;
+        }
+        Some(steps)
+    }
+
+    fn within(self, bounds: Interval) -> Option<Steps> {
+        let own = Interval::new(self.first, self.last()?);
+        let kept = own.intersect(bounds);
+        let gap = |from: i64, to: i64| i128::from(to) - i128::from(from);
+        let skipped = (gap(own.lower, kept.lower) + i128::from(self.step) - 1) / i128::from(self.step);
+        let reached = gap(own.lower, kept.upper).div_euclid(i128::from(self.step));
+        let first = i64::try_from(i128::from(own.lower) + skipped * i128::from(self.step)).ok()?;
+        Some(Steps { first, step: self.step, count: u128::try_from(reached - skipped + 1).ok()? })
+    }
+
+    /// The values of `e` on the box of `map`, where they are evenly spaced and that can be seen.
+    fn of(arena: &mut Arena, map: &OpenMap, e: Expr) -> Option<Steps> {
+        match arena.node(e) {
+            Node::Constant(c) => Some(Steps { first: c, step: 1, count: 1 }),
+            Node::Variable(v) => {
+                let i = map.intervals[v as usize];
+                Some(Steps { first: i.lower, step: 1, count: i.count() })
+            }
+            Node::FloorDiv(x, m) => {
+                let m = arena.as_constant(m)?;
+                let x = Steps::of(arena, map, x)?;
+                if x.step <= m {
+                    // No quotient is jumped over.
+                    let (a, b) = (x.first.div_euclid(m), x.last()?.div_euclid(m));
+                    return Some(Steps { first: a, step: 1, count: Interval::new(a, b).count() });
+                }
+                let even = x.step % m == 0;
+                even.then(|| Steps { first: x.first.div_euclid(m), step: x.step / m, count: x.count })
+            }
+            Node::Mod(x, m) => {
+                let m = arena.as_constant(m)?;
+                let x = Steps::of(arena, map, x)?;
+                if x.first.div_euclid(m) == x.last()?.div_euclid(m) {
+                    return Some(Steps { first: x.first.rem_euclid(m), ..x });
+                }
+                // All residues of the coset, where a whole period is passed.
+                let step = i64::try_from(crate::int::gcd(x.step, m)).ok()?;
+                let period = u128::try_from(m / step).ok()?;
+                (x.count >= period).then(|| Steps { first: x.first.rem_euclid(step), step, count: period })
+            }
+            Node::Sum(constant, terms) => {
+                let terms = terms.to_vec();
+                let mut seen = Vec::new();
+                let mut parts = Vec::new();
+                for t in terms {
+                    let used = arena.variables(&[t.expr]);
+                    if used.iter().any(|v| seen.contains(v)) {
+                        return None;
+                    }
+                    seen.extend(used);
+                    parts.push(Steps::of(arena, map, t.expr)?.scaled(t.coeff)?);
+                }
+                parts.sort_by_key(|s| s.step);
+                let start = Steps { first: constant, step: 1, count: 1 };
+                parts.into_iter().try_fold(start, Steps::plus)
+            }
+            _ => None,
+        }
+    }
+
+    fn scaled(self, factor: i64) -> Option<Steps> {
+        let end = if factor < 0 { self.last()? } else { self.first };
+        let step = self.step.checked_mul(factor.checked_abs()?)?;
+        Some(Steps { first: end.checked_mul(factor)?, step, count: self.count })
+    }
+
+    /// All sums, where these are evenly spaced: `other` has the wider steps, and no gap is wider than what this fills.
+    fn plus(self, other: Steps) -> Option<Steps> {
+        let first = self.first.checked_add(other.first)?;
+        if self.count == 1 {
+            return Some(Steps { first, ..other });
+        }
+        if other.count == 1 {
+            return Some(Steps { first, ..self });
+        }
+        let ratio = u128::try_from(other.step / self.step).ok()?;
+        if other.step % self.step != 0 || ratio > self.count {
+            return None;
+        }
+        let count = (other.count - 1).checked_mul(ratio)?.checked_add(self.count)?;
+        Some(Steps { first, step: self.step, count })
+    }
+}
+
+/// Results at the points of a domain, one row after the other.
+struct Listed {
+    width: usize,
+    values: Vec<i64>,
+    points: usize,
+}
+
+impl Listed {
+    fn different(&self) -> usize {
+        if self.width == 0 {
+            return self.points.min(1);
+        }
+        let mut rows: Vec<&[i64]> = self.values.chunks_exact(self.width).collect();
+        rows.sort_unstable();
+        rows.dedup();
+        rows.len()
+    }
+}
+
+/// The values of `results` at all points of a group. Error: there are too many to list.
+fn list(arena: &mut Arena, map: &OpenMap, group: &Group, results: &[Expr], limit: Limit) -> Result<Listed> {
+    let box_size = group.variables.iter().fold(1u128, |n, v| n.saturating_mul(map.intervals[*v].count()));
+    if box_size > LISTED {
+        return Err(Error::undecided("the number of different results"));
+    }
+    let work = 1 + (results.len() + map.intervals.len()) / 2;
+    let mut part = map.clone();
+    part.results = results.to_vec();
+    part.constraints = group.constraints.iter().map(|k| map.constraints[*k]).collect();
+    let others: Vec<usize> = (0..map.intervals.len()).filter(|v| !group.variables.contains(v)).collect();
+    for v in others {
+        let own = &mut part.intervals[v];
+        own.upper = own.lower;
+    }
+    let map = part.close(arena)?;
+    let mut points = map.points(arena);
+    let mut scratch = Vec::new();
+    let mut listed = Listed { width: results.len(), values: Vec::new(), points: 0 };
+    loop {
+        match points.step(usize::MAX)? {
+            PointStep::Point(_) if limit.is_reached(arena) => {
+                return Err(Error::undecided("the number of different results"));
+            }
+            PointStep::Point(p) => {
+                arena.charge(work);
+                listed.points += 1;
+                listed.values.extend(map.dag().evaluate_first(results.len(), &p, &mut scratch)?);
+            }
+            PointStep::Searching => {}
+            PointStep::End => return Ok(listed),
+        }
+    }
+}
+
+fn product(factors: &[u128]) -> Option<u128> {
+    if factors.contains(&0) {
+        return Some(0);
+    }
+    factors.iter().try_fold(1u128, |n, f| n.checked_mul(*f))
+}
+
+/// Have different points of the domain different results? Errors: as [`count`].
+pub fn is_injective(arena: &mut Arena, scratch: &mut Scratch, map: &IndexingMap) -> Result<bool> {
+    let limit = Limit::after(arena, BUDGET);
+    is_injective_within(arena, scratch, map, limit)
+}
+
+fn is_injective_within(
+    arena: &mut Arena,
+    scratch: &mut Scratch,
+    map: &IndexingMap,
+    limit: Limit,
+) -> Result<bool> {
+    let Some(open) = opened(arena, scratch, map)? else { return Ok(true) };
+    let varying: Vec<usize> = (0..open.intervals.len()).filter(|v| !open.intervals[*v].is_point()).collect();
+    if determines(arena, scratch, &open, &open.results, &varying, limit)? {
+        return Ok(true);
+    }
+    let points = count_within(arena, scratch, map, limit)?;
+    let different = image_count_within(arena, scratch, map, limit)?;
+    match (product(&points), product(&different)) {
+        (Some(p), Some(d)) => Ok(p == d),
+        _ => Err(Error::undecided("whether different points have different results")),
+    }
+}
+
+/// Are the results, each once, the elements of a tensor of these sizes? Errors: as [`count`].
+pub fn is_bijection_onto(
+    arena: &mut Arena,
+    scratch: &mut Scratch,
+    map: &IndexingMap,
+    sizes: &[i64],
+) -> Result<bool> {
+    need_defined(map)?;
+    let elements: Vec<u128> = sizes.iter().map(|s| u128::try_from(*s).unwrap_or(0)).collect();
+    let limit = Limit::after(arena, BUDGET);
+    if is_empty_within(arena, scratch, map, limit)? {
+        return Ok(product(&elements) == Some(0));
+    }
+    if map.num_results() != sizes.len() {
+        return Ok(false);
+    }
+    let points = count_within(arena, scratch, map, limit)?;
+    if product(&points) != product(&elements) || !is_injective_within(arena, scratch, map, limit)? {
+        return Ok(false);
+    }
+    is_within(arena, scratch, map, sizes, limit)
+}
+
+/// Are all results indices of a tensor of these sizes?
+fn is_within(
+    arena: &mut Arena,
+    scratch: &mut Scratch,
+    map: &IndexingMap,
+    sizes: &[i64],
+    limit: Limit,
+) -> Result<bool> {
+    for (k, size) in sizes.iter().enumerate() {
+        // A point with this result outside: none may be found.
+        for outside in [Interval::new(i64::MIN, -1), Interval::new(*size, i64::MAX)] {
+            let mut open = map.open(arena);
+            let result = open.results[k];
+            open.add_constraint(arena, result, outside);
+            let beyond = open.close(arena)?;
+            if !is_empty_within(arena, scratch, &beyond, limit)? {
+                return Ok(false);
+            }
+        }
+    }
+    Ok(true)
+}
+
+/// The inverse relation, simplified: from results to dimensions; what the results leave open is a range variable.
+///
+/// Errors: the map is undefined; results may leave int64.
+pub fn inverse(arena: &mut Arena, scratch: &mut Scratch, map: &IndexingMap) -> Result<IndexingMap> {
+    let Some(open) = opened(arena, scratch, map)? else { return Ok(IndexingMap::known_empty(arena)) };
+    let limit = Limit::after(arena, BUDGET);
+    for e in arena.post_order(&open.results) {
+        if scratch.ranges.leaves_int64(arena, e) {
+            return Err(Error::overflow("a result on the domain"));
+        }
+    }
+    let mut found = invert(arena, scratch, &open, limit)?;
+    found.simplify(arena, scratch, PointVariables::Replace);
+    found.settle_constraints(arena);
+    if !found.known_empty {
+        found.remove_unused_ranges(arena)?;
+        found.simplify(arena, scratch, PointVariables::Replace);
+    }
+    found.close(arena)
+}
+
+/// The width, 32 or 64, of integers that hold all values of all subexpressions on the domain, partial sums in any order
+/// included. Errors: the map is undefined; 64 bits may not suffice.
+pub fn index_bits(arena: &mut Arena, scratch: &mut Scratch, map: &IndexingMap) -> Result<u32> {
+    let Some(domain) = opened(arena, scratch, map)? else { return Ok(32) };
+    // The expressions as they are written, on the domain as it is known.
+    let roots = arena.import(map.dag());
+    let mut all = domain.intervals.iter().fold(Interval::point(0), |all, i| all.union(*i));
+    for e in arena.post_order(&roots) {
+        all = all.union(scratch.ranges.values_on_the_way(arena, e));
+    }
+    match Width::of(all) {
+        Width::NARROW => Ok(32),
+        Width::WIDE => Ok(64),
+        _ => Err(Error::overflow("a subexpression on the domain")),
+    }
+}

@@ -1,0 +1,355 @@
+//! What results tell about variables: which variables they determine, by which expressions, and the inverse relation.
+//!
+//! From `r = y` other equations follow: a sum whose terms are digits of different weight tells each term, `x floordiv m`
+//! and `x mod m` together tell `x`, known terms leave a sum. Where nothing follows any more, a free variable is put in.
+
+use crate::error::{Error, Result};
+use crate::expr::work::Limit;
+use crate::expr::{Arena, Expr, Node, Term};
+use crate::interval::Interval;
+use crate::map::indexing_map::OpenMap;
+use crate::map::names::Names;
+use crate::simplify::Scratch;
+use std::collections::{HashMap, HashSet};
+
+/// The work to look at one node on the way to a witness.
+const WALK_COST: usize = 4;
+
+/// What is known: expressions over the variables of a map, each with an expression over other variables that is equal.
+pub struct Knowledge {
+    limit: Limit,
+    witnesses: HashMap<Expr, Expr>,
+    /// Known compounds, in the order in which they became known.
+    compounds: Vec<Expr>,
+}
+
+impl Knowledge {
+    /// Nothing is known; what is not concluded before `limit` stays undecided.
+    pub(crate) fn new(limit: Limit) -> Self {
+        Knowledge { limit, witnesses: HashMap::new(), compounds: Vec::new() }
+    }
+
+    /// `e` is equal to `witness`.
+    pub fn learn(&mut self, e: Expr, witness: Expr) {
+        if let std::collections::hash_map::Entry::Vacant(free) = self.witnesses.entry(e) {
+            free.insert(witness);
+            self.compounds.push(e);
+        }
+    }
+
+    /// What has one value by a constraint has that value.
+    fn learn_constraints(&mut self, arena: &mut Arena, map: &OpenMap) {
+        for (e, interval) in map.constraints.iter().filter(|(_, i)| i.is_point()) {
+            let value = arena.constant(interval.lower);
+            self.learn(*e, value);
+        }
+        for (v, x) in map.intervals.iter().enumerate().filter(|(_, x)| x.is_point()) {
+            let (e, value) = (arena.variable(v as u32), arena.constant(x.lower));
+            self.learn(e, value);
+        }
+    }
+
+    /// What `e` is equal to, if that is known directly or term by term.
+    pub fn witness(&self, arena: &mut Arena, e: Expr) -> Result<Option<Expr>> {
+        if let Some(w) = self.witnesses.get(&e) {
+            return Ok(Some(*w));
+        }
+        let order = arena.post_order(&[e]);
+        arena.charge(order.len() * WALK_COST);
+        if self.limit.is_reached(arena) {
+            return Err(Error::undecided("what the results determine"));
+        }
+        let mut new: HashMap<Expr, Expr> = HashMap::new();
+        for node in order {
+            let own = match self.witnesses.get(&node) {
+                Some(w) => Some(*w),
+                None => rebuilt(arena, node, &new)?,
+            };
+            if let Some(own) = own {
+                new.insert(node, own);
+            }
+        }
+        Ok(new.get(&e).copied())
+    }
+
+    /// Draw all conclusions, on the domain that `scratch` holds.
+    pub fn conclude(&mut self, arena: &mut Arena, scratch: &mut Scratch) -> Result<()> {
+        loop {
+            let before = self.compounds.len();
+            let mut k = 0;
+            while k < self.compounds.len() {
+                let e = self.compounds[k];
+                let w = self.witnesses[&e];
+                self.use_equation(arena, scratch, e, w)?;
+                k += 1;
+            }
+            if self.compounds.len() == before {
+                return Ok(());
+            }
+        }
+    }
+
+    fn use_equation(&mut self, arena: &mut Arena, scratch: &mut Scratch, e: Expr, w: Expr) -> Result<()> {
+        match arena.node(e) {
+            Node::Sum(constant, terms) => {
+                let terms = terms.to_vec();
+                self.use_sum(arena, scratch, constant, &terms, w)
+            }
+            Node::Mod(x, m) => {
+                let Some(m) = arena.as_constant(m) else { return Ok(()) };
+                let quotient = arena.floordiv_constant(x, m)?;
+                if self.witnesses.contains_key(&x) {
+                    return Ok(());
+                }
+                let Some(q) = self.witness(arena, quotient)? else { return Ok(()) };
+                let whole = arena.combine(q, m, w, 1)?;
+                self.learn(x, whole);
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// `constant + terms = w`: what does it say of the terms?
+    fn use_sum(
+        &mut self,
+        arena: &mut Arena,
+        scratch: &mut Scratch,
+        constant: i64,
+        terms: &[Term],
+        w: Expr,
+    ) -> Result<()> {
+        let Some(minus) = constant.checked_neg() else { return Ok(()) };
+        let mut left = arena.offset(w, minus)?;
+        let mut unknown: Vec<(Term, Interval)> = Vec::new();
+        for t in terms {
+            match self.witness(arena, t.expr)? {
+                Some(known) => {
+                    let Some(minus) = t.coeff.checked_neg() else { return Ok(()) };
+                    left = arena.combine(left, 1, known, minus)?;
+                }
+                None => unknown.push((*t, scratch.ranges.bounds(arena, t.expr))),
+            }
+        }
+        if let [(t, _)] = unknown.as_slice() {
+            let value = arena.floordiv_constant(left, t.coeff)?;
+            self.learn(t.expr, value);
+            return Ok(());
+        }
+        self.use_digits(arena, left, &mut unknown)
+    }
+
+    /// `sum of unknown terms = left`: the term of greatest weight is a quotient where the others stay below its weight.
+    fn use_digits(
+        &mut self,
+        arena: &mut Arena,
+        left: Expr,
+        unknown: &mut Vec<(Term, Interval)>,
+    ) -> Result<()> {
+        unknown.sort_by_key(|(t, _)| t.coeff.unsigned_abs());
+        let mut left = left;
+        while let [lower @ .., (top, _)] = unknown.as_slice() {
+            let rest = lower.iter().fold(Interval::point(0), |sum, (t, i)| sum.plus(i.scaled(t.coeff)));
+            let weight = top.coeff.unsigned_abs();
+            let span = rest.count();
+            if lower.is_empty() || !rest.is_bounded() || span > u128::from(weight) || top.coeff == i64::MIN {
+                return Ok(());
+            }
+            let (Some(low), Ok(weight)) = (rest.lower.checked_neg(), i64::try_from(weight)) else {
+                return Ok(());
+            };
+            // left - rest.lower = weight * (+-top) + (rest - rest.lower), the last in [0, weight)
+            let shifted = arena.offset(left, low)?;
+            let quotient = arena.floordiv_constant(shifted, weight)?;
+            let value = if top.coeff < 0 { arena.neg(quotient)? } else { quotient };
+            self.learn(top.expr, value);
+            left = arena.combine(left, 1, quotient, -weight)?;
+            let kept: Vec<Term> = lower.iter().map(|(t, _)| *t).collect();
+            let sum = arena.sum(0, &kept)?;
+            self.learn(sum, left);
+            unknown.pop();
+        }
+        Ok(())
+    }
+
+    /// A known `x floordiv m` whose `x` is not known.
+    fn open_quotient(&self, arena: &Arena) -> Option<(Expr, i64)> {
+        self.compounds
+            .iter()
+            .filter_map(|e| arena.as_floordiv(*e))
+            .find(|(x, _)| !self.witnesses.contains_key(x))
+    }
+}
+
+/// The node with its operands' new forms; `None` where one has none.
+fn rebuilt(arena: &mut Arena, e: Expr, new: &HashMap<Expr, Expr>) -> Result<Option<Expr>> {
+    if arena.as_constant(e).is_some() {
+        return Ok(Some(e));
+    }
+    let mut complete = arena.as_variable(e).is_none();
+    let mut pairs = Vec::new();
+    arena.for_each_operand(e, |o| match new.get(&o) {
+        Some(n) => pairs.push((o, *n)),
+        None => complete = false,
+    });
+    if !complete {
+        return Ok(None);
+    }
+    let map: HashMap<Expr, Expr> = pairs.into_iter().collect();
+    let node = arena.node(e);
+    let at = |o: &Expr| map[o];
+    Ok(Some(match node {
+        Node::Variable(_) | Node::Constant(_) => e,
+        Node::FloorDiv(a, b) => arena.floordiv(map[&a], map[&b])?,
+        Node::Mod(a, b) => arena.modulo(map[&a], map[&b])?,
+        Node::Product(args) => {
+            let args: Vec<Expr> = args.iter().map(at).collect();
+            arena.product(&args)?
+        }
+        Node::Min(args) => {
+            let args: Vec<Expr> = args.iter().map(at).collect();
+            arena.minimum(&args)?
+        }
+        Node::Max(args) => {
+            let args: Vec<Expr> = args.iter().map(at).collect();
+            arena.maximum(&args)?
+        }
+        Node::Sum(constant, terms) => {
+            let terms: Vec<Term> = terms.iter().map(|t| Term::new(t.coeff, map[&t.expr])).collect();
+            arena.sum(constant, &terms)?
+        }
+    }))
+}
+
+/// Do the results tell the values of `wanted`? `map` is simplified, and `scratch` holds its domain. True is certain.
+pub(crate) fn determines(
+    arena: &mut Arena,
+    scratch: &mut Scratch,
+    map: &OpenMap,
+    results: &[Expr],
+    wanted: &[usize],
+    limit: Limit,
+) -> Result<bool> {
+    let mut known = Knowledge::new(limit);
+    for (k, r) in results.iter().enumerate() {
+        let y = arena.variable((map.intervals.len() + k) as u32);
+        known.learn(*r, y);
+    }
+    known.learn_constraints(arena, map);
+    known.conclude(arena, scratch)?;
+    for v in wanted {
+        let x = arena.variable(*v as u32);
+        if known.witness(arena, x)?.is_none() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// The inverse relation of a simplified map, whose domain `scratch` holds: from results to dimensions. What the results
+/// leave open becomes a range variable; runtime variables stay.
+pub(crate) fn invert(
+    arena: &mut Arena,
+    scratch: &mut Scratch,
+    map: &OpenMap,
+    limit: Limit,
+) -> Result<OpenMap> {
+    let count = map.intervals.len();
+    let symbols = map.num_dims + map.num_ranges;
+    let results = map.results.len();
+    let mut known = Knowledge::new(limit);
+    // While it is built: the new map's dimensions are variables from `count` on, its free ones from `free` on.
+    let free = count + results;
+    let mut ranges: Vec<Interval> = Vec::new();
+    for v in symbols..count {
+        let e = arena.variable(v as u32);
+        known.learn(e, e);
+    }
+    for (k, r) in map.results.iter().enumerate() {
+        let y = arena.variable((count + k) as u32);
+        known.learn(*r, y);
+    }
+    known.learn_constraints(arena, map);
+    let order: Vec<usize> = (map.num_dims..symbols).rev().chain((0..map.num_dims).rev()).collect();
+    let mut tried: HashSet<Expr> = HashSet::new();
+    let mut witnesses: Vec<Expr> = Vec::new();
+    loop {
+        known.conclude(arena, scratch)?;
+        let open = order.iter().copied().find_map(|v| {
+            let x = arena.variable(v as u32);
+            match known.witness(arena, x) {
+                Ok(Some(_)) => None,
+                Ok(None) => Some(Ok((v, x))),
+                Err(e) => Some(Err(e)),
+            }
+        });
+        let Some(found) = open else { break };
+        let (v, x) = found?;
+        let fresh = arena.variable((free + ranges.len()) as u32);
+        match known.open_quotient(arena).filter(|(q, _)| tried.insert(*q)) {
+            Some((q, m)) => {
+                let rest = arena.modulo_constant(q, m)?;
+                if known.witness(arena, rest)?.is_none() {
+                    ranges.push(scratch.ranges.bounds(arena, rest));
+                    known.learn(rest, fresh);
+                }
+            }
+            None => {
+                ranges.push(map.intervals[v]);
+                known.learn(x, fresh);
+            }
+        }
+    }
+    for v in 0..count {
+        let x = arena.variable(v as u32);
+        witnesses.push(known.witness(arena, x)?.unwrap_or(x));
+    }
+    inverse_map(arena, scratch, map, &witnesses, &ranges)
+}
+
+/// The map whose results are the witnesses of the dimensions, under all that makes it the inverse.
+fn inverse_map(
+    arena: &mut Arena,
+    scratch: &mut Scratch,
+    map: &OpenMap,
+    witnesses: &[Expr],
+    ranges: &[Interval],
+) -> Result<OpenMap> {
+    let (count, results) = (map.intervals.len(), map.results.len());
+    let symbols = map.num_dims + map.num_ranges;
+    let mut intervals: Vec<Interval> = map.results.iter().map(|r| scratch.ranges.bounds(arena, *r)).collect();
+    intervals.extend_from_slice(ranges);
+    intervals.extend_from_slice(&map.intervals[symbols..]);
+    let runtimes = (symbols..count).map(|v| map.names.get(v));
+    // Old numbers to new ones: runtime variables to the end, the others to the front.
+    let moved: Vec<Expr> = (0..count + results + ranges.len())
+        .map(|v| match v.checked_sub(count) {
+            Some(k) => arena.variable(k as u32),
+            None => arena.variable((results + ranges.len() + v.saturating_sub(symbols)) as u32),
+        })
+        .collect();
+    let witnesses = arena.substitute(witnesses, &moved)?;
+    let mut out = OpenMap {
+        intervals,
+        names: Names::settled(std::iter::repeat_n(None, results + ranges.len()).chain(runtimes)),
+        num_dims: results,
+        num_ranges: ranges.len(),
+        results: witnesses[..map.num_dims].to_vec(),
+        ..OpenMap::default()
+    };
+    let mut all = map.results.clone();
+    all.extend(map.constraints.iter().map(|(e, _)| *e));
+    let forward = arena.substitute(&all, &witnesses)?;
+    for (k, r) in forward[..results].iter().enumerate() {
+        let y = arena.variable(k as u32);
+        let difference = arena.sub(*r, y)?;
+        out.add_constraint(arena, difference, Interval::point(0));
+    }
+    for (e, (_, interval)) in forward[results..].iter().zip(&map.constraints) {
+        out.add_constraint(arena, *e, *interval);
+    }
+    for (w, interval) in witnesses.iter().zip(&map.intervals) {
+        out.add_constraint(arena, *w, *interval);
+    }
+    Ok(out)
+}

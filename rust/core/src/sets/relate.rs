@@ -1,0 +1,227 @@
+//! Two maps at once: where they agree, and whether they are the same.
+
+use crate::error::{Error, Result};
+use crate::expr::work::Limit;
+use crate::expr::Arena;
+use crate::interval::Interval;
+use crate::map::indexing_map::{Form, IndexingMap, OpenMap};
+use crate::sets::count::BUDGET;
+use crate::sets::image::is_empty_within;
+use crate::simplify::domain::PointVariables;
+use crate::simplify::Scratch;
+
+fn check_signature(a: &IndexingMap, b: &IndexingMap) -> Result<()> {
+    let signature = |m: &IndexingMap| (m.num_dims(), m.num_ranges(), m.num_runtimes(), m.num_results());
+    if signature(a) == signature(b) {
+        return Ok(());
+    }
+    let say = |m: &IndexingMap| {
+        let (d, s, rt, r) = signature(m);
+        format!("{d} dimensions, {s} ranges, {rt} runtime variables and {r} results")
+    };
+    Err(Error::invalid_map(format!("the maps are of different kinds: {}, and {}", say(a), say(b))))
+}
+
+/// Both maps at once: the domain is where both domains are and all results are equal.
+///
+/// Errors: the maps differ in their numbers of variables or results, or are undefined.
+pub fn intersect(
+    arena: &mut Arena,
+    scratch: &mut Scratch,
+    a: &IndexingMap,
+    b: &IndexingMap,
+) -> Result<IndexingMap> {
+    match (a.form(), b.form()) {
+        (Form::Undefined, _) | (_, Form::Undefined) => {
+            return Err(Error::invalid_map("nothing is known about an undefined map"));
+        }
+        (Form::KnownEmpty, _) | (_, Form::KnownEmpty) => return Ok(IndexingMap::known_empty(arena)),
+        _ => {}
+    }
+    check_signature(a, b)?;
+    let mut both = a.open(arena);
+    let mut other = b.open(arena);
+    both.state_conditions(arena)?;
+    other.state_conditions(arena)?;
+    for (v, w) in both.intervals.iter_mut().zip(&other.intervals) {
+        *v = v.intersect(*w);
+    }
+    for (e, i) in &other.constraints {
+        both.add_constraint(arena, *e, *i);
+    }
+    for k in 0..other.results.len() {
+        let difference = arena.sub(both.results[k], other.results[k])?;
+        both.add_constraint(arena, difference, Interval::point(0));
+    }
+    both.settle_constraints(arena);
+    both.simplify(arena, scratch, PointVariables::Replace);
+    both.close(arena)
+}
+
+/// Are the maps equal: one domain, and on it equal results? `None`: they are; else a point of one of the domains where
+/// they differ.
+///
+/// Errors: the maps differ in their numbers of variables or results; it is not decided with the work allowed.
+pub fn difference(
+    arena: &mut Arena,
+    scratch: &mut Scratch,
+    a: &IndexingMap,
+    b: &IndexingMap,
+) -> Result<Option<Vec<i64>>> {
+    if a == b {
+        return Ok(None);
+    }
+    let limit = Limit::after(arena, BUDGET);
+    match (a.form(), b.form()) {
+        (Form::Defined, Form::Defined) => check_signature(a, b)?,
+        (Form::Undefined, _) | (_, Form::Undefined) => {
+            return Err(Error::invalid_map("nothing is known about an undefined map"));
+        }
+        (Form::KnownEmpty, _) => return first_point(arena, scratch, b, limit),
+        (_, Form::KnownEmpty) => return first_point(arena, scratch, a, limit),
+    }
+    if let Some(point) = differs_at_some(arena, a, b)? {
+        return Ok(Some(point));
+    }
+    // Each part in which they could differ is a map of its own: with no point in any, they are equal.
+    let mut found = None;
+    for_each_differing_part(arena, a, b, |arena, part| {
+        if limit.is_reached(arena) {
+            return Err(Error::undecided("whether the maps differ"));
+        }
+        if !is_empty_within(arena, scratch, &part, limit)? {
+            found = first_point(arena, scratch, &part, limit)?;
+        }
+        Ok(found.is_some())
+    })?;
+    Ok(found)
+}
+
+/// A point of the domain, found by halving its box; `None` where there is none.
+fn first_point(
+    arena: &mut Arena,
+    scratch: &mut Scratch,
+    map: &IndexingMap,
+    limit: Limit,
+) -> Result<Option<Vec<i64>>> {
+    if is_empty_within(arena, scratch, map, limit)? {
+        return Ok(None);
+    }
+    let mut map = crate::map::simplify::simplify(arena, scratch, map, PointVariables::Replace)?;
+    for v in 0..map.num_variables() {
+        loop {
+            let own = map.interval(v);
+            if own.is_point() {
+                break;
+            }
+            let middle = (i128::from(own.lower) + i128::from(own.upper)).div_euclid(2) as i64;
+            let lower = restricted(arena, &map, v, Interval::new(own.lower, middle))?;
+            map = match is_empty_within(arena, scratch, &lower, limit)? {
+                true => restricted(arena, &map, v, Interval::new(middle + 1, own.upper))?,
+                false => lower,
+            };
+        }
+    }
+    Ok(Some(map.intervals().map(|i| i.lower).collect()))
+}
+
+fn restricted(arena: &mut Arena, map: &IndexingMap, v: usize, interval: Interval) -> Result<IndexingMap> {
+    let mut open = map.open(arena);
+    open.intervals[v] = interval;
+    open.close(arena)
+}
+
+/// Corners and a few inner points of both boxes.
+fn differs_at_some(arena: &mut Arena, a: &IndexingMap, b: &IndexingMap) -> Result<Option<Vec<i64>>> {
+    const TRIED: u64 = 256;
+    let (da, db) = (a.domain(arena), b.domain(arena));
+    let mut scratch = Vec::new();
+    let mut state = 0x9e37_79b9_7f4a_7c15u64;
+    let mut draw = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state >> 33
+    };
+    for _ in 0..TRIED {
+        let source = if draw() % 2 == 0 { a } else { b };
+        let point: Vec<i64> = source.intervals().map(|i| pick(i, draw(), draw())).collect();
+        // Where int64 does not hold the values, a point tells nothing.
+        let (Ok(ina), Ok(inb)) = (da.contains(&point, &mut scratch), db.contains(&point, &mut scratch))
+        else {
+            continue;
+        };
+        if ina != inb {
+            return Ok(Some(point));
+        }
+        if ina {
+            let x = a.dag().evaluate_first(a.num_results(), &point, &mut scratch);
+            let y = b.dag().evaluate_first(b.num_results(), &point, &mut scratch);
+            if matches!((x, y), (Ok(x), Ok(y)) if x != y) {
+                return Ok(Some(point));
+            }
+        }
+    }
+    Ok(None)
+}
+
+fn pick(i: Interval, choice: u64, value: u64) -> i64 {
+    match choice % 4 {
+        0 => i.lower,
+        1 => i.upper,
+        _ => (i128::from(i.lower) + i128::from(value) % (i.count() as i128)) as i64,
+    }
+}
+
+/// Where `a` holds and `b` does not, where `b` holds and `a` does not, where both hold with different results: `f` says
+/// of each part whether to stop.
+fn for_each_differing_part(
+    arena: &mut Arena,
+    a: &IndexingMap,
+    b: &IndexingMap,
+    mut f: impl FnMut(&mut Arena, IndexingMap) -> Result<bool>,
+) -> Result<()> {
+    let (mut first, mut second) = (a.open(arena), b.open(arena));
+    first.state_conditions(arena)?;
+    second.state_conditions(arena)?;
+    for (one, two) in [(&first, &second), (&second, &first)] {
+        let bounds = two.intervals.iter().enumerate();
+        let bounds: Vec<_> = bounds.map(|(v, i)| (arena.variable(v as u32), *i)).collect();
+        for (e, i) in bounds.into_iter().chain(two.constraints.iter().copied()) {
+            if outside(arena, one, e, i, &mut f)? {
+                return Ok(());
+            }
+        }
+    }
+    let mut both = first.clone();
+    both.constraints.extend_from_slice(&second.constraints);
+    for (v, w) in both.intervals.iter_mut().zip(&second.intervals) {
+        *v = v.intersect(*w);
+    }
+    for k in 0..first.results.len() {
+        let difference = arena.sub(first.results[k], second.results[k])?;
+        if outside(arena, &both, difference, Interval::point(0), &mut f)? {
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
+/// `f` of `map` where `e` lies below and where it lies above `interval`, until it says to stop.
+fn outside(
+    arena: &mut Arena,
+    map: &OpenMap,
+    e: crate::expr::Expr,
+    interval: Interval,
+    f: &mut impl FnMut(&mut Arena, IndexingMap) -> Result<bool>,
+) -> Result<bool> {
+    let below = interval.lower.checked_sub(1).map(|upper| Interval::new(i64::MIN, upper));
+    let above = interval.upper.checked_add(1).map(|lower| Interval::new(lower, i64::MAX));
+    for side in [below, above].into_iter().flatten() {
+        let mut part = map.clone();
+        part.add_constraint(arena, e, side);
+        let closed = part.close(arena)?;
+        if closed.form() == Form::Defined && f(arena, closed)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}

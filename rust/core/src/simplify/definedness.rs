@@ -1,0 +1,75 @@
+//! Where a map is defined: a point at which a constraint or a result divides by 0 is not in the domain.
+//!
+//! Divisors that are constants are never 0. For any other that may be 0, a constraint says that it isn't; with these
+//! stated, every law may take it for granted that divisors aren't 0, and none has to keep a division alive.
+
+use crate::error::Result;
+use crate::expr::{Arena, Expr, Node};
+use crate::interval::Interval;
+use crate::simplify::range::Ranges;
+
+const POSITIVE: Interval = Interval { lower: 1, upper: i64::MAX };
+const NEGATIVE: Interval = Interval { lower: i64::MIN, upper: -1 };
+
+impl Arena {
+    /// The divisors below `roots` that are no constants, each once.
+    pub(crate) fn divisors(&mut self, roots: impl Iterator<Item = Expr>) -> Vec<Expr> {
+        if !self.divides_by_expressions {
+            return Vec::new();
+        }
+        let roots: Vec<Expr> = roots.collect();
+        let mut divisors = Vec::new();
+        for e in self.post_order(&roots) {
+            if let Node::FloorDiv(_, d) | Node::Mod(_, d) = self.node(e) {
+                if self.as_constant(d).is_none() {
+                    divisors.push(d);
+                }
+            }
+        }
+        divisors.sort_unstable_by(|a, b| self.compare(*a, *b));
+        divisors.dedup();
+        divisors
+    }
+
+    /// The constraint that `d`, which lies in `bounds`, is not 0; `None` where the bounds say so.
+    pub(crate) fn nonzero(&mut self, d: Expr, bounds: Interval) -> Result<Option<(Expr, Interval)>> {
+        if !bounds.contains(0) {
+            return Ok(None);
+        }
+        if bounds.lower == 0 {
+            return Ok(Some((d, POSITIVE)));
+        }
+        if bounds.upper == 0 {
+            return Ok(Some((d, NEGATIVE)));
+        }
+        let minus = self.neg(d)?;
+        let size = self.max(d, minus)?;
+        Ok(Some((size, POSITIVE)))
+    }
+
+    /// That `d` is not 0, as the simplifier may have it where `d` holds minima or maxima.
+    pub(crate) fn nonzero_as_minimum(&mut self, d: Expr) -> Result<(Expr, Interval)> {
+        let minus = self.neg(d)?;
+        Ok((self.min(d, minus)?, NEGATIVE))
+    }
+
+    /// The constraints that make no divisor below `roots` 0, where variables lie in `bounds`.
+    pub(crate) fn conditions(
+        &mut self,
+        bounds: &[Interval],
+        roots: impl Iterator<Item = Expr>,
+    ) -> Result<Vec<(Expr, Interval)>> {
+        let divisors = self.divisors(roots);
+        let mut conditions = Vec::new();
+        if divisors.is_empty() {
+            return Ok(conditions);
+        }
+        let mut ranges = Ranges::default();
+        ranges.reset(bounds.iter().copied());
+        for d in divisors {
+            let own = ranges.bounds(self, d);
+            conditions.extend(self.nonzero(d, own)?);
+        }
+        Ok(conditions)
+    }
+}

@@ -1,0 +1,224 @@
+//! Laws of `floordiv` on a domain.
+
+use super::{first_of, progress, RuleId};
+use crate::error::Result;
+use crate::expr::{Expr, Node, Tag, Term, Terms};
+use crate::int::{ceil_div, div_mod_positive};
+use crate::simplify::driver::Simplifier;
+
+/// Simplify a canonical quotient of simplified operands.
+#[inline]
+pub fn apply(s: &mut Simplifier<'_>, e: Expr) -> Result<Expr> {
+    let Some((n, m)) = s.arena.as_floordiv(e) else { return by_expression(s, e) };
+    // The rules in the middle are about quotients, remainders and extrema in the dividend.
+    match s.arena.is_linear(n) {
+        true => first_of(&[split, thresholds], s, e, n, m),
+        false => first_of(&[split, nested, extremum, digit, carried, thresholds], s, e, n, m),
+    }
+}
+
+/// `n / m = (n - r) / m` where `r` in `[0, g)` and `g` divides `m` and `n - r`.
+#[inline]
+fn split(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {
+    s.split(n, m, |s, found| {
+        let high = s.simplify(found.high);
+        let Some(q) = s.other_quotient(e, high, m)? else { return Ok(None) };
+        let dropped = found.disjoint && s.arena.as_constant(found.low).is_none();
+        let (new, old) = (s.cost(q), s.cost(e));
+        let smaller = |s: &mut Simplifier<'_>| dropped && progress::is_made(s, RuleId::QuotientSplit, e, q);
+        if q == e || new > old || (new == old && !smaller(s)) {
+            return Ok(None);
+        }
+        Ok(Some(s.applied(RuleId::QuotientSplit, e, q)))
+    })
+}
+
+/// `(x / b + y) / m = (x + b * y) / (b * m)`, where that is cheaper.
+fn nested(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {
+    let Node::Sum(constant, terms) = s.arena.node(n) else { return Ok(None) };
+    let Some(at) = terms.iter().position(|t| t.coeff == 1 && s.arena.tag(t.expr) == Tag::FloorDiv) else {
+        return Ok(None);
+    };
+    let Some((x, b)) = s.arena.as_floordiv(terms[at].expr) else { return Ok(None) };
+    let Some(divisor) = b.checked_mul(m) else { return Ok(None) };
+    let mut inner: Terms = Terms::new();
+    for (k, t) in terms.iter().enumerate() {
+        match t.coeff.checked_mul(b) {
+            _ if k == at => inner.push(Term::new(1, x)),
+            Some(coeff) => inner.push(Term::new(coeff, t.expr)),
+            None => return Ok(None),
+        }
+    }
+    let Some(constant) = constant.checked_mul(b) else { return Ok(None) };
+    let inner = s.sum(constant, &inner)?;
+    let Some(q) = s.other_quotient(e, inner, divisor)? else { return Ok(None) };
+    if s.cost(q) >= s.cost(e) {
+        return Ok(None);
+    }
+    Ok(Some(s.applied(RuleId::QuotientOfNested, e, q)))
+}
+
+/// `min(a, b) / m = min(a / m, b / m)`, where that is cheaper.
+fn extremum(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {
+    let Some((tag, args)) = s.spread_extremum(n)? else { return Ok(None) };
+    let mut quotients = Vec::with_capacity(args.len());
+    for a in args {
+        let a = s.simplify(a);
+        quotients.push(s.floordiv_constant(a, m)?);
+    }
+    // Simplified only once it is cheaper, for the rules of minima may propose the quotient again.
+    let kept = super::min_max::undominated(s, tag, &quotients)?;
+    let raw = s.arena.extremum(tag, &kept)?;
+    if s.cost(raw) >= s.cost(e) {
+        return Ok(None);
+    }
+    let q = s.simplify(raw);
+    Ok(Some(s.applied(RuleId::QuotientOfExtremum, e, q)))
+}
+
+/// `(g * h + l) / m = (h + l / g) / (m / g)` where `g` divides `m`, where that is cheaper.
+fn carried(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {
+    s.carries(n, m, |s, c| {
+        if s.cost(c.carry) >= s.cost(c.low) + 4 {
+            return Ok(None);
+        }
+        let inner = c.joined(s)?;
+        let Some(q) = s.other_quotient(e, inner, m / c.granule)? else { return Ok(None) };
+        let cheaper = s.cost(q) < s.cost(e);
+        Ok(cheaper.then(|| s.applied(RuleId::QuotientCarried, e, q)))
+    })
+}
+
+/// More steps than this of one quotient are not compared.
+const STEPS_COMPARED: i64 = 64;
+
+/// `(a * x + c) / m = (x + b) / k + q` where both rise at the same values of `x`, where that is cheaper.
+#[inline]
+fn thresholds(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {
+    let Node::Sum(c, &[t]) = s.arena.node(n) else { return Ok(None) };
+    let x = s.bounds(t.expr);
+    if t.coeff < 1 || !x.is_bounded() {
+        return Ok(None);
+    }
+    let value =
+        |x: i64| t.coeff.checked_mul(x).and_then(|y| y.checked_add(c)).map(|y| div_mod_positive(y, m).0);
+    let (Some(first), Some(last)) = (value(x.lower), value(x.upper)) else { return Ok(None) };
+    // Steps of x itself come back as they are.
+    let again = t.coeff == 1 && last - first > 1;
+    if again || last - first > STEPS_COMPARED || last == first {
+        return Ok(None);
+    }
+    // The least x at which the quotient is j.
+    let rises = |j: i64| m.checked_mul(j).and_then(|y| y.checked_sub(c)).and_then(|y| ceil_div(y, t.coeff));
+    let Some(start) = rises(first + 1) else { return Ok(None) };
+    let period = if last == first + 1 {
+        // One step only: any period that brings no second step; the one that needs no offset is best.
+        let fits = start > 0 && x.lower >= 0 && x.upper - start < start;
+        let Some(width) = x.upper.checked_sub(x.lower) else { return Ok(None) };
+        match width.checked_add(1) {
+            _ if fits => start,
+            Some(period) => period,
+            None => return Ok(None),
+        }
+    } else {
+        let Some(k) = rises(first + 2).map(|second| second - start) else { return Ok(None) };
+        let even = (first + 1..last).all(|j| rises(j).zip(rises(j + 1)).is_some_and(|(a, b)| b - a == k));
+        // Neither a first nor a last stretch longer than the period.
+        let ends = start.checked_sub(x.lower).zip(rises(last).and_then(|y| x.upper.checked_sub(y)));
+        if !even || ends.is_none_or(|(before, after)| before > k || after >= k) {
+            return Ok(None);
+        }
+        k
+    };
+    let shifted = s.affine(t.expr, 1, -start)?;
+    let Some(q) = s.other_quotient(e, shifted, period)? else { return Ok(None) };
+    let q = s.affine(q, 1, first + 1)?;
+    if s.cost(q) >= s.cost(e) {
+        return Ok(None);
+    }
+    Ok(Some(s.applied(RuleId::QuotientThresholds, e, q)))
+}
+
+/// `(x / a % b + y) / m = (x % (a * b) + a * y) / (a * m)`, where that is cheaper.
+fn digit(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {
+    let (_, terms) = s.arena.to_sum(n);
+    for t in terms.iter().filter(|t| t.coeff == 1) {
+        let Some((inner, b)) = s.arena.as_mod(t.expr) else { continue };
+        let Some((x, a)) = s.arena.as_floordiv(inner) else { continue };
+        let (Some(period), Some(divisor)) = (a.checked_mul(b), a.checked_mul(m)) else { continue };
+        let rest = s.arena.sub(n, t.expr)?;
+        let rest = s.arena.scale(rest, a)?;
+        let whole = s.modulo_constant(x, period)?;
+        let sum = s.combine(whole, 1, rest, 1)?;
+        let Some(q) = s.other_quotient(e, sum, divisor)? else { continue };
+        if s.cost(q) < s.cost(e) {
+            return Ok(Some(s.applied(RuleId::QuotientOfDigit, e, q)));
+        }
+    }
+    Ok(None)
+}
+
+fn by_expression(s: &mut Simplifier<'_>, e: Expr) -> Result<Expr> {
+    let Node::FloorDiv(n, d) = s.arena.node(e) else { return Ok(e) };
+    let (a, b) = (s.bounds(n), s.bounds(d));
+    if a.lower >= 0 && b.lower > 0 && a.upper < b.lower {
+        let zero = s.arena.constant(0);
+        return Ok(s.applied(RuleId::QuotientSmall, e, zero));
+    }
+    // A difference of both may be known better than each of them.
+    let gap = s.arena.sub(d, n)?;
+    if a.lower >= 0 && b.lower > 0 && s.bounds(gap).lower > 0 {
+        let zero = s.arena.constant(0);
+        return Ok(s.applied(RuleId::QuotientSmall, e, zero));
+    }
+    let Some((multiple, rest)) = multiples_of(s, n, d)? else { return Ok(e) };
+    let q = s.floordiv(rest, d)?;
+    let sum = s.combine(multiple, 1, q, 1)?;
+    Ok(s.applied(RuleId::QuotientOfMultiple, e, sum))
+}
+
+/// `(x, z)` with `n = x * d + z`, where terms of `n` have the factor `d`.
+pub(super) fn multiples_of(s: &mut Simplifier<'_>, n: Expr, d: Expr) -> Result<Option<(Expr, Expr)>> {
+    let (constant, terms) = s.arena.to_sum(n);
+    let (mut multiples, mut rest) = (Vec::new(), Vec::new());
+    for t in terms {
+        let factors = match s.arena.node(t.expr) {
+            Node::Product(args) => args.to_vec(),
+            _ => vec![t.expr],
+        };
+        match factors.iter().position(|f| *f == d) {
+            Some(k) => {
+                let others: Vec<Expr> =
+                    factors.iter().enumerate().filter(|(i, _)| *i != k).map(|(_, f)| *f).collect();
+                multiples.push(Term::new(t.coeff, s.arena.product(&others)?));
+            }
+            None => rest.push(t),
+        }
+    }
+    if multiples.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some((s.sum(0, &multiples)?, s.sum(constant, &rest)?)))
+}
+
+impl Simplifier<'_> {
+    /// A sum with one minimum or maximum, as the minimum or maximum of sums.
+    pub(super) fn spread_extremum(&mut self, n: Expr) -> Result<Option<(Tag, Vec<Expr>)>> {
+        let (constant, mut terms) = self.arena.to_sum(n);
+        let mut found =
+            terms.iter().enumerate().filter(|(_, t)| matches!(self.arena.tag(t.expr), Tag::Min | Tag::Max));
+        let (Some((at, t)), None) = (found.next(), found.next()) else { return Ok(None) };
+        let (coeff, tag) = (t.coeff, self.arena.tag(t.expr));
+        let args: Vec<Expr> = match self.arena.node(t.expr) {
+            Node::Min(args) | Node::Max(args) => args.to_vec(),
+            _ => return Ok(None),
+        };
+        let flipped = if tag == Tag::Min { Tag::Max } else { Tag::Min };
+        let mut out = Vec::with_capacity(args.len());
+        for a in args {
+            terms[at] = Term::new(coeff, a);
+            out.push(self.arena.sum(constant, &terms)?);
+        }
+        Ok(Some((if coeff < 0 { flipped } else { tag }, out)))
+    }
+}

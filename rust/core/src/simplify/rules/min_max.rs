@@ -1,0 +1,187 @@
+//! Laws of `min` and `max` on a domain.
+
+use super::RuleId;
+use crate::error::Result;
+use crate::expr::{Expr, Node, Tag, Term};
+use crate::simplify::driver::Simplifier;
+
+/// With more arguments than this, differences are not looked at pair by pair.
+const PAIRS_COMPARED: usize = 24;
+/// Terms that are tried outside of a minimum or maximum.
+const TERMS_MOVED: usize = 8;
+
+/// Simplify a canonical minimum or maximum of simplified arguments.
+pub fn apply(s: &mut Simplifier<'_>, e: Expr) -> Result<Expr> {
+    let tag = s.arena.tag(e);
+    let args: Vec<Expr> = match s.arena.node(e) {
+        Node::Min(args) | Node::Max(args) => args.to_vec(),
+        _ => return Ok(e),
+    };
+    let kept = undominated(s, tag, &args)?;
+    if kept.len() < args.len() {
+        let out = s.extremum(tag, &kept)?;
+        return Ok(s.applied(RuleId::ArgumentIdle, e, out));
+    }
+    if let Some(out) = of_quotients(s, tag, e, &args)? {
+        return Ok(out);
+    }
+    Ok(term_leaves(s, tag, e, &args)?.unwrap_or(e))
+}
+
+/// `(x, m)` with `e = x / m`, for `k + n / m` and `k - n / m`.
+fn as_quotient(s: &mut Simplifier<'_>, e: Expr) -> Result<Option<(Expr, i64)>> {
+    let (constant, coeff, atom) = match s.arena.node(e) {
+        Node::Sum(constant, [t]) if t.coeff == 1 || t.coeff == -1 => (constant, t.coeff, t.expr),
+        _ => (0, 1, e),
+    };
+    let Some((n, m)) = s.arena.as_floordiv(atom) else { return Ok(None) };
+    let Some(shift) = constant.checked_mul(m) else { return Ok(None) };
+    // -(n / m) = (m - 1 - n) / m
+    let Some(shift) = shift.checked_add(if coeff == 1 { 0 } else { m - 1 }) else { return Ok(None) };
+    Ok(Some((s.arena.affine(n, coeff, shift)?, m)))
+}
+
+/// `min(a / m, b / m) = min(a, b) / m`, where that is cheaper.
+fn of_quotients(s: &mut Simplifier<'_>, tag: Tag, e: Expr, args: &[Expr]) -> Result<Option<Expr>> {
+    let mut found: Vec<(usize, Expr, i64)> = Vec::new();
+    for (k, a) in args.iter().enumerate() {
+        if let Some((x, m)) = as_quotient(s, *a)? {
+            found.push((k, x, m));
+        }
+    }
+    let Some(&(_, _, m)) = found.iter().find(|f| found.iter().filter(|g| g.2 == f.2).count() > 1) else {
+        return Ok(None);
+    };
+    found.retain(|f| f.2 == m);
+    let inner: Vec<Expr> = found.iter().map(|f| f.1).collect();
+    let inner = s.extremum(tag, &inner)?;
+    let mut new: Vec<Expr> =
+        (0..args.len()).filter(|k| found.iter().all(|f| f.0 != *k)).map(|k| args[k]).collect();
+    new.push(s.arena.floordiv_constant(inner, m)?);
+    let raw = s.arena.extremum(tag, &new)?;
+    if s.cost(raw) >= s.cost(e) {
+        return Ok(None);
+    }
+    let out = s.simplify(raw);
+    Ok(Some(s.applied(RuleId::ExtremumOfQuotients, e, out)))
+}
+
+/// `min(a + t, b + k * t, c) = min(a, b + (k - 1) * t, c - t) + t`, where that is cheaper.
+fn term_leaves(s: &mut Simplifier<'_>, tag: Tag, e: Expr, args: &[Expr]) -> Result<Option<Expr>> {
+    let terms = |k: usize| match s.arena.node(args[k]) {
+        Node::Sum(_, terms) => terms,
+        _ => &[],
+    };
+    let holds = |x: Expr, k: usize| x == args[k] || terms(k).iter().any(|t| t.expr == x);
+    let shared = |k: usize, t: &Term| (0..args.len()).any(|j| j != k && holds(t.expr, j));
+    let candidates: Vec<Term> =
+        (0..args.len()).flat_map(|k| terms(k).iter().filter(move |t| shared(k, t))).copied().collect();
+    for t in candidates.iter().take(TERMS_MOVED) {
+        for coeff in [t.coeff, t.coeff.signum()] {
+            let Some(minus) = coeff.checked_neg().filter(|_| s.spend(1)) else { break };
+            let rest =
+                args.iter().map(|a| s.arena.combine(*a, 1, t.expr, minus)).collect::<Result<Vec<_>>>()?;
+            let rest = s.arena.extremum(tag, &rest)?;
+            let raw = s.arena.combine(rest, 1, t.expr, coeff)?;
+            if s.cost(raw) < s.cost(e) {
+                let out = s.simplify(raw);
+                return Ok(Some(s.applied(RuleId::ExtremumTermLeaves, e, out)));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// The arguments without those that another one, still kept, is never worse than.
+pub(super) fn undominated(s: &mut Simplifier<'_>, tag: Tag, args: &[Expr]) -> Result<Vec<Expr>> {
+    let bounds: Vec<_> = args.iter().map(|a| s.bounds(*a)).collect();
+    let (lower, upper) = (|i: usize| bounds[i].lower, |i: usize| bounds[i].upper);
+    // The argument with the best guarantee makes idle what can't reach it.
+    let best = if tag == Tag::Min {
+        (0..args.len()).min_by_key(|i| upper(*i))
+    } else {
+        (0..args.len()).max_by_key(|i| lower(*i))
+    };
+    let Some(best) = best else { return Ok(args.to_vec()) };
+    let beaten = |i: usize| {
+        i != best
+            && if tag == Tag::Min { bounds[best].at_most(bounds[i]) } else { bounds[i].at_most(bounds[best]) }
+    };
+    let mut kept: Vec<Expr> = (0..args.len()).filter(|i| !beaten(*i)).map(|i| args[i]).collect();
+    if kept.len() > PAIRS_COMPARED {
+        return Ok(kept);
+    }
+    let mut i = 0;
+    while i < kept.len() {
+        let mut idle = false;
+        for j in 0..kept.len() {
+            if i != j && s.never_better(tag, kept[i], kept[j])? {
+                idle = true;
+                break;
+            }
+        }
+        if idle {
+            kept.remove(i);
+        } else {
+            i += 1;
+        }
+    }
+    Ok(kept)
+}
+
+impl Simplifier<'_> {
+    /// Is `a` idle beside `b`: never below it (of a minimum), never above it (of a maximum)?
+    fn never_better(&mut self, tag: Tag, a: Expr, b: Expr) -> Result<bool> {
+        if tag == Tag::Min {
+            self.never_above(b, a, 0)
+        } else {
+            self.never_above(a, b, 0)
+        }
+    }
+
+    /// Is `a <= b` on the domain? Looks into minima and maxima on both sides.
+    fn never_above(&mut self, a: Expr, b: Expr, depth: u32) -> Result<bool> {
+        if !self.spend(1) {
+            return Ok(false);
+        }
+        if self.bounds(a).at_most(self.bounds(b)) {
+            return Ok(true);
+        }
+        if depth < 3 {
+            let (left, right) = (self.parts_of(a), self.parts_of(b));
+            for (parts, side) in [(left, Side::Left), (right, Side::Right)] {
+                let Some((tag, parts)) = parts else { continue };
+                // max(x, y) <= b needs both; min(x, y) <= b needs one; a <= min needs both; a <= max needs one.
+                let all = (side == Side::Left) == (tag == Tag::Max);
+                let mut holds = all;
+                for p in parts {
+                    let (x, y) = if side == Side::Left { (p, b) } else { (a, p) };
+                    if self.never_above(x, y, depth + 1)? != all {
+                        holds = !all;
+                        break;
+                    }
+                }
+                if holds {
+                    return Ok(true);
+                }
+            }
+        }
+        let Ok(gap) = self.arena.sub(b, a) else { return Ok(false) };
+        let gap = self.simplify(gap);
+        Ok(self.bounds(gap).lower >= 0)
+    }
+
+    fn parts_of(&self, e: Expr) -> Option<(Tag, Vec<Expr>)> {
+        match self.arena.node(e) {
+            Node::Min(args) => Some((Tag::Min, args.to_vec())),
+            Node::Max(args) => Some((Tag::Max, args.to_vec())),
+            _ => None,
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Left,
+    Right,
+}

@@ -1,0 +1,69 @@
+//! What each application of a rule makes smaller; asserted where debug assertions are on, and asked of splits that are
+//! no cheaper, for what was parted may join again.
+//!
+//! The first of these that changes must become smaller:
+//!
+//! 1. the cost ([`Simplifier::cost`]);
+//! 2. the divisors and moduli, all nodes together;
+//! 3. the terms of dividends, all nodes together;
+//! 4. the occurrences of variables, written out as a tree;
+//! 5. the structural order.
+//!
+//! But for [`RuleId::EqualityUsed`], where it writes one variable for another in a result: that leaves fewer or earlier
+//! variables.
+
+use super::RuleId;
+use crate::expr::{Expr, Node, Tag};
+use crate::simplify::driver::Simplifier;
+use std::cmp::Ordering;
+use std::collections::HashMap;
+
+/// Is `after` smaller than `before`?
+pub(crate) fn is_made(s: &mut Simplifier<'_>, rule: RuleId, before: Expr, after: Expr) -> bool {
+    let cost = s.cost(after).cmp(&s.cost(before));
+    // Beyond what a cost can tell.
+    if cost == Ordering::Less || s.cost(before) == u32::MAX - 1 {
+        return true;
+    }
+    if rule == RuleId::EqualityUsed && variables(s, after) < variables(s, before) {
+        return true;
+    }
+    let sizes = cost.then_with(|| dividends(s, after).cmp(&dividends(s, before)));
+    // The rest is asked for only where it decides.
+    if sizes != Ordering::Equal {
+        return sizes.is_lt();
+    }
+    let occurrences = occurrences(s, after).cmp(&occurrences(s, before));
+    occurrences.then_with(|| s.arena.compare(after, before)).is_lt()
+}
+
+/// The divisors of all nodes, and the terms of what they divide.
+fn dividends(s: &mut Simplifier<'_>, e: Expr) -> (u128, usize) {
+    let (mut divisors, mut count) = (0, 0);
+    for x in s.arena.reachable(&[e]) {
+        let (Node::FloorDiv(n, d) | Node::Mod(n, d)) = s.arena.node(x) else { continue };
+        divisors += u128::from(s.arena.as_constant(d).unwrap_or(1).unsigned_abs());
+        count += match s.arena.node(n) {
+            Node::Sum(_, terms) => terms.len(),
+            _ => 1,
+        };
+    }
+    (divisors, count)
+}
+
+/// How many variables, and the sum of their indices.
+fn variables(s: &mut Simplifier<'_>, e: Expr) -> (usize, u64) {
+    let mut used = s.arena.reachable(&[e]);
+    used.retain(|x| s.arena.tag(*x) == Tag::Variable);
+    (used.len(), used.iter().filter_map(|x| s.arena.as_variable(*x)).map(u64::from).sum())
+}
+
+fn occurrences(s: &mut Simplifier<'_>, e: Expr) -> u64 {
+    let mut count: HashMap<Expr, u64> = HashMap::new();
+    for x in s.arena.reachable(&[e]) {
+        let mut own = u64::from(s.arena.tag(x) == Tag::Variable);
+        s.arena.for_each_operand(x, |o| own = own.saturating_add(count.get(&o).copied().unwrap_or(0)));
+        count.insert(x, own);
+    }
+    count.get(&e).copied().unwrap_or(0)
+}

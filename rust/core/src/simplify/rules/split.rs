@@ -1,0 +1,340 @@
+//! The split of a dividend: `n = high + low` with `high` a multiple of `g`, `g` a divisor of `m`, and `0 <= low < g`.
+//!
+//! Then `n floordiv m = high floordiv m` and `n mod m = high mod m + low`. With `g = m` the quotient is exact and the
+//! remainder is `low`. For each candidate `g` the coefficients are reduced to residues (of least absolute value, then
+//! all nonnegative), and the range of what is left must lie within one period of `g`: linear in the number of terms.
+
+use crate::error::Result;
+use crate::expr::{Expr, Tag, Term, Terms};
+use crate::int::{div_mod_positive, gcd_i64};
+use crate::interval::Interval;
+use crate::simplify::driver::Simplifier;
+use crate::simplify::range::Info;
+use smallvec::SmallVec;
+
+/// `n = high + low`.
+pub struct Split {
+    /// A multiple of the granule.
+    pub high: Expr,
+    /// In `[0, granule)`.
+    pub low: Expr,
+    /// `g`.
+    pub granule: i64,
+    /// No term stands in both parts.
+    pub disjoint: bool,
+}
+
+/// One term of the dividend.
+struct Part {
+    term: Term,
+    info: Info,
+    /// All values of the term are congruent modulo this (0: a constant).
+    step: i64,
+    /// May its values depend on those of other terms?
+    related: bool,
+}
+
+type Granules = SmallVec<[i64; 16]>;
+type Parts = SmallVec<[Part; 8]>;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Residues {
+    Least,
+    LeastDown,
+    Nonnegative,
+    Nonpositive,
+}
+
+const ALL_RESIDUES: [Residues; 4] =
+    [Residues::Least, Residues::LeastDown, Residues::Nonnegative, Residues::Nonpositive];
+
+/// Of more terms than this, none is compared with each other one.
+const PARTS_RELATED: usize = 64;
+
+impl Simplifier<'_> {
+    /// The splits of `n` for the divisor `m`, the one with the largest granule first; `accept` takes the first it likes.
+    pub fn split<T>(
+        &mut self,
+        n: Expr,
+        m: i64,
+        mut accept: impl FnMut(&mut Self, Split) -> Result<Option<T>>,
+    ) -> Result<Option<T>> {
+        // A dividend that is no sum lies in one period only where it has two values.
+        if self.arena.tag(n) != Tag::Sum && width(self.bounds(n)) > 1 {
+            return Ok(None);
+        }
+        // The quotient and the remainder of one dividend often stand side by side.
+        if self.unsplit == Some((n, m)) {
+            return Ok(None);
+        }
+        let mut parts = Parts::new();
+        let constant = self.fill_parts(n, &mut parts);
+        let related = self.are_related(n, &parts);
+        if related {
+            self.mark_related(&mut parts);
+        }
+        let (mut split, mut granules) = (false, Granules::new());
+        // A term with as many values as a granule must be congruent to a constant.
+        let wide = parts.iter().filter(|p| width(p.info.bounds) >= m as u64);
+        if related || wide.fold(m, |g, p| gcd_i64(g, p.step)) > 1 {
+            fill_granules(&parts, m, &mut granules);
+        }
+        for &g in &granules {
+            if !self.spend(parts.len() as u64) {
+                return Ok(None);
+            }
+            if least_width(&parts, g).is_none_or(|w| w >= g as u64) {
+                continue;
+            }
+            let Some(reduced) = Reduced::new(constant, &parts, g) else { continue };
+            for residues in ALL_RESIDUES {
+                if !reduced.has_own(residues) {
+                    continue;
+                }
+                if let Some(found) = self.split_at(&reduced, residues, related)? {
+                    split = true;
+                    if let Some(out) = accept(self, found)? {
+                        return Ok(Some(out));
+                    }
+                }
+            }
+        }
+        if !split {
+            self.unsplit = Some((n, m));
+        }
+        Ok(None)
+    }
+
+    /// May terms that depend on each other be bounded better together than one by one? Where no fact is about terms
+    /// of the dividend alone, and no quotient or remainder stands beside its dividend or its twin, they may not.
+    #[inline]
+    fn are_related(&self, n: Expr, parts: &[Part]) -> bool {
+        if !(2..=PARTS_RELATED).contains(&parts.len())
+            || (self.arena.is_linear(n) && self.ranges.facts.are_of_atoms())
+        {
+            return false;
+        }
+        self.arena.charge((parts.len() + self.ranges.facts.linear.len()) * parts.len() / 4);
+        let has = |e: Expr| parts.iter().any(|p| p.term.expr == e);
+        // `x / b + y` is known where `x + b * y` is.
+        let lifted = |e: Expr| {
+            let inside =
+                |p: &Part| self.arena.as_floordiv(p.term.expr).is_some_and(|(x, _)| self.holds(x, e));
+            has(e) || parts.iter().any(inside)
+        };
+        let digits = parts.iter().any(|p| {
+            let digit = |e: Expr| self.arena.as_floordiv(e).or_else(|| self.arena.as_mod(e));
+            let own = digit(p.term.expr);
+            own.is_some_and(|(x, _)| {
+                has(x) || parts.iter().any(|o| o.term.expr != p.term.expr && digit(o.term.expr) == own)
+            })
+        });
+        digits || self.ranges.facts.may_join(self.arena, lifted)
+    }
+
+    /// The terms of `n`; its constant is returned.
+    #[inline]
+    fn fill_parts(&mut self, n: Expr, parts: &mut Parts) -> i64 {
+        self.info(n); // with it, all is found that is known of its terms
+        let one = [Term::new(1, n)];
+        let (constant, terms) = self.arena.as_sum(n, &one);
+        for &term in terms {
+            let info = *self.ranges.of_term(self.arena, term.expr);
+            let step = term.coeff.checked_mul(info.modulus).unwrap_or(term.coeff);
+            parts.push(Part { term, info, step, related: false });
+        }
+        constant
+    }
+
+    /// Mark the terms whose values may depend on those of others, by a variable or by a fact.
+    fn mark_related(&self, parts: &mut Parts) {
+        let (mut once, mut twice) = (0, 0);
+        for p in parts.iter() {
+            let own = self.arena.variables_of(p.term.expr);
+            twice |= once & own;
+            once |= own;
+        }
+        let any = !self.ranges.facts.are_of_atoms();
+        for p in parts.iter_mut() {
+            p.related = any || self.arena.variables_of(p.term.expr) & twice != 0;
+        }
+    }
+
+    fn split_at(
+        &mut self,
+        reduced: &Reduced<'_>,
+        residues: Residues,
+        related: bool,
+    ) -> Result<Option<Split>> {
+        let Reduced { parts, constant, shift, granule: g, .. } = *reduced;
+        let mut period = reduced.period(residues);
+        if period.is_none() && related && !reduced.none_low {
+            let low: Terms = reduced.low(residues).map(|(p, r)| Term::new(r, p.term.expr)).collect();
+            let low = self.arena.sum(shift, &low)?;
+            let bounds = self.bounds(low);
+            let ends = (div_mod_positive(bounds.lower, g).0, div_mod_positive(bounds.upper, g).0);
+            period = Some(ends.0).filter(|_| bounds.is_bounded() && ends.0 == ends.1);
+        }
+        let Some(base) = period.and_then(|k| k.checked_mul(g)).and_then(|b| shift.checked_sub(b)) else {
+            return Ok(None);
+        };
+        if reduced.none_low && base == 0 {
+            return Ok(None);
+        }
+        let (mut low, mut high) = (Terms::new(), Terms::new());
+        let mut disjoint = true;
+        for (p, r) in parts.iter().zip(&reduced.rests) {
+            let residue = r.map_or(0, |r| residue_of(p.term.coeff, r, g, residues));
+            disjoint &= r.is_none() || residue == p.term.coeff;
+            if residue != 0 {
+                low.push(Term::new(residue, p.term.expr));
+            }
+            if p.term.coeff != residue {
+                high.push(Term::new(p.term.coeff - residue, p.term.expr));
+            }
+        }
+        let Some(above) = constant.checked_sub(base) else { return Ok(None) };
+        let (high, low) = (self.arena.sum(above, &high)?, self.arena.sum(base, &low)?);
+        Ok(Some(Split { high, low, granule: g, disjoint }))
+    }
+}
+
+/// A dividend modulo a granule.
+struct Reduced<'p> {
+    parts: &'p [Part],
+    /// The constant of the dividend, and the residue of all that is congruent to a constant.
+    constant: i64,
+    shift: i64,
+    granule: i64,
+    /// The residue in `[0, granule)` of each coefficient; `None` where all values of the term are congruent.
+    rests: SmallVec<[Option<i64>; 8]>,
+    none_low: bool,
+    /// Does a coefficient have two residues of the same absolute value, a lesser one above zero, or below?
+    has_tie: bool,
+    has_above: bool,
+    has_below: bool,
+}
+
+impl<'p> Reduced<'p> {
+    /// `None` beyond int64.
+    fn new(constant: i64, parts: &'p [Part], g: i64) -> Option<Self> {
+        let mut shift = div_mod_positive(constant, g).1;
+        let mut rests = SmallVec::new();
+        let (mut has_tie, mut has_above, mut has_below) = (false, false, false);
+        for p in parts {
+            if p.step % g == 0 {
+                // The whole term is congruent to a constant.
+                let r = div_mod_positive(p.term.coeff.checked_mul(p.info.residue)?, g).1;
+                shift = if shift < g - r { shift + r } else { shift - (g - r) };
+                rests.push(None);
+                continue;
+            }
+            let r = div_mod_positive(p.term.coeff, g).1;
+            has_tie |= r == g - r;
+            has_above |= r < g - r;
+            has_below |= r > g - r;
+            rests.push(Some(r));
+        }
+        let none_low = !(has_tie || has_above || has_below);
+        Some(Reduced { parts, constant, shift, granule: g, rests, none_low, has_tie, has_above, has_below })
+    }
+
+    /// Are the residues others than those that are looked at before them?
+    fn has_own(&self, residues: Residues) -> bool {
+        match residues {
+            Residues::Least => true,
+            Residues::LeastDown => self.has_tie,
+            Residues::Nonnegative => self.has_below,
+            Residues::Nonpositive => self.has_above,
+        }
+    }
+
+    /// The terms of the low part, each with its residue.
+    fn low(&self, residues: Residues) -> impl Iterator<Item = (&'p Part, i64)> + '_ {
+        self.parts
+            .iter()
+            .zip(&self.rests)
+            .filter_map(move |(p, r)| Some((p, residue_of(p.term.coeff, (*r)?, self.granule, residues))))
+    }
+
+    /// The `k` with all values of the low part in `[k * g, (k + 1) * g)`.
+    fn period(&self, residues: Residues) -> Option<i64> {
+        let (mut lower, mut upper) = (i128::from(self.shift), i128::from(self.shift));
+        for (p, r) in self.low(residues) {
+            let b = p.info.bounds;
+            let (from, to) = if r > 0 { (b.lower, b.upper) } else { (b.upper, b.lower) };
+            lower += i128::from(from) * i128::from(r);
+            upper += i128::from(to) * i128::from(r);
+            if !b.is_bounded() || upper - lower >= i128::from(self.granule) {
+                return None;
+            }
+        }
+        let (lower, upper) = (i64::try_from(lower).ok()?, i64::try_from(upper).ok()?);
+        let k = div_mod_positive(lower, self.granule).0;
+        (k == div_mod_positive(upper, self.granule).0).then_some(k)
+    }
+}
+
+/// How far the values of bounds are apart; as far as can be where they are open.
+#[inline]
+fn width(bounds: Interval) -> u64 {
+    match bounds.is_bounded() {
+        true => bounds.upper.abs_diff(bounds.lower),
+        false => u64::MAX,
+    }
+}
+
+/// How far the values of terms that depend on no other are apart modulo `g`, with residues of least absolute value;
+/// `None` beyond 64 bits.
+#[inline]
+fn least_width(parts: &[Part], g: i64) -> Option<u64> {
+    let mut all = 0u64;
+    for p in parts.iter().filter(|p| !p.related && p.step % g != 0) {
+        let r = div_mod_positive(p.term.coeff, g).1;
+        all = all.checked_add((r.min(g - r) as u64).checked_mul(width(p.info.bounds))?)?;
+    }
+    Some(all)
+}
+
+/// The residue of a coefficient, whose least nonnegative one is `r`.
+fn residue_of(coeff: i64, r: i64, g: i64, residues: Residues) -> i64 {
+    let down = match residues {
+        Residues::Least => r > g - r,
+        Residues::LeastDown => r >= g - r,
+        Residues::Nonnegative => false,
+        Residues::Nonpositive => r > 0,
+    };
+    // A remainder of a coefficient near i64::MIN may not be taken away from it within int64.
+    if down && coeff.checked_sub(r - g).is_some() {
+        r - g
+    } else if coeff.checked_sub(r).is_some() {
+        r
+    } else {
+        coeff % g
+    }
+}
+
+/// `m`, and the common divisors of `m` with the steps of the terms, one by one and joined from the largest on; the
+/// largest first, and none of them 1.
+#[inline]
+fn fill_granules(parts: &[Part], m: i64, found: &mut Granules) {
+    found.push(m);
+    for p in parts {
+        insert(found, gcd_i64(p.step, m));
+    }
+    let (mut joined, mut k) = (0, 1);
+    while k < found.len() {
+        joined = gcd_i64(joined, found[k]);
+        insert(found, joined);
+        k += 1;
+    }
+}
+
+/// Put `g` in its place among falling numbers.
+#[inline]
+fn insert(found: &mut Granules, g: i64) {
+    let place = found.iter().position(|x| *x <= g).unwrap_or(found.len());
+    if g > 1 && found.get(place) != Some(&g) {
+        found.insert(place, g);
+    }
+}

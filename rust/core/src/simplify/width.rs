@@ -1,0 +1,139 @@
+//! How wide the integers are that an expression needs on a domain, with all that is computed on the way to it.
+
+use crate::expr::traversal::{compute_all, BottomUp};
+use crate::expr::{Arena, Expr, Node, Term};
+use crate::interval::Interval;
+use crate::simplify::driver::Simplifier;
+use crate::simplify::range::Ranges;
+
+/// The bits, with the sign, that hold all values of an expression and of its subexpressions: 32, 64 or more.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct Width(u8);
+
+impl Width {
+    pub(crate) const NARROW: Width = Width(32);
+    pub(crate) const WIDE: Width = Width(64);
+
+    pub(crate) fn of(values: Interval) -> Width {
+        const NARROW: Interval = Interval { lower: i32::MIN as i64, upper: i32::MAX as i64 };
+        match values {
+            v if NARROW.covers(v) => Width::NARROW,
+            v if v.is_bounded() => Width::WIDE,
+            _ => Width(65),
+        }
+    }
+
+    /// More than 64: what holds a sum of so much.
+    fn beyond(most: i128) -> Width {
+        Width((129 - most.leading_zeros() as u8).max(65))
+    }
+}
+
+impl Ranges {
+    /// The values of `e` itself, and of the sums and products of some of its operands, in any order.
+    pub(crate) fn values_on_the_way(&mut self, arena: &mut Arena, e: Expr) -> Interval {
+        let own = self.bounds(arena, e);
+        match arena.node(e) {
+            Node::Sum(constant, terms) => {
+                let zero = Interval::point(0);
+                let sums = terms.iter().fold(zero.union(Interval::point(constant)), |sums, t| {
+                    sums.plus(self.of_term(arena, t.expr).bounds.scaled(t.coeff).union(zero))
+                });
+                own.union(sums)
+            }
+            Node::Product(factors) => {
+                let products = factors.iter().fold(Interval::point(1), |products, f| {
+                    products.union(products.times(self.operand(arena, *f).bounds))
+                });
+                own.union(products)
+            }
+            _ => own,
+        }
+    }
+
+    /// The greatest value of the sum of the terms of `e`, each as far from 0 as it can be, at least as an int64.
+    fn largest_sum(&self, arena: &Arena, e: Expr) -> i128 {
+        let one = [Term::new(1, e)];
+        let (constant, terms) = arena.as_sum(e, &one);
+        terms.iter().fold(i128::from(constant).abs(), |sum, t| {
+            let Interval { lower, upper } = self.of_term(arena, t.expr).bounds;
+            let most = i128::from(lower).abs().max(i128::from(upper).abs());
+            sum.saturating_add(most.saturating_mul(i128::from(t.coeff).abs()))
+        })
+    }
+
+    /// May `e` leave int64 where its operands don't? Not where a variable is unbounded, and `e` is by it.
+    pub(crate) fn leaves_int64(&mut self, arena: &mut Arena, e: Expr) -> bool {
+        let own = self.bounds(arena, e);
+        if own.is_bounded() {
+            return false;
+        }
+        let Node::Sum(constant, terms) = arena.node(e) else {
+            let mut bounded = arena.as_variable(e).is_none();
+            arena.for_each_operand(e, |o| bounded &= self.operand(arena, o).bounds.is_bounded());
+            return bounded;
+        };
+        // No sum where a term has no end.
+        let (mut lower, mut upper) = (Some(i128::from(constant)), Some(i128::from(constant)));
+        for t in terms {
+            let Interval { lower: low, upper: high } = self.of_term(arena, t.expr).bounds;
+            let part = |end: i64| i128::from(end) * i128::from(t.coeff);
+            let low = (low != i64::MIN).then(|| part(low));
+            let high = (high != i64::MAX).then(|| part(high));
+            let (least, most) = if t.coeff > 0 { (low, high) } else { (high, low) };
+            lower = lower.zip(least).map(|(a, b)| a + b);
+            upper = upper.zip(most).map(|(a, b)| a + b);
+        }
+        let below = |end: Option<i128>| end.is_some_and(|x| x < i128::from(i64::MIN));
+        let above = |end: Option<i128>| end.is_some_and(|x| x > i128::from(i64::MAX));
+        let ends = (own.lower == i64::MIN && below(lower)) || (own.upper == i64::MAX && above(upper));
+        ends || above(lower) || below(upper)
+    }
+}
+
+impl Simplifier<'_> {
+    /// Does `after` need wider integers than `before`?
+    pub(crate) fn is_wider(&mut self, after: Expr, before: Expr) -> bool {
+        let width = self.width(after);
+        width > Width::NARROW && width > self.width(before)
+    }
+
+    fn width(&mut self, e: Expr) -> Width {
+        if self.known_width(e).is_none() {
+            compute_all(&mut Widths(self), e);
+        }
+        self.known_width(e).unwrap_or(Width::WIDE)
+    }
+
+    #[inline]
+    fn known_width(&self, e: Expr) -> Option<Width> {
+        self.widths.get(e.index()).copied().flatten()
+    }
+}
+
+/// The widths that a simplifier keeps.
+struct Widths<'s, 'a>(&'s mut Simplifier<'a>);
+
+impl BottomUp for Widths<'_, '_> {
+    fn arena(&self) -> &Arena {
+        self.0.arena
+    }
+
+    fn is_known(&self, e: Expr) -> bool {
+        self.0.known_width(e).is_some()
+    }
+
+    fn compute(&mut self, e: Expr) {
+        let s = &mut *self.0;
+        s.arena.charge(1 + s.arena.operand_count(e));
+        let mut width = Width::of(s.ranges.values_on_the_way(s.arena, e));
+        if width > Width::WIDE {
+            width = Width::beyond(s.ranges.largest_sum(s.arena, e));
+        }
+        s.arena.for_each_operand(e, |o| width = width.max(s.known_width(o).unwrap_or(Width::WIDE)));
+        if s.widths.len() <= e.index() {
+            s.widths.resize(e.index() + 16, None);
+        }
+        s.widths[e.index()] = Some(width);
+    }
+}

@@ -1,0 +1,111 @@
+"""The Rust core: which room and which file may use which, what none of them does, and the one face of the crate."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+CORE = ROOT / "rust" / "core" / "src"
+
+# The rooms from the lowest up, each with those that it may use.
+ROOMS = {
+    "error": set(),
+    "int": set(),
+    "interval": {"int"},
+    "expr": {"error", "int", "interval"},
+    "simplify": {"error", "int", "interval", "expr"},
+    "map": {"error", "int", "interval", "expr", "simplify"},
+    "sets": {"error", "int", "interval", "expr", "simplify", "map"},
+    "access": {"error", "int", "interval", "expr", "simplify", "map"},
+    "text": {"error", "int", "interval", "expr", "map"},
+    "hlo_text": {"error", "int"},
+}
+# The files of a room from the lowest up, those of a line being one layer: each may use its own layer and those below.
+FILES = {
+    "expr": ("arena order traversal work", "canonical min_max quotient recombine", "flat flat_nodes evaluate"),
+    "simplify": ("range facts definedness", "rules laws driver width trace constraints domain"),
+    "map": ("symbolic_map names indexing_map", "variables compose", "simplify"),
+    "sets": ("points", "count inverse image relate"),
+    "access": ("period", "warps transactions", "memory_traffic"),
+}
+
+
+def core_files() -> list[Path]:
+    return sorted(f for f in CORE.rglob("*.rs") if f.name != "lib.rs")
+
+
+def code_of(file: Path) -> str:
+    """A file's text without the tests at its end."""
+    return file.read_text().split("#[cfg(test)]")[0]
+
+
+def place(file: Path) -> list[str]:
+    """The room and the modules in it: `["simplify", "rules", "sum"]`; of a `mod.rs`, its folder's."""
+    parts = list(file.relative_to(CORE).with_suffix("").parts)
+    return parts[:-1] if parts[-1] == "mod" else parts
+
+
+def used_paths(file: Path) -> set[tuple[str, ...]]:
+    """What the file names of the crate: `crate::room::file::Item` as `("room", "file", "Item")`, `super` resolved."""
+    found = {tuple(path.split("::")) for path in re.findall(r"\bcrate::(\w+(?:::\w+)*)", code_of(file))}
+    assert not re.search(r"\bcrate::(?:\w+::)*\{[^}]*\w::", code_of(file)), f"{file}: one path a line"
+    for ups, rest in re.findall(r"\b((?:super::)+)(\w+(?:::\w+)*)", code_of(file)):
+        above = place(file)[: len(place(file)) - ups.count("super")]
+        found.add((*above, *rest.split("::")))
+    return found
+
+
+@pytest.mark.parametrize("file", core_files(), ids=lambda f: str(f.relative_to(CORE)))
+def test_core_files_use_only_lower_ones(file: Path) -> None:
+    room, *inner = place(file)
+    used = used_paths(file)
+    rooms = {path[0] for path in used}
+    assert rooms <= ROOMS[room] | {room}, f"{room} may not use {sorted(rooms - ROOMS[room] - {room})}"
+    if not inner or room not in FILES:
+        return
+    siblings = {path[1] for path in used if path[0] == room and len(path) > 1} & modules_of(room)
+    lower = at_most(room, inner[0])
+    assert siblings <= lower, f"{file.relative_to(CORE)} uses {sorted(siblings - lower)}"
+
+
+def modules_of(room: str) -> set[str]:
+    return {place(f)[1] for f in (CORE / room).rglob("*.rs") if len(place(f)) > 1}
+
+
+def at_most(room: str, module: str) -> set[str]:
+    """The modules of a layer and of those below."""
+    found: set[str] = set()
+    for layer in FILES[room]:
+        found |= set(layer.split())
+        if module in found:
+            return found
+    raise AssertionError(f"{room}/{module} has no place among the layers of its room")
+
+
+def test_the_rooms_have_no_circle() -> None:
+    seen: set[str] = set()
+    for room, lower in ROOMS.items():
+        assert lower <= seen
+        seen.add(room)
+    assert {place(f)[0] for f in core_files()} == set(ROOMS)
+
+
+def test_architecture_states_the_layers_of_the_core() -> None:
+    document = (ROOT / "ARCHITECTURE.md").read_text()
+    for room, layers in FILES.items():
+        assert f"{room}/ {' '.join(layers)}".split() in [line.split() for line in document.splitlines()]
+
+
+def test_the_core_has_one_face() -> None:
+    assert not re.search(r"\bpub mod\b|\*;", (CORE / "lib.rs").read_text())
+    outside = [f for d in ("rust/py", "rust/core/tests", "benches", "fuzz") for f in (ROOT / d).rglob("*.rs")]
+    for file in outside:
+        assert not re.search(r"\bindexing_core::[a-z]\w*::", file.read_text()), file
+
+
+def test_the_core_knows_no_python_and_does_no_io() -> None:
+    assert "pyo3" not in (ROOT / "rust/core/Cargo.toml").read_text()
+    for file in CORE.rglob("*.rs"):
+        found = re.findall(r"\bstd::(?:fs|io|net|env|process)\b|\bprintln!|\bstatic mut\b|\bunsafe\b", code_of(file))
+        assert not found, f"{file.relative_to(ROOT)}: {found}"
