@@ -34,6 +34,10 @@ def _zero_for_nan(ours: np.ndarray, theirs: np.ndarray) -> np.ndarray:
     return np.isnan(theirs) & (ours == 0)
 
 
+def _infinity_for_nan(ours: np.ndarray, theirs: np.ndarray) -> np.ndarray:
+    return np.isnan(theirs) & (ours == np.inf)
+
+
 def _underflown(ours: np.ndarray, theirs: np.ndarray) -> np.ndarray:
     return (ours.dtype == np.float16) & (theirs == 0) & (np.abs(ours) < np.float16(2e-5))
 
@@ -68,6 +72,7 @@ DEVIATIONS = (
         _below_half_floats,
     ),
     Deviation("exp(-inf + i NaN)", "XLA says NaN; annex G of C99 says 0", ("exponential",), _zero_for_nan),
+    Deviation("abs(inf + i NaN)", "XLA says NaN; annex G of C99 says infinity", ("abs",), _infinity_for_nan),
 )
 
 
