@@ -11,6 +11,7 @@ use crate::simplify::facts::{normal_form, EqualVariables};
 use crate::simplify::trace::Step;
 use crate::simplify::{Scratch, Simplifier, Status};
 use smallvec::SmallVec;
+use std::collections::HashMap;
 
 /// What happens to variables that have one value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -52,6 +53,25 @@ const ROUNDS: usize = 256;
 const PATIENCE: usize = 4;
 /// With more constraints than this, they are not simplified with each other as facts.
 const CONSTRAINTS_COMPARED: usize = 12;
+
+/// What constraints say of each expression.
+#[derive(Default)]
+struct Stated(HashMap<Expr, Interval>);
+
+impl Stated {
+    fn add(&mut self, (e, interval): (Expr, Interval)) {
+        self.0.entry(e).and_modify(|i| *i = i.intersect(interval)).or_insert(interval);
+    }
+
+    /// Is the constraint there, as it is or in its normal form, or one of the same expression that says more?
+    fn implies(&self, arena: &mut Arena, (e, interval): (Expr, Interval)) -> bool {
+        let Some((form, factor, offset)) = normal_form(arena, e) else { return false };
+        let Some(inner) = shifted_back(interval, offset) else { return false };
+        let says =
+            |e: &Expr, interval: Interval| self.0.get(e).is_some_and(|stated| interval.covers(*stated));
+        says(&form, inner.quotient_by(factor)) || says(&e, interval)
+    }
+}
 
 /// Inputs of less than so many nodes and operands are not measured.
 const SMALL: usize = 500;
@@ -114,27 +134,24 @@ impl Problem {
     #[inline]
     fn state_conditions(&mut self, s: &mut Simplifier<'_>) {
         let roots = self.results.iter().copied().chain(self.constraints.iter().map(|c| c.0));
-        for d in s.arena.divisors(roots) {
+        let divisors = s.arena.divisors(roots);
+        if divisors.is_empty() {
+            return;
+        }
+        s.arena.charge(self.constraints.len());
+        let mut stated = Stated::default();
+        self.constraints.iter().for_each(|c| stated.add(*c));
+        for d in divisors {
             let bounds = s.bounds(d);
             // Beyond int64 the rules find nothing either.
             let Ok(Some(condition)) = s.arena.nonzero(d, bounds) else { continue };
             let twin = s.arena.nonzero_as_minimum(d);
-            if !self.is_stated(s, condition) && !twin.is_ok_and(|twin| self.is_stated(s, twin)) {
+            if !stated.implies(s.arena, condition) && !twin.is_ok_and(|twin| stated.implies(s.arena, twin)) {
                 s.note_constraint("constraint-divisor", (d, Interval::ALL), &[condition]);
                 self.constraints.push(condition);
+                stated.add(condition);
             }
         }
-    }
-
-    /// Is the constraint there, as it is or in its normal form, or one of the same expression that says more?
-    fn is_stated(&self, s: &mut Simplifier<'_>, (e, interval): (Expr, Interval)) -> bool {
-        let Some((form, factor, offset)) = normal_form(s.arena, e) else { return false };
-        let Some(inner) = shifted_back(interval, offset) else { return false };
-        let inner = inner.quotient_by(factor);
-        s.arena.charge(self.constraints.len());
-        let states =
-            |c: &(Expr, Interval)| (c.0 == form && inner.covers(c.1)) || (c.0 == e && interval.covers(c.1));
-        self.constraints.iter().any(states)
     }
 
     /// The bounds as the rules see them: a variable that is to stay has a second value.
