@@ -42,6 +42,24 @@ def test_reducers(kind: str, op: str) -> None:
     check(scattered(kind, op), "scatter")
 
 
+@pytest.mark.parametrize(("kind", "op"), [("f64", "max"), ("u8", "or"), ("f32", "mul"), ("f32", "add")])
+def test_updates_of_batches_are_written_at_quotients(kind: str, op: str) -> None:
+    """Four updates an element, which are swapped in at `i floordiv 4`."""
+    text = scattered(kind, op).split("ENTRY")[0]
+    kernel = check(
+        f"""{text} ENTRY fused {{
+          x = {kind}[6] parameter(0)
+          i = u32[6,4,0] parameter(1)
+          u = {kind}[6,4] parameter(2)
+          ROOT s = {kind}[6] scatter(x, i, u), update_window_dims={{}}, inserted_window_dims={{}},
+            scatter_dims_to_operand_dims={{}}, input_batching_dims={{0}}, scatter_indices_batching_dims={{0}},
+            index_vector_dim=2, to_apply=fold
+        }}""",
+        "scatter",
+    )
+    assert ">> 2" in kernel.source
+
+
 def test_a_type_too_wide_for_atomics_is_a_loop() -> None:
     check(scattered("c128"), "loop")
 

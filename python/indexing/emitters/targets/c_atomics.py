@@ -41,15 +41,15 @@ def _swap(body: BodyWriter, s: ir.AtomicUpdate, kind: str, size: int) -> None:
     word = unit.use(own if own in target.compare_and_swap else "u32")
     at, old, seen, now = (body.fresh(name) for name in ("at", "old", "seen", "now"))
     pointer = f"{target.spaces[unit.buffers[s.buffer].space]}{target.volatile}{word} *"
-    index, shift = body.place(s.buffer, s.index), ""
+    element, shift = body.pointer(s.buffer, s.index), ""
     if word != own:
         parts = WORD // size
         place = body.fresh("place")
-        body.line(f"const {unit.use('s64')} {place} = {index};")
-        index, shift = f"{place} / {parts}", f"({unit.use('s32')})({place} % {parts}) * {8 * size}"
+        body.line(f"const {unit.use('s64')} {place} = {body.place(s.buffer, s.index)};")
+        element, shift = f"{s.buffer} + {place} / {parts}", f"({unit.use('s32')})({place} % {parts}) * {8 * size}"
     given = body.fresh("given")
     body.line(f"const {unit.use(s.value.type)} {given} = {body.values.text(s.value)};")
-    body.line(f"{pointer}{at} = ({pointer}){s.buffer} + {index};")
+    body.line(f"{pointer}{at} = ({pointer}){element};")
     body.line(f"{word} {old} = *{at}, {seen};")
     body.line("do {")
     body.depth += 1
