@@ -149,7 +149,7 @@ def test_arrays_are_the_same_bit_for_bit_or_within_a_tolerance() -> None:
     assert differ(1, 2, Tolerance(9), "s32") and not differ(7, 7, kind="u4")
     assert differ(1 + 1j, 1 - 1j, Tolerance(9), "c64") and not differ(complex(1, above), 1 + 1j, Tolerance(1), "c64")
     assert difference(np.zeros(2, np.float32), np.zeros(3, np.float32), EXACT) is not None
-    assert flushed(np.array([1e-40, -1e-40, 1], np.float32)).tolist() == [0, 0, 1]
+    assert flushed(np.array([1e-40, -1e-40, 1.2e-38, 1e-37, 1], np.float32)).tolist() == [0, 0, 0, np.float32(1e-37), 1]
 
 
 def test_data_of_every_type_has_its_type_and_sizes() -> None:
