@@ -81,15 +81,15 @@ bench: $(VENV)-bench/.made ## speed: the core (CORPUS= a file of maps), Python, 
 
 gpu: $(VENV)/.developed ## what needs a GPU: the tests of kernels and programs on the device, then its bandwidth against a copy
 	"$(python)" -c 'from indexing.runtime.cuda import CudaDevice; CudaDevice()'
-	INDEXING_TEST_DEVICE=cuda "$(python)" -m pytest -q tests/test_runtime_cuda.py tests/test_executable.py tests/test_emit_*.py
-	if command -v compute-sanitizer; then INDEXING_TEST_DEVICE=cuda compute-sanitizer --error-exitcode 1 "$(python)" -m pytest -q tests/test_emit_reduction.py; fi
+	INDEXING_TEST_DEVICE=cuda "$(python)" -m pytest -q tests/runtime/test_runtime_cuda.py tests/executable/test_executable.py tests/emitters/test_emit_*.py
+	if command -v compute-sanitizer; then INDEXING_TEST_DEVICE=cuda compute-sanitizer --error-exitcode 1 "$(python)" -m pytest -q tests/emitters/test_emit_reduction.py; fi
 	"$(python)" benches/gpu.py
 
 wheel: dist/.built ## build the release wheel (abi3, CPython 3.11 and later) into dist/
 
 docs: $(VENV)/.developed ## write the generated documents of docs/
 	"$(python)" -m indexing.ops.docs docs/ops.md
-	"$(python)" tests/rules_docs.py docs/rules.md
+	"$(python)" tests/core/rules_docs.py docs/rules.md
 
 clean: ## remove everything that the targets made
 	rm -rf $(VENV) $(VENV)-bench dist target .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks

@@ -2,7 +2,7 @@
 
     python fuzz/hlo_verifier.py --count N [--seed S] [PROGRAM.hlo[.gz] ...]
 
-Prints the seed. Programs to mutate are those of `tests/opcode_samples.py`, and the computations of the files named.
+Prints the seed. Programs to mutate are those of `tests/hlo/opcode_samples.py`, and the computations of the files named.
 jaxlib judges by reading a text, importing it to StableHLO and compiling it for the CPU, in a process of its own, since it
 aborts on some. What it refuses only because the CPU cannot do it, or for an attribute that it does not know, does not
 count. The exit status is 1 where more than 0.5 % of the mutants are refused by jaxlib and taken here, or any the other
@@ -25,7 +25,7 @@ from collections.abc import Iterable, Sequence
 import indexing as ix
 from hlo_mutations import mutate, opcodes
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "tests"))
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "tests" / "hlo"))
 from opcode_samples import SAMPLES, program
 
 ABORTED = "aborted"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from indexing.arguments import of_type, takes
 from indexing.emitters import emit_fused
+from indexing.emitters.kernel import check_dialect
 from indexing.executable.fusion_planning import KernelSupport, PlannedFusion, plan_fusions
 from indexing.executable.graph import Graph, Node, Ref, flatten, needed_nodes
 from indexing.executable.kernel_text import module_text
@@ -48,6 +49,7 @@ def plan_program(entry: Computation, dialect: Dialect) -> dict[Computation, Plan
 
 def planned_kernels(module: Module | Computation, dialect: Dialect = "cuda") -> list[PlannedKernel]:
     """The kernels of a module's entry (or of a computation), each once, with what they compute."""
+    check_dialect(dialect)
     planned = plan_program(entry_of(module), dialect).values()
     launches = (p.kernels[node] for p in planned for node in p.graph.nodes if node in p.kernels)
     return list({launch.computation: launch for launch in launches}.values())

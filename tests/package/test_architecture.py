@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "python" / "indexing"
 
 # A unit (a module, or a whole folder) and those it may import when it is imported.
@@ -119,7 +119,7 @@ def test_every_executable_of_a_test_is_called_with_data_that_differs() -> None:
     What is refused stands in a lambda.
     """
     allowed = {"kernels.py", Path(__file__).name}
-    files = [f for f in (ROOT / "tests").glob("*.py") if f.name not in allowed]
+    files = [f for f in (ROOT / "tests").rglob("*.py") if f.name not in allowed]
     assert [f.name for f in files if re.search(r"(?<!lambda: )ix\.compile\(", f.read_text())] == []
 
 

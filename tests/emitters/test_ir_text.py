@@ -12,7 +12,7 @@ from indexing.emitters.ir.reader import read_kernel
 from indexing.emitters.ir.text import print_kernel
 from indexing.emitters.ir.verify import verify
 
-CASES = sorted((Path(__file__).parent / "golden").glob("*.hlo"))
+CASES = sorted((Path(__file__).parents[1] / "golden").glob("*.hlo"))
 
 SMALL = """\
 kernel k emitter loop grid (13, 1, 1) block (128, 1, 1)  # any words

@@ -9,7 +9,7 @@ import pytest
 
 import kernel_mutations
 
-CASES = sorted((Path(__file__).parent / "golden").glob("*.hlo"))
+CASES = sorted((Path(__file__).parents[1] / "golden").glob("*.hlo"))
 COUNT = 10
 SEED = 20264
 

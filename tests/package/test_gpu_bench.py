@@ -8,7 +8,7 @@ import pytest
 
 import indexing as ix
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "benches"))
+sys.path.append(str(Path(__file__).resolve().parents[2] / "benches"))
 
 import gpu
 from gpu_cases import CASES

@@ -517,7 +517,7 @@ def test_the_table_names_opcodes_and_each_target_once():
 
 
 def test_the_documented_targets_are_those_of_the_table():
-    text = (Path(__file__).parent.parent / "docs" / "hlo.md").read_text(encoding="utf-8")
+    text = (Path(__file__).parents[2] / "docs" / "hlo.md").read_text(encoding="utf-8")
     rows = text.split("## Library calls")[1].split("## The reference")[0]
     named = {
         t for row in rows.splitlines() if row.startswith("| `") for t in re.findall("`([^`]+)`", row.split("|")[1])

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-MAKEFILE = Path(__file__).resolve().parent.parent / "Makefile"
+MAKEFILE = Path(__file__).resolve().parents[2] / "Makefile"
 TARGETS = re.findall(r"^([a-z-]+):.*##", MAKEFILE.read_text(), re.MULTILINE)
 
 

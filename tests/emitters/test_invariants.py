@@ -13,7 +13,7 @@ from indexing.emitters import EMITTERS
 from indexing.emitters.kernel import Argument, Kernel
 from kernels import visits
 
-EXAMPLE = Path(__file__).resolve().parent.parent / "examples" / "transformer_block.hlo"
+EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "transformer_block.hlo"
 MODULE = ix.hlo.load(EXAMPLE)
 FUSIONS = [i for i in MODULE.entry.instructions.values() if i.opcode == "fusion"]
 
@@ -28,7 +28,7 @@ def test_threads_write_each_output_element_exactly_once(fusion: ix.hlo.Instructi
     assert (written == 1).all()
 
 
-GOLDEN = sorted((Path(__file__).parent / "golden").glob("*.hlo"))
+GOLDEN = sorted((Path(__file__).parents[1] / "golden").glob("*.hlo"))
 
 
 @pytest.mark.parametrize("case", GOLDEN, ids=lambda case: case.stem)

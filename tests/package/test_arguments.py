@@ -26,7 +26,7 @@ def test_every_public_function_is_called() -> None:
         "indexing.output_to_input",
         "indexing.compile",
         "indexing.hlo.parse",
-        "indexing.analysis.convert.to_isl",
+        "indexing.convert.to_isl",
     } <= called
     assert {"IndexingMap.evaluate", "Kernel.thread_to_output", "Shape.is_dynamic", "Executable.__call__"} <= {
         name.replace("ReferenceExecutable", "Executable") for name in called

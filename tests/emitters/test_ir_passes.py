@@ -17,7 +17,7 @@ from indexing.emitters.ir.text import IDS, print_kernel
 from indexing.emitters.ir.verify import verify
 from indexing.emitters.targets import TARGETS
 
-FOLDER = Path(__file__).parent / "ir_passes"
+FOLDER = Path(__file__).parents[1] / "ir_passes"
 BY_NAME = {p.name: p for p in PASSES}
 LAUNCH = "grid (4, 1, 1) block (32, 1, 1)"
 

@@ -19,7 +19,7 @@ from rules_docs import PROOFS, rules_table
 from solver import Proof, Refuted, Writer
 
 LAWS = {law.name: law for law in _core.rules()}
-DOCUMENT = Path(__file__).parent.parent / "docs" / "rules.md"
+DOCUMENT = Path(__file__).parents[2] / "docs" / "rules.md"
 MADE_ON = range(-7, 8)  # values of d0, d1, .. for expressions without a domain
 
 

@@ -11,7 +11,7 @@ import pytest
 import indexing as ix
 from indexing.emitters.targets import TARGETS
 
-FOLDER = Path(__file__).parent / "golden"
+FOLDER = Path(__file__).parents[1] / "golden"
 CASES = sorted(FOLDER.glob("*.hlo"))
 ENDINGS = {name: target.ending for name, target in TARGETS.items()}
 

@@ -1,4 +1,4 @@
-"""Write docs/rules.md from the tables of laws, proofs and examples: `python tests/rules_docs.py docs/rules.md`."""
+"""Write docs/rules.md from the tables of laws, proofs and examples: `python tests/core/rules_docs.py docs/rules.md`."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ One line a law, from the tables in `rust/core/src/simplify/rules/mod.rs` and `ru
 `make docs`). `/` is floordiv, `%` is mod; all integers are unbounded.
 
 - **Proof**: `z3` where an SMT solver proves the law under its precondition for all integers, in the steps that
-  `tests/proofs_of_*.py` list.
-- **Example**: one of those in `tests/*_examples.py`, each checked at every point of its domain, together with cases
+  `tests/core/proofs_of_*.py` list.
+- **Example**: one of those in `tests/core/*_examples.py`, each checked at every point of its domain, together with cases
   in which the precondition is broken and the law must not apply.
 
 There are {laws} laws: {rules} rules, {constructors} of constructors, {constraints} of constraints, {ranges} of ranges;
@@ -94,7 +94,7 @@ def _example(name: str) -> tuple[str, str]:
 def main(arguments: list[str]) -> int:
     """Write the file named by the only argument."""
     if len(arguments) != 1:
-        print("usage: python tests/rules_docs.py docs/rules.md", file=sys.stderr)
+        print("usage: python tests/core/rules_docs.py docs/rules.md", file=sys.stderr)
         return 2
     Path(arguments[0]).write_text(rules_table(), encoding="utf-8")
     return 0

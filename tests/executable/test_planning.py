@@ -12,7 +12,7 @@ from indexing.hlo import Computation, Module
 from indexing.work import MAX_REPETITION, work_once
 from kernels import compiled
 
-TESTS = Path(__file__).resolve().parent
+TESTS = Path(__file__).resolve().parents[1]
 FILES = sorted([*(TESTS.parent / "examples").glob("*.hlo"), *(TESTS / "golden").glob("*.hlo")])
 ADD = "add { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT s = f32[] add(a, b) }\n"
 
@@ -103,7 +103,7 @@ PLANS = {
 def programs() -> dict[str, str]:
     """The programs of examples and goldens, and all that stand as text in tests."""
     found = {f.name: f.read_text() for f in FILES}
-    for file in sorted(TESTS.glob("test_*.py")):
+    for file in sorted(TESTS.rglob("test_*.py")):
         for node in ast.walk(ast.parse(file.read_text())):
             text = node.value if isinstance(node, ast.Constant) else None
             if isinstance(text, str) and "ROOT" in text and "{" in text:
@@ -214,3 +214,8 @@ def test_the_work_of_a_scatter_is_its_result_and_its_updates() -> None:
     assembled, negated = ix.emit_all(ix.hlo.parse(SCATTER))
     assert assembled.work == 64 + 8 + 8, "the result, the updates, and what these are computed by"
     assert negated.work == 64 + 64
+
+
+def test_an_unknown_dialect_is_named() -> None:
+    with pytest.raises(ix.CompileError, match="no dialect 'ptx'"):
+        ix.emit_all(ix.hlo.parse("ENTRY e { ROOT p = f32[2] parameter(0) }"), dialect="ptx")

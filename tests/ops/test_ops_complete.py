@@ -8,7 +8,7 @@ import re
 from indexing.ops import _MODULES, REGISTRY
 from indexing.ops.docs import ops_table
 
-ROOT = pathlib.Path(__file__).parent.parent
+ROOT = pathlib.Path(__file__).parents[2]
 
 # The opcodes of HLO, as HloOpcode lists them.
 NAMES = """
@@ -44,7 +44,11 @@ def test_every_opcode_has_a_reference() -> None:
 
 def test_every_opcode_has_a_case() -> None:
     """Its name occurs, as a whole word, in a test of ops or fusions."""
-    files = [*ROOT.glob("tests/test_ops_*.py"), *ROOT.glob("tests/test_element*.py"), ROOT / "tests/test_fusion.py"]
+    files = [
+        *ROOT.glob("tests/ops/test_*.py"),
+        *ROOT.glob("tests/*/test_element*.py"),
+        ROOT / "tests/indexing_analysis/test_fusion.py",
+    ]
     words = set(
         re.findall(r"[a-z][a-z0-9-]*", "\n".join(f.read_text() for f in files if f.name != "test_ops_complete.py"))
     )
