@@ -46,6 +46,8 @@ if TYPE_CHECKING:
     from indexing.analysis.tiling.space import TilingSpace as TilingSpace
     from indexing.analysis.tiling.space import tiling_space as tiling_space
     from indexing.emitters import emit as emit
+    from indexing.emitters import knobs as knobs
+    from indexing.emitters.knob_space import KnobSpace as KnobSpace
     from indexing.executable import Executable as Executable
     from indexing.executable import compile as compile
     from indexing.executable import emit_all as emit_all
@@ -72,7 +74,8 @@ else:
             "indexing.analysis.memory.global_memory": "Coalescing Launch Tiles coalescing",
             "indexing.analysis.tiling.propagation": "Tile propagate_tile propagate_tiles valid_tilings",
             "indexing.analysis.tiling.space": "TilingSpace tiling_space",
-            "indexing.emitters": "emit",
+            "indexing.emitters": "emit knobs",
+            "indexing.emitters.knob_space": "KnobSpace",
             "indexing.executable": "Executable compile emit_all",
             "indexing.hlo": "from_jax layout",
             "indexing.hlo.layout": "bitcast_map",

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from inspect import signature
 from types import ModuleType
 
 from indexing.arguments import of_type, takes
 from indexing.emitters.heroes import concatenate, loop, reduction, rows, scatter, transpose, update_slice
 from indexing.emitters.kernel import Dialect, Kernel, check_dialect
+from indexing.emitters.knob_space import KnobSpace
 from indexing.emitters.targets import TARGETS
 from indexing.errors import UnsupportedOp
 from indexing.hlo import Computation, Instruction, Module, entry_of
@@ -47,11 +49,33 @@ def emit(fusion: Instruction | Computation | Module, dialect: Dialect = "cuda", 
 
 def emit_fused(computation: Computation, dialect: Dialect, **knobs: int | None) -> Kernel:
     """The kernel of a computation that is taken as one fusion, whatever work it repeats."""
-    _check(computation)
-    emitter = next(e for e in EMITTERS if e.matches(computation))
+    emitter = emitter_of(computation)
+    return Kernel(emitter.kernel(computation, _plan(emitter, computation, dialect, knobs)), dialect)
+
+
+def _plan(emitter: ModuleType, computation: Computation, dialect: Dialect, knobs: Mapping[str, int | None]) -> object:
     if not TARGETS[dialect].vector_bytes and "vector_width" in signature(emitter.plan).parameters:
         knobs = {"vector_width": 1, **knobs}  # the compiler makes vectors of neighbouring threads
-    return Kernel(emitter.kernel(computation, emitter.plan(computation, **knobs)), dialect)
+    return emitter.plan(computation, **knobs)
+
+
+def emitter_of(computation: Computation) -> ModuleType:
+    """The first emitter that matches. Raises UnsupportedOp for what no kernel computes."""
+    _check(computation)
+    return next(e for e in EMITTERS if e.matches(computation))
+
+
+@takes(fusion=of_type(Instruction, Computation, Module), dialect=of_type(str))
+def knobs(fusion: Instruction | Computation | Module, dialect: Dialect = "cuda") -> KnobSpace:
+    """What may be chosen of the plan of a fusion's kernel: names, legal values, defaults, conditions between them.
+
+    `emit(fusion, dialect, **plan)` makes a kernel of every plan that it allows. Raises as `emit` does.
+    """
+    check_dialect(dialect)
+    computation = fused_computation(fusion)
+    emitter = emitter_of(computation)
+    space: KnobSpace = emitter.knobs(computation, _plan(emitter, computation, dialect, {}))
+    return space
 
 
 EMIT_THE_PARTS = "isn't one fusion; emit_all(module) gives the kernels of a whole program"

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING
 
-from indexing.emitters.launch import position_in_grid, unravelled
+from indexing.emitters.knob_space import Knob
+from indexing.emitters.launch import MAX_GRID, MAX_THREADS_PER_BLOCK, position_in_grid, unravelled
+from indexing.emitters.vectors import WIDTHS
 
 if TYPE_CHECKING:
     from indexing._core import SymbolicExpr
@@ -57,6 +59,16 @@ class LinearPlan:
     def element(self, vector: Sequence[SymbolicExpr], lane: SymbolicExpr) -> list[SymbolicExpr]:
         """The index of an element, given that of its vector."""
         return [e * self.vector_width + lane if d == self.fast else e for d, e in enumerate(vector)]
+
+
+def linear_knobs(default: LinearPlan, divides: int) -> tuple[Knob, Knob]:
+    """Threads of a block, as many as a grid of one dimension needs; widths of vectors, which divide `divides`."""
+    least = max(-(-prod(default.sizes) // MAX_GRID[0]), 1)
+    widths = tuple(w for w in WIDTHS if divides % w == 0)
+    return (
+        Knob("block_size", range(least, MAX_THREADS_PER_BLOCK + 1), default.block_size),
+        Knob("vector_width", widths, default.vector_width),
+    )
 
 
 @contextmanager

@@ -13,8 +13,9 @@ from math import gcd, prod
 from typing import TYPE_CHECKING
 
 from indexing.emitters.epilogue import Heroes, heroes_of
+from indexing.emitters.knob_space import KnobSpace
 from indexing.emitters.launch import Part, assembled, check_knob, entry_builder, inside
-from indexing.emitters.linear import LinearPlan, vector_index
+from indexing.emitters.linear import LinearPlan, linear_knobs, vector_index
 from indexing.emitters.types import storage_bytes
 from indexing.emitters.vectors import check_width, is_light, lanes, widest
 from indexing.errors import IndexingError
@@ -68,6 +69,14 @@ def plan(computation: Computation, *, block_size: int = 128, vector_width: int |
         vector_width = widest(MAX_LANES, size, prod(box), [common]) if is_light(order) else 1
     check_width(vector_width, common)
     return LinearPlan(box, major_to_minor(hero.shape), vector_width, block_size)
+
+
+def knobs(computation: Computation, default: LinearPlan) -> KnobSpace:
+    """Names, legal values and defaults of the knobs."""
+    found = match(computation)
+    assert found is not None
+    common = gcd(*(o.shape.dimensions[_fast(found.first)] for o in found.first.operands))
+    return KnobSpace(NAME, linear_knobs(default, common))
 
 
 def _fast(hero: Instruction) -> int:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from indexing._core import SymbolicExpr
 from indexing.emitters.hero import Output, outputs
 from indexing.emitters.kernel_builder import KernelBuilder
+from indexing.emitters.knob_space import Knob, KnobSpace
 from indexing.emitters.launch import (
     MAX_GRID,
     MAX_THREADS_PER_BLOCK,
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction, Shape
 
 NAME = "loop"
+BLOCK = 128  # threads
 SMALL = 64  # instructions; the body may be written twice
 
 
@@ -74,7 +76,7 @@ def matches(computation: Computation) -> bool:
 
 
 def plan(
-    computation: Computation, *, block_size: int = 128, vector_width: int | None = None, max_blocks: int = MAX_GRID[0]
+    computation: Computation, *, block_size: int = BLOCK, vector_width: int | None = None, max_blocks: int = MAX_GRID[0]
 ) -> LoopPlan:
     """Launch dimensions for a computation.
 
@@ -89,12 +91,32 @@ def plan(
         vector_width = _vector_width(computation, shapes, count)
     elif vector_width not in WIDTHS:
         raise IndexingError(f"vector_width is 1, 2, 4, 8 or 16; got {vector_width}")
-    if len({prod(s.dimensions) for s in shapes}) > 1 and any(prod(s.dimensions) % vector_width for s in shapes):
+    if not _has_vectors(shapes, vector_width):
         vector_width = 1
     groups = max(-(-count // vector_width), 1)
     blocks = -(-groups // block_size)
     chunks = -(-blocks // max_blocks)
     return LoopPlan(count, vector_width, block_size, -(-blocks // chunks), chunks)
+
+
+def knobs(computation: Computation, default: LoopPlan) -> KnobSpace:
+    """Names, legal values and defaults of the knobs."""
+    shapes = leaves(computation.root.shape)
+    widths = tuple(w for w in WIDTHS if _has_vectors(shapes, w))
+    return KnobSpace(
+        NAME,
+        (
+            Knob("block_size", range(1, MAX_THREADS_PER_BLOCK + 1), default.block_size),
+            Knob("vector_width", widths, default.vector_width),
+            Knob("max_blocks", range(1, MAX_GRID[0] + 1), MAX_GRID[0]),
+        ),
+    )
+
+
+def _has_vectors(shapes: Sequence[Shape], width: int) -> bool:
+    """Whether outputs end together, or each with a whole vector."""
+    counts = {prod(s.dimensions) for s in shapes}
+    return len(counts) == 1 or not any(n % width for n in counts)
 
 
 def _vector_width(computation: Computation, shapes: Sequence[Shape], count: int) -> int:

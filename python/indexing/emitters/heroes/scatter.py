@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Literal
 from indexing.emitters.hero import Output, outputs
 from indexing.emitters.ir.nodes import AtomicUpdate
 from indexing.emitters.kernel_builder import KernelBuilder
+from indexing.emitters.knob_space import Condition, Knob, KnobSpace
 from indexing.emitters.launch import assembled, check_knob, entry_builder, guarded, output_buffer, starts
-from indexing.emitters.linear import LinearPlan, vector_index
+from indexing.emitters.linear import LinearPlan, linear_knobs, vector_index
 from indexing.emitters.types import storage_bytes
 from indexing.errors import IndexingError
 from indexing.hlo.layout import major_to_minor
@@ -140,7 +141,7 @@ def plan(
     hero, _ = found
     meeting = _meeting(hero)
     assert meeting is not None
-    if atomic and meeting == "sorted" and len(hero.operands) == 3:
+    if atomic and meeting == "sorted" and _may_be_atomic(hero):
         meeting = "atomic"
     may_cut = meeting == "sorted" and _may_be_joined(hero)
     if segment is None:
@@ -148,6 +149,25 @@ def plan(
     check_knob("segment", segment, 0, MAX_SEGMENT if may_cut else 0)
     shape = hero.operands[len(hero.operands) // 2 + 1].shape
     return ScatterPlan(shape.dimensions, major_to_minor(shape), 1, block_size, meeting, segment)
+
+
+def knobs(computation: Computation, default: ScatterPlan) -> KnobSpace:
+    """Names, legal values and defaults of the knobs: segments are those of runs that aren't atomic anyway."""
+    found = match(computation)
+    assert found is not None
+    is_sorted = default.meeting == "sorted"
+    segments = range(MAX_SEGMENT + 1) if is_sorted and _may_be_joined(found[0]) else range(1)
+    atomic = Knob("atomic", (0, 1) if is_sorted and _may_be_atomic(found[0]) else (0,), 0)
+    return KnobSpace(
+        NAME,
+        (linear_knobs(default, 1)[0], atomic, Knob("segment", segments, default.segment)),
+        (Condition("segment", ("atomic",), {(0,): segments, (1,): range(1)}),),
+    )
+
+
+def _may_be_atomic(hero: Instruction) -> bool:
+    """Whether updates whose indices are sorted could be atomic instead."""
+    return len(hero.operands) == 3 and storage_bytes(hero.operands[0].shape.element_type) in ATOMIC_SIZES
 
 
 def _may_be_joined(hero: Instruction) -> bool:

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 from indexing._core import constant
 from indexing.emitters.hero import Output, outputs
 from indexing.emitters.kernel_builder import KernelBuilder
+from indexing.emitters.knob_space import KnobSpace
 from indexing.emitters.launch import assembled, check_knob, entry_builder, same_memory, starts, store
-from indexing.emitters.linear import LinearPlan, vector_index
+from indexing.emitters.linear import LinearPlan, linear_knobs, vector_index
 from indexing.emitters.types import storage_bytes
 from indexing.emitters.vectors import check_width, is_light, lanes, widest
 from indexing.errors import IndexingError
@@ -107,6 +108,11 @@ def plan(computation: Computation, *, block_size: int = 128, vector_width: int |
         vector_width = widest(MAX_LANES, size, shape.element_count, [fast]) if light else 1
     check_width(vector_width, fast)
     return LinearPlan(shape.dimensions, order, vector_width, block_size)
+
+
+def knobs(computation: Computation, default: LinearPlan) -> KnobSpace:
+    """Names, legal values and defaults of the knobs."""
+    return KnobSpace(NAME, linear_knobs(default, 1 if default.fast is None else default.sizes[default.fast]))
 
 
 def kernel(computation: Computation, plan: LinearPlan) -> Kernel:

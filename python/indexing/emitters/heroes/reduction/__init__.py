@@ -24,6 +24,7 @@ from indexing.emitters.heroes.reduction.plan import (
     power_of_two,
     splits_outer,
 )
+from indexing.emitters.knob_space import Condition, Knob, KnobSpace, Values, powers_of_two
 from indexing.emitters.launch import MAX_THREADS_PER_BLOCK, assembled, check_knob, entry_builder
 from indexing.emitters.types import storage_bytes
 from indexing.emitters.vectors import WIDTHS, is_light, widest
@@ -92,7 +93,7 @@ def plan(
     shape = _row_plan if d.kind == "row" else _column_plan
     threads, across = shape(d, width, threads)
     unsplit = ReductionPlan(d, threads, across, width, 1)
-    most = min(_steps(unsplit), MAX_SPLITS)
+    most = _most_splits(d, width, threads)
     if splits is None:
         launched = unsplit.tiles * threads * across
         loads = _steps(unsplit) * (1 if splits_outer(d, threads, width) or d.kind == "column" else d.outer)
@@ -100,6 +101,32 @@ def plan(
         splits = power_of_two(min(wanted, loads // LOADS, most))
     check_knob("splits", splits, 1, most)
     return ReductionPlan(d, threads, across, width, splits)
+
+
+def knobs(computation: Computation, default: ReductionPlan) -> KnobSpace:
+    """Names, legal values and defaults of the knobs, and what they ask of each other."""
+    d = default.dimensions
+    widths = tuple(w for w in WIDTHS if _is_width(d, w))
+    threads: dict[tuple[int, ...], Values] = {(w,): powers_of_two(_most_threads(d, w)) for w in widths}
+    splits: dict[tuple[int, ...], Values] = {
+        (w, t): range(1, _most_splits(d, w, t) + 1) for (w,), values in threads.items() for t in values
+    }
+    return KnobSpace(
+        NAME,
+        (
+            Knob("vector_width", widths, default.vector_width),
+            Knob("threads", max(threads.values(), key=len), default.threads),
+            Knob("splits", max(splits.values(), key=len), default.splits),
+        ),
+        (
+            Condition("threads", ("vector_width",), threads),
+            Condition("splits", ("vector_width", "threads"), splits),
+        ),
+    )
+
+
+def _most_splits(d: Dimensions, width: int, threads: int) -> int:
+    return min(_steps(ReductionPlan(d, threads, 1, width, 1)), MAX_SPLITS)
 
 
 def _is_worth_splitting(d: Dimensions) -> bool:
@@ -128,8 +155,12 @@ def _vector_width(computation: Computation, found: Heroes, d: Dimensions) -> int
     return widest(limit, min(sizes), count, () if is_one_row else (d.fast,))
 
 
+def _is_width(d: Dimensions, width: int) -> bool:
+    return width in WIDTHS and (not d.fast % width or (d.kind == "row" and d.fast == d.rows * d.reduced > width))
+
+
 def _checked_width(d: Dimensions, width: int) -> int:
-    if width not in WIDTHS or (d.fast % width and not (d.kind == "row" and d.fast == d.rows * d.reduced > width)):
+    if not _is_width(d, width):
         raise IndexingError(
             f"vector_width is 1, 2, 4, 8 or 16, and divides the {d.fast} elements of the fastest dimensions; got {width}"
         )
@@ -139,7 +170,7 @@ def _checked_width(d: Dimensions, width: int) -> int:
 def _row_plan(d: Dimensions, width: int, threads: int | None) -> tuple[int, int]:
     """The threads of a row, and the rows of a block."""
     groups = ceil_div(d.fast, width)
-    most = min(power_of_two(groups), MAX_THREADS_PER_BLOCK)
+    most = _most_threads(d, width)
     if threads is None:
         threads = min(max(power_of_two(groups // LOADS), min(WARP, most)), BLOCK)
         limit = min(most, BLOCK) if _is_worth_splitting(d) else most
@@ -149,15 +180,26 @@ def _row_plan(d: Dimensions, width: int, threads: int | None) -> tuple[int, int]
     return chosen, min(max(BLOCK // chosen, 1), power_of_two(d.rows))
 
 
+def _most_threads(d: Dimensions, width: int) -> int:
+    if d.kind == "row":
+        return min(power_of_two(ceil_div(d.fast, width)), MAX_THREADS_PER_BLOCK)
+    return min(power_of_two(d.reduced), power_of_two(MAX_THREADS_PER_BLOCK // _columns_across(d.fast // width)))
+
+
+def _columns_across(groups: int) -> int:
+    """The vectors of columns of a block: where there are many, spread evenly over the blocks, whole sectors each."""
+    if groups <= COLUMNS:
+        return groups
+    even = ceil_div(groups, ceil_div(groups, COLUMNS))
+    return min(ceil_div(even, 8) * 8, COLUMNS)
+
+
 def _column_plan(d: Dimensions, width: int, threads: int | None) -> tuple[int, int]:
     """The threads of a column, and the vectors of columns of a block."""
     groups = d.fast // width
-    across = min(COLUMNS, groups)
-    if groups > COLUMNS:  # spread evenly over the blocks, whole sectors each
-        even = ceil_div(groups, ceil_div(groups, COLUMNS))
-        across = min(ceil_div(even, 8) * 8, COLUMNS)
+    across = _columns_across(groups)
     tiles = d.rows // d.fast * ceil_div(groups, across)
-    most = min(power_of_two(d.reduced), power_of_two(MAX_THREADS_PER_BLOCK // across))
+    most = _most_threads(d, width)
     if threads is None:
         threads = min(most, power_of_two(max(BLOCK // across, 1)))
         while threads < most and tiles * across * threads < WANTED_THREADS // 2 and not _is_worth_splitting(d):

@@ -17,9 +17,10 @@ from indexing.emitters.heroes.rows.partitioned import partitioned
 from indexing.emitters.heroes.rows.plan import KEEPS, RowsPlan
 from indexing.emitters.heroes.rows.space import RowSpace, row_space
 from indexing.emitters.kernel_builder import KernelBuilder
+from indexing.emitters.knob_space import Condition, Knob, KnobSpace, Values, powers_of_two
 from indexing.emitters.launch import MAX_THREADS_PER_BLOCK, assembled, check_knob, entry_builder
 from indexing.emitters.types import storage_bytes
-from indexing.emitters.vectors import VECTOR_BYTES, check_width, is_light
+from indexing.emitters.vectors import VECTOR_BYTES, WIDTHS, check_width, is_light
 from indexing.errors import IndexingError
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ BLOCK = 256  # threads
 VECTORS = 4  # of a thread at least, before more threads share a row
 WANTED_THREADS = 1 << 16  # a quarter of what a large GPU holds
 REGISTER_BYTES = 128  # of a thread, for what is kept: half of the registers that 1024 threads leave it
+MAX_REGISTER_BYTES = 255 * 4  # that a thread can have at all
 SHARED_BYTES = 40 * 1024  # of 48 that a block may have; reductions across warps take some
 
 
@@ -56,19 +58,72 @@ def plan(
     if vector_width is not None:
         check_width(vector_width, d.fast if d.kind == "row" else 1)
         width = vector_width
-    most = min(power_of_two(d.reduced // width), MAX_THREADS_PER_BLOCK)
+    most = _most_threads(d, width)
     chosen = _threads(d, width, most, held) if threads is None else checked_threads(threads, most)
-    across = min(max(BLOCK // chosen, 1), power_of_two(d.rows if d.kind == "row" else d.fast))
+    across = _across(d, chosen)
     found = RowsPlan(d, chosen, across, width, "registers")
     if keep is not None:
         check_knob("keep", keep, 0, len(KEEPS) - 1)
-        return RowsPlan(d, chosen, across, width, KEEPS[keep])
+        if KEEPS[keep] != "shared":
+            return RowsPlan(d, chosen, across, width, KEEPS[keep])
+        shared = _in_shared(found, held)
+        if shared is None:
+            raise IndexingError(f"keep 1 needs more than {SHARED_BYTES} bytes of shared memory here; take 0 or 2")
+        return shared
     if _elements(found) * held.bytes_at_once <= REGISTER_BYTES:
         return found
-    fitting = SHARED_BYTES // (_elements(found) * chosen * held.bytes)  # rows
-    if d.kind == "row" and fitting:
-        return RowsPlan(d, chosen, min(across, power_of_two(fitting)), width, "shared")
-    return RowsPlan(d, chosen, across, width, "shared" if fitting >= across else "nothing")
+    return _in_shared(found, held) or RowsPlan(d, chosen, across, width, "nothing")
+
+
+def _in_shared(plan: RowsPlan, held: Kept) -> RowsPlan | None:
+    """The plan that keeps in shared memory, with fewer rows a block where these don't fit; None where none fits."""
+    fitting = SHARED_BYTES // max(_elements(plan) * plan.threads * held.bytes, 1)  # rows
+    is_row = plan.dimensions.kind == "row"
+    if not fitting or (not is_row and fitting < plan.across):
+        return None
+    across = min(plan.across, power_of_two(fitting)) if is_row else plan.across
+    return RowsPlan(plan.dimensions, plan.threads, across, plan.vector_width, "shared")
+
+
+def knobs(computation: Computation, default: RowsPlan) -> KnobSpace:
+    """Names, legal values and defaults of the knobs, and what they ask of each other.
+
+    `keep` 2 is left out where a thread would keep more than registers hold.
+    """
+    d = default.dimensions
+    widths = tuple(w for w in WIDTHS if d.fast % w == 0) if d.kind == "row" else (1,)
+    threads: dict[tuple[int, ...], Values] = {(w,): powers_of_two(_most_threads(d, w)) for w in widths}
+    held = kept(_space(computation), True)
+    keeps: dict[tuple[int, ...], Values] = {
+        (w, t): _keeps(d, w, t, held) for (w,), values in threads.items() for t in values
+    }
+    return KnobSpace(
+        NAME,
+        (
+            Knob("vector_width", widths, default.vector_width),
+            Knob("threads", max(threads.values(), key=len), default.threads),
+            Knob("keep", tuple(range(len(KEEPS))), KEEPS.index(default.keep)),
+        ),
+        (
+            Condition("threads", ("vector_width",), threads),
+            Condition("keep", ("vector_width", "threads"), keeps),
+        ),
+    )
+
+
+def _keeps(d: Dimensions, width: int, threads: int, held: Kept) -> Values:
+    found = RowsPlan(d, threads, _across(d, threads), width, "registers")
+    may_hold = _elements(found) * held.bytes_at_once <= MAX_REGISTER_BYTES
+    return (0, *((1,) if _in_shared(found, held) else ()), *((2,) if may_hold else ()))
+
+
+def _most_threads(d: Dimensions, width: int) -> int:
+    return min(power_of_two(d.reduced // width), MAX_THREADS_PER_BLOCK)
+
+
+def _across(d: Dimensions, threads: int) -> int:
+    """The rows of a block."""
+    return min(max(BLOCK // threads, 1), power_of_two(d.rows if d.kind == "row" else d.fast))
 
 
 def _space(computation: Computation) -> RowSpace:

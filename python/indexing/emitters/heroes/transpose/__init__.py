@@ -27,6 +27,7 @@ from indexing.emitters.heroes.transpose.plan import (
     TransposePlan,
     shared_bytes,
 )
+from indexing.emitters.knob_space import Knob, KnobSpace
 from indexing.emitters.launch import assembled, entry_builder
 from indexing.emitters.types import storage_bytes
 from indexing.emitters.vectors import VECTOR_BYTES
@@ -42,6 +43,8 @@ MAX_RUN_BYTES = 60  # longer runs are read and written whole by a loop, sector b
 SECTOR_BYTES = 32
 MIN_PLANE = 256  # elements of the plane
 MAX_SHARED_BYTES = 48 * 1024
+BLOCKS = (64, 128, 256, 512)  # threads
+BLOCK = 256
 
 
 def matches(computation: Computation) -> bool:
@@ -100,7 +103,7 @@ def _groups(instruction: Instruction) -> Groups | None:
     return Groups(tuple(prod(sizes[d] for d in m) for m in merged), merged, outer, x, y, run)
 
 
-def plan(computation: Computation, *, tile: int | None = None, block_size: int = 256) -> TransposePlan:
+def plan(computation: Computation, *, tile: int | None = None, block_size: int = BLOCK) -> TransposePlan:
     """Launch dimensions. Knobs: `tile` 8, 16, 32, 64 or 128 (as shared memory allows); `block_size` 64, 128, 256 or 512.
 
     A tile is `tile` by `tile`; where a side of the plane is shorter than 8, all of it by as much as makes 32 by `tile` words.
@@ -110,7 +113,7 @@ def plan(computation: Computation, *, tile: int | None = None, block_size: int =
         raise IndexingError(f"{computation.name} has no transpose that is worth a tile; the loop emitter takes it")
     groups = _groups(found.first)
     assert groups is not None
-    if block_size not in (64, 128, 256, 512):
+    if block_size not in BLOCKS:
         raise IndexingError(f"block_size is 64, 128, 256 or 512; got {block_size}")
     widths = tuple(storage_bytes(hero.shape.element_type) for hero in found.heroes)
     if tile is not None:
@@ -119,11 +122,27 @@ def plan(computation: Computation, *, tile: int | None = None, block_size: int =
             what = f"tile is 8, 16, 32, 64 or 128, and its rows fit in {MAX_SHARED_BYTES} bytes"
             raise IndexingError(f"{what}; got {tile}")
         return plan
-    if _packed(groups, widths) > 1:
-        order = [_packed_tile(groups, _packed(groups, widths))]
-    else:
-        order = [t for t in reversed(TILES) if t <= WARP]
-    return next(p for t in order if (p := _planned(groups, widths, t, block_size)) is not None)
+    chosen = _planned(groups, widths, _default_tile(groups, widths), block_size)
+    assert chosen is not None
+    return chosen
+
+
+def _default_tile(groups: Groups, widths: tuple[int, ...]) -> int:
+    packed = _packed(groups, widths)
+    order = [_packed_tile(groups, packed)] if packed > 1 else [t for t in reversed(TILES) if t <= WARP]
+    return next(t for t in order if _planned(groups, widths, t, BLOCK) is not None)
+
+
+def knobs(computation: Computation, default: TransposePlan) -> KnobSpace:
+    """Names, legal values and defaults of the knobs."""
+    found = match(computation)
+    assert found is not None
+    groups = _groups(found.first)
+    assert groups is not None
+    widths = tuple(storage_bytes(hero.shape.element_type) for hero in found.heroes)
+    tiles = tuple(t for t in TILES if _planned(groups, widths, t, BLOCK) is not None)
+    tile = Knob("tile", tiles, _default_tile(groups, widths))
+    return KnobSpace(NAME, (tile, Knob("block_size", BLOCKS, default.block_size)))
 
 
 def _planned(groups: Groups, widths: tuple[int, ...], tile: int, block_size: int) -> TransposePlan | None:

@@ -1,0 +1,215 @@
+"""The knobs of an emitter's plan, as data: names, legal values, defaults, and how the values of some restrict others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import prod
+from random import Random
+from typing import TYPE_CHECKING, TypeAlias
+
+from indexing.arguments import integer
+from indexing.errors import IndexingError
+from indexing.lazy import np
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+#: Legal values of a knob, ascending.
+Values: TypeAlias = "range | tuple[int, ...]"
+#: Plans, a column of values for each knob.
+Columns: TypeAlias = "dict[str, NDArray[np.int64]]"
+MAX_CHOICES = 16  # of a knob, in a grid
+
+
+@dataclass(frozen=True, slots=True)
+class Knob:
+    """One integer of a plan that may be chosen: its legal values, and what it is where nobody chooses."""
+
+    name: str
+    values: Values
+    default: int
+
+    @property
+    def choices(self) -> tuple[int, ...]:
+        """The values that a grid tries: all, or of a long range its powers of two, its ends, and the default."""
+        if len(self.values) <= MAX_CHOICES:
+            return tuple(self.values)
+        powers = [1 << k for k in range(self.values[-1].bit_length()) if 1 << k in self.values]
+        every = -(-len(powers) // MAX_CHOICES)
+        return tuple(sorted({*powers[::every], self.values[0], self.values[-1], self.default}))
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """What is legal for `knob` depends on knobs before it: their values, in the order of `given`, are keys of `values`."""
+
+    knob: str
+    given: tuple[str, ...]
+    values: Mapping[tuple[int, ...], Values] = field(hash=False)
+
+    def __str__(self) -> str:
+        """A line for each choice of the knobs that it depends on."""
+        return "\n".join(
+            f"{self.knob} in {_text(values)} where {', '.join(f'{g} = {k}' for g, k in zip(self.given, key, strict=True))}"
+            for key, values in self.values.items()
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class KnobSpace:
+    """All plans that an emitter can make for one fusion. Whatever combination it allows can be emitted.
+
+    A knob has at most one condition, on knobs that stand before it.
+    """
+
+    emitter: str
+    knobs: tuple[Knob, ...]
+    conditions: tuple[Condition, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The knobs' names, in order."""
+        return tuple(k.name for k in self.knobs)
+
+    @property
+    def default(self) -> dict[str, int]:
+        """The plan that `emit` makes by itself."""
+        return {k.name: k.default for k in self.knobs}
+
+    def legal(self, name: str, plan: Mapping[str, int]) -> Values:
+        """The legal values of a knob, where the knobs that it depends on are those of `plan`."""
+        for c in self.conditions:
+            if c.knob == name:
+                return c.values.get(tuple(plan[g] for g in c.given), ())
+        return self._knob(name).values
+
+    def _knob(self, name: str) -> Knob:
+        for k in self.knobs:
+            if k.name == name:
+                return k
+        raise IndexingError(
+            f"the {self.emitter} emitter has no knob {name!r}; it has {', '.join(self.names) or 'none'}"
+        )
+
+    def check(self, plan: Mapping[str, int]) -> dict[str, int]:
+        """The whole plan, knobs that are left out being the default; IndexingError for one that is not legal."""
+        unknown = [name for name in plan if name not in self.names]
+        if unknown:
+            self._knob(unknown[0])
+        found = {n: integer(plan.get(n, d), n) for n, d in self.default.items()}
+        whole = {n: v for n, v in found.items() if isinstance(v, int)}
+        for name, value in whole.items():
+            values = self.legal(name, whole)
+            if value not in values:
+                others = ", ".join(f"{n} = {v}" for n, v in whole.items() if n != name)
+                raise IndexingError(f"{name} is one of {_text(values)} where {others}; got {value}")
+        return whole
+
+    def columns(self, plans: Mapping[str, ArrayLike]) -> Columns:
+        """Plans as columns of one length; knobs left out have their default, scalars stand for all rows.
+
+        Raises IndexingError for unknown knobs and columns of different lengths, TypeError for values that aren't
+        integers.
+        """
+        for name in plans:
+            self._knob(name)
+        given = {n: np.asarray(v) for n, v in plans.items()}
+        for name, column in given.items():
+            if column.dtype.kind not in "iu" or column.ndim > 1:
+                raise TypeError(f"{name} is an array of {column.dtype}; expected one dimension of integers")
+        lengths = {n: len(c) for n, c in given.items() if c.ndim}
+        if len(set(lengths.values())) > 1:
+            raise IndexingError(f"columns have one length; got {', '.join(f'{c} of {n}' for n, c in lengths.items())}")
+        rows = next(iter(lengths.values()), 1)
+        return {
+            k.name: np.ascontiguousarray(np.broadcast_to(given.get(k.name, np.int64(k.default)), rows), np.int64)
+            for k in self.knobs
+        }
+
+    def allows(self, plans: Mapping[str, ArrayLike]) -> NDArray[np.bool_]:
+        """Of each plan (a row of columns), whether it is legal."""
+        columns = self.columns(plans)
+        allowed = np.ones(len(next(iter(columns.values()), [0])), bool)
+        conditions = {c.knob: c for c in self.conditions}
+        for k in self.knobs:
+            column = columns[k.name]
+            if (condition := conditions.get(k.name)) is None:
+                allowed &= _is_in(column, k.values)
+                continue
+            of_condition = np.zeros_like(allowed)
+            for key, values in condition.values.items():
+                rows = np.logical_and.reduce([columns[g] == v for g, v in zip(condition.given, key, strict=True)])
+                of_condition[rows] = _is_in(column[rows], values)
+            allowed &= of_condition
+        return allowed
+
+    def plans(self, **choices: Sequence[int]) -> Iterator[dict[str, int]]:
+        """Every legal plan whose knobs have the given choices, or else those that a grid tries."""
+        for name in choices:
+            self._knob(name)
+        yield from self._plans({}, {k.name: tuple(choices.get(k.name, k.choices)) for k in self.knobs})
+
+    def _plans(self, begun: dict[str, int], choices: Mapping[str, Sequence[int]]) -> Iterator[dict[str, int]]:
+        if len(begun) == len(self.knobs):
+            yield dict(begun)
+            return
+        name = self.names[len(begun)]
+        legal = self.legal(name, begun)
+        for value in choices[name]:
+            if value in legal:
+                yield from self._plans({**begun, name: value}, choices)
+
+    def grid(self, **choices: Sequence[int]) -> Columns:
+        """As `plans`, as columns."""
+        found = list(self.plans(**choices))
+        return {n: np.array([p[n] for p in found], np.int64) for n in self.names}
+
+    def sample(self, count: int, seed: int = 0) -> Columns:
+        """Random legal plans, the same for the same seed: each knob uniform over what is legal after those before it."""
+        random = Random(seed)
+        columns: dict[str, list[int]] = {n: [] for n in self.names}
+        for _ in range(count):
+            plan: dict[str, int] = {}
+            for name in self.names:
+                plan[name] = random.choice(self.legal(name, plan))
+                columns[name].append(plan[name])
+        return {n: np.array(c, np.int64) for n, c in columns.items()}
+
+    @property
+    def size(self) -> int:
+        """How many legal plans there are."""
+        restricted = {n for c in self.conditions for n in (c.knob, *c.given)}
+        free = prod(len(k.values) for k in self.knobs if k.name not in restricted)
+        return free * self._restricted([n for n in self.names if n in restricted], {})
+
+    def _restricted(self, names: list[str], begun: dict[str, int]) -> int:
+        if not names:
+            return 1
+        first, *rest = names
+        values = self.legal(first, begun)
+        if not any(first in c.given for c in self.conditions):
+            return len(values) * self._restricted(rest, begun)
+        return sum(self._restricted(rest, {**begun, first: v}) for v in values)
+
+    def __str__(self) -> str:
+        """A line for each knob, then the conditions."""
+        lines = [f"{k.name} in {_text(k.values)}, by default {k.default}" for k in self.knobs]
+        return "\n".join([f"{self.emitter} emitter:", *lines, *map(str, self.conditions)])
+
+
+def powers_of_two(most: int) -> tuple[int, ...]:
+    """1, 2, 4, ... up to `most`."""
+    return tuple(1 << k for k in range(most.bit_length()))
+
+
+def _is_in(column: NDArray[np.int64], values: Values) -> NDArray[np.bool_]:
+    if isinstance(values, range) and values.step == 1:
+        return (column >= values.start) & (column < values.stop)
+    return np.isin(column, np.array(values, np.int64))
+
+
+def _text(values: Values) -> str:
+    if isinstance(values, range) and len(values) > 2:
+        return f"[{values.start}, {values.stop - 1}]"
+    return "{" + ", ".join(map(str, values)) + "}"
