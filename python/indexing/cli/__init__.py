@@ -1,3 +1,57 @@
-"""The command `indexing`."""
+"""The command line `indexing`: each command reads text, and prints what the package's functions answer.
 
-from indexing.cli.commands import main as main
+Exit status 0; 1 for a problem with the input, told in one message on standard error; 2 for wrong usage.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+from collections.abc import Callable, Sequence
+from contextlib import redirect_stdout
+
+import indexing as ix
+from indexing.cli.answer import Answer
+from indexing.cli.console import complain, spoken_warnings, write, write_json
+from indexing.cli.options import parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command (default: the process's own arguments); returns the exit status, prints, raises nothing.
+
+    Wrong usage leaves by argparse's SystemExit with status 2.
+    """
+    try:
+        options = parsed(arguments)
+        command: Callable[[argparse.Namespace], Answer] = options.command
+        with spoken_warnings():
+            answer = command(options)
+        if options.json:
+            write_json(answer.data)
+        else:
+            write(answer.lines)
+    except BrokenPipeError:  # the reader has seen enough
+        return 0
+    except KeyboardInterrupt:
+        return 130
+    except ix.IndexingError as error:
+        complain(str(error))
+    except OSError as error:
+        complain(f"{error.filename or 'input'}: {error.strerror or error}")
+    except MemoryError as error:
+        complain(f"there is not enough memory: {error}")
+    else:
+        return answer.status
+    return 1
+
+
+def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """The options; what --help and --version print reaches its reader or is an error."""
+    said = io.StringIO()
+    try:
+        with redirect_stdout(said):
+            return parser().parse_args(arguments)
+    except SystemExit as leaving:
+        if not leaving.code:
+            write(said.getvalue().splitlines())
+        raise

@@ -1,0 +1,81 @@
+"""`indexing run`: a program's outputs on a device beside the reference."""
+
+from __future__ import annotations
+
+import argparse
+import zipfile
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+
+import indexing as ix
+from indexing.cli.answer import Answer
+from indexing.cli.console import Json, Problem
+from indexing.cli.programs import read_program
+from indexing.lazy import np
+from indexing.ops.op import HloValue
+from indexing.reference.compare import difference, make_inputs
+
+
+def run(options: argparse.Namespace) -> Answer:
+    """Run a program on a device; status 1 where an output lies further from the reference than the tolerance."""
+    module = read_program(options.file)
+    arrays = given_inputs(options.input) or make_inputs([p.shape for p in module.entry.parameters], options.seed)
+    executable = ix.compile(module, device=options.device)
+    outputs, expected = flat(executable(*arrays)), flat(ix.evaluate(module, *arrays))
+    data: list[Json] = []
+    lines = [f"{len(executable.kernels)} kernels on {executable.device}"]
+    close = True
+    for k, (got, want) in enumerate(zip(outputs, expected, strict=True)):
+        apart = difference(got, want)
+        close &= apart.largest <= options.tolerance and not apart.misplaced
+        lines.append(f"output {k}: {got.dtype}{list(got.shape)}, {summary(got)}: {apart}")
+        data.append(
+            {
+                "output": k,
+                "type": str(got.dtype),
+                "sizes": list(got.shape),
+                "largest_relative_error": apart.largest,
+                "differing": apart.differing,
+                "misplaced": apart.misplaced,
+            }
+        )
+    lines.append(
+        "agrees with the reference" if close else f"differs from the reference by more than {options.tolerance}"
+    )
+    return Answer({"device": executable.device, "close": close, "outputs": data}, lines, 0 if close else 1)
+
+
+# What numpy and the reader of archives say of files that are no arrays.
+UNREADABLE = (ValueError, EOFError, SyntaxError, MemoryError, RuntimeError, zipfile.BadZipFile, zlib.error)
+
+
+def given_inputs(paths: Sequence[Path]) -> list[HloValue]:
+    """The arrays of .npy files, one each, and of .npz files, all in their order."""
+    arrays: list[HloValue] = []
+    for path in paths:
+        try:
+            loaded = np.load(path, allow_pickle=False)
+            arrays += [loaded] if isinstance(loaded, np.ndarray) else [loaded[name] for name in loaded.files]
+        except UNREADABLE as error:
+            raise Problem(f"{path}: not an array that numpy can read: {error}") from error
+    return arrays
+
+
+def flat(value: HloValue) -> list[np.ndarray]:
+    """The arrays of a result, in order; nested tuples opened, tokens left out."""
+    found: list[np.ndarray] = []
+    pending = [value]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, tuple):
+            pending.extend(reversed(part))
+        elif part is not None:
+            found.append(np.asarray(part))
+    return found
+
+
+def summary(array: np.ndarray) -> str:
+    """The first elements of an array."""
+    head = ", ".join(str(x) for x in array.reshape(-1)[:3])
+    return f"[{head}{', ...' if array.size > 3 else ''}]"

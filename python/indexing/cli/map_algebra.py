@@ -1,0 +1,40 @@
+"""`indexing simplify` and `indexing compose`: maps given as text."""
+
+from __future__ import annotations
+
+import argparse
+
+import indexing as ix
+from indexing.cli.answer import Answer
+from indexing.cli.console import Json, Problem
+from indexing.cli.programs import parsed_map, read_maps
+
+
+def simplify(options: argparse.Namespace) -> Answer:
+    """Simplify one map, or one a line."""
+    text, file = read_maps(options.map)
+    numbered = enumerate(text.split("\n") if options.lines else [text], 1)
+    sources = [(number, source) for number, source in numbered if source.strip() or not options.lines]
+    pairs = [(source.strip(), simplified(source, file, number)) for number, source in sources]
+    texts = [str(m) if options.style == "default" else m.to_text(style="xla") for _, m in pairs]
+    items: list[Json] = [{"map": source, "simplified": t} for (source, _), t in zip(pairs, texts, strict=True)]
+    return Answer(items if options.lines else items[0], texts)
+
+
+def simplified(source: str, file: str, number: int) -> ix.IndexingMap:
+    """The map of a line, simplified; errors name the line."""
+    parsed = parsed_map(source, file, number)
+    try:
+        return parsed.simplify()
+    except ix.IndexingError as error:
+        raise Problem(f"line {number}: {error}") from None
+
+
+def compose(options: argparse.Namespace) -> Answer:
+    """Compose two maps and simplify what comes out."""
+    if options.first == options.second == "-":
+        raise Problem("only one of the two maps can come from standard input")
+    texts = [read_maps(options.first), read_maps(options.second)]
+    first, second = (parsed_map(text, file) for text, file in texts)
+    composed = str(ix.compose(first, second).simplify())
+    return Answer({"first": texts[0][0].strip(), "second": texts[1][0].strip(), "composed": composed}, [composed])

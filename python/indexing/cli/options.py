@@ -1,0 +1,123 @@
+"""The commands of `indexing` and their options."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+
+import indexing as ix
+from indexing.analysis.device import DEVICES, Device, device_named
+from indexing.cli.answer import Answer
+from indexing.cli.execution import run
+from indexing.cli.instruction_maps import maps
+from indexing.cli.kernels import emit, partition
+from indexing.cli.map_algebra import compose, simplify
+from indexing.cli.memory import analyze
+from indexing.cli.pictures import draw
+from indexing.emitters.ir.passes import STAGES
+from indexing.emitters.targets import TARGETS
+from indexing.executable import DEVICE_NAMES
+
+
+def parser() -> argparse.ArgumentParser:
+    """The commands and their options."""
+    top = argparse.ArgumentParser(prog="indexing", description="Indexing maps of tensor programs.")
+    top.add_argument("--version", action="version", version=f"indexing {ix.__version__}")
+    commands = top.add_subparsers(metavar="COMMAND", required=True)
+
+    def add(name: str, command: Callable[[argparse.Namespace], Answer], about: str) -> argparse.ArgumentParser:
+        sub = commands.add_parser(name, help=about, description=about[0].upper() + about[1:] + ".")
+        sub.set_defaults(command=command)
+        sub.add_argument("--json", action="store_true", help="print JSON")
+        return sub
+
+    def add_for_file(name: str, command: Callable[[argparse.Namespace], Answer], about: str) -> argparse.ArgumentParser:
+        sub = add(name, command, about)
+        sub.add_argument("file", metavar="FILE", help="HLO text; - reads standard input")
+        return sub
+
+    sub = add_for_file("maps", maps, "print the indexing maps of a program's instructions")
+    sub.add_argument("--computation", metavar="NAME", help="of this computation (default: the entry)")
+    sub.add_argument("--instruction", metavar="NAME", help="of this instruction only, wherever it is")
+    sub.add_argument("--all", action="store_true", help="of every computation")
+    sub.add_argument("--inputs", action="store_true", help="from each operand to the outputs, not the other way round")
+    sub.add_argument("--physical", action="store_true", help="between physical layouts, not logical shapes")
+
+    sub = add("simplify", simplify, "simplify an indexing map over its domain")
+    sub.add_argument("map", metavar="MAP", help="the map's text; - reads standard input")
+    sub.add_argument("--lines", action="store_true", help="the input holds one map a line")
+    sub.add_argument("--style", choices=("default", "xla"), default="default", help="xla prints / for floordiv")
+
+    sub = add("compose", compose, "compose two maps: the second applied to the results of the first")
+    sub.add_argument("first", metavar="FIRST", help="the map applied first; - reads standard input")
+    sub.add_argument("second", metavar="SECOND", help="the map applied to its results; - reads standard input")
+
+    sub = add_for_file(
+        "analyze", analyze, "print how much of its operands each fusion reads, and what memory moves for it"
+    )
+    sub.add_argument("--instruction", metavar="NAME", help="of this instruction only, wherever it is")
+    sub.add_argument(
+        "--device", type=memory_device, default="H100", help=f"whose memory: {', '.join(DEVICES)} (default: H100)"
+    )
+    sub.add_argument("--html", metavar="FILE", type=Path, help="write a page with a table to sort as well")
+
+    sub = add_for_file("partition", partition, "split computations into functions, each emitted once")
+    sub.add_argument(
+        "--computation", metavar="NAME", help="this one (default: what each kernel of the program computes)"
+    )
+
+    sub = add_for_file("emit", emit, "print the kernels of a program")
+    sub.add_argument("--instruction", metavar="NAME", help="of this fusion only")
+    sub.add_argument("--computation", metavar="NAME", help="of this computation, as one fusion")
+    sub.add_argument("--dialect", choices=tuple(TARGETS), default="cuda", help="default: cuda")
+    sub.add_argument("--stage", metavar="NAME", choices=STAGES, help=f"the kernels' IR instead: {', '.join(STAGES)}")
+    sub.add_argument("--verify", action="store_true", help="say what is proved of the kernels, and what isn't")
+    sub.add_argument("--arch", metavar="ARCH", help="compile as well, for example for sm_90, and give the cubin's size")
+    sub.add_argument("--out", metavar="DIR", type=Path, help="write sources (and cubins) there, and print their paths")
+
+    sub = add_for_file("run", run, "run a program and compare the outputs with the reference")
+    sub.add_argument("--device", type=str.lower, choices=DEVICE_NAMES, default="auto", help="default: auto")
+    sub.add_argument(
+        "--input",
+        metavar="FILE.npy",
+        action="append",
+        type=Path,
+        default=[],
+        help="an .npy file a parameter, or one .npz with all in order (default: made-up values)",
+    )
+    sub.add_argument("--seed", type=natural, default=0, help="of the made-up values")
+    sub.add_argument(
+        "--tolerance", type=positive, default=1e-3, help="largest relative error that passes (default: 1e-3)"
+    )
+
+    sub = add_for_file("draw", draw, "draw a computation, its maps on the edges")
+    sub.add_argument("--computation", metavar="NAME", help="this one (default: the entry)")
+    sub.add_argument("--format", choices=("svg", "dot"), default="svg", help="default: svg")
+    return top
+
+
+def memory_device(name: str) -> Device:
+    """The device of that name."""
+    try:
+        return device_named(name)
+    except ix.IndexingError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def natural(text: str) -> int:
+    """An integer from 0."""
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is no integer from 0")
+    return int(text)
+
+
+def positive(text: str) -> float:
+    """A number from 0."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not number >= 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from 0")
+    return number

@@ -1,0 +1,80 @@
+"""Reading programs and maps from files and standard input, and finding their parts by name."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Never
+
+import indexing as ix
+from indexing.cli.console import STDIN, Problem, standard_input
+from indexing.hlo import Computation, Instruction, Module
+from indexing.hlo.files import decoded
+
+
+@contextmanager
+def text_of(file: str) -> Iterator[None]:
+    """Let errors of a text name the file that it comes from."""
+    try:
+        yield
+    except ix.ParseError as error:
+        raise (error if error.file or not file else error.in_file(file)) from None
+
+
+def read_program(name: str) -> Module:
+    """The program of a file, or of standard input for `-`; either may be compressed by gzip."""
+    if name != "-":
+        return ix.hlo.load(name)
+    with text_of(STDIN):
+        return ix.hlo.parse(decoded(standard_input()))
+
+
+def read_maps(argument: str) -> tuple[str, str]:
+    """The text of maps, and the file it comes from: standard input for `-`, none where it is the argument itself."""
+    if argument != "-":
+        return argument, ""
+    with text_of(STDIN):
+        return decoded(standard_input()), STDIN
+
+
+def parsed_map(text: str, file: str, number: int = 1) -> ix.IndexingMap:
+    """The map that is line `number` of a text; errors name that line."""
+    with text_of(file):
+        try:
+            return ix.IndexingMap.parse(text)
+        except ix.IndexingError:
+            return ix.IndexingMap.parse("\n" * (number - 1) + text)
+
+
+def named_computation(module: Module, name: str) -> Computation:
+    """The computation of that name; with or without %."""
+    found = module.computations.get(name.removeprefix("%"))
+    return found if found is not None else missing("computation", name, module.computations)
+
+
+def named_instruction(module: Module, name: str) -> Instruction:
+    """The instruction of that name, in whichever computation; with or without %."""
+    bare = name.removeprefix("%")
+    for computation in module.computations.values():
+        if bare in computation.instructions:
+            return computation.instructions[bare]
+    return missing("instruction", name, (n for c in module.computations.values() for n in c.instructions))
+
+
+def missing(kind: str, name: str, names: Iterable[str]) -> Never:
+    """Say that there is none of that name, and which ones are spelled like it."""
+    near = difflib.get_close_matches(name, list(names), n=3)
+    hint = f"; there is {', '.join(map(plain, near))}" if near else ""
+    raise Problem(f"the program has no {kind} {plain(name)}{hint}")
+
+
+def fusions(module: Module) -> list[Instruction]:
+    """The entry's fusion instructions, in the order of the text."""
+    return [i for i in module.entry.instructions.values() if i.opcode == "fusion"]
+
+
+def plain(name: str) -> str:
+    """A name as it is, or quoted and escaped where a terminal would do something else than show it."""
+    return name if name.isprintable() and name else json.dumps(name)
