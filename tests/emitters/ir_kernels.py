@@ -12,7 +12,8 @@ from indexing._core import Interval, variable
 from indexing.emitters.ir import nodes as ir
 from indexing.emitters.ir.passes.thread_loops import thread_loops
 from indexing.emitters.targets import TARGETS, arguments, write
-from indexing.runtime.host import HostKernel, address, aligned_bytes
+from indexing.runtime.host import HostKernel
+from indexing.runtime.host_memory import address, aligned_bytes
 
 IDS = ("th_x", "th_y", "th_z", "bl_x", "bl_y", "bl_z")
 TH_X, TH_Y, BL_X = variable(0), variable(1), variable(3)

@@ -16,7 +16,8 @@ import pytest
 from indexing.emitters.ir import nodes as ir
 from indexing.errors import CompileError
 from indexing.runtime import cache, compiler
-from indexing.runtime.host import Host, HostKernel, Workers, address, aligned_bytes
+from indexing.runtime.host import Host, HostKernel
+from indexing.runtime.host_memory import MemoryPool, address, aligned_bytes
 from ir_kernels import elementwise, run
 
 SOURCE = "void NAME(void *const *b, long long first, long long last) { for (long long k = first; k < last; k++) ((int *)b[0])[k] += 1; }\n"
@@ -54,11 +55,21 @@ def test_no_blocks_are_no_work() -> None:
 
 
 @pytest.mark.parametrize("helpers", [0, 1, 3])
-@pytest.mark.parametrize("blocks", [1, 2, 7, 1000])
-def test_ranges_are_disjoint_and_complete(helpers: int, blocks: int) -> None:
-    seen: list[tuple[int, int]] = []
-    Workers(helpers).run(lambda first, last: seen.append((first, last)), blocks)
-    assert sorted(k for first, last in seen for k in range(first, last)) == list(range(blocks))
+def test_ranges_are_disjoint_and_complete(helpers: int) -> None:
+    script = f"""
+import ctypes
+import numpy as np
+from indexing.runtime import host
+team, kernel = host.Team({helpers}), host.HostKernel("many", {SOURCE.replace("NAME", "many")!r}, (1, 1, 1), 1)
+assert team.helpers == {helpers}
+for blocks in (1, 2, 7, 1000):
+    for size in (1, 3, blocks, blocks + 5):
+        array = np.zeros(blocks, np.int32)
+        for _ in range(50):
+            team.run(kernel._address, (ctypes.c_void_p * 1)(array.ctypes.data), blocks, size)
+        assert (array == 50).all()
+"""
+    subprocess.run([sys.executable, "-c", script], check=True, timeout=120)
 
 
 def test_several_threads_may_launch_at_a_time() -> None:
@@ -70,18 +81,6 @@ def test_several_threads_may_launch_at_a_time() -> None:
     for t in threads:
         t.join()
     assert all((a == 5).all() for a in arrays)
-
-
-def test_a_failure_in_a_helper_reaches_the_caller() -> None:
-    main = threading.current_thread()
-
-    def work(first: int, last: int) -> None:
-        if threading.current_thread() is not main:
-            raise KeyError("from a helper")
-        time.sleep(0.01)
-
-    with pytest.raises(KeyError, match="from a helper"):
-        Workers(2).run(work, 100)
 
 
 def _launch_in_child(result: multiprocessing.Queue) -> None:
@@ -101,6 +100,38 @@ def test_a_forked_process_has_threads_of_its_own() -> None:
     child.start()
     assert result.get(timeout=60)
     child.join()
+
+
+# ---------------------------------------------------------------- memory
+
+
+def test_memory_comes_back_when_its_last_view_is_gone() -> None:
+    pool = MemoryPool()
+    first = pool.lease(1000)
+    place = address(first)
+    assert place % 64 == 0 and first.nbytes == 1000
+    view = first[10:20].view(np.uint16)[::2]
+    del first
+    assert pool.kept == 0 and address(pool.lease(1000)) != place
+    del view
+    assert pool.kept > 0
+    again = [pool.lease(1000), pool.lease(1000)]
+    assert place in map(address, again) and pool.kept == 0
+
+
+def test_free_memory_is_limited() -> None:
+    pool = MemoryPool(limit=1000)
+    for nbytes in (300, 400, 500, 2000):
+        pool.lease(nbytes)
+    assert pool.kept == 900
+    places = {address(pool.lease(400)), address(pool.lease(500))}
+    assert len(places) == 2 and pool.kept == 900
+
+
+def test_a_result_keeps_its_memory_while_it_is_used() -> None:
+    host = Host()
+    results = [host.download(host.upload(np.full(50, k)), np.dtype(np.int64), (50,))[::2] for k in range(20)]
+    assert all((result == k).all() for k, result in enumerate(results))
 
 
 # ---------------------------------------------------------------- objects on disk

@@ -173,6 +173,9 @@ class DeviceExecutable(Executable):
         if not shape.is_tuple and is_on_gpu(value):
             yield Held(shape, self._pool, self._borrowed(value, shape, what))
             return
+        if shape.is_array:
+            yield Held(shape, self._pool, array=_host_array(value, shape, what))
+            return
         checked = _host_value(value, shape, what)
         for array, leaf in zip(arrays_of(checked), leaves(shape), strict=True):
             if array is not None:
@@ -259,6 +262,8 @@ def _check_array(array: object, shape: Shape, what: str) -> None:
     sizes = tuple(getattr(array, "shape", ()))
     if not sizes_fit(sizes, shape):
         raise IndexingError(f"{what} has shape {list(sizes)}; expected {list(shape.dimensions)} ({shape})")
+    if getattr(array, "dtype", None) is shape.dtype:  # as nearly always: to spell types takes long
+        return
     found = str(getattr(array, "dtype", "")).removeprefix("torch.")
     if found not in (str(shape.dtype), "bool" if shape.element_type == "pred" else str(shape.dtype)):
         raise IndexingError(f"{what} has element type {found}; expected {shape.dtype} ({shape})")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -67,8 +68,7 @@ class Held:
         """The buffer, uploaded if need be."""
         if self.buffer is None:
             assert self.array is not None
-            physical = np.ascontiguousarray(self.array.transpose(major_to_minor(self.shape)))
-            self.buffer = self.pool.device.share(physical)
+            self.buffer = self.pool.device.share(self.array.transpose(major_to_minor(self.shape)))
         return self.buffer
 
     def on_host(self) -> np.ndarray:
@@ -78,8 +78,10 @@ class Held:
             order = major_to_minor(self.shape)
             sizes = tuple(self.shape.dimensions[d] for d in order)
             physical = self.pool.device.download(self.buffer, self.shape.dtype, sizes)
-            logical = physical.transpose(np.argsort(order))
-            self.array = np.ascontiguousarray(logical).reshape(self.shape.dimensions)  # which makes scalars vectors
+            self.array = physical
+            if sizes != self.shape.dimensions or list(order) != sorted(order):
+                logical = physical.transpose(np.argsort(order))
+                self.array = np.ascontiguousarray(logical).reshape(self.shape.dimensions)  # which makes scalars vectors
         return self.array
 
     def adopted(self, shape: Shape) -> Held:
@@ -87,7 +89,7 @@ class Held:
 
         The caller's ownership passes to what is returned.
         """
-        if major_to_minor(shape) == major_to_minor(self.shape):
+        if shape is self.shape or major_to_minor(shape) == major_to_minor(self.shape):
             return self
         other = Held(shape, self.pool, array=self.on_host())
         self.release()
@@ -98,6 +100,7 @@ class Held:
         return self.owners == 1 and self.buffer is not None and not self.buffer.borrowed
 
 
+@lru_cache(maxsize=4096)
 def major_to_minor(shape: Shape) -> tuple[int, ...]:
     """The dimensions in physical order, the slowest first."""
     return tuple(reversed(shape.minor_to_major))
@@ -127,5 +130,6 @@ class Environment:
 
     def close(self) -> None:
         """Let go of all arrays."""
-        for slot in list(self.arrays):
-            self.drop(slot)
+        for held in self.arrays.values():
+            held.release()
+        self.arrays.clear()

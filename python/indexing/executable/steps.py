@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
@@ -60,35 +60,46 @@ class KernelStep(ArrayStep):
     launch: Launch
     operand_shapes: tuple[Shape, ...]
     scratch: dict[int, Buffer] = field(default_factory=dict)  # by argument, from the first launch on
+    _buffer_of: tuple[Callable[[Environment], Buffer], ...] = field(init=False)  # of each argument that is passed
+    _results: tuple[tuple[int, int, Shape], ...] = field(init=False)  # place among those, slot, shape
+
+    def __post_init__(self) -> None:
+        """Look up once where each argument's buffer comes from."""
+        arguments = self.kernel.arguments
+        overwritten = {a.alias_of for a in self.kernel.outputs if a.alias_of is not None}
+        passed = [k for k, a in enumerate(arguments) if a.alias_of is None]
+        self._buffer_of = tuple(self._source(arguments[k], k in overwritten) for k in passed)
+        self._results = tuple(
+            (
+                passed.index(k if a.alias_of is None else a.alias_of),
+                self.outputs[a.number],
+                self.output_shapes[a.number],
+            )
+            for k, a in enumerate(arguments)
+            if a.kind == "output"
+        )
 
     def run(self, environment: Environment) -> None:
         """Launch; an output that lives in an operand's buffer takes it over, or a copy where others still need it."""
-        passed: list[Buffer] = []
-        buffers: list[Buffer] = []  # one an argument
-        overwritten = {a.alias_of for a in self.kernel.outputs if a.alias_of is not None}
-        for position, argument in enumerate(self.kernel.arguments):
-            if argument.alias_of is not None:
-                buffers.append(buffers[argument.alias_of])
-                continue
-            if argument.kind == "scratch":
-                buffer = self._scratch(environment, argument)
-            elif argument.kind == "output":
-                buffer = environment.pool.take(byte_count(self.output_shapes[argument.number]))
-            elif position in overwritten:
-                buffer = self._to_overwrite(environment, argument.number)
-            else:
-                buffer = self._operand(environment, argument.number).on_device()
-            passed.append(buffer)
-            buffers.append(buffer)
-        recorder = environment.pool.recorder
-        if recorder is None:
+        pool = environment.pool
+        passed = [buffer_of(environment) for buffer_of in self._buffer_of]
+        if pool.recorder is None:
             self.launch(passed)
         else:
-            recorder.timed(self.kernel, lambda: self.launch(passed))
-        for position, argument in enumerate(self.kernel.arguments):
-            if argument.kind == "output":
-                shape = self.output_shapes[argument.number]
-                environment.put(self.outputs[argument.number], Held(shape, environment.pool, buffers[position]))
+            pool.recorder.timed(self.kernel, lambda: self.launch(passed))
+        for position, slot, shape in self._results:
+            environment.put(slot, Held(shape, pool, passed[position]))
+
+    def _source(self, argument: Argument, is_overwritten: bool) -> Callable[[Environment], Buffer]:
+        number = argument.number
+        if argument.kind == "scratch":
+            return lambda environment: self._scratch(environment, argument)
+        if argument.kind == "output":
+            size = byte_count(self.output_shapes[number])
+            return lambda environment: environment.pool.take(size)
+        if is_overwritten:
+            return lambda environment: self._to_overwrite(environment, number)
+        return lambda environment: self._operand(environment, number).on_device()
 
     def _scratch(self, environment: Environment, argument: Argument) -> Buffer:
         if argument.number not in self.scratch:
@@ -149,6 +160,7 @@ class Plan:
     steps: tuple[Step, ...]
     results: tuple[int, ...]
     constants: dict[int, Held]
+    _unread: tuple[int, ...] | None = None
 
     def run(self, pool: Pool, arguments: Sequence[Held]) -> list[Held]:
         """Run the steps. The plan becomes the owner of `arguments`, the caller the owner of what is returned."""
@@ -157,8 +169,7 @@ class Plan:
             environment.put(slot, held.retain())
         for slot, shape, held in zip(self.parameters, self.parameter_shapes, arguments, strict=True):
             environment.put(slot, held.adopted(shape))
-        kept = set(self.results)
-        for slot in set(environment.arrays) - kept - self._read_slots():
+        for slot in self._unread_slots():
             environment.drop(slot)
         for step in self.steps:
             step.run(environment)
@@ -168,8 +179,12 @@ class Plan:
         environment.close()
         return results
 
-    def _read_slots(self) -> set[int]:
-        return {slot for step in self.steps for slot in step.reads()}
+    def _unread_slots(self) -> tuple[int, ...]:
+        """Parameters and constants that nothing reads; found in the first run."""
+        if self._unread is None:
+            read = {slot for step in self.steps for slot in step.reads()}
+            self._unread = tuple({*self.parameters, *self.constants} - read - set(self.results))
+        return self._unread
 
 
 @dataclass(slots=True)

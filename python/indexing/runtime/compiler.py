@@ -107,7 +107,7 @@ def _identity(command: tuple[str, ...], flags: tuple[str, ...]) -> str | None:
 
 
 def _libraries() -> tuple[str, ...]:
-    return () if sys.platform == "win32" else ("-lm",)
+    return () if sys.platform == "win32" else ("-lm", "-pthread")
 
 
 # ---------------------------------------------------------------- objects
