@@ -21,12 +21,12 @@ __all__ = [
     "compose",
     "compose_all",
     "constant",
-    "global_traffic",
+    "global_memory_traffic",
     "hlo_opcodes",
     "parse_all",
     "parse_hlo",
     "rules",
-    "shared_traffic",
+    "shared_memory_traffic",
     "simplify_all",
     "variable",
 ]
@@ -590,7 +590,7 @@ class HloModule:
 #: judged, where that are not all.
 _Traffic: TypeAlias = tuple[list[int], list[int], int, int, int | None]
 
-def global_traffic(
+def global_memory_traffic(
     map: IndexingMap,
     strides: Sequence[int],
     width: int,
@@ -610,11 +610,11 @@ def global_traffic(
     each contiguous run of bytes began with one. Raises InvalidMap for a map of other dimensions, and Overflow.
     """
 
-def shared_traffic(
+def shared_memory_traffic(
     map: IndexingMap, width: int, block: Sequence[int], warp_size: int, banks: int, word: int
 ) -> _Traffic | None:
     """What the warps of a thread map do in shared memory; None where no thread reaches anything. Sizes are in bits.
 
     `map` goes to one cell of `width`; each of the `banks` serves one `word` in a pass. The sums are those of
-    instructions, bytes asked for, passes, the least number of passes, and zeros. Raises as `global_traffic`.
+    instructions, bytes asked for, passes, the least number of passes, and zeros. Raises as `global_memory_traffic`.
     """

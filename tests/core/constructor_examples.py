@@ -28,7 +28,7 @@ CONSTRUCTORS: dict[str, MadeExample] = {
         ),
         ("d0 * 3 + d1 * 2",),
     ),
-    "sum-remainder-joins-quotient": MadeExample(
+    "sum-remainder-recombines": MadeExample(
         (
             ("(d0 floordiv 4) * 8 + (d0 mod 4) * 2", "d0 * 2"),
             ("((d0 + 4) floordiv 4) * 4 + d0 mod 4", "d0 + 4"),
@@ -38,7 +38,7 @@ CONSTRUCTORS: dict[str, MadeExample] = {
             "((d0 + 1) floordiv 4) * 4 + d0 mod 4",
         ),
     ),
-    "sum-digits-join": MadeExample(
+    "sum-digits-recombine": MadeExample(
         (("d0 mod 4 + ((d0 floordiv 4) mod 3) * 4", "d0 mod 12"),),
         ("d0 mod 4 + ((d0 floordiv 4) mod 3) * 5",),
     ),
@@ -58,7 +58,7 @@ CONSTRUCTORS: dict[str, MadeExample] = {
         (("d0 floordiv 1", "d0"),),
         ("d0 floordiv 2",),
     ),
-    "quotient-joins-quotient": MadeExample(
+    "quotient-of-quotient": MadeExample(
         (("(d0 floordiv 3) floordiv 4", "d0 floordiv 12"),),
         ("(d1 + d0 floordiv 3) floordiv 4",),
     ),

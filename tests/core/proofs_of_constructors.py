@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import z3
 
-from proofs_of_rules import digits_join
+from proofs_of_rules import digits_recombine
 from solver import Claim, Proof, Writer, high, low, shifted
 
 
@@ -21,7 +21,7 @@ def sum_terms_join(w: Writer) -> Iterator[Claim]:
     yield True, 0 * x == 0
 
 
-def sum_remainder_joins_quotient(w: Writer) -> Iterator[Claim]:
+def sum_remainder_recombines(w: Writer) -> Iterator[Claim]:
     x, z, c = w.integers("x z c")
     (m,) = w.small("m")
     same = w.positive_mod(x, m) == w.positive_mod(z, m)
@@ -50,7 +50,7 @@ def quotient_divisor_one(w: Writer) -> Iterator[Claim]:
     yield True, w.div(x, 1) == x
 
 
-def quotient_joins_quotient(w: Writer) -> Iterator[Claim]:
+def quotient_of_quotient(w: Writer) -> Iterator[Claim]:
     (x,) = w.integers("x")
     b, c = w.small("b c")
     yield True, w.positive_div(w.positive_div(x, b), c) == w.positive_div(x, b * c)
@@ -226,13 +226,13 @@ def extremum_factor_outside(w: Writer) -> Iterator[Claim]:
 PROOFS: dict[str, Proof] = {
     "sum-flat": Proof(sum_flat),
     "sum-terms-join": Proof(sum_terms_join),
-    "sum-remainder-joins-quotient": Proof(sum_remainder_joins_quotient),
-    "sum-digits-join": Proof(digits_join),
+    "sum-remainder-recombines": Proof(sum_remainder_recombines),
+    "sum-digits-recombine": Proof(digits_recombine),
     "sum-difference-is-quotient": Proof(sum_difference_is_quotient),
     "sum-difference-is-remainder": Proof(sum_difference_is_remainder),
     "quotient-divisor-negative": Proof(quotient_divisor_negative),
     "quotient-divisor-one": Proof(quotient_divisor_one),
-    "quotient-joins-quotient": Proof(quotient_joins_quotient),
+    "quotient-of-quotient": Proof(quotient_of_quotient),
     "quotient-of-remainder": Proof(quotient_of_remainder),
     "quotient-multiples-leave": Proof(quotient_multiples_leave),
     "quotient-common-factor": Proof(quotient_common_factor),

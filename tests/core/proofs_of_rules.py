@@ -108,7 +108,7 @@ def remainder_of_quotient(w: Writer) -> Iterator[Claim]:
     yield from shifted(w, m)
 
 
-def remainder_joins(w: Writer) -> Iterator[Claim]:
+def remainder_recombines(w: Writer) -> Iterator[Claim]:
     x, y, z = w.integers("x y z")
     (m,) = w.small("m")
     q = w.positive_div(z, m)
@@ -117,13 +117,13 @@ def remainder_joins(w: Writer) -> Iterator[Claim]:
     yield mirrored, w.positive_mod(y, m) == m - 1 - z + m * q
 
 
-def quotient_joins(w: Writer) -> Iterator[Claim]:
+def quotient_recombines(w: Writer) -> Iterator[Claim]:
     (x,) = w.integers("x")
     (m,) = w.small("m")
     yield True, m * w.positive_div(x, m) == x - w.positive_mod(x, m)
 
 
-def digits_join(w: Writer) -> Iterator[Claim]:
+def digits_recombine(w: Writer) -> Iterator[Claim]:
     x, y, z = w.integers("x y z")
     u, v = w.small("u v")
     joined = w.positive_mod(z + u * (y - w.positive_div(z, u)), u * v)
@@ -131,7 +131,7 @@ def digits_join(w: Writer) -> Iterator[Claim]:
     yield same, w.positive_mod(x, u) + u * w.positive_mod(y, v) == joined
 
 
-def halves_join(w: Writer) -> Iterator[Claim]:
+def halves_recombine(w: Writer) -> Iterator[Claim]:
     (x,) = w.integers("x")
     half, above = w.div(x, 2), w.div(x + 1, 2)
     yield True, half + w.mod(x, 2) == above
@@ -203,7 +203,7 @@ def equality_used(w: Writer) -> Iterator[Claim]:
     yield f == c, e == e + k * (f - c)
 
 
-def refit(w: Writer) -> Iterator[Claim]:
+def extraction(w: Writer) -> Iterator[Claim]:
     x, n, k = w.integers("x n k")
     (m,) = w.small("m")
     yield True, w.positive_mod(x, m) == x - m * w.positive_div(x, m)
@@ -232,10 +232,10 @@ PROOFS: dict[str, Proof] = {
     "remainder-of-quotient": Proof(remainder_of_quotient),
     "remainder-small": Proof(remainder_small),
     "remainder-of-multiple": Proof(remainder_of_multiple),
-    "remainder-joins": Proof(remainder_joins),
-    "quotient-joins": Proof(quotient_joins),
-    "digits-join": Proof(digits_join),
-    "halves-join": Proof(halves_join),
+    "remainder-recombines": Proof(remainder_recombines),
+    "quotient-recombines": Proof(quotient_recombines),
+    "digits-recombine": Proof(digits_recombine),
+    "halves-recombine": Proof(halves_recombine),
     "quotients-differ": Proof(quotients_differ),
     "remainder-mirrored": Proof(remainder_mirrored),
     "products-factored": Proof(products_factored),
@@ -246,6 +246,6 @@ PROOFS: dict[str, Proof] = {
     "extremes-join": Proof(extremes_join),
     "extremum-absorbs-terms": Proof(extremum_absorbs_terms),
     "equality-used": Proof(equality_used),
-    "refit": Proof(refit),
+    "extraction": Proof(extraction),
     "argument-idle": Proof(argument_idle),
 }

@@ -121,19 +121,19 @@ RULES: dict[str, RuleExample] = {
         ("(d0, d1) -> ((d0 * d1 + d1) mod d0), domain: d0 in [-3, -1], d1 in [-9, 9]",),
         ("(d0, d1) -> ((d0 * 6 + d1) mod 5), domain: d0 in [-3, -1], d1 in [-9, 9]",),
     ),
-    "remainder-joins": RuleExample(
+    "remainder-recombines": RuleExample(
         ("(d0) -> ((((d0 + 5) floordiv 8) * 3 - (2 - d0) mod 3) ceildiv 2), domain: d0 in [-3, 9]",),
         ("(d0) -> ((((d0 + 5) floordiv 8) * 3 - (2 - d0) mod 4) ceildiv 2), domain: d0 in [-3, 9]",),
     ),
-    "quotient-joins": RuleExample(
+    "quotient-recombines": RuleExample(
         ("(d0) -> (((d0 * 3) ceildiv 2) * 4 - d0 mod 2), domain: d0 in [-5, 5]",),
         ("(d0, d1) -> (((d0 * 3) ceildiv 2) * 4 - d1 mod 3), domain: d0 in [-5, 5], d1 in [-5, 5]",),
     ),
-    "digits-join": RuleExample(
+    "digits-recombine": RuleExample(
         ("(d0) -> ((d0 floordiv 2) mod 2 + ((-(d0 floordiv 2)) mod 6) * 2), domain: d0 in [-13, 17]",),
         ("(d0) -> ((d0 floordiv 2) mod 2 + ((-(d0 floordiv 2)) mod 6) * 3), domain: d0 in [-13, 17]",),
     ),
-    "halves-join": RuleExample(
+    "halves-recombine": RuleExample(
         ("(d0, d1) -> (d0 floordiv 2 + d0 mod 2 + d1), domain: d0 in [-9, 9], d1 in [0, 1]",),
         ("(d0, d1) -> (d0 floordiv 3 + d0 mod 3 + d1), domain: d0 in [-9, 9], d1 in [0, 1]",),
     ),
@@ -180,7 +180,7 @@ RULES: dict[str, RuleExample] = {
         ("(d0, d1) -> (d1), domain: d0 in [-3, 3], d1 in [0, 6], d0 - d1 in [0, 0]",),
         ("(d0, d1) -> (d1), domain: d0 in [-3, 3], d1 in [0, 6], d0 - d1 in [0, 1]",),
     ),
-    "refit": RuleExample(
+    "extraction": RuleExample(
         ("(d0) -> (d0 * 2 + d0 floordiv 2), domain: d0 in [-9, 9]",),
         ("(d0, d1) -> (d1 * 2 + d0 floordiv 2), domain: d0 in [-9, 9], d1 in [-9, 9]",),
     ),

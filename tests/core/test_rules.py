@@ -208,7 +208,7 @@ def test_a_step_names_the_facts_that_it_could_use() -> None:
     assert step.rule == "single-value"
     assert step.facts == ("d0 in [0, 9]", "d1 in [0, 9]", "d0 + d1 in [2, 9]")
     assert str(step).startswith("(d0 + d1) floordiv 10 -> 0  [single-value: e = c where c <= e <= c; d0 in [0, 9], ")
-    (step,) = ix.IndexingMap.parse(RULES["halves-join"].applies[0]).explain()
+    (step,) = ix.IndexingMap.parse(RULES["halves-recombine"].applies[0]).explain()
     assert step.facts == ()
 
 

@@ -4,9 +4,9 @@ use std::hint::black_box;
 
 use criterion::{criterion_group, criterion_main, Criterion, Throughput};
 use indexing_benches::corpus;
-use indexing_core::{Arena, IndexingMap, PointVariables, Reading, Scratch, compose_simplified, parse_module, read_indexing_map, simplify};
+use indexing_core::{Arena, IndexingMap, PointVariables, ReadScratch, Scratch, compose_simplified, parse_module, read_indexing_map, simplify};
 
-fn read_all(lines: &[String], arena: &mut Arena, reading: &mut Reading) -> Vec<IndexingMap> {
+fn read_all(lines: &[String], arena: &mut Arena, reading: &mut ReadScratch) -> Vec<IndexingMap> {
     let mut read = |line: &String| {
         arena.clear();
         read_indexing_map(line, arena, reading).expect("a line of the corpus is a map")
@@ -16,7 +16,7 @@ fn read_all(lines: &[String], arena: &mut Arena, reading: &mut Reading) -> Vec<I
 
 fn maps(c: &mut Criterion) {
     let lines = corpus();
-    let (mut arena, mut reading, mut scratch) = (Arena::new(), Reading::default(), Scratch::default());
+    let (mut arena, mut reading, mut scratch) = (Arena::new(), ReadScratch::default(), Scratch::default());
     let maps = read_all(&lines, &mut arena, &mut reading);
     let mut group = c.benchmark_group("maps");
     group.throughput(Throughput::Elements(lines.len() as u64));
@@ -43,7 +43,7 @@ fn maps(c: &mut Criterion) {
 }
 
 /// The identity on what a map gives, within wide bounds.
-fn identity_after(m: &IndexingMap, arena: &mut Arena, reading: &mut Reading) -> IndexingMap {
+fn identity_after(m: &IndexingMap, arena: &mut Arena, reading: &mut ReadScratch) -> IndexingMap {
     let names: Vec<String> = (0..m.num_results()).map(|k| format!("d{k}")).collect();
     let domain: Vec<String> = names.iter().map(|n| format!("{n} in [-1000000000, 1000000000]")).collect();
     let (names, domain) = (names.join(", "), domain.join(", "));

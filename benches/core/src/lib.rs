@@ -1,4 +1,4 @@
-//! Reading the corpus that the benchmarks run over.
+//! ReadScratch the corpus that the benchmarks run over.
 
 /// The lines of the file that `CORPUS` names, or of the one beside this crate.
 pub fn corpus() -> Vec<String> {

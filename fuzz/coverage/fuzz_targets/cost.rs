@@ -2,7 +2,7 @@
 //! often a line runs, which the fuzzer counts as coverage: it keeps what takes more work for each byte than all before.
 #![no_main]
 
-use indexing_core::{Arena, PointVariables, Reading, Scratch, read_indexing_map, simplify};
+use indexing_core::{Arena, PointVariables, ReadScratch, Scratch, read_indexing_map, simplify};
 use libfuzzer_sys::fuzz_target;
 use std::hint::black_box;
 
@@ -12,7 +12,7 @@ const UNITS: u64 = 250_000;
 
 fuzz_target!(|data: &[u8]| {
     let Ok(text) = std::str::from_utf8(data) else { return };
-    let (mut arena, mut reading, mut scratch) = (Arena::new(), Reading::default(), Scratch::default());
+    let (mut arena, mut reading, mut scratch) = (Arena::new(), ReadScratch::default(), Scratch::default());
     let Ok(map) = read_indexing_map(text, &mut arena, &mut reading) else { return };
     let read = arena.work();
     arena.clear();

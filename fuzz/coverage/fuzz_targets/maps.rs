@@ -1,12 +1,12 @@
 //! Any bytes as a map: read or refused; what is read prints to text that reads back; simplifying twice is once.
 #![no_main]
 
-use indexing_core::{Arena, IndexingMap, PointVariables, Reading, Scratch, Style, read_indexing_map, simplify, write_indexing_map};
+use indexing_core::{Arena, IndexingMap, PointVariables, ReadScratch, Scratch, Style, read_indexing_map, simplify, write_indexing_map};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
     let Ok(text) = std::str::from_utf8(data) else { return };
-    let (mut arena, mut reading, mut scratch) = (Arena::new(), Reading::default(), Scratch::default());
+    let (mut arena, mut reading, mut scratch) = (Arena::new(), ReadScratch::default(), Scratch::default());
     let Ok(map) = read_indexing_map(text, &mut arena, &mut reading) else { return };
     if let Some(text) = printed(&map) {
         arena.clear();

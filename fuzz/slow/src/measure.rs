@@ -1,6 +1,6 @@
 //! What a text costs: the work that the core counts, by what is done with it.
 
-use indexing_core::{Arena, Expr, IndexingMap, PointVariables, Reading, Scratch, Style, compose, explain, read_indexing_map, simplify, write_indexing_map};
+use indexing_core::{Arena, Expr, IndexingMap, PointVariables, ReadScratch, Scratch, Style, compose, explain, read_indexing_map, simplify, write_indexing_map};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -42,7 +42,7 @@ fn time_on_processor() -> Duration {
 #[derive(Default)]
 pub struct Bench {
     arena: Arena,
-    reading: Reading,
+    reading: ReadScratch,
     scratch: Scratch,
 }
 
@@ -86,9 +86,9 @@ impl Bench {
     /// A map from the dimensions to as many results: the first result in place of each.
     fn to_itself(&mut self, map: &IndexingMap) -> IndexingMap {
         self.arena.clear();
-        let mut open = map.open(&mut self.arena);
+        let mut open = map.to_builder(&mut self.arena);
         open.results = (0..map.num_dims()).map(|k| open.results[k % open.results.len()]).collect();
-        open.close(&mut self.arena).unwrap_or_else(|_| map.clone())
+        open.build(&mut self.arena).unwrap_or_else(|_| map.clone())
     }
 }
 

@@ -3,7 +3,7 @@
 //! A point is in the domain where it is in the box, no constraint and no result divides by 0, and every constraint holds.
 //! What is divided is what the problem states once it is made: `x - x` is 0, whatever `x` divides by.
 
-use indexing_core::{Arena, Expr, Interval, Node, PointVariables, Problem, Reading, Scratch};
+use indexing_core::{Arena, Expr, Interval, Node, PointVariables, DomainSimplifier, ReadScratch, Scratch};
 
 use crate::random::Random;
 use crate::tree::{any_tree, divisor_of_any_sign, floor_div, index_tree, Op, Tree};
@@ -66,7 +66,7 @@ pub struct Judge {
     pub arena: Arena,
     pub other: Arena,
     pub scratch: Scratch,
-    pub reading: Reading,
+    pub reading: ReadScratch,
     pub values: Vec<Value>,
 }
 
@@ -212,7 +212,7 @@ impl Judge {
             if let Some(p) = lost {
                 return Verdict::Wrong(format!("known empty, but {p:?} is in the domain"));
             }
-        } else if let Err(why) = self.compare(&w, &before, &after).and_then(|()| self.stays(&after)) {
+        } else if let Err(why) = self.compare(&w, &before, &after).and_then(|()| self.is_unchanged(&after)) {
             return Verdict::Wrong(why);
         }
         if !self.same_backwards(&w, &after, outcome.empty) {
@@ -229,7 +229,7 @@ impl Judge {
     }
 
     /// Is the problem the same once it is simplified again?
-    fn stays(&mut self, after: &Problem) -> Result<(), String> {
+    fn is_unchanged(&mut self, after: &DomainSimplifier) -> Result<(), String> {
         let mut again = after.clone();
         let empty = again.simplify(&mut self.arena, &mut self.scratch).empty;
         let same = (&again.results, &again.constraints, &again.bounds)
@@ -242,30 +242,30 @@ impl Judge {
     }
 
     /// Does the problem come out the same where nodes were made, terms joined and constraints stated in reverse?
-    fn same_backwards(&mut self, w: &Written, after: &Problem, empty: bool) -> bool {
+    fn same_backwards(&mut self, w: &Written, after: &DomainSimplifier, empty: bool) -> bool {
         self.other.clear();
         let Some(mut turned) = build_backwards(&mut self.other, w) else { return true };
         let also_empty = turned.simplify(&mut self.other, &mut self.scratch).empty;
         if empty || also_empty {
             return empty == also_empty;
         }
-        let allowed = |p: &Problem| p.constraints.iter().map(|c| c.1).collect::<Vec<_>>();
+        let allowed = |p: &DomainSimplifier| p.constraints.iter().map(|c| c.1).collect::<Vec<_>>();
         turned.bounds == after.bounds
             && allowed(&turned) == allowed(after)
             && self.other.export(&roots(&turned)) == self.arena.export(&roots(after))
     }
 
-    pub fn build(&mut self, w: &Written) -> Option<Problem> {
+    pub fn build(&mut self, w: &Written) -> Option<DomainSimplifier> {
         let results = w.results.iter().map(|e| e.build(&mut self.arena)).collect::<Result<_, _>>().ok()?;
         let constraints = w
             .constraints
             .iter()
             .map(|(e, low, high)| e.build(&mut self.arena).map(|e| (e, Interval::new(*low, *high))));
         let constraints = constraints.collect::<Result<_, _>>().ok()?;
-        Some(Problem { bounds: intervals(w), constraints, results, points: PointVariables::Replace })
+        Some(DomainSimplifier { bounds: intervals(w), constraints, results, points: PointVariables::Replace })
     }
 
-    fn compare(&mut self, w: &Written, before: &Problem, after: &Problem) -> Result<(), String> {
+    fn compare(&mut self, w: &Written, before: &DomainSimplifier, after: &DomainSimplifier) -> Result<(), String> {
         for (b, (low, high)) in after.bounds.iter().zip(&w.bounds) {
             if b.lower < *low || b.upper > *high {
                 return Err(format!("the bounds grew to [{}, {}]", b.lower, b.upper));
@@ -289,7 +289,7 @@ impl Judge {
     }
 
     /// Whether a point of the box is in the domain, the values of all nodes kept; `None` where one leaves 128 bits.
-    pub fn contains(&mut self, problem: &Problem, point: &[i64]) -> Option<bool> {
+    pub fn contains(&mut self, problem: &DomainSimplifier, point: &[i64]) -> Option<bool> {
         self.evaluate(&roots(problem), point);
         let value = |e: &Expr| self.values[e.index()];
         let constrained = problem.constraints.iter().map(|(e, i)| match value(e) {
@@ -341,7 +341,7 @@ impl Judge {
 }
 
 /// The problem, with nodes, terms, constraints and results made in reverse.
-fn build_backwards(arena: &mut Arena, w: &Written) -> Option<Problem> {
+fn build_backwards(arena: &mut Arena, w: &Written) -> Option<DomainSimplifier> {
     let mut constraints = Vec::new();
     for (e, low, high) in w.constraints.iter().rev() {
         constraints.push((e.build_backwards(arena).ok()?, Interval::new(*low, *high)));
@@ -349,7 +349,7 @@ fn build_backwards(arena: &mut Arena, w: &Written) -> Option<Problem> {
     let results = w.results.iter().rev().map(|e| e.build_backwards(arena)).collect::<Result<Vec<_>, _>>();
     let mut results = results.ok()?;
     results.reverse();
-    Some(Problem { bounds: intervals(w), constraints, results, points: PointVariables::Replace })
+    Some(DomainSimplifier { bounds: intervals(w), constraints, results, points: PointVariables::Replace })
 }
 
 pub fn intervals(w: &Written) -> Vec<Interval> {
@@ -357,7 +357,7 @@ pub fn intervals(w: &Written) -> Vec<Interval> {
 }
 
 /// The expressions of a problem: results, then constraints.
-pub fn roots(p: &Problem) -> Vec<Expr> {
+pub fn roots(p: &DomainSimplifier) -> Vec<Expr> {
     p.results.iter().copied().chain(p.constraints.iter().map(|c| c.0)).collect()
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use indexing_core::{Arena, Error, ErrorKind, Form, IndexingMap, Interval, OpenMap, PointStep, Problem, Style, compose, compose_simplified, count, difference, image_count, index_bits, intersect, inverse, is_empty, read_indexing_map, write_indexing_map};
+use indexing_core::{Arena, Error, ErrorKind, MapKind, IndexingMap, Interval, MapBuilder, PointStep, DomainSimplifier, Style, compose, compose_simplified, count, difference, image_count, index_bits, intersect, inverse, is_empty, read_indexing_map, write_indexing_map};
 
 use crate::judge::{written_on, Judge, Written};
 use crate::random::Random;
@@ -21,15 +21,15 @@ struct Truth {
 }
 
 /// The map of a problem.
-fn map_of(arena: &mut Arena, p: &Problem) -> Result<IndexingMap, String> {
-    let open = OpenMap {
+fn map_of(arena: &mut Arena, p: &DomainSimplifier) -> Result<IndexingMap, String> {
+    let open = MapBuilder {
         intervals: p.bounds.clone(),
         num_dims: p.bounds.len(),
         results: p.results.clone(),
         constraints: p.constraints.clone(),
-        ..OpenMap::default()
+        ..MapBuilder::default()
     };
-    open.close(arena).map_err(|e| e.to_string())
+    open.build(arena).map_err(|e| e.to_string())
 }
 
 fn expect(holds: bool, why: impl FnOnce() -> String) -> Judged {
@@ -42,7 +42,7 @@ fn expect(holds: bool, why: impl FnOnce() -> String) -> Judged {
 
 impl Judge {
     /// Texts, widths, and what is answered about the map before and after.
-    pub fn maps(&mut self, w: &Written, before: &Problem, after: Option<&Problem>, r: &mut Random) -> Judged {
+    pub fn maps(&mut self, w: &Written, before: &DomainSimplifier, after: Option<&DomainSimplifier>, r: &mut Random) -> Judged {
         let original = map_of(&mut self.arena, before)?;
         let simplified = match after {
             Some(p) => map_of(&mut self.arena, p)?,
@@ -88,7 +88,7 @@ impl Judge {
     }
 
     /// `None` where a value leaves 128 bits.
-    fn truth(&mut self, w: &Written, p: &Problem) -> Option<Truth> {
+    fn truth(&mut self, w: &Written, p: &DomainSimplifier) -> Option<Truth> {
         let mut truth = Truth { points: Vec::new(), overflows: false };
         for point in &w.points {
             let inside = self.contains(p, point)?;
@@ -108,7 +108,7 @@ impl Judge {
         let (arena, scratch) = (&mut self.other, &mut self.scratch);
         arena.clear();
         let inside: HashSet<&Vec<i64>> = truth.points.iter().map(|(p, _)| p).collect();
-        if map.form() == Form::Defined {
+        if map.form() == MapKind::Defined {
             let domain = map.domain(arena);
             for p in &w.points {
                 let got = answer(domain.contains(p, &mut Vec::new()), truth)?;
@@ -162,7 +162,7 @@ impl Judge {
             });
         }
         let Some(inverse) = answer(inverse, truth)? else { return Ok(()) };
-        if inverse.form() == Form::KnownEmpty {
+        if inverse.form() == MapKind::KnownEmpty {
             return expect(truth.points.is_empty(), || "the inverse is known empty".into());
         }
         let results = map.num_results();

@@ -25,7 +25,7 @@ pub use hlo_text::{
 };
 pub use interval::Interval;
 pub use map::compose::compose;
-pub use map::indexing_map::{Form, IndexingMap, OpenMap, Variable};
+pub use map::indexing_map::{IndexingMap, MapBuilder, MapKind, Variable};
 pub use map::names::{default_name, is_name, Names, VariableKind};
 pub use map::simplify::{
     compose_simplified, explain, is_multiple_of, range_of, range_on_box, simplifies_fully, simplify,
@@ -36,12 +36,12 @@ pub use map::variables::from_tensor_sizes;
 pub use sets::image::{count, image_count, index_bits, inverse, is_bijection_onto, is_empty, is_injective};
 pub use sets::points::{Domain, PointStep, Points};
 pub use sets::relate::{difference, intersect};
-pub use simplify::domain::{Outcome, PointVariables, Problem};
+pub use simplify::domain::{DomainSimplifier, Outcome, PointVariables};
 pub use simplify::driver::{Scratch, Status};
 pub use simplify::laws::{all_laws, law_named, Group, Law};
 pub use simplify::rules::{Rule, RuleId, RULES};
 pub use simplify::trace::{Made, Step};
 pub use text::{
     read_expr, read_indexing_map, read_symbolic_map, write_expr, write_indexing_map, write_symbolic_map,
-    Reading, Style, VariableNames, LONGEST_TEXT,
+    ReadScratch, Style, VariableNames, MAX_TEXT_LENGTH,
 };

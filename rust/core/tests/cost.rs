@@ -3,7 +3,7 @@
 use indexing_core::{
     compose, compose_simplified, count, difference, image_count, inverse, is_empty, read_indexing_map,
     simplifies_fully, simplify, write_indexing_map, Arena, ErrorKind, Expr, IndexingMap, PointStep,
-    PointVariables, Reading, Scratch, Style,
+    PointVariables, ReadScratch, Scratch, Style,
 };
 
 /// Units for each byte of text, and for any text.
@@ -13,7 +13,7 @@ const UNITS: u64 = 250_000;
 const DOUBLED: f64 = 2.83;
 
 fn read(text: &str) -> IndexingMap {
-    read_indexing_map(text, &mut Arena::new(), &mut Reading::default()).expect(text)
+    read_indexing_map(text, &mut Arena::new(), &mut ReadScratch::default()).expect(text)
 }
 
 /// The work of `f` in an arena of its own.
@@ -26,7 +26,7 @@ fn work(f: impl FnOnce(&mut Arena, &mut Scratch)) -> u64 {
 /// The work to read a text and to simplify it.
 fn costs(text: &str) -> [u64; 2] {
     let reading = work(|arena, _| {
-        read_indexing_map(text, arena, &mut Reading::default()).expect(text);
+        read_indexing_map(text, arena, &mut ReadScratch::default()).expect(text);
     });
     let map = read(text);
     let simplifying = work(|arena, scratch| {
@@ -245,11 +245,11 @@ fn questions_stay_undecided_rather_than_run_on() {
             &|a, s| image_count(a, s, map).err().map(|e| e.kind()),
             &|a, s| inverse(a, s, map).err().map(|e| e.kind()),
             &|a, s| {
-                let mut other = map.open(a);
+                let mut other = map.to_builder(a);
                 let (x, y) = (a.variable(0), a.variable(1));
                 let sum = a.combine(x, 3, y, 1).ok()?;
                 other.add_constraint(a, sum, indexing_core::Interval::new(0, 4_000_000_000));
-                let other = other.close(a).ok()?;
+                let other = other.build(a).ok()?;
                 difference(a, s, map, &other).err().map(|e| e.kind())
             },
         ];

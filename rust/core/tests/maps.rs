@@ -2,11 +2,11 @@
 
 use indexing_core::{
     compose, compose_simplified, count, image_count, inverse, is_bijection_onto, read_indexing_map, simplify,
-    write_indexing_map, Arena, ErrorKind, Form, IndexingMap, PointVariables, Reading, Scratch, Style,
+    write_indexing_map, Arena, ErrorKind, IndexingMap, MapKind, PointVariables, ReadScratch, Scratch, Style,
 };
 
 fn read(text: &str) -> IndexingMap {
-    read_indexing_map(text, &mut Arena::new(), &mut Reading::default()).expect(text)
+    read_indexing_map(text, &mut Arena::new(), &mut ReadScratch::default()).expect(text)
 }
 
 fn text(map: &IndexingMap) -> String {
@@ -15,7 +15,7 @@ fn text(map: &IndexingMap) -> String {
 
 #[test]
 fn what_is_printed_is_read_as_the_same_map() {
-    let (mut arena, mut reading) = (Arena::new(), Reading::default());
+    let (mut arena, mut reading) = (Arena::new(), ReadScratch::default());
     for source in [
         "(d0, d1)[s0]{rt0} -> (d0 * 8 + s0, d1 floordiv 4 + rt0), domain: d0 in [0, 3], d1 in [0, 7], s0 in [0, 7], rt0 in [0, 4]",
         "(th_x)[vector_index] -> ((th_x + 13) floordiv 10, th_x ceildiv 8), domain: th_x in [0, 9], vector_index in [0, 1]",
@@ -59,7 +59,7 @@ fn white_space_does_not_matter() {
         "(d0) -> (d00), domain: d0 in [0, 9]",
     ] {
         let message = |text: &str| {
-            let found = read_indexing_map(text, &mut Arena::new(), &mut Reading::default());
+            let found = read_indexing_map(text, &mut Arena::new(), &mut ReadScratch::default());
             found.expect_err(text).message().to_owned()
         };
         assert_eq!(message(&wrong.replace(' ', "  ")), message(wrong), "{wrong}");
@@ -106,7 +106,8 @@ fn errors_stand_where_they_are() {
         // A sum that was read before ends where its last name does.
         ("(d0, d1) -> (d0 * 12 + d1), domain: d0 in [0, 1], d1 in [0, 1], d0 * 12 + d1in [0, 9]", 74),
     ] {
-        let error = read_indexing_map(source, &mut Arena::new(), &mut Reading::default()).expect_err(source);
+        let error =
+            read_indexing_map(source, &mut Arena::new(), &mut ReadScratch::default()).expect_err(source);
         assert_eq!((error.kind(), error.offset()), (ErrorKind::Parse, Some(offset)), "{source}");
     }
 }
@@ -132,7 +133,7 @@ fn range_variables_of_the_second_map_come_first() {
     );
     arena.clear();
     let empty = IndexingMap::known_empty(&mut arena);
-    assert_eq!(compose(&mut arena, &first, &empty).expect("any map").form(), Form::KnownEmpty);
+    assert_eq!(compose(&mut arena, &first, &empty).expect("any map").form(), MapKind::KnownEmpty);
 }
 
 #[test]

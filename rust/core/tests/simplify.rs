@@ -2,11 +2,11 @@
 
 mod random_expressions;
 
-use indexing_core::{Arena, Expr, Interval, PointVariables, Problem, Scratch};
+use indexing_core::{Arena, DomainSimplifier, Expr, Interval, PointVariables, Scratch};
 use random_expressions::{build, random_tree, show, Random};
 
 struct Case {
-    problem: Problem,
+    problem: DomainSimplifier,
     seed: u64,
 }
 
@@ -28,7 +28,10 @@ fn random_case(seed: u64, arena: &mut Arena) -> Option<Case> {
         let low = r.between(-12, 6);
         constraints.push((e, Interval::new(low, low + [0, 0, 3, 9][r.below(4) as usize])));
     }
-    Some(Case { problem: Problem { bounds, constraints, results, points: PointVariables::Replace }, seed })
+    Some(Case {
+        problem: DomainSimplifier { bounds, constraints, results, points: PointVariables::Replace },
+        seed,
+    })
 }
 
 fn box_points(bounds: &[Interval]) -> Vec<[i64; 3]> {
@@ -44,7 +47,7 @@ fn box_points(bounds: &[Interval]) -> Vec<[i64; 3]> {
 }
 
 /// Whether the point is in the domain; `None` where an expression has no value there.
-fn inside(arena: &mut Arena, p: &Problem, point: &[i64; 3]) -> Option<bool> {
+fn inside(arena: &mut Arena, p: &DomainSimplifier, point: &[i64; 3]) -> Option<bool> {
     let in_box = p.bounds.iter().zip(point).all(|(b, x)| b.contains(*x));
     let exprs: Vec<Expr> = p.constraints.iter().map(|c| c.0).collect();
     let values = arena.evaluate(&exprs, point).ok()?;
@@ -106,7 +109,7 @@ fn simplifying_again_changes_nothing() {
         if (&once.results, &once.constraints, &once.bounds)
             != (&twice.results, &twice.constraints, &twice.bounds)
         {
-            let all = |p: &Problem| {
+            let all = |p: &DomainSimplifier| {
                 p.results
                     .iter()
                     .chain(p.constraints.iter().map(|c| &c.0))

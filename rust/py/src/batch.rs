@@ -15,9 +15,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::available_parallelism;
 
 /// The most items that a thread takes at a time.
-const LARGEST_CHUNK: usize = 64;
+const MAX_CHUNK: usize = 64;
 /// The fewest: towards the end threads take less, for expensive items may stand together there.
-const SMALLEST_CHUNK: usize = 4;
+const MIN_CHUNK: usize = 4;
 /// Bytes of expressions for each thread that pay for starting threads: 0.1 to 0.2 ms of work.
 const WORTH_A_THREAD: usize = 1 << 15;
 
@@ -51,7 +51,7 @@ fn run<T: Sync>(
     let next = AtomicUsize::new(0);
     let chunk_from = |start: usize| {
         let left = items.len() - start;
-        start..start + (left / (4 * threads)).clamp(SMALLEST_CHUNK, LARGEST_CHUNK).min(left)
+        start..start + (left / (4 * threads)).clamp(MIN_CHUNK, MAX_CHUNK).min(left)
     };
     let take = |start: usize| (start < items.len()).then(|| chunk_from(start).end);
     let chunks = || {

@@ -15,8 +15,8 @@ use crate::workspace::{self, Workspace, TEXT};
 use indexing_core::{
     compose, count, difference, explain, from_tensor_sizes, image_count, index_bits, intersect, inverse,
     is_bijection_onto, is_empty, is_injective, range_of, read_indexing_map, simplifies_fully, simplify,
-    write_indexing_map, Arena, Expr, Form, IndexingMap, Interval, Made, OpenMap, PointVariables, Result,
-    Scratch, Step, SymbolicMap,
+    write_indexing_map, Arena, Expr, IndexingMap, Interval, Made, MapBuilder, MapKind, PointVariables,
+    Result, Scratch, Step, SymbolicMap,
 };
 use pyo3::basic::CompareOp;
 use pyo3::prelude::*;
@@ -35,15 +35,15 @@ impl PyIndexingMap {
     fn changed(
         &self,
         py: Python<'_>,
-        change: impl FnOnce(&mut Arena, &mut OpenMap) -> Result<()> + Send,
+        change: impl FnOnce(&mut Arena, &mut MapBuilder) -> Result<()> + Send,
     ) -> PyResult<PyIndexingMap> {
-        if self.0.form() != Form::Defined {
+        if self.0.form() != MapKind::Defined {
             return Ok(PyIndexingMap(self.0.clone()));
         }
         self.released(py, |w| {
-            let mut map = self.0.open(&mut w.arena);
+            let mut map = self.0.to_builder(&mut w.arena);
             change(&mut w.arena, &mut map)?;
-            map.close(&mut w.arena)
+            map.build(&mut w.arena)
         })
         .map(PyIndexingMap)
     }
@@ -103,7 +103,7 @@ impl PyIndexingMap {
         let given = parts::constraints(constraints)?;
         parts::with_constraints(py, &given, |arena| {
             let results = arena.import(inner.results());
-            let mut map = OpenMap { num_dims, num_ranges, results, ..OpenMap::default() };
+            let mut map = MapBuilder { num_dims, num_ranges, results, ..MapBuilder::default() };
             map.add_variables(all);
             Ok(map)
         })
@@ -147,7 +147,7 @@ impl PyIndexingMap {
         let sizes = parts::sizes(Some(sizes))?;
         made(py, |arena| {
             let results = (0..sizes.len()).map(|i| arena.variable(i as u32)).collect();
-            from_tensor_sizes(results, &sizes, &[])?.close(arena)
+            from_tensor_sizes(results, &sizes, &[])?.build(arena)
         })
     }
 
@@ -232,12 +232,12 @@ impl PyIndexingMap {
 
     #[getter]
     fn is_undefined(&self) -> bool {
-        self.0.form() == Form::Undefined
+        self.0.form() == MapKind::Undefined
     }
 
     #[getter]
     fn is_known_empty(&self) -> bool {
-        self.0.form() == Form::KnownEmpty
+        self.0.form() == MapKind::KnownEmpty
     }
 
     #[pyo3(signature = (keep_points = false))]
@@ -310,7 +310,7 @@ impl PyIndexingMap {
     /// `True`, or `InvalidMap` that says what is wrong.
     fn verify(&self, py: Python<'_>) -> PyResult<bool> {
         self.released(py, |w| {
-            let map = self.0.open(&mut w.arena);
+            let map = self.0.to_builder(&mut w.arena);
             map.verify(&mut w.arena)
         })?;
         Ok(true)
@@ -353,7 +353,7 @@ impl PyIndexingMap {
     }
 
     fn points(&self, py: Python<'_>) -> PyResult<PyPoints> {
-        if self.0.form() == Form::Undefined {
+        if self.0.form() == MapKind::Undefined {
             return Err(invalid(py, "an undefined map has no domain whose points could be listed"));
         }
         Ok(PyPoints {
@@ -366,7 +366,7 @@ impl PyIndexingMap {
     fn range(&self, py: Python<'_>, expr: &Bound<'_, PyAny>) -> PyResult<PyInterval> {
         let e = need_operand(expr)?;
         let result = self.released(py, |w| {
-            let map = self.0.open(&mut w.arena);
+            let map = self.0.to_builder(&mut w.arena);
             let e = e.import(&mut w.arena);
             map.verify_expr(&mut w.arena, e)?;
             Ok(range_of(&mut w.arena, &mut w.scratch, &map, e))
@@ -503,7 +503,7 @@ impl PyIndexingMap {
         dims: &Bound<'py, PyAny>,
         symbols: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<vector::Values<'py>> {
-        if self.0.form() != Form::Defined {
+        if self.0.form() != MapKind::Defined {
             return Err(invalid(py, "an undefined or known empty map has no values"));
         }
         let empty = PyTuple::empty(py).into_any();

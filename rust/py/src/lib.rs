@@ -11,10 +11,10 @@ mod indexing_map;
 mod interval;
 mod laws;
 mod map;
+mod memory_traffic;
 mod parts;
 mod points;
 mod step;
-mod traffic;
 mod vector;
 mod workspace;
 
@@ -44,6 +44,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(batch::parse_all, module)?)?;
     module.add_function(wrap_pyfunction!(batch::simplify_all, module)?)?;
     module.add_function(wrap_pyfunction!(batch::compose_all, module)?)?;
-    module.add_function(wrap_pyfunction!(traffic::global_traffic, module)?)?;
-    module.add_function(wrap_pyfunction!(traffic::shared_traffic, module)?)
+    module.add_function(wrap_pyfunction!(memory_traffic::global_memory_traffic, module)?)?;
+    module.add_function(wrap_pyfunction!(memory_traffic::shared_memory_traffic, module)?)
 }

@@ -3,7 +3,7 @@
 use crate::expr::{list, need_operand};
 use crate::indexing_map::{made, PyIndexingMap};
 use crate::interval::{int64, interval_of, variable_of};
-use indexing_core::{Arena, IndexingMap, Interval, Names, OpenMap, Result, Variable};
+use indexing_core::{Arena, IndexingMap, Interval, MapBuilder, Names, Result, Variable};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
@@ -15,7 +15,7 @@ pub fn variables(sequence: &Bound<'_, PyAny>) -> PyResult<Vec<Variable>> {
 }
 
 /// Drop names that are the default ones of their places.
-fn settle_default_names(map: &mut OpenMap) {
+fn settle_default_names(map: &mut MapBuilder) {
     let (dims, ranges) = (map.num_dims, map.num_ranges);
     let given = (0..map.intervals.len()).map(|i| {
         let default = indexing_core::default_name(i, dims, ranges);
@@ -42,7 +42,7 @@ pub fn constraints<'py>(given: Option<&Bound<'py, PyAny>>) -> PyResult<Vec<(Boun
 pub fn with_constraints(
     py: Python<'_>,
     given: &[(Bound<'_, PyAny>, Interval)],
-    make: impl FnOnce(&mut Arena) -> Result<OpenMap>,
+    make: impl FnOnce(&mut Arena) -> Result<MapBuilder>,
 ) -> PyResult<PyIndexingMap> {
     let expressions = given.iter().map(|(e, _)| need_operand(e)).collect::<PyResult<Vec<_>>>()?;
     made(py, |arena| {

@@ -1,6 +1,6 @@
 //! The memory that operations work in: one arena a thread, cleared before each use.
 
-use indexing_core::{Arena, Reading, Scratch};
+use indexing_core::{Arena, ReadScratch, Scratch};
 use pyo3::Python;
 use std::cell::RefCell;
 
@@ -16,7 +16,7 @@ pub const TEXT: usize = 4;
 pub struct Workspace {
     pub arena: Arena,
     pub scratch: Scratch,
-    pub reading: Reading,
+    pub reading: ReadScratch,
     pub values: Vec<i64>,
 }
 

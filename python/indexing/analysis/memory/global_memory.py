@@ -2,7 +2,7 @@
 
 For each global access, loads and stores, over all warps of the launch: the different bytes that a warp instruction asks
 for, the 32-byte sectors and 128-byte lines that hold them, and the least number of sectors that could. Exact, predicates
-and partial warps included; warps that differ by whole lines are counted once (see `traffic`).
+and partial warps included; warps that differ by whole lines are counted once (see `memory_traffic.rs`).
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from indexing._core import IndexingMap, global_traffic, shared_traffic
+from indexing._core import IndexingMap, global_memory_traffic, shared_memory_traffic
 from indexing.analysis.device import Device
 
 Dim3: TypeAlias = tuple[int, int, int]
@@ -63,7 +63,7 @@ def count(
     """
     names = [v.name for v in thread_map.ranges]
     vector = 6 + names.index(VECTOR) if VECTOR in names else None
-    found = global_traffic(
+    found = global_memory_traffic(
         *(thread_map, strides, width, block, device.warp_size, device.sector_bytes * 8, device.line_bytes * 8),
         vector=vector,
         widest=VECTOR_BITS if may_be_vector else 0,
@@ -100,7 +100,7 @@ def count_banks(
 
     The number beside it is that of the warp instructions judged, where that are not all.
     """
-    found = shared_traffic(thread_map, width, block, device.warp_size, device.banks, device.bank_bytes * 8)
+    found = shared_memory_traffic(thread_map, width, block, device.warp_size, device.banks, device.bank_bytes * 8)
     if found is None:
         return None
     each, _, scale, judged, sampled = found

@@ -4,9 +4,9 @@
 //! one of them.
 
 use crate::access::period::{classes, Question, Sample};
-use crate::access::transactions::{add, Form, Pattern};
+use crate::access::transactions::{add, Layout, Pattern};
 pub use crate::access::transactions::{Memory, Sums};
-use crate::access::warps::{Access, Warps, FARTHEST, LANE};
+use crate::access::warps::{Access, Warps, LANE, MAX_ADDRESS};
 use crate::error::{Error, Result};
 use crate::expr::Arena;
 use crate::int::floor_mod;
@@ -31,10 +31,10 @@ pub struct Counted {
     pub repeats: u128,
 }
 
-const MOST_BOXES: usize = 1 << 10;
-const MOST_ROWS: u64 = 1 << 14; // of which all are judged
+const MAX_BOXES: usize = 1 << 10;
+const MAX_ROWS: u64 = 1 << 14; // of which all are judged
 const SAMPLE: u64 = 1 << 12; // rows that are judged where there are more
-const MOST_PARTS: usize = 1 << 8; // that are kept
+const MAX_PARTS: usize = 1 << 8; // that are kept
 
 /// The sums over all warp instructions that have an active lane; `None` where none has.
 ///
@@ -53,12 +53,12 @@ pub fn counted(
     let Some(warps) = access.warps(arena, scratch)? else { return Ok(None) };
     let free: Vec<usize> = [Some(LANE), warps.vector].into_iter().flatten().collect();
     let question = Question { dag: &warps.whole, cycle: memory.cycle()?, bounds: &warps.bounds, free: &free };
-    let parts = classes(&question, warps.values.clone(), MOST_BOXES);
+    let parts = classes(&question, warps.values.clone(), MAX_BOXES);
     let mut counter = Counter::new(&warps, access, memory)?;
     let mut found = counter.run(&parts)?;
     if found.is_none() {
         counter = Counter::new(&warps, access, memory)?;
-        counter.form.merges = false;
+        counter.layout.merges = false;
         found = counter.run(&parts)?;
     }
     Ok(found.filter(|f| f.each[0] > 0))
@@ -117,7 +117,7 @@ struct Within {
 
 struct Counter<'a> {
     warps: &'a Warps,
-    form: Form,
+    layout: Layout,
     cycle: i64,
     /// Elements that all lanes reach.
     count: usize,
@@ -155,7 +155,7 @@ impl<'a> Counter<'a> {
             && elements.is_power_of_two();
         Ok(Counter {
             warps,
-            form: Form { memory, width: access.width, elements, merges },
+            layout: Layout { memory, width: access.width, elements, merges },
             cycle: memory.cycle()?,
             count: lanes * elements,
             points,
@@ -177,8 +177,8 @@ impl<'a> Counter<'a> {
     fn run(&mut self, classes: &[Vec<Sample>]) -> Result<Option<Counted>> {
         let rows = classes.iter().map(|c| Rows::new(c)).collect::<Result<Vec<_>>>()?;
         let total = rows.iter().fold(0u64, |n, r| n.saturating_add(r.count));
-        let elements = self.form.elements as u64;
-        let sampled = (total > MOST_ROWS / elements + 1).then_some(SAMPLE / elements + 1);
+        let elements = self.layout.elements as u64;
+        let sampled = (total > MAX_ROWS / elements + 1).then_some(SAMPLE / elements + 1);
         let too_many = || Error::overflow("the number of warp instructions");
         let mut found = Counted { sampled, repeats: self.warps.repeats, ..Counted::default() };
         for part in &rows {
@@ -238,7 +238,7 @@ impl<'a> Counter<'a> {
         let is_active = |k: usize| key[k / 64] >> (k % 64) & 1 == 1;
         let addresses =
             self.parts[self.here].values[0].iter().enumerate().map(|(k, a)| is_active(k).then_some(*a));
-        Pattern::new(self.form, addresses.collect())
+        Pattern::new(self.layout, addresses.collect())
     }
 
     /// Bring `here` to the values of the parameters.
@@ -249,7 +249,7 @@ impl<'a> Counter<'a> {
             self.here = *place;
             return Ok(());
         }
-        if self.parts.len() >= MOST_PARTS {
+        if self.parts.len() >= MAX_PARTS {
             self.parts.clear();
             self.parts_at.clear();
         }
@@ -261,7 +261,7 @@ impl<'a> Counter<'a> {
         let points: Vec<&[i64]> = self.points.iter().map(Vec::as_slice).collect();
         let mut out: Vec<&mut [i64]> = values.iter_mut().map(Vec::as_mut_slice).collect();
         self.warps.within.evaluate_block(&points, &mut out)?;
-        if values[0].iter().any(|a| !(-FARTHEST..=FARTHEST).contains(a)) {
+        if values[0].iter().any(|a| !(-MAX_ADDRESS..=MAX_ADDRESS).contains(a)) {
             return Err(Error::overflow("an address"));
         }
         let span = |x: &Vec<i64>| x.iter().fold(Interval::EMPTY, |all, x| all.union(Interval::point(*x)));
@@ -300,7 +300,7 @@ fn chosen(count: u64, total: u64, sampled: Option<u64>) -> impl Iterator<Item = 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::{read_indexing_map, Reading};
+    use crate::text::{read_indexing_map, ReadScratch};
 
     fn sums(result: &str, width: i64, memory: Memory) -> Sums {
         let text = format!(
@@ -308,7 +308,7 @@ mod tests {
              th_z in [0, 0], bl_x in [0, 9], bl_y in [0, 0], bl_z in [0, 0]"
         );
         let mut arena = Arena::new();
-        let map = read_indexing_map(&text, &mut arena, &mut Reading::default()).unwrap();
+        let map = read_indexing_map(&text, &mut arena, &mut ReadScratch::default()).unwrap();
         let access =
             Access { map: &map, strides: &[1], width, block: [64, 1, 1], warp_size: 32, vector: None };
         counted(&mut arena, &mut Scratch::default(), &access, memory).unwrap().unwrap().each
@@ -347,7 +347,7 @@ mod tests {
                  th_z in [0, 0], {domain}, bl_y in [0, 0], bl_z in [0, 0]"
             );
             let mut arena = Arena::new();
-            let map = read_indexing_map(&text, &mut arena, &mut Reading::default()).unwrap();
+            let map = read_indexing_map(&text, &mut arena, &mut ReadScratch::default()).unwrap();
             let access = Access {
                 map: &map,
                 strides: &[1],

@@ -30,7 +30,7 @@ pub fn growths(dag: &Dag, variable: u32) -> Vec<Option<Growth>> {
             Entry::FloorDiv(a, b) => (of_division(found[a].0, found[b], true), None),
             Entry::Mod(a, b) => (of_division(found[a].0, found[b], false), None),
             Entry::Product(args) => (of_still(args.iter().map(at)), None),
-            Entry::Min(args) | Entry::Max(args) => (of_lattice(args.iter().map(at)), None),
+            Entry::Min(args) | Entry::Max(args) => (of_min_max(args.iter().map(at)), None),
             Entry::Sum(_, pairs) => (of_sum(pairs.chunks_exact(2).map(|p| (p[0], at(&p[1])))), None),
         };
         found.push(node);
@@ -60,7 +60,7 @@ fn of_sum(terms: impl Iterator<Item = (i64, Option<Growth>)> + Clone) -> Option<
 }
 
 /// The least or greatest of expressions that all grow alike.
-fn of_lattice(parts: impl Iterator<Item = Option<Growth>> + Clone) -> Option<Growth> {
+fn of_min_max(parts: impl Iterator<Item = Option<Growth>> + Clone) -> Option<Growth> {
     let period = parts.clone().try_fold(1i64, |all, part| lcm(all, part?.period))?;
     let mut common = None;
     for part in parts {
@@ -271,11 +271,11 @@ mod tests {
         }
     }
     use crate::expr::Arena;
-    use crate::text::{read_symbolic_map, Reading};
+    use crate::text::{read_symbolic_map, ReadScratch};
 
     fn dag(texts: &[&str]) -> Dag {
         let text = format!("(v0, v1, v2) -> ({})", texts.join(", "));
-        read_symbolic_map(&text, &mut Arena::new(), &mut Reading::default()).unwrap().results().clone()
+        read_symbolic_map(&text, &mut Arena::new(), &mut ReadScratch::default()).unwrap().results().clone()
     }
 
     #[test]

@@ -56,7 +56,7 @@ impl Memory {
 
 /// What the threads of a warp move together.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Form {
+pub(crate) struct Layout {
     pub memory: Memory,
     /// Bits of an element.
     pub width: i64,
@@ -68,7 +68,7 @@ pub(crate) struct Form {
 
 /// The addresses of a warp, up to where they start: each lane's elements, `None` where it isn't active.
 pub(crate) struct Pattern {
-    form: Form,
+    layout: Layout,
     addresses: Vec<Option<i64>>,
     /// One an instruction.
     groups: Vec<Group>,
@@ -133,42 +133,42 @@ impl Group {
 
 impl Pattern {
     /// `None` where vectors are to be merged, and one of them is not in one piece, or lies otherwise than the others.
-    pub fn new(form: Form, addresses: Vec<Option<i64>>) -> Option<Pattern> {
+    pub fn new(layout: Layout, addresses: Vec<Option<i64>>) -> Option<Pattern> {
         let mut made = Pattern {
-            form,
+            layout,
             addresses,
             groups: Vec::new(),
             together: None,
             vectors: None,
             known: HashMap::new(),
         };
-        let Memory::Global { vector, .. } = form.memory else { return Some(made) };
+        let Memory::Global { vector, .. } = layout.memory else { return Some(made) };
         let all = &made.addresses;
-        let group = |addresses: Vec<i64>| Group::new(addresses, form.width);
+        let group = |addresses: Vec<i64>| Group::new(addresses, layout.width);
         let mut groups = Vec::new();
-        if form.merges {
+        if layout.merges {
             let (full, rest): (Vec<_>, Vec<_>) =
-                all.chunks(form.elements).partition(|lane| lane.iter().all(Option::is_some));
-            let size = (form.elements as i64 * form.width).min(vector);
+                all.chunks(layout.elements).partition(|lane| lane.iter().all(Option::is_some));
+            let size = (layout.elements as i64 * layout.width).min(vector);
             for lane in &full {
-                let residue = floor_mod(form.one_piece(lane)?, size)?;
+                let residue = floor_mod(layout.one_piece(lane)?, size)?;
                 if *made.vectors.get_or_insert(residue) != residue {
                     return None;
                 }
             }
-            let piece = (vector / form.width).clamp(1, form.elements as i64) as usize;
-            for first in (0..form.elements).step_by(piece) {
+            let piece = (vector / layout.width).clamp(1, layout.elements as i64) as usize;
+            for first in (0..layout.elements).step_by(piece) {
                 let moved = full.iter().flat_map(|lane| lane[first..first + piece].iter().flatten());
                 groups.push(group(moved.copied().collect()));
             }
-            for k in 0..if rest.is_empty() { 0 } else { form.elements } {
+            for k in 0..if rest.is_empty() { 0 } else { layout.elements } {
                 groups.push(group(rest.iter().filter_map(|lane| lane[k]).collect()));
             }
         } else {
-            let nth = |k: usize| all.iter().skip(k).step_by(form.elements).flatten().copied().collect();
-            groups.extend((0..form.elements).map(|k| group(nth(k))));
+            let nth = |k: usize| all.iter().skip(k).step_by(layout.elements).flatten().copied().collect();
+            groups.extend((0..layout.elements).map(|k| group(nth(k))));
         }
-        if form.elements > 1 {
+        if layout.elements > 1 {
             made.together = Some(group(all.iter().flatten().copied().collect()));
         }
         made.groups = groups;
@@ -198,14 +198,16 @@ impl Pattern {
     }
 
     fn moved(&self, start: i64) -> Option<(Sums, Sums)> {
-        Some(match self.form.memory {
-            Memory::Shared { banks, word } => (self.form.passes(&self.addresses, start, banks, word), [0; 6]),
+        Some(match self.layout.memory {
+            Memory::Shared { banks, word } => {
+                (self.layout.passes(&self.addresses, start, banks, word), [0; 6])
+            }
             Memory::Global { sector, line, vector } => {
-                let size = (self.form.elements as i64 * self.form.width).min(vector);
+                let size = (self.layout.elements as i64 * self.layout.width).min(vector);
                 if self.vectors.is_some_and(|v| floor_mod(v.saturating_add(start), size) != Some(0)) {
                     return None;
                 }
-                let of = |g: &Group| g.sums(start, self.form.width, sector, line);
+                let of = |g: &Group| g.sums(start, self.layout.width, sector, line);
                 let mut each = [0; 6];
                 for group in &self.groups {
                     each.iter_mut().zip(of(group)).for_each(|(sum, n)| *sum += n);
@@ -225,7 +227,7 @@ pub(crate) fn add(sums: &mut Sums, more: &Sums, weight: u128) -> Result<()> {
     Ok(())
 }
 
-impl Form {
+impl Layout {
     /// Where the elements of a thread's vector begin, if they are neighbours.
     fn one_piece(&self, lane: &[Option<i64>]) -> Option<i64> {
         let first = (*lane.first()?)?;

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::expr::flat::Dag;
 use crate::expr::{Arena, Expr, Node, Term};
 use crate::interval::Interval;
-use crate::map::indexing_map::{Form, IndexingMap, OpenMap};
+use crate::map::indexing_map::{IndexingMap, MapBuilder, MapKind};
 use crate::simplify::domain::PointVariables;
 use crate::simplify::range::{Info, Ranges};
 use crate::simplify::Scratch;
@@ -22,7 +22,7 @@ const WARP: usize = 1;
 const SHIFT: usize = 1;
 
 /// Ids and addresses stay below this, so that sums of two fit.
-pub(crate) const FARTHEST: i64 = 1 << 61;
+pub(crate) const MAX_ADDRESS: i64 = 1 << 61;
 
 /// One access of a kernel: what its threads reach, and how memory holds it.
 #[derive(Debug)]
@@ -63,12 +63,12 @@ pub(crate) struct Warps {
 impl Access<'_> {
     fn check(&self) -> Result<()> {
         let map = self.map;
-        if map.form() == Form::Undefined || (map.form() == Form::Defined && map.num_dims() != IDS) {
+        if map.form() == MapKind::Undefined || (map.form() == MapKind::Defined && map.num_dims() != IDS) {
             return Err(Error::invalid_map(
                 "a thread map has the dimensions th_x, th_y, th_z, bl_x, bl_y, bl_z",
             ));
         }
-        if map.form() == Form::Defined && map.num_results() != self.strides.len() {
+        if map.form() == MapKind::Defined && map.num_results() != self.strides.len() {
             return Err(Error::invalid_map(format!(
                 "the map has {} results; the array has {} dimensions",
                 map.num_results(),
@@ -88,12 +88,12 @@ impl Access<'_> {
     /// The addresses; `None` where no thread has one.
     pub(crate) fn warps(&self, arena: &mut Arena, scratch: &mut Scratch) -> Result<Option<Warps>> {
         self.check()?;
-        if self.map.form() == Form::KnownEmpty {
+        if self.map.form() == MapKind::KnownEmpty {
             return Ok(None);
         }
         let mut open = self.over_lanes(arena)?;
         open.simplify(arena, scratch, PointVariables::Keep);
-        open.settle_constraints(arena);
+        open.canonicalize_constraints(arena);
         if open.known_empty {
             return Ok(None);
         }
@@ -109,7 +109,7 @@ impl Access<'_> {
         roots.extend(open.constraints.iter().map(|(e, _)| *e));
         let used = arena.variables(&roots);
         let mut values = open.intervals.clone();
-        if values.iter().any(|i| i.lower < -FARTHEST || i.upper > FARTHEST) {
+        if values.iter().any(|i| i.lower < -MAX_ADDRESS || i.upper > MAX_ADDRESS) {
             return Err(Error::overflow("a thread, block or range id"));
         }
         let mut vector = self.vector.map(|v| v - SHIFT);
@@ -134,7 +134,7 @@ impl Access<'_> {
     }
 
     /// The position, in elements, with thread ids written as digits of a thread's number.
-    fn over_lanes(&self, arena: &mut Arena) -> Result<OpenMap> {
+    fn over_lanes(&self, arena: &mut Arena) -> Result<MapBuilder> {
         let threads = self.block.iter().product::<i64>();
         let (lane, warp) = (arena.variable(LANE as u32), arena.variable(WARP as u32));
         let number = arena.combine(warp, self.warp_size, lane, 1)?;
@@ -160,7 +160,7 @@ impl Access<'_> {
         let own = [Interval::new(0, self.warp_size - 1), Interval::new(0, (threads - 1) / self.warp_size)];
         let intervals: Vec<Interval> = own.iter().chain(&all[3..]).copied().collect();
         let num_dims = intervals.len();
-        Ok(OpenMap { intervals, num_dims, results: vec![position], constraints, ..OpenMap::default() })
+        Ok(MapBuilder { intervals, num_dims, results: vec![position], constraints, ..MapBuilder::default() })
     }
 
     /// The three thread ids of the thread with this number in its block, x fastest.
@@ -297,10 +297,10 @@ impl Parts<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::{read_indexing_map, Reading};
+    use crate::text::{read_indexing_map, ReadScratch};
 
     fn map(text: &str) -> IndexingMap {
-        read_indexing_map(text, &mut Arena::new(), &mut Reading::default()).unwrap()
+        read_indexing_map(text, &mut Arena::new(), &mut ReadScratch::default()).unwrap()
     }
 
     fn access(map: &IndexingMap) -> Access<'_> {

@@ -95,14 +95,14 @@ pub(crate) struct Record {
     /// The variables below, each by its index modulo 16.
     pub(crate) variables: u16,
     pub(crate) tag: Tag,
-    /// How long it is, written out, up to [`LARGEST_WEIGHT`]; with the bit [`LINEAR`].
+    /// How long it is, written out, up to [`MAX_WEIGHT`]; with the bit [`LINEAR`].
     shape: u8,
 }
 
 /// The bit of a shape that says: it is a variable, or a sum of variables alone.
 const LINEAR: u8 = 0x80;
 /// The greatest weight: it stands for any that is greater.
-pub(crate) const LARGEST_WEIGHT: u8 = 0x7f;
+pub(crate) const MAX_WEIGHT: u8 = 0x7f;
 
 /// The hash-consing store of nodes. [`Arena::clear`] forgets all but the first nodes and keeps the memory.
 #[derive(Debug)]
@@ -115,7 +115,7 @@ pub struct Arena {
     base: u32,
     /// The work done in this arena: see `work.rs`.
     pub(crate) work: Cell<u64>,
-    /// The work at which minima in maxima are no longer searched: see `lattice.rs`.
+    /// The work at which minima in maxima are no longer searched: see `min_max.rs`.
     pub(crate) search_limit: u64,
     pub(crate) term_buffers: Vec<Vec<Term>>,
     pub(crate) arg_buffers: Vec<Vec<Expr>>,
@@ -145,7 +145,7 @@ pub(crate) struct Words {
     pub(crate) words: Vec<i64>,
 }
 
-const SMALLEST_TABLE: usize = 256;
+const MIN_TABLE: usize = 256;
 /// So many variables are there from the beginning, each with its index as its id: most maps have no more. They are those
 /// that have bits of their own.
 pub(crate) const FIRST_VARIABLES: u32 = u16::BITS;
@@ -154,7 +154,7 @@ const FIRST_CONSTANTS: u32 = 16;
 /// How many nodes are there from the beginning; the table doesn't have them.
 const FIRST_NODES: usize = (FIRST_VARIABLES + FIRST_CONSTANTS) as usize;
 /// Ids are less than the difference between this and 2^32.
-const LARGEST_BASE: u32 = 1 << 31;
+const MAX_BASE: u32 = 1 << 31;
 
 #[inline]
 fn mix(hash: u64, word: u64) -> u64 {
@@ -170,7 +170,7 @@ pub(crate) fn variable_bit(index: usize) -> u16 {
 /// A weight and that of one more operand.
 #[inline]
 fn added(weight: u8, shape: u8) -> u8 {
-    (weight + (shape & !LINEAR)).min(LARGEST_WEIGHT)
+    (weight + (shape & !LINEAR)).min(MAX_WEIGHT)
 }
 
 #[inline]
@@ -225,11 +225,11 @@ impl Arena {
 
     /// Forget all nodes but the first variables and constants. Ids handed out before mean nothing afterwards.
     pub fn clear(&mut self) {
-        if self.table.len() > SMALLEST_TABLE && self.table.len() > 8 * self.records.len() {
-            self.table.truncate(SMALLEST_TABLE);
+        if self.table.len() > MIN_TABLE && self.table.len() > 8 * self.records.len() {
+            self.table.truncate(MIN_TABLE);
         }
         self.base += self.records.len() as u32;
-        if self.base > LARGEST_BASE {
+        if self.base > MAX_BASE {
             self.base = 1;
             self.table.fill(0);
         }
@@ -316,7 +316,7 @@ impl Arena {
         self.records[e.index()].shape & LINEAR != 0
     }
 
-    /// How many leaves it has, written out, up to [`LARGEST_WEIGHT`].
+    /// How many leaves it has, written out, up to [`MAX_WEIGHT`].
     pub(crate) fn weight(&self, e: Expr) -> u8 {
         self.records[e.index()].shape & !LINEAR
     }
@@ -451,7 +451,7 @@ impl Arena {
 
     #[cold]
     fn grow(&mut self) {
-        let size = SMALLEST_TABLE.max(self.table.len() * 4);
+        let size = MIN_TABLE.max(self.table.len() * 4);
         self.table.clear();
         self.table.resize(size, 0);
         self.base = 1;

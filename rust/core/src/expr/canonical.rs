@@ -5,7 +5,7 @@
 //! - `floordiv` by a constant: the divisor is at least 2; multiples of it are taken out of the numerator, common
 //!   factors cancelled, nested quotients joined; the leading coefficient of the numerator is positive.
 //! - `mod` by a constant: the modulus is at least 2; coefficients are signed residues; common factors are taken out.
-//! - `min`, `max`: in `lattice.rs`.
+//! - `min`, `max`: in `min_max.rs`.
 //! - A product has no constant factor; the content of a factor that is a sum is taken out; a factor that is a product has
 //!   more than [`FACTORS_JOINED`] factors.
 

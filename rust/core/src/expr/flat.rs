@@ -5,7 +5,7 @@
 //! The first variables, up to the last one that is used, have the first positions, and no words.
 
 use crate::expr::flat_nodes::Entry;
-use crate::expr::traversal::{compute_all, BottomUp, DEEPEST_CALL};
+use crate::expr::traversal::{compute_all, BottomUp, MAX_NESTING};
 use crate::expr::{Arena, Expr, Node, Tag, Term, Words, FIRST_VARIABLES};
 use std::sync::Arc;
 
@@ -84,7 +84,7 @@ struct Writer<'a> {
 impl Writer<'_> {
     /// Write a node that is not there, and what is below it, as far as it is not there.
     fn add(&mut self, e: Expr, nesting: u32) {
-        if nesting == DEEPEST_CALL {
+        if nesting == MAX_NESTING {
             return compute_all(self, e);
         }
         let tag = self.arena.tag(e);

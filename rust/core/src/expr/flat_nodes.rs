@@ -1,4 +1,4 @@
-//! Reading a [`Dag`] without an arena: its nodes in order, each with the positions of its operands; and bringing its
+//! ReadScratch a [`Dag`] without an arena: its nodes in order, each with the positions of its operands; and bringing its
 //! nodes into an arena with other variables.
 
 use crate::error::Result;

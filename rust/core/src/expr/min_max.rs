@@ -34,7 +34,7 @@ fn wins(tag: Tag, a: i64, b: i64) -> bool {
 }
 
 /// How deep minima in maxima are searched for idle arguments.
-const DEEPEST: u32 = 3;
+const MAX_DEPTH: u32 = 3;
 
 /// With more arguments than this, a nested one with terms beside it stays nested: the terms would multiply.
 const ARGUMENTS_SPREAD: usize = 12;
@@ -73,7 +73,7 @@ impl Arena {
             self.flatten(tag, *a, &mut flat)?;
         }
         self.sort_args(tag, &mut flat);
-        self.absorb(tag, &mut flat)?;
+        self.drop_absorbed(tag, &mut flat)?;
         let out = self.outside(tag, &flat);
         self.give_args(flat);
         out
@@ -142,7 +142,7 @@ impl Arena {
     /// `min(x, max(x, y)) = x`; `min(x, max(y, min(x, z))) = min(x, max(y, z))`;
     /// `min(max(x, y), max(x, z)) = max(x, min(y, z))`. All or nothing: where the work allowed is not enough, the
     /// arguments stay as they are, so that what is printed reads back.
-    fn absorb(&mut self, tag: Tag, args: &mut Vec<Expr>) -> Result<()> {
+    fn drop_absorbed(&mut self, tag: Tag, args: &mut Vec<Expr>) -> Result<()> {
         let inner = opposite(tag);
         if !args.iter().any(|a| self.extremum_term(inner, *a).is_some()) {
             return Ok(());
@@ -150,7 +150,7 @@ impl Arena {
         let outer = self.search_limit;
         self.search_limit = outer.min(self.work() + SEARCH_PER_ARGUMENT * args.len() as u64);
         let mut found = args.clone();
-        let outcome = self.absorb_all(tag, &mut found);
+        let outcome = self.drop_all_absorbed(tag, &mut found);
         if !self.is_search_over() {
             *args = found;
         }
@@ -163,7 +163,7 @@ impl Arena {
         self.work() > self.search_limit
     }
 
-    fn absorb_all(&mut self, tag: Tag, args: &mut Vec<Expr>) -> Result<()> {
+    fn drop_all_absorbed(&mut self, tag: Tag, args: &mut Vec<Expr>) -> Result<()> {
         while !self.is_search_over() {
             if let Some(k) = self.idle_nested(tag, args)? {
                 args.remove(k);
@@ -181,7 +181,7 @@ impl Arena {
     /// The place of an argument that is idle beside the others for what is nested in it.
     fn idle_nested(&mut self, tag: Tag, args: &[Expr]) -> Result<Option<usize>> {
         for (k, &a) in args.iter().enumerate() {
-            if self.extremum_term(opposite(tag), a).is_some() && self.is_idle(tag, a, (args, a), DEEPEST)? {
+            if self.extremum_term(opposite(tag), a).is_some() && self.is_idle(tag, a, (args, a), MAX_DEPTH)? {
                 return Ok(Some(k));
             }
         }
@@ -243,7 +243,7 @@ impl Arena {
                 let Some(leaves) = self.spread(tag, parts[i])? else { continue };
                 let mut kept = Vec::with_capacity(leaves.len());
                 for l in &leaves {
-                    if !self.is_idle(tag, *l, (args, a), DEEPEST)? {
+                    if !self.is_idle(tag, *l, (args, a), MAX_DEPTH)? {
                         kept.push(*l);
                     }
                 }

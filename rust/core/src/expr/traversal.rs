@@ -16,7 +16,7 @@ pub(crate) trait BottomUp {
 
 /// How many calls may go down the operands of nodes, one within the other, before [`compute_all`] takes over: the
 /// nesting comes from outside.
-pub(crate) const DEEPEST_CALL: u32 = 32;
+pub(crate) const MAX_NESTING: u32 = 32;
 
 /// Find what is not known of `e` and all below, however deep that is.
 #[cold]

@@ -3,7 +3,7 @@
 use crate::error::{Error, ErrorKind, Result};
 use crate::expr::{Arena, Expr};
 use crate::interval::Interval;
-use crate::map::indexing_map::{Form, IndexingMap, OpenMap};
+use crate::map::indexing_map::{IndexingMap, MapBuilder, MapKind};
 use crate::map::names::Names;
 use std::ops::Range;
 
@@ -12,9 +12,9 @@ use std::ops::Range;
 ///
 /// Error: `first` has not as many results as `second` has dimensions.
 pub fn compose(arena: &mut Arena, first: &IndexingMap, second: &IndexingMap) -> Result<IndexingMap> {
-    let mut map = OpenMap::default();
+    let mut map = MapBuilder::default();
     match map.become_composed(arena, first, second)? {
-        Form::Defined => map.close(arena),
+        MapKind::Defined => map.build(arena),
         form => Ok(IndexingMap::formless(arena, form)),
     }
 }
@@ -93,24 +93,24 @@ impl Places {
             let given = if of_first { first } else { second };
             names.extend(run.map(|v| given.get(v)));
         });
-        Names::settled(names.into_iter())
+        Names::canonicalized(names.into_iter())
     }
 }
 
-impl OpenMap {
+impl MapBuilder {
     /// Become `second` after `first`, as [`compose`] says, in memory that is used again; where the form is not
-    /// [`Form::Defined`], that is all.
+    /// [`MapKind::Defined`], that is all.
     #[inline]
     pub(crate) fn become_composed(
         &mut self,
         arena: &mut Arena,
         first: &IndexingMap,
         second: &IndexingMap,
-    ) -> Result<Form> {
+    ) -> Result<MapKind> {
         match (first.form(), second.form()) {
-            (Form::Defined, Form::Defined) => {}
-            (Form::Undefined, _) | (_, Form::Undefined) => return Ok(Form::Undefined),
-            _ => return Ok(Form::KnownEmpty),
+            (MapKind::Defined, MapKind::Defined) => {}
+            (MapKind::Undefined, _) | (_, MapKind::Undefined) => return Ok(MapKind::Undefined),
+            _ => return Ok(MapKind::KnownEmpty),
         }
         if first.num_results() != second.num_dims() {
             return Err(Error::invalid_map(format!(
@@ -143,7 +143,7 @@ impl OpenMap {
         second: &IndexingMap,
         places: &Places,
         inner: &[Expr],
-    ) -> Result<Form> {
+    ) -> Result<MapKind> {
         let (results, constraints) = inner.split_at(first.num_results());
         let variable = |arena: &mut Arena, v: u32| match results.get(v as usize) {
             Some(result) => *result,
@@ -151,7 +151,7 @@ impl OpenMap {
         };
         match arena.import_with(second.dag(), variable, &mut self.results) {
             // A divisor that is 0 at every point.
-            Err(e) if e.kind() == ErrorKind::DivisionByZero => return Ok(Form::KnownEmpty),
+            Err(e) if e.kind() == ErrorKind::DivisionByZero => return Ok(MapKind::KnownEmpty),
             outcome => outcome?,
         }
         if arena.divides_by_expressions {
@@ -165,7 +165,7 @@ impl OpenMap {
             self.add_constraint(arena, self.results[second.num_results() + k], interval);
         }
         self.results.truncate(second.num_results());
-        Ok(Form::Defined)
+        Ok(MapKind::Defined)
     }
 
     /// State that no divisor of `second` is 0: divisions may cancel once its variables are replaced.

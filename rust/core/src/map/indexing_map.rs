@@ -1,7 +1,7 @@
 //! `IndexingMap`: expressions over dimension, range and runtime variables, each with its interval, under constraints.
 //!
 //! The value is immutable and holds no arena: its expressions are one [`Dag`], results first, then constraints. To
-//! work on it, [`IndexingMap::open`] brings it into an arena, and [`OpenMap::close`] makes a value again.
+//! work on it, [`IndexingMap::to_builder`] brings it into an arena, and [`MapBuilder::build`] makes a value again.
 
 use crate::error::{Error, Result};
 use crate::expr::flat::Dag;
@@ -30,7 +30,7 @@ impl Variable {
 
 /// Whether a map has a domain and results at all.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Form {
+pub enum MapKind {
     /// A map of variables, results and constraints.
     Defined,
     /// The map whose domain is known to have no point: one value, whatever the map was.
@@ -42,7 +42,7 @@ pub enum Form {
 /// An immutable indexing map.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct IndexingMap {
-    form: Form,
+    form: MapKind,
     num_dims: u32,
     num_ranges: u32,
     num_results: u32,
@@ -54,7 +54,7 @@ pub struct IndexingMap {
 
 /// A map whose expressions are nodes of an arena: what operations work on.
 #[derive(Clone, Debug, Default)]
-pub struct OpenMap {
+pub struct MapBuilder {
     /// The intervals of the variables: dimensions, then ranges, then runtime variables.
     pub intervals: Vec<Interval>,
     /// The names of the variables.
@@ -73,7 +73,7 @@ pub struct OpenMap {
 
 impl IndexingMap {
     /// The map of a form that is all that there is to say.
-    pub(crate) fn formless(arena: &mut Arena, form: Form) -> Self {
+    pub(crate) fn formless(arena: &mut Arena, form: MapKind) -> Self {
         let dag = arena.export(&[]);
         let names = Names::default();
         IndexingMap { form, num_dims: 0, num_ranges: 0, num_results: 0, num_variables: 0, names, dag }
@@ -81,22 +81,22 @@ impl IndexingMap {
 
     /// The map about which nothing is known.
     pub fn undefined(arena: &mut Arena) -> Self {
-        IndexingMap::formless(arena, Form::Undefined)
+        IndexingMap::formless(arena, MapKind::Undefined)
     }
 
     /// The map whose domain has no point.
     pub fn known_empty(arena: &mut Arena) -> Self {
-        IndexingMap::formless(arena, Form::KnownEmpty)
+        IndexingMap::formless(arena, MapKind::KnownEmpty)
     }
 
     /// A map from its parts. Errors: variables that are not there, names that are given twice or are no names.
-    pub fn new(arena: &mut Arena, parts: OpenMap) -> Result<Self> {
+    pub fn new(arena: &mut Arena, parts: MapBuilder) -> Result<Self> {
         parts.verify(arena)?;
-        parts.close(arena)
+        parts.build(arena)
     }
 
     /// Is it a map of variables and results, known empty, or undefined?
-    pub fn form(&self) -> Form {
+    pub fn form(&self) -> MapKind {
         self.form
     }
 
@@ -174,22 +174,22 @@ impl IndexingMap {
     }
 
     /// The map in an arena.
-    pub fn open(&self, arena: &mut Arena) -> OpenMap {
-        let mut open = OpenMap::default();
-        self.open_into(arena, &mut open);
-        open
+    pub fn to_builder(&self, arena: &mut Arena) -> MapBuilder {
+        let mut builder = MapBuilder::default();
+        self.rebuild_into(arena, &mut builder);
+        builder
     }
 
-    /// As [`IndexingMap::open`], in memory that is used again.
-    pub(crate) fn open_into(&self, arena: &mut Arena, open: &mut OpenMap) {
-        open.clear();
-        arena.import_into(&self.dag, &mut open.results);
-        let constraints = open.results.drain(self.num_results()..);
-        open.constraints.extend(constraints.zip(self.constraint_bounds()));
-        open.intervals.extend(self.intervals());
-        open.names = self.names.clone();
-        (open.num_dims, open.num_ranges) = (self.num_dims(), self.num_ranges());
-        open.known_empty = self.form == Form::KnownEmpty;
+    /// As [`IndexingMap::to_builder`], in memory that is used again.
+    pub(crate) fn rebuild_into(&self, arena: &mut Arena, builder: &mut MapBuilder) {
+        builder.clear();
+        arena.import_into(&self.dag, &mut builder.results);
+        let constraints = builder.results.drain(self.num_results()..);
+        builder.constraints.extend(constraints.zip(self.constraint_bounds()));
+        builder.intervals.extend(self.intervals());
+        builder.names = self.names.clone();
+        (builder.num_dims, builder.num_ranges) = (self.num_dims(), self.num_ranges());
+        builder.known_empty = self.form == MapKind::KnownEmpty;
     }
 }
 
@@ -198,7 +198,7 @@ fn intervals_of(words: &[i64]) -> impl ExactSizeIterator<Item = Interval> + '_ {
     words.chunks_exact(2).map(|w| Interval::new(w[0], w[1]))
 }
 
-impl OpenMap {
+impl MapBuilder {
     /// Append variables behind the others.
     pub fn add_variables(&mut self, variables: Vec<Variable>) {
         let mut names = self.names.given().to_vec();
@@ -226,15 +226,15 @@ impl OpenMap {
     /// Decide constraints on constants, turn those on variables into bounds, join those on one expression, and sort:
     /// equal sets of constraints become equal lists.
     #[inline]
-    pub(crate) fn settle_constraints(&mut self, arena: &Arena) {
+    pub(crate) fn canonicalize_constraints(&mut self, arena: &Arena) {
         if !self.constraints.is_empty() {
-            self.settle_list(arena);
+            self.canonicalize_list(arena);
         }
         let constrained = self.constraints.iter().map(|c| &c.1);
         self.known_empty |= self.intervals.iter().chain(constrained).any(|i| i.is_empty());
     }
 
-    fn settle_list(&mut self, arena: &Arena) {
+    fn canonicalize_list(&mut self, arena: &Arena) {
         let decided = |(e, i): &(Expr, Interval)| i.is_empty() || arena.leaf(*e).is_some();
         if self.constraints.iter().any(decided) {
             for (expr, interval) in std::mem::take(&mut self.constraints) {
@@ -263,15 +263,15 @@ impl OpenMap {
         Ok(())
     }
 
-    /// The value: constraints settled, and [`Form::KnownEmpty`] where an interval is empty.
-    pub fn close(mut self, arena: &mut Arena) -> Result<IndexingMap> {
-        self.take_value(arena)
+    /// The value: constraints canonical, and [`MapKind::KnownEmpty`] where an interval is empty.
+    pub fn build(mut self, arena: &mut Arena) -> Result<IndexingMap> {
+        self.take_map(arena)
     }
 
-    /// As [`OpenMap::close`], for a map whose memory is used again: what it holds is of no use then.
-    pub(crate) fn take_value(&mut self, arena: &mut Arena) -> Result<IndexingMap> {
+    /// As [`MapBuilder::build`], for a map whose memory is used again: what it holds is of no use then.
+    pub(crate) fn take_map(&mut self, arena: &mut Arena) -> Result<IndexingMap> {
         if !self.constraints.is_empty() {
-            self.settle_list(arena);
+            self.canonicalize_list(arena);
         }
         let mut empty = self.known_empty;
         let num_results = self.results.len();
@@ -292,7 +292,7 @@ impl OpenMap {
             return Ok(IndexingMap::known_empty(arena));
         }
         Ok(IndexingMap {
-            form: Form::Defined,
+            form: MapKind::Defined,
             num_dims: self.num_dims as u32,
             num_ranges: self.num_ranges as u32,
             num_results: num_results as u32,
@@ -361,7 +361,7 @@ impl OpenMap {
     }
 
     /// After variables moved: names of the form of default names, and second uses of a name, become default names.
-    pub(crate) fn settle_names(&mut self) {
+    pub(crate) fn canonicalize_names(&mut self) {
         self.names = self.names.moved(0..self.intervals.len());
     }
 }

@@ -101,15 +101,14 @@ impl Names {
         if self.are_default() {
             return Names::default();
         }
-        Names::settled(order.map(|i| self.get(i)))
+        Names::canonicalized(order.map(|i| self.get(i)))
     }
 
-    /// As [`Names::new`], of names that are settled as in [`Names::moved`].
-    pub(crate) fn settled<'a>(names: impl Iterator<Item = Option<&'a Arc<str>>>) -> Names {
+    /// As [`Names::new`], of names made canonical as in [`Names::moved`].
+    pub(crate) fn canonicalized<'a>(names: impl Iterator<Item = Option<&'a Arc<str>>>) -> Names {
         let mut seen = HashSet::new();
-        let settled =
-            names.map(|n| n.filter(|n| !is_default_shaped(n) && seen.insert((*n).clone())).cloned());
-        Names::new(settled.collect())
+        let names = names.map(|n| n.filter(|n| !is_default_shaped(n) && seen.insert((*n).clone())).cloned());
+        Names::new(names.collect())
     }
 }
 

@@ -1,16 +1,16 @@
-//! Maps through the simplifier: a map as a [`Problem`] and back.
+//! Maps through the simplifier: a map as a [`DomainSimplifier`] and back.
 
 use crate::error::Result;
 use crate::expr::{variable_bit, Arena, Expr};
 use crate::interval::Interval;
-use crate::map::indexing_map::{Form, IndexingMap, OpenMap};
-use crate::simplify::domain::{PointVariables, Problem};
+use crate::map::indexing_map::{IndexingMap, MapBuilder, MapKind};
+use crate::simplify::domain::{DomainSimplifier, PointVariables};
 use crate::simplify::trace::Step;
 use crate::simplify::{Scratch, Status};
 
-impl OpenMap {
-    fn take_problem(&mut self, points: PointVariables) -> Problem {
-        Problem {
+impl MapBuilder {
+    fn take_domain(&mut self, points: PointVariables) -> DomainSimplifier {
+        DomainSimplifier {
             bounds: std::mem::take(&mut self.intervals),
             constraints: std::mem::take(&mut self.constraints),
             results: std::mem::take(&mut self.results),
@@ -18,7 +18,7 @@ impl OpenMap {
         }
     }
 
-    fn put_problem(&mut self, problem: Problem) {
+    fn put_domain(&mut self, problem: DomainSimplifier) {
         self.intervals = problem.bounds;
         self.results = problem.results;
         self.constraints = problem.constraints;
@@ -27,37 +27,37 @@ impl OpenMap {
     /// A map in the memory of `scratch`, until that is given back.
     #[inline]
     fn within(scratch: &mut Scratch) -> Self {
-        let mut map = OpenMap::default();
-        map.put_problem(std::mem::take(&mut scratch.lists));
+        let mut map = MapBuilder::default();
+        map.put_domain(std::mem::take(&mut scratch.lists));
         map
     }
 
     #[inline]
     fn give_back(mut self, scratch: &mut Scratch) {
-        scratch.lists = self.take_problem(PointVariables::Replace);
+        scratch.lists = self.take_domain(PointVariables::Replace);
     }
 
     /// Simplify results and constraints on the domain, and tighten bounds. Variables stay, whether used or not.
     #[inline]
     pub fn simplify(&mut self, arena: &mut Arena, scratch: &mut Scratch, points: PointVariables) {
         if !self.known_empty {
-            let mut problem = self.take_problem(points);
+            let mut problem = self.take_domain(points);
             self.known_empty = problem.simplify(arena, scratch).empty;
-            self.put_problem(problem);
+            self.put_domain(problem);
         }
     }
 
-    /// As [`OpenMap::simplify`], but that `scratch` knows nothing of the domain afterwards where nothing had to be done.
+    /// As [`MapBuilder::simplify`], but that `scratch` knows nothing of the domain afterwards where nothing had to be done.
     #[inline]
-    fn simplify_unless_settled(&mut self, arena: &mut Arena, scratch: &mut Scratch, points: PointVariables) {
-        if !self.is_settled(arena, points) {
+    fn simplify_if_needed(&mut self, arena: &mut Arena, scratch: &mut Scratch, points: PointVariables) {
+        if !self.is_simplified(arena, points) {
             self.simplify(arena, scratch, points);
         }
     }
 
     /// Is it plain that no rule applies? So are most maps of a program: variables in another order, moved by constants.
     #[inline]
-    fn is_settled(&self, arena: &Arena, points: PointVariables) -> bool {
+    fn is_simplified(&self, arena: &Arena, points: PointVariables) -> bool {
         self.constraints.is_empty() && {
             let point = |(_, i): &(usize, &Interval)| points == PointVariables::Replace && i.is_point();
             let points = self.intervals.iter().enumerate().filter(point);
@@ -67,31 +67,31 @@ impl OpenMap {
     }
 }
 
-/// A map that means the same and costs no more: see [`OpenMap::simplify`].
+/// A map that means the same and costs no more: see [`MapBuilder::simplify`].
 pub fn simplify(
     arena: &mut Arena,
     scratch: &mut Scratch,
     map: &IndexingMap,
     points: PointVariables,
 ) -> Result<IndexingMap> {
-    if map.form() != Form::Defined {
+    if map.form() != MapKind::Defined {
         return Ok(map.clone());
     }
-    let mut open = OpenMap::within(scratch);
-    map.open_into(arena, &mut open);
-    open.simplify_unless_settled(arena, scratch, points);
-    let value = open.take_value(arena);
+    let mut open = MapBuilder::within(scratch);
+    map.rebuild_into(arena, &mut open);
+    open.simplify_if_needed(arena, scratch, points);
+    let value = open.take_map(arena);
     open.give_back(scratch);
     value
 }
 
 /// Does [`simplify`] run to its end, within the work that it allows itself? What it returns means the same either way.
 pub fn simplifies_fully(arena: &mut Arena, scratch: &mut Scratch, map: &IndexingMap) -> bool {
-    if map.form() != Form::Defined {
+    if map.form() != MapKind::Defined {
         return true;
     }
-    let mut open = map.open(arena);
-    open.take_problem(PointVariables::Replace).simplify(arena, scratch).status == Status::Complete
+    let mut open = map.to_builder(arena);
+    open.take_domain(PointVariables::Replace).simplify(arena, scratch).status == Status::Complete
 }
 
 /// `second` after `first`, simplified.
@@ -102,11 +102,11 @@ pub fn compose_simplified(
     first: &IndexingMap,
     second: &IndexingMap,
 ) -> Result<IndexingMap> {
-    let mut map = OpenMap::within(scratch);
+    let mut map = MapBuilder::within(scratch);
     let value = match map.become_composed(arena, first, second) {
-        Ok(Form::Defined) => {
-            map.simplify_unless_settled(arena, scratch, PointVariables::Replace);
-            map.take_value(arena)
+        Ok(MapKind::Defined) => {
+            map.simplify_if_needed(arena, scratch, PointVariables::Replace);
+            map.take_map(arena)
         }
         Ok(form) => Ok(IndexingMap::formless(arena, form)),
         Err(error) => Err(error),
@@ -121,20 +121,20 @@ pub fn explain(
     scratch: &mut Scratch,
     map: &IndexingMap,
 ) -> Result<(IndexingMap, Vec<Step>)> {
-    if map.form() != Form::Defined {
+    if map.form() != MapKind::Defined {
         return Ok((map.clone(), Vec::new()));
     }
-    let mut open = map.open(arena);
-    let mut problem = open.take_problem(PointVariables::Replace);
+    let mut open = map.to_builder(arena);
+    let mut problem = open.take_domain(PointVariables::Replace);
     let outcome = problem.explain(arena, scratch);
     open.known_empty = outcome.empty;
-    open.put_problem(problem);
-    Ok((open.close(arena)?, outcome.steps))
+    open.put_domain(problem);
+    Ok((open.build(arena)?, outcome.steps))
 }
 
 /// An interval that holds all values of `e` on the domain of `map`; empty where the domain is.
-pub fn range_of(arena: &mut Arena, scratch: &mut Scratch, map: &OpenMap, e: Expr) -> Interval {
-    let mut problem = Problem {
+pub fn range_of(arena: &mut Arena, scratch: &mut Scratch, map: &MapBuilder, e: Expr) -> Interval {
+    let mut problem = DomainSimplifier {
         bounds: map.intervals.clone(),
         constraints: map.constraints.clone(),
         results: vec![e],
@@ -159,7 +159,7 @@ fn on_box(arena: &mut Arena, scratch: &mut Scratch, e: Expr, mut bounds: Vec<Int
         let used = arena.variables(&[e]).last().map_or(0, |v| *v as usize + 1);
         bounds.resize(bounds.len().max(used), Interval::ALL);
     }
-    let mut problem = Problem { bounds, results: vec![e], ..Problem::default() };
+    let mut problem = DomainSimplifier { bounds, results: vec![e], ..DomainSimplifier::default() };
     let empty = problem.simplify(arena, scratch).empty;
     (problem.results[0], !empty)
 }

@@ -1,12 +1,12 @@
-//! Operations on the variables of an [`OpenMap`]: removing, renumbering, rescaling.
+//! Operations on the variables of an [`MapBuilder`]: removing, renumbering, rescaling.
 
 use crate::error::{Error, Result};
 use crate::expr::{Arena, Expr, Node};
 use crate::int::{ceil_div, floor_div};
 use crate::interval::Interval;
-use crate::map::indexing_map::OpenMap;
+use crate::map::indexing_map::MapBuilder;
 
-impl OpenMap {
+impl MapBuilder {
     /// Replace variable `i` by `variables[i]` in all expressions.
     pub fn substitute(&mut self, arena: &mut Arena, variables: &[Expr]) -> Result<()> {
         let mut all = self.results.clone();
@@ -140,7 +140,7 @@ impl OpenMap {
     pub fn symbols_to_dims(&mut self) {
         self.num_dims = self.intervals.len();
         self.num_ranges = 0;
-        self.settle_names();
+        self.canonicalize_names();
     }
 
     /// The range variables at `places` (among all variables) become dimensions behind the others.
@@ -172,7 +172,7 @@ impl OpenMap {
             let mut new: Vec<Expr> = (0..self.intervals.len()).map(|i| arena.variable(i as u32)).collect();
             new[v] = arena.affine(new[v], c, r)?;
             self.substitute(arena, &new)?;
-            self.settle_constraints(arena);
+            self.canonicalize_constraints(arena);
         }
         Ok(())
     }
@@ -200,12 +200,12 @@ impl OpenMap {
 }
 
 /// A map of `results` over dimensions `[0, size - 1]` and ranges `[0, size - 1]`.
-pub fn from_tensor_sizes(results: Vec<Expr>, dims: &[i64], ranges: &[i64]) -> Result<OpenMap> {
+pub fn from_tensor_sizes(results: Vec<Expr>, dims: &[i64], ranges: &[i64]) -> Result<MapBuilder> {
     let interval = |size: &i64| match size.checked_sub(1) {
         Some(upper) if *size >= 0 => Ok(Interval::new(0, upper)),
         _ => Err(Error::invalid_map(format!("a size is {size}: sizes are at least 0"))),
     };
     let intervals = dims.iter().chain(ranges).map(interval).collect::<Result<Vec<_>>>()?;
     let (num_dims, num_ranges) = (dims.len(), ranges.len());
-    Ok(OpenMap { intervals, num_dims, num_ranges, results, ..OpenMap::default() })
+    Ok(MapBuilder { intervals, num_dims, num_ranges, results, ..MapBuilder::default() })
 }

@@ -10,7 +10,7 @@ use crate::expr::work::Limit;
 use crate::expr::{Arena, Expr, Node};
 use crate::int::{floor_div, floor_mod};
 use crate::interval::Interval;
-use crate::map::indexing_map::OpenMap;
+use crate::map::indexing_map::MapBuilder;
 
 /// Units of work that one question may take: to look at a box costs one for each few words of the constraints.
 pub(crate) const BUDGET: u64 = 1 << 26;
@@ -38,7 +38,7 @@ pub struct Group {
 }
 
 /// The classes of variables that constraints, and `results` if there are any, link; each variable is in one.
-pub fn groups(arena: &mut Arena, map: &OpenMap, results: &[Expr]) -> Vec<Group> {
+pub fn groups(arena: &mut Arena, map: &MapBuilder, results: &[Expr]) -> Vec<Group> {
     let mut leader: Vec<usize> = (0..map.intervals.len()).collect();
     fn find(leader: &mut [usize], mut v: usize) -> usize {
         while leader[v] != v {
@@ -102,7 +102,7 @@ struct Counter {
 /// Error: it is not found before `limit`.
 pub(crate) fn count_group(
     arena: &mut Arena,
-    map: &OpenMap,
+    map: &MapBuilder,
     group: &Group,
     question: Question,
     limit: Limit,
@@ -117,7 +117,7 @@ pub(crate) fn count_group(
 }
 
 impl Counter {
-    fn new(arena: &mut Arena, map: &OpenMap, group: &Group) -> Self {
+    fn new(arena: &mut Arena, map: &MapBuilder, group: &Group) -> Self {
         let constraints: Vec<(Expr, Interval)> =
             group.constraints.iter().map(|k| map.constraints[*k]).collect();
         let mut by_size = group.variables.clone();

@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::expr::work::Limit;
 use crate::expr::{Arena, Expr, Node};
 use crate::interval::Interval;
-use crate::map::indexing_map::{Form, IndexingMap, OpenMap};
+use crate::map::indexing_map::{IndexingMap, MapBuilder, MapKind};
 use crate::sets::count::{count_group, groups, Group, Question, BUDGET};
 use crate::sets::inverse::{determines, invert};
 use crate::sets::points::PointStep;
@@ -17,21 +17,21 @@ use crate::simplify::Scratch;
 const LISTED: u128 = 1 << 21;
 
 fn need_defined(map: &IndexingMap) -> Result<()> {
-    if map.form() == Form::Undefined {
+    if map.form() == MapKind::Undefined {
         return Err(Error::invalid_map("nothing is known about an undefined map"));
     }
     Ok(())
 }
 
 /// The simplified map in the arena, `scratch` holding its domain; `None` where it is known to be empty.
-fn opened(arena: &mut Arena, scratch: &mut Scratch, map: &IndexingMap) -> Result<Option<OpenMap>> {
+fn opened(arena: &mut Arena, scratch: &mut Scratch, map: &IndexingMap) -> Result<Option<MapBuilder>> {
     need_defined(map)?;
-    if map.form() == Form::KnownEmpty {
+    if map.form() == MapKind::KnownEmpty {
         return Ok(None);
     }
-    let mut open = map.open(arena);
+    let mut open = map.to_builder(arena);
     open.simplify(arena, scratch, PointVariables::Replace);
-    open.settle_constraints(arena);
+    open.canonicalize_constraints(arena);
     Ok((!open.known_empty).then_some(open))
 }
 
@@ -93,7 +93,7 @@ fn image_count_within(
     let Some(mut open) = opened(arena, scratch, map)? else { return Ok(vec![0]) };
     open.remove_unused_variables(arena)?;
     open.simplify(arena, scratch, PointVariables::Replace);
-    open.settle_constraints(arena);
+    open.canonicalize_constraints(arena);
     let results = open.results.clone();
     let mut factors = Vec::new();
     for g in groups(arena, &open, &results) {
@@ -105,7 +105,7 @@ fn image_count_within(
 fn image_of_group(
     arena: &mut Arena,
     scratch: &mut Scratch,
-    map: &OpenMap,
+    map: &MapBuilder,
     group: &Group,
     limit: Limit,
 ) -> Result<u128> {
@@ -140,7 +140,7 @@ impl Steps {
     }
 
     /// The values of `e` where the constraints of its group only bound them.
-    fn of_constrained(arena: &mut Arena, map: &OpenMap, group: &Group, e: Expr) -> Option<Steps> {
+    fn of_constrained(arena: &mut Arena, map: &MapBuilder, group: &Group, e: Expr) -> Option<Steps> {
         let mut steps = Steps::of(arena, map, e)?;
         for k in &group.constraints {
             let (form, interval) = map.constraints[*k];
@@ -162,7 +162,7 @@ impl Steps {
     }
 
     /// The values of `e` on the box of `map`, where they are evenly spaced and that can be seen.
-    fn of(arena: &mut Arena, map: &OpenMap, e: Expr) -> Option<Steps> {
+    fn of(arena: &mut Arena, map: &MapBuilder, e: Expr) -> Option<Steps> {
         match arena.node(e) {
             Node::Constant(c) => Some(Steps { first: c, step: 1, count: 1 }),
             Node::Variable(v) => {
@@ -255,7 +255,13 @@ impl Listed {
 }
 
 /// The values of `results` at all points of a group. Error: there are too many to list.
-fn list(arena: &mut Arena, map: &OpenMap, group: &Group, results: &[Expr], limit: Limit) -> Result<Listed> {
+fn list(
+    arena: &mut Arena,
+    map: &MapBuilder,
+    group: &Group,
+    results: &[Expr],
+    limit: Limit,
+) -> Result<Listed> {
     let box_size = group.variables.iter().fold(1u128, |n, v| n.saturating_mul(map.intervals[*v].count()));
     if box_size > LISTED {
         return Err(Error::undecided("the number of different results"));
@@ -269,7 +275,7 @@ fn list(arena: &mut Arena, map: &OpenMap, group: &Group, results: &[Expr], limit
         let own = &mut part.intervals[v];
         own.upper = own.lower;
     }
-    let map = part.close(arena)?;
+    let map = part.build(arena)?;
     let mut points = map.points(arena);
     let mut scratch = Vec::new();
     let mut listed = Listed { width: results.len(), values: Vec::new(), points: 0 };
@@ -355,10 +361,10 @@ fn is_within(
     for (k, size) in sizes.iter().enumerate() {
         // A point with this result outside: none may be found.
         for outside in [Interval::new(i64::MIN, -1), Interval::new(*size, i64::MAX)] {
-            let mut open = map.open(arena);
+            let mut open = map.to_builder(arena);
             let result = open.results[k];
             open.add_constraint(arena, result, outside);
-            let beyond = open.close(arena)?;
+            let beyond = open.build(arena)?;
             if !is_empty_within(arena, scratch, &beyond, limit)? {
                 return Ok(false);
             }
@@ -380,12 +386,12 @@ pub fn inverse(arena: &mut Arena, scratch: &mut Scratch, map: &IndexingMap) -> R
     }
     let mut found = invert(arena, scratch, &open, limit)?;
     found.simplify(arena, scratch, PointVariables::Replace);
-    found.settle_constraints(arena);
+    found.canonicalize_constraints(arena);
     if !found.known_empty {
         found.remove_unused_ranges(arena)?;
         found.simplify(arena, scratch, PointVariables::Replace);
     }
-    found.close(arena)
+    found.build(arena)
 }
 
 /// The width, 32 or 64, of integers that hold all values of all subexpressions on the domain, partial sums in any order

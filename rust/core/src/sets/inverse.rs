@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::expr::work::Limit;
 use crate::expr::{Arena, Expr, Node, Term};
 use crate::interval::Interval;
-use crate::map::indexing_map::OpenMap;
+use crate::map::indexing_map::MapBuilder;
 use crate::map::names::Names;
 use crate::simplify::Scratch;
 use std::collections::{HashMap, HashSet};
@@ -38,7 +38,7 @@ impl Knowledge {
     }
 
     /// What has one value by a constraint has that value.
-    fn learn_constraints(&mut self, arena: &mut Arena, map: &OpenMap) {
+    fn learn_constraints(&mut self, arena: &mut Arena, map: &MapBuilder) {
         for (e, interval) in map.constraints.iter().filter(|(_, i)| i.is_point()) {
             let value = arena.constant(interval.lower);
             self.learn(*e, value);
@@ -225,7 +225,7 @@ fn rebuilt(arena: &mut Arena, e: Expr, new: &HashMap<Expr, Expr>) -> Result<Opti
 pub(crate) fn determines(
     arena: &mut Arena,
     scratch: &mut Scratch,
-    map: &OpenMap,
+    map: &MapBuilder,
     results: &[Expr],
     wanted: &[usize],
     limit: Limit,
@@ -251,9 +251,9 @@ pub(crate) fn determines(
 pub(crate) fn invert(
     arena: &mut Arena,
     scratch: &mut Scratch,
-    map: &OpenMap,
+    map: &MapBuilder,
     limit: Limit,
-) -> Result<OpenMap> {
+) -> Result<MapBuilder> {
     let count = map.intervals.len();
     let symbols = map.num_dims + map.num_ranges;
     let results = map.results.len();
@@ -311,10 +311,10 @@ pub(crate) fn invert(
 fn inverse_map(
     arena: &mut Arena,
     scratch: &mut Scratch,
-    map: &OpenMap,
+    map: &MapBuilder,
     witnesses: &[Expr],
     ranges: &[Interval],
-) -> Result<OpenMap> {
+) -> Result<MapBuilder> {
     let (count, results) = (map.intervals.len(), map.results.len());
     let symbols = map.num_dims + map.num_ranges;
     let mut intervals: Vec<Interval> = map.results.iter().map(|r| scratch.ranges.bounds(arena, *r)).collect();
@@ -329,13 +329,13 @@ fn inverse_map(
         })
         .collect();
     let witnesses = arena.substitute(witnesses, &moved)?;
-    let mut out = OpenMap {
+    let mut out = MapBuilder {
         intervals,
-        names: Names::settled(std::iter::repeat_n(None, results + ranges.len()).chain(runtimes)),
+        names: Names::canonicalized(std::iter::repeat_n(None, results + ranges.len()).chain(runtimes)),
         num_dims: results,
         num_ranges: ranges.len(),
         results: witnesses[..map.num_dims].to_vec(),
-        ..OpenMap::default()
+        ..MapBuilder::default()
     };
     let mut all = map.results.clone();
     all.extend(map.constraints.iter().map(|(e, _)| *e));

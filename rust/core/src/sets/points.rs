@@ -4,7 +4,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::expr::flat::Dag;
 use crate::expr::Arena;
 use crate::interval::Interval;
-use crate::map::indexing_map::{Form, IndexingMap};
+use crate::map::indexing_map::{IndexingMap, MapKind};
 
 /// What a step found.
 pub enum PointStep {
@@ -173,7 +173,7 @@ impl IndexingMap {
     /// The points of the domain; none where the map is not defined.
     pub fn points(&self, arena: &mut Arena) -> Points {
         let domain = self.domain(arena);
-        let whole = (self.form() == Form::Defined).then(|| domain.intervals.clone());
+        let whole = (self.form() == MapKind::Defined).then(|| domain.intervals.clone());
         Points {
             domain,
             boxes: whole.into_iter().collect(),

@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::expr::work::Limit;
 use crate::expr::Arena;
 use crate::interval::Interval;
-use crate::map::indexing_map::{Form, IndexingMap, OpenMap};
+use crate::map::indexing_map::{IndexingMap, MapBuilder, MapKind};
 use crate::sets::count::BUDGET;
 use crate::sets::image::is_empty_within;
 use crate::simplify::domain::PointVariables;
@@ -32,15 +32,15 @@ pub fn intersect(
     b: &IndexingMap,
 ) -> Result<IndexingMap> {
     match (a.form(), b.form()) {
-        (Form::Undefined, _) | (_, Form::Undefined) => {
+        (MapKind::Undefined, _) | (_, MapKind::Undefined) => {
             return Err(Error::invalid_map("nothing is known about an undefined map"));
         }
-        (Form::KnownEmpty, _) | (_, Form::KnownEmpty) => return Ok(IndexingMap::known_empty(arena)),
+        (MapKind::KnownEmpty, _) | (_, MapKind::KnownEmpty) => return Ok(IndexingMap::known_empty(arena)),
         _ => {}
     }
     check_signature(a, b)?;
-    let mut both = a.open(arena);
-    let mut other = b.open(arena);
+    let mut both = a.to_builder(arena);
+    let mut other = b.to_builder(arena);
     both.state_conditions(arena)?;
     other.state_conditions(arena)?;
     for (v, w) in both.intervals.iter_mut().zip(&other.intervals) {
@@ -53,9 +53,9 @@ pub fn intersect(
         let difference = arena.sub(both.results[k], other.results[k])?;
         both.add_constraint(arena, difference, Interval::point(0));
     }
-    both.settle_constraints(arena);
+    both.canonicalize_constraints(arena);
     both.simplify(arena, scratch, PointVariables::Replace);
-    both.close(arena)
+    both.build(arena)
 }
 
 /// Are the maps equal: one domain, and on it equal results? `None`: they are; else a point of one of the domains where
@@ -73,12 +73,12 @@ pub fn difference(
     }
     let limit = Limit::after(arena, BUDGET);
     match (a.form(), b.form()) {
-        (Form::Defined, Form::Defined) => check_signature(a, b)?,
-        (Form::Undefined, _) | (_, Form::Undefined) => {
+        (MapKind::Defined, MapKind::Defined) => check_signature(a, b)?,
+        (MapKind::Undefined, _) | (_, MapKind::Undefined) => {
             return Err(Error::invalid_map("nothing is known about an undefined map"));
         }
-        (Form::KnownEmpty, _) => return first_point(arena, scratch, b, limit),
-        (_, Form::KnownEmpty) => return first_point(arena, scratch, a, limit),
+        (MapKind::KnownEmpty, _) => return first_point(arena, scratch, b, limit),
+        (_, MapKind::KnownEmpty) => return first_point(arena, scratch, a, limit),
     }
     if let Some(point) = differs_at_some(arena, a, b)? {
         return Ok(Some(point));
@@ -126,9 +126,9 @@ fn first_point(
 }
 
 fn restricted(arena: &mut Arena, map: &IndexingMap, v: usize, interval: Interval) -> Result<IndexingMap> {
-    let mut open = map.open(arena);
+    let mut open = map.to_builder(arena);
     open.intervals[v] = interval;
-    open.close(arena)
+    open.build(arena)
 }
 
 /// Corners and a few inner points of both boxes.
@@ -179,7 +179,7 @@ fn for_each_differing_part(
     b: &IndexingMap,
     mut f: impl FnMut(&mut Arena, IndexingMap) -> Result<bool>,
 ) -> Result<()> {
-    let (mut first, mut second) = (a.open(arena), b.open(arena));
+    let (mut first, mut second) = (a.to_builder(arena), b.to_builder(arena));
     first.state_conditions(arena)?;
     second.state_conditions(arena)?;
     for (one, two) in [(&first, &second), (&second, &first)] {
@@ -208,7 +208,7 @@ fn for_each_differing_part(
 /// `f` of `map` where `e` lies below and where it lies above `interval`, until it says to stop.
 fn outside(
     arena: &mut Arena,
-    map: &OpenMap,
+    map: &MapBuilder,
     e: crate::expr::Expr,
     interval: Interval,
     f: &mut impl FnMut(&mut Arena, IndexingMap) -> Result<bool>,
@@ -218,8 +218,8 @@ fn outside(
     for side in [below, above].into_iter().flatten() {
         let mut part = map.clone();
         part.add_constraint(arena, e, side);
-        let closed = part.close(arena)?;
-        if closed.form() == Form::Defined && f(arena, closed)? {
+        let closed = part.build(arena)?;
+        if closed.form() == MapKind::Defined && f(arena, closed)? {
             return Ok(true);
         }
     }

@@ -10,7 +10,7 @@ use smallvec::{smallvec, SmallVec};
 use std::collections::HashMap;
 
 /// One pass over the constraints.
-pub(crate) struct Pass<'a> {
+pub(crate) struct ConstraintPropagation<'a> {
     pub(crate) bounds: &'a mut Vec<Interval>,
     pub(crate) kept: Vec<(Expr, Interval)>,
     /// Would a pass over what is kept perhaps do more?
@@ -35,14 +35,14 @@ struct Assumption {
 /// Constraints that a pass left as they are, and that left the box as it is: until bounds of their variables change, they
 /// need not be looked at again.
 #[derive(Default)]
-pub(crate) struct Quiet {
+pub(crate) struct StableConstraints {
     /// Those of the rounds before, in the order of their ids.
     known: Vec<(Expr, Interval)>,
     /// Those of this round.
     found: Vec<(Expr, Interval)>,
 }
 
-impl Quiet {
+impl StableConstraints {
     #[inline]
     pub(crate) fn holds(&self, e: Expr, interval: Interval) -> bool {
         !self.known.is_empty()
@@ -79,10 +79,17 @@ impl Quiet {
 /// What is still to be assumed.
 type Work = SmallVec<[Assumption; 4]>;
 
-impl<'a> Pass<'a> {
+impl<'a> ConstraintPropagation<'a> {
     pub(crate) fn new(bounds: &'a mut Vec<Interval>) -> Self {
         let places = HashMap::new();
-        Pass { bounds, kept: Vec::new(), changed: false, tightened: false, empty: false, places }
+        ConstraintPropagation {
+            bounds,
+            kept: Vec::new(),
+            changed: false,
+            tightened: false,
+            empty: false,
+            places,
+        }
     }
 
     /// Take `e in interval` into the domain. `e` is simplified on the box. True where that is kept as it is and tells
@@ -98,7 +105,7 @@ impl<'a> Pass<'a> {
     }
 
     /// Keep a constraint that a pass before left as it is.
-    pub(crate) fn keep_quiet(&mut self, s: &mut Simplifier<'_>, e: Expr, interval: Interval) {
+    pub(crate) fn keep_stable(&mut self, s: &mut Simplifier<'_>, e: Expr, interval: Interval) {
         if !self.joins_kept(s, e, interval) {
             self.push_kept(e, interval);
         }

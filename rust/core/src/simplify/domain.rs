@@ -6,7 +6,7 @@
 
 use crate::expr::{Arena, Expr, Node, Tag, Term};
 use crate::interval::Interval;
-use crate::simplify::constraints::{shifted_back, Pass, Quiet};
+use crate::simplify::constraints::{shifted_back, ConstraintPropagation, StableConstraints};
 use crate::simplify::facts::{normal_form, EqualVariables};
 use crate::simplify::trace::Step;
 use crate::simplify::{Scratch, Simplifier, Status};
@@ -23,9 +23,9 @@ pub enum PointVariables {
     Keep,
 }
 
-/// A box, constraints on it, and results, all in one arena; simplified in place by [`Problem::simplify`].
+/// A box, constraints on it, and results, all in one arena; simplified in place by [`DomainSimplifier::simplify`].
 #[derive(Clone, Debug, Default)]
-pub struct Problem {
+pub struct DomainSimplifier {
     /// The bounds of variable 0, 1, ...
     pub bounds: Vec<Interval>,
     /// `expression in interval`.
@@ -36,7 +36,7 @@ pub struct Problem {
     pub points: PointVariables,
 }
 
-/// What [`Problem::simplify`] found out.
+/// What [`DomainSimplifier::simplify`] found out.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// Whether the budget sufficed.
@@ -50,7 +50,7 @@ pub struct Outcome {
 /// Rounds of tightening before the domain is left as it was stated.
 const ROUNDS: usize = 256;
 /// Once in so many rounds, constraints are compared with each other though bounds still move.
-const PATIENCE: usize = 4;
+const COMPARISON_INTERVAL: usize = 4;
 /// With more constraints than this, they are not simplified with each other as facts.
 const CONSTRAINTS_COMPARED: usize = 12;
 
@@ -79,11 +79,11 @@ const SMALL: usize = 500;
 /// What a round of tightening did.
 enum Round {
     Moved,
-    Settled,
+    Unchanged,
     Empty,
 }
 
-impl Problem {
+impl DomainSimplifier {
     /// Simplify constraints and results; the values of the results on the domain, and the domain, stay as they are.
     pub fn simplify(&mut self, arena: &mut Arena, scratch: &mut Scratch) -> Outcome {
         self.run(arena, scratch, false)
@@ -107,8 +107,8 @@ impl Problem {
         }
         s.start_on(self.visible_bounds());
         self.state_conditions(&mut s);
-        self.drop_implied(&mut s, &Quiet::default());
-        let empty = !self.constraints.is_empty() && self.simplify_domain(&mut s);
+        self.drop_implied(&mut s, &StableConstraints::default());
+        let empty = !self.constraints.is_empty() && self.propagate_constraints(&mut s);
         if !empty {
             s.allow_rest();
             for r in &mut self.results {
@@ -165,9 +165,9 @@ impl Problem {
 
     /// Drop what the box says. Most constraints of composed maps are such: they need no simplification.
     #[inline]
-    fn drop_implied(&mut self, s: &mut Simplifier<'_>, quiet: &Quiet) {
+    fn drop_implied(&mut self, s: &mut Simplifier<'_>, stable: &StableConstraints) {
         self.constraints.retain(|&(e, interval)| {
-            let implied = !quiet.holds(e, interval) && interval.covers(s.bounds(e));
+            let implied = !stable.holds(e, interval) && interval.covers(s.bounds(e));
             if implied {
                 s.note_constraint("constraint-implied", (e, interval), &[]);
             }
@@ -177,27 +177,27 @@ impl Problem {
 
     /// Tighten until nothing changes; true where the domain was found to hold no point.
     #[inline]
-    fn simplify_domain(&mut self, s: &mut Simplifier<'_>) -> bool {
+    fn propagate_constraints(&mut self, s: &mut Simplifier<'_>) -> bool {
         let bounds: SmallVec<[Interval; 8]> = SmallVec::from_slice(&self.bounds);
         let mut stated = Vec::new();
-        let mut quiet = Quiet::default();
+        let mut stable = StableConstraints::default();
         for round in 1..=ROUNDS {
             self.sort_constraints(s);
             let given = std::mem::take(&mut self.constraints);
             let before: SmallVec<[Interval; 8]> = SmallVec::from_slice(&self.bounds);
-            let done = self.tighten(s, &given, round % PATIENCE == 0, &mut quiet);
+            let done = self.tighten(s, &given, round % COMPARISON_INTERVAL == 0, &mut stable);
             if round == 1 {
                 stated = given;
             }
             match done {
                 Round::Empty => return true,
                 _ if s.status() == Status::BudgetExhausted => break,
-                Round::Settled => return false,
+                Round::Unchanged => return false,
                 Round::Moved => {}
             }
-            quiet.end_round(s.arena, &before, &self.bounds);
+            stable.end_round(s.arena, &before, &self.bounds);
             s.start_on(self.visible_bounds());
-            self.drop_implied(s, &quiet);
+            self.drop_implied(s, &stable);
             if self.constraints.is_empty() {
                 return false;
             }
@@ -217,17 +217,17 @@ impl Problem {
         s: &mut Simplifier<'_>,
         given: &[(Expr, Interval)],
         compare: bool,
-        quiet: &mut Quiet,
+        stable: &mut StableConstraints,
     ) -> Round {
-        let mut pass = Pass::new(&mut self.bounds);
+        let mut pass = ConstraintPropagation::new(&mut self.bounds);
         for &(stated, interval) in given {
-            if quiet.holds(stated, interval) {
-                pass.keep_quiet(s, stated, interval);
+            if stable.holds(stated, interval) {
+                pass.keep_stable(s, stated, interval);
                 continue;
             }
             let e = s.simplify(stated);
             if pass.assume(s, e, interval) && e == stated {
-                quiet.add(e, interval);
+                stable.add(e, interval);
             }
             if pass.empty {
                 return Round::Empty;
@@ -236,7 +236,7 @@ impl Problem {
         let (changed, tightened) = (pass.changed, pass.tightened);
         self.constraints = pass.kept;
         if self.constraints.is_empty() && !changed {
-            return Round::Settled; // and what was derived from the box holds on
+            return Round::Unchanged; // and what was derived from the box holds on
         }
         self.sort_constraints(s);
         let same = !changed || (!tightened && self.constraints == given);
@@ -247,7 +247,7 @@ impl Problem {
             return Round::Moved;
         }
         self.restate_facts(s, None);
-        Round::Settled
+        Round::Unchanged
     }
 
     fn sort_constraints(&mut self, s: &Simplifier<'_>) {

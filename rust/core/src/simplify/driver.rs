@@ -5,10 +5,10 @@
 
 use crate::error::Result;
 use crate::expr::canonical::gcd_with;
-use crate::expr::traversal::{compute_all, BottomUp, DEEPEST_CALL};
+use crate::expr::traversal::{compute_all, BottomUp, MAX_NESTING};
 use crate::expr::{Arena, Expr, Node, Tag, Term};
 use crate::interval::Interval;
-use crate::simplify::domain::Problem;
+use crate::simplify::domain::DomainSimplifier;
 use crate::simplify::range::{Info, Ranges};
 use crate::simplify::rules::{self, RuleId};
 use crate::simplify::trace::Step;
@@ -30,7 +30,7 @@ pub enum Status {
 pub struct Scratch {
     pub(crate) ranges: Ranges,
     /// The lists of the map that is worked on.
-    pub(crate) lists: Problem,
+    pub(crate) lists: DomainSimplifier,
     memo: Vec<Expr>,
     costs: Vec<u32>,
     widths: Vec<Option<Width>>,
@@ -38,13 +38,13 @@ pub struct Scratch {
 
 /// Units of work (see `work.rs`) that a call may spend: so many for each node and operand of the input, and a floor.
 const BUDGET_PER_OPERAND: u64 = 400;
-const SMALLEST_BUDGET: u64 = 200_000;
+const MIN_BUDGET: u64 = 200_000;
 /// What asking for the form of a node costs, beside the work of the rules: tables are looked up.
 const NODE_COST: u64 = 4;
 /// How deep rules may call constructors that call rules.
-const DEEPEST: u32 = 24;
+const MAX_DEPTH: u32 = 24;
 /// How often a result is looked at again after its digits were spelled otherwise.
-const MOST_TURNS: usize = 6;
+const MAX_TURNS: usize = 6;
 
 /// Constructors that know a domain.
 pub struct Simplifier<'a> {
@@ -64,11 +64,11 @@ pub struct Simplifier<'a> {
     /// How many calls go down the operands of nodes, one within the other.
     nesting: u32,
     /// The nodes whose rules are being tried, outermost first.
-    open: [Expr; DEEPEST as usize],
+    active: [Expr; MAX_DEPTH as usize],
     /// The last dividend and divisor that there was no split for, on the domain as it is.
     pub(crate) unsplit: Option<(Expr, i64)>,
     /// Was a node left as it is because its rules were being tried already, or for its depth?
-    hasty: bool,
+    is_incomplete: bool,
     trace: Option<Vec<Step>>,
 }
 
@@ -78,21 +78,21 @@ impl<'a> Simplifier<'a> {
         scratch.memo.clear();
         scratch.costs.clear();
         scratch.widths.clear();
-        let limit = arena.work() + SMALLEST_BUDGET;
+        let limit = arena.work() + MIN_BUDGET;
         Simplifier {
             arena,
             ranges: &mut scratch.ranges,
             memo: &mut scratch.memo,
             costs: &mut scratch.costs,
             widths: &mut scratch.widths,
-            budget: SMALLEST_BUDGET,
+            budget: MIN_BUDGET,
             limit,
             exhausted: false,
             depth: 0,
             nesting: 0,
-            open: [NONE; DEEPEST as usize],
+            active: [NONE; MAX_DEPTH as usize],
             unsplit: None,
-            hasty: false,
+            is_incomplete: false,
             trace: None,
         }
     }
@@ -127,7 +127,7 @@ impl<'a> Simplifier<'a> {
 
     /// Allow as much work on the domain as one of `size` nodes and operands may take.
     pub(crate) fn allow(&mut self, size: usize) {
-        self.budget = SMALLEST_BUDGET.max(BUDGET_PER_OPERAND * size as u64);
+        self.budget = MIN_BUDGET.max(BUDGET_PER_OPERAND * size as u64);
         self.limit = self.arena.work() + self.budget / 2;
     }
 
@@ -169,12 +169,12 @@ impl<'a> Simplifier<'a> {
         let mut last = e;
         // Where a sum is known to have one value, there are several forms of one cost.
         let equalities = self.ranges.facts.has_equalities;
-        for _ in 0..MOST_TURNS {
-            self.hasty = false;
+        for _ in 0..MAX_TURNS {
+            self.is_incomplete = false;
             let replaced = if equalities { self.replace_equal_variables(last) } else { last };
             let simple = self.simplify(replaced);
-            let next = self.refit(simple);
-            let one_form = !equalities && !self.hasty;
+            let next = self.extract(simple);
+            let one_form = !equalities && !self.is_incomplete;
             if next == last || (one_form && next == simple) {
                 return next;
             }
@@ -207,11 +207,11 @@ impl<'a> Simplifier<'a> {
     }
 
     /// The cheapest spelling of the digits of a sum.
-    fn refit(&mut self, e: Expr) -> Expr {
+    fn extract(&mut self, e: Expr) -> Expr {
         if !matches!(self.arena.tag(e), Tag::Sum) {
             return e;
         }
-        rules::refit::apply(self, e).unwrap_or(e)
+        rules::extraction::apply(self, e).unwrap_or(e)
     }
 
     /// What is known of `e`.
@@ -250,18 +250,18 @@ impl<'a> Simplifier<'a> {
         if let Some(done) = self.memoised(e) {
             return done;
         }
-        if self.nesting == DEEPEST_CALL {
+        if self.nesting == MAX_NESTING {
             compute_all(self, e);
             return self.memoised(e).unwrap_or(e);
         }
         self.nesting += 1;
         let same = if let Some((a, b)) = self.arena.as_division(e) {
             // Both, whatever the first is.
-            self.stays(a) & self.stays(b)
+            self.is_unchanged(a) & self.is_unchanged(b)
         } else {
             let (mut same, mut k) = (true, 0);
             while let Some(operand) = self.arena.operand(e, k) {
-                same &= self.stays(operand);
+                same &= self.is_unchanged(operand);
                 k += 1;
             }
             same
@@ -272,7 +272,7 @@ impl<'a> Simplifier<'a> {
 
     /// Is `e` as it is when it is simplified?
     #[inline]
-    fn stays(&mut self, e: Expr) -> bool {
+    fn is_unchanged(&mut self, e: Expr) -> bool {
         let new = match self.memoised(e) {
             Some(new) => new,
             None => self.simplify(e),
@@ -319,8 +319,8 @@ impl<'a> Simplifier<'a> {
         let memo = &self.memo;
         let at = |o: Expr| memo.get(o.index()).copied().filter(|m| *m != NONE).unwrap_or(o);
         match self.arena.with_operands(e, at) {
-            Ok(built) if built != e && self.depth < DEEPEST && self.spend(1) => {
-                self.open[self.depth as usize] = NONE;
+            Ok(built) if built != e && self.depth < MAX_DEPTH && self.spend(1) => {
+                self.active[self.depth as usize] = NONE;
                 self.depth += 1;
                 let out = self.simplify(built);
                 self.depth -= 1;
@@ -337,17 +337,17 @@ impl<'a> Simplifier<'a> {
 
     #[inline(always)]
     fn apply_rules(&mut self, e: Expr) -> Expr {
-        let settled = self.settle(e);
-        if settled != e || !self.spend(NODE_COST) {
-            return settled;
+        let known = self.apply_facts(e);
+        if known != e || !self.spend(NODE_COST) {
+            return known;
         }
         // A rule that asks for the form of what it is asked about would ask for ever.
         let depth = self.depth as usize;
-        if depth >= self.open.len() || self.open[..depth].contains(&e) {
-            self.hasty = true;
+        if depth >= self.active.len() || self.active[..depth].contains(&e) {
+            self.is_incomplete = true;
             return e;
         }
-        self.open[depth] = e;
+        self.active[depth] = e;
         self.depth += 1;
         let out = match self.arena.tag(e) {
             Tag::Sum => rules::sum::apply(self, e),
@@ -363,7 +363,7 @@ impl<'a> Simplifier<'a> {
 
     /// A node whose bounds are one value is that value.
     #[inline(always)]
-    fn settle(&mut self, e: Expr) -> Expr {
+    fn apply_facts(&mut self, e: Expr) -> Expr {
         if let Some(other) = self.ranges.facts.equal.get(&e).copied() {
             let other = self.simplify(other);
             return self.applied(RuleId::EqualityUsed, e, other);
@@ -454,9 +454,9 @@ impl<'a> Simplifier<'a> {
         if let Some(cost) = self.known_cost(e) {
             return cost;
         }
-        if self.nesting == DEEPEST_CALL {
+        if self.nesting == MAX_NESTING {
             compute_all(&mut Costing(self), e);
-            return self.known_cost(e).unwrap_or(LARGEST_COST);
+            return self.known_cost(e).unwrap_or(MAX_COST);
         }
         self.nesting += 1;
         let mut k = 0;
@@ -488,7 +488,7 @@ impl<'a> Simplifier<'a> {
     }
 
     fn own_cost(&self, e: Expr) -> u32 {
-        let at = |o: Expr| self.known_cost(o).unwrap_or(LARGEST_COST);
+        let at = |o: Expr| self.known_cost(o).unwrap_or(MAX_COST);
         let cost = match self.arena.node(e) {
             Node::Variable(_) | Node::Constant(_) => 0u32,
             Node::FloorDiv(a, b) | Node::Mod(a, b) => at(a).saturating_add(at(b)).saturating_add(4),
@@ -518,12 +518,12 @@ impl<'a> Simplifier<'a> {
                 terms.iter().fold(joins.saturating_add(coefficients), |c, t| c.saturating_add(at(t.expr)))
             }
         };
-        cost.min(LARGEST_COST)
+        cost.min(MAX_COST)
     }
 }
 
 /// No cost is larger: it stands for any that is.
-const LARGEST_COST: u32 = u32::MAX - 1;
+const MAX_COST: u32 = u32::MAX - 1;
 
 impl BottomUp for Simplifier<'_> {
     fn arena(&self) -> &Arena {

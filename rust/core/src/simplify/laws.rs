@@ -77,13 +77,13 @@ pub fn law_named(name: &str) -> Option<Law> {
 laws! {
     Constructor, "sum-flat", "sum", "a * (b * x + c) + y = a * b * x + y + a * c", "none";
     Constructor, "sum-terms-join", "sum", "a * x + b * x = (a + b) * x, 0 * x = 0", "none";
-    Constructor, "sum-remainder-joins-quotient", "sum", "c * (x % m) + c * m * (z / m) = c * z", "m > 0, x % m = z % m";
-    Constructor, "sum-digits-join", "sum", "x % u + u * (y % v) = (z + u * (y - z / u)) % (u * v)", "u > 0, v > 0, x % u = z % u";
+    Constructor, "sum-remainder-recombines", "sum", "c * (x % m) + c * m * (z / m) = c * z", "m > 0, x % m = z % m";
+    Constructor, "sum-digits-recombine", "sum", "x % u + u * (y % v) = (z + u * (y - z / u)) % (u * v)", "u > 0, v > 0, x % u = z % u";
     Constructor, "sum-difference-is-quotient", "sum", "c * x - c * (x % m) = c * m * (x / m)", "m > 0";
     Constructor, "sum-difference-is-remainder", "sum", "c * x - c * m * (x / m) = c * (x % m)", "m > 0";
     Constructor, "quotient-divisor-negative", "floordiv", "x / -m = -x / m", "m > 0";
     Constructor, "quotient-divisor-one", "floordiv", "x / 1 = x", "none";
-    Constructor, "quotient-joins-quotient", "floordiv", "x / b / c = x / (b * c)", "b > 0, c > 0";
+    Constructor, "quotient-of-quotient", "floordiv", "x / b / c = x / (b * c)", "b > 0, c > 0";
     Constructor, "quotient-of-remainder", "floordiv", "x % (c * k) / c = x / c % k", "c > 0, k > 0";
     Constructor, "quotient-multiples-leave", "floordiv", "(c * x + y) / c = x + y / c", "c > 0";
     Constructor, "quotient-common-factor", "floordiv", "(g * x + r) / (g * d) = (x + r / g) / d", "g > 0, d > 0";

@@ -3,7 +3,7 @@
 //! The domain is a box of variables and facts from constraints: bounds of linear forms, and congruences. A fact is
 //! stored for the form without its constant, divided by its content, with a positive leading coefficient.
 
-use crate::expr::traversal::{compute_all, BottomUp, DEEPEST_CALL};
+use crate::expr::traversal::{compute_all, BottomUp, MAX_NESTING};
 use crate::expr::{variable_bit, Arena, Expr, Leaf, Node, Tag, Term};
 use crate::int::{div_mod_positive, gcd_i64};
 use crate::interval::Interval;
@@ -206,7 +206,7 @@ impl Ranges {
     fn derive(&mut self, arena: &mut Arena, e: Expr) -> Info {
         // All is known of variables.
         if !arena.is_linear(e) {
-            if self.nesting == DEEPEST_CALL {
+            if self.nesting == MAX_NESTING {
                 compute_all(&mut Deriving { ranges: self, arena }, e);
                 return self.operand(arena, e);
             }
@@ -292,8 +292,8 @@ impl Ranges {
                 let upper = if below { largest.min(a.bounds.upper) } else { largest };
                 Info::of(Interval::new(0, upper))
             }
-            Node::Min(args) => Self::of_lattice(args.iter().map(|a| self.operand(arena, *a)), Interval::min),
-            Node::Max(args) => Self::of_lattice(args.iter().map(|a| self.operand(arena, *a)), Interval::max),
+            Node::Min(args) => Self::of_min_max(args.iter().map(|a| self.operand(arena, *a)), Interval::min),
+            Node::Max(args) => Self::of_min_max(args.iter().map(|a| self.operand(arena, *a)), Interval::max),
             Node::Product(args) => self.of_product(arena, args),
         }
     }
@@ -414,7 +414,7 @@ impl Ranges {
             .tightened()
     }
 
-    fn of_lattice(parts: impl Iterator<Item = Info>, f: fn(Interval, Interval) -> Interval) -> Info {
+    fn of_min_max(parts: impl Iterator<Item = Info>, f: fn(Interval, Interval) -> Interval) -> Info {
         let mut all: Option<Info> = None;
         for p in parts {
             all = Some(match all {

@@ -1,6 +1,6 @@
 //! A bracket that is being read: the terms of its sum, and the product that comes next.
 
-use super::seen::Seen;
+use super::parse_cache::ParseCache;
 use crate::error::{Error, Result};
 use crate::expr::{Arena, Expr, Tag, Term};
 
@@ -55,7 +55,7 @@ impl Value {
     pub(super) fn under(
         self,
         arena: &mut Arena,
-        seen: &mut Seen,
+        seen: &mut ParseCache,
         operator: Operator,
         n: i64,
     ) -> Option<Value> {
@@ -231,11 +231,17 @@ pub(super) struct Lists {
     pub(super) terms: Vec<Term>,
     pub(super) args: Vec<Expr>,
     pub(super) factors: Vec<Expr>,
-    pub(super) seen: Seen,
+    pub(super) seen: ParseCache,
 }
 
 #[inline]
-fn divide(arena: &mut Arena, seen: &mut Seen, operator: Operator, left: Value, right: Value) -> Result<Expr> {
+fn divide(
+    arena: &mut Arena,
+    seen: &mut ParseCache,
+    operator: Operator,
+    left: Value,
+    right: Value,
+) -> Result<Expr> {
     let a = left.node(arena)?;
     let tag = if operator == Operator::Mod { Tag::Mod } else { Tag::FloorDiv };
     if right.expr.is_none() && operator != Operator::CeilDiv {

@@ -1,6 +1,6 @@
-//! Reading the variables in front of the arrow of a map, and what their names mean behind it.
+//! ReadScratch the variables in front of the arrow of a map, and what their names mean behind it.
 
-use super::read_expr::{Reading, VariableNames};
+use super::read_expr::{ReadScratch, VariableNames};
 use super::scan::{is_name_byte, name_key, short_number, usual_lower, Scanner};
 use crate::error::{Error, Result};
 use crate::interval::Interval;
@@ -207,14 +207,14 @@ impl<'t> Header<'t> {
 
     /// The names as a value; they return from text to text.
     #[inline]
-    pub(super) fn names(&self, reading: &mut Reading) -> Names {
+    pub(super) fn names(&self, reading: &mut ReadScratch) -> Names {
         if self.custom.is_empty() {
             return Names::default();
         }
         self.kept_names(reading)
     }
 
-    fn kept_names(&self, reading: &mut Reading) -> Names {
+    fn kept_names(&self, reading: &mut ReadScratch) -> Names {
         if let Some(known) = reading.names.iter().find(|n| self.are(n)) {
             return known.clone();
         }

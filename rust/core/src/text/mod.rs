@@ -4,23 +4,23 @@
 //! (d0, d1)[s0]{rt0} -> (d0 * 8 + s0, d1 floordiv 4 + rt0), domain: d0 in [0, 3], .., d0 + s0 in [0, 9]
 //! ```
 //!
-//! Reading goes straight from bytes into an arena, with a stack of its own: no depth of nesting overflows anything.
+//! ReadScratch goes straight from bytes into an arena, with a stack of its own: no depth of nesting overflows anything.
 //! Printing chooses the cheapest spelling of a canonical node.
 
 mod frame;
 mod header;
+mod parse_cache;
 mod read_expr;
 mod read_map;
 mod scan;
-mod seen;
 mod write_expr;
 mod write_map;
 mod write_sum;
 
-pub use read_expr::{read_expr, Reading, VariableNames};
+pub use read_expr::{read_expr, ReadScratch, VariableNames};
 pub use read_map::{read_indexing_map, read_symbolic_map};
 pub use write_expr::{write_expr, Style};
 pub use write_map::{write_indexing_map, write_symbolic_map};
 
 /// The longest text that is printed, in bytes: shared subexpressions can make a text exponentially long.
-pub const LONGEST_TEXT: usize = 1 << 26;
+pub const MAX_TEXT_LENGTH: usize = 1 << 26;

@@ -1,4 +1,4 @@
-//! Reading an expression: a loop over operands and operators, with a stack of open brackets.
+//! ReadScratch an expression: a loop over operands and operators, with a stack of open brackets.
 //!
 //! All of `* / // % floordiv ceildiv mod` bind alike, from the left; a unary minus binds closest. A bracket collects the
 //! terms of its sum, and makes one node of them when it closes: a sum of n terms costs one sort, not n sums.
@@ -7,7 +7,7 @@ use super::frame::{Bracket, Frame, Lists, Operator, Sum, Value};
 use super::scan::{short_number, Scanner};
 use crate::error::{Error, Result};
 use crate::expr::{Arena, Expr};
-use crate::map::indexing_map::OpenMap;
+use crate::map::indexing_map::MapBuilder;
 use crate::map::names::Names;
 
 /// What names mean while an expression is read.
@@ -25,21 +25,21 @@ pub trait VariableNames {
 
 /// Memory that reading works in; kept between readings.
 #[derive(Default, Debug)]
-pub struct Reading {
+pub struct ReadScratch {
     /// The brackets around the one that is being read.
     outer: Vec<Frame>,
     lists: Lists,
     pub(super) names: Vec<Names>,
     pub(super) bounded: Vec<bool>,
     /// Boxed, for it is taken out while it is filled.
-    pub(super) map: Option<Box<OpenMap>>,
+    pub(super) map: Option<Box<MapBuilder>>,
 }
 
 /// Read an expression from the whole of `text`.
 pub fn read_expr(
     text: &str,
     arena: &mut Arena,
-    reading: &mut Reading,
+    reading: &mut ReadScratch,
     names: &impl VariableNames,
 ) -> Result<Expr> {
     let mut scanner = Scanner::new(text);
@@ -56,7 +56,7 @@ pub fn read_expr(
 pub(super) fn expr<N: VariableNames>(
     scanner: &mut Scanner<'_>,
     arena: &mut Arena,
-    reading: &mut Reading,
+    reading: &mut ReadScratch,
     names: &N,
 ) -> Result<Expr> {
     scanner.skip_space();
@@ -112,7 +112,7 @@ fn any_variable<'t, N: VariableNames>(
 fn any_expr<N: VariableNames>(
     scanner: &mut Scanner<'_>,
     arena: &mut Arena,
-    reading: &mut Reading,
+    reading: &mut ReadScratch,
     names: &N,
     (start, sum, mut first): (usize, Sum, Option<Value>),
 ) -> Result<Expr> {
@@ -240,7 +240,7 @@ fn usual_operator(text: &[u8]) -> Option<(Operator, i64, &[u8])> {
     Some((operator, n, rest))
 }
 
-impl Reading {
+impl ReadScratch {
     /// Before another text is read.
     pub(super) fn begin(&mut self) {
         self.lists.seen.next_text();

@@ -1,19 +1,19 @@
-//! Reading maps: results, and the domain.
+//! ReadScratch maps: results, and the domain.
 
 use super::header::{read_header, Header};
-use super::read_expr::{expr, variable, Reading};
+use super::read_expr::{expr, variable, ReadScratch};
 use super::scan::{usual_interval, Scanner};
 use crate::error::Result;
 use crate::expr::{Arena, Expr};
 use crate::interval::Interval;
-use crate::map::indexing_map::{IndexingMap, OpenMap};
+use crate::map::indexing_map::{IndexingMap, MapBuilder};
 use crate::map::symbolic_map::SymbolicMap;
 
 #[inline]
 fn results(
     scanner: &mut Scanner<'_>,
     arena: &mut Arena,
-    reading: &mut Reading,
+    reading: &mut ReadScratch,
     header: &Header<'_>,
     results: &mut Vec<Expr>,
 ) -> Result<()> {
@@ -45,9 +45,9 @@ fn results(
 fn any_bounds(
     scanner: &mut Scanner<'_>,
     arena: &mut Arena,
-    reading: &mut Reading,
+    reading: &mut ReadScratch,
     header: &Header<'_>,
-    map: &mut OpenMap,
+    map: &mut MapBuilder,
     bounded: &mut Bounded<'_>,
 ) -> Result<()> {
     let start = scanner.rest;
@@ -99,7 +99,7 @@ struct Bounded<'h> {
 
 impl Bounded<'_> {
     /// Give variable `v` its bounds, or more of them.
-    fn set(&mut self, map: &mut OpenMap, v: usize, bounds: Interval) {
+    fn set(&mut self, map: &mut MapBuilder, v: usize, bounds: Interval) {
         let (known, count) = (map.intervals.len(), self.header.num_variables);
         if v == known {
             map.intervals.push(bounds);
@@ -115,7 +115,7 @@ impl Bounded<'_> {
         *own = if old { own.intersect(bounds) } else { bounds };
     }
 
-    fn first_without(&self, map: &OpenMap) -> Option<usize> {
+    fn first_without(&self, map: &MapBuilder) -> Option<usize> {
         if self.each.is_empty() {
             return (map.intervals.len() < self.header.num_variables).then_some(map.intervals.len());
         }
@@ -128,9 +128,9 @@ impl Bounded<'_> {
 fn domain(
     scanner: &mut Scanner<'_>,
     arena: &mut Arena,
-    reading: &mut Reading,
+    reading: &mut ReadScratch,
     header: &Header<'_>,
-    map: &mut OpenMap,
+    map: &mut MapBuilder,
 ) -> Result<()> {
     let mut bounded = Bounded { header, each: std::mem::take(&mut reading.bounded) };
     bounded.each.clear();
@@ -149,7 +149,7 @@ fn domain(
 }
 
 /// Read an indexing map from the whole of `text`, into the arena.
-pub fn read_indexing_map(text: &str, arena: &mut Arena, reading: &mut Reading) -> Result<IndexingMap> {
+pub fn read_indexing_map(text: &str, arena: &mut Arena, reading: &mut ReadScratch) -> Result<IndexingMap> {
     let mut scanner = Scanner::new(text);
     match scanner.peek() {
         b'U' if scanner.take_word("UNDEFINED") => {
@@ -166,7 +166,7 @@ pub fn read_indexing_map(text: &str, arena: &mut Arena, reading: &mut Reading) -
         _ => {}
     }
     let mut map = reading.map.take().unwrap_or_default();
-    let result = read_parts(&mut scanner, arena, reading, &mut map).and_then(|()| map.take_value(arena));
+    let result = read_parts(&mut scanner, arena, reading, &mut map).and_then(|()| map.take_map(arena));
     reading.map = Some(map);
     result
 }
@@ -175,8 +175,8 @@ pub fn read_indexing_map(text: &str, arena: &mut Arena, reading: &mut Reading) -
 fn read_parts(
     scanner: &mut Scanner<'_>,
     arena: &mut Arena,
-    reading: &mut Reading,
-    map: &mut OpenMap,
+    reading: &mut ReadScratch,
+    map: &mut MapBuilder,
 ) -> Result<()> {
     reading.begin();
     map.clear();
@@ -210,7 +210,7 @@ fn before_domain(scanner: &mut Scanner<'_>, header: &Header<'_>) -> Result<()> {
 }
 
 /// Read a symbolic map from the whole of `text`; runtime variables are symbols after the ranges.
-pub fn read_symbolic_map(text: &str, arena: &mut Arena, reading: &mut Reading) -> Result<SymbolicMap> {
+pub fn read_symbolic_map(text: &str, arena: &mut Arena, reading: &mut ReadScratch) -> Result<SymbolicMap> {
     let mut scanner = Scanner::new(text);
     reading.begin();
     let (mut header, mut found) = (Header::default(), Vec::new());

@@ -4,7 +4,7 @@
 //! `x ceildiv 8`, `a * 4 + b * 4` is `(a + b) * 4`. Where two spellings cost the same, the shorter way to read wins:
 //! positive terms first, constants last.
 
-use super::LONGEST_TEXT;
+use super::MAX_TEXT_LENGTH;
 use crate::error::{Error, ErrorKind, Result};
 use crate::expr::flat::Dag;
 use crate::expr::flat_nodes::Entry;
@@ -65,7 +65,7 @@ pub(crate) struct Writer<'d> {
     pub(super) items: Vec<Item>,
 }
 
-/// The text of one expression. Error: it would be longer than [`LONGEST_TEXT`].
+/// The text of one expression. Error: it would be longer than [`MAX_TEXT_LENGTH`].
 pub fn write_expr(dag: &Dag, root: usize, style: Style, name: &dyn Fn(u32, &mut String)) -> Result<String> {
     let mut out = String::new();
     Writer::new(dag, style).root(root, &mut out, name)?;
@@ -108,10 +108,12 @@ impl<'d> Writer<'d> {
                 }
                 Task::Group(first, end) => self.layout(first as usize, end as usize, 0, Level::Factor),
             }
-            if out.len() > LONGEST_TEXT {
+            if out.len() > MAX_TEXT_LENGTH {
                 return Err(Error::new(
                     ErrorKind::Unsupported,
-                    format!("the text would be longer than {LONGEST_TEXT} bytes: too much of it is shared"),
+                    format!(
+                        "the text would be longer than {MAX_TEXT_LENGTH} bytes: too much of it is shared"
+                    ),
                 ));
             }
         }

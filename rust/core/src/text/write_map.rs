@@ -4,7 +4,7 @@ use super::write_expr::{write_expr, Style, Writer};
 use crate::error::Result;
 use crate::expr::flat::Dag;
 use crate::interval::Interval;
-use crate::map::indexing_map::{Form, IndexingMap};
+use crate::map::indexing_map::{IndexingMap, MapKind};
 use crate::map::names::{kind_of, place_of};
 use crate::map::symbolic_map::SymbolicMap;
 use std::fmt::Write;
@@ -25,12 +25,12 @@ fn bounds(out: &mut String, interval: Interval) {
     let _ = write!(out, " in [{}, {}]", interval.lower, interval.upper);
 }
 
-/// The text of an indexing map. Error: it would be longer than [`super::LONGEST_TEXT`].
+/// The text of an indexing map. Error: it would be longer than [`super::MAX_TEXT_LENGTH`].
 pub fn write_indexing_map(map: &IndexingMap, style: Style) -> Result<String> {
     match map.form() {
-        Form::Undefined => return Ok("UNDEFINED".to_owned()),
-        Form::KnownEmpty => return Ok("KNOWN EMPTY".to_owned()),
-        Form::Defined => {}
+        MapKind::Undefined => return Ok("UNDEFINED".to_owned()),
+        MapKind::KnownEmpty => return Ok("KNOWN EMPTY".to_owned()),
+        MapKind::Defined => {}
     }
     let (dims, ranges) = (map.num_dims(), map.num_ranges());
     let name = |i: usize, out: &mut String| match map.names().get(i) {

@@ -1,16 +1,16 @@
 //! The laws that need a domain, by operator family, and the table that names them.
 //!
-//! A law that is true for all integers belongs to the constructors (`canonical.rs`, `lattice.rs`). A rule here is one
+//! A law that is true for all integers belongs to the constructors (`canonical.rs`, `min_max.rs`). A rule here is one
 //! line of [`RULES`] and one short function that answers "no match" before it builds anything. Each application makes
 //! the expression smaller: `progress.rs` says in which measure, and debug builds assert it.
 
 pub(crate) mod carry;
 pub mod combine;
 pub mod division;
+pub mod extraction;
 pub mod min_max;
 pub mod product;
 pub(crate) mod progress;
-pub mod refit;
 pub mod remainder;
 pub mod split;
 pub mod sum;
@@ -102,10 +102,10 @@ rules! {
     RemainderOfQuotient, "remainder-of-quotient", "mod", "(c * ((x + d * p * y) / d) + z) % m = (c * (x / d) + z) % m", "m > 0, d > 0, m divides c * p";
     RemainderSmall, "remainder-small", "mod", "x % y = x", "0 <= x < y";
     RemainderOfMultiple, "remainder-of-multiple", "mod", "(x * y + z) % y = z % y", "y != 0";
-    RemainderJoins, "remainder-joins", "sum", "x % m = z - m * (z / m), y % m = m - 1 - z + m * (z / m)", "m > 0, x % m = z % m, y % m = (-1 - z) % m";
-    QuotientJoins, "quotient-joins", "sum", "m * (x / m) = x - x % m", "m > 0";
-    DigitsJoin, "digits-join", "sum", "x % u + u * (y % v) = (z + u * (y - z / u)) % (u * v)", "u > 0, v > 0, x % u = z % u";
-    HalvesJoin, "halves-join", "sum", "x / 2 + x % 2 = (x + 1) / 2, (x + 1) / 2 - x % 2 = x / 2", "none";
+    RemainderRecombines, "remainder-recombines", "sum", "x % m = z - m * (z / m), y % m = m - 1 - z + m * (z / m)", "m > 0, x % m = z % m, y % m = (-1 - z) % m";
+    QuotientRecombines, "quotient-recombines", "sum", "m * (x / m) = x - x % m", "m > 0";
+    DigitsRecombine, "digits-recombine", "sum", "x % u + u * (y % v) = (z + u * (y - z / u)) % (u * v)", "u > 0, v > 0, x % u = z % u";
+    HalvesRecombine, "halves-recombine", "sum", "x / 2 + x % 2 = (x + 1) / 2, (x + 1) / 2 - x % 2 = x / 2", "none";
     QuotientsDiffer, "quotients-differ", "sum", "a / m - b / m = (b % m + a - b) / m", "m > 0";
     RemainderMirrored, "remainder-mirrored", "sum", "x % m = m - 1 - (m - 1 - x) % m", "m > 0";
     ProductsFactored, "products-factored", "sum", "x * f + y * f = (x + y) * f", "none";
@@ -116,6 +116,6 @@ rules! {
     ExtremesJoin, "extremes-join", "sum", "min(a, b) + max(a, b) = a + b", "none";
     ExtremumAbsorbsTerms, "extremum-absorbs-terms", "sum", "min(a, b) + t = min(a + t, b + t)", "none (max alike)";
     EqualityUsed, "equality-used", "sum", "e = e + k * (f - c)", "f = c on the domain";
-    Refit, "refit", "sum", "x % m = x - m * (x / m), k * x + n / m = (n + k * m * x) / m", "m > 0; both ways, on the way out only";
+    Extraction, "extraction", "sum", "x % m = x - m * (x / m), k * x + n / m = (n + k * m * x) / m", "m > 0; both ways, on the way out only";
     ArgumentIdle, "argument-idle", "min, max", "min(a, b) = a", "a <= b on the domain (max alike)";
 }

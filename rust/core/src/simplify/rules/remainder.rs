@@ -105,7 +105,7 @@ fn quotient_known(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Op
         return Ok(None);
     }
     let out = s.simplify(raw);
-    Ok(Some(s.applied(RuleId::RemainderJoins, e, out)))
+    Ok(Some(s.applied(RuleId::RemainderRecombines, e, out)))
 }
 
 /// `n % m = (n - r) % m + r` where `r` in `[0, g)` and `g` divides `m` and `n - r`.

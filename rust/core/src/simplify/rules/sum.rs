@@ -58,12 +58,12 @@ pub fn apply(s: &mut Simplifier<'_>, e: Expr) -> Result<Expr> {
     let (kinds, terms) = (Kinds::of(s, terms), Terms::from_slice(terms));
     let others = terms.len() > 1;
     if kinds.remainders > 0 && others {
-        if let Some(x) = each_term(s, e, &terms, Tag::Mod, remainder_joins)? {
+        if let Some(x) = each_term(s, e, &terms, Tag::Mod, remainder_recombines)? {
             return Ok(x);
         }
     }
     if kinds.quotients > 0 {
-        if let Some(x) = each_term(s, e, &terms, Tag::FloorDiv, quotient_joins)? {
+        if let Some(x) = each_term(s, e, &terms, Tag::FloorDiv, quotient_recombines)? {
             return Ok(x);
         }
     }
@@ -163,7 +163,7 @@ pub(super) fn shares(s: &Simplifier<'_>, e: Expr, x: Expr) -> bool {
 
 /// `c * (x % m)` is `c * z - c * m * (z / m)` for any `z` congruent to `x`: it joins where the sum holds the quotient,
 /// or the next digit.
-fn remainder_joins(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], k: usize) -> Result<Option<Expr>> {
+fn remainder_recombines(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], k: usize) -> Result<Option<Expr>> {
     let Some((x, m)) = s.arena.as_mod(terms[k].expr) else { return Ok(None) };
     if !shares_variables(s, terms, k) {
         return Ok(None);
@@ -185,18 +185,18 @@ fn remainder_joins(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], k: usize) ->
             _ => continue,
         };
         if let Some(out) = with_terms(s, e, terms, &[i, k], &new)? {
-            return Ok(Some(s.applied(RuleId::RemainderJoins, e, out)));
+            return Ok(Some(s.applied(RuleId::RemainderRecombines, e, out)));
         }
     }
     if m == 2 {
-        if let Some(out) = halves_join(s, e, terms, k, x)? {
+        if let Some(out) = halves_recombine(s, e, terms, k, x)? {
             return Ok(Some(out));
         }
     }
     for i in 0..terms.len() {
         let next = i != k && terms[i].coeff == step && s.arena.tag(terms[i].expr) == Tag::Mod;
         if next && s.arena.may_share_variables(terms[i].expr, x) {
-            if let Some(out) = digits_join(s, e, terms, k, i)? {
+            if let Some(out) = digits_recombine(s, e, terms, k, i)? {
                 return Ok(Some(out));
             }
         }
@@ -222,7 +222,7 @@ fn remainder_joins(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], k: usize) ->
         _ => new.push(Term::new(minus, q)),
     }
     let out = with_term(s, e, terms, &[k], &new)?;
-    Ok(out.map(|out| s.applied(RuleId::RemainderJoins, e, out)))
+    Ok(out.map(|out| s.applied(RuleId::RemainderRecombines, e, out)))
 }
 
 /// How a remainder belongs to a dividend `z`: it is `z % m`, or `m - 1 - z % m`.
@@ -290,7 +290,13 @@ fn agree(s: &Simplifier<'_>, z: Expr, x: Expr, (factor, offset): (i64, i64), m: 
 }
 
 /// `c * (x / 2) + c * (x % 2)` is `c * ((x + 1) / 2)`.
-fn halves_join(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], k: usize, x: Expr) -> Result<Option<Expr>> {
+fn halves_recombine(
+    s: &mut Simplifier<'_>,
+    e: Expr,
+    terms: &[Term],
+    k: usize,
+    x: Expr,
+) -> Result<Option<Expr>> {
     let c = terms[k].coeff;
     // (x + 1) / 2 - x % 2 is x / 2
     let above = s.arena.offset(x, 1)?;
@@ -298,7 +304,7 @@ fn halves_join(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], k: usize, x: Exp
     if let Some(i) = terms.iter().position(|t| t.expr == half && t.coeff.checked_neg() == Some(c)) {
         let q = s.floordiv_constant(x, 2)?;
         if let Some(out) = with_terms(s, e, terms, &[i, k], &[Term::new(terms[i].coeff, q)])? {
-            return Ok(Some(s.applied(RuleId::HalvesJoin, e, out)));
+            return Ok(Some(s.applied(RuleId::HalvesRecombine, e, out)));
         }
     }
     if !terms.iter().any(|t| t.coeff == c && s.arena.tag(t.expr) == Tag::FloorDiv) {
@@ -309,12 +315,18 @@ fn halves_join(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], k: usize, x: Exp
     let above = s.affine(x, 1, 1)?;
     let half = s.floordiv_constant(above, 2)?;
     let out = with_terms(s, e, terms, &[i, k], &[Term::new(c, half)])?;
-    Ok(out.map(|out| s.applied(RuleId::HalvesJoin, e, out)))
+    Ok(out.map(|out| s.applied(RuleId::HalvesRecombine, e, out)))
 }
 
 /// `c * (x % u) + c * u * (y % v)` is `c * ((z + u * (y - z / u)) % (u * v))` for any `z` congruent to `x` modulo `u`;
 /// taken where `z / u` cancels.
-fn digits_join(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], k: usize, i: usize) -> Result<Option<Expr>> {
+fn digits_recombine(
+    s: &mut Simplifier<'_>,
+    e: Expr,
+    terms: &[Term],
+    k: usize,
+    i: usize,
+) -> Result<Option<Expr>> {
     let (low, high) = (terms[k], terms[i]);
     let Some((x, u)) = s.arena.as_mod(low.expr) else { return Ok(None) };
     let Some((y, v)) = s.arena.as_mod(high.expr) else { return Ok(None) };
@@ -338,14 +350,14 @@ fn digits_join(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], k: usize, i: usi
         let whole = s.combine(z, 1, rest, u)?;
         let digit = s.modulo_constant(whole, joined)?;
         if let Some(out) = with_terms(s, e, terms, &[i, k], &[Term::new(low.coeff, digit)])? {
-            return Ok(Some(s.applied(RuleId::DigitsJoin, e, out)));
+            return Ok(Some(s.applied(RuleId::DigitsRecombine, e, out)));
         }
     }
     Ok(None)
 }
 
 /// `c * m * (x / m)` is `c * x - c * (x % m)`, where that is cheaper.
-fn quotient_joins(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], k: usize) -> Result<Option<Expr>> {
+fn quotient_recombines(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], k: usize) -> Result<Option<Expr>> {
     let Some((x, divisor)) = s.arena.as_floordiv(terms[k].expr) else { return Ok(None) };
     let m = gcd_i64(terms[k].coeff, divisor);
     if m < 2 {
@@ -372,7 +384,7 @@ fn quotient_joins(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], k: usize) -> 
     let rest = s.modulo_constant(x, m)?;
     let Some(minus) = factor.checked_neg() else { return Ok(None) };
     let out = with_term(s, e, terms, &[k], &[Term::new(factor, x), Term::new(minus, rest)])?;
-    Ok(out.map(|out| s.applied(RuleId::QuotientJoins, e, out)))
+    Ok(out.map(|out| s.applied(RuleId::QuotientRecombines, e, out)))
 }
 
 /// `min(a, b) + t` is `min(a + t, b + t)`, where that is cheaper.

@@ -1,12 +1,12 @@
 //! What is simplified is settled: simplified again it stays, and a domain without points is found at once.
 
 use indexing_core::{
-    read_indexing_map, simplify, write_indexing_map, Arena, Form, IndexingMap, PointVariables, Reading,
-    Scratch, Style,
+    read_indexing_map, simplify, write_indexing_map, Arena, IndexingMap, MapKind, PointVariables,
+    ReadScratch, Scratch, Style,
 };
 
 fn read(text: &str) -> IndexingMap {
-    read_indexing_map(text, &mut Arena::new(), &mut Reading::default()).expect(text)
+    read_indexing_map(text, &mut Arena::new(), &mut ReadScratch::default()).expect(text)
 }
 
 fn simplified(map: &IndexingMap) -> IndexingMap {
@@ -45,7 +45,7 @@ fn domains_without_points_are_found_at_once() {
         "(d0, d1) -> (), domain: d0 in [0, 6], d1 in [0, 7], d1 - d0 in [0, 0], max(d0, d1) - d1 in [1, 1]",
         "(d0, d1) -> (), domain: d0 in [-4, 1], d1 in [-4, 4], d1 * 33 - max(d0, d1) * 35 in [-5, -5]",
     ] {
-        assert_eq!(simplified(&read(source)).form(), Form::KnownEmpty, "{source}");
+        assert_eq!(simplified(&read(source)).form(), MapKind::KnownEmpty, "{source}");
     }
 }
 

@@ -18,7 +18,7 @@ const MOVES: usize = 12;
 type Move = fn(&mut Simplifier<'_>, Expr, &[Term], &mut Vec<Expr>) -> Result<()>;
 
 /// The ways to spell a sum otherwise.
-const ALL: [Move; 5] = [open_one, open_all, close_one, shed, absorb];
+const ALL: [Move; 5] = [expand_one, expand_all, contract_one, move_out, move_in];
 
 /// The cheapest spelling that greedy moves find.
 pub fn apply(s: &mut Simplifier<'_>, e: Expr) -> Result<Expr> {
@@ -44,7 +44,7 @@ pub fn apply(s: &mut Simplifier<'_>, e: Expr) -> Result<Expr> {
             None => break,
         }
     }
-    Ok(if best == e { e } else { s.applied(RuleId::Refit, e, best) })
+    Ok(if best == e { e } else { s.applied(RuleId::Extraction, e, best) })
 }
 
 /// Does a quotient or remainder have a variable in common with another term? Otherwise nothing cancels.
@@ -55,7 +55,7 @@ fn is_related(s: &Simplifier<'_>, terms: &[Term]) -> bool {
 }
 
 /// Append `c * x - c * m * (x / m)` for `c * (x % m)`; false where the term is no remainder.
-fn open(s: &mut Simplifier<'_>, t: Term, out: &mut Terms) -> Result<bool> {
+fn expand(s: &mut Simplifier<'_>, t: Term, out: &mut Terms) -> Result<bool> {
     let Some((x, m)) = s.arena.as_mod(t.expr) else { return Ok(false) };
     let Some(step) = t.coeff.checked_mul(m).and_then(i64::checked_neg) else { return Ok(false) };
     let q = s.floordiv_constant(x, m)?;
@@ -64,11 +64,11 @@ fn open(s: &mut Simplifier<'_>, t: Term, out: &mut Terms) -> Result<bool> {
     Ok(true)
 }
 
-fn open_one(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], found: &mut Vec<Expr>) -> Result<()> {
+fn expand_one(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], found: &mut Vec<Expr>) -> Result<()> {
     let constant = s.arena.constant_part(e);
     for k in 0..terms.len() {
         let mut new = Terms::from_slice(terms);
-        if may_cancel(s, e, terms, k) && open(s, terms[k], &mut new)? {
+        if may_cancel(s, e, terms, k) && expand(s, terms[k], &mut new)? {
             new.remove(k);
             found.push(s.arena.sum(constant, &new)?);
         }
@@ -97,12 +97,12 @@ fn may_cancel(s: &Simplifier<'_>, e: Expr, terms: &[Term], k: usize) -> bool {
     shares(s, e, x) || terms.iter().any(quotient)
 }
 
-fn open_all(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], found: &mut Vec<Expr>) -> Result<()> {
+fn expand_all(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], found: &mut Vec<Expr>) -> Result<()> {
     let constant = s.arena.constant_part(e);
     let mut new = Terms::new();
     let mut count = 0;
     for (k, t) in terms.iter().enumerate() {
-        if shares_variables(s, terms, k) && open(s, *t, &mut new)? {
+        if shares_variables(s, terms, k) && expand(s, *t, &mut new)? {
             count += 1;
         } else {
             new.push(*t);
@@ -117,14 +117,14 @@ fn open_all(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], found: &mut Vec<Exp
     if let Node::Sum(_, terms) = s.arena.node(opened) {
         let terms = Terms::from_slice(terms);
         let mut closed = Vec::new();
-        close_one(s, opened, &terms, &mut closed)?;
+        contract_one(s, opened, &terms, &mut closed)?;
         found.extend(closed);
     }
     Ok(())
 }
 
 /// `c * m * (x / m) = c * x - c * (x % m)`.
-fn close_one(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], found: &mut Vec<Expr>) -> Result<()> {
+fn contract_one(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], found: &mut Vec<Expr>) -> Result<()> {
     let constant = s.arena.constant_part(e);
     for k in 0..terms.len() {
         let Some((x, m)) = s.arena.as_floordiv(terms[k].expr) else { continue };
@@ -141,7 +141,7 @@ fn close_one(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], found: &mut Vec<Ex
 }
 
 /// `(m * q * x + r * x + y) / m = q * x + (r * x + y) / m`, with least residues.
-fn shed(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], found: &mut Vec<Expr>) -> Result<()> {
+fn move_out(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], found: &mut Vec<Expr>) -> Result<()> {
     let constant = s.arena.constant_part(e);
     for k in 0..terms.len() {
         let Some((x, m)) = s.arena.as_floordiv(terms[k].expr) else { continue };
@@ -172,7 +172,7 @@ fn shed(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], found: &mut Vec<Expr>) 
 }
 
 /// `k * x + n / m = (n + k * m * x) / m` for the terms `x` of `n`.
-fn absorb(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], found: &mut Vec<Expr>) -> Result<()> {
+fn move_in(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], found: &mut Vec<Expr>) -> Result<()> {
     let constant = s.arena.constant_part(e);
     for (k, q) in terms.iter().enumerate() {
         let Some((n, m)) = s.arena.as_floordiv(q.expr) else { continue };

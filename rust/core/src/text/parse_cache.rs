@@ -4,7 +4,7 @@ use crate::expr::{Expr, Tag};
 
 /// Sums that were read before in the text, and what was divided; each with what it is.
 #[derive(Default, Debug)]
-pub(super) struct Seen {
+pub(super) struct ParseCache {
     sums: Vec<[Sum; WAYS]>,
     divisions: Vec<Division>,
     /// Which text they stand in; those of others count for nothing.
@@ -40,9 +40,9 @@ const DIVISIONS: usize = 64;
 /// Sums in a set: several begin alike.
 const WAYS: usize = 4;
 /// Shorter sums are read again.
-const SHORTEST: usize = 9;
+const MIN_LENGTH: usize = 9;
 
-impl Seen {
+impl ParseCache {
     pub(super) fn next_text(&mut self) {
         self.text = self.text.wrapping_add(1);
         self.before = self.kept;
@@ -74,7 +74,7 @@ impl Seen {
         if self.kept == self.before {
             return None;
         }
-        let (key, set) = Seen::place(rest)?;
+        let (key, set) = ParseCache::place(rest)?;
         for seen in self.sums.get(set)? {
             if seen.key != key || seen.text != self.text {
                 continue;
@@ -90,10 +90,10 @@ impl Seen {
 
     #[inline]
     pub(super) fn keep(&mut self, text: &str, start: usize, end: usize, expr: Expr) {
-        if end < start + SHORTEST {
+        if end < start + MIN_LENGTH {
             return;
         }
-        let place = text.as_bytes().get(start..).and_then(Seen::place);
+        let place = text.as_bytes().get(start..).and_then(ParseCache::place);
         if let (Some((key, set)), Ok(start), Ok(end)) = (place, u32::try_from(start), u32::try_from(end)) {
             self.kept += 1;
             self.sums[set][self.kept % WAYS] = Sum { text: self.text, start, end, key, expr };

@@ -23,7 +23,7 @@ fn traffic(py: Python<'_>, access: &Access<'_>, memory: Memory) -> PyResult<Opti
     clippy::too_many_arguments,
     reason = "each is a fact of its own, and a struct would be made for this call"
 )]
-pub fn global_traffic(
+pub fn global_memory_traffic(
     py: Python<'_>,
     map: &PyIndexingMap,
     strides: Vec<i64>,
@@ -41,7 +41,7 @@ pub fn global_traffic(
 
 /// Passes over the banks of shared memory.
 #[pyfunction]
-pub fn shared_traffic(
+pub fn shared_memory_traffic(
     py: Python<'_>,
     map: &PyIndexingMap,
     width: i64,
