@@ -271,8 +271,8 @@ def test_buffers_are_used_again() -> None:
     [
         ((), "0 arrays were passed; expected 1 (x: f32[6,10])"),
         ((np.zeros((6, 9), np.float32),), "argument 0 has shape [6, 9]; expected [6, 10]"),
-        ((np.zeros((6, 10)),), "argument 0 has element type float64; expected float32"),
-        (((np.zeros((6, 10), np.float32),),), "argument 0 is a tuple; expected an array"),
+        ((np.full((6, 10), 1e300),), "argument 0 has element type float64; 1e+300 at [0, 0] is no f32"),
+        (((np.zeros((6, 10), np.float32),),), "argument 0 has shape [1, 6, 10]; expected [6, 10]"),
     ],
 )
 def test_wrong_arguments_say_what_was_expected(device: str, arrays: tuple, said: str) -> None:

@@ -235,9 +235,9 @@ def test_no_such_output_or_operand_is_an_error() -> None:
 
 def test_arguments_that_do_not_fit_are_errors() -> None:
     text = "HloModule m\nENTRY e {\n p0 = s32[2] parameter(0)\n ROOT c = s32[2] copy(p0)\n}"
-    with pytest.raises(ix.IndexingError, match="takes 1 arguments"):
+    with pytest.raises(ix.IndexingError, match=r"expected 1 \(p0: s32"):
         ix.evaluate(text)
-    with pytest.raises(ix.IndexingError, match=r"an array of shape \(3,\)"):
+    with pytest.raises(ix.IndexingError, match=r"has shape \[3\]"):
         ix.evaluate(text, np.zeros(3))
 
 

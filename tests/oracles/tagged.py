@@ -17,7 +17,7 @@ from indexing import hlo
 from indexing.ops.interpret import evaluate_instruction
 from indexing.ops.op import OperandIndexing, leaves
 from indexing.ops.tuples import flatten, nest
-from indexing.reference.evaluation import entry_arguments
+from indexing.reference.program_arguments import entry_arguments
 
 Pairs = set[tuple[tuple[int, ...], tuple[int, ...]]]
 Values = dict[object, object]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cache
 from time import perf_counter
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -25,6 +25,7 @@ from indexing.ops.bounded import check_kernel_sizes, sizes_fit
 from indexing.ops.interpret import check_has_value
 from indexing.ops.op import HloValue, leaves
 from indexing.reference.evaluation import evaluate
+from indexing.reference.program_arguments import check_count, host_array, host_value, is_on_gpu
 from indexing.runtime.device import Device
 
 if TYPE_CHECKING:
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
 DeviceName: TypeAlias = Literal["auto", "cuda", "cpu", "reference"]
 DEVICE_NAMES = ("auto", "cuda", "cpu", "reference")
 TRIAL = "ENTRY trial { p = f32[] parameter(0) ROOT n = f32[] negate(p) }"
-GPU_KINDS = (2, 13)  # DLPack's kDLCUDA and kDLCUDAManaged
 
 
 @takes(module=of_type(Module, str), device=of_type(str, Device))
@@ -72,15 +72,17 @@ class Executable(ABC):
     def __init__(self, module: Module) -> None:
         """What all executables know: the module and its parameters' shapes."""
         self.module = module
-        self._shapes = tuple(p.shape for p in module.entry.parameters)
 
     @abstractmethod
     def __call__(self, *arrays: object) -> HloValue:
-        """Run on arrays of the parameters' shapes and element types.
+        """Run on arrays, numbers or sequences of the parameters' shapes.
+
+        Those in host memory are converted to the parameters' element types as `ix.evaluate` does; those on a GPU must
+        have them.
 
         The result is an array, or a tuple of arrays where the root is a tuple, nested tuples taken apart in order.
 
-        Raises IndexingError where their number, a shape, an element type or a device is not what is expected.
+        Raises IndexingError where their number, a shape, a number in them or a device is not what is expected.
         """
 
     @abstractmethod
@@ -89,11 +91,6 @@ class Executable(ABC):
 
         The program runs twice: what only a first call does is no part of the times.
         """
-
-    def _check_count(self, arrays: Sequence[object]) -> None:
-        if len(arrays) != len(self._shapes):
-            names = ", ".join(f"{p.name}: {p.shape}" for p in self.module.entry.parameters)
-            raise IndexingError(f"{len(arrays)} arrays were passed; expected {len(self._shapes)} ({names})")
 
 
 class ReferenceExecutable(Executable):
@@ -110,9 +107,7 @@ class ReferenceExecutable(Executable):
 
     def __call__(self, *arrays: object) -> HloValue:
         """Evaluate the entry computation."""
-        self._check_count(arrays)
-        values = [_host_value(a, s, f"argument {k}") for k, (a, s) in enumerate(zip(arrays, self._shapes, strict=True))]
-        return evaluate(self.module, *values)
+        return evaluate(self.module, *arrays)  # type: ignore[arg-type]
 
     def profile(self, *arrays: object) -> Profile:
         """All in one step."""
@@ -141,10 +136,10 @@ class DeviceExecutable(Executable):
 
     def __call__(self, *arrays: object) -> HloValue:
         """Upload, run, download. Arrays on the GPU are read where they lie; then results stay there too."""
-        self._check_count(arrays)
+        check_count(self.module, arrays)
         held: list[Held] = []
-        for k, (array, shape) in enumerate(zip(arrays, self._shapes, strict=True)):
-            held.extend(self._held(array, shape, f"argument {k}"))
+        for k, (array, p) in enumerate(zip(arrays, self.module.entry.parameters, strict=True)):
+            held.extend(self._held(array, p.shape, f"argument {k}"))
         stays = self._on.name == "cuda" and any(is_on_gpu(a) for a in arrays)
         results = self._plan.run(self._pool, held)
         values = [self._exported(h) if stays else _downloaded(h) for h in results]
@@ -174,9 +169,9 @@ class DeviceExecutable(Executable):
             yield Held(shape, self._pool, self._borrowed(value, shape, what))
             return
         if shape.is_array:
-            yield Held(shape, self._pool, array=_host_array(value, shape, what))
+            yield Held(shape, self._pool, array=host_array(value, shape, what))
             return
-        checked = _host_value(value, shape, what)
+        checked = host_value(value, shape, what)
         for array, leaf in zip(arrays_of(checked), leaves(shape), strict=True):
             if array is not None:
                 yield Held(leaf, self._pool, array=array)
@@ -201,64 +196,8 @@ def _downloaded(held: Held) -> np.ndarray:
     return array
 
 
-def is_on_gpu(array: object) -> bool:
-    """Whether an array of another library lies in GPU memory."""
-    if isinstance(array, np.ndarray | np.generic | tuple | list | int | float | complex):
-        return False
-    describe = getattr(array, "__dlpack_device__", None)
-    if describe is not None:
-        return int(describe()[0]) in GPU_KINDS
-    return hasattr(array, "__cuda_array_interface__")
-
-
-def shaped(shape: Shape, values: Iterator[HloValue]) -> HloValue:
-    """The values of a shape's arrays as nested tuples; None for a token."""
-    done: list[HloValue] = []
-    pending: list[tuple[Shape, bool]] = [(shape, False)]
-    while pending:
-        part, has_elements = pending.pop()
-        if has_elements:
-            start = len(done) - len(part.elements)
-            done[start:] = [tuple(done[start:])]
-        elif part.is_tuple:
-            pending.append((part, True))
-            pending.extend((element, False) for element in reversed(part.elements))
-        else:
-            done.append(None if part.element_type == "token" else next(values))
-    return done[0]
-
-
-def _host_value(value: object, shape: Shape, what: str) -> HloValue:
-    """The value as numpy arrays of the shape, checked; nested tuples for a tuple."""
-    flat: list[HloValue] = []
-    pending: list[tuple[object, Shape, str]] = [(value, shape, what)]
-    while pending:
-        part, expected, name = pending.pop()
-        if expected.is_tuple:
-            if not isinstance(part, tuple | list) or len(part) != len(expected.elements):
-                raise IndexingError(
-                    f"{name} is {_described(part)}; expected a tuple of {len(expected.elements)} values"
-                )
-            named = [(p, s, f"{name}[{k}]") for k, (p, s) in enumerate(zip(part, expected.elements, strict=True))]
-            pending.extend(reversed(named))
-        elif expected.element_type != "token":
-            flat.append(_host_array(part, expected, name))
-    return shaped(shape, iter(flat))
-
-
-def _host_array(array: object, shape: Shape, what: str) -> np.ndarray:
-    if is_on_gpu(array):
-        raise IndexingError(f"{what} lies on a GPU; expected an array in host memory")
-    if isinstance(array, bool | int | float | complex) and not shape.dimensions:
-        return np.asarray(array, shape.dtype)
-    if isinstance(array, tuple | list):
-        raise IndexingError(f"{what} is a {type(array).__name__}; expected an array of shape {shape}")
-    found = np.asarray(array)
-    _check_array(found, shape, what)
-    return found
-
-
 def _check_array(array: object, shape: Shape, what: str) -> None:
+    """An array on a GPU is read as it is: no element is converted."""
     sizes = tuple(getattr(array, "shape", ()))
     if not sizes_fit(sizes, shape):
         raise IndexingError(f"{what} has shape {list(sizes)}; expected {list(shape.dimensions)} ({shape})")
@@ -266,11 +205,7 @@ def _check_array(array: object, shape: Shape, what: str) -> None:
         return
     found = str(getattr(array, "dtype", "")).removeprefix("torch.")
     if found not in (str(shape.dtype), "bool" if shape.element_type == "pred" else str(shape.dtype)):
-        raise IndexingError(f"{what} has element type {found}; expected {shape.dtype} ({shape})")
-
-
-def _described(value: object) -> str:
-    return f"a {type(value).__name__}" + (f" of {len(value)} values" if isinstance(value, tuple | list) else "")
+        raise IndexingError(f"{what} has element type {found} on a GPU; expected {shape.dtype} ({shape})")
 
 
 @cache
