@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import indexing as ix
+from kernels import compiled
 
 INF, NAN = np.inf, np.nan
 
@@ -14,8 +15,8 @@ def runners(kind: str, sizes: str = "3"):
     text = f"ENTRY e {{ p = {kind}[{sizes}] parameter(0) ROOT c = {kind}[{sizes}] copy(p) }}"
     return [
         lambda *arrays: ix.evaluate(text, *arrays),
-        ix.compile(text, device="cpu"),
-        ix.compile(text, device="reference"),
+        compiled(text, device="cpu"),
+        compiled(text, device="reference"),
     ]
 
 
@@ -116,7 +117,7 @@ def test_numbers_are_scalars_and_lists_are_arrays_of_any_rank() -> None:
 def test_tuples_are_converted_part_by_part() -> None:
     text = """ENTRY e { p = (s32[2], (f32[], pred[])) parameter(0)
       ROOT r = (f32[], pred[]) get-tuple-element(p), index=1 }"""
-    for run in (lambda *a: ix.evaluate(text, *a), ix.compile(text, device="cpu"), ix.compile(text, device="reference")):
+    for run in (lambda *a: ix.evaluate(text, *a), compiled(text, device="cpu"), compiled(text, device="reference")):
         assert run(([1, 2.0], (3, 1))) == (3, True)
         with pytest.raises(ix.IndexingError, match=r"argument 0\[1\]\[1\] has element type int64; 3 is no pred"):
             run(([1, 2], (3, 3)))
