@@ -488,3 +488,37 @@ def test_two_equalities_that_share_a_side_are_both_kept() -> None:
     )
     assert graph(m.simplify()) == graph(m)
     assert len(graph(m)) == 4
+
+
+def _composed(times: int) -> ix.IndexingMap:
+    """Minima of two terms each, composed: the arguments double each time, the nodes grow by a few."""
+    inner = ix.IndexingMap.parse(
+        "(d0, d1) -> (min(d0 + d1, d0 * 2 + 3), d1), domain: d0 in [-1000000000, 1000000000], d1 in [0, 9]"
+    )
+    found = inner
+    for _ in range(times):
+        found = ix.compose(found, inner)
+    return found
+
+
+def test_a_text_that_sharing_makes_too_long_is_refused_and_its_repr_abridged() -> None:
+    short, long = _composed(12), _composed(60)
+    assert ix.IndexingMap.parse(str(short)) == short
+    with pytest.raises(ix.Undecided, match="longer than 4194304 bytes.*nodes"):
+        str(long)
+    for refused in (long.to_text, long.results[0].to_text, long.symbolic_map.to_text):
+        with pytest.raises(ix.Undecided, match="longer than 4194304 bytes"):
+            refused()
+    for value in (short, long, long.results[0], long.symbolic_map):
+        assert len(repr(value)) < 2**14 + 100 and repr(value).endswith("...)")
+    assert repr(short)[len("IndexingMap(") :].startswith(str(short)[: 2**14])
+    assert sum(len(numbers) for _, numbers, _ in long.results[0].nodes()) < 1000
+
+
+def test_a_text_that_is_long_without_sharing_is_printed_and_a_short_repr_is_whole() -> None:
+    terms = " + ".join(f"d0 mod {k + 3} * {10**15 + k}" for k in range(120_000))
+    text = f"(d0) -> ({terms}), domain: d0 in [0, 1234567890]"
+    found = str(ix.IndexingMap.parse(text))
+    assert len(found) > 2**22 and str(ix.IndexingMap.parse(found)) == found
+    short = "(d0) -> (d0), domain: d0 in [0, 3]"
+    assert repr(ix.IndexingMap.parse(short)) == f"IndexingMap({short})"

@@ -42,6 +42,7 @@ pub use simplify::laws::{all_laws, law_named, Group, Law};
 pub use simplify::rules::{Rule, RuleId, RULES};
 pub use simplify::trace::{Made, Step};
 pub use text::{
-    read_expr, read_indexing_map, read_symbolic_map, write_expr, write_indexing_map, write_symbolic_map,
-    ReadScratch, Style, VariableNames, MAX_TEXT_LENGTH,
+    abridged_expr, abridged_indexing_map, abridged_symbolic_map, read_expr, read_indexing_map,
+    read_symbolic_map, write_expr, write_indexing_map, write_symbolic_map, ReadScratch, Style, VariableNames,
+    MAX_TEXT_LENGTH,
 };

@@ -68,6 +68,9 @@ impl<'py> FromPyObject<'py> for Threads {
     }
 }
 
+/// The longest `repr` of an expression or a map, in bytes; longer ones end in three dots.
+pub const MAX_REPR_LENGTH: usize = 1 << 14;
+
 /// How a text is written.
 pub fn style_of(style: Option<&Bound<'_, PyString>>) -> PyResult<Style> {
     let Some(name) = style else { return Ok(Style::Plain) };

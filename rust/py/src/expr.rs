@@ -1,14 +1,14 @@
 //! `SymbolicExpr`.
 
-use crate::argument::{style_of, text_of, Text, VariableIndex};
+use crate::argument::{style_of, text_of, Text, VariableIndex, MAX_REPR_LENGTH};
 use crate::error::{invalid, Raise};
 use crate::hash::stable;
 use crate::interval::{equality, int64, interval_of, PyInterval};
 use crate::vector;
 use crate::workspace::{self, Workspace, TEXT};
 use indexing_core::{
-    is_multiple_of, range_on_box, read_expr, simplify_expr, write_expr, Arena, Dag, Expr, Interval, Node,
-    VariableNames,
+    abridged_expr, is_multiple_of, range_on_box, read_expr, simplify_expr, write_expr, Arena, Dag, Expr,
+    Interval, Node, VariableNames,
 };
 use pyo3::basic::CompareOp;
 use pyo3::exceptions::PyTypeError;
@@ -371,8 +371,12 @@ impl PyExpr {
         self.to_text(py, None, None, None)
     }
 
-    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        Ok(format!("SymbolicExpr({})", self.__str__(py)?))
+    fn __repr__(&self) -> String {
+        let name = |v: u32, out: &mut String| {
+            // Writing to a string cannot fail.
+            let _ = write!(out, "v{v}");
+        };
+        format!("SymbolicExpr({})", abridged_expr(&self.0, 0, MAX_REPR_LENGTH, &name))
     }
 
     fn __richcmp__(&self, other: &Bound<'_, PyAny>, op: CompareOp) -> Py<PyAny> {

@@ -1,6 +1,6 @@
 //! `IndexingMap`.
 
-use crate::argument::{style_of, text_of};
+use crate::argument::{style_of, text_of, MAX_REPR_LENGTH};
 use crate::equivalence::PyEquivalence;
 use crate::error::{invalid, Raise};
 use crate::expr::{list, need_operand, operands, split};
@@ -13,10 +13,10 @@ use crate::step::PyStep;
 use crate::vector;
 use crate::workspace::{self, Workspace, TEXT};
 use indexing_core::{
-    compose, count, difference, explain, from_tensor_sizes, image_count, index_bits, intersect, inverse,
-    is_bijection_onto, is_empty, is_injective, range_of, read_indexing_map, simplifies_fully, simplify,
-    write_indexing_map, Arena, Expr, IndexingMap, Interval, Made, MapBuilder, MapKind, PointVariables,
-    Result, Scratch, Step, SymbolicMap,
+    abridged_indexing_map, compose, count, difference, explain, from_tensor_sizes, image_count, index_bits,
+    intersect, inverse, is_bijection_onto, is_empty, is_injective, range_of, read_indexing_map,
+    simplifies_fully, simplify, write_indexing_map, Arena, Expr, IndexingMap, Interval, Made, MapBuilder,
+    MapKind, PointVariables, Result, Scratch, Step, SymbolicMap,
 };
 use pyo3::basic::CompareOp;
 use pyo3::prelude::*;
@@ -426,8 +426,8 @@ impl PyIndexingMap {
         self.to_text(py, None)
     }
 
-    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        Ok(format!("IndexingMap({})", self.__str__(py)?))
+    fn __repr__(&self) -> String {
+        format!("IndexingMap({})", abridged_indexing_map(&self.0, MAX_REPR_LENGTH))
     }
 
     fn __richcmp__(&self, other: &Bound<'_, PyAny>, op: CompareOp) -> Py<PyAny> {

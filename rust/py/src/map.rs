@@ -1,13 +1,15 @@
 //! `SymbolicMap`.
 
-use crate::argument::{style_of, text_of, Count};
+use crate::argument::{style_of, text_of, Count, MAX_REPR_LENGTH};
 use crate::error::Raise;
 use crate::expr::{list, operands, split};
 use crate::hash::stable;
 use crate::interval::equality;
 use crate::vector;
 use crate::workspace::{self, TEXT};
-use indexing_core::{read_symbolic_map, write_symbolic_map, Arena, Expr, Result, SymbolicMap};
+use indexing_core::{
+    abridged_symbolic_map, read_symbolic_map, write_symbolic_map, Arena, Expr, Result, SymbolicMap,
+};
 use pyo3::basic::CompareOp;
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
@@ -142,8 +144,8 @@ impl PySymbolicMap {
         self.to_text(py, None)
     }
 
-    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        Ok(format!("SymbolicMap({})", self.__str__(py)?))
+    fn __repr__(&self) -> String {
+        format!("SymbolicMap({})", abridged_symbolic_map(&self.0, MAX_REPR_LENGTH))
     }
 
     fn __richcmp__(&self, other: &Bound<'_, PyAny>, op: CompareOp) -> Py<PyAny> {

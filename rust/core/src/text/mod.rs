@@ -19,8 +19,12 @@ mod write_sum;
 
 pub use read_expr::{read_expr, ReadScratch, VariableNames};
 pub use read_map::{read_indexing_map, read_symbolic_map};
-pub use write_expr::{write_expr, Style};
-pub use write_map::{write_indexing_map, write_symbolic_map};
+pub use write_expr::{abridged_expr, write_expr, Style};
+pub use write_map::{abridged_indexing_map, abridged_symbolic_map, write_indexing_map, write_symbolic_map};
 
-/// The longest text that is printed, in bytes: shared subexpressions can make a text exponentially long.
-pub const MAX_TEXT_LENGTH: usize = 1 << 26;
+/// The longest text that is printed, in bytes, unless it is long without being shared: shared subexpressions can make a
+/// text exponentially long.
+pub const MAX_TEXT_LENGTH: usize = 1 << 22;
+
+/// The longest text of a word of a value: a number, an operator and brackets take less.
+const MAX_TEXT_PER_WORD: usize = 64;

@@ -4,7 +4,7 @@
 //! `x ceildiv 8`, `a * 4 + b * 4` is `(a + b) * 4`. Where two spellings cost the same, the shorter way to read wins:
 //! positive terms first, constants last.
 
-use super::MAX_TEXT_LENGTH;
+use super::{MAX_TEXT_LENGTH, MAX_TEXT_PER_WORD};
 use crate::error::{Error, ErrorKind, Result};
 use crate::expr::flat::Dag;
 use crate::expr::flat_nodes::Entry;
@@ -61,15 +61,33 @@ pub(crate) struct Writer<'d> {
     style: Style,
     /// Where the words of each node begin that has words.
     starts: Vec<u32>,
+    /// How long the text may get.
+    limit: usize,
     pub(super) tasks: Vec<Task>,
     pub(super) items: Vec<Item>,
 }
 
-/// The text of one expression. Error: it would be longer than [`MAX_TEXT_LENGTH`].
+/// The text of one expression. Error: it would be longer than [`MAX_TEXT_LENGTH`], and than what is not shared takes.
 pub fn write_expr(dag: &Dag, root: usize, style: Style, name: &dyn Fn(u32, &mut String)) -> Result<String> {
     let mut out = String::new();
     Writer::new(dag, style).root(root, &mut out, name)?;
     Ok(out)
+}
+
+/// The text of one expression; of one longer than `length` bytes the beginning, and three dots.
+pub fn abridged_expr(dag: &Dag, root: usize, length: usize, name: &dyn Fn(u32, &mut String)) -> String {
+    abridged(length, |out| Writer::new(dag, Style::Plain).within(length).root(root, out, name))
+}
+
+/// What `write` writes, which stops with an error once that is longer than `length` bytes.
+pub(super) fn abridged(length: usize, write: impl FnOnce(&mut String) -> Result<()>) -> String {
+    let mut out = String::new();
+    if write(&mut out).is_err() || out.len() > length {
+        let end = (0..=length.min(out.len())).rev().find(|k| out.is_char_boundary(*k));
+        out.truncate(end.unwrap_or(0));
+        out.push_str("...");
+    }
+    out
 }
 
 impl<'d> Writer<'d> {
@@ -81,7 +99,13 @@ impl<'d> Writer<'d> {
             starts.push((words.len() - rest.len()) as u32);
             rest = behind;
         }
-        Writer { dag, style, starts, tasks: Vec::new(), items: Vec::new() }
+        let limit = MAX_TEXT_LENGTH.max(MAX_TEXT_PER_WORD * words.len());
+        Writer { dag, style, starts, limit, tasks: Vec::new(), items: Vec::new() }
+    }
+
+    /// The writer of a text that may be `limit` bytes long at most.
+    pub(super) fn within(self, limit: usize) -> Self {
+        Writer { limit: self.limit.min(limit), ..self }
     }
 
     /// Append the text of root `k`.
@@ -108,11 +132,13 @@ impl<'d> Writer<'d> {
                 }
                 Task::Group(first, end) => self.layout(first as usize, end as usize, 0, Level::Factor),
             }
-            if out.len() > MAX_TEXT_LENGTH {
+            if out.len() > self.limit {
                 return Err(Error::new(
                     ErrorKind::Unsupported,
                     format!(
-                        "the text would be longer than {MAX_TEXT_LENGTH} bytes: too much of it is shared"
+                        "the text would be longer than {} bytes: what is shared is written again and again; read `nodes()` \
+                         instead, where each stands once",
+                        self.limit
                     ),
                 ));
             }

@@ -1,6 +1,6 @@
 //! Printing maps, on one line.
 
-use super::write_expr::{write_expr, Style, Writer};
+use super::write_expr::{abridged, write_expr, Style, Writer};
 use crate::error::Result;
 use crate::expr::flat::Dag;
 use crate::interval::Interval;
@@ -25,13 +25,29 @@ fn bounds(out: &mut String, interval: Interval) {
     let _ = write!(out, " in [{}, {}]", interval.lower, interval.upper);
 }
 
-/// The text of an indexing map. Error: it would be longer than [`super::MAX_TEXT_LENGTH`].
+/// The text of an indexing map. Error: it would be longer than [`super::MAX_TEXT_LENGTH`], and than what is not shared
+/// takes.
 pub fn write_indexing_map(map: &IndexingMap, style: Style) -> Result<String> {
+    let mut out = String::with_capacity(256);
+    write_indexing(map, Writer::new(map.dag(), style), &mut out)?;
+    Ok(out)
+}
+
+/// The text of an indexing map; of one longer than `length` bytes the beginning, and three dots.
+pub fn abridged_indexing_map(map: &IndexingMap, length: usize) -> String {
+    abridged(length, |out| write_indexing(map, Writer::new(map.dag(), Style::Plain).within(length), out))
+}
+
+fn write_indexing(map: &IndexingMap, mut writer: Writer<'_>, out: &mut String) -> Result<()> {
     match map.form() {
-        MapKind::Undefined => return Ok("UNDEFINED".to_owned()),
-        MapKind::KnownEmpty => return Ok("KNOWN EMPTY".to_owned()),
-        MapKind::Defined => {}
+        MapKind::Undefined => out.push_str("UNDEFINED"),
+        MapKind::KnownEmpty => out.push_str("KNOWN EMPTY"),
+        MapKind::Defined => write_defined(map, &mut writer, out)?,
     }
+    Ok(())
+}
+
+fn write_defined(map: &IndexingMap, writer: &mut Writer<'_>, out: &mut String) -> Result<()> {
     let (dims, ranges) = (map.num_dims(), map.num_ranges());
     let name = |i: usize, out: &mut String| match map.names().get(i) {
         Some(name) => out.push_str(name),
@@ -40,34 +56,32 @@ pub fn write_indexing_map(map: &IndexingMap, style: Style) -> Result<String> {
         }
     };
     let named = |i: usize| map.name(i);
-    let mut out = String::with_capacity(256);
-    list(&mut out, '(', (0..dims).map(named), ')');
+    list(out, '(', (0..dims).map(named), ')');
     if ranges > 0 {
-        list(&mut out, '[', (dims..dims + ranges).map(named), ']');
+        list(out, '[', (dims..dims + ranges).map(named), ']');
     }
     if map.num_runtimes() > 0 {
-        list(&mut out, '{', (dims + ranges..map.num_variables()).map(named), '}');
+        list(out, '{', (dims + ranges..map.num_variables()).map(named), '}');
     }
     out.push_str(" -> (");
-    let mut writer = Writer::new(map.dag(), style);
     for k in 0..map.num_results() {
         if k > 0 {
             out.push_str(", ");
         }
-        writer.root(k, &mut out, &|v, out| name(v as usize, out))?;
+        writer.root(k, out, &|v, out| name(v as usize, out))?;
     }
     out.push(')');
     for (i, interval) in map.intervals().enumerate() {
         out.push_str(if i == 0 { ", domain: " } else { ", " });
-        name(i, &mut out);
-        bounds(&mut out, interval);
+        name(i, out);
+        bounds(out, interval);
     }
     for (k, interval) in map.constraint_bounds().enumerate() {
         out.push_str(if map.num_variables() == 0 && k == 0 { ", domain: " } else { ", " });
-        writer.root(map.num_results() + k, &mut out, &|v, out| name(v as usize, out))?;
-        bounds(&mut out, interval);
+        writer.root(map.num_results() + k, out, &|v, out| name(v as usize, out))?;
+        bounds(out, interval);
     }
-    Ok(out)
+    Ok(())
 }
 
 impl IndexingMap {
@@ -85,23 +99,32 @@ impl IndexingMap {
 
 /// The text of a symbolic map, with the names `d0`.. and `s0`... Error: it would be too long.
 pub fn write_symbolic_map(map: &SymbolicMap, style: Style) -> Result<String> {
-    let dims = map.num_dims();
     let mut out = String::new();
-    list(&mut out, '(', (0..dims).map(|i| format!("d{i}")), ')');
+    write_symbolic(map, Writer::new(map.results(), style), &mut out)?;
+    Ok(out)
+}
+
+/// The text of a symbolic map; of one longer than `length` bytes the beginning, and three dots.
+pub fn abridged_symbolic_map(map: &SymbolicMap, length: usize) -> String {
+    abridged(length, |out| write_symbolic(map, Writer::new(map.results(), Style::Plain).within(length), out))
+}
+
+fn write_symbolic(map: &SymbolicMap, mut writer: Writer<'_>, out: &mut String) -> Result<()> {
+    let dims = map.num_dims();
+    list(out, '(', (0..dims).map(|i| format!("d{i}")), ')');
     if map.num_symbols() > 0 {
-        list(&mut out, '[', (0..map.num_symbols()).map(|j| format!("s{j}")), ']');
+        list(out, '[', (0..map.num_symbols()).map(|j| format!("s{j}")), ']');
     }
     out.push_str(" -> (");
-    let mut writer = Writer::new(map.results(), style);
     for k in 0..map.results().root_count() {
         if k > 0 {
             out.push_str(", ");
         }
-        writer.root(k, &mut out, &|v, out| {
+        writer.root(k, out, &|v, out| {
             let v = v as usize;
             let _ = if v < dims { write!(out, "d{v}") } else { write!(out, "s{}", v - dims) };
         })?;
     }
     out.push(')');
-    Ok(out)
+    Ok(())
 }
