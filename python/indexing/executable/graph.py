@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 from indexing.executable.prefix import prefix_in_parts
+from indexing.ops import REGISTRY
 from indexing.ops.op import leaves
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ def flatten(computation: Computation, inlined: frozenset[Instruction] = frozense
             frames.pop()
             if not frames or frame.caller is None:
                 break
-            frames[-1].values[frame.caller] = result
+            frames[-1].values[frame.caller] = _returned(frame.caller, frame.arguments, result)
             continue
         operands = tuple(frame.values[o] for o in instruction.operands)
         callee = _inlined(instruction, inlined) if len(nodes) < INLINE_LIMIT else None
@@ -113,9 +114,28 @@ def flatten(computation: Computation, inlined: frozenset[Instruction] = frozense
 
 def _inlined(instruction: Instruction, inlined: frozenset[Instruction]) -> Computation | None:
     """The computation that stands for an instruction, where one does."""
-    if instruction.opcode == "call" or instruction in inlined:
+    if instruction.opcode == "call" or instruction in inlined or _is_awaited(instruction):
         return instruction.called[0]
+    op = REGISTRY.get(instruction.opcode)
+    if op is not None and op.expansion is not None:
+        return op.expansion(instruction)
     return prefix_in_parts(instruction)
+
+
+def _is_awaited(instruction: Instruction) -> bool:
+    """Whether it starts a computation of whose tuple nothing is read but the results."""
+    pending = [instruction] if instruction.opcode == "async-start" else []
+    while pending:
+        started = pending.pop()
+        if started.is_root or any(u.opcode not in ("async-done", "async-update") for u in started.users):
+            return False
+        pending += [u for u in started.users if u.opcode == "async-update"]
+    return instruction.opcode == "async-start"
+
+
+def _returned(caller: Instruction, operands: Sequence[Tree], result: Tree) -> Tree:
+    """What an inlined instruction gives; an asynchronous start packs its operands and results."""
+    return (tuple(operands), result) if caller.opcode == "async-start" else result
 
 
 def _value(instruction: Instruction, operands: tuple[Tree, ...], arguments: Sequence[Tree], nodes: list[Node]) -> Tree:
@@ -130,7 +150,11 @@ def _value(instruction: Instruction, operands: tuple[Tree, ...], arguments: Sequ
             return found[instruction.integer("index", 0)]
         case "after-all":
             return None
-        case "opt-barrier" | "optimization-barrier" | "add-dependency":
+        case "async-done":
+            found = operands[0]
+            assert isinstance(found, tuple)
+            return found[1]
+        case "opt-barrier" | "optimization-barrier" | "add-dependency" | "async-update":
             return operands[0]
     node = Node(instruction, operands)
     nodes.append(node)

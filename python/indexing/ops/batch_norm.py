@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from indexing.lazy import np
 from indexing.ops.contraction import accumulator, to_element
+from indexing.ops.library_calls.hlo_text import HloText, Value, computing_kind
 from indexing.ops.op import (
     Array,
     HloValue,
@@ -21,7 +22,7 @@ from indexing.ops.op import (
 )
 
 if TYPE_CHECKING:
-    from indexing.hlo import Instruction
+    from indexing.hlo import Computation, Instruction
 
 
 def _feature(instruction: Instruction) -> int:
@@ -157,6 +158,76 @@ def grad_reference(instruction: Instruction, values: Sequence[HloValue]) -> HloV
     return tuple(to_element(r, s.dtype) for r, s in zip(results, leaves(instruction.shape), strict=True))
 
 
+# ---------------------------------------------------------------- expansions, for kernels
+
+
+class _Expansion(HloText):
+    """The lines of one op, in the element type that it computes in."""
+
+    def __init__(self, instruction: Instruction) -> None:
+        """Lines for the operands."""
+        super().__init__(instruction)
+        self.kind = computing_kind(instruction.operands[0].shape.element_type)
+        self.sizes = _sizes(instruction)
+        self.wide = [self.convert(p, self.kind) for p in self.parameters]
+
+    def spread(self, feature_values: Value) -> Value:
+        """One value a feature, for all elements of the feature."""
+        return self.broadcast(feature_values, self.sizes, (_feature(self.call),))
+
+    def total(self, value: Value) -> Value:
+        """The sum of each feature."""
+        return self.reduce("add", value, _axes(self.call), 0.0)
+
+    def mean(self, value: Value) -> Value:
+        """The mean of each feature."""
+        return self.apply("divide", self.total(value), self.constant(self.kind, _count(self.call)))
+
+    def factor(self, variance: Value) -> Value:
+        """1 / sqrt(variance + epsilon), correctly rounded where division and root are."""
+        shifted = self.apply("add", variance, self.constant(self.kind, _epsilon(self.call)))
+        return self.apply("divide", self.constant(self.kind, 1.0), self.apply("sqrt", shifted))
+
+    def normalized(self, centered: Value, scale: Value, offset: Value, variance: Value) -> Value:
+        """centered * scale / sqrt(variance + epsilon) + offset."""
+        factor = self.spread(self.apply("multiply", scale, self.factor(variance)))
+        return self.apply("add", self.apply("multiply", centered, factor), self.spread(offset))
+
+
+def inference_expansion(instruction: Instruction) -> Computation:
+    """batch-norm-inference as elementwise ops."""
+    text = _Expansion(instruction)
+    operand, scale, offset, mean, variance = text.wide
+    centered = text.apply("subtract", operand, text.spread(mean))
+    return text.finish([text.normalized(centered, scale, offset, variance)])
+
+
+def training_expansion(instruction: Instruction) -> Computation:
+    """batch-norm-training as two reductions and elementwise ops; the variance is of the centered operand."""
+    text = _Expansion(instruction)
+    operand, scale, offset = text.wide
+    mean = text.mean(operand)
+    centered = text.apply("subtract", operand, text.spread(mean))
+    variance = text.mean(text.apply("multiply", centered, centered))
+    return text.finish([text.normalized(centered, scale, offset, variance), mean, variance])
+
+
+def grad_expansion(instruction: Instruction) -> Computation:
+    """batch-norm-grad as two reductions and elementwise ops."""
+    text = _Expansion(instruction)
+    operand, scale, mean, variance, grad = text.wide
+    inverse = text.factor(variance)
+    centered = text.apply("subtract", operand, text.spread(mean))
+    to_scale = text.apply("multiply", text.total(text.apply("multiply", grad, centered)), inverse)
+    to_offset = text.total(grad)
+    count = text.constant(text.kind, _count(instruction))
+    mixed = text.apply("subtract", text.apply("multiply", grad, count), text.spread(to_offset))
+    along = text.spread(text.apply("multiply", to_scale, inverse))
+    mixed = text.apply("subtract", mixed, text.apply("multiply", centered, along))
+    factor = text.apply("divide", text.apply("multiply", scale, inverse), count)
+    return text.finish([text.apply("multiply", text.spread(factor), mixed), to_scale, to_offset])
+
+
 OPS = (
     Op(
         "batch-norm-training",
@@ -164,6 +235,7 @@ OPS = (
         output_to_input,
         training_reference,
         input_to_output,
+        expansion=training_expansion,
     ),
     Op(
         "batch-norm-inference",
@@ -171,6 +243,7 @@ OPS = (
         output_to_input,
         inference_reference,
         input_to_output,
+        expansion=inference_expansion,
     ),
     Op(
         "batch-norm-grad",
@@ -178,5 +251,6 @@ OPS = (
         output_to_input,
         grad_reference,
         input_to_output,
+        expansion=grad_expansion,
     ),
 )

@@ -15,7 +15,7 @@ from indexing._core import IndexingMap, Interval, SymbolicExpr, constant, variab
 from indexing.lazy import np
 
 if TYPE_CHECKING:
-    from indexing.hlo import Instruction, Shape
+    from indexing.hlo import Computation, Instruction, Shape
     from indexing.ops.element.context import ElementContext, Index, Value
 
 Exactness: TypeAlias = Literal["exact", "over-approximate", "unknown"]
@@ -83,7 +83,9 @@ class Op:
     replicas' results. `refusal` says why an instruction has no value whatever its operands are, where its reference would
     only refuse it. `settled` laws give maps that are simplified already, since they are composed. `exactness` says in
     words how exact the maps are (docs/ops.md prints it); each map says it for itself. `bounded` references take operands
-    with fewer elements than a bounded dimension may have, and give such results.
+    with fewer elements than a bounded dimension may have, and give such results. `expansion` gives the computation of
+    simpler ops, its parameters the operands, by which kernels compute an instruction that has no element code; None where
+    there is none.
     """
 
     opcode: str
@@ -97,6 +99,7 @@ class Op:
     settled: bool = False
     exactness: str = "exact"
     bounded: bool = False
+    expansion: Callable[[Instruction], Computation | None] | None = None
 
 
 def variables(count: int, first: int = 0) -> list[SymbolicExpr]:

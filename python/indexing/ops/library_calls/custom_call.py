@@ -137,6 +137,11 @@ def _refusal(i: Instruction) -> str | None:
     return f"{i.name}: {found}; {advice}"
 
 
+def _expansion(i: Instruction) -> Computation | None:
+    found = stands_for(i)
+    return None if isinstance(found, str) else found
+
+
 OPS: tuple[Op, ...] = (
     Op(
         "custom-call",
@@ -146,5 +151,6 @@ OPS: tuple[Op, ...] = (
         _from_input,
         refusal=_refusal,
         exactness="as exact as that HLO; unknown for other targets",
+        expansion=_expansion,
     ),
 )

@@ -66,7 +66,7 @@ class HloText:
             Value(f"p{k}", o.shape.element_type, o.shape.dimensions) for k, o in enumerate(call.operands)
         ]
         self.results: tuple[Shape, ...] = call.shape.leaves
-        self._lines = [f"p{k} = {o.shape.without_layout()} parameter({k})" for k, o in enumerate(call.operands)]
+        self._lines = [f"p{k} = {o.shape} parameter({k})" for k, o in enumerate(call.operands)]
         self._computations: dict[str, str] = {}
 
     def operand(self, number: int) -> Value:
@@ -156,11 +156,12 @@ class HloText:
     def finish(self, found: Sequence[Value]) -> Computation:
         """The computation that gives `found` as the first results of the call; what is left are workspaces of zeros."""
         results = [self._result(k, shape, found) for k, shape in enumerate(self.results)]
-        shape = self.call.shape.without_layout()
+        names = [f"r{k}" for k in range(len(results))]
+        self._lines += [f"{n} = {s} copy({r.name})" for n, s, r in zip(names, self.results, results, strict=True)]
         if self.call.shape.is_tuple:
-            self._lines.append(f"ROOT out = {shape} tuple({', '.join(r.name for r in results)})")
+            self._lines.append(f"ROOT out = {self.call.shape} tuple({', '.join(names)})")
         else:
-            self._lines.append(f"ROOT out = {shape} copy({results[0].name})")
+            self._lines[-1] = f"ROOT {self._lines[-1]}"
         body = "\n".join(f"  {line}" for line in self._lines)
         text = f"HloModule library_call\n\n{''.join(self._computations.values())}ENTRY call {{\n{body}\n}}\n"
         return hlo.parse(text).entry

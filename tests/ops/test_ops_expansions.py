@@ -1,0 +1,91 @@
+"""Ops that kernels compute as computations of simpler ones: these agree with the op's own reference."""
+
+import numpy as np
+import pytest
+
+import indexing as ix
+from indexing.ops import REGISTRY
+from indexing.ops.interpret import run_computation
+from kernels import as_list, close, compiled, random_array
+
+FULL = {"batch-norm-training": (0,), "batch-norm-inference": (0,), "batch-norm-grad": (0, 4)}
+OPERANDS = {"batch-norm-training": 3, "batch-norm-inference": 5, "batch-norm-grad": 5}
+SHAPES = [((6, 5), 1, ""), ((4, 3, 7), 0, ""), ((2, 3, 4, 5), 2, "{0,2,3,1}"), ((5,), 0, ""), ((0, 3), 1, "")]
+
+
+def normalization(opcode: str, kind: str, sizes: tuple[int, ...], feature: int, layout: str) -> str:
+    full, one = f"{kind}[{','.join(map(str, sizes))}]{layout}", f"{kind}[{sizes[feature]}]"
+    shapes = [full if k in FULL[opcode] else one for k in range(OPERANDS[opcode])]
+    result = full if opcode == "batch-norm-inference" else f"({full}, {one}, {one})"
+    lines = [f"  p{k} = {shape} parameter({k})" for k, shape in enumerate(shapes)]
+    operands = ", ".join(f"p{k}" for k in range(len(shapes)))
+    lines.append(f"  ROOT r = {result} {opcode}({operands}), epsilon=0.01, feature_index={feature}")
+    return "\n".join(["HloModule m", "ENTRY e {", *lines, "}"])
+
+
+def positive(module: ix.hlo.Module, seed: int) -> list[np.ndarray]:
+    rng = np.random.default_rng(seed)
+    return [rng.uniform(0.5, 2, p.shape.dimensions).astype(p.shape.dtype) for p in module.entry.parameters]
+
+
+def test_each_op_with_an_expansion_has_a_case() -> None:
+    assert {o for o, op in REGISTRY.items() if op.expansion} == {*FULL, "custom-call"}
+
+
+@pytest.mark.parametrize(("kind", "tolerance"), [("f64", 1e-12), ("f32", 1e-5), ("bf16", 2e-2)])
+@pytest.mark.parametrize(("sizes", "feature", "layout"), SHAPES)
+@pytest.mark.parametrize("opcode", FULL)
+def test_an_expansion_gives_what_the_reference_gives(opcode, sizes, feature, layout, kind, tolerance) -> None:
+    module = ix.hlo.parse(normalization(opcode, kind, sizes, feature, layout))
+    instruction, values = module.entry.root, positive(module, 3)
+    expansion = REGISTRY[opcode].expansion(instruction)
+    with np.errstate(all="ignore"):
+        expected, found = ix.evaluate(module, *values), run_computation(expansion, values)
+    assert expansion.root.shape == instruction.shape
+    for one, other in zip(as_list(found), as_list(expected), strict=True):
+        close(one, other, tolerance)
+
+
+@pytest.mark.parametrize("opcode", FULL)
+def test_normalization_runs_in_kernels(opcode: str) -> None:
+    module = ix.hlo.parse(normalization(opcode, "f32", (4, 6, 5), 1, "{1,2,0}"))
+    executable = compiled(module)
+    assert executable.kernels and not executable.reference_steps
+    for seed in range(3):
+        values = positive(module, seed)
+        for one, other in zip(as_list(executable(*values)), as_list(ix.evaluate(module, *values)), strict=True):
+            close(one, other)
+
+
+PRODUCT = """HloModule m
+ENTRY e {
+  a = f32[4,6]{0,1} parameter(0)
+  b = f32[6,5]{0,1} parameter(1)
+  ROOT c = (f32[4,5]{0,1}, s8[64]) custom-call(a, b), custom_call_target="__cublas$gemm",
+    backend_config={"gemm_backend_config":{"alpha_real":0.5,"beta":0,"epilogue":"DEFAULT","dot_dimension_numbers":
+    {"lhs_contracting_dimensions":["1"],"rhs_contracting_dimensions":["0"]}}}
+}
+"""
+BITCAST = PRODUCT.replace("ROOT c = (f32[4,5]{0,1}, s8[64])", "c = (f32[4,5]{0,1}, s8[64])").replace(
+    '["0"]}}}', '["0"]}}}\n  d = f32[4,5]{0,1} get-tuple-element(c), index=0\n  ROOT t = f32[5,4]{1,0} bitcast(d)'
+)
+LATER = """HloModule m
+turn { x = f32[3,4] parameter(0) y = f32[3,4] negate(x) ROOT z = f32[4,3] transpose(y), dimensions={1,0} }
+ENTRY e {
+  p = f32[3,4] parameter(0)
+  s = ((f32[3,4]), f32[4,3], u32[]) async-start(p), calls=turn
+  u = ((f32[3,4]), f32[4,3], u32[]) async-update(s)
+  d = f32[4,3] async-done(u)
+  ROOT e = f32[4,3] exponential(d)
+}
+"""
+
+
+@pytest.mark.parametrize("text", [PRODUCT, BITCAST, LATER], ids=["product", "read by a bitcast", "asynchronous"])
+def test_library_calls_and_asynchronous_computations_run_in_kernels(text: str) -> None:
+    executable = compiled(text)
+    assert executable.kernels and not executable.reference_steps
+    rng = np.random.default_rng(5)
+    values = [random_array(p.shape, rng) for p in ix.hlo.parse(text).entry.parameters]
+    for one, other in zip(as_list(executable(*values)), as_list(ix.evaluate(text, *values)), strict=True):
+        close(one, other)
