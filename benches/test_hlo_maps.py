@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 import indexing as ix
-from indexing.ops import compose, op
+from indexing.indexing_analysis import composition
+from indexing.ops import op
 from programs import program
 
 TEXT = program()
@@ -19,7 +20,7 @@ SIZE = 42_012
 
 
 def _forget() -> None:
-    for module in (op, compose):
+    for module in (op, composition):
         for function in vars(module).values():
             if hasattr(function, "cache_clear"):
                 function.cache_clear()

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 
 from indexing import hlo
-from indexing.ops.interpret import evaluate_instruction
+from indexing.indexing_analysis.computations import computation_indexing, computation_inverse
 from indexing.ops.op import OperandIndexing
-from indexing.ops.through import computation_indexing, computation_inverse
 from indexing.ops.tuples import flatten
+from indexing.reference.interpreter import evaluate_instruction
 from modules.compare import same
 from modules.program import Tolerance, product
 from modules.values import DEFINITE, TRIANGULAR, Data, random_array

@@ -8,7 +8,7 @@ import pytest
 
 import indexing as ix
 from indexing import _core
-from indexing.ops import REGISTRY
+from indexing.ops.registry import REGISTRY
 from opcode_samples import SAMPLES, program
 
 TABLE = {name: (least, most, needs) for name, least, most, needs in _core.hlo_opcodes()}

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import indexing as ix
-from indexing.ops import through
+from indexing.indexing_analysis import computations
 from tagged import check, spelled
 
 
@@ -506,7 +506,7 @@ def test_work_beyond_the_budget_is_a_bound_that_says_so(monkeypatch: pytest.Monk
       ROOT t = (s32[3], s32[3]) tuple(s, c) }
     ENTRY e { p = (s32[3], s32[3], s32[3]) parameter(0)
       ROOT r = (s32[3], s32[3]) call(p), to_apply=f }"""
-    monkeypatch.setattr(through, "MOST_WORK", 0)
+    monkeypatch.setattr(computations, "MAX_WORK", 0)
     first, second = ix.input_to_output(ix.hlo.parse(text).entry.root)
     assert [(m.leaf, m.exactness) for m in first] == [(0, "exact"), (1, "over-approximate")]
     assert "too large" in first[1].reason

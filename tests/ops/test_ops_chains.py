@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import indexing as ix
-from indexing.ops.interpret import evaluate_instruction
+from indexing.reference.interpreter import evaluate_instruction
 from reach import assert_names, root_of
 
 ADD = "add {\n  a = f64[] parameter(0)\n  b = f64[] parameter(1)\n  ROOT s = f64[] add(a, b)\n}\n"

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import indexing as ix
-from indexing.ops import REGISTRY
-from indexing.ops.interpret import run_computation
+from indexing.ops.registry import REGISTRY
+from indexing.reference.interpreter import run_computation
 from kernels import as_list, close, compiled, random_array
 
 FULL = {"batch-norm-training": (0,), "batch-norm-inference": (0,), "batch-norm-grad": (0, 4)}

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import indexing as ix
-from indexing.ops import REGISTRY
+from indexing.ops.registry import REGISTRY
 from reach import assert_laws, exact_maps, pairs, program, root_of, run
 
 ADD = "add {\n  a = f64[] parameter(0)\n  b = f64[] parameter(1)\n  ROOT s = f64[] add(a, b)\n}\n"

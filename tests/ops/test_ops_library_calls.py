@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import indexing as ix
-from indexing.ops import REGISTRY
 from indexing.ops.library_calls.custom_call import LIBRARY_CALLS
+from indexing.ops.registry import REGISTRY
 from kernels import compiled
 from reach import program
 from tagged import check

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from indexing.ops import REGISTRY
+from indexing.ops.registry import REGISTRY
 from reach import assert_laws, program, root_of, run
 
 LESS = "less {\n  a = f64[] parameter(0)\n  b = f64[] parameter(1)\n  ROOT l = pred[] compare(a, b), direction=LT\n}\n"

@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 import indexing as ix
-from indexing.ops import REGISTRY
+from indexing.indexing_analysis.computations import MAPS
 from indexing.ops.op import leaves
+from indexing.ops.registry import REGISTRY
+from indexing.reference.interpreter import INTERPRETER
 
 
 def program(root: str, *parameters: str, computations: str = "") -> str:
@@ -29,7 +32,7 @@ def root_of(text: str):
 
 def run(instruction, values):
     """The reference's results, always as a tuple."""
-    result = REGISTRY[instruction.opcode].reference(instruction, [np.asarray(v) for v in values])
+    result = REGISTRY[instruction.opcode].evaluate(instruction, [np.asarray(v) for v in values], INTERPRETER)
     results = tuple(np.asarray(r) for r in (result if isinstance(result, tuple) else (result,)))
     for r, leaf in zip(results, leaves(instruction.shape), strict=True):
         assert r.shape == tuple(leaf.dimensions), (r.shape, leaf)
@@ -144,12 +147,13 @@ def assert_laws(text, values, operands, shows_all=True, change=bump):
     names = {o.name: v for o, v in zip(instruction.operands, values, strict=True)}
     for operand in operands:
         backward = [ix.input_to_output(instruction, operand)]
-        if block.input_to_output is not None:
-            backward.append(block.input_to_output(instruction, operand))
+        stated = block.inverse_indexing(instruction, operand, MAPS)
+        if stated is not None:
+            backward.append(stated)
         for output, effect in effects(instruction, values, operand, change).items():
             where = (text, output, operand)
-            for law in (block.output_to_input, ix.output_to_input):
-                assert_names(law(instruction, output)[operand], effect, names, shows_all, (*where, law.__name__))
+            for law in (partial(block.indexing, maps=MAPS), ix.output_to_input):
+                assert_names(law(instruction, output)[operand], effect, names, shows_all, where)
             turned = {(b, a) for a, b in effect}
             for found in backward:
                 assert_names(found[output], turned, names, shows_all, (*where, "input to output"))

@@ -14,9 +14,9 @@ import numpy as np
 
 import indexing as ix
 from indexing import hlo
-from indexing.ops.interpret import evaluate_instruction
 from indexing.ops.op import OperandIndexing, leaves
 from indexing.ops.tuples import flatten, nest
+from indexing.reference.interpreter import evaluate_instruction
 from indexing.reference.program_arguments import entry_arguments
 
 Pairs = set[tuple[tuple[int, ...], tuple[int, ...]]]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import indexing as ix
-from indexing.ops import REGISTRY
+from indexing.ops.registry import REGISTRY
 from modules import alone, deviations, generate, judge, oracle, perturb
 from modules.compare import difference, flushed
 from modules.generate import finished

@@ -22,9 +22,9 @@ from indexing.executable.program import planned_kernels as planned_kernels
 from indexing.executable.steps import arrays_of
 from indexing.hlo import Module, Shape, parse
 from indexing.ops.bounded import check_kernel_sizes, sizes_fit
-from indexing.ops.interpret import check_has_value
 from indexing.ops.op import HloValue, leaves
 from indexing.reference.evaluation import evaluate
+from indexing.reference.interpreter import check_has_value
 from indexing.reference.program_arguments import check_count, host_array, host_value, is_on_gpu
 from indexing.runtime.device import Device
 

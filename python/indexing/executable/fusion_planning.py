@@ -18,8 +18,8 @@ from indexing.executable.graph import Graph, Node, Ref, Tree, tree_refs
 from indexing.executable.row_groups import row_groups
 from indexing.indexing_analysis.access import Access, AccessComposer
 from indexing.indexing_analysis.instructions import output_to_input
-from indexing.ops import REGISTRY
 from indexing.ops.op import leaves
+from indexing.ops.registry import REGISTRY
 from indexing.partitioner import MOVES_ELEMENTS_ONLY, has_one_index
 from indexing.work import COMPUTED_BY_UPDATES, MAX_REPETITION, element_count, element_work, work_once
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 from indexing.executable.prefix import prefix_in_parts
-from indexing.ops import REGISTRY
 from indexing.ops.op import leaves
+from indexing.ops.registry import REGISTRY
 
 if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction, Shape

@@ -20,8 +20,8 @@ from indexing.executable.steps import (
     Step,
     WhileStep,
 )
-from indexing.ops.interpret import check_has_value
 from indexing.ops.op import leaves, only_array
+from indexing.reference.interpreter import check_has_value
 
 if TYPE_CHECKING:
     from indexing.emitters.kernel import Kernel

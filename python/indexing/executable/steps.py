@@ -10,8 +10,8 @@ import numpy as np
 
 from indexing.errors import IndexingError
 from indexing.executable.memory import Environment, Held, Pool, byte_count
-from indexing.ops.interpret import evaluate_instruction
 from indexing.ops.op import leaves
+from indexing.reference.interpreter import evaluate_instruction
 
 if TYPE_CHECKING:
     from indexing.emitters.kernel import Argument, Kernel

@@ -14,19 +14,19 @@ from indexing.arguments import check_number, each, integer, of_type, takes
 from indexing.errors import InvalidMap
 from indexing.hlo import Instruction
 from indexing.hlo.layout import to_logical, to_physical
-from indexing.ops.compose import follow
-from indexing.ops.op import Indexing, OperandIndexing, leaves
-from indexing.ops.through import (
+from indexing.indexing_analysis.composition import compose_indexing
+from indexing.indexing_analysis.computations import (
     Arrays,
     indexing_to,
     instruction_indexing,
     instruction_inverse,
     merge,
     prepare_called,
+    propagate,
     starting,
-    walk,
     with_leaf,
 )
+from indexing.ops.op import Indexing, OperandIndexing, leaves
 from indexing.ops.tuples import is_array
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def grouped_indexing(
             found[i.called[0].root] = {leaf: maps.copy() for leaf, maps in sorted(found[i].items())}
             _through_fusion(i, found)
         else:
-            walk(found, [i])
+            propagate(found, [i])
     grouped: dict[Instruction, list[OperandIndexing]] = {}
     for i, arrays in found.items():
         if i.opcode != "parameter" or i.computation not in fusions:
@@ -128,10 +128,10 @@ def epilogue_indexing(hero: Instruction, root: Instruction) -> IndexingMap:
 
 
 def _through_fusion(fusion: Instruction, found: Arrays) -> None:
-    """Walk the fusion's computation from what is found in it to its parameters, and pass these on to its operands."""
+    """Propagate what is found in the fusion's computation to its parameters, and pass these on to its operands."""
     inside: Computation = fusion.called[0]
     prepare_called(inside)
-    walk(found, reversed(inside.post_order()))
+    propagate(found, reversed(inside.post_order()))
     for parameter, operand in zip(inside.parameters, fusion.operands, strict=True):
         for leaf, maps in sorted(found.get(parameter, {}).items()):
             into = found.setdefault(operand, {}).setdefault(leaf, {})
@@ -144,5 +144,5 @@ def _physical(m: OperandIndexing, source: Shape, target: Shape) -> OperandIndexi
     if not (is_array(source) and is_array(target)):
         return m
     from_physical = OperandIndexing(to_logical(source))
-    moved = follow(follow(from_physical, m), OperandIndexing(to_physical(target)))
+    moved = compose_indexing(compose_indexing(from_physical, m), OperandIndexing(to_physical(target)))
     return replace(moved, leaf=m.leaf)

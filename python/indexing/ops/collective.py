@@ -10,19 +10,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from indexing._core import constant
 from indexing.errors import UnsupportedOp
 from indexing.lazy import np
 from indexing.ops import collective_reference
-from indexing.ops.compose import join_reasons
 from indexing.ops.control import second_of_tuple
 from indexing.ops.op import (
     Across,
     HloValue,
     Indexing,
+    Interpreter,
     Op,
     OperandIndexing,
-    Reference,
+    RunsComputations,
     identity,
+    join_reasons,
     leaves,
     tensor_map,
     variables,
@@ -78,8 +80,6 @@ def _scattered(i: Instruction, k: int, result: Shape) -> list[OperandIndexing]:
 
 
 def _broadcast(i: Instruction, k: int, result: Shape) -> list[OperandIndexing]:
-    from indexing._core import constant
-
     return [_with_replica(identity(result.dimensions).map, _members(i).replica_map(result.dimensions, constant(0)))]
 
 
@@ -93,17 +93,17 @@ def _permuted(i: Instruction, k: int, result: Shape) -> list[OperandIndexing]:
 def _one_to_one(part: Part) -> Callable[[Instruction, int], Indexing]:
     """Array k of the result comes from operand k."""
 
-    def law(i: Instruction, output: int) -> Indexing:
+    def formula(i: Instruction, output: int) -> Indexing:
         results = leaves(i.shape)
         return [part(i, k, results[output]) if k == output else [] for k in range(len(i.operands))]
 
-    return law
+    return formula
 
 
 def _started(part: Part) -> Callable[[Instruction, int], Indexing]:
     """Outputs are the operands, the results, and contexts without data."""
 
-    def law(i: Instruction, output: int) -> Indexing:
+    def formula(i: Instruction, output: int) -> Indexing:
         shapes, count = leaves(i.shape), len(leaves(i.shape.elements[0]))
         results = len(leaves(i.shape.elements[1]))
         found: Indexing = []
@@ -116,22 +116,20 @@ def _started(part: Part) -> Callable[[Instruction, int], Indexing]:
                 found.append([])
         return found
 
-    return law
+    return formula
 
 
 def _all_operands(part: Part) -> Callable[[Instruction, int], Indexing]:
-    def law(i: Instruction, output: int) -> Indexing:
+    def formula(i: Instruction, output: int) -> Indexing:
         return [part(i, k, leaves(i.shape)[output]) for k in range(len(i.operands))]
 
-    return law
+    return formula
 
 
 def _all_to_all_from_output(i: Instruction, output: int) -> Indexing:
     members, result = _members(i), leaves(i.shape)[output]
     sizes = result.dimensions
     if i.shape.is_tuple:  # output j of replica r is operand position(r) of the j-th member
-        from indexing._core import constant
-
         reasons = [_OWN] if members.size > 1 else []
         asked = members.replica_map(sizes, constant(output))
         return [[_with_replica(identity(sizes).map, asked, *reasons)] for _ in i.operands]
@@ -187,26 +185,33 @@ def _first_id(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
     return np.zeros((), i.shape.dtype)
 
 
-def _alone(across: Across) -> Reference:
+def _alone(across: Across) -> RunsComputations:
     """The value on a single replica; UnsupportedOp where the groups have more than one member."""
 
-    def reference(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
+    def reference(i: Instruction, operands: Sequence[HloValue], interpreter: Interpreter) -> HloValue:
         count = max(len(g) for g in groups_of(i)) if i.opcode not in collective_reference.PERMUTES else 1
         if count > 1 or any(pair != (0, 0) for pair in pairs_of(i)):
             raise UnsupportedOp(
                 f"{i.name}: {i.opcode} exchanges data among replicas; evaluate the program on all of them at once"
             )
-        return across(i, [operands])[0]
+        return across(i, [operands], interpreter)[0]
 
-    return reference
+    return RunsComputations(reference)
 
 
-def _collective(opcode: str, law: str, part: Part, across: Across) -> tuple[Op, Op]:
+def _collective(opcode: str, formula: str, part: Part, across: Across) -> tuple[Op, Op]:
     """A collective and the start of its asynchronous form, which packs operands, results and contexts."""
     start = collective_reference.started(across)
     return (
-        Op(opcode, law, _one_to_one(part), _alone(across), across_replicas=across, exactness=_PATTERN),
-        Op(f"{opcode}-start", f"(in, {law})", _started(part), _alone(start), across_replicas=start, exactness=_PATTERN),
+        Op(opcode, formula, _one_to_one(part), _alone(across), across_replicas=across, exactness=_PATTERN),
+        Op(
+            f"{opcode}-start",
+            f"(in, {formula})",
+            _started(part),
+            _alone(start),
+            across_replicas=start,
+            exactness=_PATTERN,
+        ),
     )
 
 
@@ -214,8 +219,8 @@ def _done(opcode: str) -> Op:
     return Op(opcode, "out[i] = in.1[i]", _done_from_output, second_of_tuple, _done_from_input)
 
 
-def _direct(opcode: str, law: str, part: Part, across: Across, exactness: str = _PATTERN) -> Op:
-    return Op(opcode, law, _one_to_one(part), _alone(across), across_replicas=across, exactness=exactness)
+def _direct(opcode: str, formula: str, part: Part, across: Across, exactness: str = _PATTERN) -> Op:
+    return Op(opcode, formula, _one_to_one(part), _alone(across), across_replicas=across, exactness=exactness)
 
 
 OPS: tuple[Op, ...] = (

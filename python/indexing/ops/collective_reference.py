@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from indexing.lazy import np
-from indexing.ops.interpret import apply
-from indexing.ops.op import Across, Array, HloValue, leaves, only_array
+from indexing.ops.op import Across, Array, HloValue, Interpreter, leaves, only_array
 from indexing.ops.replica_groups import group_with, groups_of, pairs_of
 from indexing.ops.tuples import nest
 
@@ -19,41 +18,42 @@ PERMUTES = frozenset({"collective-permute", "collective-permute-start"})
 Operands = Sequence[Sequence[HloValue]]
 
 
-def _each_operand(exchange: Callable[[Instruction, list[Array], int], Array]) -> Across:
+def _each_operand(exchange: Callable[[Instruction, list[Array], int, Interpreter], Array]) -> Across:
     """A collective that treats its operands one by one: `exchange` gets the group's arrays and the own position."""
 
-    def across(i: Instruction, operands: Operands) -> list[HloValue]:
+    def across(i: Instruction, operands: Operands, interpreter: Interpreter) -> list[HloValue]:
         found: list[HloValue] = []
         for replica in range(len(operands)):
             group = group_with(groups_of(i), replica)
             own = group.index(replica)
-            results = [exchange(i, [only_array(operands[m][k]) for m in group], own) for k in range(len(i.operands))]
+            arrays = [[only_array(operands[m][k]) for m in group] for k in range(len(i.operands))]
+            results = [exchange(i, of_group, own, interpreter) for of_group in arrays]
             found.append(tuple(results) if len(results) > 1 else results[0])
         return found
 
     return across
 
 
-def _reduction(i: Instruction, arrays: Sequence[Array]) -> Array:
+def _reduction(i: Instruction, arrays: Sequence[Array], interpreter: Interpreter) -> Array:
     total = arrays[0]
     for a in arrays[1:]:
-        total = only_array(apply(i.computation_of("to_apply"), total, a))
+        total = only_array(interpreter.apply(i.computation_of("to_apply"), total, a))
     return total
 
 
-def _gather(i: Instruction, arrays: list[Array], own: int) -> Array:
+def _gather(i: Instruction, arrays: list[Array], own: int, interpreter: Interpreter) -> Array:
     return np.concatenate(arrays, axis=i.ints("dimensions")[0])
 
 
-def _reduce(i: Instruction, arrays: list[Array], own: int) -> Array:
-    return _reduction(i, arrays)
+def _reduce(i: Instruction, arrays: list[Array], own: int, interpreter: Interpreter) -> Array:
+    return _reduction(i, arrays, interpreter)
 
 
-def _reduce_scatter(i: Instruction, arrays: list[Array], own: int) -> Array:
-    return np.split(_reduction(i, arrays), len(arrays), axis=i.ints("dimensions")[0])[own]
+def _reduce_scatter(i: Instruction, arrays: list[Array], own: int, interpreter: Interpreter) -> Array:
+    return np.split(_reduction(i, arrays, interpreter), len(arrays), axis=i.ints("dimensions")[0])[own]
 
 
-def _first(i: Instruction, arrays: list[Array], own: int) -> Array:
+def _first(i: Instruction, arrays: list[Array], own: int, interpreter: Interpreter) -> Array:
     return arrays[0]
 
 
@@ -63,7 +63,7 @@ reduce_scatter: Across = _each_operand(_reduce_scatter)
 broadcast: Across = _each_operand(_first)
 
 
-def permute(i: Instruction, operands: Operands) -> list[HloValue]:
+def permute(i: Instruction, operands: Operands, interpreter: Interpreter) -> list[HloValue]:
     """Each target gets its source's operand, the others zeros."""
     source = {t: s for s, t in pairs_of(i)}
     return [
@@ -72,7 +72,7 @@ def permute(i: Instruction, operands: Operands) -> list[HloValue]:
     ]
 
 
-def all_to_all(i: Instruction, operands: Operands) -> list[HloValue]:
+def all_to_all(i: Instruction, operands: Operands, interpreter: Interpreter) -> list[HloValue]:
     """Replica r's part j goes to the j-th member as its part number position(r)."""
     found: list[HloValue] = []
     for replica in range(len(operands)):
@@ -87,7 +87,7 @@ def all_to_all(i: Instruction, operands: Operands) -> list[HloValue]:
     return found
 
 
-def ragged_all_to_all(i: Instruction, operands: Operands) -> list[HloValue]:
+def ragged_all_to_all(i: Instruction, operands: Operands, interpreter: Interpreter) -> list[HloValue]:
     """Member m sends `send_sizes[k]` rows from `input_offsets[k]` to the k-th member's `output_offsets[k]`."""
     found: list[HloValue] = []
     for replica in range(len(operands)):
@@ -104,7 +104,7 @@ def ragged_all_to_all(i: Instruction, operands: Operands) -> list[HloValue]:
     return found
 
 
-def own_id(i: Instruction, operands: Operands) -> list[HloValue]:
+def own_id(i: Instruction, operands: Operands, interpreter: Interpreter) -> list[HloValue]:
     """The position of each replica."""
     return [np.array(r, dtype=i.shape.dtype) for r in range(len(operands))]
 
@@ -112,8 +112,8 @@ def own_id(i: Instruction, operands: Operands) -> list[HloValue]:
 def started(across: Across) -> Across:
     """The start of a collective: its operands, its results, and contexts without data, as one tuple."""
 
-    def start(i: Instruction, operands: Operands) -> list[HloValue]:
-        results = across(i, operands)
+    def start(i: Instruction, operands: Operands, interpreter: Interpreter) -> list[HloValue]:
+        results = across(i, operands, interpreter)
         contexts = [
             nest(part, [np.zeros(s.dimensions, s.dtype) for s in leaves(part)]) for part in i.shape.elements[2:]
         ]

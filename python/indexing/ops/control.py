@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING
 
 from indexing.errors import IndexingError, UnsupportedOp
 from indexing.lazy import np
-from indexing.ops.carried import carried_leaves
 from indexing.ops.element import moves
-from indexing.ops.interpret import apply, run_computation
 from indexing.ops.op import (
+    ComputationMaps,
     HloValue,
     Indexing,
+    Interpreter,
     Op,
     OperandIndexing,
+    RunsComputations,
+    ThroughComputations,
     identity,
     leaves,
     only_array,
@@ -25,7 +27,6 @@ from indexing.ops.op import (
     whole,
     whole_map,
 )
-from indexing.ops.through import computation_indexing, computation_inverse
 from indexing.ops.tuples import alias, is_array, nest
 
 if TYPE_CHECKING:
@@ -35,16 +36,16 @@ if TYPE_CHECKING:
 # ---------------------------------------------------------------- fusion, call
 
 
-def _called_from_output(i: Instruction, output: int) -> Indexing:
-    return computation_indexing(i.called[0], output, i.operands)
+def _called_from_output(i: Instruction, output: int, maps: ComputationMaps) -> Indexing:
+    return maps.output_to_input(i.called[0], output, i.operands)
 
 
-def _called_from_input(i: Instruction, operand: int) -> Indexing:
-    return computation_inverse(i.called[0], operand, i.operands)
+def _called_from_input(i: Instruction, operand: int, maps: ComputationMaps) -> Indexing:
+    return maps.input_to_output(i.called[0], operand, i.operands)
 
 
-def _called(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
-    return run_computation(i.called[0], operands)
+def _called(i: Instruction, operands: Sequence[HloValue], interpreter: Interpreter) -> HloValue:
+    return interpreter.run(i.called[0], operands)
 
 
 # ---------------------------------------------------------------- map
@@ -54,8 +55,8 @@ def _map_from_output(i: Instruction, output: int) -> Indexing:
     return [[identity(i.shape.dimensions)] for _ in i.operands]
 
 
-def _map(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
-    return apply(i.called[0], *operands)
+def _map(i: Instruction, operands: Sequence[HloValue], interpreter: Interpreter) -> HloValue:
+    return interpreter.apply(i.called[0], *operands)
 
 
 # ---------------------------------------------------------------- conditional
@@ -68,19 +69,19 @@ def branches(i: Instruction) -> tuple[Computation, ...]:
     return i.called
 
 
-def _conditional_from_output(i: Instruction, output: int) -> Indexing:
+def _conditional_from_output(i: Instruction, output: int, maps: ComputationMaps) -> Indexing:
     found: Indexing = [[scalar(_leaf_sizes(i.shape, output))]]
     for k, branch in enumerate(branches(i), start=1):
-        maps = computation_indexing(branch, output, i.operands[k : k + 1])[0]
-        found.append([_weaker(m) for m in maps])
+        taken = maps.output_to_input(branch, output, i.operands[k : k + 1])[0]
+        found.append([_weaker(m) for m in taken])
     return found
 
 
-def _conditional_from_input(i: Instruction, operand: int) -> Indexing:
+def _conditional_from_input(i: Instruction, operand: int, maps: ComputationMaps) -> Indexing:
     if operand == 0:
         return [[whole((), part.dimensions)] if is_array(part) else [] for part in leaves(i.shape)]
-    maps = computation_inverse(branches(i)[operand - 1], 0, i.operands[operand : operand + 1])
-    return [[_weaker(m) for m in of_output] for of_output in maps]
+    taken = maps.input_to_output(branches(i)[operand - 1], 0, i.operands[operand : operand + 1])
+    return [[_weaker(m) for m in of_output] for of_output in taken]
 
 
 def _weaker(m: OperandIndexing) -> OperandIndexing:
@@ -95,14 +96,14 @@ def _only_one_branch(reason: str) -> str:
     return "; ".join(dict.fromkeys((*reason.split("; "), _ONE_BRANCH))).lstrip("; ")
 
 
-def _conditional(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
+def _conditional(i: Instruction, operands: Sequence[HloValue], interpreter: Interpreter) -> HloValue:
     choice = only_array(operands[0])
     if choice.dtype == np.bool_:
         taken = 0 if choice else 1
     else:  # an index out of range runs the last branch
         last = len(branches(i)) - 1
         taken = int(choice) if 0 <= int(choice) <= last else last
-    return run_computation(branches(i)[taken], [operands[1 + taken]])
+    return interpreter.run(branches(i)[taken], [operands[1 + taken]])
 
 
 # ---------------------------------------------------------------- while
@@ -111,17 +112,17 @@ def _conditional(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
 _CARRIED = "the loop's body may have carried any element of this value here, in some iteration"
 
 
-def _while_from_output(i: Instruction, output: int) -> Indexing:
+def _while_from_output(i: Instruction, output: int, maps: ComputationMaps) -> Indexing:
     shapes = leaves(i.shape)
-    untouched, read = carried_leaves(i)
+    untouched, read = maps.loop_carried(i)
     if untouched[output]:
         return [alias(shapes[output], output)]
     return [[_carried(i, leaf, output) for leaf in sorted(read[output]) if is_array(shapes[leaf])]]
 
 
-def _while_from_input(i: Instruction, operand: int) -> Indexing:
+def _while_from_input(i: Instruction, operand: int, maps: ComputationMaps) -> Indexing:
     shapes = leaves(i.shape)
-    untouched, read = carried_leaves(i)
+    untouched, read = maps.loop_carried(i)
     return [
         alias(shape, output)
         if untouched[output]
@@ -139,25 +140,25 @@ def _carried(i: Instruction, to: int, of: int) -> OperandIndexing:
     return OperandIndexing(found, (), "over-approximate", _CARRIED, leaf=to)
 
 
-def _while(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
+def _while(i: Instruction, operands: Sequence[HloValue], interpreter: Interpreter) -> HloValue:
     condition, body = i.computation_of("condition"), i.computation_of("body")
     state = operands[0]
-    while bool(only_array(run_computation(condition, [state]))):
-        state = run_computation(body, [state])
+    while bool(only_array(interpreter.run(condition, [state]))):
+        state = interpreter.run(body, [state])
     return state
 
 
 # ---------------------------------------------------------------- asynchronous wrappers
 
 
-def _async_start_from_output(i: Instruction, output: int) -> Indexing:
+def _async_start_from_output(i: Instruction, output: int, maps: ComputationMaps) -> Indexing:
     """Outputs are the operands, then the results of the computation, then contexts without data."""
     inputs = [leaf for o in i.operands for leaf in leaves(o.shape)]
     if output < len(inputs):
         return _alias_of_input(i, output)
     results = len(leaves(i.called[0].root.shape))
     if output - len(inputs) < results:
-        return computation_indexing(i.called[0], output - len(inputs), i.operands)
+        return maps.output_to_input(i.called[0], output - len(inputs), i.operands)
     return [[] for _ in i.operands]
 
 
@@ -170,8 +171,8 @@ def _alias_of_input(i: Instruction, output: int) -> Indexing:
     return found
 
 
-def _async_start(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
-    result = run_computation(i.called[0], operands)
+def _async_start(i: Instruction, operands: Sequence[HloValue], interpreter: Interpreter) -> HloValue:
+    result = interpreter.run(i.called[0], operands)
     contexts = [_zeros(part) for part in i.shape.elements[2:]]
     return (tuple(operands), result, *contexts)
 
@@ -219,17 +220,17 @@ def second_of_tuple(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
 
 
 def _from_outside(what: str) -> Callable[[Instruction, int], Indexing]:
-    def law(i: Instruction, which: int) -> Indexing:
+    def formula(i: Instruction, which: int) -> Indexing:
         return [[unknown(f"{what} comes from outside of the program")] for _ in i.operands]
 
-    return law
+    return formula
 
 
 def _from_outside_inverse(what: str) -> Callable[[Instruction, int], Indexing]:
-    def law(i: Instruction, which: int) -> Indexing:
+    def formula(i: Instruction, which: int) -> Indexing:
         return [[unknown(f"{what} comes from outside of the program")] for _ in leaves(i.shape)]
 
-    return law
+    return formula
 
 
 def _outfeed_from_output(i: Instruction, output: int) -> Indexing:
@@ -290,50 +291,56 @@ _FEED, _PEER = "what infeed gives", "what recv gives"
 OPS: tuple[Op, ...] = (
     Op(
         "fusion",
-        "the law of its computation",
-        _called_from_output,
-        _called,
-        _called_from_input,
+        "the formula of its computation",
+        ThroughComputations(_called_from_output),
+        RunsComputations(_called),
+        ThroughComputations(_called_from_input),
         moves.call,
         exactness="as exact as its instructions",
         bounded=True,
     ),
     Op(
         "call",
-        "the law of its computation",
-        _called_from_output,
-        _called,
-        _called_from_input,
+        "the formula of its computation",
+        ThroughComputations(_called_from_output),
+        RunsComputations(_called),
+        ThroughComputations(_called_from_input),
         moves.call,
         exactness="as exact as its instructions",
         bounded=True,
     ),
-    Op("map", "out[i] = computation(in_0[i], in_1[i], ...)", _map_from_output, _map, element=moves.apply_map),
+    Op(
+        "map",
+        "out[i] = computation(in_0[i], in_1[i], ...)",
+        _map_from_output,
+        RunsComputations(_map),
+        element=moves.apply_map,
+    ),
     Op(
         "conditional",
         "out = branch_k(in_k), k = in_0",
-        _conditional_from_output,
-        _conditional,
-        _conditional_from_input,
-        settled=True,
+        ThroughComputations(_conditional_from_output),
+        RunsComputations(_conditional),
+        ThroughComputations(_conditional_from_input),
+        is_simplified=True,
         exactness="a bound: one branch runs",
         bounded=True,
     ),
     Op(
         "while",
         "out = body(body(... in)) while the condition holds",
-        _while_from_output,
-        _while,
-        _while_from_input,
-        settled=True,
+        ThroughComputations(_while_from_output),
+        RunsComputations(_while),
+        ThroughComputations(_while_from_input),
+        is_simplified=True,
         exactness="exact for what the body leaves alone; else a bound",
         bounded=True,
     ),
     Op(
         "async-start",
         "(in, computation(in), contexts)",
-        _async_start_from_output,
-        _async_start,
+        ThroughComputations(_async_start_from_output),
+        RunsComputations(_async_start),
         exactness="as exact as its computation",
     ),
     Op("async-update", "out.k[i] = in.k[i]", _same_leaf, _same, _same_leaf_from_input),

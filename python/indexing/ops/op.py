@@ -1,4 +1,4 @@
-"""What one block of ops/ is made of: the data every opcode states, and the few ways to build its maps.
+"""What an op is made of: the data every opcode states, and the few ways to build its maps.
 
 `OperandIndexing` is one map from the index of an output element to an index of an operand, together with where its
 runtime variables are read and how exact it is. An `Op` is everything the package knows of one opcode.
@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from indexing._core import IndexingMap, Interval, SymbolicExpr, constant, variable
+from indexing.errors import UnsupportedOp
 from indexing.lazy import np
 
 if TYPE_CHECKING:
@@ -68,20 +69,59 @@ class OperandIndexing:
 Indexing: TypeAlias = list[
     list[OperandIndexing]
 ]  # one list an operand (output to input) or an output (input to output)
-Law: TypeAlias = "Callable[[Instruction, int], Indexing]"
+Formula: TypeAlias = "Callable[[Instruction, int], Indexing]"
 Reference: TypeAlias = "Callable[[Instruction, Sequence[HloValue]], HloValue]"
-Across: TypeAlias = "Callable[[Instruction, Sequence[Sequence[HloValue]]], Sequence[HloValue]]"
+Across: TypeAlias = "Callable[[Instruction, Sequence[Sequence[HloValue]], Interpreter], Sequence[HloValue]]"
+
+
+@dataclass(frozen=True, slots=True)
+class ComputationMaps:
+    """Maps through computations: what a formula is given where the op hands its operands to computations.
+
+    `output_to_input(computation, output, arguments)` has the maps from array `output` of the root to each parameter's
+    arrays, `input_to_output(computation, parameter, arguments)` those from a parameter's arrays to each of the root's.
+    Runtime values that are parameters become the instructions that the caller passes as `arguments`. `loop_carried`
+    says for each array of a loop's state whether the body leaves it alone, and which arrays can reach it in the end.
+    """
+
+    output_to_input: Callable[[Computation, int, Sequence[Instruction]], Indexing]
+    input_to_output: Callable[[Computation, int, Sequence[Instruction]], Indexing]
+    loop_carried: Callable[[Instruction], tuple[list[bool], list[frozenset[int]]]]
+
+
+class Interpreter(Protocol):
+    """Values of computations: what a reference is given where the op runs computations."""
+
+    def run(self, computation: Computation, arguments: Sequence[HloValue]) -> HloValue:
+        """The value of the root, given one value a parameter."""
+
+    def apply(self, computation: Computation, *arrays: HloValue) -> HloValue:
+        """A computation of scalars applied element by element to arrays that broadcast against each other."""
+
+
+@dataclass(frozen=True, slots=True)
+class ThroughComputations:
+    """A formula that goes through computations: it is given their maps."""
+
+    formula: Callable[[Instruction, int, ComputationMaps], Indexing]
+
+
+@dataclass(frozen=True, slots=True)
+class RunsComputations:
+    """A reference that runs computations: it is given the interpreter."""
+
+    reference: Callable[[Instruction, Sequence[HloValue], Interpreter], HloValue]
 
 
 @dataclass(frozen=True, slots=True)
 class Op:
-    """One opcode: its laws, its reference, its element code. Nothing else in the package mentions its meaning.
+    """One opcode: its formulas, its reference, its element code. Nothing else in the package mentions its meaning.
 
-    `law` states the element in one line (docs/ops.md prints it). `reference` is None only where an opcode has no data
+    `formula` states the element in one line (docs/ops.md prints it). `reference` is None only where an opcode has no data
     semantics, `input_to_output` None where the generic inverse of `output_to_input` serves, `element` None where a
     kernel refuses the opcode by name. `across_replicas` is the reference of a collective: all replicas' operands to all
     replicas' results. `refusal` says why an instruction has no value whatever its operands are, where its reference would
-    only refuse it. `settled` laws give maps that are simplified already, since they are composed. `exactness` says in
+    only refuse it. `is_simplified` formulas give maps that are simplified already, since they are composed. `exactness` says in
     words how exact the maps are (docs/ops.md prints it); each map says it for itself. `bounded` references take operands
     with fewer elements than a bounded dimension may have, and give such results. `expansion` gives the computation of
     simpler ops, its parameters the operands, by which kernels compute an instruction that has no element code; None where
@@ -89,17 +129,50 @@ class Op:
     """
 
     opcode: str
-    law: str
-    output_to_input: Law
-    reference: Reference | None
-    input_to_output: Law | None = None
+    formula: str
+    output_to_input: Formula | ThroughComputations
+    reference: Reference | RunsComputations | None
+    input_to_output: Formula | ThroughComputations | None = None
     element: Callable[[ElementContext, Instruction, int, Index], Value] | None = None
     across_replicas: Across | None = None
     refusal: Callable[[Instruction], str | None] | None = None
-    settled: bool = False
+    is_simplified: bool = False
     exactness: str = "exact"
     bounded: bool = False
     expansion: Callable[[Instruction], Computation | None] | None = None
+
+    def indexing(self, instruction: Instruction, output: int, maps: ComputationMaps) -> Indexing:
+        """The output-to-input formula of array `output`, not simplified."""
+        formula = self.output_to_input
+        if isinstance(formula, ThroughComputations):
+            return formula.formula(instruction, output, maps)
+        return formula(instruction, output)
+
+    def inverse_indexing(self, instruction: Instruction, operand: int, maps: ComputationMaps) -> Indexing | None:
+        """The input-to-output formula of an operand, not simplified; None where the op states none."""
+        formula = self.input_to_output
+        if isinstance(formula, ThroughComputations):
+            return formula.formula(instruction, operand, maps)
+        return None if formula is None else formula(instruction, operand)
+
+    def evaluate(self, instruction: Instruction, operands: Sequence[HloValue], interpreter: Interpreter) -> HloValue:
+        """The reference's value; UnsupportedOp where the opcode has no data semantics."""
+        reference = self.reference
+        if reference is None:
+            raise UnsupportedOp(f"{instruction.name}: {instruction.opcode} has no value that can be computed here")
+        if isinstance(reference, RunsComputations):
+            return reference.reference(instruction, operands, interpreter)
+        return reference(instruction, operands)
+
+
+@lru_cache(maxsize=4096)
+def join_reasons(*reasons: str) -> str:
+    """Reasons one after another, each once, at most four of them."""
+    if not any(reasons):
+        return ""
+    parts = dict.fromkeys(part for reason in reasons if reason for part in reason.split("; "))
+    kept = list(parts)[:4]
+    return "; ".join(kept if len(parts) <= 4 else [*kept, "and more"])
 
 
 def variables(count: int, first: int = 0) -> list[SymbolicExpr]:

@@ -13,14 +13,16 @@ from indexing.ops.op import (
     Array,
     HloValue,
     Indexing,
+    Interpreter,
     Op,
     OperandIndexing,
+    RunsComputations,
     only_array,
     scalar,
     tensor_map,
     variables,
 )
-from indexing.ops.reducer import apply, fold, fold_ufunc, foldable, monoid
+from indexing.ops.reducer import apply, fold_rows, fold_ufunc, foldable, reducer_of
 
 if TYPE_CHECKING:
     from indexing.hlo import Instruction
@@ -55,21 +57,23 @@ def input_to_output(instruction: Instruction, operand: int) -> Indexing:
     return [[where_used(OperandIndexing(written), used, number)] for used in reduction_dependence(instruction)]
 
 
-def reference(instruction: Instruction, values: Sequence[HloValue]) -> HloValue:
+def reference(instruction: Instruction, values: Sequence[HloValue], interpreter: Interpreter) -> HloValue:
     """Folds the reduced dimensions, from the initial values."""
     arrays = [only_array(v) for v in values]
     count = len(arrays) // 2
     check_same_sizes(instruction, arrays[:count])
     dims = instruction.ints("dimensions")
     (computation,) = instruction.called
-    found = monoid(computation, arrays[0].dtype) if count == 1 else None
+    found = reducer_of(computation, arrays[0].dtype) if count == 1 else None
     if found is not None and foldable(found, arrays[0].dtype):
         return fold_ufunc(found, arrays[0], dims, arrays[1])
     starts = arrays[count:]
     rows = [_rows(a, dims) for a in arrays[:count]]
     kept = tuple(n for k, n in enumerate(arrays[0].shape) if k not in dims)
     begin = [np.broadcast_to(s, kept) for s in starts]
-    results = tuple(begin) if rows[0].shape[0] == 0 else apply(computation, [*begin, *fold(computation, rows)])
+    results = tuple(begin)
+    if rows[0].shape[0]:
+        results = apply(computation, [*begin, *fold_rows(computation, rows, interpreter)], interpreter)
     return results if instruction.shape.is_tuple else results[0]
 
 
@@ -85,7 +89,7 @@ OPS = (
         "reduce",
         "out[i] = fold(init, in[i, s] for all s), for each of the results",
         output_to_input,
-        reference,
+        RunsComputations(reference),
         input_to_output,
         loops.reduce,
         exactness="exact; a bound for operands that the computation ignores",

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from indexing.lazy import np
-from indexing.ops import interpret
 from indexing.ops.contraction import accumulator, is_complex, is_float, to_element
-from indexing.ops.op import Array, only_array
+from indexing.ops.op import Array, Interpreter, only_array
 
 if TYPE_CHECKING:
     from indexing.hlo import Computation
@@ -39,7 +38,7 @@ _PREDICATES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Monoid:
+class Reducer:
     """A function numpy folds by itself: the ufunc, the type it is folded in, and its neutral element there."""
 
     ufunc: np.ufunc
@@ -47,7 +46,7 @@ class Monoid:
     neutral: Array
 
 
-def monoid(computation: Computation, dtype: np.dtype) -> Monoid | None:
+def reducer_of(computation: Computation, dtype: np.dtype) -> Reducer | None:
     """The monoid a scalar computation of two parameters is on an element type, or None."""
     root = computation.root
     if len(computation.parameters) != 2 or root.opcode not in _UFUNCS:
@@ -60,7 +59,7 @@ def monoid(computation: Computation, dtype: np.dtype) -> Monoid | None:
     if is_complex(dtype) and root.opcode in ("maximum", "minimum"):
         return None
     wide = accumulator(dtype)
-    return Monoid(ufunc, wide, _neutral(root.opcode, dtype, wide))
+    return Reducer(ufunc, wide, _neutral(root.opcode, dtype, wide))
 
 
 def _neutral(opcode: str, dtype: np.dtype, wide: np.dtype) -> Array:
@@ -75,34 +74,34 @@ def _neutral(opcode: str, dtype: np.dtype, wide: np.dtype) -> Array:
     return np.array(limits.min if opcode == "maximum" else limits.max, wide)
 
 
-def widen(values: Array, found: Monoid) -> Array:
+def widen(values: Array, found: Reducer) -> Array:
     """Values in the type they are folded in. Unsigned 64-bit ones keep their bits where the order doesn't matter."""
     return values.astype(found.wide)
 
 
-def foldable(found: Monoid | None, dtype: np.dtype) -> bool:
+def foldable(found: Reducer | None, dtype: np.dtype) -> bool:
     """Whether the monoid's wide type orders the element type's values: uint64 doesn't fit into int64."""
     return found is not None and not (dtype == np.uint64 and found.ufunc in (np.maximum, np.minimum))
 
 
-def apply(computation: Computation, arguments: Sequence[Array]) -> tuple[Array, ...]:
+def apply(computation: Computation, arguments: Sequence[Array], interpreter: Interpreter) -> tuple[Array, ...]:
     """A scalar computation applied element by element to whole arrays; its results, one or those of a tuple."""
-    result = interpret.apply(computation, *arguments)
+    result = interpreter.apply(computation, *arguments)
     return tuple(only_array(r) for r in result) if isinstance(result, tuple) else (only_array(result),)
 
 
-def fold(computation: Computation, rows: Sequence[Array]) -> tuple[Array, ...]:
+def fold_rows(computation: Computation, rows: Sequence[Array], interpreter: Interpreter) -> tuple[Array, ...]:
     """Folds the leading axis (of length at least 1) of each array with a computation of two times as many scalars."""
     values = tuple(rows)
     while values[0].shape[0] > 1:
         even = values[0].shape[0] // 2 * 2
         left, right = [v[0:even:2] for v in values], [v[1:even:2] for v in values]
-        folded = apply(computation, [*left, *right])
+        folded = apply(computation, [*left, *right], interpreter)
         values = tuple(np.concatenate([f, v[even:]]) for f, v in zip(folded, values, strict=True))
     return tuple(v[0] for v in values)
 
 
-def fold_ufunc(found: Monoid, values: Array, axes: tuple[int, ...], start: Array) -> Array:
+def fold_ufunc(found: Reducer, values: Array, axes: tuple[int, ...], start: Array) -> Array:
     """Folds some axes of an array, from `start`; the result in the array's element type."""
     with np.errstate(all="ignore"):
         wide = found.ufunc.reduce(widen(values, found), axis=axes, initial=found.neutral[()], dtype=found.wide)

@@ -13,15 +13,16 @@ from typing import TYPE_CHECKING
 from indexing._core import SymbolicExpr
 from indexing.lazy import np
 from indexing.ops.dependence import FoldDependence, fold_dependence
-from indexing.ops.interpret import run_computation
 from indexing.ops.op import (
     Array,
     Constraint,
     Exactness,
     HloValue,
     Indexing,
+    Interpreter,
     Op,
     OperandIndexing,
+    RunsComputations,
     leaves,
     only_array,
     tensor_map,
@@ -144,7 +145,7 @@ def _order(s: _Scan, step: SymbolicExpr, own: SymbolicExpr, same: bool, from_out
 # ---------------------------------------------------------------- reference
 
 
-def reference(instruction: Instruction, values: Sequence[HloValue]) -> HloValue:
+def reference(instruction: Instruction, values: Sequence[HloValue], interpreter: Interpreter) -> HloValue:
     """Step by step, from the first slice (the last one where is_reverse) on."""
     s = _read(instruction)
     arrays = [only_array(v) for v in values]
@@ -154,7 +155,7 @@ def reference(instruction: Instruction, values: Sequence[HloValue]) -> HloValue:
     outputs = [np.zeros((s.length, *_slice_sizes(s, k)), shapes[k].dtype) for k in range(s.outputs)]
     steps = range(s.length)
     for i in reversed(steps) if s.backward else steps:
-        results = _step(s, [a[i] for a in slices], states)
+        results = _step(s, [a[i] for a in slices], states, interpreter)
         for into, result in zip(outputs, results[: s.outputs], strict=True):
             into[i] = result
         states = results[s.outputs :]
@@ -166,10 +167,10 @@ def _slice_sizes(s: _Scan, output: int) -> tuple[int, ...]:
     return tuple(n for k, n in enumerate(s.result_sizes[output]) if k != s.dimension)
 
 
-def _step(s: _Scan, inputs: list[Array], states: tuple[Array, ...]) -> tuple[Array, ...]:
+def _step(s: _Scan, inputs: list[Array], states: tuple[Array, ...], interpreter: Interpreter) -> tuple[Array, ...]:
     if s.takes_elements:
-        return apply(s.computation, [*inputs, *states])
-    result = run_computation(s.computation, [*inputs, *states])
+        return apply(s.computation, [*inputs, *states], interpreter)
+    result = interpreter.run(s.computation, [*inputs, *states])
     return tuple(only_array(r) for r in result) if isinstance(result, tuple) else (only_array(result),)
 
 
@@ -178,7 +179,7 @@ OPS = (
         "scan",
         "out[b, i], state = step(in[b, i], state), for i in order; then the last state",
         output_to_input,
-        reference,
+        RunsComputations(reference),
         input_to_output,
         exactness="exact for computations that use all; else a bound",
     ),

@@ -16,14 +16,16 @@ from indexing.ops.op import (
     Array,
     HloValue,
     Indexing,
+    Interpreter,
     Op,
     OperandIndexing,
+    RunsComputations,
     identity,
     only_array,
     tensor_map,
     variables,
 )
-from indexing.ops.reducer import apply, foldable, monoid, widen
+from indexing.ops.reducer import apply, foldable, reducer_of, widen
 from indexing.ops.slice_starts import Starts, box, starts_of
 
 if TYPE_CHECKING:
@@ -190,7 +192,7 @@ def _from_index(s: _Scatter) -> OperandIndexing:
 # ---------------------------------------------------------------- reference
 
 
-def reference(instruction: Instruction, values: Sequence[HloValue]) -> HloValue:
+def reference(instruction: Instruction, values: Sequence[HloValue], interpreter: Interpreter) -> HloValue:
     """The updates folded in, in row-major order of the indices; a window that leaves the operand is dropped whole."""
     s = _read(instruction)
     arrays = [only_array(v) for v in values]
@@ -200,7 +202,7 @@ def reference(instruction: Instruction, values: Sequence[HloValue]) -> HloValue:
     windows = [s.update[k] for k in s.update_window_dims]
     positions = window_positions(s.operand, origins[fits], windows, s.window_dims).reshape(-1)
     rows = [_rows(s, u)[fits].reshape(-1) for u in updates]
-    flat = combine_at(instruction.called[0], [a.reshape(-1) for a in operands], positions, rows)
+    flat = combine_at(instruction.called[0], [a.reshape(-1) for a in operands], positions, rows, interpreter)
     results = tuple(f.reshape(s.operand) for f in flat)
     return results if instruction.shape.is_tuple else results[0]
 
@@ -212,10 +214,14 @@ def _rows(s: _Scatter, update: Array) -> Array:
 
 
 def combine_at(
-    computation: Computation, flat: Sequence[Array], positions: Array, updates: Sequence[Array]
+    computation: Computation,
+    flat: Sequence[Array],
+    positions: Array,
+    updates: Sequence[Array],
+    interpreter: Interpreter,
 ) -> tuple[Array, ...]:
     """flat[k][positions[n]] = computation(flat at positions[n], updates at n)[k] for each n in turn; new arrays."""
-    found = monoid(computation, flat[0].dtype) if len(flat) == 1 else None
+    found = reducer_of(computation, flat[0].dtype) if len(flat) == 1 else None
     if found is not None and foldable(found, flat[0].dtype):
         total = widen(flat[0], found)
         with np.errstate(all="ignore"):
@@ -230,7 +236,7 @@ def combine_at(
     for turn in range(int(turns.max(initial=-1)) + 1):
         chosen = order[turns == turn]
         at = positions[chosen]
-        new = apply(computation, [*(f[at] for f in out), *(u[chosen] for u in updates)])
+        new = apply(computation, [*(f[at] for f in out), *(u[chosen] for u in updates)], interpreter)
         for f, n in zip(out, new, strict=True):
             f[at] = n
     return out
@@ -252,7 +258,7 @@ OPS = (
         "scatter",
         "out[i] = fold(in[i], update[b, i - scatter_indices[b]] for all b whose window fits into the operand)",
         output_to_input,
-        reference,
+        RunsComputations(reference),
         input_to_output,
         dynamic.scatter,
         exactness="exact for what is written; a bound for what may be replaced",

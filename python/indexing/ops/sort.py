@@ -13,8 +13,10 @@ from indexing.ops.op import (
     Array,
     HloValue,
     Indexing,
+    Interpreter,
     Op,
     OperandIndexing,
+    RunsComputations,
     leaves,
     only_array,
     tensor_map,
@@ -64,7 +66,7 @@ def sort_input_to_output(instruction: Instruction, operand: int) -> Indexing:
     return [[written] if _reads(instruction, operand, k) else [] for k in range(len(leaves(instruction.shape)))]
 
 
-def sort_reference(instruction: Instruction, values: Sequence[HloValue]) -> HloValue:
+def sort_reference(instruction: Instruction, values: Sequence[HloValue], interpreter: Interpreter) -> HloValue:
     """A stable merge sort of all rows at once, by the computation's "less than"."""
     arrays = [only_array(v) for v in values]
     dimension = _sort_dimension(instruction)
@@ -72,24 +74,24 @@ def sort_reference(instruction: Instruction, values: Sequence[HloValue]) -> HloV
         return tuple(arrays) if instruction.shape.is_tuple else arrays[0]
     moved = np.moveaxis(arrays[0], dimension, -1).shape
     rows = [np.moveaxis(a, dimension, -1).reshape(-1, moved[-1]) for a in arrays]
-    order = sort_order(instruction.called[0], rows)
+    order = sort_order(instruction.called[0], rows, interpreter)
     taken = [np.take_along_axis(r, order, axis=-1).reshape(moved) for r in rows]
     results = tuple(np.moveaxis(t, -1, dimension) for t in taken)
     return results if instruction.shape.is_tuple else results[0]
 
 
-def sort_order(less: Computation, rows: Sequence[Array]) -> Array:
+def sort_order(less: Computation, rows: Sequence[Array], interpreter: Interpreter) -> Array:
     """For each row, the stable order of its elements: [row, position] -> element. Runs of 1, 2, 4, ... are merged."""
     count, length = rows[0].shape
     order = np.broadcast_to(np.arange(length), (count, length)).copy()
     width = 1
     while width < length:
-        order = _merge_runs(less, rows, order, width)
+        order = _merge_runs(less, rows, order, width, interpreter)
         width *= 2
     return order
 
 
-def _merge_runs(less: Computation, rows: Sequence[Array], order: Array, width: int) -> Array:
+def _merge_runs(less: Computation, rows: Sequence[Array], order: Array, width: int, interpreter: Interpreter) -> Array:
     """Merges neighbouring sorted runs: an element's new place adds its rank in the other run, found by halving."""
     count, length = order.shape
     at = np.arange(length)
@@ -108,7 +110,7 @@ def _merge_runs(less: Computation, rows: Sequence[Array], order: Array, width: i
         # an element goes behind those of the left run that are not greater, and those of the right run that are less
         first = [np.where(own_is_left, t, o) for t, o in zip(theirs, own, strict=True)]
         second = [np.where(own_is_left, o, t) for t, o in zip(theirs, own, strict=True)]
-        (is_less,) = apply(less, [x for pair in zip(first, second, strict=True) for x in pair])
+        (is_less,) = apply(less, [x for pair in zip(first, second, strict=True) for x in pair], interpreter)
         before = np.where(own_is_left, is_less, ~is_less.astype(np.bool_))
         open_ = low < high
         low = np.where(open_ & before, middle + 1, low)
@@ -164,7 +166,7 @@ OPS = (
         "sort",
         "out_k[b, i] = in_k[b, order[b, i]], order by the comparator on row b of all operands",
         sort_output_to_input,
-        sort_reference,
+        RunsComputations(sort_reference),
         sort_input_to_output,
     ),
     Op(

@@ -184,8 +184,8 @@ def _first_of_tuple(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
     return started[0]
 
 
-def _passes_on(opcode: str, law: str, reference: Reference = _same) -> Op:
-    return Op(opcode, law, _same_from_output, reference, _same_from_input, moves.pass_on, bounded=True)
+def _passes_on(opcode: str, formula: str, reference: Reference = _same) -> Op:
+    return Op(opcode, formula, _same_from_output, reference, _same_from_input, moves.pass_on, bounded=True)
 
 
 OPS: tuple[Op, ...] = (

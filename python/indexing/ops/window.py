@@ -16,15 +16,17 @@ from indexing.ops.op import (
     Constraint,
     HloValue,
     Indexing,
+    Interpreter,
     Op,
     OperandIndexing,
+    RunsComputations,
     leaves,
     only_array,
     scalar,
     tensor_map,
     variables,
 )
-from indexing.ops.reducer import Monoid, apply, foldable, monoid, widen
+from indexing.ops.reducer import Reducer, apply, foldable, reducer_of, widen
 from indexing.ops.scatter import combine_at
 from indexing.ops.window_index import gather_window, read_position, source_indices, written_position
 
@@ -77,27 +79,27 @@ def reduce_window_input_to_output(instruction: Instruction, operand: int) -> Ind
     return [[where_used(OperandIndexing(written), used, number)] for used in reduction_dependence(instruction)]
 
 
-def reduce_window_reference(instruction: Instruction, values: Sequence[HloValue]) -> HloValue:
+def reduce_window_reference(instruction: Instruction, values: Sequence[HloValue], interpreter: Interpreter) -> HloValue:
     """Each window's elements folded in order, from the initial values."""
     arrays = [only_array(v) for v in values]
     count = len(arrays) // 2
     (computation,) = instruction.called
     out = tuple(leaves(instruction.shape)[0].dimensions)
     dims = instruction.window()
-    found = monoid(computation, arrays[0].dtype) if count == 1 else None
+    found = reducer_of(computation, arrays[0].dtype) if count == 1 else None
     if found is not None and foldable(found, arrays[0].dtype):
         return _fold_windows(found, dims, arrays[0], arrays[1], out)
     totals = tuple(np.broadcast_to(start, out) for start in arrays[count:])
     for window in itertools.product(*(range(dim.size) for dim in dims)):
         taken = [gather_window(dims, window, a, out) for a in arrays[:count]]
         valid = taken[0][1]
-        folded = apply(computation, [*totals, *(t for t, _ in taken)])
+        folded = apply(computation, [*totals, *(t for t, _ in taken)], interpreter)
         totals = tuple(np.where(valid, f, t) for f, t in zip(folded, totals, strict=True))
     return totals if instruction.shape.is_tuple else totals[0]
 
 
 def _fold_windows(
-    found: Monoid, dims: tuple[WindowDim, ...], value: Array, start: Array, out: tuple[int, ...]
+    found: Reducer, dims: tuple[WindowDim, ...], value: Array, start: Array, out: tuple[int, ...]
 ) -> Array:
     """A commutative fold of boxes is the fold of its lines, one dimension after the other."""
     wide = widen(value, found)
@@ -107,7 +109,7 @@ def _fold_windows(
         return to_element(found.ufunc(widen(start, found), wide), value.dtype)
 
 
-def _fold_lines(found: Monoid, dim: WindowDim, value: Array, axis: int, output_size: int) -> Array:
+def _fold_lines(found: Reducer, dim: WindowDim, value: Array, axis: int, output_size: int) -> Array:
     size = value.shape[axis]
     shape = (*value.shape[:axis], output_size, *value.shape[axis + 1 :])
     total = np.full(shape, found.neutral[()], found.wide)
@@ -161,7 +163,9 @@ def select_and_scatter_input_to_output(instruction: Instruction, operand: int) -
     return [[OperandIndexing(tensor_map(results, sizes, windows + windows, constraints=constraints + inside))]]
 
 
-def select_and_scatter_reference(instruction: Instruction, values: Sequence[HloValue]) -> HloValue:
+def select_and_scatter_reference(
+    instruction: Instruction, values: Sequence[HloValue], interpreter: Interpreter
+) -> HloValue:
     """Each window selects its first best element; the source element is folded into the output there."""
     operand, source, start = (only_array(v) for v in values)
     select = instruction.computation_of("select")
@@ -171,13 +175,13 @@ def select_and_scatter_reference(instruction: Instruction, values: Sequence[HloV
     best, chosen = np.zeros(out, operand.dtype), np.full(out, -1, np.int64)
     for window in itertools.product(*(range(dim.size) for dim in dims)):
         element, valid = gather_window(dims, window, operand, out)
-        (kept,) = apply(select, [best, element])
+        (kept,) = apply(select, [best, element], interpreter)
         better = valid & ((chosen < 0) | ~kept.astype(np.bool_))
         best = np.where(better, element, best)
         chosen = np.where(better, gather_window(dims, window, positions, out)[0], chosen)
     hit = chosen.reshape(-1) >= 0
     flat = [np.full(operand.size, start, operand.dtype)]
-    (total,) = combine_at(scatter, flat, chosen.reshape(-1)[hit], [source.reshape(-1)[hit]])
+    (total,) = combine_at(scatter, flat, chosen.reshape(-1)[hit], [source.reshape(-1)[hit]], interpreter)
     return total.reshape(operand.shape)
 
 
@@ -186,7 +190,7 @@ OPS = (
         "reduce-window",
         "out[x] = fold(init, in[(x * stride + w * rhs_dilation - pad) / lhs_dilation] for all w inside the input)",
         reduce_window_output_to_input,
-        reduce_window_reference,
+        RunsComputations(reduce_window_reference),
         reduce_window_input_to_output,
         loops.reduce_window,
         exactness="exact; a bound for operands that the computation ignores",
@@ -195,7 +199,7 @@ OPS = (
         "select-and-scatter",
         "out[x] = fold(init, source[y] for all y whose window of the operand selects x)",
         select_and_scatter_output_to_input,
-        select_and_scatter_reference,
+        RunsComputations(select_and_scatter_reference),
         select_and_scatter_input_to_output,
         exactness="a bound: what is selected depends on values",
     ),

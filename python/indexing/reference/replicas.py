@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from indexing.errors import UnsupportedOp
-from indexing.ops.interpret import conform, evaluate_instruction, rule
 from indexing.ops.op import HloValue, only_array
+from indexing.ops.registry import op_of
+from indexing.reference.interpreter import INTERPRETER, conform, evaluate_instruction
 
 if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction
@@ -25,9 +26,9 @@ def run_on_replicas(computation: Computation, arguments: Sequence[Sequence[HloVa
 
 
 def _step(i: Instruction, operands: list[list[HloValue]], arguments: Sequence[Sequence[HloValue]]) -> list[HloValue]:
-    across = rule(i).across_replicas
+    across = op_of(i).across_replicas
     if across is not None:
-        return [conform(value, i.shape, i) for value in across(i, operands)]
+        return [conform(value, i.shape, i) for value in across(i, operands, INTERPRETER)]
     if i.opcode in _CALLS:
         return run_on_replicas(i.called[0], operands)
     if i.opcode == "while":

@@ -1,4 +1,4 @@
-"""The elementwise ops, one block each: law, numpy reference, element code."""
+"""The elementwise ops, one block each: formula, numpy reference, element code."""
 
 from __future__ import annotations
 

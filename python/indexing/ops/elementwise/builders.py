@@ -1,4 +1,4 @@
-"""What all elementwise ops share: their law, the width in which they compute, and the block that holds them.
+"""What all elementwise ops share: their formula, the width in which they compute, and the block that holds them.
 
 An elementwise op is stated by two functions: `reference`, on arrays of the *computing* types (integers as int64 or
 uint64, narrow floats as f32), and `code`, from values of the operands to the value of the result in a kernel. Rounding
@@ -120,7 +120,7 @@ def run_elementwise(
 
 
 def elementwise(
-    opcode: str, law: str, function: ArrayFunction, code: Code, *, rounds: str = "rounded", integers: str = "wide"
+    opcode: str, formula: str, function: ArrayFunction, code: Code, *, rounds: str = "rounded", integers: str = "wide"
 ) -> Op:
     """One elementwise block. `rounds="exact"`: the result needs no rounding, as of abs, select or maximum.
 
@@ -132,7 +132,7 @@ def elementwise(
 
     return Op(
         opcode=opcode,
-        law=law,
+        formula=formula,
         output_to_input=elementwise_indexing,
         reference=reference,
         element=elementwise_element(code, rounds),

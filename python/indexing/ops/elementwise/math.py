@@ -105,8 +105,8 @@ def _round_away(a: Array) -> Array:
     return np.copysign(np.where(np.abs(a - whole) >= 0.5, whole + np.copysign(1, a), whole), a)
 
 
-def _function(opcode: str, law: str, name: str, function: Callable[..., Array], rounds: str = "rounded") -> Op:
-    return elementwise(opcode, law, _wide(function), _call(opcode, name), rounds=rounds)
+def _function(opcode: str, formula: str, name: str, function: Callable[..., Array], rounds: str = "rounded") -> Op:
+    return elementwise(opcode, formula, _wide(function), _call(opcode, name), rounds=rounds)
 
 
 OPS: tuple[Op, ...] = (

@@ -11,11 +11,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from indexing.errors import IndexingError, UnsupportedOp
-from indexing.ops.interpret import run_computation
 from indexing.ops.library_calls import convolutions, onednn, products, solvers
 from indexing.ops.library_calls.hlo_text import Config, HloText, Value, backend_config
-from indexing.ops.op import HloValue, Indexing, Op, leaves, unknown
-from indexing.ops.through import computation_indexing, computation_inverse
+from indexing.ops.op import (
+    ComputationMaps,
+    HloValue,
+    Indexing,
+    Interpreter,
+    Op,
+    RunsComputations,
+    ThroughComputations,
+    leaves,
+    unknown,
+)
 
 if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction
@@ -108,25 +116,25 @@ def _read(i: Instruction) -> Computation | str:
         return f"custom-call {target!r} can't be read as {line.opcode}: {str(error).splitlines()[0]}"
 
 
-def _from_output(i: Instruction, output: int) -> Indexing:
+def _from_output(i: Instruction, output: int, maps: ComputationMaps) -> Indexing:
     found = stands_for(i)
     if isinstance(found, str):
         return [[unknown(f"{found}: it may read anything")] for _ in i.operands]
-    return computation_indexing(found, output, i.operands)
+    return maps.output_to_input(found, output, i.operands)
 
 
-def _from_input(i: Instruction, operand: int) -> Indexing:
+def _from_input(i: Instruction, operand: int, maps: ComputationMaps) -> Indexing:
     found = stands_for(i)
     if isinstance(found, str):
         return [[unknown(f"{found}: it may use its operands for anything")] for _ in leaves(i.shape)]
-    return computation_inverse(found, operand, i.operands)
+    return maps.input_to_output(found, operand, i.operands)
 
 
-def _reference(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
+def _reference(i: Instruction, operands: Sequence[HloValue], interpreter: Interpreter) -> HloValue:
     found = stands_for(i)
     if isinstance(found, str):
         raise UnsupportedOp(_refusal(i) or "")
-    return run_computation(found, operands)
+    return interpreter.run(found, operands)
 
 
 def _refusal(i: Instruction) -> str | None:
@@ -145,10 +153,10 @@ def _expansion(i: Instruction) -> Computation | None:
 OPS: tuple[Op, ...] = (
     Op(
         "custom-call",
-        "the law of the HLO that the library call stands for; of annotations out[i] = in[i]",
-        _from_output,
-        _reference,
-        _from_input,
+        "the formula of the HLO that the library call stands for; of annotations out[i] = in[i]",
+        ThroughComputations(_from_output),
+        RunsComputations(_reference),
+        ThroughComputations(_from_input),
         refusal=_refusal,
         exactness="as exact as that HLO; unknown for other targets",
         expansion=_expansion,

@@ -12,14 +12,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, constant, variable
+from indexing.indexing_analysis.joint_maps import Joint, Source
 from indexing.lazy import np
-from indexing.ops.compose import Joint, Source
+from indexing.ops.op import ThroughComputations
+from indexing.ops.registry import op_of
 
 if TYPE_CHECKING:
     from indexing.hlo import Instruction
 
 _MOVES = frozenset({"broadcast", "reshape", "bitcast", "transpose", "slice", "reverse", "copy"})
-_FARTHEST = 64  # how many ops a value is followed through
+MAX_OPS = 64  # how many ops a value is followed through
 
 
 def fold_known(joint: Joint, instructions: Sequence[Instruction]) -> Joint:
@@ -54,7 +56,7 @@ def fold_known(joint: Joint, instructions: Sequence[Instruction]) -> Joint:
         replace(s, index=tuple(e.replace_variables(places) for e in s.index), drops=s.drops and k not in known)
         for k, s in enumerate(joint.sources)
     ]
-    return Joint(substituted, sources)._simplify_jointly()
+    return Joint(substituted, sources).simplified()
 
 
 def _known(source: Source, instruction: Instruction) -> SymbolicExpr | None:
@@ -70,16 +72,15 @@ def _known(source: Source, instruction: Instruction) -> SymbolicExpr | None:
 
 def known_value(instruction: Instruction, index: Sequence[SymbolicExpr]) -> int | SymbolicExpr | None:
     """Element `index` of an integer instruction, where constants and iotas alone decide it."""
-    from indexing.ops import REGISTRY
-
-    for _ in range(_FARTHEST):
+    for _ in range(MAX_OPS):
         if instruction.opcode == "constant":
             return _element(np.asarray(instruction.literal), index)
         if instruction.opcode == "iota":
             return _counted(instruction, index)
-        if instruction.opcode not in _MOVES or instruction.shape.is_tuple:
+        formula = op_of(instruction).output_to_input
+        if instruction.opcode not in _MOVES or instruction.shape.is_tuple or isinstance(formula, ThroughComputations):
             return None
-        (found,) = REGISTRY[instruction.opcode].output_to_input(instruction, 0)[0]
+        (found,) = formula(instruction, 0)[0]
         if found.map.ranges:  # a bitcast to another width
             return None
         index = [e.replace_variables(list(index)) for e in found.map.results]

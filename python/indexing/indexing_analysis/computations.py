@@ -1,7 +1,7 @@
 """Maps through a computation: composed along its instructions, from the root to the parameters or the other way.
 
 Each instruction is visited once, after all that lead to it. Its maps are merged where they are equal; when more than
-MOST_MAPS different ones reach one array, they are replaced by one that names the whole array and says so. The work is
+MAX_MAPS different ones reach one array, they are replaced by one that names the whole array and says so. The work is
 therefore bounded by the number of instructions, whatever the number of paths.
 """
 
@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, TypeAlias
 
-from indexing.ops.carried import leaf_sources
-from indexing.ops.compose import MOST_PIECES, follow, simplified_with_values
-from indexing.ops.interpret import rule
-from indexing.ops.inverse import inverse_indexing
+from indexing.indexing_analysis.composition import MAX_PIECES, compose_indexing, simplified_with_values
+from indexing.indexing_analysis.generic_inverse import inverse_of_formula
+from indexing.indexing_analysis.loop_carried import leaf_sources, loop_carried_arrays
 from indexing.ops.op import (
+    ComputationMaps,
     Indexing,
     OperandIndexing,
     RuntimeValue,
@@ -28,15 +29,16 @@ from indexing.ops.op import (
     whole,
     whole_map,
 )
+from indexing.ops.registry import op_of
 
 if TYPE_CHECKING:
     from indexing._core import IndexingMap
     from indexing.hlo import Computation, Instruction, Shape
 
-MOST_MAPS = 64
-MOST_WITH_VALUES = 16  # of them, maps with runtime values: these are dear to compose, and rarely many
+MAX_MAPS = 64
+MAX_WITH_VALUES = 16  # of them, maps with runtime values: these are dear to compose, and rarely many
 _TOO_MANY = (
-    f"more than {MOST_MAPS} different maps ({MOST_WITH_VALUES} with runtime values) reach this value; "
+    f"more than {MAX_MAPS} different maps ({MAX_WITH_VALUES} with runtime values) reach this value; "
     "it is named as a whole"
 )
 
@@ -49,13 +51,13 @@ Step: TypeAlias = tuple[int, int, OperandIndexing, bool]  # operand, its array, 
 
 @dataclass(slots=True)
 class Memo:
-    """What is known of a module's maps: laws by an instruction's signature, maps through a computation by its name.
+    """What is known of a module's maps: formulas by an instruction's signature, maps through a computation by its name.
 
-    Only laws without runtime values are shared by signature, since these name instructions; others are kept by
+    Only formulas without runtime values are shared by signature, since these name instructions; others are kept by
     instruction.
     """
 
-    laws: dict[tuple[Instruction | int, int], Indexing] = field(default_factory=dict)
+    formulas: dict[tuple[Instruction | int, int], Indexing] = field(default_factory=dict)
     inverses: dict[tuple[Instruction | int, int], Indexing] = field(default_factory=dict)
     steps: dict[tuple[Instruction | int, int], list[Step]] = field(default_factory=dict)
     through: dict[tuple[str, int], Indexing] = field(default_factory=dict)
@@ -82,44 +84,49 @@ def computation_inverse(computation: Computation, parameter: int, arguments: Seq
     memo = computation.module.attached(Memo).through_inverse
     found = memo.get((computation.name, parameter))
     if found is None:
+        prepare_called_inverses(computation)
         found = memo[computation.name, parameter] = _from_parameter(computation, parameter)
     return _at_caller(found, computation, arguments)
 
 
+MAPS = ComputationMaps(computation_indexing, computation_inverse, loop_carried_arrays)
+
+
 def instruction_indexing(instruction: Instruction, output: int) -> Indexing:
-    """The instruction's own law, output to input, simplified."""
-    memo = instruction.module.attached(Memo).laws
+    """The instruction's own formula, output to input, simplified."""
+    memo = instruction.module.attached(Memo).formulas
     found = memo.get((instruction.signature, output))
     if found is None:
         found = memo.get((instruction, output))
     if found is None:
-        op = rule(instruction)
+        op = op_of(instruction)
         read = () if instruction.opcode == "tuple" else instruction.operands
         shapes = [instruction.shape.leaves[output], *(o.shape for o in read)]
-        law = _of_unknown_sizes(instruction.operands, shapes) or op.output_to_input(instruction, output)
-        own = names_instructions(law)  # before known values are folded: another instruction may have others
-        found = law if op.settled and not own else finished(law)
+        formula = _of_unknown_sizes(instruction.operands, shapes) or op.indexing(instruction, output, MAPS)
+        own = names_instructions(formula)  # before known values are folded: another instruction may have others
+        found = formula if op.is_simplified and not own else finished(formula)
         memo[instruction if own else instruction.signature, output] = found
     return found
 
 
 def instruction_inverse(instruction: Instruction, operand: int) -> Indexing:
-    """The instruction's own law, input to output, simplified; the inverse of the other where it states none."""
+    """The instruction's own formula, input to output, simplified; the inverse of the other where it states none."""
     memo = instruction.module.attached(Memo).inverses
     found = memo.get((instruction.signature, operand))
     if found is None:
         found = memo.get((instruction, operand))
     if found is None:
-        op = rule(instruction)
+        op = op_of(instruction)
         shapes = [*instruction.shape.leaves, *(o.shape for o in instruction.operands[operand : operand + 1])]
         if _of_unknown_sizes(shapes, shapes):
-            law = _of_unknown_sizes(instruction.shape.leaves, shapes)
-        elif op.input_to_output is not None:
-            law = op.input_to_output(instruction, operand)
+            formula = _of_unknown_sizes(instruction.shape.leaves, shapes)
         else:
-            law = inverse_indexing(instruction, operand, op.output_to_input)
-        own = names_instructions(law)
-        found = law if op.settled and not own else finished(law)
+            stated = op.inverse_indexing(instruction, operand, MAPS)
+            formula = (
+                inverse_of_formula(instruction, operand, partial(op.indexing, maps=MAPS)) if stated is None else stated
+            )
+        own = names_instructions(formula)
+        found = formula if op.is_simplified and not own else finished(formula)
         memo[instruction if own else instruction.signature, operand] = found
     return found
 
@@ -141,15 +148,15 @@ def _has_values(m: OperandIndexing) -> bool:
     return bool(m.runtime_values) or (m.pieces is not None and any(p.runtime_values for p in m.pieces))
 
 
-def walk(found: Arrays, order: Iterable[Instruction]) -> None:
-    """Carry the maps found so far on to the operands of each instruction of `order`, users before their operands."""
+def propagate(found: Arrays, order: Iterable[Instruction]) -> None:
+    """Propagate the maps found so far to the operands of each instruction of `order`, users before their operands."""
     for i in order:
         arrays = found.get(i)
         if arrays is not None and i.operands:
-            _carry_back(found, i, arrays)
+            _propagate_to_operands(found, i, arrays)
 
 
-def _carry_back(found: Arrays, i: Instruction, arrays: dict[int, Found]) -> None:
+def _propagate_to_operands(found: Arrays, i: Instruction, arrays: dict[int, Found]) -> None:
     operands, shapes, memo = i.operands, i.shape.leaves, i.module.attached(Memo)
     for leaf in sorted(arrays) if len(arrays) > 1 else arrays:
         arrays[leaf] = here = _bounded(arrays[leaf], shapes[leaf].dimensions)
@@ -166,20 +173,20 @@ def _carry_back(found: Arrays, i: Instruction, arrays: dict[int, Found]) -> None
 
 
 def _steps(memo: Memo, i: Instruction, output: int) -> list[Step]:
-    """The instruction's law, output to input, without the operands that aren't read, each map as of array 0."""
+    """The instruction's formula, output to input, without the operands that aren't read, each map as of array 0."""
     found = memo.steps.get((i.signature, output))
     if found is None:
         found = memo.steps.get((i, output))
     if found is None:
-        law = instruction_indexing(i, output)
+        formula = instruction_indexing(i, output)
         sizes = i.shape.leaves[output].dimensions
         found = [
             (operand, m.leaf, with_leaf(m, 0), _changes_nothing(m, sizes))
-            for operand, maps in enumerate(law)
+            for operand, maps in enumerate(formula)
             if maps
             for m in maps
         ]
-        memo.steps[i.signature if (i.signature, output) in memo.laws else i, output] = found
+        memo.steps[i.signature if (i.signature, output) in memo.formulas else i, output] = found
     return found
 
 
@@ -188,8 +195,8 @@ def _from_root(computation: Computation, output: int) -> Indexing:
     found: Arrays = {root: {output: starting(root, output)}}
     for i in reversed(computation.post_order()):
         if i.operands and i in found:
-            _carry_back(found, i, found[i])
-            del found[i]  # all that is asked of the walk are the parameters, which have no operands
+            _propagate_to_operands(found, i, found[i])
+            del found[i]  # all that is asked for are the parameters, which have no operands
     return [
         [
             with_leaf(m, leaf)
@@ -200,8 +207,10 @@ def _from_root(computation: Computation, output: int) -> Indexing:
     ]
 
 
-MOST_WORK = 20_000  # maps followed from the arrays of one parameter, beyond which the rest is bounded as a whole
-_TOO_LARGE = "the computation is too large to follow every path of each array; what it may reach is named as a whole"
+MAX_WORK = 20_000  # maps followed from the arrays of one parameter, beyond which the rest is bounded as a whole
+_TOO_LARGE = (
+    "the computation is too large to compose_indexing every path of each array; what it may reach is named as a whole"
+)
 
 
 def _from_parameter(computation: Computation, parameter: int) -> Indexing:
@@ -209,7 +218,7 @@ def _from_parameter(computation: Computation, parameter: int) -> Indexing:
     outputs: Indexing = [[] for _ in leaves(computation.root.shape)]
     order, work = computation.post_order(), 0
     for leaf in range(len(leaves(start.shape))):
-        if work > MOST_WORK:
+        if work > MAX_WORK:
             _reach_wholly(outputs, computation, start, leaf)
             continue
         found = indexing_to(start, leaf, order)
@@ -245,7 +254,7 @@ def indexing_to(start: Instruction, leaf: int, order: Sequence[Instruction]) -> 
         into: dict[int, Found] = {}
         for k, operand in enumerate(i.operands):
             if operand in found:
-                _carry_on(into, found[operand], i, k)
+                _propagate_to_users(into, found[operand], i, k)
         if into:
             shapes = leaves(i.shape)
             found[i] = {output: _bounded(maps, shapes[output].dimensions) for output, maps in into.items()}
@@ -253,8 +262,8 @@ def indexing_to(start: Instruction, leaf: int, order: Sequence[Instruction]) -> 
     return found
 
 
-def _carry_on(into: dict[int, Found], here: dict[int, Found], i: Instruction, operand: int) -> None:
-    """Carry the maps found for an operand's arrays on to the arrays of the instruction."""
+def _propagate_to_users(into: dict[int, Found], here: dict[int, Found], i: Instruction, operand: int) -> None:
+    """Propagate the maps found for an operand's arrays to the arrays of the instruction."""
     onward = _onward(i, operand)
     for leaf, firsts in here.items():
         for output, m, same in onward.get(leaf, ()):
@@ -266,7 +275,7 @@ def _carry_on(into: dict[int, Found], here: dict[int, Found], i: Instruction, op
 
 
 def _onward(i: Instruction, operand: int) -> Onward:
-    """The inverse law by the operand's array: which arrays of the instruction it reaches, and how, as from array 0."""
+    """The inverse formula by the operand's array: which arrays of the instruction it reaches, and how, as from array 0."""
     memo = i.module.attached(Memo)
     found = memo.onward.get((i.signature, operand))
     if found is None:
@@ -285,9 +294,9 @@ def _onward(i: Instruction, operand: int) -> Onward:
 def _extend(into: Found, firsts: Found, second: OperandIndexing, same: bool) -> None:
     """Add each of `firsts` followed by `second` (of array 0), or as it is where that's the `same`."""
     for first in firsts.values():
-        if len(into) > MOST_MAPS and not same:
+        if len(into) > MAX_MAPS and not same:
             return  # _bounded replaces them by one
-        merge(into, first if same else follow(first, second))
+        merge(into, first if same else compose_indexing(first, second))
 
 
 def with_leaf(m: OperandIndexing, leaf: int) -> OperandIndexing:
@@ -319,7 +328,7 @@ def _key(m: OperandIndexing) -> Key:
 
 
 def starting(instruction: Instruction, output: int) -> Found:
-    """What is known where a walk starts: array `output` of the instruction is itself."""
+    """What is known where propagation starts: array `output` of the instruction is itself."""
     itself = identity(output_sizes(instruction, output))
     return {itself.map: itself}
 
@@ -328,7 +337,7 @@ def _pieces_of_both(one: OperandIndexing, other: OperandIndexing) -> tuple[Opera
     if one.pieces is None or other.pieces is None:
         return None
     both = tuple(dict.fromkeys((*one.pieces, *other.pieces)))
-    return both if len(both) <= MOST_PIECES else None
+    return both if len(both) <= MAX_PIECES else None
 
 
 def _bounded(found: Found, sizes: Sequence[int]) -> Found:
@@ -345,9 +354,9 @@ def _bounded(found: Found, sizes: Sequence[int]) -> Found:
 
 
 def _too_many(found: Found) -> bool:
-    if len(found) <= MOST_WITH_VALUES:
+    if len(found) <= MAX_WITH_VALUES:
         return False
-    return len(found) > MOST_MAPS or sum(bool(m.runtime_values) for m in found.values()) > MOST_WITH_VALUES
+    return len(found) > MAX_MAPS or sum(bool(m.runtime_values) for m in found.values()) > MAX_WITH_VALUES
 
 
 def _bound(found: Found, sizes: Sequence[int]) -> OperandIndexing:
@@ -368,15 +377,29 @@ SHALLOW = 24  # calls nested no deeper than this are followed by recursion, and 
 
 def prepare_called(computation: Computation) -> None:
     """Compute maps of deeply nested calls innermost first, so that no recursion follows the depth of the program."""
-    memo = computation.module.attached(Memo)
-    order = _heights(computation, memo.heights)
-    if memo.heights[computation.name] <= SHALLOW:
-        return
-    for called in order:
-        if memo.heights[called.name] % SHALLOW == 0:
-            for output in range(len(leaves(called.root.shape))):
-                if (called.name, output) not in memo.through:
-                    memo.through[called.name, output] = _from_root(called, output)
+    memo = computation.module.attached(Memo).through
+    for called in _deep_calls(computation):
+        for output in range(len(leaves(called.root.shape))):
+            if (called.name, output) not in memo:
+                memo[called.name, output] = _from_root(called, output)
+
+
+def prepare_called_inverses(computation: Computation) -> None:
+    """The same for the maps from parameters to roots."""
+    memo = computation.module.attached(Memo).through_inverse
+    for called in _deep_calls(computation):
+        for parameter in range(len(called.parameters)):
+            if (called.name, parameter) not in memo:
+                memo[called.name, parameter] = _from_parameter(called, parameter)
+
+
+def _deep_calls(computation: Computation) -> list[Computation]:
+    """Of the computations called below this one, innermost first, those at depths a recursion may span."""
+    heights = computation.module.attached(Memo).heights
+    order = _heights(computation, heights)
+    if heights[computation.name] <= SHALLOW:
+        return []
+    return [called for called in order if heights[called.name] % SHALLOW == 0]
 
 
 def _heights(computation: Computation, heights: dict[str, int]) -> list[Computation]:
@@ -407,7 +430,7 @@ def _called_for_data(computation: Computation) -> list[Computation]:
 
 
 def finished(found: Indexing) -> Indexing:
-    """The maps of a law as they are handed out: simplified, known runtime values folded, unused symbols removed."""
+    """The maps of a formula as they are handed out: simplified, known runtime values folded, unused symbols removed."""
     return [[_finished(m) for m in maps] if maps else maps for maps in found]
 
 

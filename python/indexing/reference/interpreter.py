@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 from indexing.errors import IndexingError, UnsupportedOp
 from indexing.lazy import np
+from indexing.ops import elementwise
 from indexing.ops.bounded import refusal_of_bounds, sizes_fit
-from indexing.ops.op import HloValue, Op, broadcast_sizes, leaves
+from indexing.ops.op import HloValue, broadcast_sizes, leaves
+from indexing.ops.registry import op_of
 
 if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction, Shape
@@ -19,15 +21,17 @@ _SCALAR_GROUPS = frozenset({"parameter", "constant", "tuple", "get-tuple-element
 _SCALAR_CALLS = frozenset({"call", "fusion", "map"})
 
 
-def rule(instruction: Instruction) -> Op:
-    """The block of the instruction's opcode; UnsupportedOp where there is none."""
-    from indexing.ops import REGISTRY  # the registry imports the modules that need this one
+class _Interpreter:
+    """What references that run computations are given (`Interpreter`)."""
 
-    found = REGISTRY.get(instruction.opcode)
-    if found is None:
-        known = f"opcode {instruction.opcode!r} is not one of HLO's {len(REGISTRY)} known opcodes"
-        raise UnsupportedOp(instruction.at_place(f"{instruction.name}: {known}"))
-    return found
+    def run(self, computation: Computation, arguments: Sequence[HloValue]) -> HloValue:
+        return run_computation(computation, arguments)
+
+    def apply(self, computation: Computation, *arrays: HloValue) -> HloValue:
+        return apply(computation, *arrays)
+
+
+INTERPRETER = _Interpreter()
 
 
 def run_computation(computation: Computation, arguments: Sequence[HloValue]) -> HloValue:
@@ -54,15 +58,12 @@ def evaluate_instruction(
     """One instruction's value, checked against its shape; `arguments` are those of its computation."""
     if instruction.opcode == "parameter":
         return arguments[instruction.parameter_number]
-    op = rule(instruction)
-    reference = op.reference
-    if reference is None:
-        raise UnsupportedOp(f"{instruction.name}: {instruction.opcode} has no value that can be computed here")
+    op = op_of(instruction)
     check_rank(instruction.shape, instruction.name)
     refusal = refusal_of_bounds(instruction, op.bounded)
     if refusal:
         raise UnsupportedOp(refusal)
-    return conform(reference(instruction, operands), instruction.shape, instruction)
+    return conform(op.evaluate(instruction, operands, INTERPRETER), instruction.shape, instruction)
 
 
 def check_rank(shape: Shape, name: str) -> None:
@@ -81,7 +82,7 @@ def check_has_value(instruction: Instruction) -> None:
     pending = [instruction]
     while pending:
         instruction = pending.pop()
-        op = rule(instruction)
+        op = op_of(instruction)
         refusal = refusal_of_bounds(instruction, op.bounded)
         refusal = op.refusal(instruction) if op.refusal else refusal
         if op.reference is None:
@@ -143,8 +144,6 @@ def _count_uses(order: Sequence[Instruction]) -> dict[Instruction, int]:
 
 def _is_elementwise(computation: Computation) -> bool:
     """Does every instruction act on scalars one by one, so that arrays may stand for them?"""
-    from indexing.ops import elementwise
-
     opcodes = {op.opcode for op in elementwise.OPS} | _SCALAR_MOVES | _SCALAR_GROUPS
     pending, seen = [computation], set()
     while pending:
@@ -174,10 +173,7 @@ def _apply_whole(computation: Computation, arrays: Sequence[np.ndarray]) -> HloV
         elif i.opcode in _SCALAR_CALLS:
             values[i] = _apply_whole(i.called[0], [np.asarray(o) for o in operands])
         else:
-            reference = rule(i).reference
-            if reference is None:
-                raise UnsupportedOp(f"{i.name}: {i.opcode} has no value that can be computed here")
-            values[i] = _typed(reference(i, operands), i.shape)
+            values[i] = _typed(op_of(i).evaluate(i, operands, INTERPRETER), i.shape)
     return _spread(values[computation.root], sizes)
 
 

@@ -23,16 +23,16 @@ class _Memo:
     loops: dict[tuple[str, str], tuple[list[bool], list[frozenset[int]]]] = field(default_factory=dict)
 
 
-def carried_leaves(loop: Instruction) -> tuple[list[bool], list[frozenset[int]]]:
+def loop_carried_arrays(loop: Instruction) -> tuple[list[bool], list[frozenset[int]]]:
     """For each array of a while's state: does the body leave it alone, and which arrays can reach it in the end."""
     memo = loop.module.attached(_Memo).loops
     key = (loop.computation_of("body").name, loop.computation_of("condition").name)
     if key not in memo:
-        memo[key] = _carried_leaves(loop)
+        memo[key] = _loop_carried_arrays(loop)
     return memo[key]
 
 
-def _carried_leaves(loop: Instruction) -> tuple[list[bool], list[frozenset[int]]]:
+def _loop_carried_arrays(loop: Instruction) -> tuple[list[bool], list[frozenset[int]]]:
     body = leaf_sources(loop.computation_of("body"))
     condition = leaf_sources(loop.computation_of("condition"))
     count = len(leaves(loop.shape))

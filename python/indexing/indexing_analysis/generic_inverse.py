@@ -1,4 +1,4 @@
-"""The generic inverse of an output-to-input law: the same pairs of elements, from the input's index.
+"""The generic inverse of an output-to-input formula: the same pairs of elements, from the input's index.
 
 A map (o)[s]{rt} -> i = e(o, s, rt) is turned around by solving the equations e_k = i_k for o and s: a variable that
 occurs alone with a coefficient is solved for; a sum of digits (c1 * u1 + c2 * u2 + ..., each term larger than the rest
@@ -19,11 +19,13 @@ if TYPE_CHECKING:
     from indexing.hlo import Instruction
 
 
-def inverse_indexing(instruction: Instruction, operand: int, law: Callable[[Instruction, int], Indexing]) -> Indexing:
+def inverse_of_formula(
+    instruction: Instruction, operand: int, formula: Callable[[Instruction, int], Indexing]
+) -> Indexing:
     """For each array of the instruction, the maps from the arrays of an operand to it."""
     sizes = [shape.dimensions for shape in leaves(instruction.operands[operand].shape)]
     return [
-        [inverted(m, sizes[m.leaf]) for m in law(instruction, output)[operand]]
+        [inverted(m, sizes[m.leaf]) for m in formula(instruction, output)[operand]]
         for output in range(len(leaves(instruction.shape)))
     ]
 

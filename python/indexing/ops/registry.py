@@ -1,0 +1,66 @@
+"""All ops: the modules of this package end with their `OPS`; the tuple below lists the modules."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+from indexing.errors import UnsupportedOp
+from indexing.ops import (
+    assemble,
+    batch_norm,
+    collective,
+    control,
+    convolution,
+    dot,
+    dynamic,
+    elementwise,
+    gather,
+    linalg,
+    reduce,
+    rng,
+    scan,
+    scatter,
+    shape,
+    sort,
+    tuples,
+    window,
+)
+from indexing.ops.library_calls import custom_call
+from indexing.ops.op import Op
+
+if TYPE_CHECKING:
+    from indexing.hlo import Instruction
+
+MODULES: tuple[ModuleType, ...] = (
+    assemble,
+    batch_norm,
+    collective,
+    control,
+    convolution,
+    dot,
+    dynamic,
+    elementwise,
+    gather,
+    custom_call,
+    linalg,
+    reduce,
+    rng,
+    scan,
+    scatter,
+    shape,
+    sort,
+    tuples,
+    window,
+)
+
+REGISTRY: dict[str, Op] = {op.opcode: op for module in MODULES for op in module.OPS}
+
+
+def op_of(instruction: Instruction) -> Op:
+    """The op of the instruction's opcode; UnsupportedOp where there is none."""
+    found = REGISTRY.get(instruction.opcode)
+    if found is None:
+        known = f"opcode {instruction.opcode!r} is not one of HLO's {len(REGISTRY)} known opcodes"
+        raise UnsupportedOp(instruction.at_place(f"{instruction.name}: {known}"))
+    return found
