@@ -10,8 +10,10 @@ __all__ = [
     "Equivalence",
     "HloModule",
     "IndexingMap",
+    "Instances",
     "Interval",
     "Law",
+    "ParametricMap",
     "Points",
     "Step",
     "SymbolicExpr",
@@ -25,6 +27,7 @@ __all__ = [
     "hlo_opcodes",
     "parse_all",
     "parse_hlo",
+    "predict_times",
     "rules",
     "shared_memory_traffic",
     "simplify_all",
@@ -44,6 +47,8 @@ _Constraints: TypeAlias = Sequence[tuple[_ExprLike, _IntervalLike]] | Mapping[Sy
 #: A point: the values of dimensions, and of symbols.
 _Point: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
 _Style: TypeAlias = Literal["plain", "xla"]
+#: The values that a parameter takes: a range, an interval, or None for all positive ones.
+_Values: TypeAlias = range | _IntervalLike | None
 _View = TypeVar("_View")
 
 @final
@@ -274,6 +279,59 @@ class Equivalence:
     def __reduce__(self) -> tuple[type[Equivalence], tuple[_Point | None]]: ...
 
 @final
+class ParametricMap:
+    """A map in parameters: variables whose values come later, many at once. Made by `IndexingMap.with_parameters`."""
+
+    def __new__(cls, map: IndexingMap, parameters: dict[str, _Values]) -> ParametricMap: ...
+    @property
+    def map(self) -> IndexingMap:
+        """The map, the parameters among its variables, simplified once for all their values."""
+    @property
+    def stated(self) -> IndexingMap:
+        """The map as it was stated; its parameters have their ranges."""
+    @property
+    def parameters(self) -> dict[str, range]:
+        """The values that each parameter takes."""
+    @overload
+    def instantiate(self, **values: _Integer) -> IndexingMap: ...  # type: ignore[overload-overlap]
+    @overload
+    def instantiate(self, **values: _Integer | _Integers) -> Instances:
+        """The map, simplified, where the parameters have these values; for arrays (they broadcast) one an element.
+
+        Each is equal to what `simplify` makes of the map with the values in it; equal rows are worked out once. Raises
+        InvalidMap for values outside of a parameter's range, and for parameters without a value.
+        """
+    def global_memory_traffic(
+        self,
+        values: dict[str, _Integers],
+        threads: _Integers,
+        strides: Sequence[int],
+        width: int,
+        warp_size: int,
+        sector: int,
+        line: int,
+        vector: int | None = None,
+        widest: int = 0,
+    ) -> tuple[list[_Traffic | None], npt.NDArray[np.int64]]:
+        """As the function of that name, of blocks of `threads` threads, for each distinct row; and which one each row is."""
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+    def __reduce__(self) -> tuple[type[ParametricMap], tuple[IndexingMap, dict[str, range]]]: ...
+
+@final
+class Instances:
+    """The instances of a map in parameters, one an element of the arrays that were given; equal ones are one object."""
+
+    @property
+    def maps(self) -> tuple[IndexingMap, ...]:
+        """The different ones, in the order in which they are met."""
+    @property
+    def index(self) -> npt.NDArray[np.int64]:
+        """Of each element, the place of its instance in `maps`."""
+    def __len__(self) -> int: ...
+    def __getitem__(self, row: SupportsIndex, /) -> IndexingMap: ...
+
+@final
 class Points:
     """The points of a domain, as pairs of the values of dimensions and of symbols (ranges, then runtime variables)."""
 
@@ -475,6 +533,12 @@ class IndexingMap:
         """
     def index_bits(self) -> int:
         """32 or 64: the width of integers that hold all subexpressions on the domain. Raises Overflow beyond 64."""
+    def with_parameters(self, **parameters: _Values) -> ParametricMap:
+        """The map with variables as parameters, simplified once for all values that they take: those of an Interval, of a
+        range (with a step: `range(8, 129, 8)`), or all positive ones (None).
+
+        Raises InvalidMap for a name that the map does not have, and for a range without a value.
+        """
     def to_text(self, style: _Style | None = None) -> str:
         """The text, on one line; the style "xla" prints `/` and binary min and max."""
     def __eq__(self, other: object, /) -> bool: ...
@@ -617,4 +681,15 @@ def shared_memory_traffic(
 
     `map` goes to one cell of `width`; each of the `banks` serves one `word` in a pass. The sums are those of
     instructions, bytes asked for, passes, the least number of passes, and zeros. Raises as `global_memory_traffic`.
+    """
+
+def predict_times(
+    machine: Sequence[float], demands: Sequence[npt.NDArray[np.float64]]
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Of kernels: resident blocks of a processor, occupancy, waves, seconds. The model is that of docs/prediction.md.
+
+    `machine` is processors, warp size, threads, blocks, registers and bytes of shared memory of a processor, bytes a second
+    of memory and of its cache, operations a second, passes a second of a processor, latency, loads under way, seconds a
+    launch, seconds a block. `demands` are columns: blocks, threads, registers of a thread, bytes of shared memory, loads and
+    stores of warps, bytes moved, bytes of memory, passes, operations.
     """

@@ -25,9 +25,9 @@ ROOMS = {
 FILES = {
     "expr": ("arena order traversal work", "canonical min_max quotient recombine", "flat flat_nodes evaluate"),
     "simplify": ("range facts definedness", "rules laws driver width trace constraints domain"),
-    "map": ("symbolic_map names indexing_map", "variables compose", "simplify"),
+    "map": ("symbolic_map names indexing_map", "variables compose", "simplify", "parametric"),
     "sets": ("points", "count inverse image relate"),
-    "access": ("period", "warps transactions", "memory_traffic"),
+    "access": ("period prediction", "warps transactions", "memory_traffic"),
 }
 
 

@@ -109,7 +109,8 @@ def code_of(file: Path) -> str:
 
 
 def test_files_stay_short() -> None:
-    long = {str(f.relative_to(ROOT)): n for f in sources() if (n := len(code_of(f).splitlines())) > LONGEST_FILE}
+    written = [f for f in sources() if f.suffix != ".pyi"]  # the stub is one file as the compiled module is one
+    long = {str(f.relative_to(ROOT)): n for f in written if (n := len(code_of(f).splitlines())) > LONGEST_FILE}
     assert long == {}
 
 

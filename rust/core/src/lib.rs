@@ -14,6 +14,7 @@ mod simplify;
 mod text;
 
 pub use access::memory_traffic::{counted, Counted, Memory, Sums};
+pub use access::prediction::{Demand, Machine, Prediction};
 pub use access::warps::Access;
 pub use error::{Error, ErrorKind, Result};
 pub use expr::flat::Dag;
@@ -27,6 +28,7 @@ pub use interval::Interval;
 pub use map::compose::compose;
 pub use map::indexing_map::{IndexingMap, MapBuilder, MapKind, Variable};
 pub use map::names::{default_name, is_name, Names, VariableKind};
+pub use map::parametric::{DistinctRows, Parameter, ParametricMap};
 pub use map::simplify::{
     compose_simplified, explain, is_multiple_of, range_of, range_on_box, simplifies_fully, simplify,
     simplify_expr,

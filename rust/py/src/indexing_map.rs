@@ -7,6 +7,7 @@ use crate::expr::{list, need_operand, operands, split};
 use crate::hash::stable;
 use crate::interval::{equality, int64, interval_of, PyInterval, PyVariable};
 use crate::map::PySymbolicMap;
+use crate::parametric::PyParametricMap;
 use crate::parts;
 use crate::points::PyPoints;
 use crate::step::PyStep;
@@ -20,7 +21,7 @@ use indexing_core::{
 };
 use pyo3::basic::CompareOp;
 use pyo3::prelude::*;
-use pyo3::types::{PyString, PyTuple};
+use pyo3::types::{PyDict, PyString, PyTuple};
 
 /// An immutable indexing map.
 #[pyclass(name = "IndexingMap", module = "indexing", frozen)]
@@ -54,7 +55,7 @@ impl PyIndexingMap {
     }
 
     /// The index of a variable given by its name or its index.
-    fn index_of(&self, variable: &Bound<'_, PyAny>) -> PyResult<usize> {
+    pub fn index_of(&self, variable: &Bound<'_, PyAny>) -> PyResult<usize> {
         let py = variable.py();
         let count = self.0.num_variables();
         if let Ok(name) = variable.downcast::<PyString>() {
@@ -416,13 +417,22 @@ impl PyIndexingMap {
         })))
     }
 
+    #[pyo3(signature = (**parameters))]
+    fn with_parameters(
+        &self,
+        py: Python<'_>,
+        parameters: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<PyParametricMap> {
+        PyParametricMap::new(self, parameters.unwrap_or(&PyDict::new(py)))
+    }
+
     #[pyo3(signature = (style = None))]
     fn to_text(&self, py: Python<'_>, style: Option<&Bound<'_, PyString>>) -> PyResult<String> {
         let style = style_of(style)?;
         workspace::released(py, self.0.dag().byte_size(), || write_indexing_map(&self.0, style)).raise(py)
     }
 
-    fn __str__(&self, py: Python<'_>) -> PyResult<String> {
+    pub fn __str__(&self, py: Python<'_>) -> PyResult<String> {
         self.to_text(py, None)
     }
 

@@ -12,8 +12,10 @@ mod interval;
 mod laws;
 mod map;
 mod memory_traffic;
+mod parametric;
 mod parts;
 mod points;
+mod prediction;
 mod step;
 mod vector;
 mod workspace;
@@ -33,6 +35,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<expr::PyExpr>()?;
     module.add_class::<map::PySymbolicMap>()?;
     module.add_class::<indexing_map::PyIndexingMap>()?;
+    module.add_class::<parametric::PyParametricMap>()?;
+    module.add_class::<parametric::PyInstances>()?;
     module.add_class::<equivalence::PyEquivalence>()?;
     module.add_class::<points::PyPoints>()?;
     module.add_class::<step::PyStep>()?;
@@ -44,6 +48,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(batch::parse_all, module)?)?;
     module.add_function(wrap_pyfunction!(batch::simplify_all, module)?)?;
     module.add_function(wrap_pyfunction!(batch::compose_all, module)?)?;
+    module.add_function(wrap_pyfunction!(prediction::predict_times, module)?)?;
     module.add_function(wrap_pyfunction!(memory_traffic::global_memory_traffic, module)?)?;
     module.add_function(wrap_pyfunction!(memory_traffic::shared_memory_traffic, module)?)
 }

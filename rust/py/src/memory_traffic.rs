@@ -3,17 +3,21 @@
 use crate::error::Raise;
 use crate::indexing_map::PyIndexingMap;
 use crate::workspace;
-use indexing_core::{counted, Access, Memory, Sums};
+use indexing_core::{counted, Access, Counted, Memory, Sums};
 use pyo3::prelude::*;
 
 /// Sums of each instruction, and of those of one vector together; what they are to be multiplied with and divided by;
 /// how many instructions were judged, where that are not all.
-type Traffic = (Sums, Sums, u128, u128, Option<u64>);
+pub type Traffic = (Sums, Sums, u128, u128, Option<u64>);
 
 fn traffic(py: Python<'_>, access: &Access<'_>, memory: Memory) -> PyResult<Option<Traffic>> {
     let count = || workspace::with(|w| counted(&mut w.arena, &mut w.scratch, access, memory));
-    let found = py.detach(count).raise(py)?;
-    Ok(found.map(|f| (f.each, f.together, f.all, f.judged.saturating_mul(f.repeats), f.sampled)))
+    Ok(py.detach(count).raise(py)?.map(found))
+}
+
+/// What Python gets of the sums.
+pub fn found(f: Counted) -> Traffic {
+    (f.each, f.together, f.all, f.judged.saturating_mul(f.repeats), f.sampled)
 }
 
 /// Sectors and lines of global memory.

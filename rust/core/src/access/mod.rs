@@ -2,5 +2,6 @@
 
 pub(crate) mod memory_traffic;
 pub(crate) mod period;
+pub(crate) mod prediction;
 pub(crate) mod transactions;
 pub(crate) mod warps;

@@ -3,6 +3,7 @@
 pub(crate) mod compose;
 pub(crate) mod indexing_map;
 pub(crate) mod names;
+pub(crate) mod parametric;
 pub(crate) mod simplify;
 pub(crate) mod symbolic_map;
 pub(crate) mod variables;

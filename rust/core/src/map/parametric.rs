@@ -1,0 +1,307 @@
+//! Maps in parameters: variables whose values come later, many at once.
+//!
+//! A tuner asks the same of one map at thousands of tile sizes. The map is stated and simplified once, for all values of its
+//! parameters; an instance has the parameters replaced by values, and is then what [`simplify`] makes of that.
+
+use crate::error::{Error, Result};
+use crate::expr::{Arena, Expr};
+use crate::int::floor_mod;
+use crate::interval::Interval;
+use crate::map::indexing_map::{IndexingMap, MapBuilder, MapKind};
+use crate::map::simplify::simplify;
+use crate::simplify::domain::PointVariables;
+use crate::simplify::Scratch;
+use std::collections::HashMap;
+
+/// A variable that gets its value later: one of `interval` that is `first` up to multiples of `step`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Parameter {
+    /// The variable of the map.
+    pub variable: usize,
+    /// The least and the greatest value.
+    pub interval: Interval,
+    /// The distance of values, at least 1; 1 where all of the interval are meant.
+    pub step: i64,
+}
+
+impl Parameter {
+    fn check(&self, map: &IndexingMap) -> Result<()> {
+        if self.variable >= map.num_variables() {
+            return Err(Error::invalid_map("a parameter is a variable of the map"));
+        }
+        if self.interval.is_empty() || self.step < 1 {
+            let name = map.name(self.variable);
+            return Err(Error::invalid_map(format!("parameter {name} has no value: its range is empty")));
+        }
+        Ok(())
+    }
+
+    fn takes(&self, value: i64) -> bool {
+        let rest = value.checked_sub(self.interval.lower).and_then(|d| floor_mod(d, self.step));
+        self.interval.contains(value) && (self.step == 1 || rest == Some(0))
+    }
+}
+
+/// A map in parameters.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct ParametricMap {
+    stated: IndexingMap,
+    simplified: IndexingMap,
+    parameters: Vec<Parameter>,
+}
+
+impl ParametricMap {
+    /// `map` with some of its variables as parameters, simplified for all their values.
+    ///
+    /// Errors: a variable that isn't there, or twice; a range without a value; a map that is undefined.
+    pub fn new(
+        arena: &mut Arena,
+        scratch: &mut Scratch,
+        map: &IndexingMap,
+        parameters: Vec<Parameter>,
+    ) -> Result<Self> {
+        if map.form() == MapKind::Undefined {
+            return Err(Error::invalid_map("an undefined map has no parameters"));
+        }
+        if map.form() == MapKind::KnownEmpty {
+            return Ok(ParametricMap {
+                stated: map.clone(),
+                simplified: map.clone(),
+                parameters: Vec::new(),
+            });
+        }
+        parameters.iter().try_for_each(|p| p.check(map))?;
+        let mut places: Vec<usize> = parameters.iter().map(|p| p.variable).collect();
+        places.sort_unstable();
+        if let Some(twice) = places.windows(2).find(|w| w[0] == w[1]) {
+            return Err(Error::invalid_map(format!("{} is a parameter twice", map.name(twice[0]))));
+        }
+        let mut open = map.to_builder(arena);
+        parameters.iter().for_each(|p| open.intervals[p.variable] = p.interval);
+        let stated = open.clone().build(arena)?;
+        for p in parameters.iter().filter(|p| p.step > 1) {
+            let (v, step) = (arena.variable(p.variable as u32), arena.constant(p.step));
+            let rest = arena.modulo(v, step)?;
+            let first = floor_mod(p.interval.lower, p.step).unwrap_or(0);
+            open.add_constraint(arena, rest, Interval::point(first));
+        }
+        let whole = open.build(arena)?;
+        let simplified = simplify(arena, scratch, &whole, PointVariables::Keep)?;
+        Ok(ParametricMap { stated, simplified, parameters })
+    }
+
+    /// The map before it was simplified; its parameters have their ranges.
+    pub fn stated(&self) -> &IndexingMap {
+        &self.stated
+    }
+
+    /// The map, simplified for all values of the parameters.
+    pub fn simplified(&self) -> &IndexingMap {
+        &self.simplified
+    }
+
+    /// The parameters, in the order in which values are given.
+    pub fn parameters(&self) -> &[Parameter] {
+        &self.parameters
+    }
+
+    /// The map where the parameters have `values`, not simplified: over the other variables.
+    ///
+    /// Errors: a value that its parameter does not take; coefficients that leave int64.
+    pub fn bind(&self, arena: &mut Arena, values: &[i64]) -> Result<IndexingMap> {
+        let map = &self.stated;
+        if map.form() != MapKind::Defined {
+            return Ok(map.clone());
+        }
+        for (p, value) in self.parameters.iter().zip(values) {
+            if !p.takes(*value) {
+                let (name, i, step) = (map.name(p.variable), p.interval, p.step);
+                let of = if step == 1 { String::new() } else { format!(" in steps of {step}") };
+                let text = format!("{name} lies in [{}, {}]{of}; got {value}", i.lower, i.upper);
+                return Err(Error::invalid_map(text));
+            }
+        }
+        let mut kept = Vec::with_capacity(map.num_variables());
+        let places = self.places(arena, values, &mut kept);
+        let mut roots = arena.import_substituted(map.dag(), &places)?;
+        let expressions = roots.drain(map.num_results()..).zip(map.constraint_bounds()).collect();
+        let num_dims = kept.iter().filter(|v| **v < map.num_dims()).count();
+        let mut open = MapBuilder {
+            intervals: kept.iter().map(|v| map.interval(*v)).collect(),
+            names: map.names().moved(kept.iter().copied()),
+            num_dims,
+            num_ranges: kept.iter().filter(|v| **v < map.num_dims() + map.num_ranges()).count() - num_dims,
+            results: roots,
+            ..MapBuilder::default()
+        };
+        let constraints: Vec<(Expr, Interval)> = expressions;
+        constraints.into_iter().for_each(|(e, i)| open.add_constraint(arena, e, i));
+        open.build(arena)
+    }
+
+    /// What stands for each variable: values of parameters, and the others, which move up; `kept` gets these.
+    fn places(&self, arena: &mut Arena, values: &[i64], kept: &mut Vec<usize>) -> Vec<Expr> {
+        let mut places = Vec::with_capacity(self.stated.num_variables());
+        for v in 0..self.stated.num_variables() {
+            match self.parameters.iter().position(|p| p.variable == v) {
+                Some(k) => places.push(arena.constant(values[k])),
+                None => {
+                    places.push(arena.variable(kept.len() as u32));
+                    kept.push(v);
+                }
+            }
+        }
+        places
+    }
+
+    /// The map where the parameters have `values`, simplified. Errors: as [`ParametricMap::bind`].
+    pub fn instantiate(
+        &self,
+        arena: &mut Arena,
+        scratch: &mut Scratch,
+        values: &[i64],
+    ) -> Result<IndexingMap> {
+        let bound = self.bind(arena, values)?;
+        arena.clear();
+        simplify(arena, scratch, &bound, PointVariables::Replace)
+    }
+}
+
+/// The rows of columns of one length, equal ones once.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct DistinctRows {
+    /// Where each row is found for the first time, rising.
+    pub first: Vec<usize>,
+    /// Of each row, the place in `first` of its equal.
+    pub index: Vec<u32>,
+}
+
+impl DistinctRows {
+    /// Of `length` rows.
+    pub fn new(columns: &[&[i64]], length: usize) -> Self {
+        let mut found = DistinctRows { first: (0..length.min(1)).collect(), index: vec![0; length] };
+        for column in columns {
+            let of_column = DistinctRows::of_column(column);
+            if of_column.first.len() <= 1 {
+                continue;
+            }
+            if found.first.len() <= 1 {
+                found = of_column;
+                continue;
+            }
+            let count = of_column.first.len() as i64;
+            let both = found.index.iter().zip(&of_column.index);
+            let pairs: Vec<i64> = both.map(|(a, b)| i64::from(*a) * count + i64::from(*b)).collect();
+            found = DistinctRows::of_column(&pairs);
+        }
+        found
+    }
+
+    fn of_column(column: &[i64]) -> Self {
+        let (least, most) = column.iter().fold((i64::MAX, i64::MIN), |(a, b), v| (a.min(*v), b.max(*v)));
+        let span = (i128::from(most) - i128::from(least)).max(0) as u128;
+        if span < 4 * column.len() as u128 + 64 {
+            let mut places = vec![u32::MAX; span as usize + 1];
+            return DistinctRows::numbered(column, |v, next| {
+                let place = &mut places[(v - least) as usize];
+                if *place == u32::MAX {
+                    *place = next;
+                }
+                *place
+            });
+        }
+        let mut places = HashMap::with_capacity(64);
+        DistinctRows::numbered(column, |v, next| *places.entry(v).or_insert(next))
+    }
+
+    /// `number` gives the number of a value: `next`, where it is new.
+    fn numbered(column: &[i64], mut number: impl FnMut(i64, u32) -> u32) -> Self {
+        let mut found = DistinctRows { first: Vec::new(), index: Vec::with_capacity(column.len()) };
+        for (row, value) in column.iter().enumerate() {
+            let place = number(*value, found.first.len() as u32);
+            if place as usize == found.first.len() {
+                found.first.push(row);
+            }
+            found.index.push(place);
+        }
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::{read_indexing_map, write_indexing_map, ReadScratch, Style};
+
+    fn map(arena: &mut Arena, text: &str) -> IndexingMap {
+        read_indexing_map(text, arena, &mut ReadScratch::default()).unwrap()
+    }
+
+    fn tiles(step: i64, interval: Interval) -> (Arena, ParametricMap) {
+        let mut arena = Arena::new();
+        let text = "(d0, T)[s0] -> (d0 * T + s0, (d0 * T) mod T), domain: d0 in [0, 99], T in [1, 9], \
+                    s0 in [0, 63], s0 - T in [-64, -1], d0 * T + s0 in [0, 99]";
+        let map = map(&mut arena, text);
+        let parameter = Parameter { variable: 1, interval, step };
+        let found = ParametricMap::new(&mut arena, &mut Scratch::default(), &map, vec![parameter]).unwrap();
+        (arena, found)
+    }
+
+    #[test]
+    fn an_instance_is_what_simplify_makes_of_the_text_with_the_value() {
+        let (mut arena, found) = tiles(1, Interval::new(1, 64));
+        for t in 1..=64 {
+            let text = format!(
+                "(d0)[s0] -> (d0 * {t} + s0, (d0 * {t}) mod {t}), domain: d0 in [0, 99], s0 in [0, 63], \
+                 s0 - {t} in [-64, -1], d0 * {t} + s0 in [0, 99]"
+            );
+            let wanted = map(&mut arena, &text);
+            let wanted = simplify(&mut arena, &mut Scratch::default(), &wanted, PointVariables::Replace);
+            let instance = found.instantiate(&mut arena, &mut Scratch::default(), &[t]);
+            assert_eq!(instance.unwrap(), wanted.unwrap(), "T = {t}");
+        }
+    }
+
+    #[test]
+    fn it_is_simplified_for_all_values() {
+        let (_, found) = tiles(1, Interval::new(1, i64::MAX));
+        let text = write_indexing_map(found.simplified(), Style::Plain).unwrap();
+        assert!(text.starts_with("(d0, T)[s0] -> (s0 + d0 * T, 0)"), "{text}");
+    }
+
+    #[test]
+    fn values_outside_of_the_range_and_between_steps_are_refused() {
+        let (mut arena, found) = tiles(4, Interval::new(4, 64));
+        for bad in [0, 5, 68, i64::MIN] {
+            let error = found.bind(&mut arena, &[bad]).unwrap_err();
+            assert!(error.message().contains("T lies in [4, 64] in steps of 4"), "{}", error.message());
+        }
+        assert!(found.bind(&mut arena, &[12]).is_ok());
+    }
+
+    #[test]
+    fn parameters_are_variables_once() {
+        let mut arena = Arena::new();
+        let map = map(&mut arena, "(a, b) -> (a), domain: a in [0, 3], b in [0, 3]");
+        let parameter = |variable, interval| Parameter { variable, interval, step: 1 };
+        let some = Interval::new(1, 2);
+        for bad in [
+            vec![parameter(2, some)],
+            vec![parameter(0, some), parameter(0, some)],
+            vec![parameter(0, Interval::EMPTY)],
+        ] {
+            assert!(ParametricMap::new(&mut arena, &mut Scratch::default(), &map, bad).is_err());
+        }
+    }
+
+    #[test]
+    fn rows_are_found_again() {
+        let far = [i64::MIN, 5, i64::MAX, 5, i64::MIN];
+        let near = [1i64, 2, 1, 2, 2];
+        let found = DistinctRows::new(&[&far, &near], 5);
+        assert_eq!(found, DistinctRows { first: vec![0, 1, 2, 4], index: vec![0, 1, 2, 1, 3] });
+        assert_eq!(DistinctRows::new(&[&near], 5).first, [0, 1]);
+        assert_eq!(DistinctRows::new(&[], 2), DistinctRows { first: vec![0], index: vec![0, 0] });
+        assert_eq!(DistinctRows::new(&[&[]], 0), DistinctRows { first: vec![], index: vec![] });
+    }
+}

@@ -1,0 +1,247 @@
+//! `ParametricMap`: a map in parameters, and its instances in bulk.
+
+use crate::error::{invalid, raise, Raise};
+use crate::hash::stable;
+use crate::indexing_map::PyIndexingMap;
+use crate::interval::{equality, int64, interval_of};
+use crate::memory_traffic::{found, Traffic};
+use crate::vector;
+use crate::workspace;
+use indexing_core::{
+    counted, Access, DistinctRows, Error, IndexingMap, Interval, Memory, Parameter, ParametricMap,
+};
+use pyo3::basic::CompareOp;
+use pyo3::exceptions::{PyIndexError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyRange, PyString, PyTuple};
+
+/// A map in parameters.
+#[pyclass(name = "ParametricMap", module = "indexing._core", frozen)]
+pub struct PyParametricMap(ParametricMap);
+
+/// The values that a parameter takes: an interval, a range with a step, or None for all positive ones.
+fn parameter_of(variable: usize, values: &Bound<'_, PyAny>) -> PyResult<Parameter> {
+    if values.is_none() {
+        return Ok(Parameter { variable, interval: Interval::new(1, i64::MAX), step: 1 });
+    }
+    let Ok(range) = values.downcast::<PyRange>() else {
+        return Ok(Parameter { variable, interval: interval_of(values)?, step: 1 });
+    };
+    let end = |name: &str| range.getattr(name)?.extract::<i128>();
+    let (start, stop, step) = (end("start")?, end("stop")?, end("step")?);
+    let last = start + (stop - start - step.signum()).div_euclid(step) * step;
+    let (lower, upper) = if step > 0 { (start, last) } else { (last, start) };
+    let fits = |n: i128| i64::try_from(n).map_err(|_| crate::error::too_large(values.py()));
+    Ok(Parameter { variable, interval: Interval::new(fits(lower)?, fits(upper)?), step: fits(step.abs())? })
+}
+
+/// The values of parameters by name: all numbers, or some arrays.
+fn values_by_name<'py>(
+    map: &ParametricMap,
+    given: Option<&Bound<'py, PyDict>>,
+    py: Python<'py>,
+) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    let empty = PyDict::new(py);
+    let given = given.unwrap_or(&empty);
+    let names: Vec<String> = map.parameters().iter().map(|p| map.stated().name(p.variable)).collect();
+    for name in given.keys() {
+        if !names.contains(&name.extract()?) {
+            return Err(invalid(py, format!("the map has no parameter {name}; it has {}", names.join(", "))));
+        }
+    }
+    let value = |name: &String| {
+        given.get_item(name)?.ok_or_else(|| invalid(py, format!("parameter {name} has no value")))
+    };
+    names.iter().map(value).collect()
+}
+
+/// Do `work` for each distinct row; an error names the row.
+fn each_row<T>(
+    rows: &DistinctRows,
+    columns: &[Vec<i64>],
+    mut work: impl FnMut(&mut workspace::Workspace, &[i64]) -> indexing_core::Result<T>,
+) -> Result<Vec<T>, (usize, Error)> {
+    workspace::with(|w| {
+        let mut done = Vec::with_capacity(rows.first.len());
+        let mut values = Vec::with_capacity(columns.len());
+        for row in &rows.first {
+            w.arena.clear();
+            values.clear();
+            values.extend(columns.iter().map(|c| c[*row]));
+            done.push(work(w, &values).map_err(|e| (*row, e))?);
+        }
+        Ok(done)
+    })
+}
+
+fn of_row<T>(py: Python<'_>, result: Result<T, (usize, Error)>) -> PyResult<T> {
+    result.map_err(|(row, error)| raise(py, &error, None, &format!("item {row}: ")))
+}
+
+/// Which rows of columns are distinct.
+fn distinct(py: Python<'_>, columns: &[Vec<i64>], length: usize) -> DistinctRows {
+    py.detach(|| {
+        let slices: Vec<&[i64]> = columns.iter().map(Vec::as_slice).collect();
+        DistinctRows::new(&slices, length)
+    })
+}
+
+#[pymethods]
+impl PyParametricMap {
+    #[new]
+    pub fn new(map: &PyIndexingMap, parameters: &Bound<'_, PyDict>) -> PyResult<Self> {
+        let py = parameters.py();
+        let mut found = Vec::new();
+        for (name, values) in parameters {
+            let variable = map.index_of(name.downcast::<PyString>()?.as_any())?;
+            found.push(parameter_of(variable, &values)?);
+        }
+        let make = || workspace::with(|w| ParametricMap::new(&mut w.arena, &mut w.scratch, &map.0, found));
+        py.detach(make).map(PyParametricMap).raise(py)
+    }
+
+    #[getter]
+    fn map(&self) -> PyIndexingMap {
+        PyIndexingMap(self.0.simplified().clone())
+    }
+
+    #[getter]
+    fn stated(&self) -> PyIndexingMap {
+        PyIndexingMap(self.0.stated().clone())
+    }
+
+    #[getter]
+    fn parameters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let dict = PyDict::new(py);
+        let range = py.import("builtins")?.getattr("range")?;
+        for p in self.0.parameters() {
+            let stop = i128::from(p.interval.upper) + 1;
+            let values = range.call1((p.interval.lower, stop, p.step))?;
+            dict.set_item(self.0.stated().name(p.variable), values)?;
+        }
+        Ok(dict)
+    }
+
+    #[pyo3(signature = (**values))]
+    fn instantiate<'py>(
+        &self,
+        py: Python<'py>,
+        values: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let given = values_by_name(&self.0, values, py)?;
+        let list = PyTuple::new(py, &given)?;
+        if let vector::Values::Point(point) = vector::values_of(&[list.as_any()])? {
+            let work = || workspace::with(|w| self.0.instantiate(&mut w.arena, &mut w.scratch, &point));
+            return Ok(Bound::new(py, PyIndexingMap(work().raise(py)?))?.into_any());
+        }
+        let columns = vector::columns(py, given)?;
+        let rows = distinct(py, &columns.columns, columns.length);
+        let given = columns.columns.as_slice();
+        let made = py.detach(|| {
+            each_row(&rows, given, |w, values| self.0.instantiate(&mut w.arena, &mut w.scratch, values))
+        });
+        let maps: Vec<IndexingMap> = of_row(py, made)?;
+        let maps = maps.into_iter().map(|m| Py::new(py, PyIndexingMap(m))).collect::<PyResult<_>>()?;
+        Ok(Bound::new(py, PyInstances { maps, index: rows.index })?.into_any())
+    }
+
+    /// As `global_memory_traffic`, of the threads of each row's instance, whose blocks have `threads` threads; equal rows once.
+    #[pyo3(signature = (values, threads, strides, width, warp_size, sector, line, vector = None, widest = 0))]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "each is a fact of its own, and a struct would be made for this call"
+    )]
+    fn global_memory_traffic<'py>(
+        &self,
+        py: Python<'py>,
+        values: &Bound<'py, PyDict>,
+        threads: Bound<'py, PyAny>,
+        strides: Vec<i64>,
+        width: i64,
+        warp_size: i64,
+        sector: i64,
+        line: i64,
+        vector: Option<usize>,
+        widest: i64,
+    ) -> PyResult<(Vec<Option<Traffic>>, Bound<'py, PyAny>)> {
+        let mut given = values_by_name(&self.0, Some(values), py)?;
+        given.push(threads);
+        let columns = vector::columns(py, given)?;
+        let rows = distinct(py, &columns.columns, columns.length);
+        let memory = Memory::Global { sector, line, vector: widest };
+        let given = columns.columns.as_slice();
+        let made = py.detach(|| {
+            each_row(&rows, given, |w, values| {
+                let (block, values) = values.split_last().unwrap_or((&1, &[]));
+                let map = self.0.bind(&mut w.arena, values)?;
+                w.arena.clear();
+                let block = [*block, 1, 1];
+                let access = Access { map: &map, strides: &strides, width, block, warp_size, vector };
+                counted(&mut w.arena, &mut w.scratch, &access, memory).map(|c| c.map(found))
+            })
+        });
+        let index: Vec<i64> = rows.index.iter().map(|i| i64::from(*i)).collect();
+        Ok((of_row(py, made)?, vector::array(py, &(index.len(),).into_pyobject(py)?.into_any(), &index)?))
+    }
+
+    fn __str__(&self, py: Python<'_>) -> PyResult<String> {
+        self.map().__str__(py)
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        Ok(format!("ParametricMap({}, {})", self.__str__(py)?, self.parameters(py)?.repr()?))
+    }
+
+    fn __richcmp__(&self, other: &Bound<'_, PyAny>, op: CompareOp) -> Py<PyAny> {
+        equality(other.py(), op, other.downcast::<PyParametricMap>().ok().map(|o| o.get().0 == self.0))
+    }
+
+    fn __hash__(&self) -> u64 {
+        stable(&self.0)
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+        let py = slf.py();
+        let parts = (slf.get().stated(), slf.get().parameters(py)?);
+        Ok((slf.get_type().into_any(), parts.into_pyobject(py)?))
+    }
+}
+
+/// Instances of a map in parameters: equal ones are one object.
+#[pyclass(name = "Instances", module = "indexing._core", frozen)]
+pub struct PyInstances {
+    maps: Vec<Py<PyIndexingMap>>,
+    index: Vec<u32>,
+}
+
+#[pymethods]
+impl PyInstances {
+    #[getter]
+    fn maps<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, &self.maps)
+    }
+
+    #[getter]
+    fn index<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let index: Vec<i64> = self.index.iter().map(|i| i64::from(*i)).collect();
+        vector::array(py, &(index.len(),).into_pyobject(py)?.into_any(), &index)
+    }
+
+    fn __len__(&self) -> usize {
+        self.index.len()
+    }
+
+    fn __getitem__(&self, row: &Bound<'_, PyAny>) -> PyResult<Py<PyIndexingMap>> {
+        let py = row.py();
+        if !row.hasattr("__index__")? {
+            return Err(PyTypeError::new_err("instances are numbered by an int"));
+        }
+        let row = int64(row)?;
+        let from_start = if row < 0 { row.saturating_add(self.index.len() as i64) } else { row };
+        let found = usize::try_from(from_start).ok().and_then(|k| self.index.get(k));
+        let count = self.index.len();
+        let place = found
+            .ok_or_else(|| PyIndexError::new_err(format!("there are {count} instances, not one at {row}")))?;
+        Ok(self.maps[*place as usize].clone_ref(py))
+    }
+}

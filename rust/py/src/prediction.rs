@@ -1,0 +1,73 @@
+//! Predictions of many plans at once.
+
+use crate::error::invalid;
+use indexing_core::{Demand, Machine, Prediction};
+use pyo3::buffer::PyBuffer;
+use pyo3::prelude::*;
+
+type Array<'py> = Bound<'py, PyAny>;
+
+/// Of each row of `demands`: resident blocks, occupancy, waves, seconds. `machine` and `demands` are the fields of `Machine`
+/// and of `Demand`, in order.
+#[pyfunction]
+pub fn predict_times<'py>(
+    py: Python<'py>,
+    machine: [f64; 14],
+    demands: [Bound<'py, PyAny>; 9],
+) -> PyResult<(Array<'py>, Array<'py>, Array<'py>, Array<'py>)> {
+    let columns =
+        demands.iter().map(|c| PyBuffer::<f64>::get(c)?.to_vec(py)).collect::<PyResult<Vec<Vec<f64>>>>()?;
+    let length = columns[0].len();
+    if columns.iter().any(|c| c.len() != length) {
+        return Err(invalid(py, "columns have one length".to_owned()));
+    }
+    let machine = machine_of(machine);
+    let found: Vec<Prediction> =
+        py.detach(|| (0..length).map(|row| machine.predict(&demand_of(&columns, row))).collect());
+    let column = |of: fn(&Prediction) -> f64| array(py, &found.iter().map(of).collect::<Vec<f64>>());
+    Ok((column(|p| p.resident)?, column(|p| p.occupancy)?, column(|p| p.waves)?, column(|p| p.time)?))
+}
+
+fn machine_of(fields: [f64; 14]) -> Machine {
+    let [processors, warp_size, threads, blocks, registers, shared_bytes, memory_rate, cache_rate, ..] =
+        fields;
+    let [.., operation_rate, pass_rate, latency, loads_under_way, launch, block] = fields;
+    Machine {
+        processors,
+        warp_size,
+        threads,
+        blocks,
+        registers,
+        shared_bytes,
+        memory_rate,
+        cache_rate,
+        operation_rate,
+        pass_rate,
+        latency,
+        loads_under_way,
+        launch,
+        block,
+    }
+}
+
+fn demand_of(columns: &[Vec<f64>], row: usize) -> Demand {
+    let at = |k: usize| columns[k][row];
+    Demand {
+        blocks: at(0),
+        threads: at(1),
+        registers: at(2),
+        shared_bytes: at(3),
+        instructions: at(4),
+        moved: at(5),
+        memory: at(6),
+        passes: at(7),
+        operations: at(8),
+    }
+}
+
+fn array<'py>(py: Python<'py>, values: &[f64]) -> PyResult<Array<'py>> {
+    let numpy = py.import("numpy")?;
+    let out = numpy.call_method1("empty", (values.len(), numpy.getattr("float64")?))?;
+    PyBuffer::<f64>::get(&out)?.copy_from_slice(py, values)?;
+    Ok(out)
+}

@@ -1,0 +1,117 @@
+"""Maps in parameters: each instance is what `simplify` makes of the map with the values in it."""
+
+import pickle
+
+import hypothesis
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+
+import indexing as ix
+
+TILES = (
+    "(d0, T)[s0] -> (d0 * T + s0), domain: d0 in [0, 99], T in [1, 64], s0 in [0, 63], "
+    "T - s0 in [1, 64], d0 * T + s0 in [0, 99]"
+)
+SETTINGS = hypothesis.settings(max_examples=60, deadline=None)
+
+
+def with_value(m: ix.IndexingMap, name: str, value: int) -> ix.IndexingMap:
+    """The map without the variable, written with its value: not through the code under test."""
+    if m.is_known_empty:
+        return m
+    names = [v.name for v in m.variables]
+    place = names.index(name)
+    moved = [ix.constant(value) if k == place else ix.variable(k - (k > place)) for k in range(len(names))]
+    kept = [[v for v in part if v.name != name] for part in (m.dims, m.ranges, m.runtimes)]
+    results = [e.replace_variables(moved) for e in m.results]
+    symbolic = ix.SymbolicMap(len(kept[0]), len(kept[1]) + len(kept[2]), results)
+    return ix.IndexingMap(symbolic, *kept, [(e.replace_variables(moved), i) for e, i in m.constraints])
+
+
+def test_tiles_of_each_size() -> None:
+    m = ix.IndexingMap.parse(TILES)
+    sizes = np.array([5, 64, 1, 5, 10, 99 - 50])
+    found = m.with_parameters(T=(1, 64)).instantiate(T=sizes)
+    assert len(found) == 6 and len(found.maps) == 5
+    assert [found[k] for k in range(6)] == [with_value(m, "T", int(t)).simplify() for t in sizes]
+    assert str(found[-2]) == "(d0)[s0] -> (d0 * 10 + s0), domain: d0 in [0, 9], s0 in [0, 9]"
+    assert found[0] is found[3] and found.index.tolist() == [0, 1, 2, 0, 3, 4]
+    assert m.with_parameters(T=None).instantiate(T=10) == found[4]
+
+
+def test_it_is_simplified_once_for_all_values() -> None:
+    m = ix.IndexingMap.parse(
+        "(d0, N, T)[s0] -> ((d0 * T + s0) floordiv T, (d0 * T) mod T, N mod 4), "
+        "domain: d0 in [0, 99], N in [1, 2], T in [1, 2], s0 in [0, 0]"
+    )
+    found = m.with_parameters(T=None, N=range(4, 400, 4)).map
+    assert str(found.results[1]) == "0" and str(found.results[2]) == "0"
+    assert m.with_parameters(N=range(4, 400, 4), T=None).parameters == {"N": range(4, 397, 4), "T": range(1, 2**63)}
+
+
+SIZE = st.integers(1, 40)
+EXPRESSIONS = st.recursive(
+    st.sampled_from(["d0", "d1", "s0", "T", "U"]),
+    lambda inner: st.one_of(
+        st.tuples(inner, st.integers(-5, 5)).map(lambda p: f"({p[0]} + {p[1]})"),
+        st.tuples(inner, st.sampled_from(["T", "U", "3", "-2"])).map(lambda p: f"({p[0]} * {p[1]})"),
+        st.tuples(inner, st.sampled_from(["T", "U", "4", "-3"]), st.sampled_from(["floordiv", "mod", "ceildiv"])).map(
+            lambda p: f"({p[0]} {p[2]} {p[1]})"
+        ),
+        st.tuples(inner, inner).map(lambda p: f"({p[0]} - {p[1]})"),
+        st.tuples(inner, inner).map(lambda p: f"min({p[0]}, {p[1]})"),
+    ),
+    max_leaves=6,
+)
+
+
+@SETTINGS
+@hypothesis.given(
+    st.lists(EXPRESSIONS, min_size=1, max_size=2), EXPRESSIONS, st.lists(SIZE, min_size=3, max_size=3), st.data()
+)
+def test_instances_are_equal_to_simplifying_each(
+    results: list[str], condition: str, sizes: list[int], data: st.DataObject
+) -> None:
+    text = f"(d0, T, d1)[s0, U] -> ({', '.join(results)}), domain: d0 in [0, {sizes[0]}], T in [1, 50], "
+    text += f"d1 in [0, {sizes[1]}], s0 in [0, {sizes[2]}], U in [1, 50], {condition} in [-9, 30]"
+    m = ix.IndexingMap.parse(text)
+    tiles = np.array(data.draw(st.lists(SIZE, min_size=4, max_size=4)))
+    found = m.with_parameters(U=(1, 50), T=range(1, 51)).instantiate(T=tiles, U=7)
+    for t, instance in zip(tiles, found, strict=True):
+        assert instance == with_value(with_value(m, "T", int(t)), "U", 7).simplify()
+
+
+def test_columns_broadcast_and_rows_are_counted_once() -> None:
+    m = ix.IndexingMap.parse("(d0, A, B) -> (d0 * A + B), domain: d0 in [0, 9], A in [1, 1], B in [1, 1]")
+    found = m.with_parameters(A=(1, 10), B=(1, 10)).instantiate(A=np.array([1, 2, 1, 2]), B=np.int32(3))
+    assert len(found.maps) == 2 and found.index.tolist() == [0, 1, 0, 1]
+    empty = m.with_parameters(A=(1, 10), B=(1, 10)).instantiate(A=np.array([], np.int64), B=3)
+    assert len(empty) == 0 and empty.maps == ()
+
+
+def test_values_are_checked() -> None:
+    tiles = ix.IndexingMap.parse(TILES).with_parameters(T=range(8, 65, 8))
+    with pytest.raises(ix.InvalidMap, match=r"item 2: T lies in \[8, 64\] in steps of 8; got 12"):
+        tiles.instantiate(T=np.array([8, 64, 12]))
+    with pytest.raises(ix.InvalidMap, match="parameter T has no value"):
+        tiles.instantiate()
+    with pytest.raises(ix.InvalidMap, match="no parameter 'X'|no parameter X"):
+        tiles.instantiate(T=8, X=1)
+    with pytest.raises(ix.InvalidMap, match="no variable"):
+        ix.IndexingMap.parse(TILES).with_parameters(X=None)
+    with pytest.raises(ix.InvalidMap, match="its range is empty"):
+        ix.IndexingMap.parse(TILES).with_parameters(T=range(5, 5))
+    with pytest.raises(TypeError, match="integers"):
+        tiles.instantiate(T=np.array([8.0]))
+    with pytest.raises(IndexError, match="2 instances"):
+        tiles.instantiate(T=np.array([8, 16]))[2]
+    with pytest.raises(ix.InvalidMap, match="undefined"):
+        ix.IndexingMap.undefined().with_parameters()
+
+
+def test_they_are_values() -> None:
+    tiles = ix.IndexingMap.parse(TILES).with_parameters(T=range(8, 65, 8))
+    again = pickle.loads(pickle.dumps(tiles))
+    assert again == tiles and hash(again) == hash(tiles) and repr(again) == repr(tiles)
+    assert tiles != ix.IndexingMap.parse(TILES).with_parameters(T=(8, 64))
