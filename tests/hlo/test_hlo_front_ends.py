@@ -1,103 +1,234 @@
-"""How programs of JAX are asked for, with a module in JAX's place; and what is said where there is none."""
+"""Programs that are no HLO text: what a file holds is told by its content; what is missing or wrong is said."""
 
+import gzip
+import json
 import subprocess
 import sys
-import types
+from pathlib import Path
 
+import jax
+import jax.numpy as jnp
+import numpy as np
 import pytest
 
 import indexing as ix
+from indexing.hlo import ahead_of_time, front_ends
+from indexing.hlo.gpu_targets import GPU_TARGETS, GpuTarget, gpu_target
 
-LOWERED = "HloModule lowered ENTRY e { ROOT a = f32[2] constant({1, 2}) }"
-COMPILED = "HloModule compiled ENTRY e { ROOT a = f32[2] constant({1, 2}) }"
-
-
-class Text:
-    """What has text once its large constants are asked for."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-
-    def as_hlo_text(self, print_large_constants: bool = False) -> str:
-        return self.text if print_large_constants else "HloModule elided"
-
-    def to_string(self, options: "HloPrintOptions") -> str:
-        return self.as_hlo_text(options.print_large_constants)
+X = np.arange(6, dtype=np.float32).reshape(2, 3)
+TEXT = "HloModule {} ENTRY e {{ ROOT a = f32[2] constant({{1, 2}}) }}"
 
 
-class HloPrintOptions:
-    print_large_constants = False
+def twice_transposed(x):
+    return x.T * 2
 
 
-class Jitted:
-    """A jitted function, all of its stages in one."""
-
-    def __init__(self, function, modules: int = 1) -> None:
-        self.function, self.modules = function, modules
-
-    def lower(self, *args, **kwargs) -> "Jitted":
-        self.function(*args, **kwargs)
-        return self
-
-    def compiler_ir(self, dialect: str) -> Text:
-        assert dialect == "hlo"
-        return Text(LOWERED)
-
-    def compile(self) -> "Jitted":
-        return self
-
-    def runtime_executable(self) -> "Jitted":
-        return self
-
-    def hlo_modules(self) -> list[Text]:
-        return [Text(COMPILED)] * self.modules
+LOWERED = jax.jit(twice_transposed).lower(X)
+STABLEHLO = LOWERED.as_text()
+EXPORTED = jax.export.export(jax.jit(twice_transposed))(X)
+PROTO = LOWERED.compiler_ir("hlo").as_serialized_hlo_module_proto()
 
 
-@pytest.fixture
-def fake(monkeypatch) -> dict[str, types.ModuleType]:
-    modules = {name: types.ModuleType(name) for name in ("jax", "jax.errors", "jaxlib", "jaxlib._jax")}
-    modules["jax"].jit = Jitted
-    modules["jax.errors"].JaxRuntimeError = RuntimeError
-    for name, module in modules.items():
-        monkeypatch.setitem(sys.modules, name, module)
-    return modules
+def in_a_message(data: bytes) -> bytes:
+    """A protocol buffer whose field 1 is this."""
+    length, size = len(data), b""
+    while length > 127:
+        size, length = size + bytes([length & 127 | 128]), length >> 7
+    return b"\x0a" + size + bytes([length]) + data
 
 
-def test_stages_of_a_function(fake) -> None:
-    calls = []
+FORMS = {
+    "text": LOWERED.compiler_ir("hlo").as_hlo_text().encode(),
+    "text after empty lines": b"\n\n" + LOWERED.compiler_ir("hlo").as_hlo_text().encode(),
+    "proto": PROTO,
+    "dumped proto": in_a_message(PROTO),
+    "stablehlo": STABLEHLO.encode(),
+    "stablehlo with places": b"\n// of a test\n" + LOWERED.as_text(debug_info=True).encode(),
+    "bytecode": EXPORTED.mlir_module_serialized,
+    "export": bytes(EXPORTED.serialize()),
+}
 
-    def function(*args, **kwargs):
-        calls.append((args, kwargs))
 
-    assert ix.from_jax(function, 1, 2, scale=3).name == "lowered"
-    assert ix.from_jax(function, stage="compiled").name == "compiled"
-    assert ix.from_jax(Jitted(function), 5).name == "lowered"  # jitted already
-    assert calls == [((1, 2), {"scale": 3}), ((), {}), ((5,), {})]
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("packed", [bytes, gzip.compress], ids=["plain", "gzip"])
+def test_load_sees_what_a_file_holds(tmp_path: Path, form: str, packed) -> None:
+    (tmp_path / "program").write_bytes(packed(FORMS[form]))
+    module = ix.hlo.load(tmp_path / "program")
+    np.testing.assert_array_equal(ix.evaluate(module, X), X.T * 2)
+
+
+def test_what_was_lowered_or_exported_already() -> None:
+    for module in (ix.from_jax(LOWERED), ix.from_jax(LOWERED, stage="compiled"), ix.hlo.from_exported(EXPORTED)):
+        np.testing.assert_array_equal(ix.evaluate(module, X), X.T * 2)
+    with pytest.raises(ix.IndexingError, match="lowered already"):
+        ix.from_jax(LOWERED, X)
+
+
+@pytest.mark.parametrize("data", [b"", b"\x00\x01", b"\x0a\xff\xff", b"\x0a\x02ab", PROTO[:80]])
+def test_bytes_that_are_no_program(data: bytes) -> None:
+    for read in (ix.hlo.from_proto, ix.hlo.from_exported, ix.hlo.from_stablehlo):
+        with pytest.raises(ix.IndexingError):
+            read(data)
+
+
+def test_what_is_no_program_at_all() -> None:
+    for call in (ix.hlo.from_proto, ix.hlo.from_exported, ix.hlo.from_stablehlo):
+        with pytest.raises(TypeError, match="expected"):
+            call(3)
+
+
+# ---- folders that XLA dumped into
+
+DUMPED = {
+    "module_0001.jit_f.before_optimizations.txt": "before_f",
+    "module_0001.jit_f.sm_9.0_gpu_after_optimizations.txt": "f",
+    "module_0001.jit_f.sm_9.0_gpu_after_optimizations-buffer-assignment.txt": "no program",
+    "module_0002.jit_g.before_optimizations.txt": "before_g",
+    "notes.txt": "no program",
+}
+
+
+def dump(folder: Path, names: list[str]) -> Path:
+    for name in names:
+        (folder / name).write_text(TEXT.format(DUMPED[name]))
+    return folder
+
+
+def test_programs_of_a_dump(tmp_path: Path) -> None:
+    programs = ix.hlo.dumped_programs(dump(tmp_path, list(DUMPED)))
+    found = {name: ix.hlo.load(path).name for name, path in programs.items()}
+    assert found == {"module_0001.jit_f": "f", "module_0002.jit_g": "before_g"}
+    with pytest.raises(ix.IndexingError, match="has 2 programs; give one of these files: module_0001.jit_f.sm"):
+        ix.hlo.load(tmp_path)
+
+
+def test_a_dump_of_one_program_is_that_program(tmp_path: Path) -> None:
+    assert ix.hlo.load(dump(tmp_path, list(DUMPED)[:3])).name == "f"
+
+
+def test_a_folder_without_programs(tmp_path: Path) -> None:
+    with pytest.raises(ix.IndexingError, match="a directory without programs that XLA dumped"):
+        ix.hlo.load(tmp_path)
+
+
+# ---- stages and targets
+
+
+def test_stages() -> None:
+    assert ix.from_jax(jnp.sin, X, stage="lowered").entry.root.opcode == "sine"
+    assert ix.from_jax(jnp.sin, X, stage="compiled").attributes["is_scheduled"] == "true"
     with pytest.raises(ix.UnsupportedOp, match="no stage 'traced'"):
-        ix.from_jax(function, stage="traced")
-    with pytest.raises(ix.UnsupportedOp, match="2 HLO modules"):
-        ix.from_jax(Jitted(function, modules=2), stage="compiled")
+        ix.from_jax(jnp.sin, X, stage="traced")
+    with pytest.raises(ix.IndexingError, match="leave out stage"):
+        ix.from_jax(jnp.sin, X, stage="lowered", target="h100")
+    with pytest.raises(ix.IndexingError, match="no target 'h1000'; one of a100, h100, h200, b200, l4, or a GpuTarget"):
+        ix.from_jax(jnp.sin, X, target="h1000")
 
 
-def test_errors_of_stablehlo_have_their_place(fake) -> None:
-    def convert(text: str, use_tuple_args: bool, return_tuple: bool) -> Text:
-        if "bad" in text:
-            raise ValueError("<unknown>:2:3: error: use of undeclared value\nnote")
-        if "empty" in text:
-            raise RuntimeError("<unknown>:0:0: error: no main")
-        if "odd" in text:
-            raise RuntimeError("INTERNAL: no lowering")
-        return Text(LOWERED)
+def test_parameters_are_all_arguments_and_have_their_names() -> None:
+    module = ix.from_jax(lambda weights, unused: weights["b"] + 1, {"a": X, "b": X}, np.float32(1))
+    shapes = [p.shape.dimensions for p in module.entry.parameters]
+    assert shapes == [(2, 3), (2, 3), ()]
+    names = [p.attributes["metadata"] for p in module.entry.parameters]
+    assert ["a" in names[0], "b" in names[1], "unused" in names[2]] == [True] * 3
 
-    fake["jaxlib._jax"].mlir = types.SimpleNamespace(mlir_module_to_xla_computation=convert)
-    assert ix.hlo.from_stablehlo("module {}").name == "lowered"
-    with pytest.raises(ix.ParseError) as caught:
-        ix.hlo.from_stablehlo("module {\n  bad\n}")
-    assert str(caught.value) == "line 2, column 3: use of undeclared value\n  bad\n  ^"
-    with pytest.raises(ix.ParseError, match="line 1, column 1: no main"):
-        ix.hlo.from_stablehlo("empty")
-    with pytest.raises(ix.UnsupportedOp, match="no lowering"):
-        ix.hlo.from_stablehlo("odd")
+
+#: Bytes a second, from the makers' data sheets; memory, cores, and what a block may share (CUDA's programming guide).
+FIGURES = {
+    "a100": (2.039e12, 108, 163),
+    "h100": (3.35e12, 132, 227),
+    "h200": (4.8e12, 132, 227),
+    "b200": (7.7e12, 148, 227),
+    "l4": (0.3e12, 58, 99),
+}
+
+
+@pytest.mark.parametrize("name", GPU_TARGETS)
+def test_targets_are_described_by_public_figures(name: str) -> None:
+    target = gpu_target(name.upper())
+    bandwidth, cores, shared = FIGURES[name]
+    assert (target.memory_bandwidth, target.cores, target.shared_per_block) == (bandwidth, cores, shared * 1024)
+    config = target.config()
+    for key, value in {"core_count": cores, "threads_per_warp": 32, "major": target.capability[0]}.items():
+        assert f"{key}: {value}" in config
+    assert config.count("{") == config.count("}") == 2
+
+
+def test_a_target_of_ones_own() -> None:
+    own = GpuTarget("own", (8, 6), 84, 128, 1.8, 768 * 10**9, 48 * 10**9, 6 << 20, 100 << 10, 99 << 10)
+    assert gpu_target(own) is own
+    with pytest.raises(ix.IndexingError, match="figures are positive"):
+        GpuTarget("own", (8, 6), 0, 128, 1.8, 1, 1, 1, 1, 1)
+    with pytest.raises(TypeError, match="cores is a str"):
+        GpuTarget("own", (8, 6), "84", 128, 1.8, 1, 1, 1, 1, 1)
+
+
+def answering(monkeypatch: pytest.MonkeyPatch, answer: object, status: int = 0) -> list[dict]:
+    """Let the compiler's process answer this; gives what it is asked."""
+    asked = []
+
+    def run(command, input: bytes, **options):
+        asked.append({"command": command, "input": input, **options})
+        return subprocess.CompletedProcess(command, status, json.dumps(answer).encode(), b"first\nlast words\n")
+
+    monkeypatch.setattr(subprocess, "run", run)
+    return asked
+
+
+def test_a_program_for_a_target_is_compiled_in_another_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XLA_FLAGS", "--xla_dump_to=/elsewhere")
+    asked = answering(monkeypatch, {"program": TEXT.format("fused")})
+    assert ix.from_jax(twice_transposed, X, target="h200").name == "fused"
+    (one,) = asked
+    line, program = one["input"].split(b"\n", 1)
+    assert "NVIDIA H200" in json.loads(line)["config"] and program.startswith(b"ML\xefR")
+    assert one["env"]["XLA_FLAGS"] == "--xla_dump_to=/elsewhere --xla_gpu_autotune_level=0"
+    assert one["env"]["JAX_PLATFORMS"] == "cpu"
+
+
+def test_what_the_compiler_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    answering(monkeypatch, {"missing": "topology not implemented for cuda"})
+    with pytest.raises(ix.UnsupportedOp, match="the jax-cuda extra .topology not implemented"):
+        ix.hlo.from_stablehlo(STABLEHLO, target="l4")
+    answering(monkeypatch, {"refused": "INTERNAL: too large"})
+    with pytest.raises(ix.CompileError, match="does not compile this program for NVIDIA L4: INTERNAL: too large"):
+        ix.hlo.from_stablehlo(STABLEHLO, target="l4")
+    answering(monkeypatch, {"refused": 'Unable to parse: error: "-":2:3: no such op'})
+    with pytest.raises(ix.ParseError, match="line 2, column 3: no such op"):
+        ix.hlo.from_stablehlo("module {\n  what\n}", target="l4")
+    answering(monkeypatch, None, status=-6)
+    with pytest.raises(ix.CompileError, match="status -6; it said:\nfirst\nlast words"):
+        ix.hlo.from_stablehlo(STABLEHLO, target="l4")
+
+
+def test_hlo_is_compiled_for_no_target(tmp_path: Path) -> None:
+    (tmp_path / "p").write_bytes(FORMS["text"])
+    with pytest.raises(ix.IndexingError, match="is HLO already"):
+        ix.hlo.load(tmp_path / "p", target="h100")
+
+
+def test_the_process_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The process itself, without a plug-in: no platform is known that it could compile for."""
+    monkeypatch.setattr(ahead_of_time, "_environment", lambda: {"PYTHONPATH": ":".join(sys.path)})
+    monkeypatch.setattr(sys, "executable", sys.executable)
+    request = b'{"config": ""}\n' + STABLEHLO.encode()
+    script = (
+        "import sys; sys.modules['jax_plugins'] = None\n"
+        "from jax.experimental import topologies\n"
+        "def absent(*a, **k): raise NotImplementedError('topology not implemented for cuda')\n"
+        "topologies.get_topology_desc = absent\n"
+        "from indexing.hlo.gpu_compiler import main; main()"
+    )
+    done = subprocess.run([sys.executable, "-c", script], input=request, capture_output=True, check=True)
+    assert json.loads(done.stdout) == {"missing": "topology not implemented for cuda"}
+
+
+def test_errors_of_stablehlo_have_their_place() -> None:
+    assert str(front_ends._refused("a\n  bad", "<unknown>:2:3: error: use of undeclared value\nnote")) == (
+        "line 2, column 3: use of undeclared value\n  bad\n  ^"
+    )
+    assert front_ends._refused("empty", "<unknown>:0:0: error: no main").line == 1
+    assert isinstance(front_ends._refused("odd", "INTERNAL: no lowering"), ix.UnsupportedOp)
 
 
 def test_without_jax_the_error_names_the_extra() -> None:

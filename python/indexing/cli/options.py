@@ -34,7 +34,8 @@ def parser() -> argparse.ArgumentParser:
 
     def add_for_file(name: str, command: Callable[[argparse.Namespace], Answer], about: str) -> argparse.ArgumentParser:
         sub = add(name, command, about)
-        sub.add_argument("file", metavar="FILE", help="HLO text; - reads standard input")
+        about_file = "HLO text or a protocol buffer, StableHLO, a jax.export, a folder of XLA's dumps; - reads standard input"
+        sub.add_argument("file", metavar="FILE", help=about_file)
         return sub
 
     sub = add_for_file("maps", maps, "print the indexing maps of a program's instructions")

@@ -11,7 +11,7 @@ from typing import Never
 import indexing as ix
 from indexing.cli.console import STDIN, Problem, standard_input
 from indexing.hlo import Computation, Instruction, Module
-from indexing.hlo.files import decoded
+from indexing.hlo.files import decoded, program_of
 
 
 @contextmanager
@@ -28,7 +28,7 @@ def read_program(name: str) -> Module:
     if name != "-":
         return ix.hlo.load(name)
     with text_of(STDIN):
-        return ix.hlo.parse(decoded(standard_input()))
+        return program_of(standard_input())
 
 
 def read_maps(argument: str) -> tuple[str, str]:

@@ -7,30 +7,33 @@ shapes by value.
 
 from __future__ import annotations
 
-import pathlib
-from typing import BinaryIO
-
 from indexing import _core
 from indexing.errors import ParseError
-from indexing.hlo.files import decoded, read_bytes
-from indexing.hlo.front_ends import Stage, from_jax, from_stablehlo
+from indexing.hlo.files import dumped_programs, load
+from indexing.hlo.front_ends import Stage, from_exported, from_jax, from_proto, from_stablehlo
+from indexing.hlo.gpu_targets import GPU_TARGETS, GpuTarget
 from indexing.hlo.program import Computation, Instruction, LiteralValue, Module, entry_of
 from indexing.hlo.shape import DTYPES, Shape
 from indexing.hlo.window import ConvolutionLabels, DimensionLabels, WindowDim
 
 __all__ = [
     "DTYPES",
+    "GPU_TARGETS",
     "Computation",
     "ConvolutionLabels",
     "DimensionLabels",
+    "GpuTarget",
     "Instruction",
     "LiteralValue",
     "Module",
     "Shape",
     "Stage",
     "WindowDim",
+    "dumped_programs",
     "entry_of",
+    "from_exported",
     "from_jax",
+    "from_proto",
     "from_stablehlo",
     "load",
     "parse",
@@ -45,16 +48,3 @@ def parse(text: str) -> Module:
     if not isinstance(text, str):
         raise ParseError(f"expected HLO text as a string, found {type(text).__name__}", 1, 1)
     return Module(_core.parse_hlo(text))
-
-
-def load(source: str | pathlib.Path | BinaryIO) -> Module:
-    """Parses the HLO text of a file, uncompressed or compressed by gzip; `source` is its path, or the file opened to
-    read bytes, such as `sys.stdin.buffer`.
-
-    Raises ParseError, which names the file, and OSError where it can't be read.
-    """
-    data, file = read_bytes(source)
-    try:
-        return parse(decoded(data))
-    except ParseError as error:
-        raise error.in_file(file) from None

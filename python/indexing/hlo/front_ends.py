@@ -1,101 +1,198 @@
-"""Programs from elsewhere: JAX functions, and StableHLO text. JAX is imported when one of these is called, not before."""
+"""Programs from elsewhere: JAX functions and exports, StableHLO, HLO protocol buffers.
+
+JAX is imported when one of these is called, not before.
+"""
 
 from __future__ import annotations
 
 import importlib
+import io
 import re
 import sys
+from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
-from typing import TYPE_CHECKING, Literal, Protocol, cast
+from typing import Any, Literal
 
 from indexing import _core
-from indexing.errors import ParseError, UnsupportedOp
+from indexing.errors import CompileError, IndexingError, ParseError, UnsupportedOp
 from indexing.extras import missing_extra
+from indexing.hlo.ahead_of_time import compile_for_gpu
+from indexing.hlo.gpu_targets import GpuTarget, gpu_target
 from indexing.hlo.program import Module
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+__all__ = ["Stage", "from_exported", "from_jax", "from_proto", "from_stablehlo", "lower"]
 
-__all__ = ["Stage", "from_jax", "from_stablehlo"]
-
-#: Which of a JAX function's programs: as it is lowered, or as XLA optimized it for the default device.
+#: Which of a JAX function's programs: as it is lowered, or as XLA optimized it.
 Stage = Literal["lowered", "compiled"]
 
-_PLACE = re.compile(r":(\d+):(\d+): error: (.*)")
-
+_PLACE = re.compile(r":(\d+):(\d+): (?:error: )?(.*)")
 _LAYOUT = re.compile(r"(?<=\])\{[\d,]*\}")
+_GPU = ("cuda",)
 
 
-class _Computation(Protocol):
-    def as_hlo_text(self, print_large_constants: bool = ...) -> str: ...
-
-
-class _Compiled(Protocol):
-    def runtime_executable(self) -> _Executable: ...
-
-
-class _Lowered(Protocol):
-    def compiler_ir(self, dialect: str) -> _Computation: ...
-    def compile(self) -> _Compiled: ...
-
-
-class _Executable(Protocol):
-    def hlo_modules(self) -> list[_HloModule]: ...
-
-
-class _HloModule(Protocol):
-    def to_string(self, options: object) -> str: ...
-
-
-def from_jax(function: Callable[..., object], *args: object, stage: Stage = "lowered", **kwargs: object) -> Module:
+def from_jax(
+    function: Callable[..., object],
+    *args: object,
+    stage: Stage | None = None,
+    target: str | GpuTarget | None = None,
+    **kwargs: object,
+) -> Module:
     """The HLO program of a JAX function for these arguments: arrays, or anything with a shape and a dtype.
 
-    `function` is a plain function or one that `jax.jit` made. Keyword arguments are the function's own. Constants are
-    kept whole. Raises UnsupportedOp where JAX is not installed, and what JAX itself raises for the function.
+    `function` is a plain function, one that `jax.jit` made, or what `jax.jit(f).lower(..)` gave. `stage="lowered"`: before
+    XLA has changed it. `stage="compiled"`: as XLA optimizes it, for this machine's default back end, which fuses
+    otherwise than a GPU's; with `target` (a name such as "h100", or a GpuTarget) as XLA's GPU compiler does for that GPU,
+    which needn't be there. The default is "compiled" with a target, else "lowered". Keyword arguments are the function's
+    own. Constants are kept whole.
+
+    Raises UnsupportedOp where JAX or what it needs is not installed, CompileError where XLA refuses the program for the
+    target, and what JAX itself raises for the function.
     """
-    jax = _needed("jax")
-    jitted = function if hasattr(function, "lower") else jax.jit(function)
-    lowered = cast(_Lowered, jitted.lower(*args, **kwargs))
-    if stage == "lowered":
-        return _parsed(_row_major(lowered.compiler_ir("hlo").as_hlo_text(print_large_constants=True)))
+    stage = stage or ("lowered" if target is None else "compiled")
+    if stage not in ("lowered", "compiled"):
+        raise UnsupportedOp(f"a JAX function has no stage {stage!r}; one of 'lowered', 'compiled'")
+    if target is not None and stage == "lowered":
+        raise IndexingError("a target has a compiled program: leave out stage, or give stage='compiled'")
+    if target is not None:
+        described = gpu_target(target)
+        return _parsed(compile_for_gpu(_bytecode(lower(function, args, kwargs, _GPU)), described))
+    lowered = lower(function, args, kwargs)
     if stage == "compiled":
-        return _parsed(_optimized_text(lowered.compile()))
-    raise UnsupportedOp(f"a JAX function has no stage {stage!r}; one of 'lowered', 'compiled'")
+        return _parsed(_text(_only_module(lowered.compile())))
+    return _parsed(_row_major(_text(lowered.compiler_ir("hlo").get_hlo_module())))
 
 
-def _optimized_text(compiled: _Compiled) -> str:
-    """`compiled.as_text()` with its large constants."""
+def lower(
+    function: Callable[..., object],
+    args: Sequence[object],
+    kwargs: Mapping[str, object],
+    platforms: tuple[str, ...] | None = None,
+) -> Any:
+    """What `jax.jit(function).lower(*args, **kwargs)` gives, unused arguments kept; what was lowered already, as it is."""
+    jax = _needed("jax")
+    if hasattr(function, "compiler_ir"):
+        if args or kwargs:
+            raise IndexingError("the function is lowered already: its arguments are known, give no others")
+        return function
+    jitted: Any = function if hasattr(function, "lower") else jax.jit(function, keep_unused=True)
+    if platforms is None:
+        return jitted.lower(*args, **kwargs)
+    return jitted.trace(*args, **kwargs).lower(lowering_platforms=platforms)
+
+
+def _bytecode(lowered: Any) -> bytes:
+    """The StableHLO of a lowered function, places in the source among it."""
+    data = io.BytesIO()
+    lowered.compiler_ir("stablehlo").operation.write_bytecode(data)
+    return data.getvalue()
+
+
+def _only_module(compiled: Any) -> Any:
     modules = compiled.runtime_executable().hlo_modules()
     if len(modules) != 1:
         raise UnsupportedOp(f"the function compiles to {len(modules)} HLO modules; only one can be read")
-    options = sys.modules[type(modules[0]).__module__].HloPrintOptions()
+    return modules[0]
+
+
+def _text(module: Any) -> str:
+    """The text of jaxlib's HloModule with large constants and metadata."""
+    options = sys.modules[type(module).__module__].HloPrintOptions()
     options.print_large_constants = True
-    return modules[0].to_string(options)
+    return str(module.to_string(options))
 
 
-def from_stablehlo(text: str) -> Module:
-    """The HLO program of StableHLO text, as XLA converts it.
+def from_stablehlo(program: str | bytes, target: str | GpuTarget | None = None) -> Module:
+    """The HLO program of StableHLO, text or bytecode, as XLA converts it; with a `target`, as it compiles it for that GPU.
 
     Raises ParseError for text that is no StableHLO, UnsupportedOp where JAX is not installed or XLA cannot convert the
-    program.
+    program, CompileError where it refuses it for the target.
     """
+    if not isinstance(program, str | bytes):
+        raise TypeError(f"from_stablehlo: program is a {type(program).__name__}; expected text or bytes")
     _needed("jax")
-    convert = _needed("jaxlib._jax").mlir.mlir_module_to_xla_computation
+    if target is not None:
+        return _compiled_stablehlo(program, gpu_target(target))
+    mlir = _needed("jaxlib._jax").mlir
     runtime_error = _needed("jax.errors").JaxRuntimeError
     try:
-        computation = cast(_Computation, convert(text, use_tuple_args=False, return_tuple=False))
+        computation = mlir.mlir_module_to_xla_computation(program, use_tuple_args=False, return_tuple=False)
     except (ValueError, TypeError, runtime_error) as e:
-        raise _refused(text, str(e)) from None
-    return _parsed(_row_major(computation.as_hlo_text(print_large_constants=True)))
+        raise _refused(program, str(e)) from None
+    return _parsed(_row_major(_text(computation.get_hlo_module())))
 
 
-def _refused(text: str, message: str) -> ParseError | UnsupportedOp:
+def _compiled_stablehlo(program: str | bytes, target: GpuTarget) -> Module:
+    data = program.encode() if isinstance(program, str) else program
+    try:
+        return _parsed(compile_for_gpu(data, target))
+    except CompileError as refused:
+        if _PLACE.search(str(refused)) is None:
+            raise
+        raise _refused(program, str(refused)) from None
+
+
+def from_exported(exported: Any, target: str | GpuTarget | None = None) -> Module:
+    """The HLO program of what `jax.export.export(..)(..)` gave, or of its `serialize()` as bytes.
+
+    With a `target`, as XLA compiles it for that GPU. Raises UnsupportedOp where JAX, or flatbuffers for bytes, is missing,
+    IndexingError for bytes that are no export.
+    """
+    if isinstance(exported, bytes | bytearray):
+        exported = _deserialized(bytearray(exported))
+    serialized = getattr(exported, "mlir_module_serialized", None)
+    if not isinstance(serialized, bytes):
+        raise TypeError(
+            f"from_exported: exported is a {type(exported).__name__}; expected a jax.export.Exported, or bytes"
+        )
+    return from_stablehlo(serialized, target)
+
+
+def _deserialized(data: bytearray) -> Any:
+    deserialize = _needed("jax.export").deserialize
+    _needed("flatbuffers")
+    try:
+        return deserialize(data)
+    except Exception as error:  # flatbuffers reads whatever bytes say: any error of indexing, decoding, or struct
+        raise IndexingError(f"these bytes are no export of JAX: {error}") from None
+
+
+def from_proto(data: bytes) -> Module:
+    """The program of a serialized HloModuleProto, or of the HloProto that XLA dumps as `.hlo.pb`.
+
+    Raises UnsupportedOp where JAX is not installed, IndexingError for bytes that are neither.
+    """
+    if not isinstance(data, bytes):
+        raise TypeError(f"from_proto: data is a {type(data).__name__}; expected bytes")
+    read = _needed("jaxlib.xla_client").XlaComputation
+    inner = _first_field(data)
+    for candidate in (inner, data) if _first_field(inner) else (data,):
+        try:
+            return _parsed(_text(read(candidate).get_hlo_module()))
+        except (ValueError, RuntimeError) as error:
+            failure = error
+    raise IndexingError(f"these bytes are no HLO module: {failure}")
+
+
+def _first_field(data: bytes) -> bytes:
+    """The bytes of field 1 that a protocol buffer begins with; none where it begins otherwise."""
+    if not data.startswith(b"\x0a"):
+        return b""
+    length = shift = 0
+    for at, byte in enumerate(data[1:11], 2):
+        length |= (byte & 0x7F) << shift
+        shift += 7
+        if byte < 0x80:
+            return data[at : at + length] if at + length <= len(data) else b""
+    return b""
+
+
+def _refused(program: str | bytes, message: str) -> ParseError | UnsupportedOp:
     """What MLIR says of a text, with its place where it names one."""
     found = _PLACE.search(message)
-    if found is None:
+    if found is None or isinstance(program, bytes):
         return UnsupportedOp(f"XLA does not convert this StableHLO: {message.strip()}")
     line, column = max(int(found[1]), 1), max(int(found[2]), 1)
-    lines = text.split("\n")
+    lines = program.split("\n")
     source = lines[line - 1] if line <= len(lines) else ""
     return ParseError(found[3], line, column, source)
 

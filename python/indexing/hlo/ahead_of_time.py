@@ -1,0 +1,48 @@
+"""Programs as XLA's GPU compiler makes them for a device that is described, not there."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+
+from indexing.errors import CompileError, UnsupportedOp
+from indexing.extras import missing_extra
+from indexing.hlo.gpu_targets import GpuTarget
+
+__all__ = ["compile_for_gpu"]
+
+_NOTHING_TUNED = "--xla_gpu_autotune_level=0"  # measuring candidates takes a device
+_LAST_WORDS = 20  # lines of what a process that died had said
+
+
+def compile_for_gpu(program: bytes, target: GpuTarget) -> str:
+    """The text of the optimized HLO program of StableHLO, text or bytecode, for this GPU; nothing is tuned or run.
+
+    XLA compiles in a process of its own. Raises UnsupportedOp where the extra is missing, CompileError where XLA refuses
+    the program or dies of it.
+    """
+    import subprocess  # takes as long to load as this package
+
+    request = json.dumps({"config": target.config()}).encode() + b"\n" + program
+    command = [sys.executable, "-P", "-m", "indexing.hlo.gpu_compiler"]
+    done = subprocess.run(command, input=request, capture_output=True, env=_environment(), check=False)
+    if done.returncode:
+        said = "\n".join(done.stderr.decode(errors="replace").splitlines()[-_LAST_WORDS:])
+        raise CompileError(f"XLA's compiler for {target.name} ended with status {done.returncode}; it said:\n{said}")
+    answer = json.loads(done.stdout)
+    if "missing" in answer:
+        failure = ImportError(answer["missing"])
+        raise UnsupportedOp(missing_extra("compiling for a GPU that isn't there", "jax-cuda", failure))
+    if "refused" in answer:
+        raise CompileError(f"XLA does not compile this program for {target.name}: {answer['refused'].strip()}")
+    return str(answer["program"])
+
+
+def _environment() -> dict[str, str]:
+    """The caller's, so that XLA_FLAGS hold; JAX itself on the CPU, for its plug-in looks for a GPU otherwise."""
+    flags = os.environ.get("XLA_FLAGS", "")
+    flags = flags if "xla_gpu_autotune_level" in flags else f"{flags} {_NOTHING_TUNED}".strip()
+    path = os.pathsep.join(os.path.abspath(p) for p in sys.path)
+    settings = {"JAX_PLATFORMS": "cpu", "XLA_FLAGS": flags, "PYTHONPATH": path, "TF_CPP_MIN_LOG_LEVEL": "3"}
+    return {**os.environ, **settings}

@@ -1,0 +1,87 @@
+"""The process that XLA's GPU compiler runs in: it has settings of JAX of its own, and dies alone where XLA aborts.
+
+    python -m indexing.hlo.gpu_compiler < request > answer
+
+The request is a line of JSON with the device's description, then StableHLO, as text or bytecode. The answer is JSON: the
+optimized program as HLO text, or what is missing, or why XLA refuses. `ahead_of_time.compile_for_gpu` asks.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+__all__ = ["main"]
+
+_BYTECODE = b"ML\xefR"
+_PORTABLE = b"StableHLO_v"  # names the version of the dialect, near the beginning
+_HEAD = 64
+
+
+def main() -> None:
+    """Answer the request on standard input."""
+    request = json.loads(sys.stdin.buffer.readline())
+    program = sys.stdin.buffer.read()
+    try:
+        answer = {"program": optimized(program, request["config"])}
+    except (ImportError, NotImplementedError) as missing:  # JAX, or its plug-in: then no such platform is known
+        answer = {"missing": str(missing)}
+    except Exception as refused:  # MLIR's and XLA's errors have no class in common
+        answer = {"refused": str(refused)}
+    json.dump(answer, sys.stdout)
+
+
+def optimized(program: bytes, config: str) -> str:
+    """The program as XLA optimizes it for as many devices as it is partitioned for."""
+    from jaxlib import xla_client
+
+    module = mlir_module(program)
+    attributes = module.operation.attributes
+    count = attributes["mhlo.num_partitions"].value if "mhlo.num_partitions" in attributes else 1
+    devices = described_devices(config, count)
+    client: Any = devices[0].client
+    compiled = client.compile(module, xla_client.DeviceList(devices), options_for(devices))
+    (found,) = compiled.hlo_modules()
+    printing = sys.modules[type(found).__module__].HloPrintOptions()
+    printing.print_large_constants = True
+    return str(found.to_string(printing))
+
+
+def mlir_module(program: bytes) -> Any:
+    """MLIR's module of StableHLO: text, bytecode, or the portable bytecode that exports hold."""
+    from jax.extend.mlir import ir
+    from jax.extend.mlir.dialects import stablehlo
+    from jax.interpreters.mlir import make_ir_context
+
+    with make_ir_context() as context:
+        if program.startswith(_BYTECODE) and _PORTABLE in program[:_HEAD]:
+            return stablehlo.deserialize_portable_artifact(context, program)
+        return ir.Module.parse(program)
+
+
+def described_devices(config: str, count: int) -> tuple[Any, ...]:
+    """So many devices of one host, none of which is there."""
+    from jax.experimental import topologies
+
+    topology = topologies.get_topology_desc(platform="cuda", target_config=config, topology=f"1x1x{count}")
+    return tuple(topology.devices)
+
+
+def options_for(devices: tuple[Any, ...]) -> Any:
+    """One replica, a partition a device."""
+    import numpy as np
+    from jaxlib import xla_client
+
+    options: Any = xla_client.CompileOptions()
+    options.num_replicas, options.num_partitions = 1, len(devices)
+    ids = np.array([[d.id for d in devices]], np.int32)
+    options.device_assignment = xla_client.DeviceAssignment.create(ids)
+    if len(devices) > 1:
+        options.executable_build_options.use_spmd_partitioning = True
+        options.executable_build_options.use_shardy_partitioner = True
+    return options
+
+
+if __name__ == "__main__":
+    main()
