@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from indexing._core import IndexingMap
 from indexing.arguments import each, of_type, takes
 from indexing.errors import IndexingError
-from indexing.hlo import Computation, Instruction, Module, entry_of
+from indexing.hlo import Computation, Instruction, Program, part_of_program
 from indexing.hlo.layout import bitcast_map
 from indexing.indexing_analysis.access import Access, AccessComposer
 from indexing.indexing_analysis.instructions import epilogue_indexing, output_to_input
@@ -149,16 +149,20 @@ class PartitionedComputation:
         return "\n".join([f"PartitionedComputation {self.computation.name}:", *map(str, self.subgraphs)])
 
 
-@takes(computation=of_type(Computation, Module), force_roots=each(Instruction), epilogues=each(Epilogue))
+@takes(force_roots=each(Instruction), epilogues=each(Epilogue))
 def partition(
-    computation: Computation | Module, force_roots: Iterable[Instruction] = (), epilogues: Sequence[Epilogue] = ()
+    computation: Program, force_roots: Iterable[Instruction] = (), epilogues: Sequence[Epilogue] = ()
 ) -> PartitionedComputation:
     """Split a computation (of a module: its entry) into functions, in time linear in its instructions.
 
     `force_roots` become roots of functions of their own. With `epilogues`, each of these is one function too, the
     computation's root is left to the kernel that writes the outputs, and operands of heroes are forced roots.
     """
-    chosen = entry_of(computation)
+    chosen = part_of_program(computation, "partition: computation")
+    if isinstance(chosen, Instruction):
+        raise TypeError(
+            "partition: computation is an Instruction; expected a Computation: of a fusion, fusion.called[0]"
+        )
     builder = _Partitioner(chosen, force_roots, epilogues)
     needed = _needed(chosen)
     for instruction in reversed(chosen.post_order()):

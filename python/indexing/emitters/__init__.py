@@ -12,7 +12,7 @@ from indexing.emitters.kernel import Dialect, Kernel, check_dialect
 from indexing.emitters.knob_space import KnobSpace
 from indexing.emitters.targets import TARGETS
 from indexing.errors import UnsupportedOp
-from indexing.hlo import Computation, Instruction, Module, entry_of
+from indexing.hlo import Computation, Instruction, Module, Program, entry_of, part_of_program
 from indexing.ops.bounded import check_kernel_sizes
 from indexing.ops.op import leaves
 from indexing.partitioner import partition
@@ -29,18 +29,20 @@ EMITTERS: tuple[ModuleType, ...] = (
 )  # the first that matches makes the kernel
 
 
-@takes(fusion=of_type(Instruction, Computation, Module), dialect=of_type(str))
-def emit(fusion: Instruction | Computation | Module, dialect: Dialect = "cuda", **knobs: int | None) -> Kernel:
-    """The kernel of a fusion instruction or of a computation that is one fusion (of a module: its entry).
+@takes(dialect=of_type(str))
+def emit(fusion: Program, dialect: Dialect = "cuda", **knobs: int | None) -> Kernel:
+    """The kernel of a fusion instruction or of a computation that is one fusion (of a module: its entry; of
+    `(function, *arguments)`: the JAX function's program).
 
     An entry whose root is its only fusion means that fusion; `emit_all` takes whole programs. `knobs` are those of the
     emitter that is chosen (its `plan` lists them with their ranges). Raises UnsupportedOp for an op that no kernel
     computes, and for a computation that one kernel would compute again and again; CompileError for an unknown dialect.
     """
     check_dialect(dialect)
-    computation = fused_computation(fusion)
+    part = part_of_program(fusion, "emit: fusion")
+    computation = fused_computation(part)
     kernel = emit_fused(computation, dialect, **knobs)
-    if repeats_itself(computation, kernel.work) and not isinstance(fusion, Instruction) and not _is_fused(computation):
+    if repeats_itself(computation, kernel.work) and not isinstance(part, Instruction) and not _is_fused(computation):
         most = most_repeated(partition(computation))
         what = f"one kernel of {computation.name} would compute {most.name} again and again: it"
         raise UnsupportedOp(f"{what} {EMIT_THE_PARTS}")

@@ -20,7 +20,7 @@ from indexing.executable.profile import Profile, Recorder, StepTime
 from indexing.executable.program import emit_all as emit_all
 from indexing.executable.program import planned_kernels as planned_kernels
 from indexing.executable.steps import arrays_of
-from indexing.hlo import Module, Shape, parse
+from indexing.hlo import Module, Shape, parse, whole_program
 from indexing.ops.bounded import check_kernel_sizes, sizes_fit
 from indexing.ops.op import HloValue, leaves
 from indexing.reference.evaluation import evaluate
@@ -39,9 +39,9 @@ DEVICE_NAMES = ("auto", "cuda", "cpu", "reference")
 TRIAL = "ENTRY trial { p = f32[] parameter(0) ROOT n = f32[] negate(p) }"
 
 
-@takes(module=of_type(Module, str), device=of_type(str, Device))
-def compile(module: Module | str, device: DeviceName | Device = "auto") -> Executable:
-    """Compile the entry computation of a module (or of HLO text) for a device.
+@takes(device=of_type(str, Device))
+def compile(module: Module | str | tuple[object, ...], device: DeviceName | Device = "auto") -> Executable:
+    """Compile the entry computation of a module, of HLO text, or of `(function, *arguments)` of JAX for a device.
 
     `device` is `"cuda"` (a GPU through cuda.core), `"cpu"` (the C target and a C compiler), `"reference"` (numpy;
     nothing is compiled), `"auto"` (a GPU where there is one, else the CPU, else the reference: the first that works; a
@@ -50,7 +50,7 @@ def compile(module: Module | str, device: DeviceName | Device = "auto") -> Execu
     Raises ParseError, UnsupportedOp where an instruction can be run nowhere, CompileError where a compiler or its
     extra is missing or refuses a kernel.
     """
-    parsed = parse(module) if isinstance(module, str) else module
+    parsed = whole_program(module, "compile: module")
     if device == "auto":
         device = first_that_works()
     if device == "reference":

@@ -11,12 +11,11 @@ from indexing.emitters.kernel import check_dialect
 from indexing.executable.fusion_planning import KernelSupport, PlannedFusion, plan_fusions
 from indexing.executable.graph import Graph, Node, Ref, flatten, needed_nodes
 from indexing.executable.kernel_text import module_text
-from indexing.hlo import Computation, Module, entry_of, parse
+from indexing.hlo import Computation, Instruction, Module, Program, entry_of, parse, part_of_program
 from indexing.work import repeats_itself
 
 if TYPE_CHECKING:
     from indexing.emitters.kernel import Dialect, Kernel
-    from indexing.hlo import Instruction
 
 CALLERS = frozenset({"call", "conditional", "while"})
 
@@ -55,13 +54,17 @@ def planned_kernels(module: Module | Computation, dialect: Dialect = "cuda") -> 
     return list({launch.computation: launch for launch in launches}.values())
 
 
-@takes(module=of_type(Module, Computation), dialect=of_type(str))
-def emit_all(module: Module | Computation, dialect: Dialect = "cuda") -> list[Kernel]:
-    """The kernels of a module's entry (or of a computation), each once: of its fusions, and of those that `compile` plans.
+@takes(dialect=of_type(str))
+def emit_all(module: Program, dialect: Dialect = "cuda") -> list[Kernel]:
+    """The kernels of a module's entry (or of a computation, or the program of `(function, *arguments)` of JAX), each once:
+    of its fusions, and of those that `compile` plans.
 
     Control flow, and what no kernel computes (a sort), is left to the host. Raises as `emit` does.
     """
-    return [planned.kernel for planned in planned_kernels(module, dialect)]
+    part = part_of_program(module, "emit_all: module")
+    if isinstance(part, Instruction):
+        raise TypeError("emit_all: module is an Instruction; expected a Module or a Computation: `emit` takes a fusion")
+    return [planned.kernel for planned in planned_kernels(part, dialect)]
 
 
 class _ProgramPlanner:

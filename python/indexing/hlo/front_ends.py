@@ -20,7 +20,7 @@ from indexing.hlo.ahead_of_time import compile_for_gpu
 from indexing.hlo.gpu_targets import GpuTarget, gpu_target
 from indexing.hlo.program import Module
 
-__all__ = ["Stage", "from_exported", "from_jax", "from_proto", "from_stablehlo", "lower"]
+__all__ = ["Stage", "from_exported", "from_jax", "from_proto", "from_stablehlo", "lower", "output_names"]
 
 #: Which of a JAX function's programs: as it is lowered, or as XLA optimized it.
 Stage = Literal["lowered", "compiled"]
@@ -78,6 +78,13 @@ def lower(
     if platforms is None:
         return jitted.lower(*args, **kwargs)
     return jitted.trace(*args, **kwargs).lower(lowering_platforms=platforms)
+
+
+def output_names(lowered: Any) -> tuple[str, ...]:
+    """The names of the arrays that a lowered function returns, by the leaves of its result: `result['loss']`."""
+    found = _needed("jax.tree_util").tree_flatten_with_path(lowered.out_info)[0]
+    keystr = _needed("jax.tree_util").keystr
+    return tuple(f"result{keystr(path)}" for path, _ in found)
 
 
 def _bytecode(lowered: Any) -> bytes:

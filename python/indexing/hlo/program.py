@@ -318,6 +318,16 @@ class Computation:
         return self._all()[self._root - self._first]
 
     @property
+    def shape(self) -> Shape:
+        """The shape of the root."""
+        return self.root.shape
+
+    @property
+    def operands(self) -> tuple[Instruction, ...]:
+        """The parameters, which stand for operands where a computation is asked about as if it were an instruction."""
+        return self.parameters
+
+    @property
     def parameters(self) -> tuple[Instruction, ...]:
         """The parameters, by number."""
         if self._parameters is None:

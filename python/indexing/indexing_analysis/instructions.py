@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING
 from indexing._core import IndexingMap
 from indexing.arguments import check_number, each, integer, of_type, takes
 from indexing.errors import InvalidMap
-from indexing.hlo import Instruction
+from indexing.hlo import Computation, Instruction, Part, Program, part_of_program
 from indexing.hlo.layout import to_logical, to_physical
 from indexing.indexing_analysis.composition import compose_indexing
 from indexing.indexing_analysis.computations import (
     Arrays,
+    computation_indexing,
+    computation_inverse,
     indexing_to,
     instruction_indexing,
     instruction_inverse,
@@ -30,44 +32,52 @@ from indexing.ops.op import Indexing, OperandIndexing, leaves
 from indexing.ops.tuples import is_array
 
 if TYPE_CHECKING:
-    from indexing.hlo import Computation, Shape
+    from indexing.hlo import Shape
 
 __all__ = ["epilogue_indexing", "grouped_indexing", "input_to_output", "output_to_input"]
 
 
-@takes(instruction=of_type(Instruction), output=integer)
-def output_to_input(instruction: Instruction, output: int = 0, physical_layout: bool = False) -> Indexing:
+@takes(output=integer)
+def output_to_input(instruction: Program, output: int = 0, physical_layout: bool = False) -> Indexing:
     """For each operand, the maps from an index of array `output` of the instruction to the operand's elements it needs.
 
     Maps are simplified, and composed through the computation of a fusion or call. An operand without maps isn't read.
+    Of a computation, of a module (its entry) and of `(function, *arguments)` (a JAX function's program), the maps are those
+    from its root, and parameters stand for operands.
     Arrays of a tuple-shaped instruction are counted in order, nested tuples flattened. With `physical_layout`, indices
     are those of physical shapes (sizes from major to minor) on both sides. Raises IndexingError where there is no such
     output, UnsupportedOp for an opcode that HLO doesn't have.
     """
-    count = len(instruction.shape.leaves)
+    part = part_of_program(instruction, "output_to_input: instruction")
+    count = len(part.shape.leaves)
     if not 0 <= output < count:
-        check_number(output, max(count, 1), f"{instruction.name} has", "outputs")
-        return [[] for _ in instruction.operands]  # an empty tuple has no elements
-    found = instruction_indexing(instruction, output)
+        check_number(output, max(count, 1), f"{part.name} has", "outputs")
+        return [[] for _ in part.operands]  # an empty tuple has no elements
+    found = _indexing(part, output)
     if physical_layout:
-        result = leaves(instruction.shape)[output]
-        pairs = zip(found, instruction.operands, strict=True)
+        result = leaves(part.shape)[output]
+        pairs = zip(found, part.operands, strict=True)
         return [[_physical(m, result, leaves(o.shape)[m.leaf]) for m in maps] for maps, o in pairs]
     return [maps.copy() for maps in found]
 
 
-@takes(instruction=of_type(Instruction), input=integer)
-def input_to_output(instruction: Instruction, input: int = 0, physical_layout: bool = False) -> Indexing:
+def _indexing(part: Part, output: int) -> Indexing:
+    return instruction_indexing(part, output) if isinstance(part, Instruction) else computation_indexing(part, output)
+
+
+@takes(input=integer)
+def input_to_output(instruction: Program, input: int = 0, physical_layout: bool = False) -> Indexing:
     """For each array of the instruction, the maps from an index of operand `input` to the elements that need it.
 
     Where the operand is a tuple, `leaf` says which of its arrays a map starts from. Otherwise as `output_to_input`.
     """
-    if instruction.operands or instruction.opcode == "parameter" or input:
-        check_number(input, len(instruction.operands), f"{instruction.name} has", "operands")
-    found = instruction_inverse(instruction, input)
-    if physical_layout and instruction.operands:
-        sources = leaves(instruction.operands[input].shape)
-        pairs = zip(found, leaves(instruction.shape), strict=True)
+    part = part_of_program(instruction, "input_to_output: instruction")
+    if part.operands or input or isinstance(part, Computation) or part.opcode == "parameter":
+        check_number(input, len(part.operands), f"{part.name} has", "operands")
+    found = instruction_inverse(part, input) if isinstance(part, Instruction) else computation_inverse(part, input)
+    if physical_layout and part.operands:
+        sources = leaves(part.operands[input].shape)
+        pairs = zip(found, leaves(part.shape), strict=True)
         return [[_physical(m, sources[m.leaf], result) for m in maps] for maps, result in pairs]
     return [maps.copy() for maps in found]
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from indexing._core import IndexingMap, SymbolicMap, constant, variable
 from indexing.analysis.memory.grids import grid_of, size_of_union
-from indexing.arguments import each, integer, of_type, optional, takes
+from indexing.arguments import each, integer, optional, takes
 from indexing.errors import Undecided
-from indexing.hlo import Instruction
+from indexing.hlo import Instruction, Program, part_of_program
 from indexing.hlo.layout import bit_width
 from indexing.indexing_analysis.instructions import grouped_indexing, output_to_input
 from indexing.lazy import np
@@ -64,22 +64,24 @@ class Utilization:
         return -(-self.distinct * self.element_bits // 8)
 
 
-@takes(instruction=of_type(Instruction), output=optional(integer), producers=each(Instruction))
+@takes(output=optional(integer), producers=each(Instruction))
 def utilization(
-    instruction: Instruction, output: int | None = None, producers: Sequence[Instruction] = ()
+    instruction: Program, output: int | None = None, producers: Sequence[Instruction] = ()
 ) -> list[Utilization]:
     """One entry for each array that each operand of an instruction (a fusion, say) holds and that its maps reach.
 
+    Of a computation, a module or `(function, *arguments)`: one for each array of each parameter.
     For all outputs together, or for one. An operand without maps is not read: its entry says 0. With `producers`,
     instructions that are computed where they are read, as if fused into this one: entries for these, whose `reuse` is how
     often each element is recomputed, and for what they and the instruction read. Then `number` counts the entries.
     """
-    if producers:
-        return _of_cluster(instruction, output, producers)
-    outputs = range(len(leaves(instruction.shape))) if output is None else (output,)
-    by_output = [output_to_input(instruction, k) for k in outputs]
+    part = part_of_program(instruction, "utilization: instruction")
+    if producers and isinstance(part, Instruction):
+        return _of_cluster(part, output, producers)
+    outputs = range(len(leaves(part.shape))) if output is None else (output,)
+    by_output = [output_to_input(part, k) for k in outputs]
     found = []
-    for k, operand in enumerate(instruction.operands):
+    for k, operand in enumerate(part.operands):
         indexings = [indexing for one in by_output for indexing in one[k]]
         numbers = sorted({indexing.leaf for indexing in indexings}) or [0]
         of_leaf = [_of_leaf(operand, leaf, [i for i in indexings if i.leaf == leaf]) for leaf in numbers]

@@ -24,7 +24,7 @@ from indexing.emitters.kernel import Argument, Kernel
 from indexing.emitters.launch import MAX_THREADS_PER_BLOCK, element_at
 from indexing.emitters.types import storage_bytes
 from indexing.errors import CompileError, IndexingError, UnsupportedOp
-from indexing.hlo import Computation, Instruction
+from indexing.hlo import Computation, Instruction, Program, part_of_program
 from indexing.hlo.layout import bit_width
 from indexing.indexing_analysis.instructions import output_to_input
 from indexing.ops.op import leaves
@@ -142,13 +142,12 @@ class Coalescing:
 
 
 @takes(
-    target=of_type(Kernel, Instruction, Computation),
     device=of_type(Device),
     launch=optional(of_type(Launch, Tiles)),
     storage=one_of("bytes", "packed"),
 )
 def coalescing(
-    target: Kernel | Instruction | Computation,
+    target: Kernel | Program,
     device: Device = H100,
     launch: Launch | Tiles | None = None,
     storage: Storage = "bytes",
@@ -163,10 +162,11 @@ def coalescing(
     """
     if isinstance(target, Kernel):
         return _of_kernel(target, device, storage)
-    kernel = _kernel_of(target) if launch is None and _is_fused(target) else None
+    part = part_of_program(target, "coalescing: target")
+    kernel = _kernel_of(part) if launch is None and _is_fused(part) else None
     if kernel is not None:
         return _of_kernel(kernel, device, storage)
-    root = target if isinstance(target, Instruction) else target.root
+    root = part if isinstance(part, Instruction) else part.root
     if isinstance(launch, Tiles):
         return _of_tiles(root, device, launch, storage)
     return _of_loop(root, device, launch or Launch(), storage)

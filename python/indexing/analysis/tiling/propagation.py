@@ -14,9 +14,9 @@ from typing import Literal
 from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, constant, variable
 from indexing.analysis.tiling.mixed_radix import Walk, independent
 from indexing.analysis.tiling.sizes import Clause, holds, tilings
-from indexing.arguments import integer, item, of_type, one_of, takes
+from indexing.arguments import integer, item, one_of, takes
 from indexing.errors import UnsupportedOp
-from indexing.hlo import Instruction
+from indexing.hlo import Program, part_of_program
 from indexing.indexing_analysis.instructions import input_to_output, output_to_input
 from indexing.ops.op import OperandIndexing, leaves
 
@@ -51,7 +51,6 @@ class Tile:
 
 
 PROPAGATED = {
-    "map_or_instruction": of_type(IndexingMap, Instruction),
     "operand": integer,
     "output": integer,
     "direction": one_of("to operand", "to output"),
@@ -60,7 +59,7 @@ PROPAGATED = {
 
 @takes(**PROPAGATED)
 def propagate_tile(
-    map_or_instruction: IndexingMap | Instruction,
+    map_or_instruction: IndexingMap | Program,
     operand: int = 0,
     output: int = 0,
     direction: Direction = "to operand",
@@ -80,7 +79,7 @@ def propagate_tile(
 
 @takes(**PROPAGATED)
 def propagate_tiles(
-    map_or_instruction: IndexingMap | Instruction,
+    map_or_instruction: IndexingMap | Program,
     operand: int = 0,
     output: int = 0,
     direction: Direction = "to operand",
@@ -92,7 +91,7 @@ def propagate_tiles(
     if isinstance(map_or_instruction, IndexingMap):
         m = map_or_instruction
         return (propagate(m, [d.upper + 1 for d in m.dims], "the map"),)
-    i = map_or_instruction
+    i = part_of_program(map_or_instruction, "propagate_tile: map_or_instruction")
     if direction == "to operand":
         found = item(output_to_input(i, output), operand, f"{i.name} has", "operands")
         extents = item(leaves(i.shape), output, f"{i.name} has", "outputs").dimensions
@@ -112,19 +111,20 @@ def propagate_tiles(
     return tuple(tiles)
 
 
-@takes(fusion=of_type(Instruction), output=integer)
-def valid_tilings(fusion: Instruction, output: int = 0) -> Iterator[tuple[int, ...]]:
+@takes(output=integer)
+def valid_tilings(fusion: Program, output: int = 0) -> Iterator[tuple[int, ...]]:
     """The output tile sizes, from 1 to the whole dimension, at which the tiles of all operands are grids.
 
     Lazily, the last size fastest: sizes that divisibility asks for are listed, not searched for. Raises UnsupportedOp
     where an operand's map is unknown.
     """
+    part = part_of_program(fusion, "valid_tilings: fusion")
     clauses: dict[Clause, None] = {}
-    for operand, maps in enumerate(output_to_input(fusion, output)):
+    for operand, maps in enumerate(output_to_input(part, output)):
         if any(not m.map.is_known_empty for m in maps):
-            for tile in propagate_tiles(fusion, operand, output):
+            for tile in propagate_tiles(part, operand, output):
                 clauses.update(dict.fromkeys(tile.constraints))
-    sizes = fusion.shape.leaves[output].dimensions
+    sizes = part.shape.leaves[output].dimensions
     yield from tilings([max(size, 1) for size in sizes], list(clauses))
 
 

@@ -16,10 +16,9 @@ from typing import Literal, TypeAlias
 from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, compose, constant, variable
 from indexing.analysis.tiling.propagation import Tile, propagate
 from indexing.analysis.tiling.sizes import Clause, holds, tilings
-from indexing.arguments import of_type, takes
 from indexing.emitters.hero import outputs
 from indexing.errors import IndexingError, UnsupportedOp
-from indexing.hlo import Computation, Instruction
+from indexing.hlo import Instruction, Program, part_of_program
 from indexing.indexing_analysis.instructions import output_to_input
 from indexing.ops.op import OperandIndexing, leaves
 
@@ -66,14 +65,14 @@ class TilingSpace:
         return tilings([max(d.size, 1) for d in self.dimensions], self.constraints)
 
 
-@takes(target=of_type(Instruction, Computation))
-def tiling_space(target: Instruction | Computation) -> TilingSpace:
+def tiling_space(target: Program) -> TilingSpace:
     """The space of a fusion (or computation), or of one other instruction alone.
 
     Raises UnsupportedOp where an array is read at more than 64 different indices, or operands disagree about what they
     contract.
     """
-    inside = target.called[0] if isinstance(target, Instruction) and target.opcode == "fusion" else target
+    part = part_of_program(target, "tiling_space: target")
+    inside = part.called[0] if isinstance(part, Instruction) and part.opcode == "fusion" else part
     space = _Space({inside} if isinstance(inside, Instruction) else set(inside.instructions.values()))
     if isinstance(inside, Instruction):
         for leaf in range(len(leaves(inside.shape))):

@@ -1,0 +1,90 @@
+"""What an instruction's metadata says of where it comes from: the name in the program, the place in the source."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from indexing.hlo.program import Instruction, Module
+
+__all__ = ["Place", "op_name", "source_place"]
+
+_FIELD = re.compile(r'(\w+)=(?:"((?:[^"\\]|\\.)*)"|(\d+))')
+_ESCAPED = re.compile(r"\\(.)")
+_ROW = re.compile(r'^(\d+) (?:"((?:[^"\\]|\\.)*)"|\{([^}]*)\})$', re.MULTILINE)
+_COMPUTATION = re.compile(r"^(?:ENTRY )?%?[\w.-]+[^=\n]*\{$", re.MULTILINE)
+_TABLE = re.compile(r"^(FileNames|FunctionNames|FileLocations|StackFrames)\n((?:\d+ .*\n)+)", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A line of a source file, and the function that it belongs to, where that is known."""
+
+    file: str
+    line: int
+    function: str = ""
+
+    def __str__(self) -> str:
+        """The file and the line, as compilers print them; the function in parentheses."""
+        return f"{self.file}:{self.line}" + (f" ({self.function})" if self.function else "")
+
+
+def op_name(instruction: Instruction) -> str:
+    """The name that the program's author or front end gave: `jit(f)/reduce_sum`, or `params['w']` of a parameter."""
+    return _fields(instruction).get("op_name", "")
+
+
+def source_place(instruction: Instruction) -> Place | None:
+    """The innermost line of the source that the instruction comes from; None where the metadata names none."""
+    fields = _fields(instruction)
+    if "source_file" in fields:
+        line = fields.get("source_line", "0")
+        return Place(fields["source_file"], int(line))
+    frame = fields.get("stack_frame_id")
+    return instruction.module.attached(_Frames).place(instruction.module, frame) if frame else None
+
+
+def _fields(instruction: Instruction) -> dict[str, str]:
+    text = instruction.attributes.get("metadata", "")
+    return {m[1]: _unescaped(m[2]) if m[2] is not None else m[3] for m in _FIELD.finditer(text)}
+
+
+def _unescaped(text: str) -> str:
+    return _ESCAPED.sub(r"\1", text)
+
+
+class _Frames:
+    """The tables of a module's header that stack frames are looked up in, read when first asked for."""
+
+    def __init__(self) -> None:
+        self._tables: dict[str, dict[str, str]] | None = None
+
+    def place(self, module: Module, frame: str) -> Place | None:
+        """The place of a stack frame; None where a table lacks what another one names."""
+        if self._tables is None:
+            self._tables = _tables(str(module))
+        location = self._fields("FileLocations", self._fields("StackFrames", frame).get("file_location_id"))
+        file = self._tables.get("FileNames", {}).get(location.get("file_name_id", ""))
+        if file is None:
+            return None
+        function = self._tables.get("FunctionNames", {}).get(location.get("function_name_id", ""), "")
+        return Place(file, int(location.get("line", "0")), function)
+
+    def _fields(self, table: str, row: str | None) -> dict[str, str]:
+        text = (self._tables or {}).get(table, {}).get(row or "", "")
+        return dict(part.split("=", 1) for part in text.split() if "=" in part)
+
+
+def _tables(text: str) -> dict[str, dict[str, str]]:
+    """The tables that stand in front of a module's computations, each row by its number."""
+    found: dict[str, dict[str, str]] = {}
+    for table in _TABLE.finditer(text[: _end_of_header(text)]):
+        rows = _ROW.finditer(table[2])
+        found[table[1]] = {m[1]: _unescaped(m[2]) if m[2] is not None else m[3] for m in rows}
+    return found
+
+
+def _end_of_header(text: str) -> int:
+    """Where the first computation begins, whose last line before any other is the first to end in a brace."""
+    found = _COMPUTATION.search(text)
+    return found.start() if found else len(text)

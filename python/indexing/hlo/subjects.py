@@ -1,0 +1,63 @@
+"""What a question may be about: instructions, computations, modules, and JAX functions with their arguments.
+
+Public functions take a `Program` and ask for the part that is meant: a module means its entry, a tuple
+`(function, *arguments)` the entry of the function's program, as `from_jax` lowers it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias, TypeGuard
+
+from indexing import _core
+from indexing.hlo.front_ends import from_jax
+from indexing.hlo.metadata import op_name
+from indexing.hlo.program import Computation, Instruction, Module
+
+__all__ = ["Part", "Program", "parameter_names", "part_of_program", "whole_program"]
+
+#: An instruction, or a computation, whose parameters stand for its operands.
+Part: TypeAlias = Instruction | Computation
+#: What a question may be about; the tuple is a JAX function and its arguments.
+Program: TypeAlias = Instruction | Computation | Module | tuple[object, ...]
+
+_EXPECTED = "expected an Instruction, a Computation, a Module, or a tuple (function, *arguments)"
+
+
+def part_of_program(value: object, what: str) -> Part:
+    """The instruction or computation that is meant. Raises TypeError for what is none."""
+    if isinstance(value, Instruction | Computation):
+        return value
+    if isinstance(value, Module):
+        return value.entry
+    if _is_called(value):
+        return from_jax(*value).entry
+    hint = ": its program depends on the arguments" if callable(value) else ""
+    raise TypeError(f"{what} is of type {type(value).__name__}; {_EXPECTED}{hint}")
+
+
+def whole_program(value: object, what: str) -> Module:
+    """The module that is meant: one as it is, that of HLO text, of a function with its arguments."""
+    if isinstance(value, Module):
+        return value
+    if isinstance(value, str):
+        return Module(_core.parse_hlo(value))
+    if _is_called(value):
+        return from_jax(*value)
+    raise TypeError(f"{what} is of type {type(value).__name__}; expected a Module, HLO text, or (function, *arguments)")
+
+
+def parameter_names(part: Part) -> tuple[str, ...]:
+    """Of each operand (of a computation: parameter) the name that the front end gave it, such as `params['w']`, or its own.
+
+    Where names repeat, from the second on with the operand's number, so that each is one's own.
+    """
+    names: dict[str, None] = {}
+    for k, operand in enumerate(part.operands):
+        name = (op_name(operand) if operand.opcode == "parameter" else "") or operand.name
+        names[f"{name}@{k}" if name in names else name] = None
+    return tuple(names)
+
+
+def _is_called(value: object) -> TypeGuard[tuple[Callable[..., object], *tuple[object, ...]]]:
+    return isinstance(value, tuple) and len(value) > 0 and callable(value[0])

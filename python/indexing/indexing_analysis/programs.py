@@ -1,0 +1,171 @@
+"""Which elements of a program's inputs each element of its outputs needs, and the other way round, by their names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from indexing.arguments import one_of
+from indexing.hlo import Part, Program, from_jax, lower, output_names, parameter_names, part_of_program
+from indexing.indexing_analysis.instructions import input_to_output, output_to_input
+from indexing.ops.op import leaves
+from indexing.ops.through import with_leaf
+
+if TYPE_CHECKING:
+    from indexing.hlo import Shape
+    from indexing.ops.op import Indexing, OperandIndexing
+
+__all__ = ["Array", "Direction", "ProgramMaps", "maps"]
+
+Direction = Literal["output_to_input", "input_to_output"]
+#: The array at the near side of maps, and that at the far side, by name.
+Pair: TypeAlias = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """An array among the inputs or outputs: its name, its shape, which operand (or 0) and which array of that it is."""
+
+    name: str
+    shape: Shape
+    number: int
+    leaf: int
+
+
+class ProgramMaps(Mapping[Pair, "list[OperandIndexing]"]):
+    """The maps between a program's inputs and outputs, by the names of both; found when first asked for.
+
+    `maps[output, input]` (with "input_to_output" `maps[input, output]`) lists the maps between two arrays, none where the
+    one doesn't need the other; `maps[name]` all that start at an array, by the name of the other. Names of a JAX program
+    are those of its pytrees' leaves. `print` shows all.
+    """
+
+    def __init__(self, part: Part, inputs: tuple[Array, ...], outputs: tuple[Array, ...], direction: Direction) -> None:
+        """Made by `maps`."""
+        self.part = part
+        self.inputs = inputs
+        self.outputs = outputs
+        self.direction = direction
+        self._found: dict[int, Indexing] = {}
+
+    @property
+    def near(self) -> tuple[Array, ...]:
+        """The arrays that maps start at."""
+        return self.outputs if self.direction == "output_to_input" else self.inputs
+
+    @property
+    def far(self) -> tuple[Array, ...]:
+        """The arrays that maps lead to."""
+        return self.inputs if self.direction == "output_to_input" else self.outputs
+
+    def __getitem__(self, names: Pair | str) -> list[OperandIndexing]:
+        """The maps between two arrays; of one name, see `of`. Raises KeyError, which lists the names there are."""
+        if isinstance(names, str):
+            raise KeyError(f"give two names, maps[{names!r}, ...]; maps.of({names!r}) gives all that start there")
+        start, end = (_named(name, arrays) for name, arrays in zip(names, (self.near, self.far), strict=True))
+        return self._between(start, end)
+
+    def of(self, name: str) -> dict[str, list[OperandIndexing]]:
+        """All maps that start at this array, by the name of the array that they lead to; those that lead to none left out."""
+        start = _named(name, self.near)
+        found = {end.name: self._between(start, end) for end in self.far}
+        return {end: maps for end, maps in found.items() if maps}
+
+    def __iter__(self) -> Iterator[Pair]:
+        """The pairs of names, whether maps lead from one to the other or not."""
+        return ((start.name, end.name) for start in self.near for end in self.far)
+
+    def __len__(self) -> int:
+        """How many pairs there are."""
+        return len(self.inputs) * len(self.outputs)
+
+    def __str__(self) -> str:
+        """For each array at the near side its shape, and indented the arrays that its elements need (or reach)."""
+        return "\n".join(line for start in self.near for line in self._lines(start))
+
+    def __repr__(self) -> str:
+        """The part, and how many arrays there are."""
+        return f"<maps of {self.part.name}: {len(self.inputs)} inputs, {len(self.outputs)} outputs>"
+
+    def _between(self, start: Array, end: Array) -> list[OperandIndexing]:
+        if self.direction == "output_to_input":
+            return [with_leaf(m, 0) for m in self._from(start.leaf)[end.number] if m.leaf == end.leaf]
+        return [with_leaf(m, 0) for m in self._from(start.number)[end.leaf] if m.leaf == start.leaf]
+
+    def _from(self, number: int) -> Indexing:
+        found = self._found.get(number)
+        if found is None:
+            ask: Callable[[Part, int], Indexing]
+            ask = output_to_input if self.direction == "output_to_input" else input_to_output
+            found = self._found[number] = ask(self.part, number)
+        return found
+
+    def _lines(self, start: Array) -> Iterator[str]:
+        yield f"{start.name}: {start.shape}"
+        found = self.of(start.name)
+        width = max(map(len, found), default=0)
+        for name, indexings in found.items():
+            for k, m in enumerate(indexings):
+                yield f"  {'' if k else name:{width}}  {m.map}"
+                yield from (f"  {'':{width}}  {line}" for line in _about(m))
+        if not found:
+            yield "  nothing"
+
+
+def _about(m: OperandIndexing) -> Iterator[str]:
+    """Where the values of runtime variables stand, and why the map isn't exact."""
+    for variable, value in zip(m.map.runtimes, m.runtime_values, strict=True):
+        yield f"{variable.name}: element {str(value.map).partition(', domain')[0]} of {value.instruction.name}"
+    if m.exactness != "exact":
+        yield f"{m.exactness}: {m.reason}"
+
+
+def maps(
+    program: Program | Callable[..., object],
+    *args: object,
+    direction: Direction = "output_to_input",
+    **kwargs: object,
+) -> ProgramMaps:
+    """Which elements of each input each element of each output needs; with "input_to_output" which need it.
+
+    `program` is a JAX function, followed by its arguments (arrays, or anything with a shape and a dtype), or a module
+    (its entry), a computation, or an instruction.
+    """
+    one_of("output_to_input", "input_to_output")(direction, "maps: direction")
+    if callable(program):
+        lowered = lower(program, args, kwargs)
+        names = output_names(lowered)
+        part: Part = from_jax(lowered).entry
+    elif args or kwargs:
+        raise TypeError(f"maps: a {type(program).__name__} takes no arguments; only a function does")
+    else:
+        part = part_of_program(program, "maps: program")
+        names = ()
+    return ProgramMaps(part, _inputs(part), _outputs(part, names), direction)
+
+
+def _inputs(part: Part) -> tuple[Array, ...]:
+    names = parameter_names(part)
+    pairs = enumerate(zip(part.operands, names, strict=True))
+    return tuple(a for k, (operand, name) in pairs for a in _arrays(name, operand.shape, k))
+
+
+def _outputs(part: Part, names: tuple[str, ...]) -> tuple[Array, ...]:
+    arrays = _arrays("result", part.shape, 0)
+    if len(names) != len(arrays):
+        return arrays
+    return tuple(Array(name, a.shape, 0, a.leaf) for name, a in zip(names, arrays, strict=True))
+
+
+def _arrays(name: str, shape: Shape, number: int) -> tuple[Array, ...]:
+    shapes = leaves(shape)
+    one = not shape.is_tuple
+    return tuple(Array(name if one else f"{name}[{k}]", s, number, k) for k, s in enumerate(shapes))
+
+
+def _named(name: str, arrays: tuple[Array, ...]) -> Array:
+    for array in arrays:
+        if array.name == name:
+            return array
+    raise KeyError(f"there is no array {name!r}; there is {', '.join(a.name for a in arrays) or 'none'}")

@@ -1,0 +1,189 @@
+"""Questions about JAX functions: by the names of pytrees' leaves, against the function's derivatives."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import indexing as ix
+from indexing.hlo import Place, op_name, source_place
+
+RANDOM = np.random.default_rng(0)
+
+
+def array(*shape: int) -> np.ndarray:
+    return RANDOM.uniform(1, 2, shape).astype(np.float32)
+
+
+def model(params, x, unused):
+    hidden = x @ params["w"] + params["b"]
+    return {"rows": hidden.T[::2], "loss": (hidden[:, 1:] * hidden[:, :-1]).sum()}
+
+
+ARGUMENTS = ({"w": array(5, 4), "b": array(4)}, array(3, 5), array(2))
+
+
+def needed(function, arguments) -> dict[tuple[str, str], np.ndarray]:
+    """For each output and input, by names: whether the derivative of an element by an element is no zero."""
+    by_output = jax.jacobian(function, argnums=tuple(range(len(arguments))))(*arguments)
+    found = {}
+    for output, of_arguments in by_output.items():
+        for place, of_leaves in zip(("params", "x", "unused"), of_arguments, strict=True):
+            for path, derivative in jax.tree_util.tree_flatten_with_path(of_leaves)[0]:
+                found[f"result['{output}']", place + jax.tree_util.keystr(path)] = np.asarray(derivative) != 0
+    return found
+
+
+def named(maps, near, far) -> np.ndarray:
+    """Which elements the maps between two arrays name."""
+    found = np.zeros(near + far, bool)
+    for m in maps:
+        assert m.exactness == "exact"
+        for dims, symbols in m.map.points():
+            found[(*dims, *m.map.evaluate(dims, symbols))] = True
+    return found
+
+
+def test_maps_name_what_derivatives_show() -> None:
+    maps = ix.maps(model, *ARGUMENTS)
+    back = ix.maps(model, *ARGUMENTS, direction="input_to_output")
+    sizes = {a.name: a.shape.dimensions for a in (*maps.inputs, *maps.outputs)}
+    expected = needed(model, ARGUMENTS)
+    assert set(maps) == set(expected) and len(maps) == len(expected) == 8
+    for (output, leaf), wanted in expected.items():
+        np.testing.assert_array_equal(named(maps[output, leaf], sizes[output], sizes[leaf]), wanted)
+        turned = named(back[leaf, output], sizes[leaf], sizes[output])
+        axes = (*range(len(sizes[leaf]), turned.ndim), *range(len(sizes[leaf])))
+        np.testing.assert_array_equal(turned.transpose(axes), wanted)
+
+
+def test_maps_as_text() -> None:
+    text = str(ix.maps(lambda a, b: (a.T, b), array(2, 3), array(4)))
+    assert text == (
+        "result[0]: f32[3,2]\n  a  (d0, d1) -> (d1, d0), domain: d0 in [0, 2], d1 in [0, 1]\n"
+        "result[1]: f32[4]\n  b  (d0) -> (d0), domain: d0 in [0, 3]"
+    )
+    assert str(ix.maps(lambda a: jnp.zeros(2), array(2))) == "result: f32[2]\n  nothing"
+    gathered = str(ix.maps(lambda a, k: jax.lax.dynamic_slice(a, (k,), (2,)), array(4), np.int32(1)))
+    assert (
+        "  a  (d0){rt0} -> (d0 + rt0), domain: d0 in [0, 1], rt0 in [0, 2]\n     rt0: element (d0) -> () of "
+        in gathered
+    )
+    called = 'ENTRY e { p = f32[2] parameter(0) ROOT c = f32[2] custom-call(p), custom_call_target="mine" }'
+    assert "  p  UNDEFINED\n     unknown: " in str(ix.maps(ix.hlo.parse(called)))
+
+
+def test_names_that_are_not_there() -> None:
+    maps = ix.maps(model, *ARGUMENTS)
+    with pytest.raises(KeyError, match="no array 'y'; there is params"):
+        maps["result['rows']", "y"]
+    with pytest.raises(KeyError, match="give two names"):
+        maps["result['rows']"]
+    assert list(maps.of("result['loss']")) == ["params['b']", "params['w']", "x"]
+    with pytest.raises(TypeError, match="takes no arguments"):
+        ix.maps(ix.from_jax(jnp.sin, array(2)), array(2))
+    with pytest.raises(ix.IndexingError, match="direction is 'sideways'"):
+        ix.maps(model, *ARGUMENTS, direction="sideways")
+
+
+def test_maps_of_modules_and_instructions() -> None:
+    module = ix.hlo.parse(
+        "ENTRY e { p = f32[4] parameter(0) q = (f32[4], s32[2]) parameter(1) g = f32[4] get-tuple-element(q), index=0 "
+        "a = f32[4] add(p, g) ROOT t = (f32[4], f32[4]) tuple(a, p) }"
+    )
+    maps = ix.maps(module)
+    assert [a.name for a in maps.inputs] == ["p", "q[0]", "q[1]"] and [a.name for a in maps.outputs] == [
+        "result[0]",
+        "result[1]",
+    ]
+    assert {pair for pair in maps if maps[pair]} == {("result[0]", "p"), ("result[0]", "q[0]"), ("result[1]", "p")}
+    doubled = ix.hlo.parse("ENTRY e { p = f32[4] parameter(0) ROOT a = f32[4] add(p, p) }").entry.root
+    assert [a.name for a in ix.maps(doubled).inputs] == ["p", "p@1"]
+
+
+QUESTIONS = {
+    "output_to_input": ix.output_to_input,
+    "input_to_output": ix.input_to_output,
+    "utilization": lambda p: [(u.distinct, u.reads) for u in ix.utilization(p)],
+    "propagate_tile": ix.propagate_tile,
+    "valid_tilings": lambda p: list(ix.valid_tilings(p)),
+    "tiling_space": lambda p: len(ix.tiling_space(p).dimensions),
+    "coalescing": lambda p: [a.sectors for a in ix.coalescing(p).reads],
+    "partition": lambda p: [s.name for s in ix.partition(p).subgraphs],
+    "emit": lambda p: ix.emit(p).source,
+    "emit_all": lambda p: [k.source for k in ix.emit_all(p)],
+}
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_questions_take_a_module_a_computation_or_a_function_with_its_arguments(question: str) -> None:
+    ask, x = QUESTIONS[question], array(6, 4)
+    module = ix.from_jax(jnp.transpose, x)
+    answers = [ask(part) for part in (module, module.entry, (jnp.transpose, x))]
+    assert answers[0] == answers[1] == answers[2] != []
+    for wrong in (jnp.transpose, "text", 3, (), (1, 2)):
+        with pytest.raises(TypeError, match="expected an Instruction, a Computation, a Module"):
+            ask(wrong)
+
+
+def test_compile_takes_a_function_with_its_arguments() -> None:
+    x = array(3, 2)
+    with pytest.raises(TypeError, match=r"expected a Module, HLO text, or \(function, \*arguments\)"):
+        ix.compile(jnp.sin)
+    program = ix.hlo.whole_program((jnp.transpose, x), "a test")
+    np.testing.assert_array_equal(ix.evaluate(program, x), x.T)
+
+
+# ---- where instructions come from
+
+
+def test_instructions_know_their_line() -> None:
+    module = ix.from_jax(model, *ARGUMENTS)
+    places = {i.opcode: source_place(i) for i in module.entry.instructions.values()}
+    first = model.__code__.co_firstlineno
+    assert places["dot"] == Place(__file__, first + 1, "model")
+    assert str(places["slice"]) == f"{__file__}:{first + 2} (model)"
+    assert places["tuple"] is None
+    assert [op_name(p) for p in module.entry.parameters] == ["params['b']", "params['w']", "x", "unused"]
+
+
+TABLES = """HloModule m
+
+FileNames
+1 "a \\"b\\".py"
+
+FunctionNames
+1 "f"
+
+FileLocations
+1 {file_name_id=1 function_name_id=1 line=7 end_line=7 column=2 end_column=25}
+2 {file_name_id=9 line=7}
+
+StackFrames
+1 {file_location_id=1 parent_frame_id=1}
+2 {file_location_id=2}
+
+"""
+ENTRY = """ENTRY e {
+  p = f32[2] parameter(0), metadata={op_name="a\\'b" stack_frame_id=1}
+  q = f32[2] negate(p), metadata={stack_frame_id=2}
+  r = f32[2] negate(q), metadata={stack_frame_id=3}
+  s = f32[2] negate(r), metadata={op_type="x" source_file="b.py" source_line=12}
+  ROOT t = f32[2] negate(s), metadata={source_file="c.py"}
+}
+"""
+
+
+def test_places_in_both_forms_of_metadata() -> None:
+    entry = ix.hlo.parse(TABLES + ENTRY).entry
+    places = [source_place(i) for i in entry.instructions.values()]
+    assert places == [Place('a "b".py', 7, "f"), None, None, Place("b.py", 12), Place("c.py", 0)]
+    assert op_name(entry.parameters[0]) == "a'b"
+    without = ix.hlo.parse("HloModule m\n" + ENTRY).entry
+    assert source_place(without.parameters[0]) is None
+
+
+def test_tables_are_read_in_front_of_computations_only() -> None:
+    """A literal may look like a row of a table."""
+    text = TABLES + 'c {\n  ROOT k = s32[2] constant({1, 2}), metadata={op_name="FileNames\\n1 x"}\n}\n' + ENTRY
+    assert source_place(ix.hlo.parse(text).entry.parameters[0]) == Place('a "b".py', 7, "f")
