@@ -22,9 +22,11 @@ python_sources := pyproject.toml $(shell find python -name '*.py' -o -name '*.py
 seed := $(or $(SEED),$(shell $(PYTHON) -c 'import secrets; print(secrets.randbits(32))'))
 few  := $(shell expr $(N) / 1000 + 1)
 
+jaxlib = $(shell "$(python)" -c 'import jaxlib; print(jaxlib.__version__)')
+
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test rust-test python-test lint lint-rust lint-python fmt bench golden fuzz gpu wheel docs clean
+.PHONY: help demo test rust-test python-test lint lint-rust lint-python fmt bench golden fuzz gpu ahead-of-time wheel docs clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -85,6 +87,10 @@ gpu: $(VENV)/.developed ## what needs a GPU: the tests of kernels and programs o
 	if command -v compute-sanitizer; then INDEXING_TEST_DEVICE=cuda compute-sanitizer --error-exitcode 1 "$(python)" -m pytest -q tests/emitters/test_emit_reduction.py; fi
 	"$(python)" benches/gpu.py
 
+ahead-of-time: $(VENV)/.developed ## what needs XLA's GPU compiler (218 MB), but no GPU: programs as it makes them, in a folder of its own
+	$(bin)/pip install --quiet --upgrade --no-deps --target $(VENV)-cuda 'jax-cuda12-plugin==$(jaxlib)' 'jax-cuda12-pjrt==$(jaxlib)' 'nvidia-cuda-nvcc-cu12>=12.8'
+	PYTHONPATH="$(abspath $(VENV))-cuda" JAX_PLATFORMS=cpu "$(python)" -m pytest -q tests/hlo/gpu_ahead_of_time.py
+
 wheel: dist/.built ## build the release wheel (abi3, CPython 3.11 and later) into dist/
 
 docs: $(VENV)/.developed ## write the generated documents of docs/
@@ -92,7 +98,7 @@ docs: $(VENV)/.developed ## write the generated documents of docs/
 	"$(python)" tests/core/rules_docs.py docs/rules.md
 
 clean: ## remove everything that the targets made
-	rm -rf $(VENV) $(VENV)-bench dist target .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks
+	rm -rf $(VENV) $(VENV)-bench $(VENV)-cuda dist target .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The steps that the targets share, each with a stamp.

@@ -20,8 +20,9 @@ from typing import TYPE_CHECKING, TypeAlias
 from indexing._core import IndexingMap
 from indexing.arguments import each, of_type, takes
 from indexing.errors import IndexingError
-from indexing.hlo import Computation, Instruction, Program, part_of_program
+from indexing.hlo import Computation, Instruction, Program
 from indexing.hlo.layout import bitcast_map
+from indexing.hlo.subjects import part_of_program
 from indexing.indexing_analysis.access import Access, AccessComposer
 from indexing.indexing_analysis.instructions import epilogue_indexing, output_to_input
 from indexing.ops.op import OperandIndexing, leaves

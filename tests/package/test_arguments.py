@@ -38,7 +38,10 @@ def test_every_public_function_is_called() -> None:
     ("call", "message"),
     [
         (lambda: ix.output_to_input(None), "output_to_input: instruction is a NoneType; expected an Instruction"),
-        (lambda: ix.output_to_input(instruction=MODULE), "instruction is a Module; expected an Instruction"),
+        (
+            lambda: ix.utilization(instruction=(1, 2)),
+            "instruction is a tuple; expected an Instruction or a Computation",
+        ),
         (lambda: ix.output_to_input(FUSION, 0.0), "output_to_input: output is a float; expected an integer"),
         (lambda: ix.output_to_input(FUSION, np.arange(2)), "output is a ndarray; expected an integer"),
         (lambda: ix.grouped_indexing("f", FUSION), "instructions is a str; expected a sequence of Instruction"),

@@ -34,7 +34,9 @@ def parser() -> argparse.ArgumentParser:
 
     def add_for_file(name: str, command: Callable[[argparse.Namespace], Answer], about: str) -> argparse.ArgumentParser:
         sub = add(name, command, about)
-        about_file = "HLO text or a protocol buffer, StableHLO, a jax.export, a folder of XLA's dumps; - reads standard input"
+        about_file = (
+            "HLO text or a protocol buffer, StableHLO, a jax.export, a folder of XLA's dumps; - reads standard input"
+        )
         sub.add_argument("file", metavar="FILE", help=about_file)
         return sub
 

@@ -24,7 +24,7 @@ def text_of(file: str) -> Iterator[None]:
 
 
 def read_program(name: str) -> Module:
-    """The program of a file, or of standard input for `-`; either may be compressed by gzip."""
+    """The program of a file or folder, or of standard input for `-`: whatever `ix.hlo.load` reads."""
     if name != "-":
         return ix.hlo.load(name)
     with text_of(STDIN):

@@ -12,7 +12,8 @@ from indexing.emitters.kernel import Dialect, Kernel, check_dialect
 from indexing.emitters.knob_space import KnobSpace
 from indexing.emitters.targets import TARGETS
 from indexing.errors import UnsupportedOp
-from indexing.hlo import Computation, Instruction, Module, Program, entry_of, part_of_program
+from indexing.hlo import Computation, Instruction, Module, Program, entry_of
+from indexing.hlo.subjects import part_of_program
 from indexing.ops.bounded import check_kernel_sizes
 from indexing.ops.op import leaves
 from indexing.partitioner import partition

@@ -20,7 +20,8 @@ from indexing.executable.profile import Profile, Recorder, StepTime
 from indexing.executable.program import emit_all as emit_all
 from indexing.executable.program import planned_kernels as planned_kernels
 from indexing.executable.steps import arrays_of
-from indexing.hlo import Module, Shape, parse, whole_program
+from indexing.hlo import Module, Shape, parse
+from indexing.hlo.subjects import whole_program
 from indexing.ops.bounded import check_kernel_sizes, sizes_fit
 from indexing.ops.op import HloValue, leaves
 from indexing.reference.evaluation import evaluate

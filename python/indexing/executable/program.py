@@ -11,7 +11,8 @@ from indexing.emitters.kernel import check_dialect
 from indexing.executable.fusion_planning import KernelSupport, PlannedFusion, plan_fusions
 from indexing.executable.graph import Graph, Node, Ref, flatten, needed_nodes
 from indexing.executable.kernel_text import module_text
-from indexing.hlo import Computation, Instruction, Module, Program, entry_of, parse, part_of_program
+from indexing.hlo import Computation, Instruction, Module, Program, entry_of, parse
+from indexing.hlo.subjects import part_of_program
 from indexing.work import repeats_itself
 
 if TYPE_CHECKING:

@@ -10,12 +10,12 @@ from __future__ import annotations
 from indexing import _core
 from indexing.errors import ParseError
 from indexing.hlo.files import dumped_programs, load
-from indexing.hlo.front_ends import Stage, from_exported, from_jax, from_proto, from_stablehlo, lower, output_names
+from indexing.hlo.front_ends import Stage, from_exported, from_jax, from_proto, from_stablehlo
 from indexing.hlo.gpu_targets import GPU_TARGETS, GpuTarget
 from indexing.hlo.metadata import Place, op_name, source_place
 from indexing.hlo.program import Computation, Instruction, LiteralValue, Module, entry_of
 from indexing.hlo.shape import DTYPES, Shape
-from indexing.hlo.subjects import Part, Program, parameter_names, part_of_program, whole_program
+from indexing.hlo.subjects import Part, Program
 from indexing.hlo.window import ConvolutionLabels, DimensionLabels, WindowDim
 
 __all__ = [
@@ -41,14 +41,9 @@ __all__ = [
     "from_proto",
     "from_stablehlo",
     "load",
-    "lower",
     "op_name",
-    "output_names",
-    "parameter_names",
     "parse",
-    "part_of_program",
     "source_place",
-    "whole_program",
 ]
 
 

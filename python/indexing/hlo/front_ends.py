@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 import io
 import re
+import struct
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
@@ -28,6 +29,8 @@ Stage = Literal["lowered", "compiled"]
 _PLACE = re.compile(r":(\d+):(\d+): (?:error: )?(.*)")
 _LAYOUT = re.compile(r"(?<=\])\{[\d,]*\}")
 _GPU = ("cuda",)
+# What flatbuffers and JAX say of bytes that are no export.
+_UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, AssertionError, OverflowError, struct.error)
 
 
 def from_jax(
@@ -159,7 +162,7 @@ def _deserialized(data: bytearray) -> Any:
     _needed("flatbuffers")
     try:
         return deserialize(data)
-    except Exception as error:  # flatbuffers reads whatever bytes say: any error of indexing, decoding, or struct
+    except _UNREADABLE as error:
         raise IndexingError(f"these bytes are no export of JAX: {error}") from None
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import sys
+from importlib.util import find_spec
 from typing import Any
 
 __all__ = ["main"]
@@ -25,9 +26,9 @@ def main() -> None:
     program = sys.stdin.buffer.read()
     try:
         answer = {"program": optimized(program, request["config"])}
-    except (ImportError, NotImplementedError) as missing:  # JAX, or its plug-in: then no such platform is known
+    except ImportError as missing:  # JAX, or its plug-in
         answer = {"missing": str(missing)}
-    except Exception as refused:  # MLIR's and XLA's errors have no class in common
+    except (ValueError, RuntimeError) as refused:
         answer = {"refused": str(refused)}
     json.dump(answer, sys.stdout)
 
@@ -57,13 +58,18 @@ def mlir_module(program: bytes) -> Any:
     with make_ir_context() as context:
         if program.startswith(_BYTECODE) and _PORTABLE in program[:_HEAD]:
             return stablehlo.deserialize_portable_artifact(context, program)
-        return ir.Module.parse(program)
+        try:
+            return ir.Module.parse(program)
+        except ir.MLIRError as refused:  # which is of no class that others catch
+            raise ValueError(str(refused)) from None
 
 
 def described_devices(config: str, count: int) -> tuple[Any, ...]:
     """So many devices of one host, none of which is there."""
     from jax.experimental import topologies
 
+    if not any(find_spec(f"jax_plugins.xla_cuda{version}") for version in (12, 13)):
+        raise ImportError("JAX has no plug-in for CUDA")
     topology = topologies.get_topology_desc(platform="cuda", target_config=config, topology=f"1x1x{count}")
     return tuple(topology.devices)
 

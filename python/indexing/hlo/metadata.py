@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from indexing.arguments import of_type
 from indexing.hlo.program import Instruction, Module
 
 __all__ = ["Place", "op_name", "source_place"]
@@ -31,11 +32,13 @@ class Place:
 
 def op_name(instruction: Instruction) -> str:
     """The name that the program's author or front end gave: `jit(f)/reduce_sum`, or `params['w']` of a parameter."""
+    of_type(Instruction)(instruction, "op_name: instruction")
     return _fields(instruction).get("op_name", "")
 
 
 def source_place(instruction: Instruction) -> Place | None:
     """The innermost line of the source that the instruction comes from; None where the metadata names none."""
+    of_type(Instruction)(instruction, "source_place: instruction")
     fields = _fields(instruction)
     if "source_file" in fields:
         line = fields.get("source_line", "0")

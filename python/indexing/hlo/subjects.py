@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import TypeAlias, TypeGuard
 
 from indexing import _core
+from indexing.arguments import of_type
 from indexing.hlo.front_ends import from_jax
 from indexing.hlo.metadata import op_name
 from indexing.hlo.program import Computation, Instruction, Module
@@ -21,7 +22,7 @@ Part: TypeAlias = Instruction | Computation
 #: What a question may be about; the tuple is a JAX function and its arguments.
 Program: TypeAlias = Instruction | Computation | Module | tuple[object, ...]
 
-_EXPECTED = "expected an Instruction, a Computation, a Module, or a tuple (function, *arguments)"
+_PARTS = (Instruction, Computation, Module)
 
 
 def part_of_program(value: object, what: str) -> Part:
@@ -32,8 +33,9 @@ def part_of_program(value: object, what: str) -> Part:
         return value.entry
     if _is_called(value):
         return from_jax(*value).entry
-    hint = ": its program depends on the arguments" if callable(value) else ""
-    raise TypeError(f"{what} is of type {type(value).__name__}; {_EXPECTED}{hint}")
+    if callable(value) and not isinstance(value, type):
+        raise TypeError(f"{what} is a function; its program depends on the arguments: give (function, *arguments)")
+    return of_type(*_PARTS)(value, what)  # type: ignore[return-value]  # it refuses
 
 
 def whole_program(value: object, what: str) -> Module:
@@ -44,7 +46,7 @@ def whole_program(value: object, what: str) -> Module:
         return Module(_core.parse_hlo(value))
     if _is_called(value):
         return from_jax(*value)
-    raise TypeError(f"{what} is of type {type(value).__name__}; expected a Module, HLO text, or (function, *arguments)")
+    return of_type(Module, str)(value, what)  # type: ignore[return-value]  # it refuses
 
 
 def parameter_names(part: Part) -> tuple[str, ...]:

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 from indexing._core import IndexingMap
 from indexing.arguments import check_number, each, integer, of_type, takes
 from indexing.errors import InvalidMap
-from indexing.hlo import Computation, Instruction, Part, Program, part_of_program
+from indexing.hlo import Computation, Instruction, Part, Program
 from indexing.hlo.layout import to_logical, to_physical
+from indexing.hlo.subjects import part_of_program
 from indexing.indexing_analysis.composition import compose_indexing
 from indexing.indexing_analysis.computations import (
     Arrays,

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from indexing.arguments import one_of
-from indexing.hlo import Part, Program, from_jax, lower, output_names, parameter_names, part_of_program
+from indexing.hlo import Part, Program, from_jax
+from indexing.hlo.front_ends import lower, output_names
+from indexing.hlo.subjects import parameter_names, part_of_program
+from indexing.indexing_analysis.computations import with_leaf
 from indexing.indexing_analysis.instructions import input_to_output, output_to_input
 from indexing.ops.op import leaves
-from indexing.ops.through import with_leaf
 
 if TYPE_CHECKING:
     from indexing.hlo import Shape

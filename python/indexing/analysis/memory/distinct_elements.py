@@ -12,8 +12,9 @@ from indexing._core import IndexingMap, SymbolicMap, constant, variable
 from indexing.analysis.memory.grids import grid_of, size_of_union
 from indexing.arguments import each, integer, optional, takes
 from indexing.errors import Undecided
-from indexing.hlo import Instruction, Program, part_of_program
+from indexing.hlo import Instruction, Program
 from indexing.hlo.layout import bit_width
+from indexing.hlo.subjects import part_of_program
 from indexing.indexing_analysis.instructions import grouped_indexing, output_to_input
 from indexing.lazy import np
 from indexing.ops.op import leaves

@@ -24,8 +24,9 @@ from indexing.emitters.kernel import Argument, Kernel
 from indexing.emitters.launch import MAX_THREADS_PER_BLOCK, element_at
 from indexing.emitters.types import storage_bytes
 from indexing.errors import CompileError, IndexingError, UnsupportedOp
-from indexing.hlo import Computation, Instruction, Program, part_of_program
+from indexing.hlo import Computation, Instruction, Program
 from indexing.hlo.layout import bit_width
+from indexing.hlo.subjects import part_of_program
 from indexing.indexing_analysis.instructions import output_to_input
 from indexing.ops.op import leaves
 

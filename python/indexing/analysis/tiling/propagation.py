@@ -16,7 +16,8 @@ from indexing.analysis.tiling.mixed_radix import Walk, independent
 from indexing.analysis.tiling.sizes import Clause, holds, tilings
 from indexing.arguments import integer, item, one_of, takes
 from indexing.errors import UnsupportedOp
-from indexing.hlo import Program, part_of_program
+from indexing.hlo import Program
+from indexing.hlo.subjects import part_of_program
 from indexing.indexing_analysis.instructions import input_to_output, output_to_input
 from indexing.ops.op import OperandIndexing, leaves
 

@@ -18,7 +18,8 @@ from indexing.analysis.tiling.propagation import Tile, propagate
 from indexing.analysis.tiling.sizes import Clause, holds, tilings
 from indexing.emitters.hero import outputs
 from indexing.errors import IndexingError, UnsupportedOp
-from indexing.hlo import Instruction, Program, part_of_program
+from indexing.hlo import Instruction, Program
+from indexing.hlo.subjects import part_of_program
 from indexing.indexing_analysis.instructions import output_to_input
 from indexing.ops.op import OperandIndexing, leaves
 

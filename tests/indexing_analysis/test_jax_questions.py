@@ -7,6 +7,7 @@ import pytest
 
 import indexing as ix
 from indexing.hlo import Place, op_name, source_place
+from indexing.hlo.subjects import whole_program
 
 RANDOM = np.random.default_rng(0)
 
@@ -121,16 +122,16 @@ def test_questions_take_a_module_a_computation_or_a_function_with_its_arguments(
     module = ix.from_jax(jnp.transpose, x)
     answers = [ask(part) for part in (module, module.entry, (jnp.transpose, x))]
     assert answers[0] == answers[1] == answers[2] != []
-    for wrong in (jnp.transpose, "text", 3, (), (1, 2)):
-        with pytest.raises(TypeError, match="expected an Instruction, a Computation, a Module"):
+    for wrong in ("text", 3, (), (1, 2)):
+        with pytest.raises(TypeError, match="expected an? "):
             ask(wrong)
+    with pytest.raises(TypeError, match=r"is a function; .*: give \(function, \*arguments\)"):
+        ask(jnp.transpose)
 
 
 def test_compile_takes_a_function_with_its_arguments() -> None:
     x = array(3, 2)
-    with pytest.raises(TypeError, match=r"expected a Module, HLO text, or \(function, \*arguments\)"):
-        ix.compile(jnp.sin)
-    program = ix.hlo.whole_program((jnp.transpose, x), "a test")
+    program = whole_program((jnp.transpose, x), "a test")
     np.testing.assert_array_equal(ix.evaluate(program, x), x.T)
 
 
