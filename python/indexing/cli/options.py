@@ -91,7 +91,9 @@ def parser() -> argparse.ArgumentParser:
     )
     sub.add_argument("--seed", type=natural, default=0, help="of the made-up values")
     sub.add_argument(
-        "--tolerance", type=positive, default=1e-3, help="largest relative error that passes (default: 1e-3)"
+        "--tolerance",
+        type=positive,
+        help="largest relative error that passes (default: 1e-3, or two units in the last place of a type coarser than that)",
     )
 
     sub = add_for_file("draw", draw, "draw a computation, its maps on the edges")

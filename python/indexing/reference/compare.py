@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from indexing.lazy import np
+from indexing.lazy import ml_dtypes, np
 
 if TYPE_CHECKING:
     from indexing.hlo import Shape
     from indexing.ops.op import Array, HloValue
+
+TOLERANCE = 1e-3  # relative error of sums in another order
 
 
 def make_inputs(shapes: Sequence[Shape], seed: int = 0) -> list[HloValue]:
@@ -53,23 +55,46 @@ class Difference:
     """How an array differs from the one expected.
 
     `largest` is the largest |got - expected| / max(1, |expected|) where both are finite; `differing` counts elements
-    that are not equal (two NaNs are), `misplaced` those where only one of the two is finite.
+    that are not equal (two NaNs are), `misplaced` those where only one of the two is finite. `tolerance` is the largest
+    error that counts as rounding.
     """
 
     largest: float
     differing: int
     misplaced: int
     elements: int
+    tolerance: float
+
+    @property
+    def is_rounding(self) -> bool:
+        """Whether the arrays agree but for rounding."""
+        return self.largest <= self.tolerance and not self.misplaced
 
     def __str__(self) -> str:
-        text = f"largest relative error {self.largest:.2g}, {self.differing} of {self.elements} elements differ"
+        if not self.differing:
+            return f"all {self.elements} elements equal the reference"
+        if self.is_rounding:
+            equal = self.elements - self.differing
+            text = f"agrees with the reference up to rounding: error at most {self.largest:.2g}"
+            return f"{text}, {equal} of {self.elements} equal"
+        text = f"DIFFERS: error up to {self.largest:.2g} where {self.tolerance:.2g} is allowed"
+        text += f", {self.differing} of {self.elements} elements"
         return text + (f", {self.misplaced} of them infinite or NaN in one only" if self.misplaced else "")
 
 
-def difference(got: Array, expected: Array) -> Difference:
+def rounding_tolerance(dtype: np.dtype) -> float:
+    """The relative error that passes for rounding: 1e-3, or two units in the last place of a type coarser than that."""
+    try:
+        return max(TOLERANCE, 2 * float(ml_dtypes.finfo(dtype).eps))
+    except ValueError:  # an integer
+        return TOLERANCE
+
+
+def difference(got: Array, expected: Array, tolerance: float | None = None) -> Difference:
     """Compare two arrays of one shape, element by element, in double precision.
 
-    Raises ValueError where the shapes differ.
+    `tolerance` is the largest relative error that counts as rounding; None: that of `rounding_tolerance`. Raises
+    ValueError where the shapes differ.
     """
     if got.shape != expected.shape:
         raise ValueError(f"shapes differ: {got.shape} against {expected.shape}")
@@ -84,4 +109,5 @@ def difference(got: Array, expected: Array) -> Difference:
         differing=int(np.sum(~same)),
         misplaced=int(np.sum(~finite & ~same)),
         elements=int(expected.size),
+        tolerance=rounding_tolerance(expected.dtype) if tolerance is None else tolerance,
     )
