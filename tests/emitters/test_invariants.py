@@ -22,9 +22,9 @@ FUSIONS = [i for i in MODULE.entry.instructions.values() if i.opcode == "fusion"
 def test_threads_write_each_output_element_exactly_once(fusion: ix.hlo.Instruction) -> None:
     kernel = ix.emit(fusion)
     written = np.zeros(fusion.shape.dimensions, np.int64)
-    for point in kernel.thread_to_output(0).points():
-        index = kernel.thread_to_output(0).evaluate(*point)
-        written[tuple(index)] += 1
+    for m in kernel.output_maps[0]:
+        for point in m.points():
+            written[tuple(m.evaluate(*point))] += 1
     assert (written == 1).all()
 
 

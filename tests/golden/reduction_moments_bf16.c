@@ -1,4 +1,4 @@
-// fused: reduction emitter, 4096 blocks of 256 threads
+// fused: reduction emitter, 4096 blocks of 64 threads
 
 typedef float f32;
 typedef unsigned short u16;
@@ -19,21 +19,21 @@ static inline f32 combine0(f32 a0, f32 b0) {
 static void reduction_reduce_blocks(const u16 *restrict p0, f32 *restrict o0, f32 *restrict o1, s64 first_block, s64 last_block) {
   for (s64 block = first_block; block < last_block; block++) {
     const s32 bl_x = block % 4096;
-    __attribute__((aligned(64))) f32 v0_of[256];
-    __attribute__((aligned(64))) f32 v1_of[256];
+    __attribute__((aligned(64))) f32 v0_of[64];
+    __attribute__((aligned(64))) f32 v1_of[64];
     #pragma GCC ivdep
-    for (s32 th_x = 0; th_x < 256; th_x++) {
+    for (s32 th_x = 0; th_x < 64; th_x++) {
       f32 v0 = (-0.0f);
       f32 v1 = (-0.0f);
       v0_of[th_x] = v0;
       v1_of[th_x] = v1;
     }
-    for (s32 step2 = 0; step2 < 4; step2++) {
+    for (s32 step2 = 0; step2 < 16; step2++) {
       #pragma GCC ivdep
-      for (s32 th_x = 0; th_x < 256; th_x++) {
+      for (s32 th_x = 0; th_x < 64; th_x++) {
         f32 v0 = v0_of[th_x];
         f32 v1 = v1_of[th_x];
-        const u16 v0_1 = p0[th_x + bl_x * 1024 + step2 * 256];
+        const u16 v0_1 = p0[th_x + bl_x * 1024 + step2 * 64];
         const f32 v1_1 = decode_bf16(v0_1);
         const f32 v4 = v0 + v1_1;
         v0 = v4;
@@ -44,68 +44,52 @@ static void reduction_reduce_blocks(const u16 *restrict p0, f32 *restrict o0, f3
         v1_of[th_x] = v1;
       }
     }
-    for (s32 cell7 = 0; cell7 < 128; cell7++) {
-      const f32 v0_both = combine0(v0_of[cell7], v0_of[cell7 + 128]);
+    for (s32 cell7 = 0; cell7 < 32; cell7++) {
+      const f32 v0_both = combine0(v0_of[cell7], v0_of[cell7 + 32]);
       v0_of[cell7] = v0_both;
     }
-    for (s32 cell8 = 0; cell8 < 64; cell8++) {
-      const f32 v0_both = combine0(v0_of[cell8], v0_of[cell8 + 64]);
+    for (s32 cell8 = 0; cell8 < 16; cell8++) {
+      const f32 v0_both = combine0(v0_of[cell8], v0_of[cell8 + 16]);
       v0_of[cell8] = v0_both;
     }
-    for (s32 cell9 = 0; cell9 < 32; cell9++) {
-      const f32 v0_both = combine0(v0_of[cell9], v0_of[cell9 + 32]);
+    for (s32 cell9 = 0; cell9 < 8; cell9++) {
+      const f32 v0_both = combine0(v0_of[cell9], v0_of[cell9 + 8]);
       v0_of[cell9] = v0_both;
     }
-    for (s32 cell10 = 0; cell10 < 16; cell10++) {
-      const f32 v0_both = combine0(v0_of[cell10], v0_of[cell10 + 16]);
+    for (s32 cell10 = 0; cell10 < 4; cell10++) {
+      const f32 v0_both = combine0(v0_of[cell10], v0_of[cell10 + 4]);
       v0_of[cell10] = v0_both;
     }
-    for (s32 cell11 = 0; cell11 < 8; cell11++) {
-      const f32 v0_both = combine0(v0_of[cell11], v0_of[cell11 + 8]);
+    for (s32 cell11 = 0; cell11 < 2; cell11++) {
+      const f32 v0_both = combine0(v0_of[cell11], v0_of[cell11 + 2]);
       v0_of[cell11] = v0_both;
-    }
-    for (s32 cell12 = 0; cell12 < 4; cell12++) {
-      const f32 v0_both = combine0(v0_of[cell12], v0_of[cell12 + 4]);
-      v0_of[cell12] = v0_both;
-    }
-    for (s32 cell13 = 0; cell13 < 2; cell13++) {
-      const f32 v0_both = combine0(v0_of[cell13], v0_of[cell13 + 2]);
-      v0_of[cell13] = v0_both;
     }
     const f32 v0_both = combine0(v0_of[0], v0_of[1]);
     v0_of[0] = v0_both;
-    for (s32 cell14 = 0; cell14 < 128; cell14++) {
-      const f32 v1_both = combine0(v1_of[cell14], v1_of[cell14 + 128]);
+    for (s32 cell12 = 0; cell12 < 32; cell12++) {
+      const f32 v1_both = combine0(v1_of[cell12], v1_of[cell12 + 32]);
+      v1_of[cell12] = v1_both;
+    }
+    for (s32 cell13 = 0; cell13 < 16; cell13++) {
+      const f32 v1_both = combine0(v1_of[cell13], v1_of[cell13 + 16]);
+      v1_of[cell13] = v1_both;
+    }
+    for (s32 cell14 = 0; cell14 < 8; cell14++) {
+      const f32 v1_both = combine0(v1_of[cell14], v1_of[cell14 + 8]);
       v1_of[cell14] = v1_both;
     }
-    for (s32 cell15 = 0; cell15 < 64; cell15++) {
-      const f32 v1_both = combine0(v1_of[cell15], v1_of[cell15 + 64]);
+    for (s32 cell15 = 0; cell15 < 4; cell15++) {
+      const f32 v1_both = combine0(v1_of[cell15], v1_of[cell15 + 4]);
       v1_of[cell15] = v1_both;
     }
-    for (s32 cell16 = 0; cell16 < 32; cell16++) {
-      const f32 v1_both = combine0(v1_of[cell16], v1_of[cell16 + 32]);
+    for (s32 cell16 = 0; cell16 < 2; cell16++) {
+      const f32 v1_both = combine0(v1_of[cell16], v1_of[cell16 + 2]);
       v1_of[cell16] = v1_both;
-    }
-    for (s32 cell17 = 0; cell17 < 16; cell17++) {
-      const f32 v1_both = combine0(v1_of[cell17], v1_of[cell17 + 16]);
-      v1_of[cell17] = v1_both;
-    }
-    for (s32 cell18 = 0; cell18 < 8; cell18++) {
-      const f32 v1_both = combine0(v1_of[cell18], v1_of[cell18 + 8]);
-      v1_of[cell18] = v1_both;
-    }
-    for (s32 cell19 = 0; cell19 < 4; cell19++) {
-      const f32 v1_both = combine0(v1_of[cell19], v1_of[cell19 + 4]);
-      v1_of[cell19] = v1_both;
-    }
-    for (s32 cell20 = 0; cell20 < 2; cell20++) {
-      const f32 v1_both = combine0(v1_of[cell20], v1_of[cell20 + 2]);
-      v1_of[cell20] = v1_both;
     }
     const f32 v1_both = combine0(v1_of[0], v1_of[1]);
     v1_of[0] = v1_both;
     #pragma GCC ivdep
-    for (s32 th_x = 0; th_x < 256; th_x++) {
+    for (s32 th_x = 0; th_x < 64; th_x++) {
       const f32 v0 = v0_of[th_x];
       const f32 v1 = v1_of[th_x];
       if (th_x <= 0) {

@@ -1,4 +1,4 @@
-// fused: reduction emitter, 512 blocks of 256 threads
+// fused: reduction emitter, 256 blocks of 64 threads
 
 #define abs_f32 __builtin_fabsf
 typedef float f32;
@@ -27,20 +27,20 @@ static inline f32 combine0(f32 a0, f32 b0) {
 
 static void reduction_reduce_blocks(const u16 *restrict p0, f32 *restrict o0, f32 *restrict w0, u32 *restrict w1, s64 first_block, s64 last_block) {
   for (s64 block = first_block; block < last_block; block++) {
-    const s32 bl_x = block % 512;
+    const s32 bl_x = block % 256;
     __attribute__((aligned(64))) u32 last1[1];
-    __attribute__((aligned(64))) f32 v0_of[256];
+    __attribute__((aligned(64))) f32 v0_of[64];
     #pragma GCC ivdep
-    for (s32 th_x = 0; th_x < 256; th_x++) {
+    for (s32 th_x = 0; th_x < 64; th_x++) {
       f32 v0 = (-inf_f32);
       v0_of[th_x] = v0;
     }
-    for (s32 step2 = 0; step2 < 11; step2++) {
+    for (s32 step2 = 0; step2 < 91; step2++) {
       #pragma GCC ivdep
-      for (s32 th_x = 0; th_x < 256; th_x++) {
+      for (s32 th_x = 0; th_x < 64; th_x++) {
         f32 v0 = v0_of[th_x];
-        const s32 j3 = th_x + bl_x * 256 + step2 * 131072;
-        const u16 v4 = p0[th_x + bl_x * 256 + step2 * 131072];
+        const s32 j3 = th_x + bl_x * 64 + step2 * 16384;
+        const u16 v4 = p0[th_x + bl_x * 64 + step2 * 16384];
         const f32 v5 = decode_bf16(v4);
         const f32 v6 = abs_f32(v5);
         const f32 v7 = maximum_f32(v0, v6);
@@ -49,11 +49,11 @@ static void reduction_reduce_blocks(const u16 *restrict p0, f32 *restrict o0, f3
       }
     }
     #pragma GCC ivdep
-    for (s32 th_x = 0; th_x < 256; th_x++) {
+    for (s32 th_x = 0; th_x < 64; th_x++) {
       f32 v0 = v0_of[th_x];
-      if (th_x + bl_x * 256 + 1441792 <= 1500000) {
-        const s32 j3_1 = th_x + bl_x * 256 + 1441792;
-        const u16 v4_1 = p0[th_x + bl_x * 256 + 1441792];
+      if (th_x + bl_x * 64 + 1490944 <= 1500000) {
+        const s32 j3_1 = th_x + bl_x * 64 + 1490944;
+        const u16 v4_1 = p0[th_x + bl_x * 64 + 1490944];
         const f32 v5_1 = decode_bf16(v4_1);
         const f32 v6_1 = abs_f32(v5_1);
         const f32 v7_1 = maximum_f32(v0, v6_1);
@@ -61,38 +61,30 @@ static void reduction_reduce_blocks(const u16 *restrict p0, f32 *restrict o0, f3
       }
       v0_of[th_x] = v0;
     }
-    for (s32 cell10 = 0; cell10 < 128; cell10++) {
-      const f32 v0_both = combine0(v0_of[cell10], v0_of[cell10 + 128]);
+    for (s32 cell10 = 0; cell10 < 32; cell10++) {
+      const f32 v0_both = combine0(v0_of[cell10], v0_of[cell10 + 32]);
       v0_of[cell10] = v0_both;
     }
-    for (s32 cell11 = 0; cell11 < 64; cell11++) {
-      const f32 v0_both = combine0(v0_of[cell11], v0_of[cell11 + 64]);
+    for (s32 cell11 = 0; cell11 < 16; cell11++) {
+      const f32 v0_both = combine0(v0_of[cell11], v0_of[cell11 + 16]);
       v0_of[cell11] = v0_both;
     }
-    for (s32 cell12 = 0; cell12 < 32; cell12++) {
-      const f32 v0_both = combine0(v0_of[cell12], v0_of[cell12 + 32]);
+    for (s32 cell12 = 0; cell12 < 8; cell12++) {
+      const f32 v0_both = combine0(v0_of[cell12], v0_of[cell12 + 8]);
       v0_of[cell12] = v0_both;
     }
-    for (s32 cell13 = 0; cell13 < 16; cell13++) {
-      const f32 v0_both = combine0(v0_of[cell13], v0_of[cell13 + 16]);
+    for (s32 cell13 = 0; cell13 < 4; cell13++) {
+      const f32 v0_both = combine0(v0_of[cell13], v0_of[cell13 + 4]);
       v0_of[cell13] = v0_both;
     }
-    for (s32 cell14 = 0; cell14 < 8; cell14++) {
-      const f32 v0_both = combine0(v0_of[cell14], v0_of[cell14 + 8]);
+    for (s32 cell14 = 0; cell14 < 2; cell14++) {
+      const f32 v0_both = combine0(v0_of[cell14], v0_of[cell14 + 2]);
       v0_of[cell14] = v0_both;
-    }
-    for (s32 cell15 = 0; cell15 < 4; cell15++) {
-      const f32 v0_both = combine0(v0_of[cell15], v0_of[cell15 + 4]);
-      v0_of[cell15] = v0_both;
-    }
-    for (s32 cell16 = 0; cell16 < 2; cell16++) {
-      const f32 v0_both = combine0(v0_of[cell16], v0_of[cell16 + 2]);
-      v0_of[cell16] = v0_both;
     }
     const f32 v0_both = combine0(v0_of[0], v0_of[1]);
     v0_of[0] = v0_both;
     #pragma GCC ivdep
-    for (s32 th_x = 0; th_x < 256; th_x++) {
+    for (s32 th_x = 0; th_x < 64; th_x++) {
       const f32 v0 = v0_of[th_x];
       if (th_x <= 0) {
         w0[bl_x] = v0;
@@ -103,10 +95,10 @@ static void reduction_reduce_blocks(const u16 *restrict p0, f32 *restrict o0, f3
       const u32 arrived8 = __atomic_fetch_add(w1, 1u, __ATOMIC_ACQ_REL);
       last1[0] = arrived8;
     }
-    if (last1[0] == 511u) {
+    if (last1[0] == 255u) {
       __atomic_thread_fence(__ATOMIC_SEQ_CST);
       #pragma GCC ivdep
-      for (s32 th_x = 0; th_x < 256; th_x++) {
+      for (s32 th_x = 0; th_x < 64; th_x++) {
         f32 v0 = v0_of[th_x];
         if (th_x <= 0) {
           w1[0] = 0u;
@@ -114,48 +106,40 @@ static void reduction_reduce_blocks(const u16 *restrict p0, f32 *restrict o0, f3
         v0 = (-inf_f32);
         v0_of[th_x] = v0;
       }
-      for (s32 step9 = 0; step9 < 2; step9++) {
+      for (s32 step9 = 0; step9 < 4; step9++) {
         #pragma GCC ivdep
-        for (s32 th_x = 0; th_x < 256; th_x++) {
+        for (s32 th_x = 0; th_x < 64; th_x++) {
           f32 v0 = v0_of[th_x];
-          const f32 v10 = w0[th_x + step9 * 256];
+          const f32 v10 = w0[th_x + step9 * 64];
           const f32 v11 = maximum_f32(v0, v10);
           v0 = v11;
           v0_of[th_x] = v0;
         }
       }
-      for (s32 cell17 = 0; cell17 < 128; cell17++) {
-        const f32 v0_both = combine0(v0_of[cell17], v0_of[cell17 + 128]);
+      for (s32 cell15 = 0; cell15 < 32; cell15++) {
+        const f32 v0_both = combine0(v0_of[cell15], v0_of[cell15 + 32]);
+        v0_of[cell15] = v0_both;
+      }
+      for (s32 cell16 = 0; cell16 < 16; cell16++) {
+        const f32 v0_both = combine0(v0_of[cell16], v0_of[cell16 + 16]);
+        v0_of[cell16] = v0_both;
+      }
+      for (s32 cell17 = 0; cell17 < 8; cell17++) {
+        const f32 v0_both = combine0(v0_of[cell17], v0_of[cell17 + 8]);
         v0_of[cell17] = v0_both;
       }
-      for (s32 cell18 = 0; cell18 < 64; cell18++) {
-        const f32 v0_both = combine0(v0_of[cell18], v0_of[cell18 + 64]);
+      for (s32 cell18 = 0; cell18 < 4; cell18++) {
+        const f32 v0_both = combine0(v0_of[cell18], v0_of[cell18 + 4]);
         v0_of[cell18] = v0_both;
       }
-      for (s32 cell19 = 0; cell19 < 32; cell19++) {
-        const f32 v0_both = combine0(v0_of[cell19], v0_of[cell19 + 32]);
+      for (s32 cell19 = 0; cell19 < 2; cell19++) {
+        const f32 v0_both = combine0(v0_of[cell19], v0_of[cell19 + 2]);
         v0_of[cell19] = v0_both;
-      }
-      for (s32 cell20 = 0; cell20 < 16; cell20++) {
-        const f32 v0_both = combine0(v0_of[cell20], v0_of[cell20 + 16]);
-        v0_of[cell20] = v0_both;
-      }
-      for (s32 cell21 = 0; cell21 < 8; cell21++) {
-        const f32 v0_both = combine0(v0_of[cell21], v0_of[cell21 + 8]);
-        v0_of[cell21] = v0_both;
-      }
-      for (s32 cell22 = 0; cell22 < 4; cell22++) {
-        const f32 v0_both = combine0(v0_of[cell22], v0_of[cell22 + 4]);
-        v0_of[cell22] = v0_both;
-      }
-      for (s32 cell23 = 0; cell23 < 2; cell23++) {
-        const f32 v0_both = combine0(v0_of[cell23], v0_of[cell23 + 2]);
-        v0_of[cell23] = v0_both;
       }
       const f32 v0_both = combine0(v0_of[0], v0_of[1]);
       v0_of[0] = v0_both;
       #pragma GCC ivdep
-      for (s32 th_x = 0; th_x < 256; th_x++) {
+      for (s32 th_x = 0; th_x < 64; th_x++) {
         const f32 v0 = v0_of[th_x];
         if (th_x <= 0) {
           const f32 v12 = maximum_f32(0.0f, v0);

@@ -1,4 +1,4 @@
-// fused: reduction emitter, 512 blocks of 192 threads
+// fused: reduction emitter, 256 blocks of 48 threads
 
 typedef float f32;
 typedef int s32;
@@ -13,55 +13,47 @@ static inline f32 combine0(f32 a0, f32 b0) {
 
 static void reduction_reduce_blocks(const f32 *restrict p0, f32 *restrict o0, f32 *restrict w0, u32 *restrict w1, s64 first_block, s64 last_block) {
   for (s64 block = first_block; block < last_block; block++) {
-    const s32 bl_x = block % 512;
+    const s32 bl_x = block % 256;
     __attribute__((aligned(64))) u32 last1[1];
-    __attribute__((aligned(64))) f32 v0_of[192];
-    for (s32 th_y = 0; th_y < 8; th_y++) {
+    __attribute__((aligned(64))) f32 v0_of[48];
+    for (s32 th_y = 0; th_y < 2; th_y++) {
       #pragma GCC ivdep
       for (s32 th_x = 0; th_x < 24; th_x++) {
         f32 v0 = (-0.0f);
         v0_of[th_x + th_y * 24] = v0;
       }
     }
-    for (s32 step2 = 0; step2 < 24; step2++) {
-      for (s32 th_y = 0; th_y < 8; th_y++) {
+    for (s32 step2 = 0; step2 < 195; step2++) {
+      for (s32 th_y = 0; th_y < 2; th_y++) {
         #pragma GCC ivdep
         for (s32 th_x = 0; th_x < 24; th_x++) {
           f32 v0 = v0_of[th_x + th_y * 24];
-          const s32 j3 = th_y + bl_x * 8 + step2 * 4096;
-          const f32 v4 = p0[th_x + th_y * 24 + bl_x * 192 + step2 * 98304];
+          const s32 j3 = th_y + bl_x * 2 + step2 * 512;
+          const f32 v4 = p0[th_x + th_y * 24 + bl_x * 48 + step2 * 12288];
           const f32 v5 = v0 + v4;
           v0 = v5;
           v0_of[th_x + th_y * 24] = v0;
         }
       }
     }
-    for (s32 th_y = 0; th_y < 8; th_y++) {
+    for (s32 th_y = 0; th_y < 2; th_y++) {
       #pragma GCC ivdep
       for (s32 th_x = 0; th_x < 24; th_x++) {
         f32 v0 = v0_of[th_x + th_y * 24];
-        if (th_y + bl_x * 8 + 98304 <= 99999) {
-          const s32 j3_1 = th_y + bl_x * 8 + 98304;
-          const f32 v4_1 = p0[th_x + th_y * 24 + bl_x * 192 + 2359296];
+        if (th_y + bl_x * 2 + 99840 <= 99999) {
+          const s32 j3_1 = th_y + bl_x * 2 + 99840;
+          const f32 v4_1 = p0[th_x + th_y * 24 + bl_x * 48 + 2396160];
           const f32 v5_1 = v0 + v4_1;
           v0 = v5_1;
         }
         v0_of[th_x + th_y * 24] = v0;
       }
     }
-    for (s32 cell10 = 0; cell10 < 96; cell10++) {
-      const f32 v0_both = combine0(v0_of[cell10], v0_of[cell10 + 96]);
+    for (s32 cell10 = 0; cell10 < 24; cell10++) {
+      const f32 v0_both = combine0(v0_of[cell10], v0_of[cell10 + 24]);
       v0_of[cell10] = v0_both;
     }
-    for (s32 cell11 = 0; cell11 < 48; cell11++) {
-      const f32 v0_both = combine0(v0_of[cell11], v0_of[cell11 + 48]);
-      v0_of[cell11] = v0_both;
-    }
-    for (s32 cell12 = 0; cell12 < 24; cell12++) {
-      const f32 v0_both = combine0(v0_of[cell12], v0_of[cell12 + 24]);
-      v0_of[cell12] = v0_both;
-    }
-    for (s32 th_y = 0; th_y < 8; th_y++) {
+    for (s32 th_y = 0; th_y < 2; th_y++) {
       #pragma GCC ivdep
       for (s32 th_x = 0; th_x < 24; th_x++) {
         const f32 v0 = v0_of[th_x + th_y * 24];
@@ -71,7 +63,7 @@ static void reduction_reduce_blocks(const f32 *restrict p0, f32 *restrict o0, f3
       }
     }
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    for (s32 th_y = 0; th_y < 8; th_y++) {
+    for (s32 th_y = 0; th_y < 2; th_y++) {
       for (s32 th_x = 0; th_x < 24; th_x++) {
         if (th_x + th_y * 24 <= 0) {
           const u32 arrived6 = __atomic_fetch_add(w1, 1u, __ATOMIC_ACQ_REL);
@@ -79,9 +71,9 @@ static void reduction_reduce_blocks(const f32 *restrict p0, f32 *restrict o0, f3
         }
       }
     }
-    if (last1[0] == 511u) {
+    if (last1[0] == 255u) {
       __atomic_thread_fence(__ATOMIC_SEQ_CST);
-      for (s32 th_y = 0; th_y < 8; th_y++) {
+      for (s32 th_y = 0; th_y < 2; th_y++) {
         #pragma GCC ivdep
         for (s32 th_x = 0; th_x < 24; th_x++) {
           f32 v0 = v0_of[th_x + th_y * 24];
@@ -92,31 +84,23 @@ static void reduction_reduce_blocks(const f32 *restrict p0, f32 *restrict o0, f3
           v0_of[th_x + th_y * 24] = v0;
         }
       }
-      for (s32 step7 = 0; step7 < 64; step7++) {
-        for (s32 th_y = 0; th_y < 8; th_y++) {
+      for (s32 step7 = 0; step7 < 128; step7++) {
+        for (s32 th_y = 0; th_y < 2; th_y++) {
           #pragma GCC ivdep
           for (s32 th_x = 0; th_x < 24; th_x++) {
             f32 v0 = v0_of[th_x + th_y * 24];
-            const f32 v8 = w0[th_x + th_y * 24 + step7 * 192];
+            const f32 v8 = w0[th_x + th_y * 24 + step7 * 48];
             const f32 v9 = v0 + v8;
             v0 = v9;
             v0_of[th_x + th_y * 24] = v0;
           }
         }
       }
-      for (s32 cell13 = 0; cell13 < 96; cell13++) {
-        const f32 v0_both = combine0(v0_of[cell13], v0_of[cell13 + 96]);
-        v0_of[cell13] = v0_both;
+      for (s32 cell11 = 0; cell11 < 24; cell11++) {
+        const f32 v0_both = combine0(v0_of[cell11], v0_of[cell11 + 24]);
+        v0_of[cell11] = v0_both;
       }
-      for (s32 cell14 = 0; cell14 < 48; cell14++) {
-        const f32 v0_both = combine0(v0_of[cell14], v0_of[cell14 + 48]);
-        v0_of[cell14] = v0_both;
-      }
-      for (s32 cell15 = 0; cell15 < 24; cell15++) {
-        const f32 v0_both = combine0(v0_of[cell15], v0_of[cell15 + 24]);
-        v0_of[cell15] = v0_both;
-      }
-      for (s32 th_y = 0; th_y < 8; th_y++) {
+      for (s32 th_y = 0; th_y < 2; th_y++) {
         #pragma GCC ivdep
         for (s32 th_x = 0; th_x < 24; th_x++) {
           const f32 v0 = v0_of[th_x + th_y * 24];

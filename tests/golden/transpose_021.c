@@ -2,30 +2,34 @@
 
 #define abs_f32 __builtin_fabsf
 typedef float f32;
-typedef double f64;
-#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
-#define mul_add_f64(a, b, c) __builtin_fma(a, b, c)
-#else
-#define mul_add_f64(a, b, c) ((a) * (b) + (c))
-#endif
-typedef unsigned long long u64;
 typedef int s32;
+typedef struct { f32 p; s32 n; } exp_terms;
+typedef unsigned int u32;
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+#define mul_add_f32(a, b, c) __builtin_fmaf(a, b, c)
+#else
+#define mul_add_f32(a, b, c) ((a) * (b) + (c))
+#endif
 typedef long long s64;
 
-static inline f64 float_f64(u64 x) { f64 y; __builtin_memcpy(&y, &x, sizeof y); return y; }
+static inline u32 bits_f32(f32 x) { u32 y; __builtin_memcpy(&y, &x, sizeof y); return y; }
 
-static inline u64 bits_f64(f64 x) { u64 y; __builtin_memcpy(&y, &x, sizeof y); return y; }
-
-static inline f64 exp_wide(f64 x) {  // |x| < 700
-  f64 shifted = mul_add_f64(x, 1.4426950408889634, 6755399441055744.0), n = shifted - 6755399441055744.0;
-  f64 r = mul_add_f64(n, -0.6931471805599453, x), scale = float_f64((bits_f64(shifted) + 1023) << 52);
-  f64 p = r * mul_add_f64(mul_add_f64(mul_add_f64(mul_add_f64(mul_add_f64(mul_add_f64(mul_add_f64(mul_add_f64(mul_add_f64(2.755731922398589e-07, r, 2.7557319223985893e-06), r, 2.48015873015873e-05), r, 0.0001984126984126984), r, 0.001388888888888889), r, 0.008333333333333333), r, 0.041666666666666664), r, 0.16666666666666666), r, 0.5), r, 1.0);
-  return mul_add_f64(scale, p, scale);
+static inline exp_terms exp_terms_of(f32 x) {  // |x| < 120
+  f32 shifted = mul_add_f32(x, 1.44269504f, 12582912.0f), n = shifted - 12582912.0f;
+  f32 r = mul_add_f32(n, -1.42860677e-06f, mul_add_f32(n, -0.693145751953125f, x));
+  exp_terms e = {mul_add_f32(r * r, mul_add_f32(mul_add_f32(mul_add_f32(mul_add_f32(0.001394667662680149f, r, 0.008369294926524162f), r, 0.04166625812649727f), r, 0.16666515171527863f), r, 0.5f), r), (s32)(bits_f32(shifted) - 0x4b400000u)};
+  return e;
 }
 
-static inline f64 limit_f64(f64 x, f64 bound) { return x < -bound ? -bound : x > bound ? bound : x; }  // NaN stays
+static inline f32 float_f32(u32 x) { f32 y; __builtin_memcpy(&y, &x, sizeof y); return y; }
 
-static inline f32 exp_f32(f32 x) { return (f32)exp_wide(limit_f64(x, 200)); }
+static inline f32 two_to(s32 n) { return float_f32((u32)(n + 127) << 23); }  // a normal number
+
+static inline f32 exp_f32(f32 x) {
+  exp_terms e = exp_terms_of(x < -105.0f ? -105.0f : x > 90.0f ? 90.0f : x);  // NaN stays
+  s32 half = e.n >> 1;
+  return (e.p + 1.0f) * two_to(half) * two_to(e.n - half);
+}
 
 static inline s32 maximum_s32(s32 a, s32 b) { return a > b ? a : b; }
 
@@ -43,16 +47,14 @@ static void transpose_transpose_blocks(const f32 *restrict p0, f32 *restrict o0,
         }
       }
     }
-    for (s32 th_y = 0; th_y < 8; th_y++) {
-      #pragma GCC ivdep
-      for (s32 th_x = 0; th_x < 32; th_x++) {
-        for (s32 r4 = 0; r4 < 4; r4++) {
-          if (th_y + r4 * 8 + (bl_x % 6) * 32 <= 169) {
-            const s32 j5 = th_y + r4 * 8 + (bl_x % 6) * 32;
-            const f32 v6 = tile0[th_x * 33 + th_y + r4 * 8];
-            const f32 v7 = abs_f32(v6);
-            o0[th_x + th_y * 160 + bl_x * 5120 + r4 * 1280 + (bl_x / 30) * 27040 - (bl_x / 6) * 30688] = v7;
-          }
+    for (s32 r4 = 0; r4 < 4; r4++) {
+      for (s32 th_y = 0; th_y < -maximum_s32(r4 * 4 + (bl_x % 6) * 16, 81) * 2 + 170; th_y++) {
+        #pragma GCC ivdep
+        for (s32 th_x = 0; th_x < 32; th_x++) {
+          const s32 j5 = th_y + r4 * 8 + (bl_x % 6) * 32;
+          const f32 v6 = tile0[th_x * 33 + th_y + r4 * 8];
+          const f32 v7 = abs_f32(v6);
+          o0[th_x + th_y * 160 + bl_x * 5120 + r4 * 1280 + (bl_x / 30) * 27040 - (bl_x / 6) * 30688] = v7;
         }
       }
     }

@@ -52,15 +52,13 @@ static void transpose_transpose_blocks(const u16 *restrict p0, u16 *restrict o0,
         }
       }
     }
-    for (s32 th_y = 0; th_y < 16; th_y++) {
-      #pragma GCC ivdep
-      for (s32 th_x = 0; th_x < 16; th_x++) {
-        for (s32 r9 = 0; r9 < 8; r9++) {
-          if (r9 * 8 + (th_y >> 1) <= 29) {
-            const s32 j10 = r9 * 8 + (th_y >> 1);
-            if (th_x + (th_y & 1) * 16 <= 14) {
-              const s32 j11 = th_x + (th_y & 1) * 16;
-              for (s32 vector_index12 = 0; vector_index12 < 2; vector_index12++) {
+    for (s32 r9 = 0; r9 < 8; r9++) {
+      for (s32 vector_index12 = 0; vector_index12 < 2; vector_index12++) {
+        for (s32 th_y = 0; th_y < 16; th_y++) {
+          #pragma GCC ivdep
+          for (s32 th_x = 0; th_x < 16; th_x++) {
+            if (r9 * 8 + (th_y >> 1) <= 29) {
+              if (th_x + (th_y & 1) * 16 <= 14) {
                 const u16 v13 = (u16)shr_logical_u32(tile0[th_x + r9 * 264 + ((th_y * 33) >> 1)], (u32)(vector_index12 * 16));
                 o0[th_x * 2 + th_y * 32 + bl_x * 30 + r9 * 3840 + vector_index12 + (th_y >> 1) * 416] = v13;
               }

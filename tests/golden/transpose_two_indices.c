@@ -45,10 +45,10 @@ static void transpose_transpose_blocks(const f32 *restrict p0, f32 *restrict o0,
         }
       }
     }
-    for (s32 th_y = 0; th_y < 8; th_y++) {
-      #pragma GCC ivdep
-      for (s32 th_x = 0; th_x < 32; th_x++) {
-        for (s32 r2 = 0; r2 < 4; r2++) {
+    for (s32 r2 = 0; r2 < 4; r2++) {
+      for (s32 th_y = 0; th_y < 8; th_y++) {
+        #pragma GCC ivdep
+        for (s32 th_x = 0; th_x < 32; th_x++) {
           const f32 v3 = tile0[th_x * 33 + th_y + r2 * 8];
           const f32 v0_3 = p0[th_x + th_y * 64 + bl_x * 2048 + r2 * 512 - (bl_x >> 1) * 4064];
           const f32 v1_4 = log_f32(v0_3);

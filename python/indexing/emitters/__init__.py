@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from inspect import signature
 from types import ModuleType
 
 from indexing.arguments import of_type, takes
-from indexing.emitters.heroes import concatenate, loop, reduction, rows, scatter, transpose, update_slice
+from indexing.emitters.heroes import concatenate, dot, loop, reduction, rows, scatter, transpose, update_slice
 from indexing.emitters.kernel import Dialect, Kernel, check_dialect
 from indexing.emitters.knob_space import KnobSpace
+from indexing.emitters.machine import Machine
 from indexing.emitters.targets import TARGETS
 from indexing.errors import UnsupportedOp
 from indexing.hlo import Computation, Instruction, Module, Program, entry_of
@@ -26,6 +27,7 @@ EMITTERS: tuple[ModuleType, ...] = (
     rows,
     reduction,
     concatenate,
+    dot,
     loop,
 )  # the first that matches makes the kernel
 
@@ -59,7 +61,12 @@ def emit_fused(computation: Computation, dialect: Dialect, **knobs: int | None) 
 def _plan(emitter: ModuleType, computation: Computation, dialect: Dialect, knobs: Mapping[str, int | None]) -> object:
     if not TARGETS[dialect].vector_bytes and "vector_width" in signature(emitter.plan).parameters:
         knobs = {"vector_width": 1, **knobs}  # the compiler makes vectors of neighbouring threads
-    return emitter.plan(computation, **knobs)
+    return emitter.plan(computation, **knobs, **_machine(emitter.plan, dialect))
+
+
+def _machine(function: Callable[..., object], dialect: Dialect) -> dict[str, Machine]:
+    """The target's machine as a keyword, for a function of an emitter that asks for it."""
+    return {"machine": TARGETS[dialect].machine} if "machine" in signature(function).parameters else {}
 
 
 def emitter_of(computation: Computation) -> ModuleType:
@@ -77,7 +84,8 @@ def knobs(fusion: Instruction | Computation | Module, dialect: Dialect = "cuda")
     check_dialect(dialect)
     computation = fused_computation(fusion)
     emitter = emitter_of(computation)
-    space: KnobSpace = emitter.knobs(computation, _plan(emitter, computation, dialect, {}))
+    default = _plan(emitter, computation, dialect, {})
+    space: KnobSpace = emitter.knobs(computation, default, **_machine(emitter.knobs, dialect))
     return space
 
 

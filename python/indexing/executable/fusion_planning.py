@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from indexing.executable.graph import Graph, Node, Ref, Tree, tree_refs
 from indexing.executable.row_groups import row_groups
+from indexing.hlo.layout import linearize, major_to_minor, physical_sizes
 from indexing.indexing_analysis.access import Access, AccessComposer
 from indexing.indexing_analysis.instructions import output_to_input
 from indexing.ops.op import leaves
@@ -24,7 +25,8 @@ from indexing.partitioner import MOVES_ELEMENTS_ONLY, has_one_index
 from indexing.work import COMPUTED_BY_UPDATES, MAX_REPETITION, element_count, element_work, work_once
 
 if TYPE_CHECKING:
-    from indexing.hlo import Computation, Instruction
+    from indexing._core import IndexingMap
+    from indexing.hlo import Computation, Instruction, Shape
     from indexing.ops.op import Indexing
 
 MAX_NODES = 256
@@ -232,6 +234,8 @@ class _FusionPlanner:
         evaluations = sum(a.reads for a in accesses)
         if not all(a.is_known for a in accesses) or not self._may_compute(fusion, node, accesses, evaluations):
             return False
+        if any(self._parts_columns(fusion, node, a) for a in accesses):
+            return False
         fusion.nodes.add(node)
         fusion.has_loop |= self._loops(node)
         fusion.accesses[node] = accesses
@@ -268,6 +272,17 @@ class _FusionPlanner:
             return False
         return fusion.work + evaluations <= MAX_REPETITION * (fusion.work_once + count)
 
+    def _parts_columns(self, fusion: PlannedFusion, node: Node, access: Access) -> bool:
+        """Whether the node moves apart in memory what the columns of a dot read side by side."""
+        if node.opcode not in MOVES_ELEMENTS_ONLY or not any(n.opcode == "dot" for n in fusion.nodes):
+            return False
+        operand = node.instruction.operands[0].shape
+        found = self._maps(node, 0)[0]
+        if operand.is_tuple or len(found) != 1 or distance(access.map, node.instruction.shape) != 1:
+            return False
+        read = self.composer.through(access, found[0], node, 0, operand.dimensions)
+        return read.is_known and distance(read.map, operand) > 1
+
     def _accesses(self, fusion: PlannedFusion, node: Node, user: Node) -> Iterator[Access]:
         """How `user` reads `node`, seen from the kernel's root."""
         outputs = range(len(leaves(user.instruction.shape)))
@@ -298,3 +313,16 @@ class _FusionPlanner:
         if found is None:
             found = self.maps[node, output] = output_to_input(node.instruction, output)
         return found
+
+
+def distance(read: IndexingMap, shape: Shape) -> int:
+    """How many elements of an array of `shape` lie between what neighbours in a map's last dimension read, at its start."""
+    if not read.dims or read.is_undefined or read.is_known_empty:
+        return 0
+    start = [v.interval.lower for v in (*read.dims, *read.ranges, *read.runtimes)]
+    if read.dims[-1].interval.upper == start[len(read.dims) - 1]:
+        return 0
+    beside = list(start)
+    beside[len(read.dims) - 1] += 1
+    place = linearize([read.results[d] for d in major_to_minor(shape)], physical_sizes(shape))
+    return abs(int(place.evaluate(beside)) - int(place.evaluate(start)))

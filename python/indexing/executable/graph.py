@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 from indexing.executable.prefix import prefix_in_parts
+from indexing.executable.products import dot_in_parts
 from indexing.ops.op import leaves
 from indexing.ops.registry import REGISTRY
 
@@ -119,7 +120,7 @@ def _inlined(instruction: Instruction, inlined: frozenset[Instruction]) -> Compu
     op = REGISTRY.get(instruction.opcode)
     if op is not None and op.expansion is not None:
         return op.expansion(instruction)
-    return prefix_in_parts(instruction)
+    return prefix_in_parts(instruction) or dot_in_parts(instruction)
 
 
 def _is_awaited(instruction: Instruction) -> bool:

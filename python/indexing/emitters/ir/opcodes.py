@@ -2,7 +2,7 @@
 
 Meaning is that of HLO's elementwise ops on the type: integers wrap; division by zero gives -1 (all ones if unsigned) and the
 remainder its dividend; shifts by the width or more give 0, arithmetic ones the sign; extrema propagate NaN and order -0
-below +0; float to integer saturates, NaN gives 0; floats are IEEE's, never contracted or reordered.
+below +0; float to integer saturates, NaN gives 0; floats are IEEE's, never reordered, and contracted in `mul_add` alone.
 """
 
 from __future__ import annotations
@@ -47,6 +47,7 @@ _TABLE = [
     *_same(REAL, 2, "maximum minimum"),
     *_same(NUMBER, 1, "neg sign"),
     Opcode("abs", 1, NUMBER, "real", "the magnitude; of a complex number its real modulus"),
+    *_same(FLOAT, 3, "mul_add", "mul_add(a, b, c) = a * b + c, rounded once or twice"),
     *_same(INTEGER, 3, "clamp", "clamp(low, x, high) = min(max(x, low), high)"),
     *_same(BITS, 2, "and or xor"),
     *_same(BITS, 1, "not"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from indexing.emitters.ir import nodes as ir
+from indexing.emitters.machine import GPU
 from indexing.emitters.targets.library import Definition, call_macro, function, library, macro, typedef
 from indexing.emitters.targets.library_complex import COMPLEX
 from indexing.emitters.targets.library_float import FLOAT
@@ -30,7 +31,7 @@ _MATH = (
     *("acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "ceil", "copysign", "cos", "cosh", "erf"),
     *("exp", "expm1", "floor", "hypot", "log", "log1p", "pow", "rsqrt", "sin", "sinh", "sqrt", "tan", "tanh", "trunc"),
 )
-_RENAMED = {"abs": "fabs", "rem": "fmod", "round_even": "rint", "round_away": "round"}
+_RENAMED = {"abs": "fabs", "mul_add": "fma", "rem": "fmod", "round_even": "rint", "round_away": "round"}
 
 
 def _words() -> Iterator[Definition]:
@@ -116,6 +117,7 @@ CUDA = Target(
     shared_bytes=48 * 1024,
     max_threads=1024,
     max_block=(1024, 1024, 64),
+    machine=GPU,
     max_grid=(2**31 - 1, 65535, 65535),
     entry=_entry,
     function="static __device__",

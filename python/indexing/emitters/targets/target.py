@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from indexing.emitters.ir import nodes as ir
+from indexing.emitters.machine import Machine
 from indexing.emitters.targets.library import Definition
 
 Dim3 = tuple[int, int, int]
@@ -49,6 +50,7 @@ class Target:
     shared_bytes: int  # what a block may have
     max_threads: int  # of a block
     max_block: Dim3
+    machine: Machine  # what runs it
     max_grid: Dim3
     entry: Callable[[ir.Kernel, tuple[Parameter, ...], frozenset[int]], Entry]
     function: str  # qualifiers of a function

@@ -177,40 +177,51 @@ def dot(ctx: ElementContext, instruction: Instruction, output: int, index: Index
     free_count = len(shapes[0]) - batch_count - len(sides[0][1])
     free = [index[batch_count : batch_count + free_count], index[batch_count + free_count :]]
 
-    def product(places: Sequence[SymbolicExpr]) -> Value:
+    def factors_at(places: Sequence[SymbolicExpr]) -> list[Value]:
         factors = []
         for k, (batch, contracting) in enumerate(sides):
             at = dict(zip(batch, index[:batch_count], strict=True)) | dict(zip(contracting, places, strict=True))
             rest = iter(free[k])
             full = tuple(at[d] if d in at else next(rest) for d in range(len(shapes[k])))
             factors.append(ctx.operand(instruction, k, full))
-        return multiplied(ctx, instruction, factors)
+        return factors
 
-    return accumulate(ctx, instruction, sizes, product)
+    return accumulate(ctx, instruction, sizes, factors_at)
 
 
 def multiplied(ctx: ElementContext, instruction: Instruction, factors: Sequence[Value]) -> Value:
     """The product in the result's type, unrounded."""
     kind = element_type(instruction.shape.element_type)
-    a, b = (convert_code(ctx, f, kind) if f.element_type != kind.name else f for f in factors)
-    return ctx.op("and" if kind.kind == "pred" else "mul", kind.compute_type, a, b)
+    return ctx.op("and" if kind.kind == "pred" else "mul", kind.compute_type, *_converted(ctx, kind, factors))
+
+
+def _converted(ctx: ElementContext, kind: ElementType, factors: Sequence[Value]) -> list[Value]:
+    return [convert_code(ctx, f, kind) if f.element_type != kind.name else f for f in factors]
 
 
 def accumulate(
     ctx: ElementContext,
     instruction: Instruction,
     sizes: Sequence[int],
-    product: Callable[[Sequence[SymbolicExpr]], Value],
+    factors_at: Callable[[Sequence[SymbolicExpr]], Sequence[Value]],
 ) -> Value:
-    """Sum of `product` over loops of `sizes`, in the result's type (f32 below f32)."""
+    """Sum of products of two factors over loops of `sizes`, in the result's type (f32 below f32)."""
     kind = element_type(instruction.shape.element_type)
     total = ctx.variable(kind.name, zero(ctx, kind.name))
 
     def add(places: Sequence[SymbolicExpr]) -> None:
-        ctx.assign(total, added(ctx, kind, total, product(places)))
+        ctx.assign(total, multiply_add(ctx, instruction, factors_at(places), total))
 
     _nest(ctx, sizes, add)
     return ctx.let(kind.name, total) if kind.is_narrow_float else total
+
+
+def multiply_add(ctx: ElementContext, instruction: Instruction, factors: Sequence[Value], total: Value) -> Value:
+    """`total` plus the product of the factors in the result's type, unrounded; of floats in one operation."""
+    kind = element_type(instruction.shape.element_type)
+    if kind.kind != "float":
+        return added(ctx, kind, total, multiplied(ctx, instruction, factors))
+    return ctx.op("mul_add", kind.compute_type, *_converted(ctx, kind, factors), total)
 
 
 def added(ctx: ElementContext, kind: ElementType, total: Value, term: Value) -> Value:
@@ -249,7 +260,7 @@ def convolution(ctx: ElementContext, instruction: Instruction, output: int, inde
         with ctx.when(conditions):
             inner = ctx.inside(tuple(at), lhs)
             factors = [ctx.operand(instruction, 0, inner), ctx.operand(instruction, 1, tuple(kernel))]
-            ctx.assign(total, added(ctx, kind, total, multiplied(ctx, instruction, factors)))
+            ctx.assign(total, multiply_add(ctx, instruction, factors, total))
         if conditions and kind.kind in ("float", "complex"):  # padding is zeros, and zero times infinity is a NaN
             with ctx.otherwise():
                 weight = ctx.operand(instruction, 1, tuple(kernel))

@@ -26,6 +26,7 @@ from indexing.emitters.heroes.reduction.plan import (
 )
 from indexing.emitters.knob_space import Condition, Knob, KnobSpace, Values, powers_of_two
 from indexing.emitters.launch import MAX_THREADS_PER_BLOCK, assembled, check_knob, entry_builder
+from indexing.emitters.machine import GPU, Machine
 from indexing.emitters.types import storage_bytes
 from indexing.emitters.vectors import WIDTHS, is_light, widest
 from indexing.errors import IndexingError
@@ -37,11 +38,8 @@ if TYPE_CHECKING:
 
 NAME = "reduction"
 WARP = 32
-COLUMNS = 32  # neighbouring vectors of columns of one block
-BLOCK = 256  # threads
 MIN_REDUCED = 4  # elements; fewer are better reduced by one thread
 LOADS = 4  # of a thread at least, before more threads, or more blocks, share the work
-WANTED_THREADS = 1 << 17  # half of what a large GPU holds: enough to keep its memory busy
 MAX_SPLITS = 1024
 WORTH_SPLITTING = 1 << 16  # elements
 
@@ -77,8 +75,9 @@ def plan(
     threads: int | None = None,
     vector_width: int | None = None,
     splits: int | None = None,
+    machine: Machine = GPU,
 ) -> ReductionPlan:
-    """Launch dimensions.
+    """Launch dimensions for a machine.
 
     Knobs: `threads`, a power of two up to 1024, at most as many as vectors of elements are reduced along the fastest
     reduced dimensions (row) or elements altogether (column): the threads of a block that reduce one row, or one column.
@@ -91,23 +90,23 @@ def plan(
     d = dimensions_of(found.first)
     width = _vector_width(computation, found, d) if vector_width is None else _checked_width(d, vector_width)
     shape = _row_plan if d.kind == "row" else _column_plan
-    threads, across = shape(d, width, threads)
+    threads, across = shape(d, width, threads, machine)
     unsplit = ReductionPlan(d, threads, across, width, 1)
     most = _most_splits(d, width, threads)
     if splits is None:
         launched = unsplit.tiles * threads * across
         loads = _steps(unsplit) * (1 if splits_outer(d, threads, width) or d.kind == "column" else d.outer)
-        wanted = WANTED_THREADS // launched if _is_worth_splitting(d) else 1
+        wanted = machine.wanted_threads // launched if _is_worth_splitting(d) else 1
         splits = power_of_two(min(wanted, loads // LOADS, most))
     check_knob("splits", splits, 1, most)
     return ReductionPlan(d, threads, across, width, splits)
 
 
-def knobs(computation: Computation, default: ReductionPlan) -> KnobSpace:
+def knobs(computation: Computation, default: ReductionPlan, machine: Machine = GPU) -> KnobSpace:
     """Names, legal values and defaults of the knobs, and what they ask of each other."""
     d = default.dimensions
     widths = tuple(w for w in WIDTHS if _is_width(d, w))
-    threads: dict[tuple[int, ...], Values] = {(w,): powers_of_two(_most_threads(d, w)) for w in widths}
+    threads: dict[tuple[int, ...], Values] = {(w,): powers_of_two(_most_threads(d, w, machine)) for w in widths}
     splits: dict[tuple[int, ...], Values] = {
         (w, t): range(1, _most_splits(d, w, t) + 1) for (w,), values in threads.items() for t in values
     }
@@ -167,42 +166,44 @@ def _checked_width(d: Dimensions, width: int) -> int:
     return width
 
 
-def _row_plan(d: Dimensions, width: int, threads: int | None) -> tuple[int, int]:
+def _row_plan(d: Dimensions, width: int, threads: int | None, machine: Machine) -> tuple[int, int]:
     """The threads of a row, and the rows of a block."""
     groups = ceil_div(d.fast, width)
-    most = _most_threads(d, width)
+    most = _most_threads(d, width, machine)
     if threads is None:
-        threads = min(max(power_of_two(groups // LOADS), min(WARP, most)), BLOCK)
-        limit = min(most, BLOCK) if _is_worth_splitting(d) else most
-        while threads < limit and d.rows * threads < WANTED_THREADS // 2:
+        threads = min(max(power_of_two(groups // LOADS), min(WARP, most)), machine.row_threads)
+        limit = min(most, machine.row_threads) if _is_worth_splitting(d) else most
+        while threads < limit and d.rows * threads < machine.wanted_threads // 2:
             threads *= 2
     chosen = checked_threads(threads, most)
-    return chosen, min(max(BLOCK // chosen, 1), power_of_two(d.rows))
+    return chosen, min(max(machine.block_size // chosen, 1), power_of_two(d.rows))
 
 
-def _most_threads(d: Dimensions, width: int) -> int:
+def _most_threads(d: Dimensions, width: int, machine: Machine) -> int:
     if d.kind == "row":
         return min(power_of_two(ceil_div(d.fast, width)), MAX_THREADS_PER_BLOCK)
-    return min(power_of_two(d.reduced), power_of_two(MAX_THREADS_PER_BLOCK // _columns_across(d.fast // width)))
+    across = _columns_across(d.fast // width, machine.columns)
+    return min(power_of_two(d.reduced), power_of_two(MAX_THREADS_PER_BLOCK // across))
 
 
-def _columns_across(groups: int) -> int:
+def _columns_across(groups: int, most: int) -> int:
     """The vectors of columns of a block: where there are many, spread evenly over the blocks, whole sectors each."""
-    if groups <= COLUMNS:
+    if groups <= most:
         return groups
-    even = ceil_div(groups, ceil_div(groups, COLUMNS))
-    return min(ceil_div(even, 8) * 8, COLUMNS)
+    even = ceil_div(groups, ceil_div(groups, most))
+    return min(ceil_div(even, 8) * 8, most)
 
 
-def _column_plan(d: Dimensions, width: int, threads: int | None) -> tuple[int, int]:
+def _column_plan(d: Dimensions, width: int, threads: int | None, machine: Machine) -> tuple[int, int]:
     """The threads of a column, and the vectors of columns of a block."""
     groups = d.fast // width
-    across = _columns_across(groups)
+    across = _columns_across(groups, machine.columns)
     tiles = d.rows // d.fast * ceil_div(groups, across)
-    most = _most_threads(d, width)
+    most = _most_threads(d, width, machine)
     if threads is None:
-        threads = min(most, power_of_two(max(BLOCK // across, 1)))
-        while threads < most and tiles * across * threads < WANTED_THREADS // 2 and not _is_worth_splitting(d):
+        threads = min(most, power_of_two(max(machine.block_size // across, 1)))
+        launched, wanted = tiles * across, machine.wanted_threads // 2
+        while threads < most and launched * threads < wanted and not _is_worth_splitting(d):
             threads *= 2
     return checked_threads(threads, most), across
 

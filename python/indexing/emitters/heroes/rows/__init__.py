@@ -19,6 +19,7 @@ from indexing.emitters.heroes.rows.space import RowSpace, row_space
 from indexing.emitters.kernel_builder import KernelBuilder
 from indexing.emitters.knob_space import Condition, Knob, KnobSpace, Values, powers_of_two
 from indexing.emitters.launch import MAX_THREADS_PER_BLOCK, assembled, check_knob, entry_builder
+from indexing.emitters.machine import GPU, Machine
 from indexing.emitters.types import storage_bytes
 from indexing.emitters.vectors import VECTOR_BYTES, WIDTHS, check_width, is_light
 from indexing.errors import IndexingError
@@ -29,9 +30,7 @@ if TYPE_CHECKING:
 
 NAME = "rows"
 WARP = 32
-BLOCK = 256  # threads
 VECTORS = 4  # of a thread at least, before more threads share a row
-WANTED_THREADS = 1 << 16  # a quarter of what a large GPU holds
 REGISTER_BYTES = 128  # of a thread, for what is kept: half of the registers that 1024 threads leave it
 MAX_REGISTER_BYTES = 255 * 4  # that a thread can have at all
 SHARED_BYTES = 40 * 1024  # of 48 that a block may have; reductions across warps take some
@@ -43,9 +42,14 @@ def matches(computation: Computation) -> bool:
 
 
 def plan(
-    computation: Computation, *, threads: int | None = None, vector_width: int | None = None, keep: int | None = None
+    computation: Computation,
+    *,
+    threads: int | None = None,
+    vector_width: int | None = None,
+    keep: int | None = None,
+    machine: Machine = GPU,
 ) -> RowsPlan:
-    """Launch dimensions.
+    """Launch dimensions for a machine.
 
     Knobs: `threads` of a row, a power of two up to 1024, at most as many as the row has vectors. `vector_width` 1, 2, 4, 8
     or 16 elements a load, which divide the fastest dimensions; 1 where these are not reduced. `keep` 2: what is needed
@@ -59,8 +63,8 @@ def plan(
         check_width(vector_width, d.fast if d.kind == "row" else 1)
         width = vector_width
     most = _most_threads(d, width)
-    chosen = _threads(d, width, most, held) if threads is None else checked_threads(threads, most)
-    across = _across(d, chosen)
+    chosen = _threads(d, width, most, held, machine) if threads is None else checked_threads(threads, most)
+    across = _across(d, chosen, machine)
     found = RowsPlan(d, chosen, across, width, "registers")
     if keep is not None:
         check_knob("keep", keep, 0, len(KEEPS) - 1)
@@ -85,7 +89,7 @@ def _in_shared(plan: RowsPlan, held: Kept) -> RowsPlan | None:
     return RowsPlan(plan.dimensions, plan.threads, across, plan.vector_width, "shared")
 
 
-def knobs(computation: Computation, default: RowsPlan) -> KnobSpace:
+def knobs(computation: Computation, default: RowsPlan, machine: Machine = GPU) -> KnobSpace:
     """Names, legal values and defaults of the knobs, and what they ask of each other.
 
     `keep` 2 is left out where a thread would keep more than registers hold.
@@ -95,7 +99,7 @@ def knobs(computation: Computation, default: RowsPlan) -> KnobSpace:
     threads: dict[tuple[int, ...], Values] = {(w,): powers_of_two(_most_threads(d, w)) for w in widths}
     held = kept(_space(computation), True)
     keeps: dict[tuple[int, ...], Values] = {
-        (w, t): _keeps(d, w, t, held) for (w,), values in threads.items() for t in values
+        (w, t): _keeps(d, w, t, held, machine) for (w,), values in threads.items() for t in values
     }
     return KnobSpace(
         NAME,
@@ -111,8 +115,8 @@ def knobs(computation: Computation, default: RowsPlan) -> KnobSpace:
     )
 
 
-def _keeps(d: Dimensions, width: int, threads: int, held: Kept) -> Values:
-    found = RowsPlan(d, threads, _across(d, threads), width, "registers")
+def _keeps(d: Dimensions, width: int, threads: int, held: Kept, machine: Machine) -> Values:
+    found = RowsPlan(d, threads, _across(d, threads, machine), width, "registers")
     may_hold = _elements(found) * held.bytes_at_once <= MAX_REGISTER_BYTES
     return (0, *((1,) if _in_shared(found, held) else ()), *((2,) if may_hold else ()))
 
@@ -121,9 +125,9 @@ def _most_threads(d: Dimensions, width: int) -> int:
     return min(power_of_two(d.reduced // width), MAX_THREADS_PER_BLOCK)
 
 
-def _across(d: Dimensions, threads: int) -> int:
+def _across(d: Dimensions, threads: int, machine: Machine) -> int:
     """The rows of a block."""
-    return min(max(BLOCK // threads, 1), power_of_two(d.rows if d.kind == "row" else d.fast))
+    return min(max(machine.block_size // threads, 1), power_of_two(d.rows if d.kind == "row" else d.fast))
 
 
 def _space(computation: Computation) -> RowSpace:
@@ -149,15 +153,15 @@ def _vector_width(computation: Computation, space: RowSpace, d: Dimensions) -> i
     return max(width, 1)
 
 
-def _threads(d: Dimensions, width: int, most: int, held: Kept) -> int:
+def _threads(d: Dimensions, width: int, most: int, held: Kept, machine: Machine) -> int:
     """Threads of a row: few, so that they need not wait for each other, unless they had to keep too much, or rows are few."""
     groups = ceil_div(d.reduced, width)
     if d.kind == "column":
         most = min(most, power_of_two(MAX_THREADS_PER_BLOCK // min(WARP, power_of_two(d.fast))))
-    threads = min(max(power_of_two(groups // VECTORS), min(WARP, most)), BLOCK, most)
+    threads = min(max(power_of_two(groups // VECTORS), min(WARP, most)), machine.row_threads, most)
     while threads < most and ceil_div(groups, threads) * width * held.bytes_at_once > REGISTER_BYTES:
         threads *= 2
-    while threads < most and d.rows * threads < WANTED_THREADS:
+    while threads < most and d.rows * threads < machine.wanted_threads // 2:
         threads *= 2
     return threads
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
@@ -95,18 +95,27 @@ class _Bounds:
     def taken_from(self, body: ir.Block, intervals: list[Interval]) -> ir.Block:
         """The body without the conditions around all of it that bounds can stand for; these are set.
 
-        Such conditions are of the kind `low <= thread + rest <= high`, where `rest` depends on no thread.
+        Such conditions are of the kind `low <= thread + rest <= high`, where `rest` depends on no thread. What only names
+        indices may stand in front of them.
         """
-        while len(body) == 1 and isinstance(body[0], ir.If) and not body[0].otherwise:
+        given: list[ir.LetIndex] = []
+        while body:
+            if isinstance(body[0], ir.LetIndex) and isinstance(body[0].value, SymbolicExpr):
+                given.append(body[0])
+                body = body[1:]
+                continue
+            if len(body) > 1 or not isinstance(body[0], ir.If) or body[0].otherwise:
+                break
             first, *others = body[0].conditions
-            if not isinstance(first, ir.Within) or not self._take(first, intervals):
+            if not isinstance(first, ir.Within) or not self._take(first, intervals, {s.variable for s in given}):
                 break
             body = (replace(body[0], conditions=tuple(others)),) if others else body[0].then
-        return body
+        return (*given, *body)
 
-    def _take(self, condition: ir.Within, intervals: list[Interval]) -> bool:
-        axes = [v for v in condition.expression.used_variables() if v in self.stop]
-        if len(axes) != 1:
+    def _take(self, condition: ir.Within, intervals: list[Interval], given: Container[int]) -> bool:
+        used = condition.expression.used_variables()
+        axes = [v for v in used if v in self.stop]
+        if len(axes) != 1 or any(v in given for v in used):
             return False
         (axis,) = axes
         rest = condition.expression - variable(axis)

@@ -112,7 +112,7 @@ class Uniformity:
         steps = [self._step(place, width) for place, width in self._places(loop)]
         if not steps:  # neighbouring threads have neighbouring cells of what each keeps
             return any(map(self._is_local, ir.statements(loop.body)))
-        return steps.count("side") > steps.count("apart")
+        return steps.count("side") >= max(steps.count("apart"), 1)
 
     def _is_local(self, s: ir.Statement) -> bool:
         """Whether a statement writes or reads a thread's own array."""

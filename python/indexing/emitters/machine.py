@@ -1,0 +1,26 @@
+"""What plans ask of the machines that run a target's kernels: how much makes them busy, and how wide teams are best."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """Numbers of a kind of machine.
+
+    `wanted_threads` keep it busy; a row is shared by `row_threads` at first, a block has `block_size` where rows are
+    short; a block takes up to `columns` neighbouring columns (or vectors of them).
+    """
+
+    wanted_threads: int
+    row_threads: int
+    block_size: int
+    columns: int
+
+
+GPU = Machine(wanted_threads=1 << 17, row_threads=256, block_size=256, columns=32)  # half of what a large one holds
+
+# A block's threads are a loop of one core: enough for vectors, few enough that their accumulators stay near, and long
+# stretches of memory one after another.
+CORES = Machine(wanted_threads=1 << 14, row_threads=64, block_size=64, columns=1024)

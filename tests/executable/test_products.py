@@ -1,0 +1,62 @@
+"""Products of matrices in programs: what is transposed first, what becomes a reduction of rows, what stays."""
+
+import numpy as np
+import pytest
+
+import indexing as ix
+from kernels import compiled
+
+PLAIN = "lhs_contracting_dims={1}, rhs_contracting_dims={0}"
+LAST = "lhs_contracting_dims={1}, rhs_contracting_dims={1}"
+
+
+def program(left: str, right: str, out: str, numbers: str, kind: str = "f32") -> str:
+    return f"""ENTRY product {{
+      x = {kind}[{left}] parameter(0)
+      y = {kind}[{right}] parameter(1)
+      ROOT d = {kind}[{out}] dot(x, y), {numbers}
+    }}"""
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "out", "numbers", "emitters"),
+    [
+        ("40,24", "24,32", "40,32", PLAIN, ["dot"]),
+        ("40,24", "32,24", "40,32", LAST, ["transpose", "dot"]),
+        ("40,24", "24", "40", PLAIN, ["reduction"]),
+        ("40,24", "8,24", "40,8", LAST, ["reduction"]),
+        ("2,24", "50,24", "2,50", LAST, ["reduction"]),
+        ("24", "24", "", "lhs_contracting_dims={0}, rhs_contracting_dims={0}", ["reduction"]),
+        ("3,20,16", "3,30,16", "3,20,30", "lhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_batch_dims={0}, rhs_contracting_dims={2}", ["transpose", "dot"]),
+        ("3,20,16", "3,16", "3,20", "lhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_batch_dims={0}, rhs_contracting_dims={1}", ["reduction"]),
+        ("40,24", "24,8", "40,8", PLAIN, ["loop"]),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("kind", ["f32", "bf16"])
+def test_kernels_of_products(left: str, right: str, out: str, numbers: str, emitters: list[str], kind: str) -> None:
+    executable = compiled(program(left, right, out, numbers, kind))
+    assert [k.emitter for k in executable.kernels] == emitters
+
+
+def test_a_transpose_that_columns_need_is_a_kernel_of_its_own() -> None:
+    text = """ENTRY product {
+      x = f32[40,24] parameter(0)
+      y = f32[32,24] parameter(1)
+      t = f32[24,32] transpose(y), dimensions={1,0}
+      e = f32[24,32] exponential(t)
+      ROOT d = f32[40,32] dot(x, e), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+    }"""
+    assert [k.emitter for k in compiled(text).kernels] == ["transpose", "dot"]
+    left = text.replace(
+        "x = f32[40,24] parameter(0)", "p = f32[24,40] parameter(0)\n x = f32[40,24] transpose(p), dimensions={1,0}"
+    )
+    assert [k.emitter for k in compiled(left).kernels] == ["transpose", "dot"]
+
+
+def test_integers_stay_as_they_are() -> None:
+    text = program("6,8", "8", "6", PLAIN, "s32")
+    x, y = np.arange(48, dtype=np.int32).reshape(6, 8), np.arange(8, dtype=np.int32)
+    executable = compiled(text)
+    assert [k.emitter for k in executable.kernels] == ["loop"]
+    np.testing.assert_array_equal(executable(x, y), x @ y)
+    assert ix.evaluate(ix.hlo.parse(text), x, y).tolist() == (x @ y).tolist()
