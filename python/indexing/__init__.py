@@ -68,6 +68,9 @@ if TYPE_CHECKING:
     from indexing.partitioner import partition as partition
     from indexing.reference.evaluation import evaluate as evaluate
     from indexing.reference.evaluation import evaluate_replicas as evaluate_replicas
+    from indexing.tune.machine import Machine as Machine
+    from indexing.tune.prediction import Predictions as Predictions
+    from indexing.tune.prediction import predict as predict
 else:
     _load_later(
         __name__,
@@ -89,5 +92,7 @@ else:
             "indexing.indexing_analysis.programs": "ProgramMaps maps",
             "indexing.partitioner": "Epilogue PartitionedComputation Subgraph partition",
             "indexing.reference.evaluation": "evaluate evaluate_replicas",
+            "indexing.tune.machine": "Machine",
+            "indexing.tune.prediction": "Predictions predict",
         },
     )

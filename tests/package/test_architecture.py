@@ -30,6 +30,7 @@ MAY_IMPORT = {
     "runtime": {"errors", "extras", "emitters"},
     "executable": BELOW_EMIT | {"emitters", "reference", "runtime"},
     "show": BELOW_EMIT,
+    "tune": BELOW_EMIT | {"emitters", "analysis", "runtime", "executable", "extras", "reference"},
     "cli": BELOW_EMIT | {"emitters", "analysis", "convert", "runtime", "executable", "reference", "show", "__init__"},
     "__main__": {"cli"},
 }

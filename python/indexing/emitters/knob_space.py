@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 from random import Random
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from indexing.arguments import integer
 from indexing.errors import IndexingError
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 Values: TypeAlias = "range | tuple[int, ...]"
 #: Plans, a column of values for each knob.
 Columns: TypeAlias = "dict[str, NDArray[np.int64]]"
+#: What a knob changes: what threads do ("kernel"); of a launch in one dimension the threads of a block ("block") or the most
+#: blocks ("grid"); how many blocks share a result ("splits").
+Effect: TypeAlias = Literal["kernel", "block", "grid", "splits"]
 MAX_CHOICES = 16  # of a knob, in a grid
 
 
@@ -29,6 +32,7 @@ class Knob:
     name: str
     values: Values
     default: int
+    effect: Effect = "kernel"
 
     @property
     def choices(self) -> tuple[int, ...]:

@@ -66,7 +66,7 @@ def linear_knobs(default: LinearPlan, divides: int) -> tuple[Knob, Knob]:
     least = max(-(-prod(default.sizes) // MAX_GRID[0]), 1)
     widths = tuple(w for w in WIDTHS if divides % w == 0)
     return (
-        Knob("block_size", range(least, MAX_THREADS_PER_BLOCK + 1), default.block_size),
+        Knob("block_size", range(least, MAX_THREADS_PER_BLOCK + 1), default.block_size, "block"),
         Knob("vector_width", widths, default.vector_width),
     )
 

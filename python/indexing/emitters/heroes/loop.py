@@ -106,9 +106,9 @@ def knobs(computation: Computation, default: LoopPlan) -> KnobSpace:
     return KnobSpace(
         NAME,
         (
-            Knob("block_size", range(1, MAX_THREADS_PER_BLOCK + 1), default.block_size),
+            Knob("block_size", range(1, MAX_THREADS_PER_BLOCK + 1), default.block_size, "block"),
             Knob("vector_width", widths, default.vector_width),
-            Knob("max_blocks", range(1, MAX_GRID[0] + 1), MAX_GRID[0]),
+            Knob("max_blocks", range(1, MAX_GRID[0] + 1), MAX_GRID[0], "grid"),
         ),
     )
 

@@ -115,7 +115,7 @@ def knobs(computation: Computation, default: ReductionPlan, machine: Machine = G
         (
             Knob("vector_width", widths, default.vector_width),
             Knob("threads", max(threads.values(), key=len), default.threads),
-            Knob("splits", max(splits.values(), key=len), default.splits),
+            Knob("splits", max(splits.values(), key=len), default.splits, "splits"),
         ),
         (
             Condition("threads", ("vector_width",), threads),

@@ -1,0 +1,1 @@
+"""Which plan of a kernel is fast: predictions of many plans, searches by measurement, and what they ask of a device."""

@@ -1,0 +1,219 @@
+"""What plans of a fusion's kernel move, compute and hold, and how long a model says that they take: many plans at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from indexing._core import predict_times
+from indexing.analysis.device import H100, Device
+from indexing.arguments import of_type, takes
+from indexing.emitters import fused_computation, knobs
+from indexing.emitters.types import storage_bytes
+from indexing.errors import IndexingError
+from indexing.hlo import Computation, Instruction, Module
+from indexing.lazy import np
+from indexing.tune.accesses import KernelTraffic, kernel_traffic
+from indexing.tune.machine import Machine, machine_of
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from indexing.emitters.knob_space import Columns, KnobSpace
+    from indexing.tune.machine import DeviceLike
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["Predictions", "predict"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Predictions:
+    """Arrays with an element for each plan; `plans` are the columns that were asked for, all knobs among them.
+
+    `sectors` of global memory that the warps' `instructions` move, `bytes` of these, `memory_bytes` that device memory moves,
+    `passes` over the banks of shared memory, `conflicts` those among them that bank conflicts cost; `operations` on elements;
+    `occupancy` of a processor's threads, `waves` of blocks, `time` in seconds. `exact` where the sectors are counted, and not
+    sampled or assumed.
+    """
+
+    plans: Columns
+    machine: Machine
+    emitter: str
+    blocks: Floats
+    threads: Floats
+    registers: Floats
+    shared_bytes: Floats
+    instructions: Floats
+    sectors: Floats
+    bytes: Floats
+    memory_bytes: Floats
+    passes: Floats
+    conflicts: Floats
+    operations: Floats
+    resident_blocks: Floats
+    occupancy: Floats
+    waves: Floats
+    time: Floats
+    exact: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        """How many plans."""
+        return len(self.time)
+
+    def plan(self, row: int) -> dict[str, int]:
+        """One plan, as `emit` takes it."""
+        return {name: int(column[row]) for name, column in self.plans.items()}
+
+    def best(self, count: int = 1) -> list[dict[str, int]]:
+        """The plans whose predicted times are least, the best first; equal times in the order of the columns."""
+        return [self.plan(row) for row in np.argsort(self.time, kind="stable")[:count].tolist()]
+
+
+@takes(fusion=of_type(Instruction, Computation, Module), device=of_type(Machine, Device, str))
+def predict(
+    fusion: Instruction | Computation | Module,
+    plans: Mapping[str, ArrayLike] | None = None,
+    device: DeviceLike = H100,
+) -> Predictions:
+    """What the kernels of a fusion do on a device, for each plan: a row of `plans`, columns of knob values.
+
+    Knobs that are left out have their default; without plans, all of `knobs(fusion).grid()`. Raises IndexingError for a plan
+    that is not legal, and for a device whose rates are not known; otherwise as `emit`.
+    """
+    machine = machine_of(device)
+    computation = fused_computation(fusion)
+    known = computation.module.attached(_Known).of(computation, machine)
+    columns = known.space.columns(known.space.grid() if plans is None else plans)
+    known.check(columns)
+    return known.predictions(columns)
+
+
+@dataclass(slots=True)
+class _Known:
+    """What is known of a module's fusions on machines."""
+
+    fusions: dict[tuple[Computation, Machine], _Fusion] = field(default_factory=dict)
+
+    def of(self, computation: Computation, machine: Machine) -> _Fusion:
+        key = computation, machine
+        if key not in self.fusions:
+            self.fusions[key] = _Fusion(computation, machine, knobs(computation, machine.dialect))
+        return self.fusions[key]
+
+
+@dataclass(slots=True)
+class _Fusion:
+    """A fusion on a machine: its kernels, by the values of the knobs that change what threads do."""
+
+    computation: Computation
+    machine: Machine
+    space: KnobSpace
+    kernels: dict[tuple[int, ...], KernelTraffic] = field(default_factory=dict)
+
+    def check(self, columns: Columns) -> None:
+        """IndexingError for the first plan that is not legal."""
+        refused = np.flatnonzero(~self.space.allows(columns))
+        if len(refused):
+            row = int(refused[0])
+            try:
+                self.space.check({n: int(c[row]) for n, c in columns.items()})
+            except IndexingError as error:
+                raise IndexingError(f"plan {row} is not legal: {error}") from None
+
+    def predictions(self, columns: Columns) -> Predictions:
+        rows = len(next(iter(columns.values())))
+        found = {name: np.zeros(rows) for name in _COUNTED}
+        exact = np.ones(rows, bool)
+        kernel_knobs = [k.name for k in self.space.knobs if k.effect == "kernel"]
+        for key, places in _groups([columns[n] for n in kernel_knobs], rows):
+            case = self._kernel(dict(zip(kernel_knobs, key, strict=True)), key)
+            of_case, exact[places] = self._of_kernel(case, {n: c[places] for n, c in columns.items()})
+            for name, values in of_case.items():
+                found[name][places] = values
+        demands = [found[name] for name in _DEMANDS]
+        resident, occupancy, waves, time = predict_times(self.machine.rates.numbers, demands)
+        return Predictions(
+            columns,
+            self.machine,
+            self.space.emitter,
+            **found,
+            resident_blocks=resident,
+            occupancy=occupancy,
+            waves=waves,
+            time=time,
+            exact=exact,
+        )
+
+    def _kernel(self, plan: dict[str, int], key: tuple[int, ...]) -> KernelTraffic:
+        if key not in self.kernels:
+            self.kernels[key] = kernel_traffic(self.computation, self.space, plan, self.machine)
+        return self.kernels[key]
+
+    def _of_kernel(self, case: KernelTraffic, columns: Columns) -> tuple[dict[str, Floats], NDArray[np.bool_]]:
+        """The columns of `_COUNTED` for plans of one kernel."""
+        blocks, threads, splits = self._launch(case, columns)
+        sizes, index = np.unique(threads, return_inverse=True)
+        traffic = case.traffic(sizes)
+        sums = np.array([(t.instructions, t.sectors, t.moved, t.memory) for t in traffic])[index].T
+        parts = self._parts(case, splits)
+        whole = np.ones(len(blocks))
+        found = {
+            "blocks": blocks,
+            "threads": threads,
+            "registers": whole * case.registers,
+            "shared_bytes": whole * case.kernel.shared_bytes,
+            "instructions": sums[0],
+            "sectors": sums[1] + parts / self.machine.device.sector_bytes,
+            "bytes": sums[2] + parts,
+            "memory_bytes": sums[3],
+            "passes": whole * case.passes,
+            "conflicts": whole * (case.passes - case.ideal_passes),
+            "operations": whole * case.kernel.work,
+        }
+        return found, np.array([t.exact and case.exact for t in traffic])[index]
+
+    def _launch(
+        self, case: KernelTraffic, columns: Columns
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """Blocks, threads of a block, and how many blocks share a result."""
+        by_effect = {k.effect: columns[k.name] for k in self.space.knobs}
+        ones = np.ones(len(next(iter(columns.values()))), np.int64)
+        splits = by_effect.get("splits", ones)
+        if "block" not in by_effect:
+            x, y, z = case.kernel.block
+            a, b, c = case.kernel.grid
+            return ones * (a * b * c) * splits, ones * (x * y * z), splits
+        threads = by_effect["block"]
+        blocks = -(-case.threads // threads)
+        chunks = -(-blocks // by_effect.get("grid", blocks))
+        return -(-blocks // chunks), threads, splits
+
+    def _parts(self, case: KernelTraffic, splits: NDArray[np.int64]) -> Floats:
+        """Bytes of what blocks that share a result leave for the one that combines them, and what that reads."""
+        results = sum(a.element_count * storage_bytes(a.element_type) for a in case.kernel.outputs)
+        return np.where(splits > 1, 2.0 * splits * results, 0.0)
+
+
+_COUNTED = (
+    *("blocks", "threads", "registers", "shared_bytes", "instructions", "sectors", "bytes", "memory_bytes", "passes"),
+    *("conflicts", "operations"),
+)
+_DEMANDS = (
+    *("blocks", "threads", "registers", "shared_bytes", "instructions", "bytes", "memory_bytes", "passes"),
+    "operations",
+)
+
+
+def _groups(columns: list[NDArray[np.int64]], rows: int) -> list[tuple[tuple[int, ...], NDArray[np.int64]]]:
+    """The distinct rows of columns, each with the places where it stands."""
+    if not columns:
+        return [((), np.arange(rows))] if rows else []
+    numbers = np.zeros(rows, np.int64)
+    for column in columns:
+        values, index = np.unique(column, return_inverse=True)
+        numbers = np.unique(numbers * len(values) + index, return_inverse=True)[1]
+    order = np.argsort(numbers, kind="stable")
+    cuts = np.flatnonzero(np.diff(numbers[order])) + 1
+    return [(tuple(int(c[p[0]]) for c in columns), p) for p in np.split(order, cuts) if len(p)]

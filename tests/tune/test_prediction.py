@@ -1,0 +1,102 @@
+"""Predictions of many plans at once, beside what the kernel of each plan is counted to do by itself."""
+
+import numpy as np
+import pytest
+
+import indexing as ix
+from fusion_texts import FUSIONS, fusion
+from indexing.tune.machine import CPU, MACHINES, machine_of
+
+
+def by_itself(kernel: object) -> tuple[float, float, float, float]:
+    found = ix.coalescing(kernel)
+    total = [a.total for a in found.accesses]
+    passes = sum(a.total.passes for a in found.shared)
+    ideal = sum(a.total.ideal for a in found.shared)
+    return sum(t.instructions for t in total), sum(t.sectors for t in total), passes, passes - ideal
+
+
+@pytest.mark.parametrize("name", FUSIONS)
+def test_each_plan_is_what_its_kernel_is_counted_to_do(name: str) -> None:
+    computation = fusion(name)
+    space = ix.knobs(computation)
+    if "splits" in space.names:
+        columns = {n: c[:25] for n, c in space.grid(splits=[1]).items()}
+    else:
+        columns = space.sample(25, seed=11)
+    found = ix.predict(computation, columns)
+    for row in range(len(found)):
+        kernel = ix.emit(computation, **found.plan(row))
+        numbers = found.instructions[row], found.sectors[row], found.passes[row], found.conflicts[row]
+        if found.exact[row]:
+            assert numbers == by_itself(kernel), found.plan(row)
+        assert found.blocks[row] == np.prod(kernel.grid) and found.threads[row] == np.prod(kernel.block)
+        assert found.shared_bytes[row] == kernel.shared_bytes
+        assert found.operations[row] == kernel.work
+    assert found.exact.all() == (name not in ("scatter", "sorted scatter", "unique scatter", "update"))
+
+
+def test_blocks_that_share_results_leave_parts() -> None:
+    """Each leaves 4 bytes for the one result, and one block reads them."""
+    computation = fusion("one row")
+    found = ix.predict(computation, {"splits": [1, 2, 4], "threads": 32, "vector_width": 1})
+    assert [found.blocks[row] for row in range(3)] == [
+        ix.emit(computation, **found.plan(row)).grid[0] for row in range(3)
+    ]
+    assert (found.sectors - found.sectors[0]).tolist() == [0, 2 * 2 * 4 / 32, 2 * 4 * 4 / 32]
+
+
+def test_blocks_of_any_size_are_counted_exactly() -> None:
+    """By enumeration: the sectors of each warp's elements."""
+    computation = fusion("loop")
+    blocks = np.array([1, 7, 31, 32, 33, 96, 100, 1000, 1024])
+    found = ix.predict(computation, {"block_size": blocks, "vector_width": 1})
+    for b, sectors in zip(blocks, found.sectors, strict=True):
+        threads = np.arange(33 * 40)
+        warps = threads // b * 1000 + threads % b // 32
+        pairs = {(w, a // 8) for w, a in zip(warps, threads, strict=True)}
+        assert sectors == 2 * len(pairs)
+
+
+def test_the_default_is_the_whole_grid_and_repeats_cost_nothing() -> None:
+    computation = fusion("transpose")
+    found = ix.predict(computation)
+    assert len(found) == len(list(ix.knobs(computation).plans()))
+    again = ix.predict(computation, {n: np.tile(c, 3) for n, c in found.plans.items()})
+    assert (again.time == np.tile(found.time, 3)).all()
+    assert found.best(2)[0] == found.plan(int(np.argmin(found.time)))
+
+
+def test_the_model_ranks_what_is_plain() -> None:
+    computation = ix.hlo.parse("ENTRY f { p = f32[4096,4096] parameter(0)\n ROOT n = f32[4096,4096] negate(p) }").entry
+    found = ix.predict(computation, {"block_size": [1, 32, 128, 1000], "vector_width": 1, "max_blocks": 2**31 - 1})
+    assert found.time[0] > 4 * found.time[1] > 0 and found.time[3] > 0.9 * found.time[2]
+    must_move = 2 * 4096 * 4096 * 4
+    assert must_move / 3350e9 < found.time[2] < 1.3 * must_move / 3350e9
+    assert (found.memory_bytes[1:3] == must_move).all() and found.occupancy[2] == 1
+
+
+def test_what_cannot_be_is_refused() -> None:
+    computation = fusion("row reduction")
+    with pytest.raises(ix.IndexingError, match=r"plan 1 is not legal: threads is one of"):
+        ix.predict(computation, {"threads": [32, 33], "splits": 1})
+    with pytest.raises(ix.IndexingError, match="no knob 'tile'"):
+        ix.predict(computation, {"tile": [32]})
+    with pytest.raises(ix.IndexingError, match="the rates of 'TPU' are not known"):
+        ix.predict(computation, device="TPU")
+    with pytest.raises(TypeError, match="predict: fusion is a str"):
+        ix.predict("text")  # type: ignore[arg-type]
+    assert len(ix.predict(computation, {"threads": np.array([], np.int64)})) == 0
+
+
+def test_machines() -> None:
+    assert machine_of("h100") is MACHINES["H100"] and machine_of("a6000").name == "RTX A6000"
+    assert machine_of(ix.Device("H100", sector_bytes=64)).device.sector_bytes == 64
+    assert machine_of("cpu") is CPU and CPU.dialect == "c"
+    with pytest.raises(ix.IndexingError, match="memory_rate of a machine is positive"):
+        CPU.with_rates(memory_rate=0.0)
+    slow = MACHINES["H100"].with_rates(memory_rate=1e9)
+    computation = fusion("loop")
+    assert (ix.predict(computation, device=slow).time >= ix.predict(computation).time).all()
+    assert ix.predict(computation, {}, slow).time[0] > 3 * ix.predict(computation, {}).time[0]
+    assert np.isfinite(ix.predict(computation, device="cpu").time).all()
