@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import indexing as ix
-from indexing.analysis.report import moving
+from indexing.analysis.report.accesses import moving
 from indexing.analysis.tiling.propagation import propagate_tiles
 from indexing.emitters.kernel import Kernel
 

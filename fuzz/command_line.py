@@ -21,11 +21,12 @@ import traceback
 from arguments import MAPS, PROGRAM
 from indexing.cli import main as command_line
 
-COMMANDS = ("maps", "simplify", "compose", "analyze", "partition", "emit", "run", "draw")
+COMMANDS = ("maps", "simplify", "compose", "analyze", "compare", "partition", "emit", "run", "draw")
 OPTIONS = {
     "maps": ("--computation", "--instruction", "--all", "--inputs", "--physical"),
     "simplify": ("--lines", "--style"),
-    "analyze": ("--instruction", "--device", "--html"),
+    "analyze": ("--fusion", "--device", "--top", "--min-waste"),
+    "compare": ("--device", "--top"),
     "partition": ("--computation",),
     "emit": ("--instruction", "--computation", "--dialect", "--stage", "--out"),
     "run": ("--input", "--seed", "--tolerance"),
@@ -36,7 +37,9 @@ GOOD = {
     "--instruction": ("f", "r", "%d", "t"),
     "--style": ("xla", "default"),
     "--device": ("h100", "V100", "rtx a6000"),
-    "--html": ("page.html",),
+    "--fusion": ("f", "r", "%d"),
+    "--top": ("0", "3"),
+    "--min-waste": ("0", "1000"),
     "--dialect": ("cuda", "c", "opencl"),
     "--stage": ("built", "hoist", "thread-loops"),
     "--out": ("out", "out/deep"),

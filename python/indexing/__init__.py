@@ -41,6 +41,9 @@ if TYPE_CHECKING:
     from indexing.analysis.memory.global_memory import Launch as Launch
     from indexing.analysis.memory.global_memory import Tiles as Tiles
     from indexing.analysis.memory.global_memory import coalescing as coalescing
+    from indexing.analysis.report.comparison import compare as compare
+    from indexing.analysis.report.programs import ProgramReport as ProgramReport
+    from indexing.analysis.report.programs import analyze as analyze
     from indexing.analysis.tiling.propagation import Tile as Tile
     from indexing.analysis.tiling.propagation import propagate_tile as propagate_tile
     from indexing.analysis.tiling.propagation import propagate_tiles as propagate_tiles
@@ -79,6 +82,8 @@ else:
             "indexing.analysis.device": "Device",
             "indexing.analysis.memory.distinct_elements": "Utilization utilization",
             "indexing.analysis.memory.global_memory": "Coalescing Launch Tiles coalescing",
+            "indexing.analysis.report.comparison": "compare",
+            "indexing.analysis.report.programs": "ProgramReport analyze",
             "indexing.analysis.tiling.propagation": "Tile propagate_tile propagate_tiles valid_tilings",
             "indexing.analysis.tiling.space": "TilingSpace tiling_space",
             "indexing.emitters": "emit knobs",

@@ -1,7 +1,7 @@
 """Loops, calls and conditionals in a report stand for the instructions of their computations."""
 
 import indexing as ix
-from indexing.analysis.report import moving, report
+from indexing.analysis.report.accesses import moving
 
 PROGRAM = """
 HloModule control
@@ -36,7 +36,7 @@ def test_computations_stand_for_what_calls_them_once_each():
 
 def test_a_loop_moves_what_its_body_moves_in_one_pass():
     module = ix.hlo.parse(PROGRAM)
-    rows = report("control", [module.entry.root]).rows
+    rows = ix.analyze(module.entry.root).rows
     read = {(r.instruction, r.array): r.must_move for r in rows if r.kind == "read"}
     assert read["y", "x"] == 64 * 4
     assert {name for name, _ in read} == {"less", "next", "y"}
@@ -47,9 +47,9 @@ def test_what_accumulates_outside_of_fusions_is_judged_by_the_least_that_a_kerne
       d = f32[64,16] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}
       ROOT t = f32[16,64] transpose(d), dimensions={1,0} }"""
     module = ix.hlo.parse(text)
-    rows = report("dot", [i for i in module.entry.instructions.values() if i.operands]).rows
+    rows = ix.analyze(module).rows
     least = {r.array: (r.uses, r.must_move, r.will_move) for r in rows if r.instruction == "d"}
     assert least == {"a": (64 * 32 * 16, 8192, 8192), "b": (64 * 32 * 16, 2048, 2048), "output": (1024, 4096, 4096)}
-    assert all("at the least" in r.note for r in rows if r.instruction == "d")
+    assert all("a tiled kernel" in r.why for r in rows if r.instruction == "d" and r.kind == "read")
     # the transpose reads along columns: it wastes most, and comes first
     assert (rows[0].instruction, rows[0].kind, rows[0].coalesced) == ("t", "read", False)

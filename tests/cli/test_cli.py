@@ -318,16 +318,35 @@ def test_draw(capsys: pytest.CaptureFixture[str], write: Write) -> None:
     assert 'n0 -> n1 [label="(d0, d1) -> (d1, d0)"];' in graph
 
 
-def test_analyze(capsys: pytest.CaptureFixture[str], write: Write, tmp_path: Path) -> None:
+def test_analyze(capsys: pytest.CaptureFixture[str], write: Write) -> None:
     lines = printed(capsys, "analyze", write(TRANSPOSE)).splitlines()
-    assert lines[0].split()[:4] == ["instruction", "array", "elements", "of"]
-    assert [line.split()[:5] for line in lines[1:3]] == [["t", "p0", "6", "6", "6"], ["t", "output", "6", "6", "6"]]
-    assert lines[3].startswith("total: 48 bytes must move, 64 bytes will move")
+    assert lines[0].startswith("transpose on H100: 1 kernels; 48 B must move, 64 B will, 0 B of them wasted")
+    assert lines[2].startswith("1. t  f32[3,2] transpose")
     found = json.loads(printed(capsys, "analyze", "--json", write(FUSION)))
     assert found["must_move"] == sum(row["must_move"] for row in found["rows"])
     assert {row["kind"] for row in found["rows"]} == {"read", "write"}
-    page = tmp_path / "page.html"
-    printed(capsys, "analyze", "--html", str(page), write(TRANSPOSE))
-    text = page.read_text()
-    assert "<td>p0</td>" in text
-    assert "http" not in text
+    assert (
+        json.loads(printed(capsys, "analyze", "--json", "--fusion", "%sum", write(FUSION)))["rows"][0]["instruction"]
+        == "sum"
+    )
+    assert json.loads(printed(capsys, "analyze", "--json", "--min-waste", "1", write(FUSION)))["rows"] == []
+    assert "no instruction summ; there is sum" in refused(capsys, "analyze", "--fusion", "summ", write(FUSION))
+
+
+def test_analyze_shows_the_worst(capsys: pytest.CaptureFixture[str], write: Write) -> None:
+    chain = "\n".join(f"  n{k + 1} = f32[8] negate(n{k})" for k in range(12))
+    file = write(f"ENTRY e {{\n  n0 = f32[8] parameter(0)\n{chain}\n  ROOT t = (f32[8]) tuple(n12)\n}}")
+    out = printed(capsys, "analyze", file)
+    assert out.count(" negate ") == 10 and "2 more, which waste 0 B together; --top 0 shows all." in out
+    assert printed(capsys, "analyze", "--top", "0", file).count(" negate ") == 12
+    assert printed(capsys, "analyze", "--top", "3", file).count(" negate ") == 3
+
+
+def test_compare(capsys: pytest.CaptureFixture[str], write: Write, tmp_path: Path) -> None:
+    before, after = write(FUSION), tmp_path / "after.hlo"
+    after.write_text(TRANSPOSE)
+    out = printed(capsys, "compare", before, str(after)).splitlines()
+    assert out[0].startswith("before  fused on H100: 1 kernels") and out[1].startswith("after   transpose on H100")
+    assert out[3:5][0] == "lost: 1" and out[4].startswith("  f  f32[8] fusion")
+    found = json.loads(printed(capsys, "compare", "--json", before, before))
+    assert (found["same"], found["lost"], found["made"], found["changed"]) == (1, [], [], [])

@@ -25,7 +25,7 @@ MAY_IMPORT = {
     "partitioner": BELOW_OPS | {"ops", "indexing_analysis"},
     "work": BELOW_OPS | {"ops", "indexing_analysis", "partitioner"},
     "emitters": BELOW_EMIT,
-    "analysis": BELOW_EMIT | {"emitters"},
+    "analysis": BELOW_EMIT | {"emitters", "extras"},
     "convert": BELOW_OPS,
     "runtime": {"errors", "extras", "emitters"},
     "executable": BELOW_EMIT | {"emitters", "reference", "runtime"},

@@ -13,7 +13,7 @@ from indexing.cli.execution import run
 from indexing.cli.instruction_maps import maps
 from indexing.cli.kernels import emit, partition
 from indexing.cli.map_algebra import compose, simplify
-from indexing.cli.memory import analyze
+from indexing.cli.memory import analyze, compare
 from indexing.cli.pictures import draw
 from indexing.emitters.ir.passes import STAGES
 from indexing.emitters.targets import TARGETS
@@ -57,13 +57,18 @@ def parser() -> argparse.ArgumentParser:
     sub.add_argument("second", metavar="SECOND", help="the map applied to its results; - reads standard input")
 
     sub = add_for_file(
-        "analyze", analyze, "print how much of its operands each fusion reads, and what memory moves for it"
+        "analyze", analyze, "print what a program's fusions waste of the memory's bandwidth, the worst first, and why"
     )
-    sub.add_argument("--instruction", metavar="NAME", help="of this instruction only, wherever it is")
-    sub.add_argument(
-        "--device", type=memory_device, default="H100", help=f"whose memory: {', '.join(DEVICES)} (default: H100)"
-    )
-    sub.add_argument("--html", metavar="FILE", type=Path, help="write a page with a table to sort as well")
+    sub.add_argument("--fusion", "--instruction", metavar="NAME", help="this one only, wherever it is")
+    sub.add_argument("--top", metavar="N", type=natural, default=10, help="so many; 0 means all (default: 10)")
+    sub.add_argument("--min-waste", metavar="BYTES", type=natural, default=0, help="only those that waste so much")
+    add_device(sub)
+
+    sub = add("compare", compare, "print what changed between two dumps of one program: fusions, bytes, waste")
+    sub.add_argument("before", metavar="BEFORE", help="the program before; whatever the other commands read")
+    sub.add_argument("after", metavar="AFTER", help="the program after")
+    sub.add_argument("--top", metavar="N", type=natural, default=10, help="so many of each kind; 0 means all")
+    add_device(sub)
 
     sub = add_for_file("partition", partition, "split computations into functions, each emitted once")
     sub.add_argument(
@@ -100,6 +105,12 @@ def parser() -> argparse.ArgumentParser:
     sub.add_argument("--computation", metavar="NAME", help="this one (default: the entry)")
     sub.add_argument("--format", choices=("svg", "dot"), default="svg", help="default: svg")
     return top
+
+
+def add_device(sub: argparse.ArgumentParser) -> None:
+    """The option that says whose memory moves the data."""
+    about = f"whose memory: {', '.join(DEVICES)} (default: H100)"
+    sub.add_argument("--device", type=memory_device, default="H100", help=about)
 
 
 def memory_device(name: str) -> Device:

@@ -1,15 +1,14 @@
-"""What a program's fusions move: a row for each access, totals, and a page of HTML that sorts them.
+"""What one instruction moves: a row for each array that it reads or writes.
 
 What must move are the different bytes of each operand that are read, and those of the outputs; what will move are the
-sectors of the kernel's loads and stores. Shapes decide both: nothing is run. An instruction outside of fusions that
-accumulates (a dot, a convolution, a reduction) is no plain loop wherever it runs: it is judged by the least that a tiled
-kernel moves, each element once.
+sectors of the kernel's loads and stores. Shapes decide both: nothing is run. What contracts or accumulates (a product of
+matrices, a convolution, a reduction outside of fusions) is no plain loop wherever it runs: it is judged by the least that a
+tiled kernel moves, each element once.
 """
 
 from __future__ import annotations
 
-import html
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -17,6 +16,7 @@ from indexing.analysis.device import H100, Device
 from indexing.analysis.memory.banks import BankAccess
 from indexing.analysis.memory.distinct_elements import Utilization, utilization
 from indexing.analysis.memory.global_memory import Access, Coalescing, coalescing
+from indexing.analysis.report.reasons import Subject, reasons
 from indexing.errors import IndexingError
 from indexing.hlo.layout import bit_width
 from indexing.indexing_analysis.instructions import output_to_input
@@ -25,24 +25,11 @@ from indexing.ops.op import leaves
 if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction, Shape
 
-__all__ = ["Report", "Row", "report", "rows_of"]
+__all__ = ["Row", "moving", "rows_of"]
 
-COLUMNS = (
-    "instruction",
-    "array",
-    "elements",
-    "of",
-    "uses",
-    "must move",
-    "will move",
-    "sectors",
-    "ratio",
-    "coalesced",
-    "note",
-)
 #: Bytes, sectors a warp instruction, ratio to the ideal, verdict; None where nothing tells.
 Moved: TypeAlias = tuple[int | None, float | None, float | None, bool | None]
-_LEAST = "at the least: it accumulates, and a tiled kernel moves each element once"
+_LEAST = "it accumulates: a tiled kernel moves each element once, and this counts that"
 _NOT_MOVING = frozenset({"parameter", "constant", "tuple", "get-tuple-element", "bitcast", "after-all"})
 # These move what the instructions of their computations move, each time that they run.
 _CONTROL = frozenset({"call", "while", "conditional", "async-start"})
@@ -53,7 +40,8 @@ class Row:
     """One operand or output of one instruction.
 
     `distinct` of its `elements` are read or written, in `uses`; these are `must_move` bytes. Loads or stores move
-    `will_move` bytes; `sectors` a warp instruction, `ratio` times the ideal; None where no map of the kernel tells.
+    `will_move` bytes; `sectors` a warp instruction, `ratio` times the ideal; None where no map of the kernel tells. `why`
+    says in a sentence what keeps an access from being coalesced or makes it read again, `remedy` what would mend it.
     """
 
     instruction: str
@@ -68,6 +56,8 @@ class Row:
     ratio: float | None
     coalesced: bool | None
     note: str = ""
+    why: str = ""
+    remedy: str = ""
 
     @property
     def excess(self) -> int:
@@ -78,50 +68,6 @@ class Row:
     def wasted(self) -> int:
         """Bytes of sectors that coalesced accesses of the same elements would not move."""
         return 0 if not self.will_move or not self.ratio else round(self.will_move * (1 - 1 / self.ratio))
-
-    def cells(self) -> tuple[str | int | float | None, ...]:
-        """The values in the order of COLUMNS."""
-        return (
-            *(self.instruction, self.array, self.distinct, self.elements, self.uses, self.must_move),
-            *(self.will_move, self.sectors, self.ratio, self.coalesced, self.note),
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    """The rows of a program: those whose accesses waste most first, then those that read most again."""
-
-    name: str
-    device: Device
-    rows: tuple[Row, ...]
-
-    @property
-    def must_move(self) -> int:
-        """Bytes that must move."""
-        return sum(r.must_move for r in self.rows)
-
-    @property
-    def will_move(self) -> int:
-        """Bytes that will move; where no map tells, those that must."""
-        return sum(r.must_move if r.will_move is None else r.will_move for r in self.rows)
-
-    def html(self) -> str:
-        """A page that stands alone; a click on a column's name sorts by it."""
-        head = "".join(f"<th>{html.escape(c)}</th>" for c in COLUMNS)
-        body = "\n".join(_html_row(row) for row in self.rows)
-        totals = f"{self.must_move:,} bytes must move, {self.will_move:,} will move ({html.escape(self.device.name)})"
-        title = html.escape(self.name)
-        return _PAGE.format(title=title, totals=totals, head=head, body=body, script=_SCRIPT)
-
-
-def report(name: str, instructions: Sequence[Instruction], device: Device = H100) -> Report:
-    """Analyze instructions (fusions, or others one by one); those that move nothing are left out.
-
-    A loop, a call or a conditional stands for the instructions of its computations, each counted once: how often they
-    run, shapes do not say.
-    """
-    rows = [row for i in moving(instructions) for row in rows_of(i, device)]
-    return Report(name, device, tuple(sorted(rows, key=lambda r: (-r.wasted, -r.excess))))
 
 
 def moving(instructions: Sequence[Instruction]) -> list[Instruction]:
@@ -144,7 +90,7 @@ def rows_of(instruction: Instruction, device: Device = H100) -> list[Row]:
     """One row for each array that the instruction reads or writes."""
     moved: Coalescing | None = None
     problem = ""
-    if instruction.opcode != "fusion" and _accumulates(instruction):
+    if _contracts(instruction) if instruction.called and instruction.opcode == "fusion" else _accumulates(instruction):
         return _least_rows(instruction)
     try:
         moved = coalescing(instruction, device)
@@ -153,13 +99,35 @@ def rows_of(instruction: Instruction, device: Device = H100) -> list[Row]:
     rows = []
     for used in utilization(instruction):
         accesses = [a for a in moved.reads if a.operand == used.number] if moved is not None else []
-        rows.append(_read_row(instruction.name, used, accesses, problem))
+        row = _read_row(instruction.name, used, accesses, problem)
+        rows.append(explained(row, instruction, used.operand.shape.leaves[used.leaf], accesses, used.number))
     conflicts = "" if moved is None else _conflicts(moved.shared)
     for k, shape in enumerate(leaves(instruction.shape)):
         accesses = [a for a in moved.writes if a.output == k] if moved is not None else []
         note = "; ".join(filter(None, (_notes(accesses, problem), conflicts)))
-        rows.append(_write_row(instruction, k, shape, _moved(accesses), note))
+        row = _write_row(instruction, k, shape, _moved(accesses), note)
+        rows.append(explained(row, instruction, shape, accesses, None))
     return rows
+
+
+def explained(row: Row, part: Instruction, shape: Shape, accesses: Sequence[Access], operand: int | None) -> Row:
+    """The row with a sentence of why, and one of what would mend it, where it moves more than it must."""
+    if not row.excess or not shape.is_array:
+        return row
+    why, remedy = reasons(Subject(part, operand, shape, row.array), accesses, row.uses / max(row.distinct, 1))
+    return replace(row, why=why, remedy=remedy)
+
+
+def _contracts(fusion: Instruction) -> bool:
+    """Does an instruction of the fusion multiply and add: read several operands at ranges, elements of one again?"""
+    return any(_is_contraction(i) for i in fusion.called[0].instructions.values() if len(i.operands) > 1)
+
+
+def _is_contraction(i: Instruction) -> bool:
+    if not i.shape.is_array:
+        return False
+    ranged = [maps for maps in output_to_input(i) if any(len(v.interval) > 1 for m in maps for v in m.map.ranges)]
+    return len(ranged) > 1 and any(used.reuse > 1 for used in utilization(i))
 
 
 def _accumulates(instruction: Instruction) -> bool:
@@ -173,10 +141,9 @@ def _least_rows(instruction: Instruction) -> list[Row]:
     """Of a kernel that loads each element once, and stores each once."""
     rows = []
     for used in utilization(instruction):
-        note = "; ".join(filter(None, (used.reason, _LEAST)))
-        rows.append(replace(_read_row(instruction.name, used, (), ""), will_move=used.bytes, note=note))
+        rows.append(replace(_read_row(instruction.name, used, (), ""), will_move=used.bytes, why=_LEAST))
     for k, shape in enumerate(leaves(instruction.shape)):
-        rows.append(_write_row(instruction, k, shape, (_bytes(shape), None, None, None), _LEAST))
+        rows.append(_write_row(instruction, k, shape, (_bytes(shape), None, None, None), ""))
     return rows
 
 
@@ -216,55 +183,3 @@ def _conflicts(accesses: Sequence[BankAccess]) -> str:
     """The accesses of shared memory that wait for banks."""
     slow = [f"{a.kind} of {a.array} {a.passes:.2f} passes, not {a.ideal:.2f}" for a in accesses if a.conflicts]
     return f"bank conflicts: {', '.join(dict.fromkeys(slow))}" if slow else ""
-
-
-def table(found: Report) -> Iterator[str]:
-    """The report as lines of text."""
-    cells = [tuple(map(_shown, row.cells())) for row in found.rows]
-    widths = [max(map(len, column)) for column in zip(COLUMNS, *cells, strict=True)]
-    for line in (COLUMNS, *cells):
-        pairs = enumerate(zip(line, widths, strict=True))
-        padded = (c.ljust(w) if k < 2 or k == len(line) - 1 else c.rjust(w) for k, (c, w) in pairs)
-        yield "  ".join(padded).rstrip()
-    yield f"total: {found.must_move} bytes must move, {found.will_move} bytes will move ({found.device.name})"
-
-
-def _shown(cell: str | int | float | None) -> str:
-    if isinstance(cell, str):
-        return cell if cell.isprintable() else cell.encode("unicode_escape").decode()
-    if cell is None:
-        return "-"
-    if isinstance(cell, bool):
-        return "yes" if cell else "no"
-    return f"{cell:.2f}" if isinstance(cell, float) else str(cell)
-
-
-def _html_row(row: Row) -> str:
-    cells = []
-    for cell in row.cells():
-        key = "" if isinstance(cell, str) or cell is None else f' data-key="{float(cell)}"'
-        cells.append(f"<td{key}>{html.escape(_shown(cell))}</td>")
-    bad = ' class="bad"' if row.coalesced is False else ""
-    return f"<tr{bad}>{''.join(cells)}</tr>"
-
-
-_PAGE = """<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"><title>{title}</title><style>
-body {{ font: 14px sans-serif; margin: 2em; }} table {{ border-collapse: collapse; }}
-th {{ cursor: pointer; text-align: left; border-bottom: 2px solid #888; }}
-td, th {{ padding: 3px 10px; }} td[data-key] {{ text-align: right; font-variant-numeric: tabular-nums; }}
-tr:nth-child(even) {{ background: #f3f3f3; }} tr.bad td {{ color: #a00; }}
-</style></head><body><h1>{title}</h1><p>{totals}</p>
-<table><thead><tr>{head}</tr></thead><tbody>
-{body}
-</tbody></table><script>{script}</script></body></html>
-"""
-_SCRIPT = """
-document.querySelectorAll("th").forEach((th, k) => th.addEventListener("click", () => {
-  const body = document.querySelector("tbody"), up = th.dataset.up !== "1";
-  th.dataset.up = up ? "1" : "0";
-  const key = (row) => { const d = row.cells[k].dataset.key; return d === undefined ? row.cells[k].textContent : Number(d); };
-  const less = (a, b) => (typeof a === typeof b ? (a < b ? -1 : a > b ? 1 : 0) : typeof a === "number" ? -1 : 1);
-  [...body.rows].sort((a, b) => (up ? 1 : -1) * less(key(a), key(b))).forEach((row) => body.append(row));
-}));
-"""

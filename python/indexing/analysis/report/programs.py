@@ -1,0 +1,183 @@
+"""A program's fusions by what they waste, the worst first, with totals; as text, as columns, as data frames."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from indexing.analysis.device import Device, device_named
+from indexing.analysis.report.accesses import Row, moving, rows_of
+from indexing.arguments import of_type
+from indexing.errors import UnsupportedOp
+from indexing.extras import missing_extra
+from indexing.hlo import Instruction, Place, Program, source_place
+from indexing.hlo.subjects import part_of_program
+
+if TYPE_CHECKING:
+    from indexing.hlo import Computation
+
+__all__ = ["FusionReport", "ProgramReport", "analyze"]
+
+#: A cell of a table of accesses.
+Cell: TypeAlias = "str | int | float | bool | None"
+
+
+@dataclass(frozen=True, slots=True)
+class FusionReport:
+    """What one fusion (or other instruction) moves: its accesses, those that waste most first.
+
+    `place` is the line of the program that it comes from, where metadata says so.
+    """
+
+    instruction: Instruction
+    accesses: tuple[Row, ...]
+    device: Device
+    place: Place | None = None
+
+    @property
+    def name(self) -> str:
+        """The instruction's name."""
+        return self.instruction.name
+
+    @property
+    def must_move(self) -> int:
+        """Bytes that must move."""
+        return sum(r.must_move for r in self.accesses)
+
+    @property
+    def will_move(self) -> int:
+        """Bytes that will move; where no map tells, those that must."""
+        return sum(r.must_move if r.will_move is None else r.will_move for r in self.accesses)
+
+    @property
+    def wasted(self) -> int:
+        """Bytes of sectors that coalesced accesses of the same elements would not move."""
+        return sum(r.wasted for r in self.accesses)
+
+    @property
+    def seconds(self) -> float:
+        """What it takes to move what will move, at the memory's full rate."""
+        return self.will_move / self.device.memory_bandwidth
+
+    @property
+    def seconds_lost(self) -> float:
+        """What it takes to move what is wasted, at the memory's full rate."""
+        return self.wasted / self.device.memory_bandwidth
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramReport:
+    """The fusions of a program, the one that wastes most first; then those that move most beyond what they must."""
+
+    name: str
+    device: Device
+    fusions: tuple[FusionReport, ...]
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """The accesses of all fusions, in their order."""
+        return tuple(row for fusion in self.fusions for row in fusion.accesses)
+
+    @property
+    def must_move(self) -> int:
+        """Bytes that must move."""
+        return sum(f.must_move for f in self.fusions)
+
+    @property
+    def will_move(self) -> int:
+        """Bytes that will move; where no map tells, those that must."""
+        return sum(f.will_move for f in self.fusions)
+
+    @property
+    def wasted(self) -> int:
+        """Bytes of sectors that coalesced accesses would not move."""
+        return sum(f.wasted for f in self.fusions)
+
+    @property
+    def seconds(self) -> float:
+        """What it takes to move what will move, at the memory's full rate."""
+        return sum(f.seconds for f in self.fusions)
+
+    @property
+    def seconds_lost(self) -> float:
+        """What it takes to move what is wasted, at the memory's full rate."""
+        return sum(f.seconds_lost for f in self.fusions)
+
+    def worst(self, top: int | None = None, min_waste: int = 0) -> ProgramReport:
+        """The report of the worst fusions only: at most `top`, each wasting at least so many bytes."""
+        kept = [f for f in self.fusions if f.wasted >= min_waste]
+        return ProgramReport(self.name, self.device, tuple(kept[:top]))
+
+    def columns(self) -> dict[str, list[Cell]]:
+        """A column for each fact about an access, a row for each access: for data frames."""
+        table: dict[str, list[Cell]] = {name: [] for name in ("place", *(f.name for f in fields(Row)), "wasted")}
+        for fusion in self.fusions:
+            for row in fusion.accesses:
+                table["place"].append(str(fusion.place) if fusion.place else None)
+                table["wasted"].append(row.wasted)
+                for f in fields(Row):
+                    table[f.name].append(getattr(row, f.name))
+        return table
+
+    def to_pandas(self) -> object:
+        """A pandas DataFrame of the accesses. Raises UnsupportedOp where pandas is not installed."""
+        return _library("pandas").DataFrame(self.columns())
+
+    def to_arrow(self) -> object:
+        """A pyarrow Table of the accesses. Raises UnsupportedOp where pyarrow is not installed."""
+        return _library("pyarrow").table(self.columns())
+
+    def __str__(self) -> str:
+        """The totals, then the ten worst fusions with the accesses that waste, and why."""
+        from indexing.analysis.report.lines import report_lines
+
+        return "\n".join(report_lines(self, top=10))
+
+
+def analyze(program: Program, device: Device | str = "h100", fusion: str | None = None) -> ProgramReport:
+    """What the fusions of a program move, and waste, on a device; of one fusion where its name is given.
+
+    `program` is a module, a computation, an instruction, or `(function, *arguments)` of JAX. Where it has no fusions, its
+    instructions are judged one by one. Loops, calls and conditionals stand for the instructions of their computations, each
+    counted once: how often they run, shapes do not say. Raises IndexingError for an unknown device or fusion.
+    """
+    of_type(Device, str)(device, "analyze: device")
+    chosen = device_named(device) if isinstance(device, str) else device
+    part = part_of_program(program, "analyze: program")
+    instructions = [part] if isinstance(part, Instruction) else _judged(part)
+    if fusion is not None:
+        instructions = [_named(part, fusion)]
+    found = [_report(i, chosen) for i in moving(instructions)]
+    ordered = sorted(found, key=lambda f: (-f.wasted, f.must_move - f.will_move))
+    return ProgramReport(part.module.name, chosen, tuple(ordered))
+
+
+def _judged(computation: Computation) -> list[Instruction]:
+    """The fusions, and what moves data beside them."""
+    every = list(computation.instructions.values())
+    has_fusions = any(i.opcode == "fusion" for i in moving(every))
+    return [i for i in every if not has_fusions or i.opcode == "fusion" or i.called]
+
+
+def _named(part: Instruction | Computation, name: str) -> Instruction:
+    bare = name.removeprefix("%")
+    for computation in part.module.computations.values():
+        if bare in computation.instructions:
+            return computation.instructions[bare]
+    raise UnsupportedOp(f"{part.module.name} has no instruction {name!r}")
+
+
+def _report(i: Instruction, device: Device) -> FusionReport:
+    rows = sorted(rows_of(i, device), key=lambda r: (-r.wasted, -r.excess))
+    inner: Sequence[Instruction] = (i, i.called[0].root, *i.called[0].instructions.values()) if i.called else (i,)
+    places = (source_place(j) for j in inner)
+    return FusionReport(i, tuple(rows), device, next((p for p in places if p is not None), None))
+
+
+def _library(name: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ImportError as missing:
+        raise UnsupportedOp(missing_extra(f"a table of {name}", "data", missing)) from None

@@ -1,0 +1,204 @@
+"""Reports of programs: what wastes most comes first, sentences say what the access does, totals add up, dumps compare."""
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import indexing as ix
+from indexing.analysis.device import DEVICES
+from indexing.analysis.report.lines import bytes_text, seconds_text
+
+# Two fusions: one reads a column-major array along rows, through a loop that adds; the other is coalesced.
+PROGRAM = """HloModule two
+turned { a = f32[{n},64]{{0,1}} parameter(0)
+  b = f32[{n},64]{{1,0}} parameter(1)
+  ROOT s = f32[{n},64]{{1,0}} add(a, b) }
+straight { a = f32[{n},64]{{1,0}} parameter(0)
+  ROOT s = f32[{n},64]{{1,0}} negate(a), metadata={source_file="m.py" source_line=7} }
+ENTRY main {
+  x = f32[{n},64]{{1,0}} parameter(0)
+  y = f32[{n},64]{{0,1}} parameter(1)
+  one = f32[{n},64]{{1,0}} fusion(x), kind=kLoop, calls=straight
+  ROOT two = f32[{n},64]{{1,0}} fusion(y, one), kind=kLoop, calls=turned
+}
+"""
+
+
+def program(n: int = 256) -> ix.hlo.Module:
+    return ix.hlo.parse(PROGRAM.replace("{n}", str(n)).replace("{{", "{").replace("}}", "}"))
+
+
+def access(report: ix.ProgramReport, fusion: str, array: str):
+    (found,) = [r for f in report.fusions if f.name == fusion for r in f.accesses if r.array == array]
+    return found
+
+
+def test_what_wastes_most_comes_first_and_totals_add_up() -> None:
+    report = ix.analyze(program())
+    assert [f.name for f in report.fusions] == ["two", "one"]
+    two, one = report.fusions
+    size = 256 * 64 * 4
+    assert [report.must_move, two.must_move, one.must_move] == [5 * size, 3 * size, 2 * size]
+    assert one.wasted == 0 and one.will_move == one.must_move
+    # Lanes of one vector access of 16 bytes lie in rows of a column-major array: each element has a sector of its own.
+    read = access(report, "two", "y")
+    assert read.ratio == pytest.approx(8) and read.will_move == 8 * size and read.wasted == 7 * size
+    assert two.wasted == report.wasted == 7 * size
+    assert report.seconds_lost == pytest.approx(7 * size / 3.35e12)
+    assert ix.analyze(program(), "l4").seconds_lost == pytest.approx(7 * size / 0.3e12)
+    assert str(one.place) == "m.py:7" and two.place is None
+
+
+def test_sentences_say_how_lanes_go() -> None:
+    read = access(ix.analyze(program()), "two", "y")
+    assert "neighbouring lanes are 1024 B apart" in read.why  # a column of 256 elements of 4 bytes
+    assert "along dimension 1 of f32[256,64]{0,1}, memory along dimension 0" in read.why
+    assert read.remedy.startswith("a layout {1,0} of `y`, or a tile in shared memory")
+    assert access(ix.analyze(program()), "one", "x").why == ""
+
+
+def test_the_instruction_that_turns_the_array_is_named() -> None:
+    text = """f { p = f32[12,12] parameter(0)
+      t = f32[12,12] transpose(p), dimensions={1,0}
+      ROOT a = f32[12,12] add(p, t) }
+    ENTRY e { p = f32[12,12] parameter(0) ROOT r = f32[12,12] fusion(p), kind=kLoop, calls=f }"""
+    (row,) = [r for r in ix.analyze(ix.hlo.parse(text)).rows if r.kind == "read"]
+    assert "neighbouring lanes are 48 B apart" in row.why and row.why.endswith("through the transpose `t`")
+    assert "a kernel of its own for `t`" in row.remedy
+
+
+def test_why_something_is_read_again_or_not_known() -> None:
+    text = """ENTRY e { p = f32[64] parameter(0) q = f32[1048576] parameter(1) i = s32[512,1] parameter(2)
+      b = f32[1024,64] broadcast(p), dimensions={1}
+      c = f32[8,1048576] broadcast(q), dimensions={1}
+      g = f32[512] gather(q, i), offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1,
+        slice_sizes={1}
+      ROOT t = (f32[1024,64], f32[8,1048576], f32[512]) tuple(b, c, g) }"""
+    report = ix.analyze(ix.hlo.parse(text))
+    again, large = access(report, "b", "p"), access(report, "c", "q")
+    assert again.why == "each element is read 1.02e+03 times" and again.remedy == "nothing, for a cache holds its 256 B"
+    assert large.why == "each element is read 8 times" and "a tile of `q`" in large.remedy
+    assert "runtime values" in access(report, "g", "q").note
+
+
+def test_what_contracts_inside_a_fusion_is_judged_by_the_least() -> None:
+    text = """f { a = f32[64,32] parameter(0) b = f32[32,16] parameter(1)
+      ROOT d = f32[64,16] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0} }
+    ENTRY e { a = f32[64,32] parameter(0) b = f32[32,16] parameter(1)
+      ROOT r = f32[64,16] fusion(a, b), kind=kCustom, calls=f }"""
+    report = ix.analyze(ix.hlo.parse(text))
+    assert report.wasted == 0 and report.will_move == report.must_move == 4 * (64 * 32 + 32 * 16 + 64 * 16)
+    assert all("a tiled kernel" in r.why for r in report.rows if r.kind == "read")
+
+
+def test_reports_of_jax_functions_and_of_one_fusion() -> None:
+    x = np.zeros((128, 64), np.float32)
+    report = ix.analyze((lambda a: jnp.tanh(a).T, x), "a100")
+    assert {f.name.split(".")[0] for f in report.fusions} == {"tanh", "transpose"} and report.device.name == "A100"
+    assert any(__file__ in str(f.place) for f in report.fusions)
+    assert [f.name for f in ix.analyze(program(), fusion="%one").fusions] == ["one"]
+    with pytest.raises(ix.IndexingError, match="no instruction 'none'"):
+        ix.analyze(program(), fusion="none")
+    with pytest.raises(ix.IndexingError, match="no device 'h1000'"):
+        ix.analyze(program(), "h1000")
+
+
+def test_a_report_as_text_and_as_columns() -> None:
+    report = ix.analyze(program())
+    head, *lines = str(report).splitlines()
+    assert head.startswith(
+        "two on H100: 2 kernels; 328 kB must move, 786 kB will, 459 kB of them wasted (58%): 137 ns of"
+    )
+    assert lines[1].startswith("1. two  f32[256,64]{1,0} fusion  459 kB wasted")
+    assert lines[2] == "   read y: 65.5 kB must move, 524 kB will, 8.00 times the sectors that it needs"
+    assert str(ix.analyze(program()).worst(1)).count(" fusion ") == 1
+    assert report.worst(min_waste=1).fusions == report.fusions[:1]
+    columns = report.columns()
+    assert {len(c) for c in columns.values()} == {5} and sum(columns["wasted"]) == report.wasted
+    assert columns["place"].count("m.py:7") == 2
+
+
+def test_tables_of_pandas_and_arrow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is passed to the libraries, and what is said without them."""
+    import sys
+    import types
+
+    report = ix.analyze(program())
+    monkeypatch.setitem(sys.modules, "pandas", types.SimpleNamespace(DataFrame=dict))
+    assert report.to_pandas() == report.columns()
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(ix.UnsupportedOp, match="a table of pyarrow needs the data extra"):
+        report.to_arrow()
+
+
+def test_text_of_a_program_cannot_command_a_terminal() -> None:
+    text = str(program()).replace('source_file="m.py"', 'source_file="\x1b[31mm.py"')
+    assert "\x1b" not in str(ix.analyze(ix.hlo.parse(text)))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (bytes_text(0), "0 B"),
+        (bytes_text(999), "999 B"),
+        (bytes_text(24600), "24.6 kB"),
+        (bytes_text(2e15), "2 PB"),
+        (seconds_text(7.34e-6), "7.34 us"),
+        (seconds_text(2.5e-9), "2.5 ns"),
+        (seconds_text(90), "90 s"),
+    ],
+)
+def test_units(text: str, expected: str) -> None:
+    assert text == expected
+
+
+def test_bandwidths_are_those_of_data_sheets() -> None:
+    sheets = {"V100": 0.9, "A100": 2.039, "RTX A6000": 0.768, "H100": 3.35, "H200": 4.8, "B200": 7.7, "L4": 0.3}
+    assert {name: d.memory_bandwidth / 1e12 for name, d in DEVICES.items()} == sheets
+
+
+# ---- comparison
+
+
+def test_renamed_programs_are_the_same() -> None:
+    other = ix.hlo.parse(str(program()).replace("straight", "forward").replace("two", "last").replace("one", "first"))
+    found = ix.compare(program(), other)
+    assert [(a.name, b.name) for a, b in found.same] == [("two", "last"), ("one", "first")]
+    assert not (found.lost or found.made or found.changed)
+
+
+def test_fusions_made_and_lost() -> None:
+    fused = program()
+    after = ix.hlo.parse("""HloModule two
+together { a = f32[256,64]{0,1} parameter(0)
+  b = f32[256,64]{1,0} parameter(1)
+  n = f32[256,64]{1,0} negate(b)
+  ROOT s = f32[256,64]{1,0} add(a, n) }
+ENTRY main {
+  x = f32[256,64]{1,0} parameter(0)
+  y = f32[256,64]{0,1} parameter(1)
+  ROOT two = f32[256,64]{1,0} fusion(y, x), kind=kLoop, calls=together
+}""")
+    found = ix.compare(fused, after)
+    assert [f.name for f in found.lost] == ["two", "one"] and [f.name for f in found.made] == ["two"]
+    lines = str(found).splitlines()
+    assert lines[2].startswith("-131 kB moved, +0 B wasted; 0 kernels are the same")
+
+
+def test_what_changed_by_its_operation() -> None:
+    of = 'ENTRY e {{ p = f32[8,8] parameter(0) ROOT r = f32[8,8]{} {}(p), metadata={{op_name="jit(f)/act"}} }}'
+    before, after = (ix.hlo.parse(of.format("", op)) for op in ("tanh", "sine"))
+    ((a, b),) = ix.compare(before, after).changed
+    assert (a.instruction.opcode, b.instruction.opcode) == ("tanh", "sine")
+    lines = str(ix.compare(before, after)).splitlines()
+    assert lines[5] == "changed: 1" and lines[7].startswith("    now r  f32[8,8] sine")
+
+
+def test_equal_kernels_are_paired_one_by_one() -> None:
+    text = "ENTRY e { p = f32[8] parameter(0) a = f32[8] negate(p) ROOT b = f32[8] negate(a) }"
+    once = "ENTRY e { p = f32[8] parameter(0) ROOT a = f32[8] negate(p) }"
+    found = ix.compare(ix.hlo.parse(text), ix.hlo.parse(once))
+    assert (len(found.same), len(found.lost), len(found.made)) == (1, 1, 0)
+    text = "ENTRY e {{ p = s32[2] parameter(0) c = s32[2] constant({{1, {}}}) ROOT a = s32[2] add(p, c) }}"
+    constants = [text.format(k) for k in (2, 3)]
+    assert len(ix.compare(*map(ix.hlo.parse, constants)).same) == 1
