@@ -49,7 +49,7 @@ def _conjugates(ours: np.ndarray, theirs: np.ndarray) -> np.ndarray:
 def _cancelled(ours: np.ndarray, theirs: np.ndarray) -> np.ndarray:
     if ours.dtype.kind != "c":
         return np.zeros(ours.shape, bool)
-    return np.abs(ours - theirs) <= 4 * np.finfo(ours.real.dtype).eps
+    return np.abs(ours - theirs) <= 16 * np.finfo(ours.real.dtype).eps
 
 
 def _nan_of_f8e3m4(ours: np.ndarray, theirs: np.ndarray) -> np.ndarray:
@@ -84,6 +84,7 @@ DEVIATIONS = (
         ("sine", "cosine"),
         _cancelled,
     ),
+    Deviation("log of complex numbers of magnitude near 1", "XLA adds squares, which cancel", ("log",), _cancelled),
     Deviation("abs(inf + i NaN)", "XLA says NaN; annex G of C99 says infinity", ("abs",), _infinity_for_nan),
 )
 

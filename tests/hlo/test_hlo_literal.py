@@ -38,7 +38,7 @@ def test_integers_at_both_ends_of_their_range(name: str) -> None:
     for beyond in (lower - 1, upper + 1, 10**40):
         with pytest.raises(ix.ParseError, match=f"is no value of {name}"):
             literal(f"{name}[]", str(beyond))
-    for word in ("nan", "inf", "1.5", "(1, 2)"):
+    for word in ("nan", "inf", "1.5", "(1, 2)", "true", "false"):
         with pytest.raises(ix.ParseError):
             literal(f"{name}[]", word)
 

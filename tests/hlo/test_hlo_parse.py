@@ -458,10 +458,11 @@ def test_a_start_without_an_end() -> None:
 def test_a_layout_of_the_entry_that_does_not_fit() -> None:
     body = "\nENTRY e { x = f32[8] parameter(0) ROOT n = s32[8] convert(x) }"
     check_round_trip("HloModule m, entry_computation_layout={(f32[8]{0})->s32[8]{0}}" + body)
+    for layout in ["(f32[8]{0})->s32[7]{0}", "(f32[8]{0})->f32[8]{0}", "(f16[8]{0})->s32[8]{0}"]:
+        assert ix.hlo.parse(
+            f"HloModule m, entry_computation_layout={{{layout}}}{body}"
+        ).entry.root.shape.dimensions == (8,)
     for layout in [
-        "(f32[8]{0})->s32[7]{0}",
-        "(f32[8]{0})->f32[8]{0}",
-        "(f16[8]{0})->s32[8]{0}",
         "()->s32[8]{0}",
         "(f32[8]{0}, f32[8]{0})->s32[8]{0}",
         "(f32[8]{1,0})->s32[8]{0}",

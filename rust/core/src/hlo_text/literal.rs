@@ -227,8 +227,7 @@ fn parse_number(cursor: &mut Cursor) -> Result<Number> {
 fn parse_word(cursor: &mut Cursor, start: usize, negative: bool) -> Result<Number> {
     let word = cursor.word("a number")?;
     match word {
-        "true" if !negative => Ok(Number::Integer(1)),
-        "false" if !negative => Ok(Number::Integer(0)),
+        "true" | "false" if !negative => Ok(Number::Truth(word == "true")),
         "inf" | "infinity" => Ok(Number::Real(if negative { f64::NEG_INFINITY } else { f64::INFINITY })),
         "nan" if cursor.peek() == b'(' => {
             cursor.at += 1;

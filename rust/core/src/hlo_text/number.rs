@@ -7,6 +7,8 @@ use super::shape::{Class, ElementRow, ElementType};
 pub(super) enum Number {
     /// An integer without point and exponent.
     Integer(i128),
+    /// `true` or `false`: a number of `pred` alone.
+    Truth(bool),
     /// Anything else but not-a-number.
     Real(f64),
     /// `nan`, `-nan`, `nan(0x1)`: sign and payload.
@@ -132,6 +134,7 @@ impl Format {
     fn encode(self, number: Number) -> Option<u64> {
         let value = match number {
             Number::Nan(negative, payload) => return self.not_a_number(negative, payload),
+            Number::Truth(_) => return None,
             Number::Integer(i) => i as f64,
             Number::Real(r) => r,
         };
@@ -158,6 +161,7 @@ fn shift_to_nearest(value: u64, shift: i32) -> u64 {
 fn exponent_only(number: Number) -> Option<u64> {
     let value = match number {
         Number::Nan(..) => return Some(0xff),
+        Number::Truth(_) => return None,
         Number::Integer(i) => i as f64,
         Number::Real(r) => r,
     };
@@ -191,6 +195,7 @@ pub(super) fn stored_bytes(element: ElementType) -> usize {
 /// Any integer but 0 is true, as XLA reads them.
 fn boolean(number: Number) -> Option<u64> {
     match number {
+        Number::Truth(value) => Some(u64::from(value)),
         Number::Integer(value) => Some(u64::from(value != 0)),
         _ => None,
     }

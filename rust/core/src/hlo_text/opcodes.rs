@@ -6,7 +6,7 @@ use super::infer::communication::{
     permute, permute_start, ragged_all_to_all, recv, recv_done, reduce_scatter, second, send,
 };
 use super::infer::contraction::{
-    convolution, dot, ragged_dot, reduce, reduce_window, scan, select_and_scatter, sort,
+    convolution, dot, ragged_dot, reduce, reduce_window, scaled_dot, scan, select_and_scatter, sort,
 };
 use super::infer::elementwise::{
     binary, bitcast_convert, clamp, compare, complex, convert, map, part, predicate, select,
@@ -200,7 +200,7 @@ pub static OPCODES: &[OpcodeRow] = &[
     op("round-nearest-afz", 1, 1, unary).of(FLOAT),
     op("round-nearest-even", 1, 1, unary).of(FLOAT),
     op("rsqrt", 1, 1, unary).of(ANALYTIC),
-    op("scaled-dot", 4, 4, dot),
+    op("scaled-dot", 4, 4, scaled_dot),
     op("scan", 0, MANY, scan).needs(&["dimensions", "to_apply"]),
     op("scatter", 3, MANY, scatter).needs(&[
         "update_window_dims",

@@ -10,8 +10,9 @@ use super::{same_size, same_sizes, Outcome, Site};
 
 /// How many take part in each group; `None` where the text leaves it to the number of replicas.
 fn group_size(site: &Site) -> Result<Option<i64>> {
-    if site.value("use_global_device_ids") == Some("true") && site.value("channel_id").is_none() {
-        return Err(site.error("use_global_device_ids=true needs a channel_id"));
+    let global = site.value("use_global_device_ids") == Some("true");
+    if global && site.integer("channel_id")?.is_none_or(|id| id < 1) {
+        return Err(site.error("use_global_device_ids=true needs a channel_id of 1 or more"));
     }
     let read = |cursor: &mut super::Cursor| {
         cursor.skip_space()?;

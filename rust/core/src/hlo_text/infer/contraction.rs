@@ -57,6 +57,20 @@ pub(in super::super) fn dot(site: &Site) -> Result<Outcome> {
     of_free_type(site, pairs.lhs, pairs.sizes(&[]))
 }
 
+/// As of a dot; a scale is one for all of its operand, or one for each of equal blocks.
+pub(in super::super) fn scaled_dot(site: &Site) -> Result<Outcome> {
+    for k in 0..2 {
+        let (array, scale) = (&site.array(k)?.dimensions, &site.array(2 + k)?.dimensions);
+        let divides = |(&n, &m): (&i64, &i64)| n < 0 || m < 0 || n == m || (m > 0 && n % m == 0);
+        let blocks = array.len() == scale.len() && array.iter().zip(scale).all(divides);
+        if !scale.is_empty() && !blocks {
+            let (array, scale) = (site.shapes.text(site.operands[k]), site.shapes.text(site.operands[2 + k]));
+            return Err(site.error(format!("{scale} does not divide {array} into blocks")));
+        }
+    }
+    dot(site)
+}
+
 /// The result's type is free, as preferred_element_type makes it; without one it is the operand's.
 fn of_free_type(site: &Site, operand: &Shape, sizes: Vec<i64>) -> Result<Outcome> {
     let given = site.given.map(|id| site.shapes.table[id as usize].element);
@@ -252,6 +266,15 @@ pub(in super::super) fn scan(site: &Site) -> Result<Outcome> {
         let sizes = &site.array(input)?.dimensions;
         if !sizes.get(along).is_some_and(|&s| same_size(s, site.shape(0).dimensions[along])) {
             return Err(site.error(format!("operands 0 and {input} have different numbers of steps")));
+        }
+    }
+    let given = site.given.map(|id| &site.shapes.table[id as usize].elements[..]).unwrap_or_default();
+    let outputs = given.len().saturating_sub(site.operands.len() - inputs);
+    let steps = site.shape(0).dimensions[along];
+    for (k, &output) in given[..outputs].iter().enumerate() {
+        let sizes = &site.shapes.table[output as usize].dimensions;
+        if !sizes.get(along).is_some_and(|&s| same_size(s, steps)) {
+            return Err(site.error(format!("result {k} must have a part for each of the {steps} steps")));
         }
     }
     Ok(Outcome::Any)

@@ -61,8 +61,24 @@ pub(in super::super) fn bitcast(site: &Site) -> Result<Outcome> {
         site.given.is_some_and(|id| site.shapes.table[id as usize].element == site.shape(0).element);
     if same_type && site.shape(0).element.is_array() {
         same_count(site)?;
+    } else if let Some(given) = site.given {
+        same_bytes(site, &site.shapes.table[given as usize])?;
     }
     Ok(Outcome::Any)
+}
+
+/// Arrays of other types take the same memory. How types below a byte are stored, layouts say.
+fn same_bytes(site: &Site, result: &Shape) -> Result<()> {
+    let bytes = |s: &Shape| i64::from(s.element.row().bits / 8).saturating_mul(s.element_count);
+    let is_whole = |s: &Shape| {
+        s.element.is_array() && s.element.row().bits % 8 == 0 && !s.dimensions.contains(&UNBOUNDED)
+    };
+    let shape = site.shape(0);
+    if !is_whole(shape) || !is_whole(result) || bytes(shape) == bytes(result) {
+        return Ok(());
+    }
+    let from = site.shapes.text(site.operands[0]);
+    Err(site.error(format!("{from} takes {} bytes, the result {}", bytes(shape), bytes(result))))
 }
 
 fn same_count(site: &Site) -> Result<()> {

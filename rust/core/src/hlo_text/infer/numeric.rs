@@ -1,7 +1,7 @@
 //! Opcodes of linear algebra, statistics and random numbers.
 
 use super::super::error::Result;
-use super::super::shape::{ElementType, Shape};
+use super::super::shape::{Class, ElementType, Shape};
 use super::{like_first, same_size, same_sizes, Outcome, Site};
 
 /// Batches of square matrices.
@@ -141,11 +141,21 @@ pub(in super::super) fn rng_bits(site: &Site) -> Result<Outcome> {
     if !matches!(site.value("algorithm"), Some("rng_default" | "rng_three_fry" | "rng_philox")) {
         return Err(site.error("algorithm must be rng_default, rng_three_fry or rng_philox"));
     }
+    let state = site.array(0)?;
+    let words: &[i64] = if site.value("algorithm") == Some("rng_three_fry") { &[2] } else { &[2, 3] };
+    let fits = Some(state.element) == ElementType::named("u64")
+        && matches!(state.dimensions[..], [size] if size < 0 || words.contains(&size));
+    if !fits {
+        return Err(site.error(format!("the state must be u64[n] with n in {words:?}")));
+    }
     let shape = &site.shapes.table[given as usize];
     let (state, bits) = match shape.elements[..] {
         [state, bits] => (Some(state), bits),
         _ => (None, given),
     };
+    if matches!(site.shapes.table[bits as usize].element.row().class, Class::Boolean | Class::Complex) {
+        return Err(site.error(format!("bits are no {}", site.shapes.text(bits))));
+    }
     Ok(match state {
         Some(_) => Outcome::Tuple(vec![Outcome::Like(site.operands[0]), Outcome::Like(bits)]),
         None => Outcome::Any,

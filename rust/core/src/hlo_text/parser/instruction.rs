@@ -1,6 +1,6 @@
 //! One instruction: head, arguments, attributes, and what is checked when all of it is read.
 
-use super::super::infer::{realize, Asked, Outcome, Site};
+use super::super::infer::{compatible, realize, Asked, Outcome, Site};
 use super::super::literal::parse_literal;
 use super::super::opcodes::{OpcodeRow, OPCODES};
 use super::super::tables::Call;
@@ -289,7 +289,7 @@ fn shape_of(
     realize(shapes, &outcome).ok_or(unknown)
 }
 
-/// Attributes that write the shapes of operands once more.
+/// Attributes that write shapes of operands once more; as in XLA, that of an outfeed is not held against its operand.
 fn check_written_shapes<'a>(
     shapes: &mut Interner<'a>,
     text: &'a str,
@@ -297,27 +297,27 @@ fn check_written_shapes<'a>(
     operands: &[ShapeId],
     attributes: &[Attribute],
 ) -> Result<()> {
-    let key = match opcode {
-        "outfeed" => "outfeed_shape",
-        "custom-call" => "operand_layout_constraints",
-        _ => return Ok(()),
-    };
-    for attribute in attributes.iter().filter(|a| a.key.of(text) == key) {
+    for attribute in attributes {
         let (start, end) = (attribute.value.start as usize, attribute.value.end as usize);
         let mut cursor = Cursor::new(&text[..end], start);
-        let (wanted, written) = match opcode {
-            "outfeed" => (&operands[..1], vec![shapes.parse(&mut cursor)?]),
-            _ => {
-                cursor.require(b'{')?;
-                (operands, shapes.parse_list(&mut cursor, b'}')?)
+        match (opcode, attribute.key.of(text)) {
+            ("outfeed", "outfeed_shape") => {
+                shapes.parse(&mut cursor)?;
             }
-        };
-        let same = wanted.len() == written.len()
-            && wanted.iter().zip(&written).all(|(&a, &b)| compatible(shapes, a, b));
-        if !same {
-            let found: Vec<String> = wanted.iter().map(|&o| shapes.text(o)).collect();
-            let message = format!("{key} does not fit the operands, which are {}", found.join(", "));
-            return Err(HloError::new(start, message));
+            ("custom-call", "operand_layout_constraints") => {
+                cursor.require(b'{')?;
+                let written = shapes.parse_list(&mut cursor, b'}')?;
+                let fits = operands.len() == written.len()
+                    && operands.iter().zip(&written).all(|(&a, &b)| compatible(shapes, a, b));
+                if !fits {
+                    let found: Vec<String> = operands.iter().map(|&o| shapes.text(o)).collect();
+                    let found = found.join(", ");
+                    let message =
+                        format!("operand_layout_constraints does not fit the operands, which are {found}");
+                    return Err(HloError::new(start, message));
+                }
+            }
+            _ => {}
         }
     }
     Ok(())
