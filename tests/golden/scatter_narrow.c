@@ -32,25 +32,19 @@ static inline f32 combine0(f32 a0, f32 b0) {
 
 static void scatter_scatter_blocks(u16 *p0, const s32 *restrict p1, const u16 *restrict p2, s64 first_block, s64 last_block) {
   for (s64 block = first_block; block < last_block; block++) {
-    const s32 bl_x = block % 22;
     u16 *const o0 = (u16 *)p0;
-    for (s32 th_x = 0; th_x < -maximum_s32(bl_x * 8, 167) * 16 + 2800; th_x++) {
-      const s32 i = th_x + bl_x * 128;
-      const s32 v0 = p1[i / 70];
-      const s32 j1 = clamp_s32(0, v0, 11);
-      const bool v2 = ((v0 >= 0) & (v0 <= 11));
-      if (v2) {
-        const u16 v3 = p2[th_x + bl_x * 128];
-        const f32 v4 = decode_bf16(v3);
-        const f32 given_5 = v4;
-        u16 *at_1 = (u16 *)o0 + j1 * 70 + i % 70;
-        u16 old_2 = *at_1, seen_3;
-        do {
-          seen_3 = old_2;
-          const u16 stored_6 = (u16)(seen_3);
-          const f32 now_4 = combine0(decode_bf16(stored_6), given_5);
-          old_2 = __sync_val_compare_and_swap(at_1, seen_3, (u16)encode_bf16(now_4));
-        } while (old_2 != seen_3);
+    for (s32 bl_x = 0; bl_x < 22; bl_x++) {
+      for (s32 th_x = 0; th_x < -maximum_s32(bl_x * 8, 167) * 16 + 2800; th_x++) {
+        const s32 i = th_x + bl_x * 128;
+        const s32 v0 = p1[i / 70];
+        const s32 j1 = clamp_s32(0, v0, 11);
+        const bool v2 = ((v0 >= 0) & (v0 <= 11));
+        if (v2) {
+          const u16 v3 = p2[th_x + bl_x * 128];
+          const f32 v4 = decode_bf16(v3);
+          const f32 now_1 = combine0(decode_bf16(o0[j1 * 70 + i % 70]), v4);
+          o0[j1 * 70 + i % 70] = encode_bf16(now_1);
+        }
       }
     }
   }

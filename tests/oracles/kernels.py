@@ -31,7 +31,7 @@ class WrittenKernel:
     name: str
     source: str
     dialect: str
-    grid: tuple[int, int, int]
+    launch_grid: tuple[int, int, int]
     block: tuple[int, int, int]
     shared_bytes: int = 0
 

@@ -111,6 +111,11 @@ class Kernel:
         return self.ir.grid
 
     @property
+    def launch_grid(self) -> Dim3:
+        """Blocks of the source in x, y and z: those of `grid`, or one that goes through all of them."""
+        return self.lowered.grid
+
+    @property
     def block(self) -> Dim3:
         """Threads of a block in x, y and z."""
         return self.ir.block

@@ -122,10 +122,10 @@ class CudaDevice:
     def load(self, kernel: CompilableKernel) -> Launch:
         """Compile the kernel for this GPU, or find it compiled on disk."""
         check_limits(kernel)
-        if 0 in kernel.grid:
+        if 0 in kernel.launch_grid:
             return lambda buffers: None
         entry = self._loaded(kernel)
-        config = self._core.LaunchConfig(grid=kernel.grid, block=kernel.block)
+        config = self._core.LaunchConfig(grid=kernel.launch_grid, block=kernel.block)
 
         def launch(buffers: Sequence[Buffer]) -> None:
             self.device.set_current()
@@ -181,7 +181,7 @@ class DeviceArray:
 
 def check_limits(kernel: CompilableKernel) -> None:
     """CompileError where the launch exceeds what every GPU takes."""
-    for what, sizes, limits in (("grid", kernel.grid, MAX_GRID), ("block", kernel.block, MAX_BLOCK)):
+    for what, sizes, limits in (("grid", kernel.launch_grid, MAX_GRID), ("block", kernel.block, MAX_BLOCK)):
         if any(size > limit for size, limit in zip(sizes, limits, strict=True)):
             raise CompileError(f"kernel {kernel.name} has the {what} {sizes}; a GPU takes at most {limits}")
     threads = kernel.block[0] * kernel.block[1] * kernel.block[2]

@@ -40,7 +40,7 @@ class CompilableKernel(Protocol):
         """The target it is written for."""
 
     @property
-    def grid(self) -> tuple[int, int, int]:
+    def launch_grid(self) -> tuple[int, int, int]:
         """Blocks in x, y and z."""
 
     @property

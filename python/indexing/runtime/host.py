@@ -110,7 +110,7 @@ class Host:
         key = (kernel.name, kernel.source)
         if key not in self._kernels:
             threads = kernel.block[0] * kernel.block[1] * kernel.block[2]
-            self._kernels[key] = HostKernel(kernel.name, kernel.source, kernel.grid, threads)
+            self._kernels[key] = HostKernel(kernel.name, kernel.source, kernel.launch_grid, threads)
         entry = self._kernels[key]
         return lambda buffers: entry.launch([address(b.handle) for b in buffers])
 

@@ -90,7 +90,7 @@ class OpenCLDevice:
             raise CompileError(f"kernel {kernel.name} is in dialect {kernel.dialect!r}; emit it with dialect='opencl'")
         self._check_limits(kernel)
         entry = self._cl.Kernel(self._built(kernel), kernel.name)
-        global_size = tuple(g * b for g, b in zip(kernel.grid, kernel.block, strict=True))
+        global_size = tuple(g * b for g, b in zip(kernel.launch_grid, kernel.block, strict=True))
         if 0 in global_size:
             return lambda buffers: None
 

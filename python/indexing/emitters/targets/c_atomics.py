@@ -22,6 +22,9 @@ WORD = 4  # bytes
 def write_atomic(body: BodyWriter, s: ir.AtomicUpdate) -> None:
     """Lines for `buffer[index] = combiner(buffer[index], value)`, as if no other thread came between."""
     kind = body.unit.buffers[s.buffer].element_type
+    if not body.target.has_threads and body.unit.kernel.grid == (1, 1, 1):
+        _update(body, s, kind)
+        return
     native = body.target.atomics.get((s.opcode, kind))
     if native is not None:
         text = native.format(pointer=f"({body.pointer(s.buffer, s.index)})", value=body.values.text(s.value))
@@ -32,6 +35,14 @@ def write_atomic(body: BodyWriter, s: ir.AtomicUpdate) -> None:
     if size > 8:
         raise CompileError(f"an atomic update of {kind} is wider than a word; the target swaps at most 8 bytes")
     _swap(body, s, kind, size)
+
+
+def _update(body: BodyWriter, s: ir.AtomicUpdate, kind: str) -> None:
+    """Plainly, as no other thread can come between."""
+    now = body.fresh("now")
+    before = decoded(kind, ir.Load(storage_type(kind), s.buffer, s.index))
+    body.block((ir.CallFunction((now,), s.combiner, (), (before, s.value)),))
+    body.block((ir.Store(s.buffer, s.index, encoded(kind, ir.Ref(s.value.type, now))),))
 
 
 def _swap(body: BodyWriter, s: ir.AtomicUpdate, kind: str, size: int) -> None:

@@ -12,6 +12,7 @@ from indexing.emitters.ir.passes.fold import fold_constants
 from indexing.emitters.ir.passes.hoist import hoist_invariants
 from indexing.emitters.ir.passes.index_widths import narrow_indices
 from indexing.emitters.ir.passes.inline import inline_functions
+from indexing.emitters.ir.passes.one_block import make_one_block
 from indexing.emitters.ir.passes.peel import peel, unswitch
 from indexing.emitters.ir.passes.split_lanes import split_lanes
 from indexing.emitters.ir.passes.team_reductions import lower_team_reductions
@@ -59,6 +60,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("fold-again", _for_any(fold_constants)),
     Pass("dead-code-again", _for_any(remove_dead_code)),
     Pass("thread-loops", lambda kernel, target: kernel if target.has_threads else thread_loops(kernel)),
+    Pass("one-block", lambda kernel, target: kernel if target.has_threads else make_one_block(kernel)),
 )
 
 BUILT = "built"
