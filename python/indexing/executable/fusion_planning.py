@@ -4,13 +4,14 @@ A node joins the kernel of its users when all of them are in that one kernel, an
 than computing it once. How often it would be computed is what the maps from the kernel's root say, however many
 instructions lie between. What loops (a reduction, a dot) takes part at most once a kernel, and is never computed more
 often than it has elements; what can follow it at its own size (the logarithm of a sum) stays with it. Other operations may
-be repeated, outside of loops, as long as the kernel does at most twice the work of its nodes. What assembles its result
-from updates (a scatter) is never computed inside of its users.
+be repeated, outside of loops, as long as the kernel does at most twice the work of its nodes; what neighbours need at one
+place (the index of a row that is gathered) counts once for them, up to eight times the work of its nodes. What assembles its
+result from updates (a scatter) is never computed inside of its users.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from indexing.ops.op import Indexing
 
 MAX_NODES = 256
+MAX_SHARED = 8  # times the work of a kernel's nodes, that its neighbours repeat at one place
 MAX_ARRAYS = 64  # OpenCL promises 1024 bytes of arguments
 CONTROL = frozenset({"call", "conditional", "custom-call", "fusion", "while"})
 STRUCTURE = frozenset({"get-tuple-element", "parameter", "tuple"})
@@ -41,12 +43,13 @@ class PlannedFusion:
     """Nodes that become one kernel, whose outputs are the arrays of `root`.
 
     `accesses` says how a node is read, from the root's index. `work` is what the kernel does, `work_once` what its nodes
-    would cost each computed once. No more nodes join one that `is_closed`.
+    would cost each computed once; `shared` is what neighbours repeat at one place. No more nodes join one that `is_closed`.
     """
 
     root: Node
     work: int
     work_once: int
+    shared: int = 0
     nodes: set[Node] = field(default_factory=set)
     has_loop: bool = False
     is_closed: bool = False
@@ -210,7 +213,7 @@ class _FusionPlanner:
 
     def _start(self, node: Node) -> PlannedFusion:
         work = work_once(node.instruction)
-        fusion = PlannedFusion(node, work, work, {node}, self._loops(node))
+        fusion = PlannedFusion(node, work, work, nodes={node}, has_loop=self._loops(node))
         parts = leaves(node.instruction.shape)
         count = 1 if has_one_index(node.instruction.shape) else len(parts)
         fusion.accesses[node] = tuple(Access.of_all(p.dimensions, k) for k, p in enumerate(parts[:count]))
@@ -236,6 +239,9 @@ class _FusionPlanner:
             return False
         if any(self._parts_columns(fusion, node, a) for a in accesses):
             return False
+        repeated = evaluations * element_work(node.instruction)
+        evaluations //= _sharing_neighbours(accesses, node.instruction.shape)
+        fusion.shared += repeated - evaluations * element_work(node.instruction)
         fusion.nodes.add(node)
         fusion.has_loop |= self._loops(node)
         fusion.accesses[node] = accesses
@@ -270,7 +276,9 @@ class _FusionPlanner:
             return len(accesses) == 1
         if self._loops(node) or node in self.follows or any(a.map.ranges for a in accesses):
             return False
-        return fusion.work + evaluations <= MAX_REPETITION * (fusion.work_once + count)
+        own = evaluations // _sharing_neighbours(accesses, node.instruction.shape)
+        once = fusion.work_once + count
+        return fusion.work + own <= MAX_REPETITION * once and fusion.shared + evaluations - own <= MAX_SHARED * once
 
     def _parts_columns(self, fusion: PlannedFusion, node: Node, access: Access) -> bool:
         """Whether the node moves apart in memory what the columns of a dot read side by side."""
@@ -313,6 +321,14 @@ class _FusionPlanner:
         if found is None:
             found = self.maps[node, output] = output_to_input(node.instruction, output)
         return found
+
+
+def _sharing_neighbours(accesses: Sequence[Access], shape: Shape) -> int:
+    """How many neighbours along the root's last dimension need one and the same element: it is computed once for them."""
+    if shape.is_tuple or len(accesses) != 1 or accesses[0].map.ranges or distance(accesses[0].map, shape) != 0:
+        return 1
+    last = accesses[0].map.dims[-1:]
+    return max(last[0].interval.upper - last[0].interval.lower + 1, 1) if last else 1
 
 
 def distance(read: IndexingMap, shape: Shape) -> int:
