@@ -95,7 +95,7 @@ wheel: dist/.built ## build the release wheel (abi3, CPython 3.11 and later) int
 
 docs: $(VENV)/.developed ## write the generated documents of docs/
 	"$(python)" -m indexing.ops.docs docs/ops.md
-	"$(python)" tests/core/rules_docs.py docs/rules.md
+	PYTHONPATH=tests/oracles "$(python)" tests/core/rules_docs.py docs/rules.md
 
 clean: ## remove everything that the targets made
 	rm -rf $(VENV) $(VENV)-bench $(VENV)-cuda dist target .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks

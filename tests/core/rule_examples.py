@@ -122,8 +122,19 @@ RULES: dict[str, RuleExample] = {
         ("(d0, d1) -> ((d0 * 6 + d1) mod 5), domain: d0 in [-3, -1], d1 in [-9, 9]",),
     ),
     "remainder-recombines": RuleExample(
-        ("(d0) -> ((((d0 + 5) floordiv 8) * 3 - (2 - d0) mod 3) ceildiv 2), domain: d0 in [-3, 9]",),
+        ("(d0) -> (d0 mod 2 - (d0 ceildiv 2) * 2), domain: d0 in [-3, 9]",),
+        ("(d0) -> (d0 mod 3 - (d0 ceildiv 2) * 2), domain: d0 in [-3, 9]",),
+    ),
+    "remainder-beside-quotient": RuleExample(
+        (
+            "(d0) -> (d0 * 2 - ((d0 * 3) ceildiv 4) * 4 - (-d0) mod 4), domain: d0 in [-3, 9]",
+            "(d0) -> ((((d0 + 5) floordiv 8) * 3 - (2 - d0) mod 3) ceildiv 2), domain: d0 in [-3, 9]",
+        ),
         ("(d0) -> ((((d0 + 5) floordiv 8) * 3 - (2 - d0) mod 4) ceildiv 2), domain: d0 in [-3, 9]",),
+    ),
+    "remainder-of-known-quotient": RuleExample(
+        ("(d0, d1) -> (d1 mod 2), domain: d0 in [-3, 3], d1 in [0, 6], d1 - d0 mod 2 in [1, 1]",),
+        ("(d0, d1) -> (d1 mod 2), domain: d0 in [-3, 3], d1 in [0, 6], d1 - d0 mod 2 in [1, 2]",),
     ),
     "quotient-recombines": RuleExample(
         ("(d0) -> (((d0 * 3) ceildiv 2) * 4 - d0 mod 2), domain: d0 in [-5, 5]",),
@@ -176,7 +187,15 @@ RULES: dict[str, RuleExample] = {
         ),
         ("(d0, d1) -> (d1 - min(d0, 2) * 2), domain: d0 in [-3, 3], d1 in [-3, 3]",),
     ),
+    "known-equal": RuleExample(
+        ("(d0, d1) -> (d1 mod 2), domain: d0 in [-3, 3], d1 in [0, 6], d0 - d1 mod 2 in [0, 0]",),
+        ("(d0, d1) -> (d1 mod 2), domain: d0 in [-3, 3], d1 in [0, 6], d0 - d1 mod 2 in [0, 1]",),
+    ),
     "equality-used": RuleExample(
+        ("(d0)[s0] -> (s0 * 2), domain: d0 in [-6, 3], s0 in [0, 3], d0 + s0 * 2 in [0, 0]",),
+        ("(d0)[s0] -> (s0 * 2), domain: d0 in [-6, 3], s0 in [0, 3], d0 + s0 * 2 in [0, 1]",),
+    ),
+    "variables-equal": RuleExample(
         ("(d0, d1) -> (d1), domain: d0 in [-3, 3], d1 in [0, 6], d0 - d1 in [0, 0]",),
         ("(d0, d1) -> (d1), domain: d0 in [-3, 3], d1 in [0, 6], d0 - d1 in [0, 1]",),
     ),

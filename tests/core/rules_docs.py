@@ -6,28 +6,34 @@ import sys
 from pathlib import Path
 
 import indexing as ix
-import proofs_of_constructors
-import proofs_of_domains
-import proofs_of_rules
 from constructor_examples import CONSTRUCTORS
 from domain_examples import DOMAINS, RANGES
 from indexing import _core
+from law_claims import claims
+from proofs_by_hand import IN_STEPS, OF_WORDS
 from rule_examples import RULES
+from solver import Proof
 
-PROOFS = {**proofs_of_rules.PROOFS, **proofs_of_constructors.PROOFS, **proofs_of_domains.PROOFS}
+BY_HAND = {**IN_STEPS, **OF_WORDS}
+#: How each law is proved: by hand, or by what its own text claims.
+PROOFS = {
+    law.name: BY_HAND[law.name] if law.name in BY_HAND else Proof(claims(law.law, law.precondition))
+    for law in _core.rules()
+}
 
 _HEAD = """# The laws of the simplifier
 
-One line a law, from the tables in `rust/core/src/simplify/rules/mod.rs` and `rust/core/src/simplify/laws.rs` (this file is written by
-`make docs`). `/` is floordiv, `%` is mod; all integers are unbounded.
+One line a law, from the rows in `rust/core/src/simplify/` (this file is written by `make docs`). `/` is floordiv, `%`
+is mod; all integers are unbounded. "max alike": the law holds with min and max, and the order, turned round.
 
-- **Proof**: `z3` where an SMT solver proves the law under its precondition for all integers, in the steps that
-  `tests/core/proofs_of_*.py` list.
+- **Proof**: an SMT solver proves each law under its precondition for all integers. `text`: what it proves is the text in
+  this table, read by `tests/oracles/law_claims.py`; `steps`: the same in the steps, or `words`: what the text says in
+  words, that `tests/core/proofs_by_hand.py` lists.
 - **Example**: one of those in `tests/core/*_examples.py`, each checked at every point of its domain, together with cases
   in which the precondition is broken and the law must not apply.
 
 There are {laws} laws: {rules} rules, {constructors} of constructors, {constraints} of constraints, {ranges} of ranges;
-{solver} are proved for all integers{small}.
+{text} are proved from their text, {steps} in steps, {words} by claims for their words.
 """
 
 _GROUPS = (
@@ -47,15 +53,15 @@ def rules_table() -> str:
     """The whole text of docs/rules.md."""
     laws = _core.rules()
     of = {group: [law for law in laws if law.group == group] for group, _, _ in _GROUPS}
-    small = [law.name for law in laws if PROOFS[law.name].values]
     text = _HEAD.format(
         laws=len(laws),
         rules=len(of["rule"]),
         constructors=len(of["constructor"]),
         constraints=len(of["constraint"]),
         ranges=len(of["range"]),
-        solver=len(laws) - len(small),
-        small="" if not small else f", {len(small)} for small parameters",
+        text=len(laws) - len(BY_HAND),
+        steps=len(IN_STEPS),
+        words=len(OF_WORDS),
     )
     for group, title, words in _GROUPS:
         text += f"\n## {title}\n\n{words}\n\n| law | of | | where | proof | example |\n|---|---|---|---|---|---|\n"
@@ -70,7 +76,7 @@ def _row(law: _core.Law) -> str:
         law.family,
         f"`{law.law}`",
         law.precondition,
-        PROOFS[law.name].manner,
+        "steps" if law.name in IN_STEPS else "words" if law.name in OF_WORDS else "text",
         f"`{before}` becomes `{after}`" if law.group != "range" else f"`{before}` lies in `{after}`",
     )
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n"

@@ -24,7 +24,16 @@ ROOMS = {
 # The files of a room from the lowest up, those of a line being one layer: each may use its own layer and those below.
 FILES = {
     "expr": ("arena order traversal work", "canonical min_max quotient recombine", "flat flat_nodes evaluate"),
-    "simplify": ("range facts definedness", "rules laws driver width trace constraints domain"),
+    "simplify": (
+        "law trace facts domain congruence preimage stable_constraints",
+        "laws constraint_laws range",
+        "stated definedness width",
+        "simplifier",
+        "cost",
+        "rules",
+        "driver constraints",
+        "domain_simplifier",
+    ),
     "map": ("symbolic_map names indexing_map", "variables compose", "simplify", "parametric"),
     "sets": ("points", "count inverse image relate"),
     "access": ("period prediction", "warps transactions", "memory_traffic"),

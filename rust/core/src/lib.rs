@@ -38,10 +38,11 @@ pub use map::variables::from_tensor_sizes;
 pub use sets::image::{count, image_count, index_bits, inverse, is_bijection_onto, is_empty, is_injective};
 pub use sets::points::{Domain, PointStep, Points};
 pub use sets::relate::{difference, intersect};
-pub use simplify::domain::{DomainSimplifier, Outcome, PointVariables};
-pub use simplify::driver::{Scratch, Status};
-pub use simplify::laws::{all_laws, law_named, Group, Law};
-pub use simplify::rules::{Rule, RuleId, RULES};
+pub use simplify::all_laws;
+pub use simplify::domain::{DomainSimplifier, PointVariables};
+pub use simplify::domain_simplifier::Outcome;
+pub use simplify::law::{Group, Law};
+pub use simplify::simplifier::{Scratch, Status};
 pub use simplify::trace::{Made, Step};
 pub use text::{
     abridged_expr, abridged_indexing_map, abridged_symbolic_map, read_expr, read_indexing_map,

@@ -367,13 +367,6 @@ impl Arena {
         Some((Expr(r.at), self.as_constant(Expr(r.len))?))
     }
 
-    /// The operands of a quotient or remainder.
-    #[inline]
-    pub(crate) fn as_division(&self, e: Expr) -> Option<(Expr, Expr)> {
-        let r = &self.records[e.index()];
-        matches!(r.tag, Tag::FloorDiv | Tag::Mod).then_some((Expr(r.at), Expr(r.len)))
-    }
-
     /// The constant of an expression read as a sum (0 where there is none).
     #[inline]
     pub fn constant_part(&self, e: Expr) -> i64 {

@@ -5,7 +5,7 @@
 //! The first variables, up to the last one that is used, have the first positions, and no words.
 
 use crate::expr::flat_nodes::Entry;
-use crate::expr::traversal::{compute_all, BottomUp, MAX_NESTING};
+use crate::expr::traversal::{compute_all, BottomUp};
 use crate::expr::{Arena, Expr, Node, Tag, Term, Words, FIRST_VARIABLES};
 use std::sync::Arc;
 
@@ -82,48 +82,6 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// Write a node that is not there, and what is below it, as far as it is not there.
-    fn add(&mut self, e: Expr, nesting: u32) {
-        if nesting == MAX_NESTING {
-            return compute_all(self, e);
-        }
-        let tag = self.arena.tag(e);
-        match self.arena.node(e) {
-            Node::Variable(v) => self.words.push(header(tag, v)),
-            Node::Constant(c) => self.words.extend_from_slice(&[header(tag, 0), c]),
-            Node::FloorDiv(a, b) | Node::Mod(a, b) => {
-                self.add_operand(a, nesting);
-                self.add_operand(b, nesting);
-                let operands = self.at(a) | (self.at(b) << 32);
-                self.words.extend_from_slice(&[header(tag, 0), operands]);
-            }
-            Node::Product(args) | Node::Min(args) | Node::Max(args) => {
-                args.iter().for_each(|a| self.add_operand(*a, nesting));
-                self.words.push(header(tag, args.len() as u32));
-                for a in args {
-                    self.words.push(self.at(*a));
-                }
-            }
-            Node::Sum(constant, terms) => {
-                terms.iter().for_each(|t| self.add_operand(t.expr, nesting));
-                self.words.extend_from_slice(&[header(tag, terms.len() as u32), constant]);
-                for t in terms {
-                    let operand = self.at(t.expr);
-                    self.words.extend_from_slice(&[t.coeff, operand]);
-                }
-            }
-        }
-        self.places[e.index()] = (self.nodes, self.value);
-        self.nodes += 1;
-    }
-
-    #[inline(always)]
-    fn add_operand(&mut self, e: Expr, nesting: u32) {
-        if !self.is_known(e) {
-            self.add(e, nesting + 1);
-        }
-    }
-
     #[inline]
     fn at(&self, e: Expr) -> i64 {
         i64::from(if e.0 < FIRST_VARIABLES { e.0 } else { self.places[e.index()].0 })
@@ -141,7 +99,30 @@ impl BottomUp for Writer<'_> {
     }
 
     fn compute(&mut self, e: Expr) {
-        self.add(e, 0);
+        let tag = self.arena.tag(e);
+        match self.arena.node(e) {
+            Node::Variable(v) => self.words.push(header(tag, v)),
+            Node::Constant(c) => self.words.extend_from_slice(&[header(tag, 0), c]),
+            Node::FloorDiv(a, b) | Node::Mod(a, b) => {
+                let operands = self.at(a) | (self.at(b) << 32);
+                self.words.extend_from_slice(&[header(tag, 0), operands]);
+            }
+            Node::Product(args) | Node::Min(args) | Node::Max(args) => {
+                self.words.push(header(tag, args.len() as u32));
+                for a in args {
+                    self.words.push(self.at(*a));
+                }
+            }
+            Node::Sum(constant, terms) => {
+                self.words.extend_from_slice(&[header(tag, terms.len() as u32), constant]);
+                for t in terms {
+                    let operand = self.at(t.expr);
+                    self.words.extend_from_slice(&[t.coeff, operand]);
+                }
+            }
+        }
+        self.places[e.index()] = (self.nodes, self.value);
+        self.nodes += 1;
     }
 }
 
@@ -192,7 +173,9 @@ impl Arena {
         let Words { places, values, words } = out;
         let mut writer = Writer { arena: self, places, value: *values, words, nodes: variables };
         for &root in roots {
-            writer.add_operand(root, 0);
+            if !writer.is_known(root) {
+                compute_all(&mut writer, root);
+            }
         }
         for &root in roots {
             let place = writer.at(root);

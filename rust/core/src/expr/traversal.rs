@@ -3,6 +3,7 @@
 use crate::error::{Error, Result};
 use crate::expr::{Arena, Expr, Node, Tag};
 use crate::int::{floor_div, floor_mod};
+use smallvec::{smallvec, SmallVec};
 
 /// Something that is computed of each node from that of its operands, and kept.
 pub(crate) trait BottomUp {
@@ -14,46 +15,34 @@ pub(crate) trait BottomUp {
     fn compute(&mut self, e: Expr);
 }
 
-/// How many calls may go down the operands of nodes, one within the other, before [`compute_all`] takes over: the
-/// nesting comes from outside.
-pub(crate) const MAX_NESTING: u32 = 32;
-
-/// Find what is not known of `e` and all below, however deep that is.
-#[cold]
+/// Find what is not known of `e` and of all below, however deep that is: with a stack, not by recursion.
 pub(crate) fn compute_all(t: &mut impl BottomUp, e: Expr) {
-    let mut stack = vec![e];
-    while let Some(&top) = stack.last() {
-        let before = stack.len();
-        if !t.is_known(top) {
+    let mut stack: SmallVec<[(Expr, bool); 16]> = smallvec![(e, false)];
+    while let Some((top, expanded)) = stack.pop() {
+        if !expanded {
+            if t.is_known(top) {
+                continue;
+            }
+            let before = stack.len();
+            stack.push((top, true));
             t.arena().for_each_operand(top, |o| {
                 if !t.is_known(o) {
-                    stack.push(o);
+                    stack.push((o, false));
                 }
             });
-            stack[before..].reverse(); // the first operand first
-        }
-        if stack.len() == before {
-            stack.pop();
-            if !t.is_known(top) {
-                t.compute(top);
+            if stack.len() > before + 1 {
+                stack[before + 1..].reverse(); // the first operand first
+                continue;
             }
+            stack.pop();
         }
+        // Though an operand may have asked about this node meanwhile: it had an answer without this operand.
+        t.compute(top);
     }
 }
 
 impl Arena {
     // ------------------------------------------------------------------ traversal
-
-    /// Operand `k` of a node, in order; `None` behind the last.
-    #[inline(always)]
-    pub(crate) fn operand(&self, e: Expr, k: usize) -> Option<Expr> {
-        match self.node(e) {
-            Node::Variable(_) | Node::Constant(_) => None,
-            Node::FloorDiv(a, b) | Node::Mod(a, b) => [a, b].get(k).copied(),
-            Node::Product(args) | Node::Min(args) | Node::Max(args) => args.get(k).copied(),
-            Node::Sum(_, terms) => terms.get(k).map(|t| t.expr),
-        }
-    }
 
     /// Call `f` with each operand of `e`, in order.
     #[inline]

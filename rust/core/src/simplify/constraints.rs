@@ -1,17 +1,21 @@
 //! Constraints into a domain: each in its normal form, turned into bounds of variables where it is one, dropped where
 //! the box implies it; what it implies for variables tightens their bounds.
 
-use crate::expr::{variable_bit, Arena, Expr, Node, Tag, Term, Terms};
-use crate::int::{ceil_div, div_mod_positive, floor_div, floor_mod, gcd_i64, inverse_mod};
+use crate::expr::{Expr, Node, Tag, Term, Terms};
+use crate::int::{div_mod_positive, floor_mod, gcd_i64, inverse_mod};
 use crate::interval::Interval;
-use crate::simplify::driver::Simplifier;
+use crate::simplify::congruence::{chinese_remainder, Joined};
+use crate::simplify::constraint_laws::*;
 use crate::simplify::facts::normal_form;
+use crate::simplify::law::Law;
+use crate::simplify::preimage::{dividends, periods, shifted_back};
+use crate::simplify::simplifier::Simplifier;
 use smallvec::{smallvec, SmallVec};
 use std::collections::HashMap;
 
 /// One pass over the constraints.
-pub(crate) struct ConstraintPropagation<'a> {
-    pub(crate) bounds: &'a mut Vec<Interval>,
+pub(crate) struct ConstraintPropagation {
+    pub(crate) bounds: Vec<Interval>,
     pub(crate) kept: Vec<(Expr, Interval)>,
     /// Would a pass over what is kept perhaps do more?
     pub(crate) changed: bool,
@@ -29,58 +33,68 @@ const SEARCHED: usize = 16;
 struct Assumption {
     expr: Expr,
     interval: Interval,
+    /// The interval as it was stated.
+    whole: Interval,
     implied: bool,
 }
 
-/// Constraints that a pass left as they are, and that left the box as it is: until bounds of their variables change, they
-/// need not be looked at again.
-#[derive(Default)]
-pub(crate) struct StableConstraints {
-    /// Those of the rounds before, in the order of their ids.
-    known: Vec<(Expr, Interval)>,
-    /// Those of this round.
-    found: Vec<(Expr, Interval)>,
+impl Assumption {
+    fn new(expr: Expr, interval: Interval) -> Self {
+        Assumption { expr, interval, whole: interval, implied: false }
+    }
+
+    /// What follows of a part of the expression.
+    fn part(&self, expr: Expr, interval: Interval) -> Self {
+        Assumption { expr, interval, whole: interval, implied: self.implied }
+    }
+
+    fn stated(&self) -> (Expr, Interval) {
+        (self.expr, self.whole)
+    }
 }
 
-impl StableConstraints {
-    #[inline]
-    pub(crate) fn holds(&self, e: Expr, interval: Interval) -> bool {
-        !self.known.is_empty()
-            && self
-                .known
-                .binary_search_by_key(&e.index(), |(x, _)| x.index())
-                .is_ok_and(|k| self.known[k].1 == interval)
-    }
+/// A law of one constraint: the operators that it is about (none: all), and the function, which answers whether it took
+/// the whole constraint.
+struct Row {
+    law: &'static Law,
+    family: &'static [Tag],
+    function: fn(&mut ConstraintPropagation, &mut Simplifier<'_>, &mut Assumption, &mut Work) -> bool,
+}
 
-    pub(crate) fn add(&mut self, e: Expr, interval: Interval) {
-        self.found.push((e, interval));
+impl Row {
+    fn is_about(&self, tag: Tag) -> bool {
+        self.family.is_empty() || self.family.contains(&tag)
     }
+}
 
-    /// The bounds of variables were `before` and are `after`, and another round begins.
-    pub(crate) fn end_round(&mut self, arena: &mut Arena, before: &[Interval], after: &[Interval]) {
-        let found = std::mem::take(&mut self.found);
-        self.known.extend(found);
-        let moved: Vec<bool> = before.iter().zip(after).map(|(b, a)| b != a).collect();
-        let places = (0..moved.len()).filter(|v| moved[*v]);
-        let bits = places.fold(0, |all, v| all | variable_bit(v));
-        arena.charge(self.known.len());
-        self.known.retain(|(e, _)| {
-            let may_move = arena.variables_of(*e) & bits != 0;
-            !(may_move && arena.variables(&[*e]).iter().any(|v| moved.get(*v as usize) == Some(&true)))
-        });
-        // Of two about one expression, the later one stays: the other is not stated any more.
-        self.known.sort_by_key(|(e, _)| e.index());
-        self.known.reverse();
-        self.known.dedup_by_key(|(e, _)| *e);
-        self.known.reverse();
-    }
+/// The laws of one constraint, in the order in which they are tried.
+static ROWS: &[Row] = &[
+    Row { law: &MEET, family: &[Tag::Variable], function: ConstraintPropagation::bounds_of_variable },
+    Row { law: &IMPLIED, family: &[], function: ConstraintPropagation::implied },
+    Row { law: &IMPOSSIBLE, family: &[], function: ConstraintPropagation::impossible },
+    Row { law: &NORMAL_FORM, family: &[Tag::Sum], function: ConstraintPropagation::normal_form },
+    Row { law: &LOW_TERMS_LEAVE, family: &[Tag::Sum], function: ConstraintPropagation::low_terms_leave },
+    Row { law: &BOUNDS_TERM, family: &[Tag::Sum], function: ConstraintPropagation::bounds_of_terms },
+    Row { law: &QUOTIENT_OPENED, family: &[Tag::FloorDiv], function: ConstraintPropagation::quotient_opened },
+    Row {
+        law: &EXTREMUM_OPENED,
+        family: &[Tag::Min, Tag::Max],
+        function: ConstraintPropagation::extremum_opened,
+    },
+    Row { law: &CONGRUENCE_NORMAL, family: &[Tag::Mod], function: ConstraintPropagation::congruence_normal },
+];
+
+/// The laws of one constraint, and those of two congruences of one expression.
+pub(crate) fn laws() -> impl Iterator<Item = Law> {
+    let of_congruences = [CONGRUENCES_JOIN, CONGRUENCES_NEVER, CONGRUENCE_BOUNDS];
+    ROWS.iter().map(|row| *row.law).chain(of_congruences)
 }
 
 /// What is still to be assumed.
 type Work = SmallVec<[Assumption; 4]>;
 
-impl<'a> ConstraintPropagation<'a> {
-    pub(crate) fn new(bounds: &'a mut Vec<Interval>) -> Self {
+impl ConstraintPropagation {
+    pub(crate) fn new(bounds: Vec<Interval>) -> Self {
         let places = HashMap::new();
         ConstraintPropagation {
             bounds,
@@ -112,7 +126,7 @@ impl<'a> ConstraintPropagation<'a> {
     }
 
     fn assume_all(&mut self, s: &mut Simplifier<'_>, e: Expr, interval: Interval) {
-        let mut work: Work = smallvec![Assumption { expr: e, interval, implied: false }];
+        let mut work: Work = smallvec![Assumption::new(e, interval)];
         while let Some(a) = work.pop() {
             if self.empty || !s.spend(1) {
                 if !a.implied {
@@ -124,102 +138,104 @@ impl<'a> ConstraintPropagation<'a> {
         }
     }
 
-    #[inline]
-    fn step(&mut self, s: &mut Simplifier<'_>, a: Assumption, work: &mut Work) {
-        let Assumption { expr: e, mut interval, implied } = a;
-        if let Some(v) = s.arena.as_variable(e) {
-            return self.tighten(s, v, interval);
+    /// Apply the laws of constraints in their order; what none of them takes is kept.
+    fn step(&mut self, s: &mut Simplifier<'_>, mut a: Assumption, work: &mut Work) {
+        let tag = s.arena.tag(a.expr);
+        for row in ROWS.iter().filter(|row| row.is_about(tag)) {
+            if (row.function)(self, s, &mut a, work) {
+                return;
+            }
         }
-        let range = self.range(s, e);
-        if interval.covers(range) {
-            if !implied {
-                s.note_constraint("constraint-implied", (e, interval), &[]);
-            }
-            return;
-        }
-        let whole = (e, interval);
-        interval = interval.intersect(range);
-        if interval.is_empty() {
-            s.note_constraint("constraint-impossible", whole, &[(e, interval)]);
-            self.empty = true;
-            return;
-        }
-        let push = |work: &mut Work, expr, interval, implied| {
-            work.push(Assumption { expr, interval, implied });
-        };
-        match s.arena.node(e) {
-            Node::Sum(..) => {
-                let Some((form, factor, offset)) = normal_form(s.arena, e) else { return };
-                if form != e {
-                    if let Some(inner) = shifted_back(interval, offset) {
-                        // Without its constant the sum may be spelled otherwise.
-                        let simple = s.simplify(form);
-                        let cheaper = simple != form && s.cost(simple) < s.cost(form);
-                        let form = if cheaper { simple } else { form };
-                        let inner = inner.quotient_by(factor);
-                        s.note_constraint("constraint-normal-form", whole, &[(form, inner)]);
-                        return push(work, form, inner, implied);
-                    }
-                }
-                if let Some((high, inner)) = self.without_low_terms(s, e, interval) {
-                    s.note_constraint("constraint-low-terms-leave", whole, &[(high, inner)]);
-                    return push(work, high, inner, implied);
-                }
-                self.imply_terms(s, e, interval, work);
-            }
-            Node::FloorDiv(x, d) => {
-                if let Some(inner) = s.arena.as_constant(d).and_then(|m| dividends(interval, m)) {
-                    s.note_constraint("constraint-quotient-opened", whole, &[(x, inner)]);
-                    return push(work, x, inner, implied);
-                }
-            }
-            Node::Min(args) | Node::Max(args) => {
-                let lower = s.arena.tag(e) == Tag::Min;
-                let one_sided = if lower {
-                    Interval::new(interval.lower, i64::MAX)
-                } else {
-                    Interval::new(i64::MIN, interval.upper)
-                };
-                let binding = if lower { interval.upper < range.upper } else { interval.lower > range.lower };
-                let first = work.len();
-                for x in args {
-                    push(work, *x, one_sided, implied || binding);
-                }
-                if s.explains() {
-                    let parts = work[first..].iter().map(|a| (a.expr, a.interval));
-                    let made: Vec<_> = parts.chain(binding.then_some((e, interval))).collect();
-                    s.note_constraint("constraint-extremum-opened", whole, &made);
-                }
-                if !binding {
-                    return;
-                }
-            }
-            Node::Mod(..) if interval.is_point() => {
-                if let Some((form, r, m)) = self.congruence(s, e, interval.lower) {
-                    let same = s.arena.as_mod(e) == Some((form, m));
-                    self.changed |= !implied && !same;
-                    if !implied {
-                        if !same && s.explains() {
-                            if let Ok(made) = s.arena.modulo_constant(form, m) {
-                                let made = [(made, Interval::point(r))];
-                                s.note_constraint("constraint-congruence-normal", whole, &made);
-                            }
-                        }
-                        self.keep_congruence(s, form, r, m);
-                    }
-                    return;
-                }
-            }
-            _ => {}
-        }
-        if !implied {
-            self.keep(s, e, interval);
+        if !a.implied {
+            self.keep(s, a.expr, a.interval);
         }
     }
 
-    /// The bounds of `e` on the box as it is now.
-    fn range(&mut self, s: &mut Simplifier<'_>, e: Expr) -> Interval {
-        s.bounds(e)
+    fn bounds_of_variable(&mut self, s: &mut Simplifier<'_>, a: &mut Assumption, _: &mut Work) -> bool {
+        let variable = s.arena.as_variable(a.expr);
+        variable.map(|v| self.tighten(s, v, a.interval)).is_some()
+    }
+
+    fn implied(&mut self, s: &mut Simplifier<'_>, a: &mut Assumption, _: &mut Work) -> bool {
+        let always = a.interval.covers(s.bounds(a.expr));
+        if always && !a.implied {
+            s.note_constraint(&IMPLIED, a.stated(), &[]);
+        }
+        always
+    }
+
+    fn impossible(&mut self, s: &mut Simplifier<'_>, a: &mut Assumption, _: &mut Work) -> bool {
+        a.interval = a.interval.intersect(s.bounds(a.expr));
+        if a.interval.is_empty() {
+            s.note_constraint(&IMPOSSIBLE, a.stated(), &[(a.expr, a.interval)]);
+            self.empty = true;
+        }
+        self.empty
+    }
+
+    fn normal_form(&mut self, s: &mut Simplifier<'_>, a: &mut Assumption, work: &mut Work) -> bool {
+        let Some((form, factor, offset)) = normal_form(s.arena, a.expr) else { return true };
+        let inner = shifted_back(a.interval, offset).filter(|_| form != a.expr);
+        let Some(inner) = inner else { return false };
+        // Without its constant the sum may be spelled otherwise.
+        let simple = s.simplify(form);
+        let cheaper = simple != form && s.cost(simple) < s.cost(form);
+        let form = if cheaper { simple } else { form };
+        let inner = inner.quotient_by(factor);
+        s.note_constraint(&NORMAL_FORM, a.stated(), &[(form, inner)]);
+        work.push(a.part(form, inner));
+        true
+    }
+
+    fn low_terms_leave(&mut self, s: &mut Simplifier<'_>, a: &mut Assumption, work: &mut Work) -> bool {
+        let Some((high, inner)) = self.without_low_terms(s, a.expr, a.interval) else { return false };
+        s.note_constraint(&LOW_TERMS_LEAVE, a.stated(), &[(high, inner)]);
+        work.push(a.part(high, inner));
+        true
+    }
+
+    fn quotient_opened(&mut self, s: &mut Simplifier<'_>, a: &mut Assumption, work: &mut Work) -> bool {
+        let Some((x, m)) = s.arena.as_floordiv(a.expr) else { return false };
+        let Some(inner) = dividends(a.interval, m) else { return false };
+        s.note_constraint(&QUOTIENT_OPENED, a.stated(), &[(x, inner)]);
+        work.push(a.part(x, inner));
+        true
+    }
+
+    fn extremum_opened(&mut self, s: &mut Simplifier<'_>, a: &mut Assumption, work: &mut Work) -> bool {
+        let (Node::Min(args) | Node::Max(args)) = s.arena.node(a.expr) else { return false };
+        let args: SmallVec<[Expr; 8]> = SmallVec::from_slice(args);
+        let (Interval { lower, upper }, range) = (a.interval, s.bounds(a.expr));
+        let (one_sided, binding) = match s.arena.tag(a.expr) {
+            Tag::Min => (Interval::new(lower, i64::MAX), upper < range.upper),
+            _ => (Interval::new(i64::MIN, upper), lower > range.lower),
+        };
+        let made: SmallVec<[Assumption; 8]> = args.iter().map(|x| a.part(*x, one_sided)).collect();
+        if s.explains() {
+            let parts = made.iter().map(|a| (a.expr, a.interval));
+            let all: Vec<_> = parts.chain(binding.then_some((a.expr, a.interval))).collect();
+            s.note_constraint(&EXTREMUM_OPENED, a.stated(), &all);
+        }
+        work.extend(made.into_iter().map(|part| Assumption { implied: part.implied || binding, ..part }));
+        !binding
+    }
+
+    fn congruence_normal(&mut self, s: &mut Simplifier<'_>, a: &mut Assumption, _: &mut Work) -> bool {
+        if !a.interval.is_point() {
+            return false;
+        }
+        let Some((form, r, m)) = self.congruence(s, a.expr, a.interval.lower) else { return false };
+        if a.implied {
+            return true;
+        }
+        if s.arena.as_mod(a.expr) != Some((form, m)) {
+            self.changed = true;
+            if let Ok(made) = s.arena.modulo_constant(form, m) {
+                s.note_constraint(&CONGRUENCE_NORMAL, a.stated(), &[(made, Interval::point(r))]);
+            }
+        }
+        self.keep_congruence(s, form, r, m);
+        true
     }
 
     fn tighten(&mut self, s: &mut Simplifier<'_>, variable: u32, interval: Interval) {
@@ -227,7 +243,7 @@ impl<'a> ConstraintPropagation<'a> {
         let new = self.bounds[v].intersect(interval);
         if new != self.bounds[v] && s.explains() {
             let x = s.arena.variable(variable);
-            s.note_constraint("constraints-meet", (x, self.bounds[v]), &[(x, new)]);
+            s.note_constraint(&MEET, (x, self.bounds[v]), &[(x, new)]);
         }
         self.empty |= new.is_empty();
         self.tightened |= new != self.bounds[v];
@@ -251,7 +267,7 @@ impl<'a> ConstraintPropagation<'a> {
         let known = self.kept[k].1;
         let both = known.intersect(interval);
         if known != both {
-            s.note_constraint("constraints-meet", (e, known), &[(e, both)]);
+            s.note_constraint(&MEET, (e, known), &[(e, both)]);
             self.changed = true;
         }
         self.kept[k].1 = both;
@@ -315,8 +331,9 @@ impl<'a> ConstraintPropagation<'a> {
     }
 
     /// What `sum in interval` says of each term when the others are as small or as large as they can be.
-    fn imply_terms(&mut self, s: &mut Simplifier<'_>, e: Expr, interval: Interval, work: &mut Work) {
-        let Node::Sum(constant, terms) = s.arena.node(e) else { return };
+    fn bounds_of_terms(&mut self, s: &mut Simplifier<'_>, a: &mut Assumption, work: &mut Work) -> bool {
+        let Assumption { expr: e, interval, .. } = *a;
+        let Node::Sum(constant, terms) = s.arena.node(e) else { return false };
         let terms: Terms = Terms::from_slice(terms);
         let parts: SmallVec<[Interval; 8]> = terms.iter().map(|t| s.bounds(t.expr).scaled(t.coeff)).collect();
         let total = parts.iter().fold(Interval::point(constant), |sum, p| sum.plus(*p));
@@ -340,10 +357,11 @@ impl<'a> ConstraintPropagation<'a> {
             // own = interval - rest, taken as the hull: lower - rest.upper, upper - rest.lower.
             let bounds = own.quotient_by(t.coeff);
             if !bounds.covers(s.bounds(t.expr)) {
-                s.note_constraint("constraint-bounds-term", (e, interval), &[(t.expr, bounds)]);
-                work.push(Assumption { expr: t.expr, interval: bounds, implied: true });
+                s.note_constraint(&BOUNDS_TERM, (e, interval), &[(t.expr, bounds)]);
+                work.push(Assumption { implied: true, ..a.part(t.expr, bounds) });
             }
         }
+        false
     }
 
     /// `x mod m = r` with the constant of `x` moved to the right and its leading coefficient made 1 where it can be.
@@ -380,7 +398,7 @@ impl<'a> ConstraintPropagation<'a> {
             let other = s.arena.as_mod(e).filter(|(y, _)| *y == x && known.is_point());
             match other.map(|(_, n)| chinese_remainder((r, m), (known.lower, n))) {
                 Some(Joined::Never) => {
-                    s.note_constraint("constraint-congruences-never", (e, known), &[(e, Interval::EMPTY)]);
+                    s.note_constraint(&CONGRUENCES_NEVER, (e, known), &[(e, Interval::EMPTY)]);
                     self.empty = true;
                     return;
                 }
@@ -388,7 +406,7 @@ impl<'a> ConstraintPropagation<'a> {
                     if s.explains() {
                         if let Ok(made) = s.arena.modulo_constant(x, modulus) {
                             let made = [(made, Interval::point(residue))];
-                            s.note_constraint("constraint-congruences-join", (e, known), &made);
+                            s.note_constraint(&CONGRUENCES_JOIN, (e, known), &made);
                         }
                     }
                     (r, m) = (residue, modulus);
@@ -411,7 +429,7 @@ impl<'a> ConstraintPropagation<'a> {
                 if inner != b && s.explains() {
                     if let Ok(e) = s.arena.modulo_constant(x, m) {
                         let whole = (e, Interval::point(r));
-                        s.note_constraint("constraint-congruence-bounds", whole, &[(x, inner)]);
+                        s.note_constraint(&CONGRUENCE_BOUNDS, whole, &[(x, inner)]);
                     }
                 }
                 self.tighten(s, v, inner);
@@ -423,98 +441,6 @@ impl<'a> ConstraintPropagation<'a> {
         }
         if let Ok(e) = s.arena.modulo_constant(x, m) {
             self.keep(s, e, Interval::point(r));
-        }
-    }
-}
-
-/// The `h` with `g * h + low in interval` for all of `low`'s values or none; `None` where it depends on `low`.
-fn periods(interval: Interval, low: Interval, g: i64) -> Option<Interval> {
-    // g * h + low >= a: true for every low where g * h >= a - low.lower, false for every low where g * h < a - low.upper.
-    let lower = if interval.lower == i64::MIN {
-        i64::MIN
-    } else {
-        let all = ceil_div(interval.lower.checked_sub(low.lower)?, g)?;
-        let some = ceil_div(interval.lower.checked_sub(low.upper)?, g)?;
-        Some(all).filter(|_| all == some)?
-    };
-    let upper = if interval.upper == i64::MAX {
-        i64::MAX
-    } else {
-        let all = floor_div(interval.upper.checked_sub(low.upper)?, g)?;
-        let some = floor_div(interval.upper.checked_sub(low.lower)?, g)?;
-        Some(all).filter(|_| all == some)?
-    };
-    Some(Interval::new(lower, upper))
-}
-
-/// The `x` with `x + offset in interval`; `None` where an end leaves int64, for it would then say nothing.
-pub(crate) fn shifted_back(interval: Interval, offset: i64) -> Option<Interval> {
-    ends(interval, |lower| lower.checked_sub(offset), |upper| upper.checked_sub(offset))
-}
-
-/// The `x` with `x floordiv m in interval`; `None` as above.
-fn dividends(interval: Interval, m: i64) -> Option<Interval> {
-    ends(interval, |lower| lower.checked_mul(m), |upper| upper.checked_mul(m)?.checked_add(m - 1))
-}
-
-/// An interval of moved ends; `None` where one leaves the numbers that don't stand for "unbounded".
-fn ends(
-    interval: Interval,
-    lower: impl Fn(i64) -> Option<i64>,
-    upper: impl Fn(i64) -> Option<i64>,
-) -> Option<Interval> {
-    let stated = |x: &i64| *x != i64::MIN && *x != i64::MAX;
-    let low = if interval.lower == i64::MIN { i64::MIN } else { lower(interval.lower).filter(stated)? };
-    let high = if interval.upper == i64::MAX { i64::MAX } else { upper(interval.upper).filter(stated)? };
-    Some(Interval::new(low, high))
-}
-
-enum Joined {
-    Never,
-    TooLarge,
-    As(i64, i64),
-}
-
-/// `x = r (mod m)` and `x = q (mod n)` as one congruence.
-fn chinese_remainder((r, m): (i64, i64), (q, n): (i64, i64)) -> Joined {
-    let g = gcd_i64(m, n);
-    let Some(gap) = q.checked_sub(r) else { return Joined::TooLarge };
-    if gap % g != 0 {
-        return Joined::Never;
-    }
-    let Some(lcm) = (m / g).checked_mul(n) else { return Joined::TooLarge };
-    let (step, modulus) = (gap / g, n / g);
-    let (_, inverse) = if modulus == 1 { (1, 0) } else { inverse_mod((m / g).rem_euclid(modulus), modulus) };
-    let k = (i128::from(step) * i128::from(inverse)).rem_euclid(i128::from(modulus));
-    let x = (i128::from(r) + i128::from(m) * k).rem_euclid(i128::from(lcm));
-    match i64::try_from(x) {
-        Ok(x) => Joined::As(x, lcm),
-        Err(_) => Joined::TooLarge,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn chinese_remainders_follow_the_definition() {
-        for m in 1..12 {
-            for n in 1..12 {
-                for r in 0..m {
-                    for q in 0..n {
-                        let all: Vec<i64> = (0..m * n).filter(|x| x % m == r && x % n == q).collect();
-                        match chinese_remainder((r, m), (q, n)) {
-                            Joined::Never => assert!(all.is_empty()),
-                            Joined::As(x, lcm) => {
-                                assert_eq!(all.first(), Some(&x), "{r} mod {m}, {q} mod {n}");
-                                assert_eq!((m * n) / lcm, all.len() as i64);
-                            }
-                            Joined::TooLarge => panic!("small numbers"),
-                        }
-                    }
-                }
-            }
         }
     }
 }

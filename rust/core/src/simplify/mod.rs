@@ -1,14 +1,43 @@
 //! Simplification on a domain: bounds and congruences, constraints, the rules and their driver.
 
+pub(crate) mod congruence;
+pub(crate) mod constraint_laws;
 pub(crate) mod constraints;
+pub(crate) mod cost;
 pub(crate) mod definedness;
 pub(crate) mod domain;
+pub(crate) mod domain_simplifier;
 pub(crate) mod driver;
 pub(crate) mod facts;
+pub(crate) mod law;
 pub(crate) mod laws;
+pub(crate) mod preimage;
 pub(crate) mod range;
 pub(crate) mod rules;
+pub(crate) mod simplifier;
+pub(crate) mod stable_constraints;
+pub(crate) mod stated;
 pub(crate) mod trace;
 pub(crate) mod width;
 
-pub(crate) use driver::{Scratch, Simplifier, Status};
+use law::Law;
+pub(crate) use simplifier::{Scratch, Status};
+
+/// All laws: the rules that the driver chooses, then those that hold without a choice.
+pub fn all_laws() -> impl Iterator<Item = Law> {
+    let constraints = constraints::laws().chain(domain_simplifier::LAWS);
+    let [constructors, ranges] = [laws::CONSTRUCTORS, laws::RANGES].map(|table| table.iter().copied());
+    rules::laws().chain(constructors).chain(constraints).chain(ranges)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn ids_are_different() {
+        let mut ids = HashSet::new();
+        assert!(all_laws().all(|l| ids.insert(l.name)));
+    }
+}

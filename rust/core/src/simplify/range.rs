@@ -3,7 +3,7 @@
 //! The domain is a box of variables and facts from constraints: bounds of linear forms, and congruences. A fact is
 //! stored for the form without its constant, divided by its content, with a positive leading coefficient.
 
-use crate::expr::traversal::{compute_all, BottomUp, MAX_NESTING};
+use crate::expr::traversal::{compute_all, BottomUp};
 use crate::expr::{variable_bit, Arena, Expr, Leaf, Node, Tag, Term};
 use crate::int::{div_mod_positive, gcd_i64};
 use crate::interval::Interval;
@@ -107,8 +107,6 @@ pub struct Ranges {
     /// What was derived of each node, and when: what is not of this time was forgotten.
     infos: Vec<(Info, u32)>,
     time: u32,
-    /// How many calls go down the operands of nodes, one within the other.
-    nesting: u32,
 }
 
 /// Of more terms than this, none is compared with each other one.
@@ -202,35 +200,13 @@ impl Ranges {
         self.infos[e.index()] = (info, self.time);
     }
 
-    #[inline(never)]
     fn derive(&mut self, arena: &mut Arena, e: Expr) -> Info {
         // All is known of variables.
-        if !arena.is_linear(e) {
-            if self.nesting == MAX_NESTING {
-                compute_all(&mut Deriving { ranges: self, arena }, e);
-                return self.operand(arena, e);
-            }
-            self.nesting += 1;
-            if let Some((a, b)) = arena.as_division(e) {
-                self.derive_operand(arena, a);
-                self.derive_operand(arena, b);
-            } else {
-                let mut k = 0;
-                while let Some(operand) = arena.operand(e, k) {
-                    self.derive_operand(arena, operand);
-                    k += 1;
-                }
-            }
-            self.nesting -= 1;
+        if arena.is_linear(e) {
+            return self.derive_one(arena, e);
         }
-        self.derive_one(arena, e)
-    }
-
-    #[inline]
-    fn derive_operand(&mut self, arena: &mut Arena, e: Expr) {
-        if !self.is_known(arena, e) {
-            self.derive(arena, e);
-        }
+        compute_all(&mut Deriving { ranges: self, arena }, e);
+        self.operand(arena, e)
     }
 
     #[inline]

@@ -1,9 +1,7 @@
 //! How wide the integers are that an expression needs on a domain, with all that is computed on the way to it.
 
-use crate::expr::traversal::{compute_all, BottomUp};
 use crate::expr::{Arena, Expr, Node, Term};
 use crate::interval::Interval;
-use crate::simplify::driver::Simplifier;
 use crate::simplify::range::Ranges;
 
 /// The bits, with the sign, that hold all values of an expression and of its subexpressions: 32, 64 or more.
@@ -24,7 +22,7 @@ impl Width {
     }
 
     /// More than 64: what holds a sum of so much.
-    fn beyond(most: i128) -> Width {
+    pub(crate) fn beyond(most: i128) -> Width {
         Width((129 - most.leading_zeros() as u8).max(65))
     }
 }
@@ -52,7 +50,7 @@ impl Ranges {
     }
 
     /// The greatest value of the sum of the terms of `e`, each as far from 0 as it can be, at least as an int64.
-    fn largest_sum(&self, arena: &Arena, e: Expr) -> i128 {
+    pub(crate) fn largest_sum(&self, arena: &Arena, e: Expr) -> i128 {
         let one = [Term::new(1, e)];
         let (constant, terms) = arena.as_sum(e, &one);
         terms.iter().fold(i128::from(constant).abs(), |sum, t| {
@@ -88,52 +86,5 @@ impl Ranges {
         let above = |end: Option<i128>| end.is_some_and(|x| x > i128::from(i64::MAX));
         let ends = (own.lower == i64::MIN && below(lower)) || (own.upper == i64::MAX && above(upper));
         ends || above(lower) || below(upper)
-    }
-}
-
-impl Simplifier<'_> {
-    /// Does `after` need wider integers than `before`?
-    pub(crate) fn is_wider(&mut self, after: Expr, before: Expr) -> bool {
-        let width = self.width(after);
-        width > Width::NARROW && width > self.width(before)
-    }
-
-    fn width(&mut self, e: Expr) -> Width {
-        if self.known_width(e).is_none() {
-            compute_all(&mut Widths(self), e);
-        }
-        self.known_width(e).unwrap_or(Width::WIDE)
-    }
-
-    #[inline]
-    fn known_width(&self, e: Expr) -> Option<Width> {
-        self.widths.get(e.index()).copied().flatten()
-    }
-}
-
-/// The widths that a simplifier keeps.
-struct Widths<'s, 'a>(&'s mut Simplifier<'a>);
-
-impl BottomUp for Widths<'_, '_> {
-    fn arena(&self) -> &Arena {
-        self.0.arena
-    }
-
-    fn is_known(&self, e: Expr) -> bool {
-        self.0.known_width(e).is_some()
-    }
-
-    fn compute(&mut self, e: Expr) {
-        let s = &mut *self.0;
-        s.arena.charge(1 + s.arena.operand_count(e));
-        let mut width = Width::of(s.ranges.values_on_the_way(s.arena, e));
-        if width > Width::WIDE {
-            width = Width::beyond(s.ranges.largest_sum(s.arena, e));
-        }
-        s.arena.for_each_operand(e, |o| width = width.max(s.known_width(o).unwrap_or(Width::WIDE)));
-        if s.widths.len() <= e.index() {
-            s.widths.resize(e.index() + 16, None);
-        }
-        s.widths[e.index()] = Some(width);
     }
 }

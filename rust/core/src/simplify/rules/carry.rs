@@ -5,7 +5,7 @@
 use crate::error::Result;
 use crate::expr::{Expr, Node, Tag, Term, Terms};
 use crate::int::gcd_i64;
-use crate::simplify::driver::Simplifier;
+use crate::simplify::simplifier::Simplifier;
 use smallvec::SmallVec;
 
 /// `n = granule * high + low`.

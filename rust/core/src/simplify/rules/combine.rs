@@ -1,39 +1,18 @@
 //! Laws of sums that move terms into quotients, or take common factors out; each is taken where it is cheaper.
 
-use super::sum::{with_terms, Kinds};
-use super::RuleId;
+use super::sum::with_terms;
 use crate::error::Result;
 use crate::expr::{Expr, Node, Term};
-use crate::simplify::driver::Simplifier;
-
-type SumRule = fn(&mut Simplifier<'_>, Expr, &[Term]) -> Result<Option<Expr>>;
+use crate::simplify::simplifier::Simplifier;
 
 /// With more terms than this, a sum is not searched.
 const TERMS_SEARCHED: usize = 32;
 
-/// Try the laws of this file on a canonical sum of these terms, which are simplified.
-#[inline]
-pub(super) fn apply(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], kinds: &Kinds) -> Result<Option<Expr>> {
+/// `a / m - b / m = (b % m + a - b) / m`.
+pub(super) fn quotients_differ(s: &mut Simplifier<'_>, e: Expr, terms: &[Term]) -> Result<Option<Expr>> {
     if terms.len() > TERMS_SEARCHED {
         return Ok(None);
     }
-    let rules: [(bool, SumRule); 3] = [
-        (kinds.quotients > 1, quotients_differ),
-        (kinds.remainders > 0, remainder_mirrored),
-        (kinds.products > 0 && terms.len() > 1, products_factored),
-    ];
-    for (applies, rule) in rules {
-        if applies && s.spend(1) {
-            if let Some(out) = rule(s, e, terms)? {
-                return Ok(Some(out));
-            }
-        }
-    }
-    Ok(None)
-}
-
-/// `a / m - b / m = (b % m + a - b) / m`.
-fn quotients_differ(s: &mut Simplifier<'_>, e: Expr, terms: &[Term]) -> Result<Option<Expr>> {
     for (i, x) in terms.iter().enumerate() {
         let Some((a, m)) = s.arena.as_floordiv(x.expr) else { continue };
         for (j, y) in terms.iter().enumerate() {
@@ -46,7 +25,7 @@ fn quotients_differ(s: &mut Simplifier<'_>, e: Expr, terms: &[Term]) -> Result<O
             let sum = s.combine(rest, 1, gap, 1)?;
             let quotient = s.floordiv_constant(sum, m)?;
             if let Some(out) = with_terms(s, e, terms, &[i, j], &[Term::new(x.coeff, quotient)])? {
-                return Ok(Some(s.applied(RuleId::QuotientsDiffer, e, out)));
+                return Ok(Some(out));
             }
         }
     }
@@ -54,7 +33,10 @@ fn quotients_differ(s: &mut Simplifier<'_>, e: Expr, terms: &[Term]) -> Result<O
 }
 
 /// `x % m = m - 1 - (m - 1 - x) % m`, which moves a constant out.
-fn remainder_mirrored(s: &mut Simplifier<'_>, e: Expr, terms: &[Term]) -> Result<Option<Expr>> {
+pub(super) fn remainder_mirrored(s: &mut Simplifier<'_>, e: Expr, terms: &[Term]) -> Result<Option<Expr>> {
+    if terms.len() > TERMS_SEARCHED {
+        return Ok(None);
+    }
     for (k, t) in terms.iter().enumerate() {
         let Some((x, m)) = s.arena.as_mod(t.expr) else { continue };
         let (Some(minus), Some(top)) = (t.coeff.checked_neg(), t.coeff.checked_mul(m - 1)) else { continue };
@@ -69,14 +51,17 @@ fn remainder_mirrored(s: &mut Simplifier<'_>, e: Expr, terms: &[Term]) -> Result
         let mirrored = s.arena.modulo_constant(mirrored, m)?;
         if let Some(out) = with_terms(s, e, terms, &[k], &[Term::new(top, one), Term::new(minus, mirrored)])?
         {
-            return Ok(Some(s.applied(RuleId::RemainderMirrored, e, out)));
+            return Ok(Some(out));
         }
     }
     Ok(None)
 }
 
 /// `x * f + y * f = (x + y) * f`.
-fn products_factored(s: &mut Simplifier<'_>, e: Expr, terms: &[Term]) -> Result<Option<Expr>> {
+pub(super) fn products_factored(s: &mut Simplifier<'_>, e: Expr, terms: &[Term]) -> Result<Option<Expr>> {
+    if terms.len() > TERMS_SEARCHED {
+        return Ok(None);
+    }
     for t in terms {
         let Node::Product(factors) = s.arena.node(t.expr) else { continue };
         let factors = factors.to_vec();
@@ -94,7 +79,7 @@ fn products_factored(s: &mut Simplifier<'_>, e: Expr, terms: &[Term]) -> Result<
             let inner = s.arena.sum(0, &inner)?;
             let product = s.arena.mul(inner, f)?;
             if let Some(out) = with_terms(s, e, terms, &gone, &[Term::new(1, product)])? {
-                return Ok(Some(s.applied(RuleId::ProductsFactored, e, out)));
+                return Ok(Some(out));
             }
         }
     }

@@ -1,19 +1,107 @@
 //! Laws of `floordiv` on a domain.
 
-use super::{first_of, progress, RuleId};
+use super::{first_of, progress, rule, Row, ALWAYS, NONLINEAR};
 use crate::error::Result;
 use crate::expr::{Expr, Node, Tag, Term, Terms};
 use crate::int::{ceil_div, div_mod_positive};
-use crate::simplify::driver::Simplifier;
+use crate::simplify::simplifier::Simplifier;
+
+/// A law of a quotient or remainder by a constant, which is given with its dividend and divisor.
+pub(super) type DivisorRule = fn(&mut Simplifier<'_>, Expr, Expr, i64) -> Result<Option<Expr>>;
+/// A law of a quotient or remainder by an expression, which is given with its dividend and divisor.
+pub(super) type ExpressionRule = fn(&mut Simplifier<'_>, Expr, Expr, Expr) -> Result<Option<Expr>>;
+
+/// The rules of quotients by constants.
+pub(super) const QUOTIENTS: &[Row<DivisorRule>] = &[
+    Row::new(
+        rule(
+            "quotient-split",
+            "floordiv",
+            "n / m = (n - r) / m",
+            "m > 0, g divides m, g divides n - r, 0 <= r < g",
+        )
+        .on_domain(),
+        ALWAYS,
+        split,
+    ),
+    Row::new(
+        rule(
+            "quotient-of-nested",
+            "floordiv",
+            "(x / b + y) / m = (x + b * y) / (b * m)",
+            "b > 0, m > 0",
+        ),
+        NONLINEAR,
+        nested,
+    ),
+    Row::new(
+        rule(
+            "quotient-of-extremum",
+            "floordiv",
+            "min(a, b) / m = min(a / m, b / m)",
+            "m > 0 (max alike)",
+        ),
+        NONLINEAR,
+        extremum,
+    ),
+    Row::new(
+        rule(
+            "quotient-of-digit",
+            "floordiv",
+            "(x / a % b + y) / m = (x % (a * b) + a * y) / (a * m)",
+            "a > 0, b > 0, m > 0",
+        ),
+        NONLINEAR,
+        digit,
+    ),
+    Row::new(
+        rule(
+            "quotient-carried",
+            "floordiv",
+            "(g * h + l) / m = (h + l / g) / (m / g)",
+            "g > 0, m > 0, g divides m",
+        ),
+        NONLINEAR,
+        carried,
+    ),
+    Row::new(
+        rule(
+            "quotient-thresholds",
+            "floordiv",
+            "(a * x + c) / m = (x - s) / k + q",
+            "a > 0, m > 0, the left side rises by 1 to q at s, then at s + k, s + 2 * k, .. and nowhere else in the bounds of x",
+        )
+        .on_domain(),
+        ALWAYS,
+        thresholds,
+    ),
+];
+
+/// The rules of quotients by expressions.
+pub(super) const QUOTIENTS_BY_EXPRESSIONS: &[Row<ExpressionRule>] = &[
+    Row::new(rule("quotient-small", "floordiv", "x / y = 0", "0 <= x < y").on_domain(), ALWAYS, small),
+    Row::new(
+        rule("quotient-of-multiple", "floordiv", "(x * y + z) / y = x + z / y", "y != 0").on_domain(),
+        ALWAYS,
+        of_multiple,
+    ),
+];
 
 /// Simplify a canonical quotient of simplified operands.
-#[inline]
-pub fn apply(s: &mut Simplifier<'_>, e: Expr) -> Result<Expr> {
-    let Some((n, m)) = s.arena.as_floordiv(e) else { return by_expression(s, e) };
-    // The rules in the middle are about quotients, remainders and extrema in the dividend.
-    match s.arena.is_linear(n) {
-        true => first_of(&[split, thresholds], s, e, n, m),
-        false => first_of(&[split, nested, extremum, digit, carried, thresholds], s, e, n, m),
+pub(super) fn apply(s: &mut Simplifier<'_>, e: Expr) -> Result<Option<Expr>> {
+    let Node::FloorDiv(n, d) = s.arena.node(e) else { return Ok(None) };
+    match s.arena.as_constant(d) {
+        Some(m) => first_of(s, QUOTIENTS, traits(s, n), e, |s, f| f(s, e, n, m)),
+        None => first_of(s, QUOTIENTS_BY_EXPRESSIONS, ALWAYS, e, |s, f| f(s, e, n, d)),
+    }
+}
+
+/// The traits of a dividend that rows ask for: most are about quotients, remainders and extrema in it.
+pub(super) fn traits(s: &Simplifier<'_>, n: Expr) -> u16 {
+    if s.arena.is_linear(n) {
+        ALWAYS
+    } else {
+        NONLINEAR
     }
 }
 
@@ -25,11 +113,11 @@ fn split(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr
         let Some(q) = s.other_quotient(e, high, m)? else { return Ok(None) };
         let dropped = found.disjoint && s.arena.as_constant(found.low).is_none();
         let (new, old) = (s.cost(q), s.cost(e));
-        let smaller = |s: &mut Simplifier<'_>| dropped && progress::is_made(s, RuleId::QuotientSplit, e, q);
+        let smaller = |s: &mut Simplifier<'_>| dropped && progress::is_smaller(s, q, e);
         if q == e || new > old || (new == old && !smaller(s)) {
             return Ok(None);
         }
-        Ok(Some(s.applied(RuleId::QuotientSplit, e, q)))
+        Ok(Some(q))
     })
 }
 
@@ -55,7 +143,7 @@ fn nested(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Exp
     if s.cost(q) >= s.cost(e) {
         return Ok(None);
     }
-    Ok(Some(s.applied(RuleId::QuotientOfNested, e, q)))
+    Ok(Some(q))
 }
 
 /// `min(a, b) / m = min(a / m, b / m)`, where that is cheaper.
@@ -73,7 +161,7 @@ fn extremum(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<E
         return Ok(None);
     }
     let q = s.simplify(raw);
-    Ok(Some(s.applied(RuleId::QuotientOfExtremum, e, q)))
+    Ok(Some(q))
 }
 
 /// `(g * h + l) / m = (h + l / g) / (m / g)` where `g` divides `m`, where that is cheaper.
@@ -85,7 +173,7 @@ fn carried(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Ex
         let inner = c.joined(s)?;
         let Some(q) = s.other_quotient(e, inner, m / c.granule)? else { return Ok(None) };
         let cheaper = s.cost(q) < s.cost(e);
-        Ok(cheaper.then(|| s.applied(RuleId::QuotientCarried, e, q)))
+        Ok(cheaper.then_some(q))
     })
 }
 
@@ -136,7 +224,7 @@ fn thresholds(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option
     if s.cost(q) >= s.cost(e) {
         return Ok(None);
     }
-    Ok(Some(s.applied(RuleId::QuotientThresholds, e, q)))
+    Ok(Some(q))
 }
 
 /// `(x / a % b + y) / m = (x % (a * b) + a * y) / (a * m)`, where that is cheaper.
@@ -152,29 +240,31 @@ fn digit(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr
         let sum = s.combine(whole, 1, rest, 1)?;
         let Some(q) = s.other_quotient(e, sum, divisor)? else { continue };
         if s.cost(q) < s.cost(e) {
-            return Ok(Some(s.applied(RuleId::QuotientOfDigit, e, q)));
+            return Ok(Some(q));
         }
     }
     Ok(None)
 }
 
-fn by_expression(s: &mut Simplifier<'_>, e: Expr) -> Result<Expr> {
-    let Node::FloorDiv(n, d) = s.arena.node(e) else { return Ok(e) };
+fn small(s: &mut Simplifier<'_>, _: Expr, n: Expr, d: Expr) -> Result<Option<Expr>> {
+    Ok(is_between_zero_and(s, n, d)?.then(|| s.arena.constant(0)))
+}
+
+/// True where `0 <= n < d` on the domain.
+pub(super) fn is_between_zero_and(s: &mut Simplifier<'_>, n: Expr, d: Expr) -> Result<bool> {
     let (a, b) = (s.bounds(n), s.bounds(d));
-    if a.lower >= 0 && b.lower > 0 && a.upper < b.lower {
-        let zero = s.arena.constant(0);
-        return Ok(s.applied(RuleId::QuotientSmall, e, zero));
+    if a.lower < 0 || b.lower <= 0 {
+        return Ok(false);
     }
     // A difference of both may be known better than each of them.
     let gap = s.arena.sub(d, n)?;
-    if a.lower >= 0 && b.lower > 0 && s.bounds(gap).lower > 0 {
-        let zero = s.arena.constant(0);
-        return Ok(s.applied(RuleId::QuotientSmall, e, zero));
-    }
-    let Some((multiple, rest)) = multiples_of(s, n, d)? else { return Ok(e) };
+    Ok(a.upper < b.lower || s.bounds(gap).lower > 0)
+}
+
+fn of_multiple(s: &mut Simplifier<'_>, _: Expr, n: Expr, d: Expr) -> Result<Option<Expr>> {
+    let Some((multiple, rest)) = multiples_of(s, n, d)? else { return Ok(None) };
     let q = s.floordiv(rest, d)?;
-    let sum = s.combine(multiple, 1, q, 1)?;
-    Ok(s.applied(RuleId::QuotientOfMultiple, e, sum))
+    s.combine(multiple, 1, q, 1).map(Some)
 }
 
 /// `(x, z)` with `n = x * d + z`, where terms of `n` have the factor `d`.

@@ -4,11 +4,11 @@
 //! dividend is bounded worse than the digit that both make), so that nothing may be simplified afterwards.
 
 use super::sum::{shares, shares_variables};
-use super::RuleId;
+use super::{rule, Row, ALWAYS};
 use crate::error::Result;
 use crate::expr::canonical::signed_residue;
 use crate::expr::{Expr, Node, Tag, Term, Terms};
-use crate::simplify::driver::Simplifier;
+use crate::simplify::simplifier::Simplifier;
 
 /// Sums with more terms than this are left as they are.
 const TERMS_SEARCHED: usize = 24;
@@ -20,8 +20,17 @@ type Move = fn(&mut Simplifier<'_>, Expr, &[Term], &mut Vec<Expr>) -> Result<()>
 /// The ways to spell a sum otherwise.
 const ALL: [Move; 5] = [expand_one, expand_all, contract_one, move_out, move_in];
 
-/// The cheapest spelling that greedy moves find.
-pub fn apply(s: &mut Simplifier<'_>, e: Expr) -> Result<Expr> {
+type ResultRule = fn(&mut Simplifier<'_>, Expr) -> Result<Option<Expr>>;
+
+/// The rules of a simplified result.
+pub(super) const RESULTS: &[Row<ResultRule>] = &[Row::new(
+    rule("extraction", "sum", "x % m = x - m * (x / m), k * x + n / m = (n + k * m * x) / m", "m > 0"),
+    ALWAYS,
+    extract,
+)];
+
+/// The cheapest spelling of the digits of a sum that greedy moves find.
+fn extract(s: &mut Simplifier<'_>, e: Expr) -> Result<Option<Expr>> {
     let mut best = e;
     for _ in 0..MOVES {
         let Node::Sum(_, terms) = s.arena.node(best) else { break };
@@ -32,7 +41,7 @@ pub fn apply(s: &mut Simplifier<'_>, e: Expr) -> Result<Expr> {
         let mut found = Vec::new();
         for propose in ALL {
             if !s.spend(terms.len() as u64) {
-                return Ok(best);
+                return Ok((best != e).then_some(best));
             }
             propose(s, best, &terms, &mut found)?;
         }
@@ -44,7 +53,7 @@ pub fn apply(s: &mut Simplifier<'_>, e: Expr) -> Result<Expr> {
             None => break,
         }
     }
-    Ok(if best == e { e } else { s.applied(RuleId::Extraction, e, best) })
+    Ok((best != e).then_some(best))
 }
 
 /// Does a quotient or remainder have a variable in common with another term? Otherwise nothing cancels.

@@ -1,31 +1,50 @@
 //! Laws of `min` and `max` on a domain.
 
-use super::RuleId;
+use super::{first_of, rule, Row, ALWAYS};
 use crate::error::Result;
 use crate::expr::{Expr, Node, Tag, Term};
-use crate::simplify::driver::Simplifier;
+use crate::simplify::simplifier::Simplifier;
 
 /// With more arguments than this, differences are not looked at pair by pair.
 const PAIRS_COMPARED: usize = 24;
 /// Terms that are tried outside of a minimum or maximum.
 const TERMS_MOVED: usize = 8;
 
+type ExtremumRule = fn(&mut Simplifier<'_>, Tag, Expr, &[Expr]) -> Result<Option<Expr>>;
+
+/// The rules of minima and maxima.
+pub(super) const EXTREMA: &[Row<ExtremumRule>] = &[
+    Row::new(
+        rule("argument-idle", "min, max", "min(a, b) = a", "a <= b on the domain (max alike)").on_domain(),
+        ALWAYS,
+        argument_idle,
+    ),
+    Row::new(
+        rule("extremum-of-quotients", "min, max", "min(a / m, b / m) = min(a, b) / m", "m > 0 (max alike)"),
+        ALWAYS,
+        of_quotients,
+    ),
+    Row::new(
+        rule("extremum-term-leaves", "min, max", "min(a + t, b) = min(a, b - t) + t", "none (max alike)"),
+        ALWAYS,
+        term_leaves,
+    ),
+];
+
 /// Simplify a canonical minimum or maximum of simplified arguments.
-pub fn apply(s: &mut Simplifier<'_>, e: Expr) -> Result<Expr> {
+pub(super) fn apply(s: &mut Simplifier<'_>, e: Expr) -> Result<Option<Expr>> {
     let tag = s.arena.tag(e);
-    let args: Vec<Expr> = match s.arena.node(e) {
-        Node::Min(args) | Node::Max(args) => args.to_vec(),
-        _ => return Ok(e),
-    };
-    let kept = undominated(s, tag, &args)?;
-    if kept.len() < args.len() {
-        let out = s.extremum(tag, &kept)?;
-        return Ok(s.applied(RuleId::ArgumentIdle, e, out));
+    let (Node::Min(args) | Node::Max(args)) = s.arena.node(e) else { return Ok(None) };
+    let args = args.to_vec();
+    first_of(s, EXTREMA, ALWAYS, e, |s, f| f(s, tag, e, &args))
+}
+
+fn argument_idle(s: &mut Simplifier<'_>, tag: Tag, _: Expr, args: &[Expr]) -> Result<Option<Expr>> {
+    let kept = undominated(s, tag, args)?;
+    if kept.len() == args.len() {
+        return Ok(None);
     }
-    if let Some(out) = of_quotients(s, tag, e, &args)? {
-        return Ok(out);
-    }
-    Ok(term_leaves(s, tag, e, &args)?.unwrap_or(e))
+    s.extremum(tag, &kept).map(Some)
 }
 
 /// `(x, m)` with `e = x / m`, for `k + n / m` and `k - n / m`.
@@ -63,7 +82,7 @@ fn of_quotients(s: &mut Simplifier<'_>, tag: Tag, e: Expr, args: &[Expr]) -> Res
         return Ok(None);
     }
     let out = s.simplify(raw);
-    Ok(Some(s.applied(RuleId::ExtremumOfQuotients, e, out)))
+    Ok(Some(out))
 }
 
 /// `min(a + t, b + k * t, c) = min(a, b + (k - 1) * t, c - t) + t`, where that is cheaper.
@@ -85,7 +104,7 @@ fn term_leaves(s: &mut Simplifier<'_>, tag: Tag, e: Expr, args: &[Expr]) -> Resu
             let raw = s.arena.combine(rest, 1, t.expr, coeff)?;
             if s.cost(raw) < s.cost(e) {
                 let out = s.simplify(raw);
-                return Ok(Some(s.applied(RuleId::ExtremumTermLeaves, e, out)));
+                return Ok(Some(out));
             }
         }
     }

@@ -1,121 +1,126 @@
-//! The laws that need a domain, by operator family, and the table that names them.
+//! The laws that a simplification chooses to apply, by operator: each is one [`Row`] with its function.
 //!
-//! A law that is true for all integers belongs to the constructors (`canonical.rs`, `min_max.rs`). A rule here is one
-//! line of [`RULES`] and one short function that answers "no match" before it builds anything. Each application makes
-//! the expression smaller: `progress.rs` says in which measure, and debug builds assert it.
+//! A law that is true for all integers belongs to the constructors in `expr/`. A rule here is one row of the table of its
+//! family: id, operator, law, precondition, whether it needs the domain, what an expression must have for it to be worth
+//! a look, and the function, which answers "no match" before it builds anything. The driver goes through the rows of a
+//! family; nothing else calls them. Each application makes the expression smaller: `progress.rs` says in which measure,
+//! and debug builds assert it.
 
-pub(crate) mod carry;
-pub mod combine;
-pub mod division;
-pub mod extraction;
-pub mod min_max;
-pub mod product;
-pub(crate) mod progress;
-pub mod remainder;
-pub mod split;
-pub mod sum;
+mod any;
+mod carry;
+mod combine;
+mod division;
+mod extraction;
+mod min_max;
+mod product;
+mod progress;
+mod recombine;
+mod remainder;
+mod split;
+mod sum;
 
 use crate::error::Result;
-use crate::expr::Expr;
-use crate::simplify::driver::Simplifier;
+use crate::expr::{Expr, Tag};
+use crate::simplify::law::{Group, Law};
+use crate::simplify::simplifier::Simplifier;
 
-/// A law of a quotient or remainder by a constant, which is given with its dividend and divisor.
-type DivisorRule = fn(&mut Simplifier<'_>, Expr, Expr, i64) -> Result<Option<Expr>>;
+/// A rule: its law, the traits that an expression must have, and the function that applies it.
+pub(crate) struct Row<F> {
+    law: Law,
+    requires: u16,
+    function: F,
+}
 
-/// What the first of the rules that applies makes of `e`, which is `n floordiv m` or `n mod m`; `e` where none does.
-fn first_of(rules: &[DivisorRule], s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Expr> {
-    for rule in rules {
-        if let Some(out) = rule(s, e, n, m)? {
-            return Ok(out);
+/// No trait is required.
+const ALWAYS: u16 = 0;
+/// The dividend is more than a sum of variables.
+const NONLINEAR: u16 = 1;
+
+/// A rule of the table: see [`Law`].
+const fn rule(
+    name: &'static str,
+    family: &'static str,
+    law: &'static str,
+    precondition: &'static str,
+) -> Law {
+    Law::new(Group::Rule, name, family, law, precondition)
+}
+
+impl<F> Row<F> {
+    const fn new(law: Law, requires: u16, function: F) -> Self {
+        Row { law, requires, function }
+    }
+
+    fn is_about(&self, has: u16) -> bool {
+        self.requires & !has == 0
+    }
+}
+
+/// All rules, family by family, in the order in which they are tried.
+pub(crate) fn laws() -> impl Iterator<Item = Law> {
+    fn of<F>(rows: &'static [Row<F>]) -> impl Iterator<Item = Law> {
+        rows.iter().map(|row| row.law)
+    }
+    let any = of(any::FIRST).chain(of(any::BEFORE_RESULT));
+    let quotients = of(division::QUOTIENTS).chain(of(division::QUOTIENTS_BY_EXPRESSIONS));
+    let remainders = of(remainder::REMAINDERS).chain(of(remainder::REMAINDERS_BY_EXPRESSIONS));
+    let last = of(min_max::EXTREMA).chain(of(product::PRODUCTS)).chain(of(extraction::RESULTS));
+    any.chain(quotients).chain(remainders).chain(sum::laws()).chain(last)
+}
+
+/// What the first of the rows that applies makes of `e`; `None` where none does.
+fn first_of<'a, F>(
+    s: &mut Simplifier<'a>,
+    rows: &'static [Row<F>],
+    has: u16,
+    e: Expr,
+    call: impl Fn(&mut Simplifier<'a>, &F) -> Result<Option<Expr>>,
+) -> Result<Option<Expr>> {
+    for row in rows.iter().filter(|row| row.is_about(has)) {
+        if let Some(out) = call(s, &row.function)? {
+            return Ok(Some(s.applied(&row.law, e, out)));
         }
     }
-    Ok(e)
+    Ok(None)
 }
 
-macro_rules! rules {
-    ($($id:ident, $name:literal, $family:literal, $law:literal, $precondition:literal;)*) => {
-        /// The name of a rule.
-        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-        pub enum RuleId { $(#[doc = $law] $id),* }
-
-        /// All rules, in the order of [`RuleId`].
-        pub const RULES: &[Rule] = &[$(Rule {
-            id: RuleId::$id, name: $name, family: $family, law: $law, precondition: $precondition,
-        }),*];
+/// What the rules of its operator make of a canonical node of simplified operands.
+pub(crate) fn apply(s: &mut Simplifier<'_>, e: Expr) -> Expr {
+    let found = match s.arena.tag(e) {
+        Tag::Sum => sum::apply(s, e),
+        Tag::FloorDiv => division::apply(s, e),
+        Tag::Mod => remainder::apply(s, e),
+        Tag::Min | Tag::Max => min_max::apply(s, e),
+        Tag::Product => product::apply(s, e),
+        Tag::Variable | Tag::Constant => Ok(None),
     };
+    // What overflows stays as it is.
+    found.ok().flatten().unwrap_or(e)
 }
 
-/// A rule as data: what it is called, its law, and when the law holds.
-#[derive(Clone, Copy, Debug)]
-pub struct Rule {
-    /// Its id.
-    pub id: RuleId,
-    /// Its stable name.
-    pub name: &'static str,
-    /// The operator at its left side.
-    pub family: &'static str,
-    /// The law; `/` is floordiv, `%` is mod.
-    pub law: &'static str,
-    /// The condition under which the law holds.
-    pub precondition: &'static str,
+/// What the rules of every node make of `e`, before those of its operator.
+pub(crate) fn apply_first(s: &mut Simplifier<'_>, e: Expr) -> Expr {
+    first_of(s, any::FIRST, ALWAYS, e, |s, f| f(s, e)).ok().flatten().unwrap_or(e)
 }
 
-impl RuleId {
-    /// The line of the table.
-    pub fn rule(self) -> &'static Rule {
-        &RULES[self as usize]
+/// What the rules of results make of `e` before it is simplified.
+pub(crate) fn apply_before(s: &mut Simplifier<'_>, e: Expr) -> Expr {
+    first_of(s, any::BEFORE_RESULT, ALWAYS, e, |s, f| f(s, e)).ok().flatten().unwrap_or(e)
+}
+
+/// What the rules of results make of `e` after it was simplified.
+pub(crate) fn apply_last(s: &mut Simplifier<'_>, e: Expr) -> Expr {
+    first_of(s, extraction::RESULTS, ALWAYS, e, |s, f| f(s, e)).ok().flatten().unwrap_or(e)
+}
+
+impl Simplifier<'_> {
+    /// Note the application of a rule; what it makes, or `before` where that needs wider integers.
+    fn applied(&mut self, law: &Law, before: Expr, after: Expr) -> Expr {
+        if self.is_wider(after, before) {
+            return before;
+        }
+        debug_assert!(progress::is_made(self, law, before, after), "{} made nothing smaller", law.name);
+        self.note_rule(law, before, after);
+        after
     }
-
-    /// Does the law hold only where the bounds of variables, or constraints, say so?
-    pub fn needs_domain(self) -> bool {
-        use RuleId::*;
-        matches!(
-            self,
-            SingleValue
-                | QuotientSplit
-                | QuotientThresholds
-                | QuotientOfMultiple
-                | QuotientSmall
-                | RemainderSplit
-                | RemainderInPeriod
-                | RemainderSmall
-                | RemainderOfMultiple
-                | EqualityUsed
-                | ArgumentIdle
-        )
-    }
-}
-
-rules! {
-    SingleValue, "single-value", "any", "e = c", "c <= e <= c";
-    QuotientSplit, "quotient-split", "floordiv", "n / m = (n - r) / m", "m > 0, g divides m, g divides n - r, 0 <= r < g";
-    QuotientOfExtremum, "quotient-of-extremum", "floordiv", "min(a, b) / m = min(a / m, b / m)", "m > 0 (max alike)";
-    QuotientOfNested, "quotient-of-nested", "floordiv", "(x / b + y) / m = (x + b * y) / (b * m)", "b > 0, m > 0";
-    QuotientCarried, "quotient-carried", "floordiv", "(g * h + l) / m = (h + l / g) / (m / g)", "g > 0, g divides m";
-    QuotientThresholds, "quotient-thresholds", "floordiv", "(a * x + c) / m = (x - s) / k + q", "a > 0, m > 0, the left side rises by 1 to q at s, then at s + k, s + 2 * k, .. and nowhere else in the bounds of x";
-    QuotientOfMultiple, "quotient-of-multiple", "floordiv", "(x * y + z) / y = x + z / y", "y != 0";
-    QuotientSmall, "quotient-small", "floordiv", "x / y = 0", "0 <= x < y";
-    RemainderSplit, "remainder-split", "mod", "n % m = (n - r) % m + r", "m > 0, g divides m, g divides n - r, 0 <= r < g";
-    RemainderInPeriod, "remainder-in-period", "mod", "x % m = x - m * k", "m > 0, m * k <= x < m * (k + 1)";
-    RemainderOpened, "remainder-opened", "mod", "(y + c * (x % u)) % m = (y + c * x - c * u * (x / u)) % m", "u > 0";
-    RemainderCarried, "remainder-carried", "mod", "(g * h + l) % m = g * ((h + l / g) % (m / g)) + l % g", "g > 0, g divides m";
-    RemainderOfQuotient, "remainder-of-quotient", "mod", "(c * ((x + d * p * y) / d) + z) % m = (c * (x / d) + z) % m", "m > 0, d > 0, m divides c * p";
-    RemainderSmall, "remainder-small", "mod", "x % y = x", "0 <= x < y";
-    RemainderOfMultiple, "remainder-of-multiple", "mod", "(x * y + z) % y = z % y", "y != 0";
-    RemainderRecombines, "remainder-recombines", "sum", "x % m = z - m * (z / m), y % m = m - 1 - z + m * (z / m)", "m > 0, x % m = z % m, y % m = (-1 - z) % m";
-    QuotientRecombines, "quotient-recombines", "sum", "m * (x / m) = x - x % m", "m > 0";
-    DigitsRecombine, "digits-recombine", "sum", "x % u + u * (y % v) = (z + u * (y - z / u)) % (u * v)", "u > 0, v > 0, x % u = z % u";
-    HalvesRecombine, "halves-recombine", "sum", "x / 2 + x % 2 = (x + 1) / 2, (x + 1) / 2 - x % 2 = x / 2", "none";
-    QuotientsDiffer, "quotients-differ", "sum", "a / m - b / m = (b % m + a - b) / m", "m > 0";
-    RemainderMirrored, "remainder-mirrored", "sum", "x % m = m - 1 - (m - 1 - x) % m", "m > 0";
-    ProductsFactored, "products-factored", "sum", "x * f + y * f = (x + y) * f", "none";
-    ExtremesMultiply, "extremes-multiply", "product", "min(a, b) * max(a, b) = a * b", "none";
-    ExtremumOfQuotients, "extremum-of-quotients", "min, max", "min(a / m, b / m) = min(a, b) / m", "m > 0 (max alike)";
-    ExtremumTermLeaves, "extremum-term-leaves", "min, max", "min(a + t, b) = min(a, b - t) + t", "none (max alike)";
-    QuotientOfDigit, "quotient-of-digit", "floordiv", "(x / a % b + y) / m = (x % (a * b) + a * y) / (a * m)", "a > 0, b > 0, m > 0";
-    ExtremesJoin, "extremes-join", "sum", "min(a, b) + max(a, b) = a + b", "none";
-    ExtremumAbsorbsTerms, "extremum-absorbs-terms", "sum", "min(a, b) + t = min(a + t, b + t)", "none (max alike)";
-    EqualityUsed, "equality-used", "sum", "e = e + k * (f - c)", "f = c on the domain";
-    Extraction, "extraction", "sum", "x % m = x - m * (x / m), k * x + n / m = (n + k * m * x) / m", "m > 0; both ways, on the way out only";
-    ArgumentIdle, "argument-idle", "min, max", "min(a, b) = a", "a <= b on the domain (max alike)";
 }

@@ -1,14 +1,27 @@
 //! Laws of products.
 
-use super::RuleId;
+use super::{first_of, rule, Row, ALWAYS};
 use crate::error::Result;
 use crate::expr::{Expr, Node};
-use crate::simplify::driver::Simplifier;
+use crate::simplify::simplifier::Simplifier;
+
+type ProductRule = fn(&mut Simplifier<'_>, &[Expr]) -> Result<Option<Expr>>;
+
+/// The rules of products.
+pub(super) const PRODUCTS: &[Row<ProductRule>] = &[Row::new(
+    rule("extremes-multiply", "product", "min(a, b) * max(a, b) = a * b", "none"),
+    ALWAYS,
+    extremes_multiply,
+)];
 
 /// Simplify a canonical product of simplified factors.
-pub fn apply(s: &mut Simplifier<'_>, e: Expr) -> Result<Expr> {
-    let Node::Product(factors) = s.arena.node(e) else { return Ok(e) };
+pub(super) fn apply(s: &mut Simplifier<'_>, e: Expr) -> Result<Option<Expr>> {
+    let Node::Product(factors) = s.arena.node(e) else { return Ok(None) };
     let factors = factors.to_vec();
+    first_of(s, PRODUCTS, ALWAYS, e, |s, f| f(s, &factors))
+}
+
+fn extremes_multiply(s: &mut Simplifier<'_>, factors: &[Expr]) -> Result<Option<Expr>> {
     for (k, f) in factors.iter().enumerate() {
         let Node::Min(&[a, b]) = s.arena.node(*f) else { continue };
         let twin =
@@ -18,8 +31,7 @@ pub fn apply(s: &mut Simplifier<'_>, e: Expr) -> Result<Expr> {
             (0..factors.len()).filter(|j| *j != i && *j != k).map(|j| factors[j]).collect();
         rest.extend([a, b]);
         let out = s.arena.product(&rest)?;
-        let out = s.simplify(out);
-        return Ok(s.applied(RuleId::ExtremesMultiply, e, out));
+        return Ok(Some(s.simplify(out)));
     }
-    Ok(e)
+    Ok(None)
 }

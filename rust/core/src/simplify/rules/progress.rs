@@ -1,4 +1,4 @@
-//! What each application of a rule makes smaller; asserted where debug assertions are on, and asked of splits that are
+//! The measure that each application of a rule makes smaller; asserted where debug assertions are on, and asked of splits that are
 //! no cheaper, for what was parted may join again.
 //!
 //! The first of these that changes must become smaller:
@@ -9,23 +9,26 @@
 //! 4. the occurrences of variables, written out as a tree;
 //! 5. the structural order.
 //!
-//! But for [`RuleId::EqualityUsed`], where it writes one variable for another in a result: that leaves fewer or earlier
-//! variables.
+//! But for `variables-equal`, which writes one variable for another in a result: that leaves fewer or earlier variables.
 
-use super::RuleId;
 use crate::expr::{Expr, Node, Tag};
-use crate::simplify::driver::Simplifier;
+use crate::simplify::cost::MAX_COST;
+use crate::simplify::law::Law;
+use crate::simplify::simplifier::Simplifier;
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
-/// Is `after` smaller than `before`?
-pub(crate) fn is_made(s: &mut Simplifier<'_>, rule: RuleId, before: Expr, after: Expr) -> bool {
+/// True where the law, applied to `before`, made `after` smaller.
+pub(super) fn is_made(s: &mut Simplifier<'_>, law: &Law, before: Expr, after: Expr) -> bool {
+    let renames = law.name == "variables-equal" && variables(s, after) < variables(s, before);
+    renames || is_smaller(s, after, before)
+}
+
+/// True where `after` is smaller than `before`.
+pub(super) fn is_smaller(s: &mut Simplifier<'_>, after: Expr, before: Expr) -> bool {
     let cost = s.cost(after).cmp(&s.cost(before));
     // Beyond what a cost can tell.
-    if cost == Ordering::Less || s.cost(before) == u32::MAX - 1 {
-        return true;
-    }
-    if rule == RuleId::EqualityUsed && variables(s, after) < variables(s, before) {
+    if cost == Ordering::Less || s.cost(before) == MAX_COST {
         return true;
     }
     let sizes = cost.then_with(|| dividends(s, after).cmp(&dividends(s, before)));

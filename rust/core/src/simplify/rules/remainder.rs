@@ -1,27 +1,91 @@
 //! Laws of `mod` on a domain.
 
-use super::division::multiples_of;
-use super::{first_of, progress, RuleId};
+use super::division::{is_between_zero_and, multiples_of, traits, DivisorRule, ExpressionRule};
+use super::{first_of, progress, rule, Row, ALWAYS, NONLINEAR};
 use crate::error::Result;
 use crate::expr::canonical::signed_residue;
 use crate::expr::{Arena, Expr, Node, Tag, Term, Terms};
 use crate::int::{div_mod_positive, gcd_i64};
-use crate::simplify::driver::Simplifier;
+use crate::simplify::simplifier::Simplifier;
+
+/// The rules of remainders by constants.
+pub(super) const REMAINDERS: &[Row<DivisorRule>] = &[
+    Row::new(
+        rule("remainder-in-period", "mod", "x % m = x - m * k", "m > 0, m * k <= x < m * (k + 1)")
+            .on_domain(),
+        ALWAYS,
+        in_period,
+    ),
+    Row::new(
+        rule("remainder-of-known-quotient", "mod", "x % m = x - m * q", "m > 0, x / m = q").on_domain(),
+        ALWAYS,
+        quotient_known,
+    ),
+    Row::new(
+        rule(
+            "remainder-split",
+            "mod",
+            "n % m = (n - r) % m + r",
+            "m > 0, g divides m, g divides n - r, 0 <= r < g",
+        )
+        .on_domain(),
+        ALWAYS,
+        split,
+    ),
+    Row::new(
+        rule(
+            "remainder-of-quotient",
+            "mod",
+            "(c * ((x + d * p * y) / d) + z) % m = (c * (x / d) + z) % m",
+            "m > 0, d > 0, m divides c * p",
+        ),
+        NONLINEAR,
+        of_quotient,
+    ),
+    Row::new(
+        rule(
+            "remainder-opened",
+            "mod",
+            "(y + c * (x % u)) % m = (y + c * x - c * u * (x / u)) % m",
+            "u > 0, m > 0",
+        ),
+        NONLINEAR,
+        opened,
+    ),
+    Row::new(
+        rule(
+            "remainder-carried",
+            "mod",
+            "(g * h + l) % m = g * ((h + l / g) % (m / g)) + l % g",
+            "g > 0, m > 0, g divides m",
+        ),
+        NONLINEAR,
+        carried,
+    ),
+];
+
+/// The rules of remainders by expressions.
+pub(super) const REMAINDERS_BY_EXPRESSIONS: &[Row<ExpressionRule>] = &[
+    Row::new(rule("remainder-small", "mod", "x % y = x", "0 <= x < y").on_domain(), ALWAYS, small),
+    Row::new(
+        rule("remainder-of-multiple", "mod", "(x * y + z) % y = z % y", "y != 0").on_domain(),
+        ALWAYS,
+        of_multiple,
+    ),
+];
 
 /// Simplify a canonical remainder of simplified operands.
-#[inline]
-pub fn apply(s: &mut Simplifier<'_>, e: Expr) -> Result<Expr> {
-    let Some((n, m)) = s.arena.as_mod(e) else { return by_expression(s, e) };
-    // The later rules are about quotients and remainders in the dividend.
-    match s.arena.is_linear(n) {
-        true => first_of(&[in_period, quotient_known, split], s, e, n, m),
-        false => first_of(&[in_period, quotient_known, split, of_quotient, opened, carried], s, e, n, m),
+pub(super) fn apply(s: &mut Simplifier<'_>, e: Expr) -> Result<Option<Expr>> {
+    let Node::Mod(n, d) = s.arena.node(e) else { return Ok(None) };
+    match s.arena.as_constant(d) {
+        Some(m) => first_of(s, REMAINDERS, traits(s, n), e, |s, f| f(s, e, n, m)),
+        None => first_of(s, REMAINDERS_BY_EXPRESSIONS, ALWAYS, e, |s, f| f(s, e, n, d)),
     }
 }
 
 /// `n % m = n - m * k` where all of `n` lies in one period.
 #[inline]
-fn in_period(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {
+fn in_period(s: &mut Simplifier<'_>, _: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {
     let bounds = s.bounds(n);
     if !bounds.is_bounded() {
         return Ok(None);
@@ -31,7 +95,7 @@ fn in_period(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<
         return Ok(None);
     };
     let out = s.affine(n, 1, back)?;
-    Ok(Some(s.applied(RuleId::RemainderInPeriod, e, out)))
+    Ok(Some(out))
 }
 
 /// `(c * ((x + d * p * y) / d) + z) % m = (c * (x / d) + z) % m` where `m` divides `c * p`, where that is cheaper.
@@ -41,7 +105,7 @@ fn of_quotient(s: &mut Simplifier<'_>, e: Expr, _: Expr, _: i64) -> Result<Optio
         return Ok(None);
     }
     let out = s.simplify(raw);
-    Ok(Some(s.applied(RuleId::RemainderOfQuotient, e, out)))
+    Ok(Some(out))
 }
 
 /// Are the remainders the same but for the coefficients in their quotients?
@@ -105,7 +169,7 @@ fn quotient_known(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Op
         return Ok(None);
     }
     let out = s.simplify(raw);
-    Ok(Some(s.applied(RuleId::RemainderRecombines, e, out)))
+    Ok(Some(out))
 }
 
 /// `n % m = (n - r) % m + r` where `r` in `[0, g)` and `g` divides `m` and `n - r`.
@@ -124,11 +188,11 @@ fn split(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr
         let whole = s.arena.as_mod(out).is_some_and(|(_, modulus)| modulus >= m);
         let moved = found.disjoint && s.arena.as_constant(low).is_none() && !whole;
         let (new, old) = (s.cost(out), s.cost(e));
-        let smaller = |s: &mut Simplifier<'_>| moved && progress::is_made(s, RuleId::RemainderSplit, e, out);
+        let smaller = |s: &mut Simplifier<'_>| moved && progress::is_smaller(s, out, e);
         if out == e || new > old || (new == old && !smaller(s)) {
             return Ok(None);
         }
-        Ok(Some(s.applied(RuleId::RemainderSplit, e, out)))
+        Ok(Some(out))
     })
 }
 
@@ -153,7 +217,7 @@ fn opened(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Exp
         let raw = s.arena.modulo_constant(new, m)?;
         if s.cost(raw) < s.cost(e) {
             let out = s.simplify(raw);
-            return Ok(Some(s.applied(RuleId::RemainderOpened, e, out)));
+            return Ok(Some(out));
         }
     }
     Ok(None)
@@ -170,20 +234,15 @@ fn carried(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Ex
         let Some(digit) = s.other_remainder(e, inner, m / c.granule)? else { return Ok(None) };
         let out = s.combine(digit, c.granule, rest, 1)?;
         let cheaper = s.cost(out) < s.cost(e);
-        Ok(cheaper.then(|| s.applied(RuleId::RemainderCarried, e, out)))
+        Ok(cheaper.then_some(out))
     })
 }
 
-fn by_expression(s: &mut Simplifier<'_>, e: Expr) -> Result<Expr> {
-    let Node::Mod(n, d) = s.arena.node(e) else { return Ok(e) };
-    let (a, b) = (s.bounds(n), s.bounds(d));
-    if a.lower >= 0 && b.lower > 0 {
-        let gap = s.arena.sub(d, n)?;
-        if a.upper < b.lower || s.bounds(gap).lower > 0 {
-            return Ok(s.applied(RuleId::RemainderSmall, e, n));
-        }
-    }
-    let Some((_, rest)) = multiples_of(s, n, d)? else { return Ok(e) };
-    let out = s.modulo(rest, d)?;
-    Ok(s.applied(RuleId::RemainderOfMultiple, e, out))
+fn small(s: &mut Simplifier<'_>, _: Expr, n: Expr, d: Expr) -> Result<Option<Expr>> {
+    Ok(is_between_zero_and(s, n, d)?.then_some(n))
+}
+
+fn of_multiple(s: &mut Simplifier<'_>, _: Expr, n: Expr, d: Expr) -> Result<Option<Expr>> {
+    let Some((_, rest)) = multiples_of(s, n, d)? else { return Ok(None) };
+    s.modulo(rest, d).map(Some)
 }

@@ -8,8 +8,8 @@ use crate::error::Result;
 use crate::expr::{Expr, Tag, Term, Terms};
 use crate::int::{div_mod_positive, gcd_i64};
 use crate::interval::Interval;
-use crate::simplify::driver::Simplifier;
 use crate::simplify::range::Info;
+use crate::simplify::simplifier::Simplifier;
 use smallvec::SmallVec;
 
 /// `n = high + low`.

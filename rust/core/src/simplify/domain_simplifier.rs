@@ -1,0 +1,411 @@
+//! Simplification of a whole problem: a box of variables, constraints, results.
+//!
+//! Constraints first: each is simplified on the box, brought to a normal form (no constant, no content, no outer
+//! floordiv), turned into bounds of variables where it is one, dropped where the box implies it; what it implies for
+//! variables tightens their bounds, until nothing changes. Then the results, with the constraints as facts.
+
+use crate::expr::{Arena, Expr, Node, Tag, Term};
+use crate::interval::Interval;
+use crate::simplify::constraint_laws::{DIVISOR, EQUATES, IMPLIED, SOLVED};
+use crate::simplify::constraints::ConstraintPropagation;
+use crate::simplify::domain::{DomainSimplifier, PointVariables};
+use crate::simplify::facts::{normal_form, EqualVariables};
+use crate::simplify::law::Law;
+use crate::simplify::preimage::shifted_back;
+use crate::simplify::simplifier::{Scratch, Simplifier, Status};
+use crate::simplify::stable_constraints::StableConstraints;
+use crate::simplify::trace::Step;
+use smallvec::SmallVec;
+use std::collections::HashMap;
+
+/// What [`DomainSimplifier::simplify`] found out.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// Whether the budget sufficed.
+    pub status: Status,
+    /// The domain was found to hold no point; the problem is then left as it was when that was found.
+    pub empty: bool,
+    /// The steps, where they were asked for.
+    pub steps: Vec<Step>,
+}
+
+/// Rounds of tightening before the domain is left as it was stated.
+const ROUNDS: usize = 256;
+/// Once in so many rounds, constraints are compared with each other though bounds still move.
+const COMPARISON_INTERVAL: usize = 4;
+/// With more constraints than this, they are not simplified with each other as facts.
+const CONSTRAINTS_COMPARED: usize = 12;
+
+/// What constraints say of each expression.
+#[derive(Default)]
+struct Stated(HashMap<Expr, Interval>);
+
+impl Stated {
+    fn add(&mut self, (e, interval): (Expr, Interval)) {
+        self.0.entry(e).and_modify(|i| *i = i.intersect(interval)).or_insert(interval);
+    }
+
+    /// Is the constraint there, as it is or in its normal form, or one of the same expression that says more?
+    fn implies(&self, arena: &mut Arena, (e, interval): (Expr, Interval)) -> bool {
+        let Some((form, factor, offset)) = normal_form(arena, e) else { return false };
+        let Some(inner) = shifted_back(interval, offset) else { return false };
+        let says =
+            |e: &Expr, interval: Interval| self.0.get(e).is_some_and(|stated| interval.covers(*stated));
+        says(&form, inner.quotient_by(factor)) || says(&e, interval)
+    }
+}
+
+/// Inputs of less than so many nodes and operands are not measured.
+const SMALL: usize = 500;
+
+/// The laws of all constraints together.
+pub(crate) const LAWS: [Law; 3] = [DIVISOR, EQUATES, SOLVED];
+
+/// What a round of tightening did.
+enum Round {
+    Moved,
+    Unchanged,
+    Empty,
+}
+
+impl DomainSimplifier {
+    /// Simplify constraints and results; the values of the results on the domain, and the domain, stay as they are.
+    pub fn simplify(&mut self, arena: &mut Arena, scratch: &mut Scratch) -> Outcome {
+        self.run(arena, scratch, false)
+    }
+
+    /// The same, with the steps kept.
+    pub fn explain(&mut self, arena: &mut Arena, scratch: &mut Scratch) -> Outcome {
+        self.run(arena, scratch, true)
+    }
+
+    #[inline]
+    fn run(&mut self, arena: &mut Arena, scratch: &mut Scratch, explain: bool) -> Outcome {
+        if self.bounds.iter().any(|b| b.is_empty()) {
+            return Outcome { status: Status::Complete, empty: true, steps: Vec::new() };
+        }
+        let size = self.size(arena);
+        let mut s = Simplifier::new(arena, scratch);
+        s.allow(size);
+        if explain {
+            s.record_steps();
+        }
+        s.start_on(self.visible_bounds());
+        self.state_conditions(&mut s);
+        self.drop_implied(&mut s, &StableConstraints::default());
+        let empty = !self.constraints.is_empty() && self.propagate_constraints(&mut s);
+        if !empty {
+            s.allow_rest();
+            for r in &mut self.results {
+                *r = s.finish(*r);
+            }
+        }
+        Outcome { status: s.status(), empty, steps: s.take_steps() }
+    }
+
+    /// How many nodes and operands there are, give or take what is in the arena beside.
+    fn size(&self, arena: &mut Arena) -> usize {
+        let stated = arena.size() + self.bounds.len();
+        if stated < SMALL {
+            return stated;
+        }
+        let mut roots = self.results.clone();
+        roots.extend(self.constraints.iter().map(|(e, _)| *e));
+        let nodes = arena.post_order(&roots);
+        nodes.into_iter().map(|e| 1 + arena.operand_count(e)).sum::<usize>() + self.bounds.len()
+    }
+
+    /// State that no divisor is 0.
+    #[inline]
+    fn state_conditions(&mut self, s: &mut Simplifier<'_>) {
+        let roots = self.results.iter().copied().chain(self.constraints.iter().map(|c| c.0));
+        let divisors = s.arena.divisors(roots);
+        if divisors.is_empty() {
+            return;
+        }
+        s.arena.charge(self.constraints.len());
+        let mut stated = Stated::default();
+        self.constraints.iter().for_each(|c| stated.add(*c));
+        for d in divisors {
+            let bounds = s.bounds(d);
+            // Beyond int64 the rules find nothing either.
+            let Ok(Some(condition)) = s.arena.nonzero(d, bounds) else { continue };
+            let twin = s.arena.nonzero_as_minimum(d);
+            if !stated.implies(s.arena, condition) && !twin.is_ok_and(|twin| stated.implies(s.arena, twin)) {
+                s.note_constraint(&DIVISOR, (d, Interval::ALL), &[condition]);
+                self.constraints.push(condition);
+                stated.add(condition);
+            }
+        }
+    }
+
+    /// The bounds as the rules see them: a variable that is to stay has a second value.
+    fn visible_bounds(&self) -> impl Iterator<Item = Interval> + '_ {
+        let keep = self.points == PointVariables::Keep;
+        self.bounds.iter().map(move |b| match b {
+            b if keep && b.is_point() && b.upper < i64::MAX => Interval::new(b.lower, b.upper + 1),
+            b => *b,
+        })
+    }
+
+    /// Drop what the box says. Most constraints of composed maps are such: they need no simplification.
+    #[inline]
+    fn drop_implied(&mut self, s: &mut Simplifier<'_>, stable: &StableConstraints) {
+        self.constraints.retain(|&(e, interval)| {
+            let implied = !stable.holds(e, interval) && interval.covers(s.bounds(e));
+            if implied {
+                s.note_constraint(&IMPLIED, (e, interval), &[]);
+            }
+            !implied
+        });
+    }
+
+    /// Tighten until nothing changes; true where the domain was found to hold no point.
+    #[inline]
+    fn propagate_constraints(&mut self, s: &mut Simplifier<'_>) -> bool {
+        let bounds: SmallVec<[Interval; 8]> = SmallVec::from_slice(&self.bounds);
+        let mut stated = Vec::new();
+        let mut stable = StableConstraints::default();
+        for round in 1..=ROUNDS {
+            self.sort_constraints(s);
+            let given = std::mem::take(&mut self.constraints);
+            let before: SmallVec<[Interval; 8]> = SmallVec::from_slice(&self.bounds);
+            let done = self.tighten(s, &given, round % COMPARISON_INTERVAL == 0, &mut stable);
+            if round == 1 {
+                stated = given;
+            }
+            match done {
+                Round::Empty => return true,
+                _ if s.status() == Status::BudgetExhausted => break,
+                Round::Unchanged => return false,
+                Round::Moved => {}
+            }
+            stable.end_round(s.arena, &before, &self.bounds);
+            s.start_on(self.visible_bounds());
+            self.drop_implied(s, &stable);
+            if self.constraints.is_empty() {
+                return false;
+            }
+        }
+        // What still moves would move on in the next call, by as little.
+        s.give_up();
+        self.bounds.copy_from_slice(&bounds);
+        self.constraints = stated;
+        self.restate_facts(s, None);
+        false
+    }
+
+    /// One pass over constraints. Where it changes nothing, or `compare` says so, they are used on each other.
+    #[inline]
+    fn tighten(
+        &mut self,
+        s: &mut Simplifier<'_>,
+        given: &[(Expr, Interval)],
+        compare: bool,
+        stable: &mut StableConstraints,
+    ) -> Round {
+        let mut pass = ConstraintPropagation::new(std::mem::take(&mut self.bounds));
+        for &(stated, interval) in given {
+            if stable.holds(stated, interval) {
+                pass.keep_stable(s, stated, interval);
+                continue;
+            }
+            let e = s.simplify(stated);
+            if pass.assume(s, e, interval) && e == stated {
+                stable.add(e, interval);
+            }
+            if pass.empty {
+                break;
+            }
+        }
+        self.bounds = pass.bounds;
+        if pass.empty {
+            return Round::Empty;
+        }
+        let (changed, tightened) = (pass.changed, pass.tightened);
+        self.constraints = pass.kept;
+        if self.constraints.is_empty() && !changed {
+            return Round::Unchanged; // and what was derived from the box holds on
+        }
+        self.sort_constraints(s);
+        let same = !changed || (!tightened && self.constraints == given);
+        if !same && !compare {
+            return Round::Moved;
+        }
+        if self.equate_variables(s) || self.use_each_other(s) || !same {
+            return Round::Moved;
+        }
+        self.restate_facts(s, None);
+        Round::Unchanged
+    }
+
+    fn sort_constraints(&mut self, s: &Simplifier<'_>) {
+        self.constraints.sort_by(|a, b| s.arena.compare(a.0, b.0));
+    }
+
+    /// Simplify each constraint with the others as facts; true where one became cheaper.
+    fn use_each_other(&mut self, s: &mut Simplifier<'_>) -> bool {
+        let count = self.constraints.len();
+        if !(2..=CONSTRAINTS_COMPARED).contains(&count) {
+            return false;
+        }
+        for k in 0..count {
+            let (e, interval) = self.constraints[k];
+            let informs = |j: usize| j != k && self.may_inform(s, j, e);
+            if !(0..count).any(informs) {
+                continue;
+            }
+            self.restate_facts(s, Some(k));
+            let new = s.simplify(e);
+            let bounds = s.bounds(new);
+            let covered = interval.covers(bounds);
+            if covered {
+                s.note_constraint(&IMPLIED, (e, interval), &[]);
+            }
+            if covered || self.holds_by_substitution(s, k) {
+                self.constraints.remove(k);
+                return true;
+            }
+            if new != e && s.cost(new) < s.cost(e) {
+                self.constraints[k] = (new, interval);
+                return true;
+            }
+        }
+        false
+    }
+
+    /// May constraint `k` tell something about the values of `e`? One that says what equals what may bring its variables
+    /// into `e`; any other is about an expression that `e` must hold.
+    fn may_inform(&self, s: &Simplifier<'_>, k: usize, e: Expr) -> bool {
+        let (form, value) = self.constraints[k];
+        match value.is_point() && s.arena.tag(form) == Tag::Sum {
+            true => s.arena.may_share_variables(form, e),
+            false => s.arena.may_use_variables_of(e, form),
+        }
+    }
+
+    /// Does constraint `k` always hold once a variable is replaced by what another constraint says it equals?
+    fn holds_by_substitution(&self, s: &mut Simplifier<'_>, k: usize) -> bool {
+        let (e, interval) = self.constraints[k];
+        for (j, (form, value)) in self.constraints.iter().enumerate() {
+            if j == k || !value.is_point() {
+                continue;
+            }
+            let Some((variable, equal)) = solved_variable(s, *form, value.lower) else { continue };
+            s.start_on(self.visible_bounds());
+            let Ok(replaced) = s.arena.replace_variable(e, variable, equal) else { continue };
+            let new = s.simplify(replaced);
+            if new != e && interval.covers(s.bounds(new)) {
+                s.note_constraint(&SOLVED, (e, interval), &[(replaced, interval)]);
+                s.note_constraint(&IMPLIED, (replaced, interval), &[]);
+                return true;
+            }
+        }
+        false
+    }
+
+    #[inline]
+    fn restate_facts(&self, s: &mut Simplifier<'_>, except: Option<usize>) {
+        s.start_on(self.visible_bounds());
+        self.state_facts(s, except);
+    }
+
+    #[inline]
+    fn state_facts(&self, s: &mut Simplifier<'_>, except: Option<usize>) {
+        for (k, (e, interval)) in self.constraints.iter().enumerate() {
+            if Some(k) == except {
+                continue;
+            }
+            s.ranges.facts.ranges.insert(*e, *interval);
+            if s.arena.tag(*e) == Tag::Sum {
+                s.ranges.facts.linear.push((*e, *interval));
+                s.ranges.facts.has_equalities |= interval.is_point();
+                if let Some((x, y)) = s.arena.equal_variables(*e, *interval) {
+                    s.ranges.facts.equal_variables.join(s.arena, x, y);
+                }
+                if let Some((atom, equal)) = solved_atom(s, *e, *interval) {
+                    s.ranges.facts.equal.insert(atom, equal);
+                }
+            } else {
+                s.ranges.facts.has_atoms = true;
+            }
+            if let Some((x, m)) = s.arena.as_mod(*e) {
+                if interval.is_point() {
+                    self.state_congruence(s, x, m, interval.lower);
+                }
+            }
+        }
+        s.ranges.invalidate();
+    }
+
+    fn state_congruence(&self, s: &mut Simplifier<'_>, x: Expr, m: i64, r: i64) {
+        let Some((form, factor, offset)) = normal_form(s.arena, x) else { return };
+        if (factor, offset) != (1, 0) {
+            return;
+        }
+        if let Some(v) = s.arena.as_variable(form) {
+            s.ranges.state_of_variable(v, m, r);
+        } else {
+            s.ranges.facts.has_atoms |= s.arena.tag(form) != Tag::Sum;
+            s.ranges.facts.congruences.insert(form, (m, r));
+        }
+    }
+
+    /// Where `x - y = 0`, write `x` for `y` in the other constraints; true where one changed. All pairs at once: of each
+    /// class of equal variables the first stands for all, and each other one stays in one constraint alone.
+    fn equate_variables(&mut self, s: &mut Simplifier<'_>) -> bool {
+        let mut equal = EqualVariables::default();
+        let own: Vec<Option<Expr>> = self
+            .constraints
+            .iter()
+            .map(|(form, value)| {
+                let (x, y) = s.arena.equal_variables(*form, *value)?;
+                equal.join(s.arena, x, y)
+            })
+            .collect();
+        if equal.is_empty() {
+            return false;
+        }
+        let mut changed = false;
+        for (constraint, own) in self.constraints.iter_mut().zip(own) {
+            let (e, interval) = *constraint;
+            let first = |v: Expr| if Some(v) == own { None } else { equal.first_of(v) };
+            match s.arena.replace_variables(e, first) {
+                Ok(new) if new != e => {
+                    s.note_constraint(&EQUATES, (e, interval), &[(new, interval)]);
+                    constraint.0 = new;
+                    changed = true;
+                }
+                _ => {}
+            }
+        }
+        changed
+    }
+}
+
+/// `(v, x)` with `v = x` for a variable with coefficient 1 or -1 in `form = value`; the last such variable.
+fn solved_variable(s: &mut Simplifier<'_>, form: Expr, value: i64) -> Option<(Expr, Expr)> {
+    let Node::Sum(_, terms) = s.arena.node(form) else { return None };
+    let unit = |t: &&Term| (t.coeff == 1 || t.coeff == -1) && s.arena.as_variable(t.expr).is_some();
+    let t = *terms.iter().rev().find(unit)?;
+    solve(s, form, value, t)
+}
+
+/// `(a, x)` with `a = x` for a quotient, remainder, minimum or maximum that is dearer than all else in `form = value`.
+fn solved_atom(s: &mut Simplifier<'_>, form: Expr, value: Interval) -> Option<(Expr, Expr)> {
+    if !value.is_point() {
+        return None;
+    }
+    let Node::Sum(_, terms) = s.arena.node(form) else { return None };
+    let unit = |t: &&Term| (t.coeff == 1 || t.coeff == -1) && s.arena.as_variable(t.expr).is_none();
+    let t = *terms.iter().find(unit)?;
+    let (atom, equal) = solve(s, form, value.lower, t)?;
+    (s.cost(equal) < s.cost(atom)).then_some((atom, equal))
+}
+
+fn solve(s: &mut Simplifier<'_>, form: Expr, value: i64, t: Term) -> Option<(Expr, Expr)> {
+    // form = value, so t.expr = t.coeff * (value - (form - t)) for a coefficient that is its own inverse.
+    let rest = s.arena.combine(form, -1, t.expr, t.coeff).ok()?;
+    let rest = s.arena.offset(rest, value).ok()?;
+    Some((t.expr, s.arena.scale(rest, t.coeff).ok()?))
+}

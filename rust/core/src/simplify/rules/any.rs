@@ -1,0 +1,39 @@
+//! Laws of every expression: what the facts of the domain say of it as a whole.
+
+use super::{rule, Row, ALWAYS};
+use crate::error::Result;
+use crate::expr::{Expr, Tag};
+use crate::simplify::simplifier::Simplifier;
+
+type AnyRule = fn(&mut Simplifier<'_>, Expr) -> Result<Option<Expr>>;
+
+/// The rules of every node, before those of its operator.
+pub(super) const FIRST: &[Row<AnyRule>] = &[
+    Row::new(rule("known-equal", "any", "e = f", "e = f on the domain").on_domain(), ALWAYS, known_equal),
+    Row::new(rule("single-value", "any", "e = c", "c <= e <= c").on_domain(), ALWAYS, single_value),
+];
+
+/// The rules of a result that is not simplified yet.
+pub(super) const BEFORE_RESULT: &[Row<AnyRule>] =
+    &[Row::new(rule("variables-equal", "any", "y = x", "x - y = 0").on_domain(), ALWAYS, variables_equal)];
+
+fn known_equal(s: &mut Simplifier<'_>, e: Expr) -> Result<Option<Expr>> {
+    let Some(other) = s.ranges.facts.equal.get(&e).copied() else { return Ok(None) };
+    Ok(Some(s.simplify(other)))
+}
+
+fn single_value(s: &mut Simplifier<'_>, e: Expr) -> Result<Option<Expr>> {
+    let bounds = s.bounds(e);
+    let found = bounds.is_point() && s.arena.tag(e) != Tag::Constant;
+    Ok(found.then(|| s.arena.constant(bounds.lower)))
+}
+
+/// Of each class of equal variables, the first stands for all.
+fn variables_equal(s: &mut Simplifier<'_>, e: Expr) -> Result<Option<Expr>> {
+    let equal = &s.ranges.facts.equal_variables;
+    if equal.is_empty() {
+        return Ok(None);
+    }
+    let new = s.arena.replace_variables(e, |v| equal.first_of(v))?;
+    Ok((new != e).then_some(new))
+}

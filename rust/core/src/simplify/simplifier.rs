@@ -1,0 +1,219 @@
+//! The state of a simplification: the nodes, what is known of them on the domain, the budget, the steps.
+
+use crate::expr::{Arena, Expr, Tag};
+use crate::interval::Interval;
+use crate::simplify::domain::DomainSimplifier;
+use crate::simplify::law::Law;
+use crate::simplify::range::{Info, Ranges};
+use crate::simplify::trace::{Made, Step};
+use crate::simplify::width::Width;
+
+/// No node.
+pub(crate) const NONE: Expr = Expr(u32::MAX);
+
+/// The end of a call: at its own, or at that of its budget.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Status {
+    /// No rule applies any more.
+    Complete,
+    /// The work budget was used up: the result is sound, and may be simplified further.
+    BudgetExhausted,
+}
+
+/// Memory that is used again from call to call.
+#[derive(Default, Debug)]
+pub struct Scratch {
+    pub(crate) ranges: Ranges,
+    /// The lists of the map that is worked on.
+    pub(crate) lists: DomainSimplifier,
+    pub(crate) memo: Vec<Expr>,
+    pub(crate) costs: Vec<u32>,
+    pub(crate) widths: Vec<Option<Width>>,
+}
+
+/// Units of work (see `work.rs`) that a call may spend: so many for each node and operand of the input, and a floor.
+const BUDGET_PER_OPERAND: u64 = 400;
+const MIN_BUDGET: u64 = 200_000;
+/// The depth to which rules may call constructors that call rules.
+pub(crate) const MAX_DEPTH: u32 = 24;
+
+/// Constructors that know a domain.
+pub struct Simplifier<'a> {
+    /// The nodes.
+    pub arena: &'a mut Arena,
+    /// The domain, and what follows from it.
+    pub ranges: &'a mut Ranges,
+    pub(crate) memo: &'a mut Vec<Expr>,
+    pub(crate) costs: &'a mut Vec<u32>,
+    pub(crate) widths: &'a mut Vec<Option<Width>>,
+    budget: u64,
+    /// The work at which the budget is used up.
+    limit: u64,
+    /// True once something was left as it is because the budget was used up.
+    pub(crate) exhausted: bool,
+    pub(crate) depth: u32,
+    /// The nodes whose rules are being tried, outermost first.
+    pub(crate) active: [Expr; MAX_DEPTH as usize],
+    /// The last dividend and divisor that there was no split for, on the domain as it is.
+    pub(crate) unsplit: Option<(Expr, i64)>,
+    /// True once a node was left as it is because its rules were being tried already, or for its depth.
+    pub(crate) is_incomplete: bool,
+    pub(crate) trace: Option<Vec<Step>>,
+}
+
+impl<'a> Simplifier<'a> {
+    /// A simplifier on the domain that `scratch.ranges` holds.
+    pub fn new(arena: &'a mut Arena, scratch: &'a mut Scratch) -> Self {
+        scratch.memo.clear();
+        scratch.costs.clear();
+        scratch.widths.clear();
+        let limit = arena.work() + MIN_BUDGET;
+        Simplifier {
+            arena,
+            ranges: &mut scratch.ranges,
+            memo: &mut scratch.memo,
+            costs: &mut scratch.costs,
+            widths: &mut scratch.widths,
+            budget: MIN_BUDGET,
+            limit,
+            exhausted: false,
+            depth: 0,
+            active: [NONE; MAX_DEPTH as usize],
+            unsplit: None,
+            is_incomplete: false,
+            trace: None,
+        }
+    }
+
+    /// Keep a list of the steps.
+    pub fn record_steps(&mut self) {
+        self.trace = Some(Vec::new());
+    }
+
+    #[inline]
+    pub(crate) fn explains(&self) -> bool {
+        self.trace.is_some()
+    }
+
+    pub(crate) fn push_step(&mut self, step: Step) {
+        self.trace.get_or_insert_default().push(step);
+    }
+
+    /// The steps so far, where they are kept.
+    pub fn take_steps(&mut self) -> Vec<Step> {
+        self.trace.take().unwrap_or_default()
+    }
+
+    /// Whether the budget sufficed.
+    pub fn status(&self) -> Status {
+        if self.exhausted {
+            Status::BudgetExhausted
+        } else {
+            Status::Complete
+        }
+    }
+
+    /// Allow as much work on the domain as one of `size` nodes and operands may take.
+    pub(crate) fn allow(&mut self, size: usize) {
+        self.budget = MIN_BUDGET.max(BUDGET_PER_OPERAND * size as u64);
+        self.limit = self.arena.work() + self.budget / 2;
+    }
+
+    /// Allow as much for the results, and what is left.
+    pub(crate) fn allow_rest(&mut self) {
+        self.limit = self.limit.max(self.arena.work()) + self.budget / 2;
+    }
+
+    /// Something stays as it is for the work it takes.
+    pub(crate) fn give_up(&mut self) {
+        self.exhausted = true;
+    }
+
+    /// Start on another box, without facts: what was derived is forgotten.
+    pub(crate) fn start_on(&mut self, bounds: impl Iterator<Item = Interval>) {
+        self.ranges.reset(bounds);
+        self.arena.charge(self.ranges.variables.len() + self.memo.len() / 16);
+        self.memo.clear();
+        self.widths.clear();
+        self.unsplit = None;
+    }
+
+    /// The bounds of `e`.
+    #[inline]
+    pub fn bounds(&mut self, e: Expr) -> Interval {
+        self.ranges.bounds(self.arena, e)
+    }
+
+    /// What is known of `e`.
+    #[inline]
+    pub fn info(&mut self, e: Expr) -> Info {
+        self.ranges.info(self.arena, e)
+    }
+
+    /// Spend units of work; false once there is none left.
+    #[inline]
+    pub(crate) fn spend(&mut self, units: u64) -> bool {
+        self.arena.charge(units as usize);
+        let left = self.arena.work() < self.limit;
+        self.exhausted |= !left;
+        left
+    }
+
+    /// Note the application of a rule.
+    #[inline]
+    pub(crate) fn note_rule(&mut self, law: &Law, before: Expr, after: Expr) {
+        if self.explains() {
+            self.push_rule(law, before, after);
+        }
+    }
+
+    #[cold]
+    fn push_rule(&mut self, law: &Law, before: Expr, after: Expr) {
+        let facts = if law.needs_domain { self.facts_about(before) } else { Vec::new() };
+        let after = Made::Expression(after);
+        self.push_step(Step { law: *law, before: (before, None), after, facts });
+    }
+
+    /// Note what a law made of the constraint `e in interval`.
+    #[inline]
+    pub(crate) fn note_constraint(
+        &mut self,
+        law: &Law,
+        before: (Expr, Interval),
+        after: &[(Expr, Interval)],
+    ) {
+        if self.explains() {
+            self.push_constraint(law, before, after);
+        }
+    }
+
+    #[cold]
+    fn push_constraint(&mut self, law: &Law, (e, interval): (Expr, Interval), after: &[(Expr, Interval)]) {
+        let facts = self.facts_about(e);
+        let never = after.iter().any(|(_, i)| i.is_empty());
+        let after = if never { Made::Never } else { Made::Constraints(after.to_vec()) };
+        self.push_step(Step { law: *law, before: (e, Some(interval)), after, facts });
+    }
+
+    fn facts_about(&mut self, e: Expr) -> Vec<(Expr, Interval)> {
+        let used = self.variables_of(e);
+        let mut stated: Vec<(Expr, Interval)> =
+            self.ranges.facts.ranges.iter().map(|(form, bounds)| (*form, *bounds)).collect();
+        stated.retain(|(form, _)| self.variables_of(*form).iter().any(|v| used.contains(v)));
+        stated.sort_unstable_by(|a, b| self.arena.compare(a.0, b.0));
+        let mut facts: Vec<(Expr, Interval)> = Vec::with_capacity(used.len() + stated.len());
+        for v in used {
+            let index = self.arena.as_variable(v).map_or(usize::MAX, |i| i as usize);
+            facts.extend(self.ranges.variables.get(index).map(|info| (v, info.bounds)));
+        }
+        facts.extend(stated);
+        facts
+    }
+
+    fn variables_of(&mut self, e: Expr) -> Vec<Expr> {
+        let mut used = self.arena.reachable(&[e]);
+        used.retain(|x| self.arena.tag(*x) == Tag::Variable);
+        used.sort_unstable_by(|a, b| self.arena.compare(*a, *b));
+        used
+    }
+}

@@ -1,0 +1,181 @@
+"""Proofs by hand, of the laws whose text is not enough for the solver.
+
+`IN_STEPS`: the text is closed, but the solver doesn't settle its products at once; each claim is a step, and the last
+ones together give the law. `OF_WORDS`: the text says something in words; the claims say it in integers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import z3
+
+from solver import Claim, Proof, Writer, high, low, shifted
+
+
+def quotient_of_digit(w: Writer) -> Iterator[Claim]:
+    x, y = w.integers("x y")
+    a, b, m = w.small("a b m")
+    digit, rest, whole = w.positive_mod(w.positive_div(x, a), b), w.positive_mod(x, a), w.positive_mod(x, a * b)
+    yield True, whole == a * digit + rest
+    d, r = w.integers("d r")
+    yield z3.And(r >= 0, r < a), w.positive_div(d + y, m) == w.positive_div(a * d + r + a * y, a * m)
+
+
+def remainder_of_quotient(w: Writer) -> Iterator[Claim]:
+    x, y, z, k, q = w.integers("x y z k q")
+    m, d, c, p = w.small("m d c p")
+    t = w.integers("t")[0]
+    yield True, w.positive_div(x + d * t, d) == w.positive_div(x, d) + t  # t = p * y
+    yield c * p == k * m, c * (q + p * y) + z == c * q + z + m * (k * y)
+    yield from shifted(w, m)
+
+
+def quotient_of_remainder(w: Writer) -> Iterator[Claim]:
+    (x,) = w.integers("x")
+    c, k = w.small("c k")
+    inner = w.positive_div(x, c)
+    same = w.positive_div(x, c * k) == w.positive_div(inner, k)
+    yield True, same
+    q, d = w.integers("q d")  # of x by c * k, and of x by c
+    yield z3.And(x - c * d >= 0, x - c * d < c), w.positive_div(x - c * k * q, c) == d - k * q
+
+
+def remainder_inner_opened(w: Writer) -> Iterator[Claim]:
+    x, y, k, q = w.integers("x y k q")
+    m, n, c = w.small("m n c")
+    yield c * n == k * m, c * (x - n * q) + y == c * x + y - m * (k * q)
+    yield from shifted(w, m)
+
+
+def constraint_congruence_normal(w: Writer) -> Iterator[Claim]:
+    x, c, r, s, q, t = w.integers("x c r s q t")
+    m, u, i = w.small("m u i")
+    inverse = i * u == 1 + s * m
+    # u * x + c = r + m * q gives x + i * c = i * r + m * (i * q - s * x), and back with u * t + s * (r - c).
+    yield z3.And(inverse, u * x + c == r + m * q), x + i * c == i * r + m * (i * q - s * x)
+    yield z3.And(inverse, x + i * c == i * r + m * t), u * x + c == r + m * (u * t + s * (r - c))
+    yield from shifted(w, m)
+
+
+def range_of_remainder(w: Writer) -> Iterator[Claim]:
+    x, u, v = w.integers("x u v")
+    (m,) = w.small("m")
+    inside = z3.And(u <= x, x <= v)
+    q, first, last = w.positive_div(x, m), w.positive_div(u, m), w.positive_div(v, m)
+    yield inside, z3.And(first <= q, q <= last)
+    alike = z3.And(inside, first == q, q == last)
+    yield alike, z3.And(u - m * first <= x - m * q, x - m * q <= v - m * last)
+    yield True, z3.And(x - m * q >= 0, x - m * q <= m - 1)
+
+
+def congruence_of_sum(w: Writer) -> Iterator[Claim]:
+    # a * m = g * k and b * n = g * l
+    r, s, a, b, k, j, i, n = w.integers("r s a b k j i n")
+    (g,) = w.small("g")
+    # a * x = a * r + (a * m) * i
+    whole = a * r + g * k * i + b * s + g * j * n
+    yield True, w.positive_mod(whole, g) == w.positive_mod(a * r + b * s, g)
+
+
+def congruence_of_extremum(w: Writer) -> Iterator[Claim]:
+    r, i, j, k = w.integers("r i j k")
+    (g,) = w.small("g")
+    x, y = r + g * i, r + g * k + g * j  # s = r + g * k
+    yield True, w.positive_mod(x, g) == w.positive_mod(r, g)
+    yield True, w.positive_mod(y, g) == w.positive_mod(r, g)
+    yield True, z3.Or(low(x, y) == x, low(x, y) == y)
+    yield True, z3.Or(high(x, y) == x, high(x, y) == y)
+
+
+def quotient_thresholds(w: Writer) -> Iterator[Claim]:
+    # The left side rises by 1 at s, s + k, .. only: at the steps j it is q + j on [s + j * k, s + (j + 1) * k).
+    x, s, q, j, c = w.integers("x s q j c")
+    a, m, k = w.small("a m k")
+    left = w.positive_div(a * x + c, m)
+    here = z3.And(s + j * k <= x, x < s + (j + 1) * k)
+    yield z3.And(here, left == q + j), left == w.positive_div(x - s, k) + q
+    # It reaches j where x reaches the rational (m * j - c) / a, rounded up.
+    yield True, (left >= j) == (x >= -w.positive_div(c - m * j, a))
+
+
+def constraint_normal_form(w: Writer) -> Iterator[Claim]:
+    x, c, a, b = w.integers("x c a b")
+    (k,) = w.small("k")
+    least, most = -w.positive_div(-(a - c), k), w.positive_div(b - c, k)
+    yield True, z3.And(a <= k * x + c, k * x + c <= b) == z3.And(least <= x, x <= most)
+    yield True, z3.And(a <= -k * x + c, -k * x + c <= b) == z3.And(least <= -x, -x <= most)
+
+
+def constraint_congruences_join(w: Writer) -> Iterator[Claim]:
+    # m = g * i and n = g * j, where a * i + b * j = 1, so that l = g * i * j.
+    a, b, p, q, t = w.integers("a b p q t")
+    g, i, j = w.small("g i j")
+    bezout = a * i + b * j == 1
+    # x - s = g * i * p = g * j * q: then i * p = j * q, and it is g * i * j * (a * q + b * p).
+    yield g * i * p == g * j * q, i * p == j * q
+    yield z3.And(bezout, i * p == j * q), p == j * (a * q + b * p)
+    yield True, z3.And(g * i * j * t == g * i * (j * t), g * i * j * t == g * j * (i * t))
+    yield from shifted(w, g * i * j)
+    yield from shifted(w, g * i)
+
+
+def constraint_divisor(w: Writer) -> Iterator[Claim]:
+    (y,) = w.integers("y")
+    yield y >= 0, (y != 0) == (y >= 1)
+    yield y <= 0, (y != 0) == (y <= -1)
+    yield True, (y != 0) == (high(y, -y) >= 1)
+
+
+def constraint_equates(w: Writer) -> Iterator[Claim]:
+    x, y = w.integers("x y")
+    f = z3.Function("f", z3.IntSort(), z3.IntSort())
+    yield x - y == 0, f(y) == f(x)
+
+
+def range_of_quotient_by_expression(w: Writer) -> Iterator[Claim]:
+    x, y, u, v, p, q = w.integers("x y u v p q")
+    ends = [w.div(e, d) for e in (u, v) for d in (p, q)]
+    value = w.div(x, y)
+    inside = z3.And(u <= x, x <= v, p <= y, y <= q)
+    for sign in (p > 0, q < 0):
+        yield z3.And(inside, sign), z3.Or(*(e <= value for e in ends))
+        yield z3.And(inside, sign), z3.Or(*(value <= e for e in ends))
+
+
+def range_of_remainder_by_expression(w: Writer) -> Iterator[Claim]:
+    x, y, p, q = w.integers("x y p q")
+    r = w.mod(x, y)
+    yield z3.And(p <= y, y <= q, y != 0), z3.And(r >= 0, r <= high(-p, q) - 1)
+    yield z3.And(y != 0, x >= 0), r <= x
+
+
+def range_of_product(w: Writer) -> Iterator[Claim]:
+    x, y, u, v, p, q = w.integers("x y u v p q")
+    inside = z3.And(u <= x, x <= v, p <= y, y <= q)
+    ends = [a * b for a in (u, v) for b in (p, q)]
+    yield inside, z3.Or(*(e <= x * y for e in ends))
+    yield inside, z3.Or(*(x * y <= e for e in ends))
+
+
+IN_STEPS: dict[str, Proof] = {
+    "quotient-of-digit": Proof(quotient_of_digit),
+    "remainder-of-quotient": Proof(remainder_of_quotient),
+    "quotient-of-remainder": Proof(quotient_of_remainder),
+    "remainder-inner-opened": Proof(remainder_inner_opened),
+    "constraint-congruence-normal": Proof(constraint_congruence_normal),
+    "range-of-remainder": Proof(range_of_remainder),
+    "congruence-of-sum": Proof(congruence_of_sum),
+    "congruence-of-extremum": Proof(congruence_of_extremum),
+}
+
+OF_WORDS: dict[str, Proof] = {
+    "quotient-thresholds": Proof(quotient_thresholds),
+    "constraint-normal-form": Proof(constraint_normal_form),
+    "constraint-congruences-join": Proof(constraint_congruences_join),
+    "constraint-divisor": Proof(constraint_divisor),
+    "constraint-equates": Proof(constraint_equates),
+    "range-of-quotient-by-expression": Proof(range_of_quotient_by_expression),
+    "range-of-remainder-by-expression": Proof(range_of_remainder_by_expression),
+    "range-of-product": Proof(range_of_product),
+}
