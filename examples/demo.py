@@ -8,8 +8,9 @@ import time
 from collections import Counter
 from pathlib import Path
 
-import indexing as ix
 from indexing.reference.compare import difference, make_inputs
+
+import indexing as ix
 
 SHOWN = 6  # fusions whose maps are printed
 

@@ -26,18 +26,12 @@ from indexing.hlo.subjects import part_of_program
 from indexing.indexing_analysis.access import Access, AccessComposer
 from indexing.indexing_analysis.instructions import epilogue_indexing, output_to_input
 from indexing.ops.op import OperandIndexing, leaves
-from indexing.ops.tuples import NAMES_ARRAYS, named_array
+from indexing.ops.registry import traits_of
+from indexing.ops.tuples import named_array
 
 if TYPE_CHECKING:
     from indexing.hlo import Shape
 
-MOVES_ELEMENTS_ONLY = frozenset(
-    {"bitcast", "broadcast", "constant", "copy", "get-tuple-element", "parameter"}
-    | {"reshape", "reverse", "slice", "transpose", "tuple"}
-)
-
-# The vector of start indices is written out component by component, so its producer stands in the text several times.
-READS_INDICES_BY_COMPONENT = frozenset({"gather", "scatter"})
 MAX_INDEX_NODES = 256  # of an index composed from a function's root; a longer one starts a function
 
 
@@ -59,7 +53,7 @@ class Subgraph:
     @property
     def has_no_compute(self) -> bool:
         """True where the function only moves elements, so that writing it into each caller costs nothing."""
-        return all(i.opcode in MOVES_ELEMENTS_ONLY for i in self.instructions)
+        return all(traits_of(i).has_no_compute for i in self.instructions)
 
     def __str__(self) -> str:
         """XLA's text form: one line an instruction, `no_compute` where it is."""
@@ -223,7 +217,7 @@ class _Partitioner:
         if self.output_count and (is_given or instruction.is_root) and not reads:
             return  # the kernel itself writes the outputs and computes the heroes
         self.placed[instruction] = tuple(reads)
-        if instruction.opcode in NAMES_ARRAYS and reads and instruction not in self.forced:
+        if traits_of(instruction).kind == "names" and reads and instruction not in self.forced:
             self._look_through(instruction, reads)
             return
         shared = self._shared(instruction, reads)
@@ -231,7 +225,7 @@ class _Partitioner:
             owner, access = shared
             self._hold(instruction, owner)
             self._pass_to_operands(instruction, owner, access)
-        elif instruction.opcode == "tuple":
+        elif traits_of(instruction).kind == "names" and instruction.shape.is_tuple:
             self._pass_to_elements(instruction, self._start(instruction))
         else:
             owner = self._start(instruction)
@@ -387,15 +381,12 @@ def _root_map(hero: Instruction, root: Instruction) -> IndexingMap:
 def _is_written_several_times(instruction: Instruction) -> bool:
     """Whether a user's text holds the instruction more than once, although it is read at one index."""
     return any(
-        user.opcode in READS_INDICES_BY_COMPONENT
-        and not user.is_root
-        and _index_components(user) > 1
-        and any(o is instruction for o in user.operands[1:])
+        not user.is_root and _index_components(user) > 1 and any(o is instruction for o in user.operands[1:])
         for user in instruction.users
     )
 
 
 def _index_components(user: Instruction) -> int:
-    """How many components one index vector of a gather or scatter has."""
-    key = "start_index_map" if user.opcode == "gather" else "scatter_dims_to_operand_dims"
-    return len(user.ints(key))
+    """How many components an index vector that the user reads has: text has one after the other, its producer in each."""
+    attribute = traits_of(user).index_vectors
+    return len(user.ints(attribute)) if attribute else 0

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from indexing.indexing_analysis.instructions import output_to_input
 from indexing.ops.op import leaves
-from indexing.partitioner import MOVES_ELEMENTS_ONLY
+from indexing.ops.registry import traits_of
 
 if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction, Shape
@@ -19,12 +19,11 @@ if TYPE_CHECKING:
     from indexing.partitioner import PartitionedComputation
 
 MAX_REPETITION = 2  # how often a planned kernel does the work of its instructions, at most
-COMPUTED_BY_UPDATES = frozenset({"scatter"})  # each update is written once; an element by itself has to look at all
 
 
 def element_work(instruction: Instruction) -> int:
     """How many elements of its operands the longest loop of one element reads, at least 1; 0 for index arithmetic."""
-    if instruction.opcode in MOVES_ELEMENTS_ONLY or instruction.opcode == "iota":
+    if traits_of(instruction).is_index_arithmetic:
         return 0
     shapes = [leaves(o.shape) for o in instruction.operands]
     pairs = zip(output_to_input(instruction), shapes, strict=True)
@@ -41,7 +40,7 @@ def _reads(indexing: OperandIndexing, operand: Shape) -> int:
 def work_once(instruction: Instruction) -> int:
     """The work of computing each element of the instruction once, in the way of its own kernel."""
     count = element_count(instruction)
-    if instruction.opcode in COMPUTED_BY_UPDATES:
+    if traits_of(instruction).by_updates:
         updates = instruction.operands[len(instruction.operands) // 2 + 1 :]  # after the arrays and the indices
         return count + max(o.shape.element_count for o in updates)
     return count * element_work(instruction)

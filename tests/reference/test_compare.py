@@ -4,7 +4,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from indexing.reference.compare import difference
+from indexing.reference.differences import difference
 
 TYPES = [np.float64, np.float32, np.float16, ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2]
 

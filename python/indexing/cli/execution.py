@@ -14,7 +14,7 @@ from indexing.cli.console import Json, Problem
 from indexing.cli.programs import read_program
 from indexing.lazy import np
 from indexing.ops.op import HloValue
-from indexing.reference.compare import difference, make_inputs
+from indexing.reference.differences import difference, make_inputs
 
 
 def run(options: argparse.Namespace) -> Answer:

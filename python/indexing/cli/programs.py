@@ -72,7 +72,7 @@ def missing(kind: str, name: str, names: Iterable[str]) -> Never:
 
 def fusions(module: Module) -> list[Instruction]:
     """The entry's fusion instructions, in the order of the text."""
-    return [i for i in module.entry.instructions.values() if i.opcode == "fusion"]
+    return [i for i in module.entry.instructions.values() if i.is_fusion]
 
 
 def plain(name: str) -> str:

@@ -110,13 +110,13 @@ def _check(computation: Computation) -> None:
 def fused_computation(fusion: Instruction | Computation | Module) -> Computation:
     """The computation that a kernel computes. Raises UnsupportedOp for what isn't one fusion."""
     if isinstance(fusion, Instruction):
-        if fusion.opcode != "fusion":
+        if not fusion.is_fusion:
             raise UnsupportedOp(f"{fusion.name} is a {fusion.opcode}; emit takes a fusion or a computation")
         return fusion.called[0]
     computation = entry_of(fusion)
     if _is_fused(computation):
         return computation
-    fusions = [i for i in computation.instructions.values() if i.opcode == "fusion"]
+    fusions = [i for i in computation.instructions.values() if i.is_fusion]
     if fusions == [computation.root]:
         return fusions[0].called[0]
     if fusions:
@@ -127,4 +127,4 @@ def fused_computation(fusion: Instruction | Computation | Module) -> Computation
 
 def _is_fused(computation: Computation) -> bool:
     callers = (i for c in computation.module.computations.values() for i in c.instructions.values())
-    return any(i.opcode == "fusion" and computation in i.called for i in callers)
+    return any(i.is_fusion and computation in i.called for i in callers)

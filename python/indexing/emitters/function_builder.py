@@ -21,7 +21,7 @@ from indexing.ops.element.context import Value
 from indexing.ops.element.moves import zero
 from indexing.ops.element.types import element_type
 from indexing.ops.op import Indexing, leaves
-from indexing.ops.registry import REGISTRY
+from indexing.ops.registry import traits_of
 from indexing.ops.tuples import array_source
 
 if TYPE_CHECKING:
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from indexing.partitioner import Subgraph
 
 MAX_NESTING = 10  # blocks; what lies deeper becomes a function
-_ALWAYS_INLINE = frozenset({"constant", "iota", "parameter"})
 
 Binding = dict["Instruction", "Callable[[int, Index], Value]"]
 _Key = tuple[int, "Instruction", int, Index]
@@ -118,7 +117,7 @@ class FunctionBuilder(StatementBuilder):
         return None
 
     def _bound(self, instruction: Instruction) -> Callable[[int, Index], Value] | None:
-        return self._frames[-1][1].get(instruction) if instruction.opcode == "parameter" else None
+        return self._frames[-1][1].get(instruction) if instruction.is_parameter else None
 
     def _build_operands(self, instruction: Instruction, index: Index, output: int) -> None:
         """Build, operands first and without recursion, what `instruction` surely needs at indices known here."""
@@ -140,7 +139,7 @@ class FunctionBuilder(StatementBuilder):
     ) -> list[tuple[Instruction, Index, int]]:
         """Operands read at one place, whatever the data: an exact map without other variables or constraints."""
         needs = []
-        if instruction.opcode in _ALWAYS_INLINE or instruction.called:
+        if traits_of(instruction).is_source or instruction.called:
             return []
         for operand, maps in zip(instruction.operands, self.indexing(instruction, output), strict=True):
             if len(maps) != 1 or maps[0].exactness != "exact":
@@ -159,7 +158,7 @@ class FunctionBuilder(StatementBuilder):
         found = self._remembered(key)
         if found is not None:
             return found
-        if instruction.opcode == "parameter":
+        if instruction.is_parameter:
             value = self._parameter(instruction, index)
         elif self._is_called(instruction, output):
             value = self._call(instruction, index, output)
@@ -169,7 +168,7 @@ class FunctionBuilder(StatementBuilder):
         return self._memo[-1][key]
 
     def _is_called(self, instruction: Instruction, output: int) -> bool:
-        if self._frames[-1][0] or instruction is self.root or instruction.opcode in _ALWAYS_INLINE:
+        if self._frames[-1][0] or instruction is self.root or traits_of(instruction).is_source:
             return False
         if self.kernel.has_function(instruction, output) or not self.kernel.is_together(instruction, self):
             return True
@@ -179,8 +178,8 @@ class FunctionBuilder(StatementBuilder):
         return (nested and len(set(instruction.users)) > 1) or max(self.depth, self._active) > MAX_NESTING
 
     def _element(self, instruction: Instruction, index: Index, output: int) -> Value:
-        op = REGISTRY.get(instruction.opcode)
-        if op is None or op.element is None:
+        op = traits_of(instruction)
+        if op.element is None:
             raise UnsupportedOp(
                 f"{instruction.name}: {instruction.opcode} cannot be computed inside a kernel, element by element; "
                 "leave it out of the fusion, so that it runs as a step of its own; emit_all(module) plans a program so"

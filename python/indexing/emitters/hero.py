@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 from indexing.indexing_analysis.instructions import output_to_input
 from indexing.ops.op import leaves
-from indexing.ops.tuples import array_source
+from indexing.ops.registry import traits_of
+from indexing.ops.tuples import GET_TUPLE_ELEMENT, array_source
 
 if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction, Shape
@@ -58,9 +59,9 @@ def find_heroes(root: Instruction, is_hero: Callable[[Instruction], bool]) -> tu
 
 def _followed(instruction: Instruction) -> list[Instruction]:
     """The operands whose elements the instruction reads once each."""
-    if instruction.opcode == "parameter" or instruction.called:
+    if instruction.is_parameter or instruction.called:
         return []
-    if instruction.opcode == "get-tuple-element":
+    if traits_of(instruction) is GET_TUPLE_ELEMENT:
         return list(instruction.operands)
     if instruction.shape.is_tuple:
         return []

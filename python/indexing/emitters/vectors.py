@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from indexing._core import constant
 from indexing.errors import IndexingError
+from indexing.ops.registry import traits_of
 
 if TYPE_CHECKING:
     from indexing._core import SymbolicExpr
@@ -21,12 +22,11 @@ VECTOR_BYTES = 16
 WIDTHS = (1, 2, 4, 8, 16)
 MIN_THREADS = 1 << 14  # below so many threads, more of them are better than wider ones
 LARGE = 512  # instructions; a larger body is not unrolled
-READS_MANY = frozenset({"convolution", "dot", "reduce", "reduce-window", "scatter", "select-and-scatter"})
 
 
 def is_light(order: Collection[Instruction], heroes: Collection[Instruction] = ()) -> bool:
     """Whether a body, the heroes aside, is worth building once a lane."""
-    return len(order) <= LARGE and not any(i.opcode in READS_MANY for i in order if i not in heroes)
+    return len(order) <= LARGE and not any(traits_of(i).reads_many for i in order if i not in heroes)
 
 
 def widest(limit: int, size: int, count: int, divides: Iterable[int]) -> int:

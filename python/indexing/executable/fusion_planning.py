@@ -20,10 +20,11 @@ from indexing.executable.row_groups import row_groups
 from indexing.hlo.layout import linearize, major_to_minor, physical_sizes
 from indexing.indexing_analysis.access import Access, AccessComposer
 from indexing.indexing_analysis.instructions import output_to_input
+from indexing.ops.dot import DOT
 from indexing.ops.op import leaves
-from indexing.ops.registry import REGISTRY
-from indexing.partitioner import MOVES_ELEMENTS_ONLY, has_one_index
-from indexing.work import COMPUTED_BY_UPDATES, MAX_REPETITION, element_count, element_work, work_once
+from indexing.ops.registry import traits_of
+from indexing.partitioner import has_one_index
+from indexing.work import MAX_REPETITION, element_count, element_work, work_once
 
 if TYPE_CHECKING:
     from indexing._core import IndexingMap
@@ -33,8 +34,6 @@ if TYPE_CHECKING:
 MAX_NODES = 256
 MAX_SHARED = 8  # times the work of a kernel's nodes, that its neighbours repeat at one place
 MAX_ARRAYS = 64  # OpenCL promises 1024 bytes of arguments
-CONTROL = frozenset({"call", "conditional", "custom-call", "fusion", "while"})
-STRUCTURE = frozenset({"get-tuple-element", "parameter", "tuple"})
 MAX_MOVES = 8  # places at which one kernel may read an instruction that only moves elements
 
 
@@ -75,18 +74,14 @@ def operands_of(node: Node) -> list[tuple[Tree, bool]]:
 
     Such an array comes from outside of the kernel, although the kernel may compute the same values for other nodes.
     """
-    count = _overwritten_count(node) if node.opcode in COMPUTED_BY_UPDATES else 0
+    count = _overwritten_count(node) if node.op.by_updates else 0
     return [(operand, k < count) for k, operand in enumerate(node.operands)]
 
 
 def _overwritten_count(node: Node) -> int:
     """How many leading operands a kernel of the node overwrites with its result."""
-    match node.opcode:
-        case "dynamic-update-slice":
-            return 1
-        case "scatter":
-            return len(node.operands) // 2
-    return 0
+    overwritten = node.op.overwritten
+    return 0 if overwritten is None else overwritten(node.instruction)
 
 
 class KernelSupport:
@@ -98,9 +93,10 @@ class KernelSupport:
 
     def instruction(self, instruction: Instruction) -> bool:
         """Whether a kernel can compute the instruction; constant arrays are passed to kernels instead."""
-        if instruction.opcode in STRUCTURE or instruction.opcode in CONTROL:
+        op = traits_of(instruction)
+        if op.calls in ("fused", "inlined", "branches", "loops", "starts") or op.kind == "names":
             return False
-        if instruction.opcode == "constant" and instruction.shape.element_count != 1:
+        if instruction.is_parameter or (instruction.is_constant and instruction.shape.element_count != 1):
             return False
         return _has_element_code(instruction) and all(self.computation(c) for c in instruction.called)
 
@@ -122,8 +118,8 @@ class KernelSupport:
 
 
 def _has_element_code(instruction: Instruction) -> bool:
-    op = REGISTRY.get(instruction.opcode)
-    return instruction.opcode in STRUCTURE or (op is not None and op.element is not None)
+    op = traits_of(instruction)
+    return op.kind == "names" or instruction.is_parameter or op.element is not None
 
 
 def plan_fusions(graph: Graph, support: KernelSupport) -> list[PlannedFusion]:
@@ -154,10 +150,10 @@ class _FusionPlanner:
     def _is_free(self, node: Node) -> bool:
         if not self.support.instruction(node.instruction):
             return False
-        if node.opcode in ("constant", "iota"):
+        if node.op.is_source:
             return True
         refs = list(node.refs())
-        return node.opcode in MOVES_ELEMENTS_ONLY and bool(refs) and all(r.node in self.free for r in refs)
+        return node.op.has_no_compute and bool(refs) and all(r.node in self.free for r in refs)
 
     def _can_follow(self, node: Node, ref: Ref) -> bool:
         if ref.node not in self.follows and not self._loops(ref.node):
@@ -259,7 +255,7 @@ class _FusionPlanner:
 
     def _must_be_in_memory(self, node: Node, users: Iterable[Node]) -> bool:
         """Whether the node is assembled in memory, or overwritten there by a user."""
-        if node.opcode in COMPUTED_BY_UPDATES:
+        if node.op.by_updates:
             return True
         return any(
             ref.node is node
@@ -269,7 +265,7 @@ class _FusionPlanner:
         )
 
     def _may_compute(self, fusion: PlannedFusion, node: Node, accesses: tuple[Access, ...], evaluations: int) -> bool:
-        if node.opcode in MOVES_ELEMENTS_ONLY:
+        if node.op.has_no_compute:
             return len(accesses) <= MAX_MOVES
         count = element_count(node.instruction)
         if len(accesses) > 1 or evaluations <= count:
@@ -282,7 +278,7 @@ class _FusionPlanner:
 
     def _parts_columns(self, fusion: PlannedFusion, node: Node, access: Access) -> bool:
         """Whether the node moves apart in memory what the columns of a dot read side by side."""
-        if node.opcode not in MOVES_ELEMENTS_ONLY or not any(n.opcode == "dot" for n in fusion.nodes):
+        if not node.op.has_no_compute or not any(n.op is DOT for n in fusion.nodes):
             return False
         operand = node.instruction.operands[0].shape
         found = self._maps(node, 0)[0]
@@ -301,7 +297,7 @@ class _FusionPlanner:
                     continue
                 sizes = ref.shape.dimensions
                 leaf = 0 if has_one_index(node.instruction.shape) else ref.leaf
-                if user.opcode in COMPUTED_BY_UPDATES:  # it is the kernel's root
+                if user.op.by_updates:  # it is the kernel's root
                     yield Access.of_all(sizes, leaf, (user, position))
                     continue
                 for access in fusion.accesses[user]:

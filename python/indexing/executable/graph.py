@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, TypeAlias
 from indexing.executable.prefix import prefix_in_parts
 from indexing.executable.products import dot_in_parts
 from indexing.ops.op import leaves
-from indexing.ops.registry import REGISTRY
+from indexing.ops.registry import traits_of
+from indexing.ops.tuples import GET_TUPLE_ELEMENT, TUPLE
 
 if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction, Shape
+    from indexing.ops.op import Op
 
 INLINE_LIMIT = 200_000  # nodes; a program of calls in calls can be exponentially larger than its text
 
@@ -34,6 +36,11 @@ class Node:
     def opcode(self) -> str:
         """The opcode of the instruction."""
         return self.instruction.opcode
+
+    @property
+    def op(self) -> Op:
+        """The op of the instruction."""
+        return traits_of(self.instruction)
 
     def refs(self) -> Iterator[Ref]:
         """The arrays that the node reads, tuples taken apart."""
@@ -115,51 +122,54 @@ def flatten(computation: Computation, inlined: frozenset[Instruction] = frozense
 
 def _inlined(instruction: Instruction, inlined: frozenset[Instruction]) -> Computation | None:
     """The computation that stands for an instruction, where one does."""
-    if instruction.opcode == "call" or instruction in inlined or _is_awaited(instruction):
+    op = traits_of(instruction)
+    if op.calls == "inlined" or instruction in inlined or _is_awaited(instruction):
         return instruction.called[0]
-    op = REGISTRY.get(instruction.opcode)
-    if op is not None and op.expansion is not None:
+    if op.expansion is not None:
         return op.expansion(instruction)
     return prefix_in_parts(instruction) or dot_in_parts(instruction)
 
 
 def _is_awaited(instruction: Instruction) -> bool:
     """Whether it starts a computation of whose tuple nothing is read but the results."""
-    pending = [instruction] if instruction.opcode == "async-start" else []
+    if traits_of(instruction).calls != "starts":
+        return False
+    pending = [instruction]
     while pending:
         started = pending.pop()
-        if started.is_root or any(u.opcode not in ("async-done", "async-update") for u in started.users):
+        if started.is_root or not all(traits_of(u).awaits or traits_of(u).passes_operand for u in started.users):
             return False
-        pending += [u for u in started.users if u.opcode == "async-update"]
-    return instruction.opcode == "async-start"
+        pending += [u for u in started.users if traits_of(u).passes_operand]
+    return True
 
 
 def _returned(caller: Instruction, operands: Sequence[Tree], result: Tree) -> Tree:
     """What an inlined instruction gives; an asynchronous start packs its operands and results."""
-    return (tuple(operands), result) if caller.opcode == "async-start" else result
+    return (tuple(operands), result) if traits_of(caller).calls == "starts" else result
 
 
 def _value(instruction: Instruction, operands: tuple[Tree, ...], arguments: Sequence[Tree], nodes: list[Node]) -> Tree:
-    match instruction.opcode:
-        case "parameter":
-            return arguments[instruction.parameter_number]
-        case "tuple":
-            return operands
-        case "get-tuple-element":
-            found = operands[0]
-            assert isinstance(found, tuple)
-            return found[instruction.integer("index", 0)]
-        case "after-all":
-            return None
-        case "async-done":
-            found = operands[0]
-            assert isinstance(found, tuple)
-            return found[1]
-        case "opt-barrier" | "optimization-barrier" | "add-dependency" | "async-update":
-            return operands[0]
+    op = traits_of(instruction)
+    if instruction.is_parameter:
+        return arguments[instruction.parameter_number]
+    if op is TUPLE:
+        return operands
+    if op is GET_TUPLE_ELEMENT:
+        return _part(operands[0], instruction.integer("index", 0))
+    if op.awaits:
+        return _part(operands[0], 1)
+    if op.kind == "orders":
+        return None
+    if op.passes_operand and op.kind != "moves":  # a copy may change the layout
+        return operands[0]
     node = Node(instruction, operands)
     nodes.append(node)
     return tree_of(node)
+
+
+def _part(tree: Tree, index: int) -> Tree:
+    assert isinstance(tree, tuple)
+    return tree[index]
 
 
 def tree_of(node: Node) -> Tree:

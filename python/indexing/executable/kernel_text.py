@@ -73,7 +73,7 @@ class _Body:
 
 def instruction_arguments(instruction: Instruction, operands: Sequence[str]) -> str:
     """What stands in the parentheses: operands, or a constant's value."""
-    if instruction.opcode != "constant":
+    if not instruction.is_constant:
         return ", ".join(operands)
     text = str(instruction)
     start = text.index(" constant(") + len(" constant(")

@@ -106,19 +106,19 @@ class _Scheduler:
             return None
         if node in self.planned.kernels:
             return self._kernel_step(node, self.planned.kernels[node])
-        if node.opcode == "parameter" or node in self.planned.inside:
+        instruction, calls = node.instruction, node.op.calls
+        if instruction.is_parameter or node in self.planned.inside:
             return None
-        match node.opcode:
-            case "constant":
-                self._constant(node)
-                return None
-            case "call":
-                body = self.planner.plan_of(node.instruction.called[0])
-                return CallStep(self.slots.of_all(node.operands), *self._outputs(node), body)
-            case "while":
-                return self._while_step(node)
-            case "conditional":
-                return self._conditional_step(node)
+        if instruction.is_constant:
+            self._constant(node)
+            return None
+        if calls == "inlined":
+            body = self.planner.plan_of(instruction.called[0])
+            return CallStep(self.slots.of_all(node.operands), *self._outputs(node), body)
+        if calls == "loops":
+            return self._while_step(node)
+        if calls == "branches":
+            return self._conditional_step(node)
         return self._reference_step(node)
 
     def _kernel_step(self, node: Node, planned: PlannedKernel) -> KernelStep:

@@ -9,11 +9,13 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from indexing.emitters.heroes.reduction.neutral import neutral_element
 from indexing.hlo import parse
 from indexing.hlo.layout import major_to_minor
 from indexing.hlo.window import WindowDim
 from indexing.ops.element.types import element_type
+from indexing.ops.reducer_ops import neutral_element
+from indexing.ops.registry import traits_of
+from indexing.ops.window import REDUCE_WINDOW
 
 if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction
@@ -26,7 +28,7 @@ def prefix_in_parts(instruction: Instruction) -> Computation | None:
     """A computation of the same operands that does the work of a window over all elements up to each in a dimension, from
     the first or from the last; None for another instruction.
     """
-    if instruction.opcode != "reduce-window" or instruction.shape.is_tuple or not _starts_neutral(instruction):
+    if traits_of(instruction) is not REDUCE_WINDOW or instruction.shape.is_tuple or not _starts_neutral(instruction):
         return None
     sizes = instruction.shape.dimensions
     long = [(d, w) for d, w in enumerate(instruction.window()) if w != WindowDim(1)]
@@ -45,7 +47,7 @@ def prefix_in_parts(instruction: Instruction) -> Computation | None:
 def _starts_neutral(instruction: Instruction) -> bool:
     """Whether the initial value may be added as often as one likes, and sums may be rounded on the way."""
     neutral, initial = neutral_element(instruction), instruction.operands[-1]
-    if neutral is None or initial.opcode != "constant" or element_type(instruction.shape.element_type).is_narrow_float:
+    if neutral is None or not initial.is_constant or element_type(instruction.shape.element_type).is_narrow_float:
         return False
     return bool(initial.literal == neutral)
 

@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING
 from indexing.emitters.heroes.dot import MIN_COLUMNS, MIN_CONTRACTED, Product, product_of
 from indexing.hlo import parse
 from indexing.hlo.layout import major_to_minor
+from indexing.ops.dot import DOT
 from indexing.ops.element.types import element_type
+from indexing.ops.registry import traits_of
 
 if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction, Shape
@@ -25,7 +27,7 @@ MIN_ROWS = 4  # fewer do not pay for a transpose
 
 def dot_in_parts(instruction: Instruction) -> Computation | None:
     """A computation of the same operands that does the work of a dot; None where the dot does it best itself."""
-    if instruction.opcode != "dot" or not all(map(_is_plain, (instruction, *instruction.operands))):
+    if traits_of(instruction) is not DOT or not all(map(_is_plain, (instruction, *instruction.operands))):
         return None
     p = product_of(instruction)
     left, right = (o.shape for o in instruction.operands)

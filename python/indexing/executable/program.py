@@ -18,7 +18,7 @@ from indexing.work import repeats_itself
 if TYPE_CHECKING:
     from indexing.emitters.kernel import Dialect, Kernel
 
-CALLERS = frozenset({"call", "conditional", "while"})
+RUN_BY_HOST = ("inlined", "branches", "loops")  # the computations of what calls them so
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class _ProgramPlanner:
         self.by_text: dict[str, Computation] = {}
         self.emitted: dict[Computation, Kernel] = {}
         fusions = (i for c in entry.module.computations.values() for i in c.instructions.values())
-        self.taken_apart = frozenset(i for i in fusions if i.opcode == "fusion" and self._is_taken_apart(i))
+        self.taken_apart = frozenset(i for i in fusions if i.is_fusion and self._is_taken_apart(i))
 
     def _is_taken_apart(self, fusion: Instruction) -> bool:
         """Whether no kernel can compute it whole, or only by doing much of it again and again."""
@@ -103,7 +103,7 @@ class _ProgramPlanner:
                 continue
             if computation not in graphs:
                 graphs[computation] = flatten(computation, self.taken_apart)
-            called = [c for n in graphs[computation].nodes if n.opcode in CALLERS for c in n.instruction.called]
+            called = [c for n in graphs[computation].nodes if n.op.calls in RUN_BY_HOST for c in n.instruction.called]
             missing = [c for c in called if c not in self.planned]
             if missing:
                 pending.extend(missing)
@@ -116,7 +116,7 @@ class _ProgramPlanner:
         fusions = plan_fusions(graph, self.support)
         kernels = {fusion.root: self._planned_kernel(fusion, graph) for fusion in fusions}
         for node in needed_nodes(graph):
-            if node.opcode == "fusion":
+            if node.instruction.is_fusion:
                 body = node.instruction.called[0]
                 kernels[node] = PlannedKernel(body, self._kernel_of(body), tuple(node.refs()))
         return PlannedComputation(graph, kernels, frozenset(n for fusion in fusions for n in fusion.nodes))

@@ -20,7 +20,7 @@ from indexing.executable.graph import Graph, Node, Ref, tree_refs
 from indexing.hlo.layout import major_to_minor
 from indexing.indexing_analysis.instructions import output_to_input
 from indexing.ops.op import leaves
-from indexing.partitioner import MOVES_ELEMENTS_ONLY
+from indexing.ops.reduce import REDUCE
 
 if TYPE_CHECKING:
     from indexing.hlo import Instruction, Shape
@@ -63,7 +63,7 @@ class _Search:
             if node in self.above and node in self.live and node not in tried:
                 growth = _Growth(self, node)
                 group = growth.group()
-                tried |= {n for n in growth.nodes if n.opcode != "reduce"}  # from there, no more than from here
+                tried |= {n for n in growth.nodes if n.op is not REDUCE}  # from there, no more than from here
                 if group is not None:
                     found.append(group)
                     self.taken |= group.nodes
@@ -76,7 +76,7 @@ class _Search:
         for node in self.graph.nodes:
             if not self.may_join(node):
                 continue
-            if node.opcode == "reduce" or any(ref.node in found for ref in node.refs()):
+            if node.op is REDUCE or any(ref.node in found for ref in node.refs()):
                 found.add(node)
         return found
 
@@ -85,7 +85,7 @@ class _Search:
         i = node.instruction
         if node in self.taken or not self.supports(i):
             return False
-        if node.opcode == "reduce":
+        if node.op is REDUCE:
             return len({major_to_minor(o.shape) for o in arrays_of(i)}) == 1 and 0 not in i.operands[0].shape.dimensions
         if i.shape.is_tuple or i.called:
             return False
@@ -105,7 +105,7 @@ class _Growth:
 
     def group(self) -> RowGroup | None:
         i = self.root.instruction
-        is_reduction = self.root.opcode == "reduce"
+        is_reduction = self.root.op is REDUCE
         self.space: Shape = i.operands[0].shape if is_reduction else i.shape
         if self.space.is_tuple or not self.space.dimensions:
             return None
@@ -133,7 +133,7 @@ class _Growth:
         while pending and len(seen) < MAX_NODES:
             _, node = heappop(pending)
             i = node.instruction
-            if node.opcode == "reduce" and i.operands[0].shape.element_count == self.space.element_count:
+            if node.op is REDUCE and i.operands[0].shape.element_count == self.space.element_count:
                 return leaves(i.shape)[0].element_count
             for ref in node.refs():
                 if ref.node in self.search.above and ref.node not in seen:
@@ -150,13 +150,13 @@ class _Growth:
         if len(places) != 1:
             return False
         (place,) = places
-        if node.opcode == "reduce" and self._reduces_rows(node, place):
+        if node.op is REDUCE and self._reduces_rows(node, place):
             self.reductions.append(node)
             return True
         count = node.instruction.shape.element_count if not node.instruction.shape.is_tuple else 0
-        if node.opcode == "reduce":
+        if node.op is REDUCE:
             return False
-        return count in (self.space.element_count, self.rows, 1) or node.opcode in MOVES_ELEMENTS_ONLY
+        return count in (self.space.element_count, self.rows, 1) or node.op.has_no_compute
 
     def _reduces_rows(self, node: Node, place: IndexingMap) -> bool:
         rows = leaves(node.instruction.shape)[0].element_count
@@ -171,7 +171,7 @@ class _Growth:
         """The nodes that a node of the group reads, with their places."""
         (place,) = self.places[node]
         i = node.instruction
-        if node.opcode == "reduce":
+        if node.op is REDUCE:
             for operand, array in zip(node.operands, arrays_of(i), strict=False):
                 yield from ((n, same_memory(self.space, array.shape).simplify()) for n in self._read(operand))
             return
@@ -185,7 +185,7 @@ class _Growth:
 
     def _is_worth_it(self) -> bool:
         """Whether a reduction's result comes back to the elements of its row, and blocks are enough to share the work."""
-        is_per_element = self.root.opcode != "reduce"
+        is_per_element = self.root.op is not REDUCE
         if len(self.reductions) < (1 if is_per_element else 2):
             return False
         inputs = {ref for n in self.nodes for ref in n.refs() if ref.node not in self.nodes}
@@ -202,10 +202,10 @@ class _Growth:
         below: set[Node] = set()
         for node in sorted(self.nodes, key=self.search.number.__getitem__):
             if any(ref.node in below for ref in node.refs()):
-                if node.opcode == "reduce":
+                if node.op is REDUCE:
                     return True
                 below.add(node)
-            elif node.opcode == "reduce":
+            elif node.op is REDUCE:
                 below.add(node)
         return False
 

@@ -111,6 +111,21 @@ class Instruction:
         return self._id == self.computation._root
 
     @property
+    def is_parameter(self) -> bool:
+        """Whether this is a parameter of its computation."""
+        return self.opcode == "parameter"
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether this is a literal of the text."""
+        return self.opcode == "constant"
+
+    @property
+    def is_fusion(self) -> bool:
+        """Whether this is a fusion: `called[0]` has its instructions."""
+        return self.opcode == "fusion"
+
+    @property
     def parameter_number(self) -> int:
         """The number of a parameter. Raises UnsupportedOp for any other opcode."""
         number: int = self.module._core.parameter_number(self._id)
@@ -124,7 +139,7 @@ class Instruction:
 
         Raises UnsupportedOp for any other opcode, and where the text elides the elements (`{...}`).
         """
-        if self.opcode != "constant":
+        if not self.is_constant:
             raise UnsupportedOp(f"{self.name} is a {self.opcode}, not a constant")
         try:
             return self._literal
@@ -331,7 +346,7 @@ class Computation:
     def parameters(self) -> tuple[Instruction, ...]:
         """The parameters, by number."""
         if self._parameters is None:
-            found = [view for view in self._all() if view.opcode == "parameter"]
+            found = [view for view in self._all() if view.is_parameter]
             self._parameters = tuple(sorted(found, key=lambda view: view.parameter_number))
         return self._parameters
 

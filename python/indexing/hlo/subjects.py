@@ -56,7 +56,7 @@ def parameter_names(part: Part) -> tuple[str, ...]:
     """
     names: dict[str, None] = {}
     for k, operand in enumerate(part.operands):
-        name = (op_name(operand) if operand.opcode == "parameter" else "") or operand.name
+        name = (op_name(operand) if operand.is_parameter else "") or operand.name
         names[f"{name}@{k}" if name in names else name] = None
     return tuple(names)
 

@@ -29,7 +29,7 @@ from indexing.ops.op import (
     whole,
     whole_map,
 )
-from indexing.ops.registry import op_of
+from indexing.ops.registry import op_of, traits_of
 
 if TYPE_CHECKING:
     from indexing._core import IndexingMap
@@ -100,7 +100,7 @@ def instruction_indexing(instruction: Instruction, output: int) -> Indexing:
         found = memo.get((instruction, output))
     if found is None:
         op = op_of(instruction)
-        read = () if instruction.opcode == "tuple" else instruction.operands
+        read = () if op.kind == "names" else instruction.operands
         shapes = [instruction.shape.leaves[output], *(o.shape for o in read)]
         formula = _of_unknown_sizes(instruction.operands, shapes) or op.indexing(instruction, output, MAPS)
         own = names_instructions(formula)  # before known values are folded: another instruction may have others
@@ -425,8 +425,11 @@ def _heights(computation: Computation, heights: dict[str, int]) -> list[Computat
 
 
 def _called_for_data(computation: Computation) -> list[Computation]:
-    opcodes = ("fusion", "call", "conditional", "async-start")
-    return [c for i in computation.instructions.values() if i.opcode in opcodes for c in i.called]
+    """Those whose maps are composed with the maps of what leads to their callers."""
+    handed_over = ("fused", "inlined", "branches", "starts")
+    return [
+        c for i in computation.instructions.values() if i.called and traits_of(i).calls in handed_over for c in i.called
+    ]
 
 
 def finished(found: Indexing) -> Indexing:
@@ -458,7 +461,7 @@ def _with_arguments(m: OperandIndexing, computation: Computation, arguments: Seq
         return m
     values = tuple(
         replace(v, instruction=arguments[v.instruction.parameter_number])
-        if v.instruction.opcode == "parameter" and v.instruction.computation is computation
+        if v.instruction.is_parameter and v.instruction.computation is computation
         else v
         for v in m.runtime_values
     )

@@ -15,12 +15,11 @@ from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, con
 from indexing.indexing_analysis.joint_maps import Joint, Source
 from indexing.lazy import np
 from indexing.ops.op import ThroughComputations
-from indexing.ops.registry import op_of
+from indexing.ops.registry import op_of, traits_of
 
 if TYPE_CHECKING:
     from indexing.hlo import Instruction
 
-_MOVES = frozenset({"broadcast", "reshape", "bitcast", "transpose", "slice", "reverse", "copy"})
 MAX_OPS = 64  # how many ops a value is followed through
 
 
@@ -73,12 +72,13 @@ def _known(source: Source, instruction: Instruction) -> SymbolicExpr | None:
 def known_value(instruction: Instruction, index: Sequence[SymbolicExpr]) -> int | SymbolicExpr | None:
     """Element `index` of an integer instruction, where constants and iotas alone decide it."""
     for _ in range(MAX_OPS):
-        if instruction.opcode == "constant":
+        if instruction.is_constant:
             return _element(np.asarray(instruction.literal), index)
-        if instruction.opcode == "iota":
+        if traits_of(instruction).kind == "counts":
             return _counted(instruction, index)
-        formula = op_of(instruction).output_to_input
-        if instruction.opcode not in _MOVES or instruction.shape.is_tuple or isinstance(formula, ThroughComputations):
+        op = op_of(instruction)
+        formula = op.output_to_input
+        if op.kind != "moves" or instruction.shape.is_tuple or isinstance(formula, ThroughComputations):
             return None
         (found,) = formula(instruction, 0)[0]
         if found.map.ranges:  # a bitcast to another width

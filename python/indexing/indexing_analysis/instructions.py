@@ -73,7 +73,7 @@ def input_to_output(instruction: Program, input: int = 0, physical_layout: bool 
     Where the operand is a tuple, `leaf` says which of its arrays a map starts from. Otherwise as `output_to_input`.
     """
     part = part_of_program(instruction, "input_to_output: instruction")
-    if part.operands or input or isinstance(part, Computation) or part.opcode == "parameter":
+    if part.operands or input or isinstance(part, Computation) or part.is_parameter:
         check_number(input, len(part.operands), f"{part.name} has", "operands")
     found = instruction_inverse(part, input) if isinstance(part, Instruction) else computation_inverse(part, input)
     if physical_layout and part.operands:
@@ -94,7 +94,7 @@ def grouped_indexing(
     through; `target` itself has the identity. Raises InvalidMap where `target` isn't in the cluster.
     """
     cluster = dict.fromkeys(instructions)
-    fusions = {i.called[0]: i for i in cluster if i.opcode == "fusion"}
+    fusions = {i.called[0]: i for i in cluster if i.is_fusion}
     if target not in cluster and target.computation not in fusions:
         raise InvalidMap(
             f"{target.name} is not in the cluster: give the cluster's instructions, {target.name} among them"
@@ -116,7 +116,7 @@ def grouped_indexing(
             propagate(found, [i])
     grouped: dict[Instruction, list[OperandIndexing]] = {}
     for i, arrays in found.items():
-        if i.opcode != "parameter" or i.computation not in fusions:
+        if not i.is_parameter or i.computation not in fusions:
             grouped[i] = [with_leaf(m, leaf) for leaf, maps in arrays.items() for m in maps.values()]
     return grouped
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from indexing.ops.op import leaves
-from indexing.ops.tuples import leaf_before
+from indexing.ops.registry import traits_of
+from indexing.ops.tuples import named_array
 
 if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction
@@ -54,15 +55,14 @@ def leaf_sources(computation: Computation) -> list[Source]:
 
 
 def _of_instruction(i: Instruction, found: dict[Instruction, list[Source]]) -> list[Source]:
-    if i.opcode == "parameter":
+    if i.is_parameter:
         n = i.parameter_number
         return [(frozenset({(n, k)}), (n, k)) for k in range(len(leaves(i.shape)))]
-    if i.opcode == "tuple":
-        return [source for o in i.operands for source in found[o]]
-    if i.opcode == "get-tuple-element":
-        first = leaf_before(i.operands[0].shape, i.integer("index", 0))
-        return found[i.operands[0]][first : first + len(leaves(i.shape))]
-    if i.opcode in ("opt-barrier", "copy", "domain", "add-dependency"):
+    op = traits_of(i)
+    if op.kind == "names":
+        named = (named_array(i, leaf) for leaf in range(len(leaves(i.shape))))
+        return [found[operand][leaf] for operand, leaf in named]
+    if op.passes_operand:
         return found[i.operands[0]]
     everything = frozenset[tuple[int, int]]().union(*(source[0] for o in i.operands for source in found[o]))
     return [(everything, None) for _ in leaves(i.shape)]

@@ -123,17 +123,19 @@ def _pad(i: Instruction, operands: Sequence[HloValue]) -> Array:
     return out
 
 
+CONCATENATE = Op(
+    "concatenate",
+    "out[i] = in_k[i - start_k] where start_k <= i < start_k + size_k",
+    _concatenate_from_output,
+    _concatenate,
+    _concatenate_from_input,
+    moves.concatenate,
+    bounded=True,
+)
+
 OPS: tuple[Op, ...] = (
-    Op("iota", "out[i] = i[iota_dimension]", _iota_from_output, _iota, _iota_from_input, moves.iota),
-    Op(
-        "concatenate",
-        "out[i] = in_k[i - start_k] where start_k <= i < start_k + size_k",
-        _concatenate_from_output,
-        _concatenate,
-        _concatenate_from_input,
-        moves.concatenate,
-        bounded=True,
-    ),
+    Op("iota", "out[i] = i[iota_dimension]", _iota_from_output, _iota, _iota_from_input, moves.iota, kind="counts"),
+    CONCATENATE,
     Op(
         "pad",
         "out[low + i * (interior + 1)] = in[i], the rest is value",

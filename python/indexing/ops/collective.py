@@ -17,6 +17,7 @@ from indexing.ops import collective_reference
 from indexing.ops.control import second_of_tuple
 from indexing.ops.op import (
     Across,
+    Calls,
     HloValue,
     Indexing,
     Interpreter,
@@ -219,8 +220,10 @@ def _done(opcode: str) -> Op:
     return Op(opcode, "out[i] = in.1[i]", _done_from_output, second_of_tuple, _done_from_input)
 
 
-def _direct(opcode: str, formula: str, part: Part, across: Across, exactness: str = _PATTERN) -> Op:
-    return Op(opcode, formula, _one_to_one(part), _alone(across), across_replicas=across, exactness=exactness)
+def _direct(opcode: str, formula: str, part: Part, across: Across, exactness: str = _PATTERN, calls: Calls = "") -> Op:
+    return Op(
+        opcode, formula, _one_to_one(part), _alone(across), across_replicas=across, exactness=exactness, calls=calls
+    )
 
 
 OPS: tuple[Op, ...] = (
@@ -228,9 +231,19 @@ OPS: tuple[Op, ...] = (
         "all-gather", "out[i] = in[i mod size] of replica group[i / size]", _gathered, collective_reference.all_gather
     ),
     _done("all-gather-done"),
-    _direct("all-reduce", "out[i] = reduction of in[i] over the group", _reduced, collective_reference.all_reduce),
     _direct(
-        "all-reduce-start", "out[i] = reduction of in[i] over the group", _reduced, collective_reference.all_reduce
+        "all-reduce",
+        "out[i] = reduction of in[i] over the group",
+        _reduced,
+        collective_reference.all_reduce,
+        calls="combines",
+    ),
+    _direct(
+        "all-reduce-start",
+        "out[i] = reduction of in[i] over the group",
+        _reduced,
+        collective_reference.all_reduce,
+        calls="combines",
     ),
     Op("all-reduce-done", "out[i] = in[i]", _same_from_output, _same, _same_from_input),
     _direct(
@@ -239,6 +252,7 @@ OPS: tuple[Op, ...] = (
         _scattered,
         collective_reference.reduce_scatter,
         "exact on one replica; else a bound for the part",
+        calls="combines",
     ),
     _direct("collective-broadcast", "out[i] = in[i] of the group's first", _broadcast, collective_reference.broadcast),
     *_collective("collective-permute", "out[i] = in[i] of the source, or 0", _permuted, collective_reference.permute),

@@ -298,6 +298,7 @@ OPS: tuple[Op, ...] = (
         moves.call,
         exactness="as exact as its instructions",
         bounded=True,
+        calls="fused",
     ),
     Op(
         "call",
@@ -308,6 +309,7 @@ OPS: tuple[Op, ...] = (
         moves.call,
         exactness="as exact as its instructions",
         bounded=True,
+        calls="inlined",
     ),
     Op(
         "map",
@@ -315,6 +317,7 @@ OPS: tuple[Op, ...] = (
         _map_from_output,
         RunsComputations(_map),
         element=moves.apply_map,
+        calls="applies",
     ),
     Op(
         "conditional",
@@ -325,6 +328,7 @@ OPS: tuple[Op, ...] = (
         is_simplified=True,
         exactness="a bound: one branch runs",
         bounded=True,
+        calls="branches",
     ),
     Op(
         "while",
@@ -335,6 +339,7 @@ OPS: tuple[Op, ...] = (
         is_simplified=True,
         exactness="exact for what the body leaves alone; else a bound",
         bounded=True,
+        calls="loops",
     ),
     Op(
         "async-start",
@@ -342,9 +347,17 @@ OPS: tuple[Op, ...] = (
         ThroughComputations(_async_start_from_output),
         RunsComputations(_async_start),
         exactness="as exact as its computation",
+        calls="starts",
     ),
-    Op("async-update", "out.k[i] = in.k[i]", _same_leaf, _same, _same_leaf_from_input),
-    Op("async-done", "out[i] = results of in[i]", _async_done_from_output, second_of_tuple, _async_done_from_input),
+    Op("async-update", "out.k[i] = in.k[i]", _same_leaf, _same, _same_leaf_from_input, passes_operand=True),
+    Op(
+        "async-done",
+        "out[i] = results of in[i]",
+        _async_done_from_output,
+        second_of_tuple,
+        _async_done_from_input,
+        awaits=True,
+    ),
     Op(
         "infeed",
         "data from outside",

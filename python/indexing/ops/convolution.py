@@ -236,5 +236,6 @@ OPS = (
         input_to_output,
         loops.convolution,
         exactness="exact; a bound with pieces for batch groups, a bound where padding hides kernel elements",
+        reads_many=True,
     ),
 )

@@ -253,15 +253,18 @@ def _part(lhs: _Side, rhs: _Side, left: Array, right: Array, dtype: np.dtype) ->
     return matmul(a.matrix(left, "contracting"), b.matrix(right, "free"), dtype)
 
 
+DOT = Op(
+    "dot",
+    "out[b, i, j] = sum_s lhs[b, i, s] * rhs[b, s, j]",
+    dot_output_to_input,
+    dot_reference,
+    dot_input_to_output,
+    loops.dot,
+    reads_many=True,
+)
+
 OPS = (
-    Op(
-        "dot",
-        "out[b, i, j] = sum_s lhs[b, i, s] * rhs[b, s, j]",
-        dot_output_to_input,
-        dot_reference,
-        dot_input_to_output,
-        loops.dot,
-    ),
+    DOT,
     Op(
         "scaled-dot",
         "out[b, i, j] = sum_s lhs[b, i, s] * lhs_scale[b, i, s // k] * rhs[b, s, j] * rhs_scale[b, s // k, j]",

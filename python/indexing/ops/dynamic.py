@@ -143,6 +143,21 @@ def update_reference(instruction: Instruction, values: Sequence[HloValue]) -> Hl
     return out
 
 
+def _one_array(instruction: Instruction) -> int:
+    return 1
+
+
+DYNAMIC_UPDATE_SLICE = Op(
+    "dynamic-update-slice",
+    "out[i] = update[i - clamp(0, start, size - update_size)] where that is inside update, else in[i]",
+    update_output_to_input,
+    update_reference,
+    update_input_to_output,
+    dynamic.dynamic_update_slice,
+    exactness="exact, in pieces for the operand",
+    overwritten=_one_array,
+)
+
 OPS = (
     Op(
         "dynamic-slice",
@@ -152,13 +167,5 @@ OPS = (
         slice_input_to_output,
         dynamic.dynamic_slice,
     ),
-    Op(
-        "dynamic-update-slice",
-        "out[i] = update[i - clamp(0, start, size - update_size)] where that is inside update, else in[i]",
-        update_output_to_input,
-        update_reference,
-        update_input_to_output,
-        dynamic.dynamic_update_slice,
-        exactness="exact, in pieces for the operand",
-    ),
+    DYNAMIC_UPDATE_SLICE,
 )

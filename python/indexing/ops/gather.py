@@ -208,5 +208,7 @@ OPS = (
         reference,
         input_to_output,
         dynamic.gather,
+        takes_long=True,
+        index_vectors="start_index_map",
     ),
 )

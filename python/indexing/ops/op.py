@@ -69,6 +69,13 @@ class OperandIndexing:
 Indexing: TypeAlias = list[
     list[OperandIndexing]
 ]  # one list an operand (output to input) or an output (input to output)
+# What an op does to elements: it computes them; moves those of operand 0, as they are, to other places; names arrays of
+# its operands; is given with its computation; counts (the index is the element); or has none and only orders others.
+Kind: TypeAlias = Literal["computes", "moves", "names", "given", "counts", "orders"]
+# What an op does with the computations it calls: nothing but their name is fused into it; it stands for the computation;
+# runs one of them; repeats them; starts it; applies it to each element; combines elements by it.
+Calls: TypeAlias = Literal["", "fused", "inlined", "branches", "loops", "starts", "applies", "combines"]
+
 Formula: TypeAlias = "Callable[[Instruction, int], Indexing]"
 Reference: TypeAlias = "Callable[[Instruction, Sequence[HloValue]], HloValue]"
 Across: TypeAlias = "Callable[[Instruction, Sequence[Sequence[HloValue]], Interpreter], Sequence[HloValue]]"
@@ -126,6 +133,13 @@ class Op:
     with fewer elements than a bounded dimension may have, and give such results. `expansion` gives the computation of
     simpler ops, its parameters the operands, by which kernels compute an instruction that has no element code; None where
     there is none.
+
+    The traits are what other parts of the package ask an op, instead of naming opcodes: `kind` and `calls` (above);
+    `passes_operand`: the result is operand 0, untouched; `same_memory`: its bytes too, under another shape; `reads_many`:
+    an element loops over elements of operands; `takes_long`: an element costs more than a load; `awaits`: it gives the
+    results of the operation that its operand started; `index_vectors`: the attribute whose length is that of an index
+    vector; `overwritten`: how many leading operands a kernel may overwrite with the result; `by_updates`: a kernel
+    computes it update by update, not element by element.
     """
 
     opcode: str
@@ -140,6 +154,37 @@ class Op:
     exactness: str = "exact"
     bounded: bool = False
     expansion: Callable[[Instruction], Computation | None] | None = None
+    kind: Kind = "computes"
+    calls: Calls = ""
+    is_elementwise: bool = False
+    passes_operand: bool = False
+    same_memory: bool = False
+    reads_many: bool = False
+    takes_long: bool = False
+    awaits: bool = False
+    index_vectors: str = ""
+    overwritten: Callable[[Instruction], int] | None = None
+    by_updates: bool = False
+
+    @property
+    def has_no_compute(self) -> bool:
+        """Whether each element of the result is one of the operands' or of the program's text."""
+        return self.kind in ("moves", "names", "given")
+
+    @property
+    def is_index_arithmetic(self) -> bool:
+        """Whether no element costs more than its index."""
+        return self.has_no_compute or self.kind == "counts"
+
+    @property
+    def is_source(self) -> bool:
+        """Whether it is a parameter, a constant, or the index itself: nothing is read to compute it."""
+        return self.kind in ("given", "counts")
+
+    @property
+    def runs_computations(self) -> bool:
+        """Whether it hands its operands to computations, which run as they would in its place."""
+        return self.calls in ("inlined", "branches", "loops", "starts")
 
     def indexing(self, instruction: Instruction, output: int, maps: ComputationMaps) -> Indexing:
         """The output-to-input formula of array `output`, not simplified."""

@@ -84,15 +84,17 @@ def _rows(value: Array, dims: tuple[int, ...]) -> Array:
     return moved.reshape((int(np.prod(moved.shape[: len(inner)], dtype=np.int64)), *moved.shape[len(inner) :]))
 
 
-OPS = (
-    Op(
-        "reduce",
-        "out[i] = fold(init, in[i, s] for all s), for each of the results",
-        output_to_input,
-        RunsComputations(reference),
-        input_to_output,
-        loops.reduce,
-        exactness="exact; a bound for operands that the computation ignores",
-        bounded=True,
-    ),
+REDUCE = Op(
+    "reduce",
+    "out[i] = fold(init, in[i, s] for all s), for each of the results",
+    output_to_input,
+    RunsComputations(reference),
+    input_to_output,
+    loops.reduce,
+    exactness="exact; a bound for operands that the computation ignores",
+    bounded=True,
+    calls="combines",
+    reads_many=True,
 )
+
+OPS = (REDUCE,)

@@ -27,7 +27,7 @@ from indexing.ops import (
     window,
 )
 from indexing.ops.library_calls import custom_call
-from indexing.ops.op import Op
+from indexing.ops.op import Indexing, Op, unknown
 
 if TYPE_CHECKING:
     from indexing.hlo import Instruction
@@ -64,3 +64,15 @@ def op_of(instruction: Instruction) -> Op:
         known = f"opcode {instruction.opcode!r} is not one of HLO's {len(REGISTRY)} known opcodes"
         raise UnsupportedOp(instruction.at_place(f"{instruction.name}: {known}"))
     return found
+
+
+def _unknown(instruction: Instruction, which: int) -> Indexing:
+    return [[unknown(f"{instruction.opcode!r} is no opcode of HLO")] for _ in instruction.operands]
+
+
+UNKNOWN = Op("unknown", "whatever it means", _unknown, None, exactness="unknown")
+
+
+def traits_of(instruction: Instruction) -> Op:
+    """The op whose traits the instruction has; of an opcode that HLO doesn't have, one that computes what nobody knows."""
+    return REGISTRY.get(instruction.opcode, UNKNOWN)

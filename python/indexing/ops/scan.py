@@ -182,5 +182,6 @@ OPS = (
         RunsComputations(reference),
         input_to_output,
         exactness="exact for computations that use all; else a bound",
+        calls="combines",
     ),
 )

@@ -253,14 +253,24 @@ def _last_of_each(ordered: Array) -> Array:
     return np.concatenate([ordered[1:] != ordered[:-1], [True]]) if ordered.size else np.zeros(0, np.bool_)
 
 
-OPS = (
-    Op(
-        "scatter",
-        "out[i] = fold(in[i], update[b, i - scatter_indices[b]] for all b whose window fits into the operand)",
-        output_to_input,
-        RunsComputations(reference),
-        input_to_output,
-        dynamic.scatter,
-        exactness="exact for what is written; a bound for what may be replaced",
-    ),
+def _array_count(instruction: Instruction) -> int:
+    """The arrays that updates are written into stand first: as many as updates, the indices between them."""
+    return len(instruction.operands) // 2
+
+
+SCATTER = Op(
+    "scatter",
+    "out[i] = fold(in[i], update[b, i - scatter_indices[b]] for all b whose window fits into the operand)",
+    output_to_input,
+    RunsComputations(reference),
+    input_to_output,
+    dynamic.scatter,
+    exactness="exact for what is written; a bound for what may be replaced",
+    calls="combines",
+    reads_many=True,
+    index_vectors="scatter_dims_to_operand_dims",
+    by_updates=True,
+    overwritten=_array_count,
 )
+
+OPS = (SCATTER,)

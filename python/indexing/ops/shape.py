@@ -203,17 +203,39 @@ def _set_dimension_size_from_output(i: Instruction, output: int) -> Indexing:
     return [[identity(i.shape.dimensions)], [scalar(i.shape.dimensions)]]
 
 
+TRANSPOSE = Op(
+    "transpose",
+    "out[i] = in[j], j[dimensions[k]] = i[k]",
+    _transpose_from_output,
+    _transpose,
+    _transpose_from_input,
+    move,
+    bounded=True,
+    kind="moves",
+)
+
+COPY = Op(
+    "copy",
+    "out[i] = in[i]",
+    _copy_from_output,
+    _copy,
+    element=move,
+    bounded=True,
+    kind="moves",
+    passes_operand=True,
+)
+
 OPS: tuple[Op, ...] = (
-    Op("broadcast", "out[i] = in[i[dimensions]]", _broadcast_from_output, _broadcast, _broadcast_from_input, move),
     Op(
-        "transpose",
-        "out[i] = in[j], j[dimensions[k]] = i[k]",
-        _transpose_from_output,
-        _transpose,
-        _transpose_from_input,
+        "broadcast",
+        "out[i] = in[i[dimensions]]",
+        _broadcast_from_output,
+        _broadcast,
+        _broadcast_from_input,
         move,
-        bounded=True,
+        kind="moves",
     ),
+    TRANSPOSE,
     Op(
         "reshape",
         "out[i] = in[j], equal row-major positions",
@@ -221,6 +243,7 @@ OPS: tuple[Op, ...] = (
         _reshape,
         _reshape_from_input,
         move,
+        kind="moves",
     ),
     Op(
         "bitcast",
@@ -229,9 +252,11 @@ OPS: tuple[Op, ...] = (
         _bitcast,
         _bitcast_from_input,
         bitcast,
+        kind="moves",
+        same_memory=True,
     ),
-    Op("copy", "out[i] = in[i]", _copy_from_output, _copy, element=move, bounded=True),
-    Op("slice", "out[i] = in[start + i * stride]", _slice_from_output, _slice, _slice_from_input, move),
+    COPY,
+    Op("slice", "out[i] = in[start + i * stride]", _slice_from_output, _slice, _slice_from_input, move, kind="moves"),
     Op(
         "reverse",
         "out[i] = in[size - 1 - i] in dimensions",
@@ -240,6 +265,7 @@ OPS: tuple[Op, ...] = (
         _reverse_both_ways,
         move,
         bounded=True,
+        kind="moves",
     ),
     Op(
         "dynamic-reshape",

@@ -168,6 +168,7 @@ OPS = (
         sort_output_to_input,
         RunsComputations(sort_reference),
         sort_input_to_output,
+        calls="combines",
     ),
     Op(
         "topk",

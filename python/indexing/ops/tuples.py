@@ -185,15 +185,35 @@ def _first_of_tuple(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
 
 
 def _passes_on(opcode: str, formula: str, reference: Reference = _same) -> Op:
-    return Op(opcode, formula, _same_from_output, reference, _same_from_input, moves.pass_on, bounded=True)
+    return Op(
+        opcode,
+        formula,
+        _same_from_output,
+        reference,
+        _same_from_input,
+        moves.pass_on,
+        bounded=True,
+        passes_operand=True,
+    )
 
+
+TUPLE = Op("tuple", "out.k[i] = in_k[i]", _tuple_from_output, _tuple, _tuple_from_input, bounded=True, kind="names")
+GET_TUPLE_ELEMENT = Op(
+    "get-tuple-element",
+    "out[i] = in.index[i]",
+    _element_from_output,
+    _element,
+    _element_from_input,
+    bounded=True,
+    kind="names",
+)
 
 OPS: tuple[Op, ...] = (
-    Op("parameter", "an argument of its computation", _nothing, _parameter, bounded=True),
-    Op("constant", "a literal", _nothing, _constant, element=moves.constant),
-    Op("tuple", "out.k[i] = in_k[i]", _tuple_from_output, _tuple, _tuple_from_input, bounded=True),
-    Op("get-tuple-element", "out[i] = in.index[i]", _element_from_output, _element, _element_from_input, bounded=True),
-    Op("after-all", "a token; no element is read", _nothing, _token),
+    Op("parameter", "an argument of its computation", _nothing, _parameter, bounded=True, kind="given"),
+    Op("constant", "a literal", _nothing, _constant, element=moves.constant, kind="given"),
+    TUPLE,
+    GET_TUPLE_ELEMENT,
+    Op("after-all", "a token; no element is read", _nothing, _token, kind="orders"),
     _passes_on("add-dependency", "out[i] = in[i], after the token"),
     _passes_on("opt-barrier", "out.k[i] = in.k[i]"),
     _passes_on("domain", "out[i] = in[i]"),

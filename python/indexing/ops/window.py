@@ -185,16 +185,20 @@ def select_and_scatter_reference(
     return total.reshape(operand.shape)
 
 
+REDUCE_WINDOW = Op(
+    "reduce-window",
+    "out[x] = fold(init, in[(x * stride + w * rhs_dilation - pad) / lhs_dilation] for all w inside the input)",
+    reduce_window_output_to_input,
+    RunsComputations(reduce_window_reference),
+    reduce_window_input_to_output,
+    loops.reduce_window,
+    exactness="exact; a bound for operands that the computation ignores",
+    calls="combines",
+    reads_many=True,
+)
+
 OPS = (
-    Op(
-        "reduce-window",
-        "out[x] = fold(init, in[(x * stride + w * rhs_dilation - pad) / lhs_dilation] for all w inside the input)",
-        reduce_window_output_to_input,
-        RunsComputations(reduce_window_reference),
-        reduce_window_input_to_output,
-        loops.reduce_window,
-        exactness="exact; a bound for operands that the computation ignores",
-    ),
+    REDUCE_WINDOW,
     Op(
         "select-and-scatter",
         "out[x] = fold(init, source[y] for all y whose window of the operand selects x)",
@@ -202,5 +206,7 @@ OPS = (
         RunsComputations(select_and_scatter_reference),
         select_and_scatter_input_to_output,
         exactness="a bound: what is selected depends on values",
+        calls="combines",
+        reads_many=True,
     ),
 )

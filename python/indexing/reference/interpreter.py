@@ -7,18 +7,14 @@ from typing import TYPE_CHECKING
 
 from indexing.errors import IndexingError, UnsupportedOp
 from indexing.lazy import np
-from indexing.ops import elementwise
 from indexing.ops.bounded import refusal_of_bounds, sizes_fit
 from indexing.ops.op import HloValue, broadcast_sizes, leaves
-from indexing.ops.registry import op_of
+from indexing.ops.registry import op_of, traits_of
 
 if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction, Shape
 
-# ops on scalars that don't change them: in a computation applied to whole arrays, they pass the array on
-_SCALAR_MOVES = frozenset({"broadcast", "reshape", "bitcast", "copy", "transpose", "reverse", "slice", "concatenate"})
-_SCALAR_GROUPS = frozenset({"parameter", "constant", "tuple", "get-tuple-element"})
-_SCALAR_CALLS = frozenset({"call", "fusion", "map"})
+_HANDS_OVER = ("fused", "inlined", "applies")  # of scalars: the called computation as it is
 
 
 class _Interpreter:
@@ -56,7 +52,7 @@ def evaluate_instruction(
     instruction: Instruction, operands: Sequence[HloValue], arguments: Sequence[HloValue] = ()
 ) -> HloValue:
     """One instruction's value, checked against its shape; `arguments` are those of its computation."""
-    if instruction.opcode == "parameter":
+    if instruction.is_parameter:
         return arguments[instruction.parameter_number]
     op = op_of(instruction)
     check_rank(instruction.shape, instruction.name)
@@ -144,7 +140,6 @@ def _count_uses(order: Sequence[Instruction]) -> dict[Instruction, int]:
 
 def _is_elementwise(computation: Computation) -> bool:
     """Does every instruction act on scalars one by one, so that arrays may stand for them?"""
-    opcodes = {op.opcode for op in elementwise.OPS} | _SCALAR_MOVES | _SCALAR_GROUPS
     pending, seen = [computation], set()
     while pending:
         current = pending.pop()
@@ -154,9 +149,10 @@ def _is_elementwise(computation: Computation) -> bool:
         for i in current.instructions.values():
             if any(part.dimensions for part in leaves(i.shape)):
                 return False
-            if i.opcode in _SCALAR_CALLS:
+            op = traits_of(i)
+            if op.calls in _HANDS_OVER:
                 pending += i.called
-            elif i.opcode not in opcodes:
+            elif not (op.is_elementwise or op.has_no_compute):
                 return False
     return True
 
@@ -166,11 +162,11 @@ def _apply_whole(computation: Computation, arrays: Sequence[np.ndarray]) -> HloV
     values: dict[Instruction, HloValue] = {}
     for i in _needed(computation):
         operands = [values[o] for o in i.operands]
-        if i.opcode == "parameter":
+        if i.is_parameter:
             values[i] = arrays[i.parameter_number]
-        elif i.opcode in _SCALAR_MOVES:
+        elif op_of(i).kind == "moves":
             values[i] = _reread(operands[0], i.shape)
-        elif i.opcode in _SCALAR_CALLS:
+        elif op_of(i).calls in _HANDS_OVER:
             values[i] = _apply_whole(i.called[0], [np.asarray(o) for o in operands])
         else:
             values[i] = _typed(op_of(i).evaluate(i, operands, INTERPRETER), i.shape)

@@ -13,8 +13,6 @@ from indexing.reference.interpreter import INTERPRETER, conform, evaluate_instru
 if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction
 
-_CALLS = frozenset({"call", "fusion"})
-
 
 def run_on_replicas(computation: Computation, arguments: Sequence[Sequence[HloValue]]) -> list[HloValue]:
     """The root's value on each replica, given each replica's arguments."""
@@ -29,9 +27,9 @@ def _step(i: Instruction, operands: list[list[HloValue]], arguments: Sequence[Se
     across = op_of(i).across_replicas
     if across is not None:
         return [conform(value, i.shape, i) for value in across(i, operands, INTERPRETER)]
-    if i.opcode in _CALLS:
+    if op_of(i).calls in ("fused", "inlined"):
         return run_on_replicas(i.called[0], operands)
-    if i.opcode == "while":
+    if op_of(i).calls == "loops":
         return _loop(i, [o[0] for o in operands])
     return [evaluate_instruction(i, o, a) for o, a in zip(operands, arguments, strict=True)]
 

@@ -12,11 +12,11 @@ from html import escape
 from indexing.arguments import of_type, takes
 from indexing.hlo import Computation, Instruction
 from indexing.indexing_analysis.instructions import output_to_input
+from indexing.ops.registry import traits_of
 
 WIDTH, HEIGHT = 210, 44  # of a box
 GAP_X, GAP_Y = 24, 70
-COLOURS = {"parameter": "#d9e8fb", "constant": "#eeeeee", "iota": "#eeeeee", "fusion": "#fde9c9", "reduce": "#f9d5d5"}
-OTHER_COLOUR = "#ffffff"
+GIVEN, COUNTED, FUSED, LOOPING, OTHER = "#d9e8fb", "#eeeeee", "#fde9c9", "#f9d5d5", "#ffffff"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +49,24 @@ def dot(computation: Computation) -> str:
     numbers = {name: k for k, name in enumerate(computation.instructions)}
     lines = [f"digraph {quoted(computation.name)} {{", '  node [shape=box, style=filled, fontname="sans-serif"];']
     for name, instruction in computation.instructions.items():
-        colour = COLOURS.get(instruction.opcode, OTHER_COLOUR)
+        colour = colour_of(instruction)
         width = ", penwidth=2" if instruction.is_root else ""
         lines.append(f"  n{numbers[name]} [label={quoted(caption(instruction))}, fillcolor={quoted(colour)}{width}];")
     for edge in edges(computation):
         lines.append(f"  n{numbers[edge.operand.name]} -> n{numbers[edge.user.name]} [label={quoted(edge.label)}];")
     return "\n".join([*lines, "}", ""])
+
+
+def colour_of(instruction: Instruction) -> str:
+    """Of the box: parameters, other sources, fusions and what loops over elements stand out."""
+    op = traits_of(instruction)
+    if instruction.is_parameter:
+        return GIVEN
+    if op.is_source:
+        return COUNTED
+    if instruction.is_fusion:
+        return FUSED
+    return LOOPING if op.reads_many else OTHER
 
 
 def quoted(text: str) -> str:
@@ -121,7 +133,7 @@ def drawn_edge(edge: Edge, places: Mapping[str, tuple[int, int]]) -> Iterator[st
 
 def drawn_box(instruction: Instruction, place: tuple[int, int]) -> Iterator[str]:
     """A rectangle with the instruction's name, opcode and shape."""
-    (x, y), colour = place, COLOURS.get(instruction.opcode, OTHER_COLOUR)
+    (x, y), colour = place, colour_of(instruction)
     style = f'fill="{colour}" stroke="#333333" stroke-width="{2 if instruction.is_root else 1}"'
     yield f'<rect x="{x}" y="{y}" width="{WIDTH}" height="{HEIGHT}" rx="5" {style}/>'
     for k, line in enumerate(caption(instruction).split("\n")[:2]):

@@ -174,7 +174,7 @@ def coalescing(
 
 
 def _is_fused(target: Instruction | Computation) -> bool:
-    return not isinstance(target, Instruction) or target.opcode == "fusion"
+    return not isinstance(target, Instruction) or target.is_fusion
 
 
 @dataclass(slots=True)

@@ -21,6 +21,7 @@ from indexing.errors import IndexingError
 from indexing.hlo.layout import bit_width
 from indexing.indexing_analysis.instructions import output_to_input
 from indexing.ops.op import leaves
+from indexing.ops.registry import traits_of
 
 if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction, Shape
@@ -30,9 +31,6 @@ __all__ = ["Row", "moving", "rows_of"]
 #: Bytes, sectors a warp instruction, ratio to the ideal, verdict; None where nothing tells.
 Moved: TypeAlias = tuple[int | None, float | None, float | None, bool | None]
 _LEAST = "it accumulates: a tiled kernel moves each element once, and this counts that"
-_NOT_MOVING = frozenset({"parameter", "constant", "tuple", "get-tuple-element", "bitcast", "after-all"})
-# These move what the instructions of their computations move, each time that they run.
-_CONTROL = frozenset({"call", "while", "conditional", "async-start"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +75,12 @@ def moving(instructions: Sequence[Instruction]) -> list[Instruction]:
     waiting = list(reversed(instructions))
     while waiting:
         i = waiting.pop()
-        if i.opcode in _CONTROL:
+        op = traits_of(i)
+        if op.runs_computations:  # it moves what the instructions of its computations move, each time that they run
             new = [c for c in dict.fromkeys(i.called) if c not in seen]
             seen.update(new)
             waiting.extend(j for c in reversed(new) for j in reversed(list(c.instructions.values())))
-        elif i.opcode not in _NOT_MOVING:
+        elif op.kind not in ("names", "given", "orders") and not op.same_memory:
             found.append(i)
     return found
 
@@ -90,7 +89,7 @@ def rows_of(instruction: Instruction, device: Device = H100) -> list[Row]:
     """One row for each array that the instruction reads or writes."""
     moved: Coalescing | None = None
     problem = ""
-    if _contracts(instruction) if instruction.called and instruction.opcode == "fusion" else _accumulates(instruction):
+    if _contracts(instruction) if instruction.called and instruction.is_fusion else _accumulates(instruction):
         return _least_rows(instruction)
     try:
         moved = coalescing(instruction, device)

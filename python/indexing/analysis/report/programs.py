@@ -157,8 +157,8 @@ def analyze(program: Program, device: Device | str = "h100", fusion: str | None 
 def _judged(computation: Computation) -> list[Instruction]:
     """The fusions, and what moves data beside them."""
     every = list(computation.instructions.values())
-    has_fusions = any(i.opcode == "fusion" for i in moving(every))
-    return [i for i in every if not has_fusions or i.opcode == "fusion" or i.called]
+    has_fusions = any(i.is_fusion for i in moving(every))
+    return [i for i in every if not has_fusions or i.is_fusion or i.called]
 
 
 def _named(part: Instruction | Computation, name: str) -> Instruction:

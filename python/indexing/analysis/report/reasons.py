@@ -121,7 +121,7 @@ def _named(path: Sequence[Instruction]) -> str:
 def _turning(subject: Subject) -> list[Instruction]:
     """The instructions of the fusion that move the array's elements to other indices, the nearest to it first."""
     fusion = subject.instruction
-    if subject.operand is None or fusion.opcode != "fusion":
+    if subject.operand is None or not fusion.is_fusion:
         return []
     found: list[Instruction] = []
     pending, seen = [fusion.called[0].parameters[subject.operand]], set()

@@ -73,7 +73,7 @@ def tiling_space(target: Program) -> TilingSpace:
     contract.
     """
     part = part_of_program(target, "tiling_space: target")
-    inside = part.called[0] if isinstance(part, Instruction) and part.opcode == "fusion" else part
+    inside = part.called[0] if isinstance(part, Instruction) and part.is_fusion else part
     space = _Space({inside} if isinstance(inside, Instruction) else set(inside.instructions.values()))
     if isinstance(inside, Instruction):
         for leaf in range(len(leaves(inside.shape))):
@@ -172,7 +172,7 @@ class _Space:
         indexing: OperandIndexing,
         found: dict[Array, dict[IndexingMap, OperandIndexing]],
     ) -> None:
-        if i.opcode == "parameter" or not i.operands:
+        if i.is_parameter or not i.operands:
             return
         law = output_to_input(i, leaf)
         self._add_sequential(i, [o for operand in law for o in operand])
@@ -268,7 +268,7 @@ def _below(root: Array, cluster: set[Instruction]) -> Iterator[tuple[Array, Inde
     seen = {root}
     while pending:
         (i, leaf), m = pending.pop(0)
-        if i not in cluster or i.opcode == "parameter":
+        if i not in cluster or i.is_parameter:
             continue
         for operand, maps in zip(i.operands, output_to_input(i, leaf), strict=True):
             if len(maps) != 1 or maps[0].exactness != "exact" or maps[0].map.runtimes:

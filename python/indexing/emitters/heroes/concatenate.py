@@ -20,6 +20,8 @@ from indexing.emitters.types import storage_bytes
 from indexing.emitters.vectors import check_width, is_light, lanes, widest
 from indexing.errors import IndexingError
 from indexing.hlo.layout import major_to_minor
+from indexing.ops.assemble import CONCATENATE
+from indexing.ops.registry import traits_of
 
 if TYPE_CHECKING:
     from indexing.emitters.function_builder import FunctionBuilder
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction
     from indexing.ops.element.context import Index
 
-NAME = "concatenate"
+NAME = CONCATENATE.opcode
 MAX_OPERANDS = 16  # the epilogue is written once an operand
 MAX_LANES = 8
 
@@ -44,7 +46,7 @@ def match(computation: Computation) -> Heroes | None:
 
 
 def _is_hero(instruction: Instruction) -> bool:
-    if instruction.opcode != "concatenate" or not 2 <= len(instruction.operands) <= MAX_OPERANDS:
+    if traits_of(instruction) is not CONCATENATE or not 2 <= len(instruction.operands) <= MAX_OPERANDS:
         return False
     return all(o.shape.element_count for o in instruction.operands)
 

@@ -19,10 +19,12 @@ from indexing.emitters.knob_space import Knob, KnobSpace
 from indexing.emitters.launch import assembled, check_knob, each, entry_builder, guarded, thread_id
 from indexing.errors import IndexingError
 from indexing.hlo.layout import delinearize, major_to_minor
+from indexing.ops.dot import DOT
 from indexing.ops.element.context import Value
 from indexing.ops.element.loops import multiply_add
 from indexing.ops.element.moves import zero
 from indexing.ops.element.types import element_type
+from indexing.ops.registry import traits_of
 
 if TYPE_CHECKING:
     from indexing.emitters.function_builder import FunctionBuilder
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction
     from indexing.ops.element.context import Index
 
-NAME = "dot"
+NAME = DOT.opcode
 MIN_COLUMNS = 16
 MIN_CONTRACTED = 4
 MAX_BLOCK = 128  # threads
@@ -89,7 +91,7 @@ def match(computation: Computation) -> Heroes | None:
 
 
 def _is_hero(i: Instruction) -> bool:
-    if i.opcode != "dot" or element_type(i.shape.element_type).kind != "float":
+    if traits_of(i) is not DOT or element_type(i.shape.element_type).kind != "float":
         return False
     shapes = [i.shape, *(o.shape for o in i.operands)]
     if any(0 in s.dimensions for s in shapes) or major_to_minor(i.shape) != tuple(range(i.shape.rank)):

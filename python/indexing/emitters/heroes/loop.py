@@ -31,6 +31,7 @@ from indexing.emitters.types import storage_bytes
 from indexing.emitters.vectors import WIDTHS, is_light, lanes, widest
 from indexing.errors import IndexingError
 from indexing.ops.op import leaves
+from indexing.ops.registry import traits_of
 from indexing.partitioner import partition
 
 if TYPE_CHECKING:
@@ -139,7 +140,7 @@ def kernel(computation: Computation, plan: LoopPlan) -> Kernel:
 
 def _hero(computation: Computation) -> Instruction:
     root = computation.root
-    while root.opcode == "tuple" and root.operands:
+    while traits_of(root).kind == "names" and root.shape.is_tuple and root.operands:
         root = root.operands[0]
     return root
 

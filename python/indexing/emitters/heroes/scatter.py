@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Literal
 
 from indexing.emitters.hero import Output, outputs
 from indexing.emitters.ir.nodes import AtomicUpdate
+from indexing.emitters.ir.opcodes import ATOMIC_SUMS, ATOMIC_UPDATES
 from indexing.emitters.kernel_builder import KernelBuilder
 from indexing.emitters.knob_space import Condition, Knob, KnobSpace
 from indexing.emitters.launch import assembled, check_knob, entry_builder, guarded, output_buffer, starts
@@ -26,6 +27,9 @@ from indexing.errors import IndexingError
 from indexing.hlo.layout import major_to_minor
 from indexing.indexing_analysis.instructions import input_to_output
 from indexing.ops.element.context import Index, Value
+from indexing.ops.reducer_ops import SECOND, reducer_opcode
+from indexing.ops.registry import traits_of
+from indexing.ops.scatter import SCATTER
 from indexing.partitioner import Epilogue, partition
 
 if TYPE_CHECKING:
@@ -35,15 +39,12 @@ if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction
     from indexing.ops.op import OperandIndexing
 
-NAME = "scatter"
+NAME = SCATTER.opcode
 SEGMENT = 32
 MAX_SEGMENT = 4096
 ATOMIC_SIZES = (1, 2, 4, 8)
-SECOND = "second"  # of a reducer that returns its second parameter
 INTEGERS = frozenset({"s32", "u32", "s64", "u64"})
 REALS = frozenset({"f32", "f64"})
-_IR_OPCODES = {"add": "add", "maximum": "maximum", "minimum": "minimum", "and": "and", "or": "or", "xor": "xor"}
-ATOMIC_INTEGER = frozenset(_IR_OPCODES)
 Meeting = Literal["unique", "sorted", "atomic"]
 
 
@@ -67,7 +68,7 @@ def match(computation: Computation) -> tuple[Instruction, tuple[Output, ...]] | 
     """The scatter and its outputs; None where it can't be proved to be safe in place."""
     found = outputs(computation)
     hero = found[0].instruction
-    if hero.opcode != "scatter" or any(o.instruction is not hero for o in found):
+    if traits_of(hero) is not SCATTER or any(o.instruction is not hero for o in found):
         return None
     count = len(hero.operands) // 2
     is_empty = not (hero.operands[0].shape.element_count and hero.operands[count + 1].shape.element_count)
@@ -80,7 +81,7 @@ def match(computation: Computation) -> tuple[Instruction, tuple[Output, ...]] | 
 
 def _is_read_by(hero: Instruction, operand: Instruction) -> bool:
     is_once = sum(o is operand for o in hero.operands) == 1
-    return operand.opcode == "parameter" and operand.users == (hero,) and is_once
+    return operand.is_parameter and operand.users == (hero,) and is_once
 
 
 def _same_memory(operand: Instruction, output: Output) -> bool:
@@ -175,18 +176,8 @@ def _may_be_joined(hero: Instruction) -> bool:
     opcode = reducer_opcode(hero.computation_of("to_apply"))
     kind = hero.operands[0].shape.element_type
     return len(hero.operands) == 3 and (
-        (opcode in ATOMIC_INTEGER and kind in INTEGERS) or (opcode == "add" and kind in REALS)
+        (opcode in ATOMIC_UPDATES and kind in INTEGERS) or (opcode in ATOMIC_SUMS and kind in REALS)
     )
-
-
-def reducer_opcode(computation: Computation) -> str | None:
-    """The opcode of a reducer that is one op on its two parameters; SECOND where it returns the second one."""
-    root = computation.root
-    if root.opcode == "parameter" and root.parameter_number == 1:
-        return SECOND
-    if [o.opcode for o in root.operands] != ["parameter", "parameter"] or root.operands[0] is root.operands[1]:
-        return None
-    return str(root.opcode)
 
 
 def kernel(computation: Computation, plan: ScatterPlan) -> Kernel:
@@ -243,7 +234,7 @@ class _Body:
             self._store(0, place, update)
             return
         combiner = self.body.kernel.combiner(self.computation, self.kinds)
-        native = _IR_OPCODES.get(opcode or "", "")
+        native = opcode if opcode in ATOMIC_UPDATES else ""
         self.body.add(AtomicUpdate(output_buffer(0), place, combiner, self.body.node(update), native))
 
     def _store(self, k: int, place: Index, value: Value) -> None:

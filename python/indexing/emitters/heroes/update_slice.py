@@ -20,6 +20,8 @@ from indexing.emitters.vectors import check_width, is_light, lanes, widest
 from indexing.errors import IndexingError
 from indexing.hlo.layout import major_to_minor
 from indexing.indexing_analysis.instructions import input_to_output
+from indexing.ops.dynamic import DYNAMIC_UPDATE_SLICE
+from indexing.ops.registry import traits_of
 from indexing.partitioner import Epilogue, partition
 
 if TYPE_CHECKING:
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction
     from indexing.ops.element.context import Index
 
-NAME = "dynamic-update-slice"
+NAME = DYNAMIC_UPDATE_SLICE.opcode
 MAX_LANES = 8
 
 
@@ -58,11 +60,11 @@ def match(computation: Computation) -> tuple[Update, ...] | None:
 
 def _update(output: Output) -> Update | None:
     hero = _behind_bitcasts(output.instruction)
-    if hero.opcode != "dynamic-update-slice":
+    if traits_of(hero) is not DYNAMIC_UPDATE_SLICE:
         return None
     operand = hero.operands[0]
     source = _behind_bitcasts(operand)
-    if source.opcode != "parameter" or not _is_read_by_the_update_alone(operand, hero):
+    if not source.is_parameter or not _is_read_by_the_update_alone(operand, hero):
         return None
     if major_to_minor(operand.shape) != major_to_minor(hero.shape):
         return None
@@ -71,7 +73,7 @@ def _update(output: Output) -> Update | None:
 
 def _behind_bitcasts(instruction: Instruction) -> Instruction:
     """The instruction that makes the memory; a bitcast of one element type moves nothing."""
-    while instruction.opcode == "bitcast":
+    while traits_of(instruction).same_memory:
         if instruction.operands[0].shape.element_type != instruction.shape.element_type:
             break
         instruction = instruction.operands[0]
@@ -83,7 +85,7 @@ def _is_read_by_the_update_alone(operand: Instruction, hero: Instruction) -> boo
     while True:
         if operand.users != (user,) or sum(o is operand for o in user.operands) != 1 or operand.is_root:
             return False
-        if operand.opcode != "bitcast":
+        if not traits_of(operand).same_memory:
             return True
         user, operand = operand, operand.operands[0]
 

@@ -102,3 +102,7 @@ _TABLE = [
 ]
 
 OPCODES: dict[str, Opcode] = {op.name: op for op in _TABLE}
+
+#: Opcodes that memory can apply in one step to integers, and to floating-point numbers.
+ATOMIC_UPDATES = frozenset({"add", "maximum", "minimum", "and", "or", "xor"})
+ATOMIC_SUMS = frozenset({"add"})

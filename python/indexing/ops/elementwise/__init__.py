@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from indexing.ops.elementwise import arithmetic, bitcast_convert, bits, conversion, math, selection
 from indexing.ops.op import Op
 
-OPS: tuple[Op, ...] = (
-    *arithmetic.OPS,
-    *math.OPS,
-    *bits.OPS,
-    *selection.OPS,
-    *conversion.OPS,
-    *bitcast_convert.OPS,
-)
+_MODULES = (arithmetic, math, bits, selection, conversion, bitcast_convert)
+
+OPS: tuple[Op, ...] = tuple(replace(op, is_elementwise=True) for module in _MODULES for op in module.OPS)

@@ -198,7 +198,7 @@ OPS: tuple[Op, ...] = (
     ),
     elementwise("multiply", "out[i] = a[i] * b[i]", _multiply, _code("multiply", "mul", "and"), integers="own"),
     elementwise("negate", "out[i] = -in[i]", _negate, _negate_code, rounds="exact", integers="own"),
-    elementwise("power", "out[i] = a[i] ** b[i]", _power, _code("power", "pow")),
+    elementwise("power", "out[i] = a[i] ** b[i]", _power, _code("power", "pow"), takes_long=True),
     elementwise(
         "remainder",
         "out[i] = a[i] - b[i] * trunc(a[i] / b[i])",

@@ -120,7 +120,14 @@ def run_elementwise(
 
 
 def elementwise(
-    opcode: str, formula: str, function: ArrayFunction, code: Code, *, rounds: str = "rounded", integers: str = "wide"
+    opcode: str,
+    formula: str,
+    function: ArrayFunction,
+    code: Code,
+    *,
+    rounds: str = "rounded",
+    integers: str = "wide",
+    takes_long: bool = False,
 ) -> Op:
     """One elementwise block. `rounds="exact"`: the result needs no rounding, as of abs, select or maximum.
 
@@ -137,4 +144,5 @@ def elementwise(
         reference=reference,
         element=elementwise_element(code, rounds),
         bounded=True,
+        takes_long=takes_long,
     )

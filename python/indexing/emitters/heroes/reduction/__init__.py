@@ -31,6 +31,8 @@ from indexing.emitters.types import storage_bytes
 from indexing.emitters.vectors import WIDTHS, is_light, widest
 from indexing.errors import IndexingError
 from indexing.hlo.layout import major_to_minor
+from indexing.ops.reduce import REDUCE
+from indexing.ops.registry import traits_of
 
 if TYPE_CHECKING:
     from indexing.emitters.ir.nodes import Kernel
@@ -55,7 +57,7 @@ def match(computation: Computation) -> Heroes | None:
 
 
 def _is_hero(instruction: Instruction) -> bool:
-    if instruction.opcode != "reduce":
+    if traits_of(instruction) is not REDUCE:
         return False
     sizes = instruction.operands[0].shape.dimensions
     layouts = {major_to_minor(o.shape) for o in arrays_of(instruction)}

@@ -113,7 +113,7 @@ class Body:
         index = tuple(self.plan.index(row, constant(0), constant(0)))
         found = []
         for i in sorted(set(wanted), key=order.__getitem__):
-            if i.opcode != "constant" and space.places[i].results:
+            if not i.is_constant and space.places[i].results:
                 found.append((i, body.value(i, self._at(i, index))))
         for i, value in found:
             body.inject(i, None, [value])

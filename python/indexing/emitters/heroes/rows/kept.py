@@ -8,28 +8,12 @@ from typing import TYPE_CHECKING
 
 from indexing.emitters.heroes.reduction.body import arrays_of
 from indexing.emitters.types import storage_bytes
-from indexing.emitters.vectors import READS_MANY
+from indexing.ops.registry import traits_of
 from indexing.ops.tuples import array_source
 
 if TYPE_CHECKING:
     from indexing.emitters.heroes.rows.space import RowSpace
     from indexing.hlo import Instruction
-
-TAKES_LONG = READS_MANY | frozenset(  # worth keeping rather than computing twice
-    {
-        "atan2",
-        "cbrt",
-        "cosine",
-        "erf",
-        "exponential",
-        "exponential-minus-one",
-        "gather",
-        "log",
-        "log-plus-one",
-        "logistic",
-    }
-    | {"power", "sine", "tan", "tanh"}
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +75,7 @@ def kept(space: RowSpace, keeps: bool) -> Kept:
 
 
 def _is_worth_keeping(space: RowSpace, i: Instruction) -> bool:
-    if i.opcode == "parameter":
+    if i.is_parameter:
         return i.shape.element_count == space.shape.element_count
-    return i.opcode in TAKES_LONG
+    op = traits_of(i)
+    return op.reads_many or op.takes_long

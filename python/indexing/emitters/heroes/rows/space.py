@@ -19,7 +19,9 @@ from indexing.emitters.launch import same_memory
 from indexing.hlo.layout import major_to_minor
 from indexing.indexing_analysis.instructions import output_to_input
 from indexing.ops.op import OperandIndexing, leaves
-from indexing.ops.tuples import array_source
+from indexing.ops.reduce import REDUCE
+from indexing.ops.registry import traits_of
+from indexing.ops.tuples import TUPLE, array_source
 
 if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction, Shape
@@ -81,7 +83,7 @@ def row_space(computation: Computation) -> RowSpace | None:
 
 
 def _may_give_space(reduce: Instruction) -> bool:
-    if reduce.opcode != "reduce" or not reduce.ints("dimensions") or reduce.operands[0].shape.element_count < 2:
+    if traits_of(reduce) is not REDUCE or not reduce.ints("dimensions") or reduce.operands[0].shape.element_count < 2:
         return False
     return (
         0 not in reduce.operands[0].shape.dimensions and len({major_to_minor(o.shape) for o in arrays_of(reduce)}) == 1
@@ -172,10 +174,10 @@ class _Matching:
     def _place(self, i: Instruction) -> None:
         """Members, reductions over rows and others; how they read their operands."""
         found = self.accesses.pop(i, None)
-        if found is None or i.opcode == "tuple":
+        if found is None or traits_of(i) is TUPLE:
             return
         place = next(iter(found)) if len(found) == 1 else None
-        if place is not None and i.opcode == "reduce" and self._reduces_rows(i, place):
+        if place is not None and traits_of(i) is REDUCE and self._reduces_rows(i, place):
             self.reductions.append(i)
             self._read_by_reduction(i)
         elif place is not None and not i.shape.is_tuple and not i.called:
@@ -227,5 +229,5 @@ class _Matching:
     def _frontier(self) -> Iterator[Instruction]:
         seen: Sequence[Instruction] = [*self.places, *self.reductions]
         for operand in dict.fromkeys(array_source(o, 0)[0] for i in seen for o in i.operands):
-            if operand in self.elsewhere and operand.opcode not in ("parameter", "constant", "iota"):
+            if operand in self.elsewhere and not traits_of(operand).is_source:
                 yield operand

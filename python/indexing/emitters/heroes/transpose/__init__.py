@@ -33,12 +33,14 @@ from indexing.emitters.types import storage_bytes
 from indexing.emitters.vectors import VECTOR_BYTES
 from indexing.errors import IndexingError
 from indexing.hlo.layout import major_to_minor
+from indexing.ops.registry import traits_of
+from indexing.ops.shape import COPY, TRANSPOSE
 
 if TYPE_CHECKING:
     from indexing.emitters.ir.nodes import Kernel
     from indexing.hlo import Computation, Instruction
 
-NAME = "transpose"
+NAME = TRANSPOSE.opcode
 MAX_RUN_BYTES = 60  # longer runs are read and written whole by a loop, sector by sector
 SECTOR_BYTES = 32
 MIN_PLANE = 256  # elements of the plane
@@ -75,10 +77,10 @@ def _is_hero(instruction: Instruction) -> bool:
 
 def _groups(instruction: Instruction) -> Groups | None:
     """The merged form of a transpose (or of a copy to another layout); None for another op, or where nothing moves."""
-    if instruction.opcode not in ("transpose", "copy") or instruction.shape.is_tuple:
+    if traits_of(instruction) not in (TRANSPOSE, COPY) or instruction.shape.is_tuple:
         return None
     operand = instruction.operands[0].shape
-    permutation = instruction.ints("dimensions") if instruction.opcode == "transpose" else range(operand.rank)
+    permutation = instruction.ints("dimensions") if traits_of(instruction) is TRANSPOSE else range(operand.rank)
     sizes = operand.dimensions
     source = [d for d in major_to_minor(operand) if sizes[d] != 1]
     target = [permutation[d] for d in major_to_minor(instruction.shape) if sizes[permutation[d]] != 1]

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from indexing._core import SymbolicExpr, constant
 from indexing.emitters.launch import Part, range_variable, thread_id
 from indexing.hlo.layout import delinearize
+from indexing.ops.registry import traits_of
+from indexing.ops.shape import COPY
 
 if TYPE_CHECKING:
     from indexing.emitters.kernel_builder import Dim3
@@ -243,4 +245,4 @@ def input_index(
 
 def output_index(hero: Instruction, index: Sequence[SymbolicExpr]) -> list[SymbolicExpr]:
     """The logical index of the hero, given that of its operand."""
-    return list(index) if hero.opcode == "copy" else [index[d] for d in hero.ints("dimensions")]
+    return list(index) if traits_of(hero) is COPY else [index[d] for d in hero.ints("dimensions")]

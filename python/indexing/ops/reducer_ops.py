@@ -1,4 +1,4 @@
-"""Neutral elements of reducers that are one binary op on their two parameters."""
+"""Reducers that are one binary op on their two parameters: which op, and its neutral element."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from indexing.ops.element.types import ElementType, element_type
 
 if TYPE_CHECKING:
-    from indexing.hlo import Instruction
+    from indexing.hlo import Computation, Instruction
 
+SECOND = "second"  # of a reducer that returns its second parameter
 _NEUTRAL: dict[str, dict[str, complex | bool | str]] = {
     "add": {"float": -0.0, "signed": 0, "unsigned": 0, "complex": 0j},
     "multiply": {"float": 1.0, "signed": 1, "unsigned": 1, "pred": True, "complex": 1 + 0j},
@@ -20,10 +21,20 @@ _NEUTRAL: dict[str, dict[str, complex | bool | str]] = {
 }
 
 
+def reducer_opcode(computation: Computation) -> str | None:
+    """The opcode of a reducer that is one op on its two parameters; SECOND where it returns the second one."""
+    root = computation.root
+    if root.is_parameter and root.parameter_number == 1:
+        return SECOND
+    if [o.is_parameter for o in root.operands] != [True, True] or root.operands[0] is root.operands[1]:
+        return None
+    return str(root.opcode)
+
+
 def neutral_element(reduce: Instruction) -> complex | bool | None:
     """The number that the reducer combines with x to x; None where it isn't one op, or has no such number."""
     root = reduce.computation_of("to_apply").root
-    if reduce.shape.is_tuple or [o.opcode for o in root.operands] != ["parameter", "parameter"]:
+    if reduce.shape.is_tuple or [o.is_parameter for o in root.operands] != [True, True]:
         return None
     if root.operands[0] is root.operands[1]:
         return None
