@@ -15,6 +15,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 os.environ["JAX_ENABLE_X64"] = "1"  # without it, arrays of 64 bits are handed over as of 32
 
+import jax
 import jaxlib._hlo as hlo  # type: ignore[import-not-found, unused-ignore]
 import jaxlib._jax as xla  # type: ignore[import-not-found, unused-ignore]
 from jax.core import ShapedArray
@@ -67,7 +68,8 @@ def _options(quick: bool) -> object:
 
 def _put(array: np.ndarray) -> object:
     aval = ShapedArray(array.shape, array.dtype)
-    return xla.batched_device_put(aval, _SHARDING, [np.ascontiguousarray(array)], [_DEVICE])
+    with jax.enable_x64(True):  # else JAX, once it has run in this process, narrows numbers of 64 bits
+        return xla.batched_device_put(aval, _SHARDING, [np.ascontiguousarray(array)], [_DEVICE])
 
 
 def _one_line(text: str) -> str:
