@@ -7,10 +7,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from indexing.lazy import np
-from indexing.ops.contraction import accumulator, is_float
 from indexing.ops.dependence import parameters_used
 from indexing.ops.op import (
-    Array,
     HloValue,
     Indexing,
     Interpreter,
@@ -22,11 +20,11 @@ from indexing.ops.op import (
     tensor_map,
     variables,
 )
-from indexing.ops.reducer import apply
+from indexing.ops.sort_order import ordered_keys, sort_order, stable_order
 
 if TYPE_CHECKING:
     from indexing._core import IndexingMap
-    from indexing.hlo import Computation, Instruction
+    from indexing.hlo import Instruction
 
 
 def row_map(sizes: Sequence[int], dimension: int, row: int) -> IndexingMap:
@@ -67,7 +65,7 @@ def sort_input_to_output(instruction: Instruction, operand: int) -> Indexing:
 
 
 def sort_reference(instruction: Instruction, values: Sequence[HloValue], interpreter: Interpreter) -> HloValue:
-    """A stable merge sort of all rows at once, by the computation's "less than"."""
+    """All rows in the stable order of the computation's "less than"."""
     arrays = [only_array(v) for v in values]
     dimension = _sort_dimension(instruction)
     if not arrays[0].size:
@@ -78,47 +76,6 @@ def sort_reference(instruction: Instruction, values: Sequence[HloValue], interpr
     taken = [np.take_along_axis(r, order, axis=-1).reshape(moved) for r in rows]
     results = tuple(np.moveaxis(t, -1, dimension) for t in taken)
     return results if instruction.shape.is_tuple else results[0]
-
-
-def sort_order(less: Computation, rows: Sequence[Array], interpreter: Interpreter) -> Array:
-    """For each row, the stable order of its elements: [row, position] -> element. Runs of 1, 2, 4, ... are merged."""
-    count, length = rows[0].shape
-    order = np.broadcast_to(np.arange(length), (count, length)).copy()
-    width = 1
-    while width < length:
-        order = _merge_runs(less, rows, order, width, interpreter)
-        width *= 2
-    return order
-
-
-def _merge_runs(less: Computation, rows: Sequence[Array], order: Array, width: int, interpreter: Interpreter) -> Array:
-    """Merges neighbouring sorted runs: an element's new place adds its rank in the other run, found by halving."""
-    count, length = order.shape
-    at = np.arange(length)
-    run = at // width
-    other = np.minimum((run ^ 1) * width, length)
-    own_is_left = run % 2 == 0
-    low = np.zeros((count, length), np.int64)
-    high = np.broadcast_to(np.minimum(other + width, length) - other, (count, length)).copy()
-    row = np.arange(count)[:, None]
-    own = [r[row, order] for r in rows]
-    sorted_rows = own
-    while (low < high).any():
-        middle = (low + high) // 2
-        probe = np.minimum(other + middle, length - 1)
-        theirs = [r[row, probe] for r in sorted_rows]
-        # an element goes behind those of the left run that are not greater, and those of the right run that are less
-        first = [np.where(own_is_left, t, o) for t, o in zip(theirs, own, strict=True)]
-        second = [np.where(own_is_left, o, t) for t, o in zip(theirs, own, strict=True)]
-        (is_less,) = apply(less, [x for pair in zip(first, second, strict=True) for x in pair], interpreter)
-        before = np.where(own_is_left, is_less, ~is_less.astype(np.bool_))
-        open_ = low < high
-        low = np.where(open_ & before, middle + 1, low)
-        high = np.where(open_ & ~before, middle, high)
-    target = (run // 2) * 2 * width + at % width + low
-    merged = np.empty_like(order)
-    merged[row, target] = order
-    return merged
 
 
 # ---------------------------------------------------------------- topk
@@ -144,21 +101,11 @@ def topk_reference(instruction: Instruction, values: Sequence[HloValue]) -> HloV
     shapes = leaves(instruction.shape)
     k = shapes[0].dimensions[-1]
     rows = operand.reshape(math.prod(operand.shape[:-1]), operand.shape[-1])
-    keys = _ordered_keys(rows)
-    if instruction.attributes.get("largest", "true") == "true":
-        keys = np.invert(keys)  # reverses the order of integers without overflow
-    order = np.argsort(keys, axis=-1, kind="stable")[..., :k]
+    falls = instruction.attributes.get("largest", "true") == "true"
+    order = stable_order([ordered_keys(rows)], falls, k)
     found = (np.take_along_axis(rows, order, axis=-1), order)
     results = tuple(f.reshape(s.dimensions).astype(s.dtype) for f, s in zip(found, shapes, strict=False))
     return results if instruction.shape.is_tuple else results[0]
-
-
-def _ordered_keys(values: Array) -> Array:
-    """Integers in the total order of the values."""
-    if not is_float(values.dtype):
-        return values if values.dtype == np.uint64 else values.astype(np.int64)
-    bits = values.astype(accumulator(values.dtype)).view(np.int64)
-    return np.where(bits < 0, bits ^ np.int64(2**63 - 1), bits)
 
 
 OPS = (

@@ -1,0 +1,127 @@
+"""Stable orders of rows: by integers that order numbers, or by a comparator.
+
+A comparator is nearly always the order of its operands' numbers, rising or falling, so that this order is tried first: where
+no element is less than the one before it, and equal ones stand as they came, it is the stable order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from indexing.lazy import np
+from indexing.ops.contraction import accumulator, is_complex, is_float
+from indexing.ops.dependence import parameters_used
+from indexing.ops.op import Array, Interpreter
+from indexing.ops.reducer import apply
+
+if TYPE_CHECKING:
+    from indexing.hlo import Computation
+
+MAX_LENGTH = 2**31  # of rows whose places fit beside a key of 32 bits
+
+
+def sort_order(less: Computation, rows: Sequence[Array], interpreter: Interpreter) -> Array:
+    """For each row, the stable order of its elements: [row, position] -> element."""
+    for order in _likely_orders(less, rows):
+        if _is_order(less, rows, order, interpreter):
+            return order
+    return _merged_order(less, rows, interpreter)
+
+
+def _likely_orders(less: Computation, rows: Sequence[Array]) -> Iterator[Array]:
+    """The orders of the numbers that the comparator looks at: first with -0 as 0 and all NaN alike, then by their bits."""
+    (used,) = parameters_used(less)
+    read = [r for k, r in enumerate(rows) if {2 * k, 2 * k + 1} & used]
+    if not read or any(is_complex(r.dtype) for r in read):
+        return
+    for values in ([_alike(r) for r in read], read):
+        for falls in (False, True):
+            yield stable_order([ordered_keys(v) for v in values], falls)
+
+
+def _alike(values: Array) -> Array:
+    if not is_float(values.dtype):
+        return values
+    with np.errstate(invalid="ignore"):
+        return np.where(values != values, values.dtype.type(np.nan), values + values.dtype.type(0))
+
+
+def _is_order(less: Computation, rows: Sequence[Array], order: Array, interpreter: Interpreter) -> bool:
+    """Whether it is the stable order by the comparator, as neighbours tell."""
+    found = [np.take_along_axis(r, order, axis=-1) for r in rows]
+    before, behind = [r[:, :-1] for r in found], [r[:, 1:] for r in found]
+    (falls,) = apply(less, [x for pair in zip(behind, before, strict=True) for x in pair], interpreter)
+    if np.any(falls):
+        return False
+    (rises,) = apply(less, [x for pair in zip(before, behind, strict=True) for x in pair], interpreter)
+    return bool(np.all(rises | (order[:, :-1] < order[:, 1:])))
+
+
+def ordered_keys(values: Array) -> Array:
+    """Integers in the total order of the values, of 32 bits where these are no wider."""
+    if not is_float(values.dtype):
+        narrow = values.dtype.itemsize < 4 or values.dtype == np.int32
+        return values if values.dtype == np.uint64 else values.astype(np.int32 if narrow else np.int64)
+    wide = values if values.dtype == np.float32 else values.astype(accumulator(values.dtype))
+    if wide.dtype == np.float32:
+        short = wide.view(np.int32)
+        return np.where(short < 0, short ^ np.int32(2**31 - 1), short)
+    bits = wide.view(np.int64)
+    return np.where(bits < 0, bits ^ np.int64(2**63 - 1), bits)
+
+
+def stable_order(keys: Sequence[Array], falls: bool = False, count: int | None = None) -> Array:
+    """The order of rows of integers, by the first of `keys`, then the next; the first `count` places, or all."""
+    turned = [np.invert(k) for k in keys] if falls else list(keys)  # which reverses integers without overflow
+    if len(turned) > 1:
+        return np.lexsort(turned[::-1], axis=-1)[..., :count]
+    (key,) = turned
+    length = key.shape[-1]
+    if key.dtype != np.int32 or length >= MAX_LENGTH:
+        return np.argsort(key, axis=-1, kind="stable")[..., :count]
+    both = (key.astype(np.int64) << 32) | np.arange(length)
+    if count is not None and count < length:
+        both = np.partition(both, count, axis=-1)[..., :count]
+    return np.sort(both, axis=-1) & 0xFFFFFFFF
+
+
+def _merged_order(less: Computation, rows: Sequence[Array], interpreter: Interpreter) -> Array:
+    """By a merge sort of all rows at once: runs of 1, 2, 4, ... are merged."""
+    count, length = rows[0].shape
+    order = np.broadcast_to(np.arange(length), (count, length)).copy()
+    width = 1
+    while width < length:
+        order = _merge_runs(less, rows, order, width, interpreter)
+        width *= 2
+    return order
+
+
+def _merge_runs(less: Computation, rows: Sequence[Array], order: Array, width: int, interpreter: Interpreter) -> Array:
+    """Merges neighbouring sorted runs: an element's new place adds its rank in the other run, found by halving."""
+    count, length = order.shape
+    at = np.arange(length)
+    run = at // width
+    other = np.minimum((run ^ 1) * width, length)
+    own_is_left = run % 2 == 0
+    low = np.zeros((count, length), np.int64)
+    high = np.broadcast_to(np.minimum(other + width, length) - other, (count, length)).copy()
+    row = np.arange(count)[:, None]
+    own = [r[row, order] for r in rows]
+    sorted_rows = own
+    while (low < high).any():
+        middle = (low + high) // 2
+        probe = np.minimum(other + middle, length - 1)
+        theirs = [r[row, probe] for r in sorted_rows]
+        # an element goes behind those of the left run that are not greater, and those of the right run that are less
+        first = [np.where(own_is_left, t, o) for t, o in zip(theirs, own, strict=True)]
+        second = [np.where(own_is_left, o, t) for t, o in zip(theirs, own, strict=True)]
+        (is_less,) = apply(less, [x for pair in zip(first, second, strict=True) for x in pair], interpreter)
+        before = np.where(own_is_left, is_less, ~is_less.astype(np.bool_))
+        open_ = low < high
+        low = np.where(open_ & before, middle + 1, low)
+        high = np.where(open_ & ~before, middle, high)
+    target = (run // 2) * 2 * width + at % width + low
+    merged = np.empty_like(order)
+    merged[row, target] = order
+    return merged
