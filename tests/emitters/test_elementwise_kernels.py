@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import indexing as ix
-from indexing.ops.element.types import ELEMENT_TYPES, ElementType
+from indexing.ops.element_types import ELEMENT_TYPES, ElementType
 from kernels import compiled
 
 COUNT = 512

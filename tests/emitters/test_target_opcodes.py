@@ -11,7 +11,7 @@ import pytest
 from indexing.emitters.ir import nodes as ir
 from indexing.emitters.ir.opcodes import OPCODES
 from indexing.emitters.targets import TARGETS, write
-from indexing.ops.element.types import ELEMENT_TYPES
+from indexing.ops.element_types import ELEMENT_TYPES
 from ir_kernels import BL_X, NUMPY, TH_X, compiled, given, held, kernel, loaded, result, run, stored
 
 INTEGERS = [f"{s}{b}" for s in "su" for b in (8, 16, 32, 64)]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import indexing as ix
-from indexing.ops.element.types import ELEMENT_TYPES
+from indexing.ops.element_types import ELEMENT_TYPES
 
 
 def run(opcode: str, arrays: list[np.ndarray], result: str, attributes: str = "") -> np.ndarray:

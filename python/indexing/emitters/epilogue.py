@@ -16,7 +16,7 @@ from indexing.partitioner import Epilogue, partition
 if TYPE_CHECKING:
     from indexing.emitters.function_builder import FunctionBuilder
     from indexing.hlo import Computation, Instruction
-    from indexing.ops.element.context import Index
+    from indexing.ops.element_context import Index
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,9 +17,9 @@ from indexing.emitters.statement_builder import StatementBuilder, is_narrow
 from indexing.emitters.types import compute_type, storage_type
 from indexing.errors import UnsupportedOp
 from indexing.indexing_analysis.instructions import output_to_input
-from indexing.ops.element.context import Value
 from indexing.ops.element.moves import zero
-from indexing.ops.element.types import element_type
+from indexing.ops.element_context import Value
+from indexing.ops.element_types import element_type
 from indexing.ops.op import Indexing, leaves
 from indexing.ops.registry import traits_of
 from indexing.ops.tuples import array_source

@@ -20,7 +20,7 @@ from indexing.emitters.targets import TARGETS, write
 from indexing.emitters.types import storage_bytes
 from indexing.errors import CompileError
 from indexing.lazy import np
-from indexing.ops.element.types import element_type
+from indexing.ops.element_types import element_type
 
 if TYPE_CHECKING:
     from indexing import IndexingMap

@@ -21,7 +21,7 @@ from indexing.emitters.ir.nodes import (
 from indexing.emitters.names import identifier, sanitized
 from indexing.emitters.types import compute_type
 from indexing.lazy import np
-from indexing.ops.element.context import Value
+from indexing.ops.element_context import Value
 from indexing.ops.op import leaves
 from indexing.partitioner import has_one_index
 from indexing.work import predicted_work

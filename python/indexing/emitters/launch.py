@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from indexing.emitters.hero import Output
     from indexing.emitters.kernel_builder import Dim3, KernelBuilder
     from indexing.hlo import Instruction, Shape
-    from indexing.ops.element.context import Index, Value
+    from indexing.ops.element_context import Index, Value
     from indexing.ops.op import OperandIndexing
 
 THREAD_IDS = ("th_x", "th_y", "th_z", "bl_x", "bl_y", "bl_z")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from indexing._core import SymbolicExpr
     from indexing.emitters.function_builder import FunctionBuilder
     from indexing.emitters.kernel_builder import Dim3
-    from indexing.ops.element.context import Index
+    from indexing.ops.element_context import Index
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,8 +27,8 @@ from indexing.emitters.ir.nodes import (
 )
 from indexing.emitters.scope import MAX_TREE, IndexScope
 from indexing.emitters.types import compute_type
-from indexing.ops.element.context import Mapped, Value
-from indexing.ops.element.types import element_type
+from indexing.ops.element_context import Mapped, Value
+from indexing.ops.element_types import element_type
 
 if TYPE_CHECKING:
     from indexing.emitters.ir.nodes import Value as Node

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from indexing.ops.element.types import element_type
+from indexing.ops.element_types import element_type
 
 
 def compute_type(name: str) -> str:

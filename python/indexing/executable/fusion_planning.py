@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from indexing.executable.graph import Graph, Node, Ref, Tree, tree_refs
-from indexing.executable.row_groups import row_groups
+from indexing.executable.row_groups import find_row_groups
 from indexing.hlo.layout import linearize, major_to_minor, physical_sizes
 from indexing.indexing_analysis.access import Access, AccessComposer
 from indexing.indexing_analysis.instructions import output_to_input
@@ -162,7 +162,7 @@ class _FusionPlanner:
 
     def run(self) -> list[PlannedFusion]:
         found: list[PlannedFusion] = []
-        groups = {g.root: g for g in row_groups(self.graph, self.support.instruction, self.free)}
+        groups = {g.root: g for g in find_row_groups(self.graph, self.support.instruction, self.free)}
         for node in reversed(self.graph.nodes):
             if not self._is_live(node) or not self.support.instruction(node.instruction):
                 continue

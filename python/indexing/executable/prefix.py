@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from indexing.hlo import parse
 from indexing.hlo.layout import major_to_minor
 from indexing.hlo.window import WindowDim
-from indexing.ops.element.types import element_type
+from indexing.ops.element_types import element_type
 from indexing.ops.reducer_ops import neutral_element
 from indexing.ops.registry import traits_of
 from indexing.ops.window import REDUCE_WINDOW

@@ -16,7 +16,7 @@ from indexing.emitters.heroes.dot import MIN_COLUMNS, MIN_CONTRACTED, Product, p
 from indexing.hlo import parse
 from indexing.hlo.layout import major_to_minor
 from indexing.ops.dot import DOT
-from indexing.ops.element.types import element_type
+from indexing.ops.element_types import element_type
 from indexing.ops.registry import traits_of
 
 if TYPE_CHECKING:

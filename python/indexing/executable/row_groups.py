@@ -40,7 +40,7 @@ class RowGroup:
     nodes: set[Node]
 
 
-def row_groups(graph: Graph, supports: Callable[[Instruction], bool], free: Collection[Node]) -> list[RowGroup]:
+def find_row_groups(graph: Graph, supports: Callable[[Instruction], bool], free: Collection[Node]) -> list[RowGroup]:
     """The groups of a graph, users before their operands; `free` nodes are computed wherever they are read."""
     return _Search(graph, supports, free).run()
 

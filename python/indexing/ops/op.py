@@ -17,7 +17,7 @@ from indexing.lazy import np
 
 if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction, Shape
-    from indexing.ops.element.context import ElementContext, Index, Value
+    from indexing.ops.element_context import ElementContext, Index, Value
 
 Exactness: TypeAlias = Literal["exact", "over-approximate", "unknown"]
 Bounds: TypeAlias = tuple[int, int]

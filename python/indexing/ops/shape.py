@@ -11,7 +11,7 @@ from indexing.errors import IndexingError
 from indexing.hlo.layout import bit_width, bitcast_map, major_to_minor, physical_sizes, reshape_results
 from indexing.lazy import np
 from indexing.ops.element.moves import bitcast, move
-from indexing.ops.element.types import element_type
+from indexing.ops.element_types import element_type
 from indexing.ops.elementwise.bitcast_convert import resized
 from indexing.ops.op import (
     Array,

@@ -16,7 +16,7 @@ from indexing.analysis.device import H100, Device
 from indexing.analysis.memory.banks import BankAccess
 from indexing.analysis.memory.distinct_elements import Utilization, utilization
 from indexing.analysis.memory.global_memory import Access, Coalescing, coalescing
-from indexing.analysis.report.reasons import Subject, reasons
+from indexing.analysis.report.reasons import Subject, reasons_for
 from indexing.errors import IndexingError
 from indexing.hlo.layout import bit_width
 from indexing.indexing_analysis.instructions import output_to_input
@@ -113,7 +113,7 @@ def explained(row: Row, part: Instruction, shape: Shape, accesses: Sequence[Acce
     """The row with a sentence of why, and one of what would mend it, where it moves more than it must."""
     if not row.excess or not shape.is_array:
         return row
-    why, remedy = reasons(Subject(part, operand, shape, row.array), accesses, row.uses / max(row.distinct, 1))
+    why, remedy = reasons_for(Subject(part, operand, shape, row.array), accesses, row.uses / max(row.distinct, 1))
     return replace(row, why=why, remedy=remedy)
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from indexing.analysis.memory.global_memory import Access
     from indexing.hlo import Instruction, Shape
 
-__all__ = ["Step", "Subject", "lane_step", "reasons"]
+__all__ = ["Step", "Subject", "lane_step", "reasons_for"]
 
 READ_AGAIN = 1.5  # times an element is read, from which on that is worth a sentence
 CACHED = 1 << 20  # bytes that any cache of a whole device holds
@@ -43,7 +43,7 @@ class Step:
     dimensions: tuple[int, ...]
 
 
-def reasons(subject: Subject, accesses: Sequence[Access], reuse: float) -> tuple[str, str]:
+def reasons_for(subject: Subject, accesses: Sequence[Access], reuse: float) -> tuple[str, str]:
     """Why the accesses move more than they must, and what would mend it; empty where nothing is known of them."""
     slow = [a for a in accesses if not a.coalesced]
     if slow:

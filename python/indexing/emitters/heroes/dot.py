@@ -20,10 +20,10 @@ from indexing.emitters.launch import assembled, check_knob, each, entry_builder,
 from indexing.errors import IndexingError
 from indexing.hlo.layout import delinearize, major_to_minor
 from indexing.ops.dot import DOT
-from indexing.ops.element.context import Value
 from indexing.ops.element.loops import multiply_add
 from indexing.ops.element.moves import zero
-from indexing.ops.element.types import element_type
+from indexing.ops.element_context import Value
+from indexing.ops.element_types import element_type
 from indexing.ops.registry import traits_of
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from indexing.emitters.ir.nodes import Kernel
     from indexing.emitters.kernel_builder import Dim3
     from indexing.hlo import Computation, Instruction
-    from indexing.ops.element.context import Index
+    from indexing.ops.element_context import Index
 
 NAME = DOT.opcode
 MIN_COLUMNS = 16

@@ -26,7 +26,7 @@ from indexing.emitters.types import storage_bytes
 from indexing.errors import IndexingError
 from indexing.hlo.layout import major_to_minor
 from indexing.indexing_analysis.instructions import input_to_output
-from indexing.ops.element.context import Index, Value
+from indexing.ops.element_context import Index, Value
 from indexing.ops.reducer_ops import SECOND, reducer_opcode
 from indexing.ops.registry import traits_of
 from indexing.ops.scatter import SCATTER

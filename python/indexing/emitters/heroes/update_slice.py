@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from indexing.emitters.function_builder import FunctionBuilder
     from indexing.emitters.ir.nodes import Kernel
     from indexing.hlo import Computation, Instruction
-    from indexing.ops.element.context import Index
+    from indexing.ops.element_context import Index
 
 NAME = DYNAMIC_UPDATE_SLICE.opcode
 MAX_LANES = 8

@@ -12,7 +12,7 @@ from indexing.emitters.ir.nodes import Buffer, Function, IndexVariable, Kernel, 
 from indexing.emitters.ir.scanner import Line, Lines
 from indexing.emitters.ir.statement_reader import INDENT, Body
 from indexing.emitters.ir.text import IDS
-from indexing.ops.element.types import ELEMENT_TYPES
+from indexing.ops.element_types import ELEMENT_TYPES
 
 SPACES = ("global", "shared", "local", "constant")
 ROLES = ("input", "output", "scratch")

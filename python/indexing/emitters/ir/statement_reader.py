@@ -30,7 +30,7 @@ from indexing.emitters.ir.nodes import (
 from indexing.emitters.ir.scanner import OPERATORS, Line, Lines
 from indexing.emitters.ir.value_reader import read_place, read_value
 from indexing.errors import IndexingError
-from indexing.ops.element.types import ELEMENT_TYPES
+from indexing.ops.element_types import ELEMENT_TYPES
 
 if TYPE_CHECKING:
     from indexing.emitters.ir.nodes import Value

@@ -11,7 +11,7 @@ from indexing.emitters.ir import nodes as ir
 from indexing.emitters.targets.c_index import ATOM
 from indexing.emitters.types import storage_type
 from indexing.errors import CompileError
-from indexing.ops.element.types import element_type
+from indexing.ops.element_types import element_type
 
 if TYPE_CHECKING:
     from indexing.emitters.targets.c_body import BodyWriter

@@ -17,7 +17,7 @@ from indexing.emitters.targets.target import Parameter, Target
 from indexing.emitters.types import storage_type
 from indexing.errors import CompileError
 from indexing.lazy import np
-from indexing.ops.element.types import element_type
+from indexing.ops.element_types import element_type
 
 TABLE_COLUMNS = 16
 

@@ -11,7 +11,7 @@ from indexing.emitters.ir.opcodes import OPCODES
 from indexing.emitters.targets.c_index import ATOM, COMPARISON, CONDITIONAL, PRODUCT, SUM, IndexWriter
 from indexing.errors import CompileError
 from indexing.lazy import np
-from indexing.ops.element.types import ELEMENT_TYPES, element_type
+from indexing.ops.element_types import ELEMENT_TYPES, element_type
 
 _COMPARISONS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 _ARITHMETIC = {"add": ("+", SUM), "sub": ("-", SUM), "mul": ("*", PRODUCT), "div": ("/", PRODUCT)}

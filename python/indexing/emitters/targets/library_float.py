@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from indexing.emitters.targets.library import Definition, function
-from indexing.ops.element.types import ELEMENT_TYPES
+from indexing.ops.element_types import ELEMENT_TYPES
 from indexing.ops.elementwise.conversion import FLOAT_FORMATS
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from indexing.emitters.targets.library import Definition, function
-from indexing.ops.element.types import ELEMENT_TYPES, ElementType
+from indexing.ops.element_types import ELEMENT_TYPES, ElementType
 
 INTEGERS = ("s8", "s16", "s32", "s64", "u8", "u16", "u32", "u64")
 

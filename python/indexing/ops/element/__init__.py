@@ -1,1 +1,1 @@
-"""Element code: how a kernel computes one element of an op."""
+"""Element code of ops that move, index and loop: how a kernel computes one of their elements."""

@@ -13,7 +13,7 @@ from indexing.ops.element.moves import zero
 if TYPE_CHECKING:
     from indexing._core import SymbolicExpr
     from indexing.hlo import Instruction
-    from indexing.ops.element.context import ElementContext, Index, Value
+    from indexing.ops.element_context import ElementContext, Index, Value
 
 
 def dynamic_slice(ctx: ElementContext, instruction: Instruction, output: int, index: Index) -> Value:

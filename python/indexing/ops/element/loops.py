@@ -10,14 +10,14 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from indexing.ops.element.moves import zero
-from indexing.ops.element.types import ElementType, element_type
+from indexing.ops.element_types import ElementType, element_type
 from indexing.ops.elementwise.builders import narrow_integer
 from indexing.ops.elementwise.conversion import convert_code
 
 if TYPE_CHECKING:
     from indexing._core import SymbolicExpr
     from indexing.hlo import Instruction
-    from indexing.ops.element.context import ElementContext, Index, Value
+    from indexing.ops.element_context import ElementContext, Index, Value
 
 BLOCK = 256
 LONG = 1024  # a dimension longer than this is reduced block by block

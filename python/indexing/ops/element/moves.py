@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from indexing.errors import UnsupportedOp
 from indexing.hlo.layout import bit_width, linearize, major_to_minor
-from indexing.ops.element.types import ElementType, element_type
+from indexing.ops.element_types import ElementType, element_type
 from indexing.ops.elementwise.bitcast_convert import bits_of, from_bits, joined_bits, part_of_bits
 from indexing.ops.elementwise.conversion import convert_code
 
 if TYPE_CHECKING:
     from indexing.hlo import Instruction
-    from indexing.ops.element.context import ElementContext, Index, Value
+    from indexing.ops.element_context import ElementContext, Index, Value
 
 
 def move(ctx: ElementContext, instruction: Instruction, output: int, index: Index) -> Value:

@@ -9,12 +9,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from indexing.lazy import np
-from indexing.ops.elementwise.builders import Code, computed, elementwise, kind_of, refuse
+from indexing.ops.elementwise.builders import Code, computed, elementwise_op, kind_of, refuse
 from indexing.ops.op import Array, Op, broadcast_sizes
 
 if TYPE_CHECKING:
     from indexing.hlo import Instruction
-    from indexing.ops.element.context import ElementContext, Value
+    from indexing.ops.element_context import ElementContext, Value
 
 
 def _code(opcode: str, operation: str, predicates: str = "", complex_numbers: bool = True) -> Code:
@@ -177,10 +177,10 @@ def _sign(instruction: Instruction, a: Array) -> Array:
 
 
 OPS: tuple[Op, ...] = (
-    elementwise("abs", "out[i] = |in[i]|", _abs, _abs_code, rounds="exact"),
-    elementwise("add", "out[i] = a[i] + b[i]", _add, _code("add", "add", "or"), integers="own"),
-    elementwise("divide", "out[i] = a[i] / b[i]; integers truncate", _divide, _code("divide", "div")),
-    elementwise(
+    elementwise_op("abs", "out[i] = |in[i]|", _abs, _abs_code, rounds="exact"),
+    elementwise_op("add", "out[i] = a[i] + b[i]", _add, _code("add", "add", "or"), integers="own"),
+    elementwise_op("divide", "out[i] = a[i] / b[i]; integers truncate", _divide, _code("divide", "div")),
+    elementwise_op(
         "maximum",
         "out[i] = max(a[i], b[i]); NaN wins",
         _maximum,
@@ -188,7 +188,7 @@ OPS: tuple[Op, ...] = (
         rounds="exact",
         integers="own",
     ),
-    elementwise(
+    elementwise_op(
         "minimum",
         "out[i] = min(a[i], b[i]); NaN wins",
         _minimum,
@@ -196,15 +196,15 @@ OPS: tuple[Op, ...] = (
         rounds="exact",
         integers="own",
     ),
-    elementwise("multiply", "out[i] = a[i] * b[i]", _multiply, _code("multiply", "mul", "and"), integers="own"),
-    elementwise("negate", "out[i] = -in[i]", _negate, _negate_code, rounds="exact", integers="own"),
-    elementwise("power", "out[i] = a[i] ** b[i]", _power, _code("power", "pow"), takes_long=True),
-    elementwise(
+    elementwise_op("multiply", "out[i] = a[i] * b[i]", _multiply, _code("multiply", "mul", "and"), integers="own"),
+    elementwise_op("negate", "out[i] = -in[i]", _negate, _negate_code, rounds="exact", integers="own"),
+    elementwise_op("power", "out[i] = a[i] ** b[i]", _power, _code("power", "pow"), takes_long=True),
+    elementwise_op(
         "remainder",
         "out[i] = a[i] - b[i] * trunc(a[i] / b[i])",
         _remainder,
         _code("remainder", "rem", complex_numbers=False),
     ),
-    elementwise("sign", "out[i] = sign(in[i]); of a complex number in[i] / |in[i]|", _sign, _sign_code),
-    elementwise("subtract", "out[i] = a[i] - b[i]", _subtract, _code("subtract", "sub", "xor"), integers="own"),
+    elementwise_op("sign", "out[i] = sign(in[i]); of a complex number in[i] / |in[i]|", _sign, _sign_code),
+    elementwise_op("subtract", "out[i] = a[i] - b[i]", _subtract, _code("subtract", "sub", "xor"), integers="own"),
 )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from indexing.errors import UnsupportedOp
 from indexing.lazy import np
-from indexing.ops.element.types import ElementType, element_type
+from indexing.ops.element_types import ElementType, element_type
 from indexing.ops.elementwise.builders import narrow_integer
 from indexing.ops.op import (
     Array,
@@ -27,7 +27,7 @@ from indexing.ops.op import (
 if TYPE_CHECKING:
     from indexing._core import SymbolicExpr
     from indexing.hlo import Instruction
-    from indexing.ops.element.context import ElementContext, Index, Value
+    from indexing.ops.element_context import ElementContext, Index, Value
 
 
 def _width(kind: ElementType) -> int:

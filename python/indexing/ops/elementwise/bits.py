@@ -9,13 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from indexing.lazy import np
-from indexing.ops.element.types import ElementType, element_type
-from indexing.ops.elementwise.builders import Code, computed, elementwise, kind_of, narrow_integer, refuse
+from indexing.ops.element_types import ElementType, element_type
+from indexing.ops.elementwise.builders import Code, computed, elementwise_op, kind_of, narrow_integer, refuse
 from indexing.ops.op import Array, Op
 
 if TYPE_CHECKING:
     from indexing.hlo import Instruction
-    from indexing.ops.element.context import ElementContext, Value
+    from indexing.ops.element_context import ElementContext, Value
 
 
 def _logical(operation: str) -> Code:
@@ -152,26 +152,26 @@ def _clz(instruction: Instruction, a: Array) -> Array:
 
 
 OPS: tuple[Op, ...] = (
-    elementwise("and", "out[i] = a[i] & b[i]", _and, _logical("and"), rounds="exact", integers="own"),
-    elementwise("count-leading-zeros", "out[i] = zeros above the highest set bit of in[i]", _clz, _clz_code),
-    elementwise("not", "out[i] = ~in[i]", _not, _not_code, rounds="exact", integers="own"),
-    elementwise("or", "out[i] = a[i] | b[i]", _or, _logical("or"), rounds="exact", integers="own"),
-    elementwise("popcnt", "out[i] = set bits of in[i]", _popcnt, _popcnt_code),
-    elementwise(
+    elementwise_op("and", "out[i] = a[i] & b[i]", _and, _logical("and"), rounds="exact", integers="own"),
+    elementwise_op("count-leading-zeros", "out[i] = zeros above the highest set bit of in[i]", _clz, _clz_code),
+    elementwise_op("not", "out[i] = ~in[i]", _not, _not_code, rounds="exact", integers="own"),
+    elementwise_op("or", "out[i] = a[i] | b[i]", _or, _logical("or"), rounds="exact", integers="own"),
+    elementwise_op("popcnt", "out[i] = set bits of in[i]", _popcnt, _popcnt_code),
+    elementwise_op(
         "shift-left", "out[i] = a[i] << b[i], 0 beyond the width", _shift_left, _shift_left_code, integers="own"
     ),
-    elementwise(
+    elementwise_op(
         "shift-right-arithmetic",
         "out[i] = a[i] >> b[i] with copies of the sign",
         _shift_right_arithmetic,
         _shift_right_arithmetic_code,
     ),
-    elementwise(
+    elementwise_op(
         "shift-right-logical",
         "out[i] = a[i] >> b[i] with zeros, 0 beyond the width",
         _shift_right_logical,
         _shift_right_logical_code,
         integers="own",
     ),
-    elementwise("xor", "out[i] = a[i] ^ b[i]", _xor, _logical("xor"), rounds="exact", integers="own"),
+    elementwise_op("xor", "out[i] = a[i] ^ b[i]", _xor, _logical("xor"), rounds="exact", integers="own"),
 )

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, TypeAlias
 from indexing.errors import UnsupportedOp
 from indexing.lazy import np
 from indexing.ops.bounded import check_same_sizes
-from indexing.ops.element.types import ElementType, element_type
+from indexing.ops.element_types import ElementType, element_type
 from indexing.ops.op import Array, HloValue, Indexing, Op, broadcast_sizes, identity, only_array, scalar
 
 if TYPE_CHECKING:
     from indexing.hlo import Instruction
-    from indexing.ops.element.context import ElementContext, Index, Value
+    from indexing.ops.element_context import ElementContext, Index, Value
 
 Code: TypeAlias = "Callable[[ElementContext, Instruction, tuple[Value, ...]], Value]"
 ArrayFunction: TypeAlias = "Callable[..., Array]"
@@ -119,7 +119,7 @@ def run_elementwise(
     return np.ascontiguousarray(np.broadcast_to(out, shape)) if out.shape != shape else out
 
 
-def elementwise(
+def elementwise_op(
     opcode: str,
     formula: str,
     function: ArrayFunction,

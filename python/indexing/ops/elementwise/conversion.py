@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 from indexing.errors import UnsupportedOp
 from indexing.lazy import np
-from indexing.ops.element.types import ElementType, element_type
-from indexing.ops.elementwise.builders import elementwise, kind_of, narrow_integer, refuse
+from indexing.ops.element_types import ElementType, element_type
+from indexing.ops.elementwise.builders import elementwise_op, kind_of, narrow_integer, refuse
 from indexing.ops.op import Array, Op
 
 if TYPE_CHECKING:
     from indexing.hlo import Instruction
-    from indexing.ops.element.context import ElementContext, Value
+    from indexing.ops.element_context import ElementContext, Value
 
 FLOAT_FORMATS = {"f16": (5, 10), "bf16": (8, 7), "f32": (8, 23), "f64": (11, 52)}  # bits of exponent and mantissa
 
@@ -160,15 +160,15 @@ def _stochastic(instruction: Instruction, a: Array, random: Array) -> Array:
 __all__ = ["FLOAT_FORMATS", "OPS", "convert_array", "convert_code", "saturated"]
 
 OPS: tuple[Op, ...] = (
-    elementwise("convert", "out[i] = in[i] as another type; floats saturate to integers", _convert, _convert_code),
-    elementwise(
+    elementwise_op("convert", "out[i] = in[i] as another type; floats saturate to integers", _convert, _convert_code),
+    elementwise_op(
         "reduce-precision",
         "out[i] = in[i] rounded to fewer exponent and mantissa bits",
         _reduce_precision,
         _reduce_precision_code,
         rounds="exact",
     ),
-    elementwise(
+    elementwise_op(
         "stochastic-convert",
         "out[i] = trunc(in[i]), one further from 0 when random[i] / 2**bits is below the fraction",
         _stochastic,

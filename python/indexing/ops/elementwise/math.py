@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 from indexing.lazy import np
 from indexing.ops.elementwise.arithmetic import complex_quotient
-from indexing.ops.elementwise.builders import Code, elementwise, kind_of, refuse
+from indexing.ops.elementwise.builders import Code, elementwise_op, kind_of, refuse
 from indexing.ops.op import Array, Op
 
 if TYPE_CHECKING:
     from indexing.hlo import Instruction
-    from indexing.ops.element.context import ElementContext, Value
+    from indexing.ops.element_context import ElementContext, Value
 
 COMPLEX_FUNCTIONS = frozenset(  # those that are defined on c64 and c128
     [
@@ -114,7 +114,7 @@ def _function(
     *,
     takes_long: bool = False,
 ) -> Op:
-    return elementwise(opcode, formula, _wide(function), _call(opcode, name), rounds=rounds, takes_long=takes_long)
+    return elementwise_op(opcode, formula, _wide(function), _call(opcode, name), rounds=rounds, takes_long=takes_long)
 
 
 OPS: tuple[Op, ...] = (

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 from indexing.errors import UnsupportedOp
 from indexing.lazy import np
-from indexing.ops.element.types import ElementType, element_type
+from indexing.ops.element_types import ElementType, element_type
 from indexing.ops.elementwise.arithmetic import larger, smaller
-from indexing.ops.elementwise.builders import elementwise, kind_of, refuse
+from indexing.ops.elementwise.builders import elementwise_op, kind_of, refuse
 from indexing.ops.op import Array, Op, broadcast_sizes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from indexing.hlo import Instruction
-    from indexing.ops.element.context import ElementContext, Value
+    from indexing.ops.element_context import ElementContext, Value
 
 _OPERATORS = {"EQ": "==", "NE": "!=", "LT": "<", "LE": "<=", "GT": ">", "GE": ">="}
 _FUNCTIONS = {
@@ -133,13 +133,17 @@ def _is_finite(instruction: Instruction, a: Array) -> Array:
 
 
 OPS: tuple[Op, ...] = (
-    elementwise(
+    elementwise_op(
         "clamp", "out[i] = min(high[i], max(low[i], x[i]))", _clamp, _clamp_code, rounds="exact", integers="own"
     ),
-    elementwise("compare", "out[i] = a[i] <direction> b[i]", _compare, _compare_code, rounds="exact", integers="own"),
-    elementwise("complex", "out[i] = re[i] + im[i] * 1j", _complex, _complex_code, rounds="exact"),
-    elementwise("imag", "out[i] = imaginary part of in[i]", _imag, _imag_code, rounds="exact"),
-    elementwise("is-finite", "out[i] = in[i] is neither infinite nor NaN", _is_finite, _is_finite_code, rounds="exact"),
-    elementwise("real", "out[i] = real part of in[i]", _real, _real_code, rounds="exact"),
-    elementwise("select", "out[i] = pred[i] ? a[i] : b[i]", _select, _select_code, rounds="exact", integers="own"),
+    elementwise_op(
+        "compare", "out[i] = a[i] <direction> b[i]", _compare, _compare_code, rounds="exact", integers="own"
+    ),
+    elementwise_op("complex", "out[i] = re[i] + im[i] * 1j", _complex, _complex_code, rounds="exact"),
+    elementwise_op("imag", "out[i] = imaginary part of in[i]", _imag, _imag_code, rounds="exact"),
+    elementwise_op(
+        "is-finite", "out[i] = in[i] is neither infinite nor NaN", _is_finite, _is_finite_code, rounds="exact"
+    ),
+    elementwise_op("real", "out[i] = real part of in[i]", _real, _real_code, rounds="exact"),
+    elementwise_op("select", "out[i] = pred[i] ? a[i] : b[i]", _select, _select_code, rounds="exact", integers="own"),
 )

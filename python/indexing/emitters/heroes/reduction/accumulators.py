@@ -10,8 +10,8 @@ from indexing._core import constant
 from indexing.emitters.ir.nodes import Buffer, Ref, TeamReduce
 from indexing.emitters.types import compute_type
 from indexing.emitters.vectors import lanes
-from indexing.ops.element.context import Value
-from indexing.ops.element.types import element_type
+from indexing.ops.element_context import Value
+from indexing.ops.element_types import element_type
 from indexing.ops.op import leaves
 from indexing.ops.reducer_ops import neutral_element
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from indexing.emitters.epilogue import Heroes
     from indexing.emitters.function_builder import FunctionBuilder
     from indexing.hlo import Instruction
-    from indexing.ops.element.context import Index, Value
+    from indexing.ops.element_context import Index, Value
 
 SMALL = 64  # instructions
 UNROLLED = 4  # loads of a thread that are on their way at a time

@@ -15,7 +15,7 @@ from indexing.hlo.layout import delinearize, major_to_minor
 if TYPE_CHECKING:
     from indexing.emitters.kernel_builder import Dim3
     from indexing.hlo import Instruction
-    from indexing.ops.element.context import Index
+    from indexing.ops.element_context import Index
 
 OUTER, STEP, LANE = range(3)  # the range variables of a walk
 

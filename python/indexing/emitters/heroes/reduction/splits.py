@@ -15,7 +15,7 @@ from indexing.emitters.heroes.reduction.accumulators import Accumulators, Team, 
 from indexing.emitters.ir.nodes import Buffer, Constant, Fence, FetchAdd, Load, Op, Ref
 from indexing.emitters.launch import each, guarded, thread_id
 from indexing.emitters.vectors import lanes
-from indexing.ops.element.context import Value
+from indexing.ops.element_context import Value
 
 if TYPE_CHECKING:
     from indexing.emitters.function_builder import FunctionBuilder

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from indexing.emitters.heroes.rows.plan import RowsPlan
     from indexing.emitters.heroes.rows.space import RowSpace
     from indexing.hlo import Instruction
-    from indexing.ops.element.context import Index, Value
+    from indexing.ops.element_context import Index, Value
 
 WHOLLY = 1 << 10  # turns: registers have no index, so that each turn must be written out
 

@@ -12,7 +12,7 @@ from indexing.emitters.launch import Part, range_variable, thread_id
 
 if TYPE_CHECKING:
     from indexing.emitters.kernel_builder import Dim3
-    from indexing.ops.element.context import Index
+    from indexing.ops.element_context import Index
 
 Keep: TypeAlias = Literal["nothing", "shared", "registers"]
 KEEPS: tuple[Keep, ...] = ("nothing", "shared", "registers")

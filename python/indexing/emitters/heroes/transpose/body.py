@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from indexing.emitters.function_builder import FunctionBuilder
     from indexing.emitters.ir.nodes import Value as Node
     from indexing.hlo import Instruction
-    from indexing.ops.element.context import Index
+    from indexing.ops.element_context import Index
 
 
 class Body:
