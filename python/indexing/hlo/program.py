@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Final, TypeAlias, TypeVar, cast
+from typing import Final, Literal, TypeAlias, TypeVar, cast
 
 from indexing import _core
 from indexing.arguments import of_type, takes
@@ -16,6 +16,17 @@ from indexing.lazy import np
 
 __all__ = ["Computation", "Instruction", "LiteralValue", "Module", "entry_of"]
 
+#: The letters of the struct module for integers of whole bytes.
+INTEGER_FORMATS: dict[str, Literal["b", "h", "i", "q", "B", "H", "I", "Q"]] = {
+    "s8": "b",
+    "s16": "h",
+    "s32": "i",
+    "s64": "q",
+    "u8": "B",
+    "u16": "H",
+    "u32": "I",
+    "u64": "Q",
+}
 T = TypeVar("T")
 
 #: A constant's value: an array, a tuple of values, or `None` for a token.
@@ -163,6 +174,18 @@ class Instruction:
         if len(values) == 1 != shape.element_count:
             return np.broadcast_to(values[0], shape.dimensions)
         return values.reshape(shape.dimensions)
+
+    @property
+    def literal_integers(self) -> memoryview[int] | None:
+        """The elements of a constant of integers of whole bytes, in row-major order, without numpy; a single one where all are
+        equal and the literal says it once. None for other types, and where the text elides the elements.
+        """
+        kind = INTEGER_FORMATS.get(self.shape.element_type)
+        if kind is None or not self.is_constant:
+            return None
+        literal = self.module._core.literal(self._id)
+        data = literal[1] if isinstance(literal, tuple) else None
+        return None if data is None else memoryview(data).cast(kind)
 
     def ints(self, key: str) -> tuple[int, ...]:
         """The integers of an attribute such as `dimensions={0,1}` or `index_vector_dim=1`; `()` where it is absent."""

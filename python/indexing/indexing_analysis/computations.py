@@ -134,7 +134,7 @@ def instruction_inverse(instruction: Instruction, operand: int) -> Indexing:
 def _of_unknown_sizes(each: Sequence[object], shapes: Sequence[Shape]) -> Indexing:
     """For each operand (or output) an unknown map, where a size is not known, or only bounded; else empty."""
     for shape in shapes:
-        if shape.is_bounded and not shape.is_tuple:
+        if not shape.is_tuple and shape.is_bounded:
             return [[unknown(f"how much of {shape} is in use is not known before run time")] for _ in each]
     return []
 

@@ -12,8 +12,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, constant, variable
+from indexing.hlo.program import INTEGER_FORMATS
 from indexing.indexing_analysis.joint_maps import Joint, Source
-from indexing.lazy import np
 from indexing.ops.op import ThroughComputations
 from indexing.ops.registry import op_of, traits_of
 
@@ -73,7 +73,7 @@ def known_value(instruction: Instruction, index: Sequence[SymbolicExpr]) -> int 
     """Element `index` of an integer instruction, where constants and iotas alone decide it."""
     for _ in range(MAX_OPS):
         if instruction.is_constant:
-            return _element(np.asarray(instruction.literal), index)
+            return _element(instruction, index)
         if traits_of(instruction).kind == "counts":
             return _counted(instruction, index)
         op = op_of(instruction)
@@ -90,17 +90,26 @@ def known_value(instruction: Instruction, index: Sequence[SymbolicExpr]) -> int 
 
 def _counted(iota: Instruction, index: Sequence[SymbolicExpr]) -> SymbolicExpr | None:
     """The index itself, unless a narrow type wraps before the dimension ends."""
-    d, dtype = iota.integer("iota_dimension", 0), iota.shape.dtype
-    largest = np.iinfo(dtype.str).max if np.issubdtype(dtype, np.integer) else -1
-    return index[d] if iota.shape.dimensions[d] - 1 <= largest else None
-
-
-def _element(literal: np.ndarray, index: Sequence[SymbolicExpr]) -> int | None:
-    if not np.issubdtype(literal.dtype, np.integer) or literal.size == 0:
+    d, kind = iota.integer("iota_dimension", 0), iota.shape.element_type
+    if kind not in INTEGER_FORMATS:
         return None
-    if literal.size == 1 or (literal == literal.reshape(-1)[0]).all():
-        return int(literal.reshape(-1)[0])
+    bits = int(kind[1:]) - (kind[0] == "s")
+    return index[d] if iota.shape.dimensions[d] <= 1 << bits else None
+
+
+def _element(literal: Instruction, index: Sequence[SymbolicExpr]) -> int | None:
+    elements = literal.literal_integers
+    if not elements:
+        return None
+    one = elements[:1].tobytes()
+    if elements.tobytes() == one * len(elements):
+        return int(elements[0])
     if any(e.used_variables() for e in index):
         return None
-    at = tuple(int(e.evaluate([])) for e in index)
-    return int(literal[at]) if all(0 <= a < n for a, n in zip(at, literal.shape, strict=True)) else None
+    place = 0
+    for e, size in zip(index, literal.shape.dimensions, strict=True):
+        at = e.evaluate([])
+        if not 0 <= at < size:
+            return None
+        place = place * size + at
+    return int(elements[place])

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from indexing.arguments import one_of
-from indexing.hlo import Part, Program, from_jax
+from indexing.hlo import Instruction, Module, Part, Program, from_jax
 from indexing.hlo.front_ends import lower, output_names
 from indexing.hlo.subjects import parameter_names, part_of_program
-from indexing.indexing_analysis.computations import with_leaf
+from indexing.indexing_analysis.computations import Memo, instruction_indexing, instruction_inverse, with_leaf
 from indexing.indexing_analysis.instructions import input_to_output, output_to_input
 from indexing.ops.op import leaves
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from indexing.hlo import Shape
     from indexing.ops.op import Indexing, OperandIndexing
 
-__all__ = ["Array", "Direction", "ProgramMaps", "maps"]
+__all__ = ["Array", "Direction", "InstructionMaps", "ProgramMaps", "maps"]
 
 Direction = Literal["output_to_input", "input_to_output"]
 #: The array at the near side of maps, and that at the far side, by name.
@@ -33,6 +33,51 @@ class Array:
     shape: Shape
     number: int
     leaf: int
+
+
+class InstructionMaps(Mapping[Instruction, "list[Indexing]"]):
+    """The maps of each instruction of a module, found when first asked for; equal instructions (opcode, shapes, attributes,
+    called computations by content) once.
+
+    `maps[instruction]` has for each array of its shape what `output_to_input` gives; with "input_to_output" for each
+    operand what `input_to_output` gives. What is handed out is shared: copy a list before you change it.
+    """
+
+    def __init__(self, module: Module, direction: Direction) -> None:
+        """Made by `maps`."""
+        self.module = module
+        self.direction = direction
+        self._known: dict[int, list[Indexing]] = {}
+
+    def __getitem__(self, instruction: Instruction) -> list[Indexing]:
+        """The maps of an instruction. Raises KeyError for one of another module."""
+        known = self._known.get(instruction.signature)
+        if known is not None and instruction.module is self.module:
+            return known
+        if instruction.module is not self.module:
+            raise KeyError(f"{instruction.name} is no instruction of {self.module.name}")
+        memo = self.module.attached(Memo)
+        if self.direction == "output_to_input":
+            found = [instruction_indexing(instruction, k) for k in range(len(instruction.shape.leaves))]
+            shared = memo.formulas
+        else:
+            found = [instruction_inverse(instruction, k) for k in range(len(instruction.operands))]
+            shared = memo.inverses
+        if all((instruction.signature, k) in shared for k in range(len(found))):  # else runtime values name it
+            self._known[instruction.signature] = found
+        return found
+
+    def __iter__(self) -> Iterator[Instruction]:
+        """All instructions, computation by computation."""
+        return (i for c in self.module.computations.values() for i in c.instructions.values())
+
+    def __len__(self) -> int:
+        """How many instructions there are."""
+        return self.module.instruction_count
+
+    def __repr__(self) -> str:
+        """The module, and how many instructions it has."""
+        return f"<maps of the {len(self)} instructions of {self.module.name}>"
 
 
 class ProgramMaps(Mapping[Pair, "list[OperandIndexing]"]):
@@ -50,6 +95,14 @@ class ProgramMaps(Mapping[Pair, "list[OperandIndexing]"]):
         self.outputs = outputs
         self.direction = direction
         self._found: dict[int, Indexing] = {}
+        self._instructions: InstructionMaps | None = None
+
+    @property
+    def instructions(self) -> InstructionMaps:
+        """The maps of each instruction of the program's module, by itself."""
+        if self._instructions is None:
+            self._instructions = InstructionMaps(self.part.module, self.direction)
+        return self._instructions
 
     @property
     def near(self) -> tuple[Array, ...]:
@@ -132,7 +185,7 @@ def maps(
     """Which elements of each input each element of each output needs; with "input_to_output" which need it.
 
     `program` is a JAX function, followed by its arguments (arrays, or anything with a shape and a dtype), or a module
-    (its entry), a computation, or an instruction.
+    (its entry), a computation, or an instruction. `.instructions` has the maps of each instruction of its module.
     """
     one_of("output_to_input", "input_to_output")(direction, "maps: direction")
     if callable(program):

@@ -73,7 +73,7 @@ struct Parser<'a> {
     )]
     frames: Vec<Box<Frame<'a>>>,
     targets: Vec<Target<'a>>,
-    signatures: Signatures,
+    signatures: Signatures<'a>,
     frame_count: u32,
     scratch: Vec<(u8, usize)>,
     operand_shapes: Vec<ShapeId>,
@@ -292,6 +292,8 @@ impl<'a> Parser<'a> {
         let root = frame.root.unwrap_or(last as u32);
         self.name_anonymous(&mut frame)?;
         self.check_parameters(&frame, root)?;
+        let name = self.frames.is_empty().then_some(frame.name);
+        self.signatures.add_computation(&frame.instructions, &self.module.operands, root, name);
         for instruction in &mut frame.instructions {
             instruction.computation = index;
             let operands = &mut self.module.operands[instruction.operands.range()];

@@ -1,10 +1,11 @@
-//! Numbers for what an instruction is, apart from its name, its operands' identity and its annotations.
+//! Numbers for what an instruction is, apart from its name, its operands' identity and its annotations. What it calls counts
+//! by its content: computations of equal instructions in the same places are one, whatever their names.
 
 use super::hasher::Table;
 use super::lexer::Span;
 use super::parser::Target;
 use super::shape::ShapeId;
-use super::tables::Attribute;
+use super::tables::{Attribute, Instruction};
 
 /// Attributes that say nothing about what is computed.
 const ANNOTATIONS: [&str; 8] = [
@@ -23,13 +24,17 @@ const LONG_LITERAL: u32 = 64;
 
 /// The different signatures met so far.
 #[derive(Default)]
-pub(super) struct Signatures {
+pub(super) struct Signatures<'a> {
     numbers: Table<Vec<u8>, u32>,
+    contents: Table<Vec<u8>, u32>,
+    /// The content of each computation that was read, and of those that have names.
+    of_computations: Vec<u32>,
+    by_name: Table<&'a str, u32>,
     key: Vec<u8>,
     unique: u32,
 }
 
-impl Signatures {
+impl<'a> Signatures<'a> {
     /// The number of an instruction, from opcode, shape, parameter number and literal, operands' shapes, attributes; and
     /// whether it is new.
     pub(super) fn intern(
@@ -64,12 +69,20 @@ impl Signatures {
         for (attribute, target) in calls {
             key.push(b'%');
             key.extend_from_slice(&attribute.to_le_bytes());
-            match target {
-                Target::Named(name, _) => key.extend_from_slice(name.as_bytes()),
-                Target::Nested(index, _) => {
+            let content = match target {
+                Target::Named(name, _) => self.by_name.get(name),
+                Target::Nested(index, _) => self.of_computations.get(*index as usize),
+            };
+            match (content, target) {
+                (Some(content), _) => {
                     key.push(b'#');
-                    key.extend_from_slice(&index.to_le_bytes());
+                    key.extend_from_slice(&content.to_le_bytes());
                 }
+                (None, Target::Named(name, _)) => {
+                    key.push(b'"'); // it stands further down in the text
+                    key.extend_from_slice(name.as_bytes());
+                }
+                (None, Target::Nested(..)) => {}
             }
         }
         if let Some(&number) = self.numbers.get(key.as_slice()) {
@@ -79,6 +92,37 @@ impl Signatures {
         self.unique += 1;
         self.numbers.insert(key.clone(), number);
         (number, true)
+    }
+
+    /// Notes what the next computation is: its instructions, whose `operands` are rows in it, and the row of its root.
+    pub(super) fn add_computation(
+        &mut self,
+        instructions: &[Instruction],
+        operands: &[u32],
+        root: u32,
+        name: Option<&'a str>,
+    ) {
+        let key = &mut self.key;
+        key.clear();
+        key.extend_from_slice(&root.to_le_bytes());
+        for i in instructions {
+            key.extend_from_slice(&i.signature.to_le_bytes()); // how many operands there are is part of it
+            for operand in &operands[i.operands.range()] {
+                key.extend_from_slice(&operand.to_le_bytes());
+            }
+        }
+        let next = self.contents.len() as u32;
+        let content = match self.contents.get(key.as_slice()) {
+            Some(known) => *known,
+            None => {
+                self.contents.insert(key.clone(), next);
+                next
+            }
+        };
+        self.of_computations.push(content);
+        if let Some(name) = name {
+            self.by_name.insert(name, content);
+        }
     }
 
     /// How many there are.
