@@ -2,7 +2,8 @@
 
 Meaning is that of HLO's elementwise ops on the type: integers wrap; division by zero gives -1 (all ones if unsigned) and the
 remainder its dividend; shifts by the width or more give 0, arithmetic ones the sign; extrema propagate NaN and order -0
-below +0; float to integer saturates, NaN gives 0; floats are IEEE's, never reordered, and contracted in `mul_add` alone.
+below +0; float to integer saturates, NaN gives 0; floats are IEEE's, never reordered, and contracted in `mul_add` alone,
+but for CUDA, where all of f32 may be contracted, and divisions and roots have errors up to 2 and 1 units in the last place.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from indexing._core import Interval, SymbolicExpr
 from indexing.emitters.ir.accesses import INT64, Accesses, Context
 from indexing.emitters.ir.nodes import Buffer, Constant, IndexValue, Kernel, Load, Op, Ref, Value, Within
 from indexing.emitters.ir.traversal import subvalues
-from indexing.errors import IndexingError
+from indexing.errors import IndexingError, Overflow
 
 
 def value_range(body: Accesses, value: Value, context: Context) -> Interval:
@@ -23,7 +23,10 @@ def value_range(body: Accesses, value: Value, context: Context) -> Interval:
             return value_range(body, *body.names[name])
         case Op(opcode, _, operands) if opcode in _KNOWN:
             parts = [value_range(body, o, context) for o in operands if o.type != "pred"]
-            found = _KNOWN[opcode](*parts)
+            try:
+                found = _KNOWN[opcode](*parts)
+            except Overflow:  # sums of 64 bits wrap
+                return whole
         case _:
             return whole
     return found if whole.lower <= found.lower and found.upper <= whole.upper else whole
