@@ -4,6 +4,7 @@
 PYTHON ?= python3
 VENV   ?= .venv
 N      ?= 1000000
+COUNT  ?= 40
 SEED   ?=
 FIRST  ?=
 CORPUS ?=
@@ -26,7 +27,7 @@ jaxlib = $(shell "$(python)" -c 'import jaxlib; print(jaxlib.__version__)')
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test rust-test python-test lint lint-rust lint-python fmt bench golden fuzz gpu ahead-of-time wheel docs clean
+.PHONY: help demo test rust-test python-test lint lint-rust lint-python fmt bench golden fuzz mutants mutants-python gpu ahead-of-time wheel docs clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -72,6 +73,11 @@ fuzz: $(VENV)/.developed ## N= random problems (SEED=, FIRST=) in Rust, N/1000 m
 	"$(python)" fuzz/kernel_mutations.py --count $(few) --seed $(seed) tests/golden/*.hlo
 	cd fuzz && "$(python)" -m modules --count $(few) --seed $(seed)
 	"$(python)" fuzz/hlo_verifier.py --count $(few) --seed $(seed) $(PROGRAMS)
+
+mutants: mutants-python ## put small faults into the code, COUNT= of them (SEED=); the tests must find 95 in 100
+
+mutants-python: $(VENV)/.developed ## the same, in the formulas of ops and the generic inverse
+	"$(python)" fuzz/python_mutants.py --count $(COUNT) --seed $(seed)
 
 bench: $(VENV)-bench/.made ## speed: the core (CORPUS= a file of maps), Python, growth, and the peers that pip installs
 	CORPUS="$(corpus)" cargo bench --quiet --locked --manifest-path benches/core/Cargo.toml

@@ -357,3 +357,14 @@ def test_arrays_without_elements(root, shapes):
     (out,) = run(root_of(text), values)
     np.testing.assert_array_equal(out, np.zeros(out.shape))
     assert_laws(text, values, [k for k, kind in enumerate(kinds) if kind == "f64"])
+
+
+@pytest.mark.parametrize(("root", "exactness"), [("add(a, b)", "exact"), ("negate(b)", "over-approximate")])
+def test_a_scatter_reads_what_it_updates_where_its_computation_does(root: str, exactness: str) -> None:
+    """Where the computation makes no use of the old element, those that are replaced are not read."""
+    text = f"""f {{ a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT r = f32[] {root} }}
+    ENTRY e {{ p = f32[8] parameter(0)\n i = s32[3,1] parameter(1)\n u = f32[3] parameter(2)
+      ROOT s = f32[8] scatter(p, i, u), update_window_dims={{}}, inserted_window_dims={{0}},
+        scatter_dims_to_operand_dims={{0}}, index_vector_dim=1, to_apply=f }}"""
+    (old,) = ix.output_to_input(root_of(text))[0]
+    assert (old.exactness, old.map) == (exactness, ix.IndexingMap.identity([8]))

@@ -1,0 +1,109 @@
+"""The generic inverse names the same pairs as the map it turns around, and knows which sums it can take apart.
+
+Pairs are enumerated from the maps' definition: every point of the domain, with its result.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+
+import pytest
+
+import indexing as ix
+from indexing.indexing_analysis.access import Access, AccessComposer
+from indexing.indexing_analysis.generic_inverse import inverted, linear_form
+from indexing.ops.op import OperandIndexing, unknown
+
+
+def pairs(m: ix.IndexingMap) -> set[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """All (dimensions, results) of a map without runtime variables."""
+    if m.is_known_empty:
+        return set()
+    dims = len(m.dims)
+    boxes = [range(v.interval.lower, v.interval.upper + 1) for v in (*m.dims, *m.ranges)]
+    points = (p for p in itertools.product(*boxes) if m.contains(p[:dims], p[dims:]))
+    return {(p[:dims], tuple(m.evaluate(list(p[:dims]), list(p[dims:])))) for p in points}
+
+
+def assert_turned_around(text: str, sizes: tuple[int, ...]) -> ix.IndexingMap:
+    m = ix.IndexingMap.parse(text)
+    inside = {(a, b) for a, b in pairs(m) if all(0 <= x < n for x, n in zip(b, sizes, strict=True))}
+    found = inverted(OperandIndexing(m), sizes)
+    assert found.exactness == "exact"
+    assert pairs(found.map) == {(b, a) for a, b in inside}, text
+    return found.map
+
+
+SUMS = [
+    ("(d0, d1) -> (d0 * 4 + d1), domain: d0 in [0, 2], d1 in [0, 3]", 12, 0),
+    ("(d0, d1) -> (d0 * 4 + d1), domain: d0 in [0, 2], d1 in [0, 4]", 13, 1),  # 4 is 1 * 4 + 0 and 0 * 4 + 4
+    ("(d0, d1) -> (d0 * 4 - d1 + 3), domain: d0 in [0, 2], d1 in [0, 3]", 12, 0),
+    ("(d0, d1) -> (d0 * -4 + d1 + 8), domain: d0 in [0, 2], d1 in [0, 3]", 12, 0),
+    ("(d0, d1) -> (d0 * -4 - d1 + 11), domain: d0 in [0, 2], d1 in [0, 3]", 12, 0),
+    ("(d0, d1) -> (d0 * -4 - d1 + 12), domain: d0 in [0, 2], d1 in [0, 4]", 13, 1),
+    ("(d0, d1) -> (d0 * 5 + d1 * 2), domain: d0 in [0, 2], d1 in [0, 2]", 15, 0),
+    ("(d0, d1) -> (d0 * 5 + d1 * 2 + 3), domain: d0 in [1, 3], d1 in [-1, 1]", 24, 0),
+    ("(d0, d1) -> (d0 * 4 + d1), domain: d0 in [0, 2], d1 in [-1, 2]", 12, 0),
+    ("(d0)[s0] -> (d0 * -3 + s0 + 9), domain: d0 in [0, 3], s0 in [0, 2]", 12, 0),
+    ("(d0)[s0] -> (d0 * 2 + s0), domain: d0 in [0, 3], s0 in [0, 2]", 9, 1),
+    ("(d0) -> (d0 * -3 + 7), domain: d0 in [0, 2]", 8, 0),
+    ("(d0) -> (-d0 + 5), domain: d0 in [0, 5]", 6, 0),
+]
+
+
+@pytest.mark.parametrize(("text", "size", "unsolved"), SUMS)
+def test_sums_are_taken_apart_where_their_terms_can_be_told(text: str, size: int, unsolved: int) -> None:
+    found = assert_turned_around(text, (size,))
+    assert len(found.ranges) == unsolved
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_random_linear_maps_are_turned_around(seed: int) -> None:
+    rng = random.Random(seed)
+    count = rng.randint(1, 3)
+    bounds = [(low, low + rng.randint(0, 3)) for low in (rng.randint(-2, 2) for _ in range(count))]
+    symbols = rng.randint(0, 1)
+    names = [f"d{k}" for k in range(count)] + [f"s{k}" for k in range(symbols)]
+    bounds += [(0, rng.randint(0, 2))] * symbols
+    results = []
+    for _ in range(rng.randint(1, 2)):
+        terms = [f"{n} * {rng.choice([-7, -4, -2, -1, 1, 2, 3, 4, 6])}" for n in names if rng.random() < 0.8]
+        results.append(" + ".join([*terms, str(rng.randint(0, 9))]))
+    domain = ", ".join(f"{n} in [{a}, {b}]" for n, (a, b) in zip(names, bounds, strict=True))
+    brackets = f"[{', '.join(names[count:])}]" if symbols else ""
+    text = f"({', '.join(names[:count])}){brackets} -> ({', '.join(results)}), domain: {domain}"
+    assert_turned_around(text, tuple(rng.randint(4, 14) for _ in results))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("d0 * -3 + d1 + 7", ({0: -3, 1: 1}, 7)),
+        ("d0 floordiv 2", None),
+        ("d0 mod 2 + d1", None),
+        ("d1 * 2", ({1: 2}, 0)),
+    ],
+)
+def test_linear_forms(text: str, expected: object) -> None:
+    assert linear_form(ix.SymbolicExpr.parse(text, num_dims=2), 2) == expected
+
+
+def test_what_is_unknown_is_read_apart_by_user_and_position() -> None:
+    """Two operands of one user may be read at different indices, although neither index is known."""
+    composer, access = AccessComposer(), Access.of_all((4,))
+    first = composer.through(access, unknown("of values"), "user", 0, (8,))
+    again = composer.through(access, unknown("of values"), "user", 0, (8,))
+    second = composer.through(access, unknown("of values"), "user", 1, (8,))
+    other = composer.through(access, unknown("of values"), "another", 0, (8,))
+    assert first == again and len({first, second, other}) == 3
+    assert not first.is_known and first.reads == 8
+
+
+def test_an_access_in_a_loop_is_another_one_a_user() -> None:
+    composer, access = AccessComposer(), Access.of_all((4,))
+    loop = OperandIndexing(ix.IndexingMap.parse("(d0)[s0] -> (s0), domain: d0 in [0, 3], s0 in [0, 7]"))
+    one, other = (composer.through(access, loop, user, 0, (8,)) for user in ("one", "other"))
+    assert one != other and one.reads == 32 and one.evaluations(4) == 32 and one.evaluations(2) == 16
+    straight = OperandIndexing(ix.IndexingMap.parse("(d0) -> (d0 + 1), domain: d0 in [0, 3]"))
+    assert composer.through(access, straight, "one", 0, (8,)) == composer.through(access, straight, "other", 1, (8,))

@@ -1,0 +1,35 @@
+"""The faults that are put into formulas: those that tests once missed are among them, and are found."""
+
+import ast
+
+import pytest
+
+import python_mutants as mutants
+
+KNOWN = (
+    "high - low >= abs(coefficients[v]) -> high - low > abs(coefficients[v])",
+    "value if c > 0 else -value -> -value if c > 0 else value",
+    "-value -> value",
+)
+
+
+@pytest.mark.parametrize("module", mutants.MODULES)
+def test_every_mutant_is_another_program(module: str) -> None:
+    found = list(mutants.mutants(module))
+    assert len({m.change for m in found}) > 1
+    source = ast.unparse(ast.parse((mutants.PACKAGE / module).read_text()))
+    for mutant in found[:: max(len(found) // 8, 1)]:
+        changed = mutants.source_of(mutant)
+        assert changed != source
+        compile(changed, module, "exec")
+
+
+@pytest.mark.parametrize("change", KNOWN)
+def test_faults_of_the_inverse_are_found(change: str) -> None:
+    found = mutants.mutants("indexing_analysis/generic_inverse.py")
+    (mutant,) = [m for m in found if m.change.partition(": ")[2] == change]
+    assert mutants.is_found(mutant)
+
+
+def test_a_program_without_a_fault_passes() -> None:
+    assert not mutants.fails(str(mutants.PACKAGE.parent), ["tests/indexing_analysis/test_generic_inverse.py"])
