@@ -306,7 +306,7 @@ class _Partitioner:
             access = replace(access, leaf=0)  # its arrays are computed together
         if operand in self.drafts[owner].injected:
             own = IndexingMap.identity(_first_leaf(operand.shape).dimensions)
-            if access.map == own and not access.context:
+            if access.map in (own, own.simplify()) and not access.context:
                 return  # an argument of the epilogue; elsewhere than at its own index the hero is computed again
         self.accesses.setdefault(operand, {})[owner, access] = None
 

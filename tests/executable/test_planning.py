@@ -189,6 +189,17 @@ def test_the_index_of_a_row_is_computed_where_the_row_is_gathered() -> None:
         np.testing.assert_array_equal(executable(table, index.astype(np.int32)), table[index])
 
 
+@pytest.mark.parametrize("rows", [1, 3])
+def test_a_hero_whose_epilogue_reads_it_back_through_a_reshape_counts_once(rows: int) -> None:
+    """Where a dimension has one element, 0 is its own index: 64 elements a row, their negatives, and a sum."""
+    text = f"""ENTRY e {{ a = f32[{rows},1,32] parameter(0) b = f32[{rows},64] parameter(1)
+      c = f32[{rows},2,32] concatenate(a, a), dimensions={{1}} r = f32[{rows},64] reshape(c)
+      n = f32[{rows},64] negate(r) ROOT s = f32[{rows},64] add(n, b) }}"""
+    (planned,) = planned_kernels(ix.hlo.parse(text))
+    assert planned.kernel.emitter == "concatenate"
+    assert planned.kernel.work == 3 * 64 * rows
+
+
 @pytest.mark.parametrize(("text", "wanted"), PLANS.values(), ids=PLANS.keys())
 def test_plans(text: str, wanted: list[str]) -> None:
     found = []
