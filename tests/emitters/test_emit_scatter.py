@@ -60,8 +60,32 @@ def test_updates_of_batches_are_written_at_quotients(kind: str, op: str) -> None
     assert ">> 2" in kernel.source
 
 
-def test_a_type_too_wide_for_atomics_is_a_loop() -> None:
-    check(scattered("c128"), "loop")
+def test_a_type_too_wide_for_atomics_is_updated_in_turn() -> None:
+    kernel = check(scattered("c128"), "scatter")
+    assert kernel.grid == kernel.block == (1, 1, 1)
+    check(scattered("c128", "second"), "scatter")
+    with pytest.raises(ix.IndexingError, match="block_size"):
+        ix.emit(ix.hlo.parse(scattered("c128")).entry, block_size=64)
+
+
+def test_several_arrays_are_updated_in_turn() -> None:
+    """The largest update of each element, and its number; of equal ones the first."""
+    kernel = check(
+        """fold {
+          a = f32[] parameter(0) i = s32[] parameter(1) b = f32[] parameter(2) j = s32[] parameter(3)
+          c = pred[] compare(b, a), direction=GT
+          m = f32[] select(c, b, a) n = s32[] select(c, j, i)
+          ROOT t = (f32[], s32[]) tuple(m, n)
+        }
+        ENTRY fused {
+          x = f32[7] parameter(0) y = s32[7] parameter(1)
+          i = s32[50,1] parameter(2) u = f32[50] parameter(3) v = s32[50] parameter(4)
+          ROOT s = (f32[7], s32[7]) scatter(x, y, i, u, v), update_window_dims={}, inserted_window_dims={0},
+            scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=fold
+        }""",
+        "scatter",
+    )
+    assert kernel.work <= 2 * (7 + 50)
 
 
 @pytest.mark.parametrize("index", ["s64", "u32", "s8", "u8"])

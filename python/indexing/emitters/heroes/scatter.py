@@ -1,8 +1,9 @@
 """The scatter emitter: one thread an element of the updates; it folds the element into the operand's own buffer.
 
-Updates of one element are kept apart in one of three ways: *unique* indices can't meet; runs of *sorted* equal indices
-are folded by the thread of their first one; else each update is *atomic*. Long runs are cut into segments, which as many
-threads fold side by side, and join by one atomic update each, where the device has one.
+Updates of one element are kept apart in one of four ways: *unique* indices can't meet; runs of *sorted* equal indices
+are folded by the thread of their first one; else each update is *atomic*, where targets swap as much at once; else one
+thread takes all updates *in turn* (several arrays at once, complex numbers of 16 bytes). Long runs are cut into segments,
+which as many threads fold side by side, and join by one atomic update each, where the device has one.
 
 As in place, the operand must be a parameter that the fusion reads nowhere else.
 """
@@ -20,7 +21,16 @@ from indexing.emitters.ir.nodes import AtomicUpdate
 from indexing.emitters.ir.opcodes import ATOMIC_SUMS, ATOMIC_UPDATES
 from indexing.emitters.kernel_builder import KernelBuilder
 from indexing.emitters.knob_space import Condition, Knob, KnobSpace
-from indexing.emitters.launch import assembled, check_knob, entry_builder, guarded, output_buffer, starts
+from indexing.emitters.launch import (
+    assembled,
+    check_knob,
+    each,
+    entry_builder,
+    guarded,
+    output_buffer,
+    starts,
+    unravelled,
+)
 from indexing.emitters.linear import LinearPlan, linear_knobs, vector_index
 from indexing.emitters.types import storage_bytes
 from indexing.errors import IndexingError
@@ -36,6 +46,7 @@ if TYPE_CHECKING:
     from indexing._core import SymbolicExpr
     from indexing.emitters.function_builder import FunctionBuilder
     from indexing.emitters.ir.nodes import Kernel
+    from indexing.emitters.kernel_builder import Dim3
     from indexing.hlo import Computation, Instruction
     from indexing.ops.op import OperandIndexing
 
@@ -45,18 +56,23 @@ MAX_SEGMENT = 4096
 ATOMIC_SIZES = (1, 2, 4, 8)
 INTEGERS = frozenset({"s32", "u32", "s64", "u64"})
 REALS = frozenset({"f32", "f64"})
-Meeting = Literal["unique", "sorted", "atomic"]
+Meeting = Literal["unique", "sorted", "atomic", "in turn"]
 
 
 @dataclass(frozen=True, slots=True)
 class ScatterPlan(LinearPlan):
-    """Launch dimensions over the updates, and how updates of one element are kept apart.
+    """Launch dimensions over the updates, and how updates of one element are kept apart: in turn, by one thread.
 
     Runs of sorted indices are cut at each multiple of `segment`; 0: they are not cut.
     """
 
     meeting: Meeting
     segment: int
+
+    @property
+    def grid(self) -> Dim3:
+        """Blocks in one dimension."""
+        return (1, 1, 1) if self.meeting == "in turn" else (-(-self.count // self.block_size), 1, 1)
 
 
 def matches(computation: Computation) -> bool:
@@ -76,7 +92,7 @@ def match(computation: Computation) -> tuple[Instruction, tuple[Output, ...]] | 
         return None
     if not all(_is_read_by(hero, o) and _same_memory(o, f) for o, f in zip(hero.operands[:count], found, strict=True)):
         return None
-    return (hero, found) if _meeting(hero) is not None and _lands_exactly(hero) else None
+    return (hero, found) if _lands_exactly(hero) else None
 
 
 def _is_read_by(hero: Instruction, operand: Instruction) -> bool:
@@ -99,8 +115,8 @@ def _landing_map(hero: Instruction, k: int) -> OperandIndexing | None:
     return maps[0] if len(maps) == 1 else None
 
 
-def _meeting(hero: Instruction) -> Meeting | None:
-    """The cheapest way that keeps updates of one element apart; None where there is none."""
+def _meeting(hero: Instruction) -> Meeting:
+    """The cheapest way that keeps updates of one element apart."""
     if hero.flag("unique_indices"):
         return "unique"
     if hero.flag("indices_are_sorted") and _is_one_row_of_points(hero):
@@ -108,7 +124,7 @@ def _meeting(hero: Instruction) -> Meeting | None:
     count = len(hero.operands) // 2
     size = storage_bytes(hero.operands[0].shape.element_type)
     is_store = reducer_opcode(hero.computation_of("to_apply")) == SECOND
-    return "atomic" if count == 1 and (size in ATOMIC_SIZES or is_store) else None
+    return "atomic" if count == 1 and (size in ATOMIC_SIZES or is_store) else "in turn"
 
 
 def _is_one_row_of_points(hero: Instruction) -> bool:
@@ -126,22 +142,23 @@ def _batch_dims(hero: Instruction) -> list[int]:
 
 
 def plan(
-    computation: Computation, *, block_size: int = 128, atomic: int = 0, segment: int | None = None
+    computation: Computation, *, block_size: int | None = None, atomic: int = 0, segment: int | None = None
 ) -> ScatterPlan:
     """Launch dimensions.
 
-    Knobs: `block_size`, 1 to 1024 threads; `atomic` 1: atomics although indices are sorted; `segment`, 1 to 4096 updates
-    that one thread folds at most where indices are sorted, 0 for all (by default 32 where the device's atomic functions
-    can join what is cut, else 0).
+    Knobs: `block_size`, 1 to 1024 threads (128), 1 where updates are taken in turn; `atomic` 1: atomics although indices
+    are sorted; `segment`, 1 to 4096 updates that one thread folds at most where indices are sorted, 0 for all (by default
+    32 where the device's atomic functions can join what is cut, else 0).
     """
-    check_knob("block_size", block_size, 1, 1024)
     check_knob("atomic", atomic, 0, 1)
     found = match(computation)
     if found is None:
         raise IndexingError(f"{computation.name} is no scatter that is safe in place; the loop emitter takes it")
     hero, _ = found
     meeting = _meeting(hero)
-    assert meeting is not None
+    most = 1 if meeting == "in turn" else 1024
+    block_size = min(128, most) if block_size is None else block_size
+    check_knob("block_size", block_size, 1, most)
     if atomic and meeting == "sorted" and _may_be_atomic(hero):
         meeting = "atomic"
     may_cut = meeting == "sorted" and _may_be_joined(hero)
@@ -149,7 +166,8 @@ def plan(
         segment = SEGMENT if may_cut else 0
     check_knob("segment", segment, 0, MAX_SEGMENT if may_cut else 0)
     shape = hero.operands[len(hero.operands) // 2 + 1].shape
-    return ScatterPlan(shape.dimensions, major_to_minor(shape), 1, block_size, meeting, segment)
+    order = tuple(range(shape.rank)) if meeting == "in turn" else major_to_minor(shape)
+    return ScatterPlan(shape.dimensions, order, 1, block_size, meeting, segment)
 
 
 def knobs(computation: Computation, default: ScatterPlan) -> KnobSpace:
@@ -159,9 +177,10 @@ def knobs(computation: Computation, default: ScatterPlan) -> KnobSpace:
     is_sorted = default.meeting == "sorted"
     segments = range(MAX_SEGMENT + 1) if is_sorted and _may_be_joined(found[0]) else range(1)
     atomic = Knob("atomic", (0, 1) if is_sorted and _may_be_atomic(found[0]) else (0,), 0)
+    threads = Knob("block_size", range(1, 2), 1) if default.meeting == "in turn" else linear_knobs(default, 1)[0]
     return KnobSpace(
         NAME,
-        (linear_knobs(default, 1)[0], atomic, Knob("segment", segments, default.segment)),
+        (threads, atomic, Knob("segment", segments, default.segment)),
         (Condition("segment", ("atomic",), {(0,): segments, (1,): range(1)}),),
     )
 
@@ -187,10 +206,21 @@ def kernel(computation: Computation, plan: ScatterPlan) -> Kernel:
     hero, after = found
     builder = KernelBuilder(computation, partition(computation, epilogues=[Epilogue.from_paths([(hero, hero)])]))
     body = entry_builder(builder, plan.grid, plan.block)
-    with vector_index(body, plan) as index:
+    with _each_update(body, plan) as index:
         _Body(hero, plan, body).build(index)
     in_place = {o.number: hero.operands[o.leaf].parameter_number for o in after}
     return assembled(builder, NAME, hero, body, after, (plan.grid, plan.block), in_place)
+
+
+@contextmanager
+def _each_update(body: FunctionBuilder, plan: ScatterPlan) -> Iterator[Index]:
+    """Run what is built inside for the index of the thread's update, or for that of each update."""
+    if plan.meeting != "in turn":
+        with vector_index(body, plan) as index:
+            yield index
+        return
+    with each(body, plan.count, "i") as position, body.base_scope():
+        yield tuple(map(body.scope.simplify, unravelled(position, plan.sizes, plan.order)))
 
 
 class _Body:
