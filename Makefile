@@ -27,7 +27,7 @@ jaxlib = $(shell "$(python)" -c 'import jaxlib; print(jaxlib.__version__)')
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test rust-test python-test lint lint-rust lint-python fmt bench golden fuzz mutants mutants-python gpu ahead-of-time wheel docs clean
+.PHONY: help demo test rust-test python-test lint lint-rust lint-python fmt bench golden fuzz mutants mutants-python gpu ahead-of-time browser wheel docs clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -96,6 +96,10 @@ gpu: $(VENV)/.developed ## what needs a GPU: the tests of kernels and programs o
 ahead-of-time: $(VENV)/.developed ## what needs XLA's GPU compiler (218 MB), but no GPU: programs as it makes them, in a folder of its own
 	$(bin)/pip install --quiet --upgrade --no-deps --target $(VENV)-cuda 'jax-cuda12-plugin==$(jaxlib)' 'jax-cuda12-pjrt==$(jaxlib)' 'nvidia-cuda-nvcc-cu12>=12.8'
 	PYTHONPATH="$(abspath $(VENV))-cuda" JAX_PLATFORMS=cpu "$(python)" -m pytest -q tests/hlo/gpu_ahead_of_time.py
+
+browser: $(VENV)/.developed ## the page of `indexing report` in headless Chromium (CHROMIUM= where it isn't on the path)
+	$(bin)/pip install --quiet 'playwright>=1.45'
+	"$(python)" -m pytest -q tests/show/page_in_a_browser.py
 
 wheel: dist/.built ## build the release wheel (abi3, CPython 3.11 and later) into dist/
 

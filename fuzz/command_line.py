@@ -21,7 +21,7 @@ import traceback
 from arguments import MAPS, PROGRAM
 from indexing.cli import main as command_line
 
-COMMANDS = ("maps", "simplify", "compose", "analyze", "compare", "partition", "emit", "run", "draw")
+COMMANDS = ("maps", "simplify", "compose", "analyze", "compare", "partition", "emit", "run", "draw", "report")
 OPTIONS = {
     "maps": ("--computation", "--instruction", "--all", "--inputs", "--physical"),
     "simplify": ("--lines", "--style"),
@@ -31,6 +31,7 @@ OPTIONS = {
     "emit": ("--instruction", "--computation", "--dialect", "--stage", "--out"),
     "run": ("--input", "--seed", "--tolerance"),
     "draw": ("--computation", "--format"),
+    "report": ("--device", "--out"),
 }
 GOOD = {
     "--computation": ("main", "fused", "add", "%main"),

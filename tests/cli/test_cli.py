@@ -350,3 +350,10 @@ def test_compare(capsys: pytest.CaptureFixture[str], write: Write, tmp_path: Pat
     assert out[3:5][0] == "lost: 1" and out[4].startswith("  f  f32[8] fusion")
     found = json.loads(printed(capsys, "compare", "--json", before, before))
     assert (found["same"], found["lost"], found["made"], found["changed"]) == (1, [], [], [])
+
+
+def test_report(capsys: pytest.CaptureFixture[str], write: Write, tmp_path: Path) -> None:
+    page = tmp_path / "deep" / "page.html"
+    assert printed(capsys, "report", write(TRANSPOSE), "-o", str(page)) == f"{page}\n"
+    assert page.read_text().startswith("<!DOCTYPE html>") and "transpose on H100" in page.read_text()
+    assert json.loads(printed(capsys, "report", "--json", write(TRANSPOSE), "--out", str(page)))["kernels"] == 1

@@ -14,7 +14,7 @@ from indexing.cli.instruction_maps import maps
 from indexing.cli.kernels import emit, partition
 from indexing.cli.map_algebra import compose, simplify
 from indexing.cli.memory import analyze, compare
-from indexing.cli.pictures import draw
+from indexing.cli.pictures import draw, report
 from indexing.emitters.ir.passes import STAGES
 from indexing.emitters.targets import TARGETS
 from indexing.executable import DEVICE_NAMES
@@ -104,6 +104,12 @@ def parser() -> argparse.ArgumentParser:
     sub = add_for_file("draw", draw, "draw a computation, its maps on the edges")
     sub.add_argument("--computation", metavar="NAME", help="this one (default: the entry)")
     sub.add_argument("--format", choices=("svg", "dot"), default="svg", help="default: svg")
+
+    sub = add_for_file(
+        "report", report, "write a page for a browser: what a program's kernels waste, why, and their sources"
+    )
+    sub.add_argument("--out", "-o", metavar="PAGE", type=Path, default=Path("report.html"), help="default: report.html")
+    add_device(sub)
     return top
 
 

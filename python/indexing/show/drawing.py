@@ -5,26 +5,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from typing import TYPE_CHECKING
 
 from indexing.arguments import of_type, takes
 from indexing.hlo import Computation, Instruction
 from indexing.indexing_analysis.instructions import output_to_input
 from indexing.ops.registry import traits_of
 
-WIDTH, HEIGHT = 210, 44  # of a box
-GAP_X, GAP_Y = 24, 70
+if TYPE_CHECKING:
+    from indexing.ops.op import Indexing
+
+WIDTH, HEIGHT = 240, 44  # of a box
+GAP_X, GAP_Y, LINE = 24, 44, 12  # between boxes; of a map's line above the box that reads by it
+LABEL = 46  # characters of such a line
 GIVEN, COUNTED, FUSED, LOOPING, OTHER = "#d9e8fb", "#eeeeee", "#fde9c9", "#f9d5d5", "#ffffff"
 
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """An operand read by a user: its maps, without their domains, one a line."""
+    """An operand of that number, read by a user: its maps, without their domains, one a line."""
 
     operand: Instruction
     user: Instruction
+    number: int
     label: str
 
 
@@ -34,10 +40,15 @@ def edges(computation: Computation) -> list[Edge]:
     for user in computation.instructions.values():
         if not user.operands:
             continue
-        for operand, indexings in zip(user.operands, output_to_input(user), strict=True):
+        for number, (operand, indexings) in enumerate(zip(user.operands, maps_of(user), strict=True)):
             maps = [str(indexing.map).partition(", domain")[0] for indexing in indexings]
-            found.append(Edge(operand, user, "\n".join(maps)))
+            found.append(Edge(operand, user, number, "\n".join(maps)))
     return found
+
+
+def maps_of(user: Instruction) -> Indexing:
+    """The maps of an array's operands; a tuple's arrays are its operands, which no line need say."""
+    return output_to_input(user) if user.shape.is_array else [[] for _ in user.operands]
 
 
 # ---- Graphviz
@@ -84,51 +95,101 @@ def caption(instruction: Instruction) -> str:
 
 @takes(computation=of_type(Computation))
 def svg(computation: Computation) -> str:
-    """The computation as an SVG picture: operands above their users, a tooltip with the maps on each edge."""
-    places = layout(computation)
+    """The computation as an SVG picture: operands above their users, and above each user its maps, by the operand's number.
+
+    Lines that are too long to show are whole in tooltips.
+    """
+    drawn = edges(computation)
+    labels = lines_above(drawn)
+    places = layout(computation, {name: len(lines) for name, lines in labels.items()})
     across = max(x for x, _ in places.values()) + WIDTH + GAP_X
     down = max(y for _, y in places.values()) + HEIGHT + GAP_X
-    body = [line for edge in edges(computation) for line in drawn_edge(edge, places)]
-    body += [line for i in computation.instructions.values() for line in drawn_box(i, places[i.name])]
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{across}" height="{down}" font-family="sans-serif">'
+    body = [line for edge in drawn for line in drawn_edge(edge, places)]
+    for i in computation.instructions.values():
+        body += drawn_labels(labels.get(i.name, []), places[i.name])
+        body += drawn_box(i, places[i.name])
+    size = f'width="{across}" height="{down}" viewBox="0 0 {across} {down}"'
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif">'
     marker = (
         '<defs><marker id="arrow" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
         '<path d="M0 0 L8 4 L0 8 z" fill="#555555"/></marker></defs>'
     )
-    return "\n".join([head, f"<title>{escape(computation.name)}</title>", marker, *body, "</svg>", ""])
+    return "\n".join([head, f"<title>{ascii_of(computation.name)}</title>", marker, *body, "</svg>", ""])
 
 
-def layout(computation: Computation) -> Mapping[str, tuple[int, int]]:
-    """Where each box stands: a row below all its operands, ordered within the row by where the operands are."""
-    depth: dict[str, int] = {}
-    rows: dict[int, list[Instruction]] = {}
-    for name, instruction in computation.instructions.items():
-        depth[name] = 1 + max((depth[o.name] for o in instruction.operands), default=-1)
-        rows.setdefault(depth[name], []).append(instruction)
+def lines_above(drawn: Sequence[Edge]) -> dict[str, list[str]]:
+    """By the name of a user, a line for each map by which it reads; with the operand's number where it has several."""
+    found: dict[str, list[str]] = {}
+    for edge in drawn:
+        number = f"{edge.number}: " if len(edge.user.operands) > 1 else ""
+        found.setdefault(edge.user.name, []).extend(number + shown(line) for line in edge.label.split("\n") if line)
+    return found
+
+
+def shown(line: str) -> str:
+    """A map; an identity in words."""
+    left, _, right = line.partition(" -> ")
+    return "same index" if left == right else line
+
+
+def layout(computation: Computation, lines: Mapping[str, int]) -> Mapping[str, tuple[int, int]]:
+    """Where each box stands: a row above all its users, below all its operands, beside what it is read with.
+
+    `lines` says how many lines stand above a box.
+    """
+    rows = rows_of_boxes(computation)
+    widest = max(map(len, rows))
     places: dict[str, tuple[int, int]] = {}
-    for row in sorted(rows):
-        ordered = sorted(rows[row], key=lambda i: middle(i, places))
+    y = GAP_X
+    for row in rows:
+        ordered = sorted(row, key=lambda i: middle(i, places))
+        y += LINE * max(lines.get(i.name, 0) for i in row)
+        indent = GAP_X + (widest - len(row)) * (WIDTH + GAP_X) // 2
         for column, instruction in enumerate(ordered):
-            places[instruction.name] = (GAP_X + column * (WIDTH + GAP_X), GAP_X + row * (HEIGHT + GAP_Y))
+            places[instruction.name] = (indent + column * (WIDTH + GAP_X), y)
+        y += HEIGHT + GAP_Y
     return places
 
 
+def rows_of_boxes(computation: Computation) -> list[list[Instruction]]:
+    """The instructions by row: one below the lowest operand; what has no operands right above its highest user."""
+    depth: dict[str, int] = {}
+    for name, instruction in computation.instructions.items():
+        depth[name] = 1 + max((depth[o.name] for o in instruction.operands), default=-1)
+    rows: dict[int, list[Instruction]] = {}
+    for name, instruction in computation.instructions.items():
+        users = [depth[u.name] for u in instruction.users]
+        row = min(users) - 1 if users and not instruction.operands else depth[name]
+        rows.setdefault(row, []).append(instruction)
+    return [rows[k] for k in sorted(rows)]
+
+
 def middle(instruction: Instruction, places: Mapping[str, tuple[int, int]]) -> float:
-    """The mean column of the operands."""
-    columns = [places[o.name][0] for o in instruction.operands]
+    """The mean column of the operands; of what has none, of what it is read with."""
+    beside = instruction.operands or [o for u in instruction.users for o in u.operands]
+    columns = [places[o.name][0] for o in beside if o.name in places]
     return sum(columns) / len(columns) if columns else 0.0
 
 
 def drawn_edge(edge: Edge, places: Mapping[str, tuple[int, int]]) -> Iterator[str]:
-    """A curve from operand to user, and the maps beside its middle."""
+    """A curve from the operand to its place among the user's operands; its maps in a tooltip."""
     (x0, y0), (x1, y1) = places[edge.operand.name], places[edge.user.name]
-    x0, y0, x1 = x0 + WIDTH // 2, y0 + HEIGHT, x1 + WIDTH // 2
+    x0, y0 = x0 + WIDTH // 2, y0 + HEIGHT
+    x1 += WIDTH * (edge.number + 1) // (len(edge.user.operands) + 1)
     bend = (y1 - y0) // 2
     path = f"M{x0} {y0} C{x0} {y0 + bend} {x1} {y1 - bend} {x1} {y1}"
-    yield f'<path d="{path}" fill="none" stroke="#555555" marker-end="url(#arrow)">'
-    yield f"<title>{escape(edge.label)}</title></path>"
-    for k, line in enumerate(edge.label.split("\n")):
-        yield text_at((x0 + x1) // 2, (y0 + y1) // 2 + 11 * k, line, 9, "#777777")
+    yield f'<path d="{path}" fill="none" stroke="#999999" marker-end="url(#arrow)">'
+    yield f"<title>{ascii_of(edge.label)}</title></path>"
+
+
+def drawn_labels(lines: Sequence[str], place: tuple[int, int]) -> Iterator[str]:
+    """The maps of a user, line by line, above its box."""
+    x, y = place
+    for k, line in enumerate(lines):
+        at = y - LINE * (len(lines) - k) + 5
+        short = ascii_of(shortened(line, LABEL))
+        style = 'font-size="9" fill="#444444" stroke="#ffffff" stroke-width="3" paint-order="stroke"'
+        yield f'<text x="{x + 2}" y="{at}" {style}>{short}<title>{ascii_of(line)}</title></text>'
 
 
 def drawn_box(instruction: Instruction, place: tuple[int, int]) -> Iterator[str]:

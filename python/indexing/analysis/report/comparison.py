@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from indexing.analysis.device import Device
     from indexing.hlo import Computation, Instruction, Program
 
-__all__ = ["Comparison", "compare"]
+__all__ = ["Comparison", "compare", "content_key"]
 
 #: What two kernels that compute the same have in common, whatever their names.
 Key: TypeAlias = "tuple[object, ...]"
@@ -49,7 +49,7 @@ def compare(before: Program, after: Program, device: Device | str = "h100") -> C
     the same operation and that have results of the same shapes. Raises as `analyze` does.
     """
     first, second = analyze(before, device), analyze(after, device)
-    same, lost, made = _paired(first.fusions, second.fusions, _content)
+    same, lost, made = _paired(first.fusions, second.fusions, content_key)
     changed, lost, made = _paired(lost, made, _origin)
     return Comparison(first, second, tuple(same), tuple(changed), tuple(lost), tuple(made))
 
@@ -72,7 +72,7 @@ def _paired(
     return pairs, lost, [f for f in after if f.instruction in left]
 
 
-def _content(i: Instruction) -> Key:
+def content_key(i: Instruction) -> Key:
     """Opcode, shapes and attributes, and those of all that is computed inside, names aside."""
     return (_own(i), *(str(o.shape) for o in i.operands), *(_inside(c) for c in i.called))
 

@@ -1,0 +1,141 @@
+"""One page of HTML about a program, which stands alone: its kernels as a table to sort and filter; of each its accesses with
+reasons, what a warp touches, maps, graph and source.
+
+All text comes from the program and is data in the page (JSON, set as text), never markup; pictures are made here.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from indexing.analysis.memory.global_memory import Access, coalescing
+from indexing.analysis.report.comparison import content_key
+from indexing.analysis.report.lines import totals_line
+from indexing.emitters import emit
+from indexing.errors import IndexingError
+from indexing.indexing_analysis.programs import maps
+from indexing.show.drawing import svg
+from indexing.show.warp import touched, warp_svg
+
+if TYPE_CHECKING:
+    from indexing.analysis.report.accesses import Row
+    from indexing.analysis.report.programs import FusionReport, ProgramReport
+    from indexing.hlo import Instruction, Shape
+
+__all__ = ["page"]
+
+#: What JSON holds.
+Data: TypeAlias = "dict[str, Data] | list[Data] | str | int | float | bool | None"
+
+MAX_DRAWN = 80  # instructions of a graph; more are no picture
+MAX_SOURCE = 40_000  # characters
+
+
+def page(report: ProgramReport) -> str:
+    """The page of a program's report; a pure function of it. Equal kernels share what doesn't depend on their names."""
+    details: list[Data] = []
+    numbers: dict[object, int] = {}
+    which: list[Data] = []
+    for fusion in report.fusions:
+        key = content_key(fusion.instruction)
+        if key not in numbers:
+            numbers[key] = len(details)
+            details.append(detail(fusion))
+        which.append(numbers[key])
+    rows: list[Data] = [row_of(f) for f in report.fusions]
+    data: Data = {
+        "rows": rows,
+        "shapes": [str(f.instruction.shape) for f in report.fusions],
+        "search": [search_text(f) for f in report.fusions],
+        "accesses": [[access_data(r) for r in f.accesses] for f in report.fusions],
+        "which": which,
+        "details": details,
+    }
+    filled = {"TITLE": escape(report.name), "TOTALS": escape(totals_line(report)), "DATA": embedded(data)}
+    parts = template().split("@")
+    return "".join(filled.get(part, part) if k % 2 else part for k, part in enumerate(parts))
+
+
+@cache
+def template() -> str:
+    """The page with `@NAME@` where a program's own parts go; no other `@` is in it."""
+    return Path(__file__).with_name("page.html").read_text(encoding="utf-8")
+
+
+def embedded(data: Data) -> str:
+    """JSON that stands in a script element: nothing in it ends the element or begins a comment."""
+    text = json.dumps(data, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026").replace("@", "\\u0040")
+
+
+def row_of(fusion: FusionReport) -> Data:
+    """The cells of the table: name, opcode, bytes wasted, moved and needed, seconds lost, place."""
+    place = str(fusion.place) if fusion.place else ""
+    numbers = (fusion.wasted, fusion.will_move, fusion.must_move, fusion.seconds_lost)
+    return [fusion.name, fusion.instruction.opcode, *numbers, place]
+
+
+def search_text(fusion: FusionReport) -> str:
+    """What the filter looks at."""
+    i = fusion.instruction
+    return f"{i.name} {i.opcode} {i.shape} {i.attributes.get('kind', '')} {fusion.place or ''}".lower()
+
+
+def access_data(row: Row) -> Data:
+    """One access, for its sentences."""
+    return {
+        "kind": row.kind,
+        "array": row.array,
+        "must": row.must_move,
+        "will": row.will_move,
+        "wasted": row.wasted,
+        "ratio": row.ratio,
+        "why": row.why,
+        "remedy": row.remedy,
+        "note": row.note,
+    }
+
+
+def detail(fusion: FusionReport) -> Data:
+    """Maps, graph, source and pictures of a kernel; what can't be made is left out, its reason stands in the accesses."""
+    i = fusion.instruction
+    computation = i.called[0] if i.opcode == "fusion" else None
+    graph = svg(computation) if computation is not None and len(computation.instructions) <= MAX_DRAWN else ""
+    source, emitter = source_of(i) if computation is not None else ("", "")
+    return {"maps": str(maps(i)), "graph": graph, "source": source, "emitter": emitter, "warps": warps(i)}
+
+
+def source_of(i: Instruction) -> tuple[str, str]:
+    """The CUDA source of a fusion's kernel, and the emitter that made it; empty where no kernel computes it."""
+    try:
+        kernel = emit(i)
+        source = kernel.source
+    except IndexingError:
+        return "", ""
+    return (source if len(source) <= MAX_SOURCE else source[:MAX_SOURCE] + "\n..."), kernel.emitter
+
+
+def warps(i: Instruction) -> list[Data]:
+    """A picture for each access that is not coalesced: what the first warp touches."""
+    try:
+        found = coalescing(i)
+    except IndexingError:
+        return []
+    slow = [a for a in found.accesses if not a.coalesced]
+    return [[named(i, a), warp_svg(touched(a, shape_of(i, a)), a.sector_bytes)] for a in slow]
+
+
+def shape_of(i: Instruction, access: Access) -> Shape:
+    """The shape of the array that an access touches."""
+    if access.operand is not None:
+        return i.operands[access.operand].shape.leaves[0]
+    return i.shape.leaves[access.output or 0]
+
+
+def named(i: Instruction, access: Access) -> str:
+    """Which access it is."""
+    return f"read of operand {access.operand}" if access.operand is not None else f"write of output {access.output}"

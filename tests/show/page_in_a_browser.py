@@ -1,0 +1,70 @@
+"""The page about a program in headless Chromium, by clicking: `make browser`, which needs a Chromium (CHROMIUM=)."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, sync_playwright
+
+import indexing as ix
+from indexing.show.page import page
+
+CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+KERNELS = 10_000
+OPENS_IN = 20_000  # milliseconds; a page that draws all of its rows takes far longer
+
+
+def program(count: int) -> str:
+    chain = "\n".join(f"  n{k + 1} = f32[64,64]{{{'0,1' if k % 3 else '1,0'}}} negate(n{k})" for k in range(count))
+    return f"ENTRY e {{\n  n0 = f32[64,64] parameter(0)\n{chain}\n  ROOT t = (f32[64,64]{{1,0}}) tuple(n{count})\n}}"
+
+
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    file: Path = tmp_path_factory.mktemp("page") / "page.html"
+    file.write_text(page(ix.analyze(ix.hlo.parse(program(KERNELS)))))
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        tab = browser.new_context(offline=True).new_page()
+        errors: list[str] = []
+        tab.on("pageerror", lambda error: errors.append(str(error)))
+        tab.goto(file.as_uri(), timeout=OPENS_IN)
+        yield tab
+        browser.close()
+        assert errors == []
+
+
+def rows(shown: Page) -> list[str]:
+    return shown.locator("#rows tr:not(.space) td:first-child").all_inner_texts()
+
+
+def test_the_worst_is_shown_first(shown: Page) -> None:
+    assert shown.locator("#count").inner_text() == f"{KERNELS} of {KERNELS} kernels"
+    assert len(rows(shown)) < 200, "rows out of sight are not drawn"
+    assert shown.locator("#detail h2").inner_text() == rows(shown)[0]
+    assert "neighbouring lanes are 256 B apart" in shown.locator("#detail").inner_text()
+
+
+def test_sorting_filtering_and_scrolling(shown: Page) -> None:
+    shown.locator("th", has_text="name").click()
+    assert rows(shown)[:3] == ["n1", "n10", "n100"]
+    shown.locator("th", has_text="name").click()
+    assert rows(shown)[0] == "n9999"
+    shown.fill("#filter", "n77 negate")
+    assert shown.locator("#count").inner_text() == f"111 of {KERNELS} kernels"
+    shown.fill("#filter", "")
+    shown.evaluate("document.getElementById('list').scrollTop = 1e9")
+    shown.wait_for_function("[...document.querySelectorAll('#rows td')].some((td) => td.textContent === 'n1')")
+
+
+def test_a_click_shows_a_kernel_and_hovering_a_cell_its_lane(shown: Page) -> None:
+    shown.fill("#filter", "n10 ")
+    shown.locator("th", has_text="wasted").click()
+    shown.fill("#filter", "n2 ")
+    shown.locator("#rows tr:not(.space)").first.click()
+    assert shown.locator("#detail h2").inner_text() == "n2"
+    cell = shown.locator(".warp rect.l3").first
+    cell.hover()
+    assert shown.locator(".warp rect.on").count() == shown.locator(".warp rect.l3").count() > 0
