@@ -31,8 +31,8 @@ from opcode_samples import SAMPLES, program
 
 ABORTED = "aborted"
 BATCH = 100
-LONGEST = 6000  # characters of a program worth mutating
-MOST_TAKEN = 0.005
+MAX_LENGTH = 6000  # characters of a program worth mutating
+MAX_TAKEN = 0.005
 #: Refusals of jaxlib that say nothing about the program.
 NO_VERDICT = re.compile(
     r"UNIMPLEMENTED|NOT_FOUND|UNAVAILABLE|unexpected attribute|unknown operation|not supported|[Uu]nsupported"
@@ -174,7 +174,7 @@ def pieces(text: str) -> Iterable[str]:
                 open_ += new
         texts = [str(c).removeprefix("ENTRY ") for name, c in module.computations.items() if name in needed]
         whole = "\n".join(t for t in texts if not t.startswith(f"%{entry.name} {{"))
-        if len(whole) < LONGEST:
+        if len(whole) < MAX_LENGTH:
             yield f"HloModule m\n\n{whole}\nENTRY {str(entry).removeprefix('ENTRY ')}"
 
 
@@ -225,7 +225,7 @@ def report(judged: int, taken: list[tuple[str, str, str]], refused: list[tuple[s
     for title, found in (("taken here, jaxlib says", taken), ("refused here", refused)):
         for what, why, text in found[:20]:
             print(f"--- {what}; {title}: {why[:300]}\n{text}")
-    return int(share > MOST_TAKEN or bool(refused))
+    return int(share > MAX_TAKEN or bool(refused))
 
 
 if __name__ == "__main__":

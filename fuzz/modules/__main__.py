@@ -18,7 +18,7 @@ from multiprocessing.connection import Connection
 
 from modules import worker
 
-MOST_SECONDS = 300  # for one module
+MAX_SECONDS = 300  # for one module
 
 
 class Runner:
@@ -47,9 +47,9 @@ class Runner:
 
     def _listen(self, receiver: Connection, answered: int) -> int:
         """The last module that was answered before the process ended or fell silent."""
-        if not receiver.poll(MOST_SECONDS) or receiver.recv() != worker.READY:
+        if not receiver.poll(MAX_SECONDS) or receiver.recv() != worker.READY:
             raise RuntimeError("the process that runs the modules doesn't start")
-        while receiver.poll(MOST_SECONDS):
+        while receiver.poll(MAX_SECONDS):
             try:
                 number, verdict, text = receiver.recv()
             except EOFError:

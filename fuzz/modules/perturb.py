@@ -22,7 +22,7 @@ from modules.values import DEFINITE, TRIANGULAR, Data, random_array
 Values = dict[object, object]
 Pairs = np.ndarray
 Run = Callable[[Sequence[np.ndarray]], list[np.ndarray]]
-MOST_POINTS = 200_000  # of a map's domain; larger ones are not enumerated
+MAX_POINTS = 200_000  # of a map's domain; larger ones are not enumerated
 
 
 class TooLarge(Exception):
@@ -72,7 +72,7 @@ def _points(m: OperandIndexing, values: Values) -> tuple[list[np.ndarray], list[
     """All points of the domain that belong to these values: their dimensions, and the map's results there."""
     intervals = [v.interval for v in (*m.map.dims, *m.map.ranges)]
     lengths = [i.upper - i.lower + 1 for i in intervals]
-    if product(lengths) > MOST_POINTS:
+    if product(lengths) > MAX_POINTS:
         raise TooLarge
     grid = np.indices(lengths).reshape(len(lengths), product(lengths))
     point = [grid[k] + i.lower for k, i in enumerate(intervals)]

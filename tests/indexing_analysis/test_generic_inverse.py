@@ -107,3 +107,8 @@ def test_an_access_in_a_loop_is_another_one_a_user() -> None:
     assert one != other and one.reads == 32 and one.evaluations(4) == 32 and one.evaluations(2) == 16
     straight = OperandIndexing(ix.IndexingMap.parse("(d0) -> (d0 + 1), domain: d0 in [0, 3]"))
     assert composer.through(access, straight, "one", 0, (8,)) == composer.through(access, straight, "other", 1, (8,))
+
+
+def test_an_index_without_points_is_never_evaluated() -> None:
+    assert Access.of_all((0,)).evaluations(5) == 0
+    assert Access.of_all((3,)).evaluations(5) == 5

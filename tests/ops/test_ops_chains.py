@@ -13,7 +13,7 @@ from indexing.reference.interpreter import evaluate_instruction
 from reach import assert_names, root_of
 
 ADD = "add {\n  a = f64[] parameter(0)\n  b = f64[] parameter(1)\n  ROOT s = f64[] add(a, b)\n}\n"
-LARGEST = 60  # elements of any array on the way
+MAX_NUMBER = 60  # elements of any array on the way
 
 
 def dims(values):
@@ -214,7 +214,7 @@ def random_fusion(seed):
     shape = tuple(int(n) for n in rng.integers(1, 5, rng.integers(1, 4)))
     c.last, c.shape = c.data(shape), shape
     for _ in range(rng.integers(2, 6)):
-        if np.prod(c.shape) <= LARGEST:
+        if np.prod(c.shape) <= MAX_NUMBER:
             STEPS[rng.integers(len(STEPS))](c)
     root = c.last
     lines = [("ROOT " if line.startswith(f"{root} = ") else "") + line for line in c.lines]

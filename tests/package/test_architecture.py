@@ -6,7 +6,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "python" / "indexing"
 
-LONGEST_FILE = 620  # lines
+MAX_LINES = 620  # lines
 
 
 def sources() -> list[Path]:
@@ -26,7 +26,7 @@ def code_of(file: Path) -> str:
 
 def test_files_stay_short() -> None:
     written = [f for f in sources() if f.suffix != ".pyi"]  # the stub is one file as the compiled module is one
-    long = {str(f.relative_to(ROOT)): n for f in written if (n := len(code_of(f).splitlines())) > LONGEST_FILE}
+    long = {str(f.relative_to(ROOT)): n for f in written if (n := len(code_of(f).splitlines())) > MAX_LINES}
     assert long == {}
 
 
@@ -65,3 +65,12 @@ def test_no_unfinished_or_silenced_code() -> None:
             if mark.search(line) and file != Path(__file__).resolve():
                 found.append(f"{file.relative_to(ROOT)}:{number}: {line.strip()}")
     assert found == []
+
+
+def test_limits_are_named_max_and_min() -> None:
+    odd = re.compile(
+        r"^_?(MOST|LEAST|FEWEST|LONGEST|DEEPEST|LARGEST|FARTHEST|WIDEST|PATIENCE)(_|\b).* = \d", re.MULTILINE
+    )
+    assert [
+        f"{f.relative_to(ROOT)}: {m[0]}" for f in sources() if f.suffix == ".py" for m in odd.finditer(f.read_text())
+    ] == []

@@ -19,7 +19,7 @@ from indexing.lazy import np
 
 Bases: TypeAlias = "Mapping[str, Sequence[Sequence[int]]]"
 Tree: TypeAlias = "int | tuple[Tree, ...]"
-MOST_POINTS = 1 << 20  # that a layout without a closed form is checked at
+MAX_POINTS = 1 << 20  # that a layout without a closed form is checked at
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,12 +121,12 @@ def from_cute(text: str) -> IndexingMap:
 
 def _digits(part: SymbolicExpr, d: int, size: int) -> tuple[list[int], list[int]]:
     """Sizes and strides of the digits of one coordinate, fastest first."""
-    if size > MOST_POINTS:
+    if size > MAX_POINTS:
         interval = [Interval(0, size - 1)] * (d + 1)
         step = int(part.evaluate([0] * d + [1]))
         if _value((part - variable(d) * step).simplify(interval)) == 0:
             return [size], [step]
-        raise InvalidMap(f"{part} is not linear and has more than {MOST_POINTS} values")
+        raise InvalidMap(f"{part} is not linear and has more than {MAX_POINTS} values")
     values = np.broadcast_to(part.evaluate([np.zeros(1, np.int64)] * d + [np.arange(size)]), (size,))
     values = values - values[0]
     sizes, strides = [], []
@@ -202,7 +202,7 @@ def to_linear_layout(m: IndexingMap) -> dict[str, list[list[int]]]:
     sizes = [v.upper + 1 for v in m.dims]
     if any(n & (n - 1) for n in sizes):
         raise InvalidMap(f"sizes {sizes}: a linear layout has powers of two")
-    if prod(sizes) > MOST_POINTS:
+    if prod(sizes) > MAX_POINTS:
         raise InvalidMap(f"{prod(sizes)} elements are too many to check for linearity")
     grid = [g.reshape(-1) for g in np.meshgrid(*(np.arange(n) for n in sizes), indexing="ij")]
     points = prod(sizes)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from indexing.ops.op import OperandIndexing
 
 
-MOST_HEROES = 8  # of one output: each has its own accumulators, or tile
+MAX_HEROES = 8  # of one output: each has its own accumulators, or tile
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +41,11 @@ def outputs(computation: Computation) -> tuple[Output, ...]:
 
 
 def find_heroes(root: Instruction, is_hero: Callable[[Instruction], bool]) -> tuple[Instruction, ...]:
-    """The heroes that lead to `root` element by element, the nearest first, MOST_HEROES at most."""
+    """The heroes that lead to `root` element by element, the nearest first, MAX_HEROES at most."""
     pending = deque([root])
     seen = {root}
     found: list[Instruction] = []
-    while pending and len(found) < MOST_HEROES:
+    while pending and len(found) < MAX_HEROES:
         instruction = pending.popleft()
         if is_hero(instruction):
             found.append(instruction)

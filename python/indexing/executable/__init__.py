@@ -14,7 +14,7 @@ import numpy as np
 from indexing.arguments import of_type, takes
 from indexing.emitters import emit
 from indexing.errors import IndexingError, ReferenceFallback
-from indexing.executable.memory import Held, Pool
+from indexing.executable.memory import OwnedArray, Pool
 from indexing.executable.plan import Planner
 from indexing.executable.profile import Profile, Recorder, StepTime
 from indexing.executable.program import emit_all as emit_all
@@ -138,7 +138,7 @@ class DeviceExecutable(Executable):
     def __call__(self, *arrays: object) -> HloValue:
         """Upload, run, download. Arrays on the GPU are read where they lie; then results stay there too."""
         check_count(self.module, arrays)
-        held: list[Held] = []
+        held: list[OwnedArray] = []
         for k, (array, p) in enumerate(zip(arrays, self.module.entry.parameters, strict=True)):
             held.extend(self._held(array, p.shape, f"argument {k}"))
         stays = self._on.name == "cuda" and any(is_on_gpu(a) for a in arrays)
@@ -165,17 +165,17 @@ class DeviceExecutable(Executable):
         """How many buffers of the device the calls so far have needed, arguments aside."""
         return self._pool.allocated
 
-    def _held(self, value: object, shape: Shape, what: str) -> Iterator[Held]:
+    def _held(self, value: object, shape: Shape, what: str) -> Iterator[OwnedArray]:
         if not shape.is_tuple and is_on_gpu(value):
-            yield Held(shape, self._pool, self._borrowed(value, shape, what))
+            yield OwnedArray(shape, self._pool, self._borrowed(value, shape, what))
             return
         if shape.is_array:
-            yield Held(shape, self._pool, array=host_array(value, shape, what))
+            yield OwnedArray(shape, self._pool, array=host_array(value, shape, what))
             return
         checked = host_value(value, shape, what)
         for array, leaf in zip(arrays_of(checked), leaves(shape), strict=True):
             if array is not None:
-                yield Held(leaf, self._pool, array=array)
+                yield OwnedArray(leaf, self._pool, array=array)
 
     def _borrowed(self, array: object, shape: Shape, what: str) -> Buffer:
         if self._on.name != "cuda":
@@ -186,12 +186,12 @@ class DeviceExecutable(Executable):
             raise IndexingError(f"{what} must be passed in host memory: its layout {shape.layout} is not row-major")
         return device.borrow(array, shape.dtype, shape.dimensions)
 
-    def _exported(self, held: Held) -> HloValue:
+    def _exported(self, held: OwnedArray) -> HloValue:
         device: CudaDevice = self._on  # type: ignore[assignment]
         return device.export(held.on_device(), held.shape.dtype, held.shape.dimensions)  # type: ignore[return-value]
 
 
-def _downloaded(held: Held) -> np.ndarray:
+def _downloaded(held: OwnedArray) -> np.ndarray:
     array = held.on_host()
     held.release()
     return array

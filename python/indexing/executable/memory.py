@@ -40,7 +40,7 @@ class Pool:
 
 
 @dataclass(slots=True, eq=False)
-class Held:
+class OwnedArray:
     """One array of a running program. `owners` counts the places that hold it; none left: its buffer is free.
 
     The buffer has the elements in the order of the shape's layout; the host array is in logical order.
@@ -52,7 +52,7 @@ class Held:
     array: np.ndarray | None = None
     owners: int = 1
 
-    def retain(self) -> Held:
+    def retain(self) -> OwnedArray:
         """Count one more owner."""
         self.owners += 1
         return self
@@ -84,14 +84,14 @@ class Held:
                 self.array = np.ascontiguousarray(logical).reshape(self.shape.dimensions)  # which makes scalars vectors
         return self.array
 
-    def adopted(self, shape: Shape) -> Held:
+    def adopted(self, shape: Shape) -> OwnedArray:
         """This array for a reader that expects `shape`: itself, or its elements in another layout.
 
         The caller's ownership passes to what is returned.
         """
         if shape is self.shape or major_to_minor(shape) == major_to_minor(self.shape):
             return self
-        other = Held(shape, self.pool, array=self.on_host())
+        other = OwnedArray(shape, self.pool, array=self.on_host())
         self.release()
         return other
 
@@ -116,9 +116,9 @@ class Environment:
     """The arrays of one run of one computation, by slot."""
 
     pool: Pool
-    arrays: dict[int, Held] = field(default_factory=dict)
+    arrays: dict[int, OwnedArray] = field(default_factory=dict)
 
-    def put(self, slot: int, held: Held) -> None:
+    def put(self, slot: int, held: OwnedArray) -> None:
         """Hold an array; the environment becomes one of its owners, in place of the caller."""
         self.arrays[slot] = held
 

@@ -8,7 +8,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from indexing.executable.graph import Node, Ref, Tree, needed_nodes, tree_refs
-from indexing.executable.memory import Held, Pool
+from indexing.executable.memory import OwnedArray, Pool
 from indexing.executable.program import PlannedComputation, PlannedKernel, plan_program
 from indexing.executable.steps import (
     CallStep,
@@ -88,7 +88,7 @@ class _Scheduler:
         self.planned = planned
         self.graph = planned.graph
         self.slots = _Slots()
-        self.constants: dict[int, Held] = {}
+        self.constants: dict[int, OwnedArray] = {}
         self.is_needed = needed_nodes(planned.graph)
 
     def plan(self) -> Plan:
@@ -151,7 +151,7 @@ class _Scheduler:
 
     def _constant(self, node: Node) -> None:
         ref = Ref(node)
-        held = Held(ref.shape, self.planner.pool, array=only_array(node.instruction.literal))
+        held = OwnedArray(ref.shape, self.planner.pool, array=only_array(node.instruction.literal))
         held.on_device().borrowed = True
         self.constants[self.slots.of(ref)] = held
 

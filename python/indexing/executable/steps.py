@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 import numpy as np
 
 from indexing.errors import IndexingError
-from indexing.executable.memory import Environment, Held, Pool, byte_count
+from indexing.executable.memory import Environment, OwnedArray, Pool, byte_count
 from indexing.ops.op import leaves
 from indexing.reference.interpreter import evaluate_instruction
 
@@ -88,7 +88,7 @@ class KernelStep(ArrayStep):
         else:
             pool.recorder.timed(self.kernel, lambda: self.launch(passed))
         for position, slot, shape in self._results:
-            environment.put(slot, Held(shape, pool, passed[position]))
+            environment.put(slot, OwnedArray(shape, pool, passed[position]))
 
     def _source(self, argument: Argument, is_overwritten: bool) -> Callable[[Environment], Buffer]:
         number = argument.number
@@ -106,7 +106,7 @@ class KernelStep(ArrayStep):
             self.scratch[argument.number] = environment.pool.device.upload(argument.zeros())
         return self.scratch[argument.number]
 
-    def _operand(self, environment: Environment, operand: int) -> Held:
+    def _operand(self, environment: Environment, operand: int) -> OwnedArray:
         slot = self.operands[operand]
         held = environment.arrays[slot].adopted(self.operand_shapes[operand])
         environment.arrays[slot] = held
@@ -148,7 +148,7 @@ class ReferenceStep:
         shapes = leaves(self.instruction.shape)
         for slot, shape, array in zip(self.outputs, shapes, arrays_of(result), strict=True):
             if slot is not None:
-                environment.put(slot, Held(shape, environment.pool, array=np.asarray(array, shape.dtype)))
+                environment.put(slot, OwnedArray(shape, environment.pool, array=np.asarray(array, shape.dtype)))
 
 
 @dataclass(slots=True)
@@ -159,10 +159,10 @@ class Plan:
     parameter_shapes: tuple[Shape, ...]
     steps: tuple[Step, ...]
     results: tuple[int, ...]
-    constants: dict[int, Held]
+    constants: dict[int, OwnedArray]
     _unread: tuple[int, ...] | None = None
 
-    def run(self, pool: Pool, arguments: Sequence[Held]) -> list[Held]:
+    def run(self, pool: Pool, arguments: Sequence[OwnedArray]) -> list[OwnedArray]:
         """Run the steps. The plan becomes the owner of `arguments`, the caller the owner of what is returned."""
         environment = Environment(pool)
         for slot, held in self.constants.items():
@@ -250,7 +250,7 @@ def _branch(selector: np.ndarray, count: int) -> int:
     return int(selector) if 0 <= int(selector) < count else count - 1
 
 
-def taken(environment: Environment, slots: Sequence[int], last_use: frozenset[int]) -> list[Held]:
+def taken(environment: Environment, slots: Sequence[int], last_use: frozenset[int]) -> list[OwnedArray]:
     """The arrays of slots for a callee: handed over where the caller needs them no more, shared otherwise."""
     found = []
     for position, slot in enumerate(slots):
@@ -261,7 +261,9 @@ def taken(environment: Environment, slots: Sequence[int], last_use: frozenset[in
     return found
 
 
-def put_results(environment: Environment, slots: Sequence[int], shapes: Sequence[Shape], held: Sequence[Held]) -> None:
+def put_results(
+    environment: Environment, slots: Sequence[int], shapes: Sequence[Shape], held: Sequence[OwnedArray]
+) -> None:
     """Keep what a callee returned, in the layouts that the caller's steps expect."""
     for slot, shape, array in zip(slots, shapes, held, strict=True):
         environment.put(slot, array.adopted(shape))

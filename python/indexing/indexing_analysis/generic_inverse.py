@@ -95,17 +95,7 @@ class _Solution:
             if solved is not None:
                 del self.equations[solved]
                 continue
-            open_unknowns = sorted({v for e in self.equations.values() for v in self._open(e)})
-            if not open_unknowns:
-                self._keep_equations()
-                return
-            self.kept.append(open_unknowns[0])
-        self.kept += [u for u in range(self.unknowns) if u not in self.solved and u not in self.kept]
-
-    def _keep_equations(self) -> None:
-        for k, e in self.equations.items():
-            self.constraints.append((self._put(e) - self.index[k], Interval(0, 0)))
-        self.equations = {}
+            self.kept.append(min(v for e in self.equations.values() for v in self._open(e)))
         self.kept += [u for u in range(self.unknowns) if u not in self.solved and u not in self.kept]
 
     def _open(self, e: SymbolicExpr) -> list[int]:

@@ -25,7 +25,7 @@ STACK_BYTES = 16 * 2**20
 WORTH_SHARING = 12_000  # nanoseconds of work; to wake a thread takes about that long
 FIRST_GUESS = 40  # nanoseconds a thread of the kernel takes, until it is known
 RANGES = 8  # that each core takes of a kernel's blocks, on average
-LEAST_RANGE = 4_000  # nanoseconds
+MIN_RANGE = 4_000  # nanoseconds
 
 
 class Team:
@@ -87,7 +87,7 @@ class HostKernel:
             self._function(passed, 0, blocks)
         else:
             cores = team().helpers + 1
-            size = max(blocks / (cores * RANGES), LEAST_RANGE / self._cost)
+            size = max(blocks / (cores * RANGES), MIN_RANGE / self._cost)
             team().run(self._address, passed, blocks, max(math.ceil(min(size, blocks / cores)), 1))
         self._cost = max((perf_counter_ns() - start) * cores / max(blocks, 1), 1.0)
 

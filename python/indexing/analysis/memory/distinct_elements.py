@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Utilization", "utilization"]
 
-MOST_POINTS = 1 << 21  # that maps are listed at where they can't be counted
+MAX_POINTS = 1 << 21  # that maps are listed at where they can't be counted
 _VALUES = "runtime values decide how many different elements are read"
 
 
@@ -178,7 +178,7 @@ def _lie_apart(maps: Sequence[IndexingMap]) -> bool:
 
 def _listed(maps: Sequence[IndexingMap], sizes: Sequence[int]) -> tuple[int, int] | None:
     """The number of elements in the union, counted one by one; None where there are too many points."""
-    if sum(prod(len(v.interval) for v in m.variables) for m in maps) > MOST_POINTS:
+    if sum(prod(len(v.interval) for v in m.variables) for m in maps) > MAX_POINTS:
         return None
     seen = np.zeros(prod(sizes), bool)
     for m in maps:

@@ -10,7 +10,7 @@ from indexing._core import IndexingMap, SymbolicExpr
 
 #: The indices along each dimension; the grid is their product.
 Grid: TypeAlias = tuple[range, ...]
-MOST_STEPS = 1 << 12  # intersections that a union may take
+MAX_STEPS = 1 << 12  # intersections that a union may take
 
 
 def grid_of(m: IndexingMap) -> Grid | None:
@@ -50,7 +50,7 @@ def _line(e: SymbolicExpr) -> tuple[int | None, int, int] | None:
 
 def size_of_union(grids: Sequence[Grid]) -> int | None:
     """How many elements lie in some grid; None where that takes too many intersections."""
-    budget = [MOST_STEPS]
+    budget = [MAX_STEPS]
     return _union(list(dict.fromkeys(grids)), budget)
 
 

@@ -20,7 +20,7 @@ from indexing.hlo.layout import delinearize
 from indexing.indexing_analysis.instructions import output_to_input
 from indexing.ops.op import leaves
 
-MOST_ELEMENTS = 1 << 16  # of one tile
+MAX_ELEMENTS = 1 << 16  # of one tile
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +31,8 @@ class Tiles:
 
     def __post_init__(self) -> None:
         check_fields(self, sizes=integers)
-        if any(s < 1 for s in self.sizes) or prod(self.sizes) > MOST_ELEMENTS:
-            raise IndexingError(f"a tile has sizes of 1 and more, and up to {MOST_ELEMENTS} elements; got {self.sizes}")
+        if any(s < 1 for s in self.sizes) or prod(self.sizes) > MAX_ELEMENTS:
+            raise IndexingError(f"a tile has sizes of 1 and more, and up to {MAX_ELEMENTS} elements; got {self.sizes}")
 
 
 @dataclass(frozen=True, slots=True)

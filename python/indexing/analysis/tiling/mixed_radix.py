@@ -17,7 +17,7 @@ _MANY = 2**62
 
 
 @dataclass(frozen=True, slots=True)
-class Digit:
+class MixedRadixDigit:
     """The digit `(number // low) mod (high // low)`; `high` None: all that is above."""
 
     number: SymbolicExpr
@@ -26,11 +26,11 @@ class Digit:
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class AxisTile:
     """`offset + stride * [0, size)`; `whole` is the size when the output is one tile.
 
     `offset` is over the tile's offsets (and runtime variables); it differs from `base`, where that is a number, by
-    multiples of `grains`, which are over the tile's sizes like `size` and `stride`.
+    multiples of `alignment`, which are over the tile's sizes like `size` and `stride`.
     """
 
     offset: SymbolicExpr
@@ -38,8 +38,8 @@ class Span:
     stride: SymbolicExpr
     whole: int
     base: int | None
-    grains: tuple[SymbolicExpr, ...] = ()
-    digit: Digit | None = None
+    alignment: tuple[SymbolicExpr, ...] = ()
+    digit: MixedRadixDigit | None = None
 
     @property
     def single(self) -> bool:
@@ -51,7 +51,7 @@ ONE = constant(1)
 ONE_VALUE = Interval(1, 1)
 
 
-class Walk:
+class TilePropagation:
     """Spans of the nodes of a map's results, and the clauses under which they hold. `extents`: sizes of the output."""
 
     def __init__(self, m: IndexingMap, extents: Sequence[int]) -> None:
@@ -60,9 +60,9 @@ class Walk:
         self.box = [*(Interval(0, max(n, 1) - 1) for n in extents), *(v.interval for v in (*m.ranges, *m.runtimes))]
         self.clauses: dict[Clause, None] = {}
         self.exact = True
-        self._known: dict[SymbolicExpr, Span] = {}
+        self._known: dict[SymbolicExpr, AxisTile] = {}
 
-    def result(self, e: SymbolicExpr) -> Span:
+    def result(self, e: SymbolicExpr) -> AxisTile:
         """The grid of a result; all that it can be, where its clauses leave neither single elements nor the whole."""
         before, was_exact = dict(self.clauses), self.exact
         found = self.span(e)
@@ -72,7 +72,7 @@ class Walk:
         self._known.clear()
         return self._everything(e)
 
-    def span(self, e: SymbolicExpr) -> Span:
+    def span(self, e: SymbolicExpr) -> AxisTile:
         """The grid of an expression over the map's variables."""
         nodes = e.postorder()
         for (kind, numbers, operands), node in zip(e.nodes(), nodes, strict=True):
@@ -80,32 +80,32 @@ class Walk:
                 self._known[node] = self._of_node(kind, numbers, [self._known[nodes[k]] for k in operands], node)
         return self._known[e]
 
-    def _of_node(self, kind: str, numbers: list[int], operands: list[Span], node: SymbolicExpr) -> Span:
+    def _of_node(self, kind: str, numbers: list[int], operands: list[AxisTile], node: SymbolicExpr) -> AxisTile:
         if kind == "constant":
-            return Span(node, ONE, ONE, 1, numbers[0])
+            return AxisTile(node, ONE, ONE, 1, numbers[0])
         if kind == "variable":
             return self._of_variable(numbers[0])
         if kind == "sum":
             return self._of_sum(numbers[0], list(zip(numbers[1:], operands, strict=True)), node)
         if all(s.single for s in operands):
-            return Span(self._at_offset(node), ONE, ONE, 1, None)
+            return AxisTile(self._at_offset(node), ONE, ONE, 1, None)
         if kind in ("floordiv", "mod") and (m := operands[1].base) is not None and operands[1].single and m > 0:
             return self._of_division(kind, operands[0], m, node)
         return self._everything(node)
 
-    def _of_variable(self, index: int) -> Span:
+    def _of_variable(self, index: int) -> AxisTile:
         m = self.map
         if index < m.num_dims:
             count = self.extents[index]
             size = variable(index) if count > 1 else ONE
             own = variable(index)
-            return Span(own, size, ONE, count, 0, (size,) if count > 1 else (), Digit(own, 1, None))
+            return AxisTile(own, size, ONE, count, 0, (size,) if count > 1 else (), MixedRadixDigit(own, 1, None))
         if index < m.num_dims + m.num_ranges:
             v = m.ranges[index - m.num_dims]
             count = v.upper - v.lower + 1
-            digit = Digit(variable(index), 1, None)
-            return Span(constant(v.lower), constant(count), ONE, count, v.lower, (), digit)
-        return Span(variable(index - m.num_ranges), ONE, ONE, 1, None)
+            digit = MixedRadixDigit(variable(index), 1, None)
+            return AxisTile(constant(v.lower), constant(count), ONE, count, v.lower, (), digit)
+        return AxisTile(variable(index - m.num_ranges), ONE, ONE, 1, None)
 
     def _at_offset(self, node: SymbolicExpr) -> SymbolicExpr:
         m = self.map
@@ -113,32 +113,32 @@ class Walk:
         runtimes = [variable(m.num_dims + k) for k in range(m.num_runtimes)]
         return node.replace_variables([*map(variable, range(m.num_dims)), *ranges, *runtimes])
 
-    def _everything(self, node: SymbolicExpr) -> Span:
+    def _everything(self, node: SymbolicExpr) -> AxisTile:
         """No grid is known: all that the expression can be."""
         bounds = node.range(self.box)
         self.exact = False
         count = bounds.upper - bounds.lower + 1
-        return Span(constant(bounds.lower), constant(count), ONE, count, bounds.lower)
+        return AxisTile(constant(bounds.lower), constant(count), ONE, count, bounds.lower)
 
     # ------------------------------------------------------------------ sums
 
-    def _of_sum(self, base: int, terms: list[tuple[int, Span]], node: SymbolicExpr) -> Span:
-        offset, first, grains = constant(base), base, []
+    def _of_sum(self, base: int, terms: list[tuple[int, AxisTile]], node: SymbolicExpr) -> AxisTile:
+        offset, first, alignment = constant(base), base, []
         for coeff, s in terms:
             offset = offset + s.offset * coeff
             first += coeff * (s.base or 0)
-            grains += [g * abs(coeff) for g in s.grains]
+            alignment += [g * abs(coeff) for g in s.alignment]
         known = None if any(s.base is None for _, s in terms) else first
         live = [(coeff, s) for coeff, s in terms if not s.single]
         if not live:
-            return Span(offset, ONE, ONE, 1, known, tuple(grains))
+            return AxisTile(offset, ONE, ONE, 1, known, tuple(alignment))
         if len(live) == 1:
             ((coeff, s),) = live
             digit = s.digit if len(terms) == 1 else None
-            return Span(offset, s.size, s.stride * coeff, s.whole, known, tuple(grains), digit)
+            return AxisTile(offset, s.size, s.stride * coeff, s.whole, known, tuple(alignment), digit)
         if self._share_variables(node):
             self.exact = False
-        return self._of_many(offset, known, tuple(grains), live, node)
+        return self._of_many(offset, known, tuple(alignment), live, node)
 
     def _share_variables(self, node: SymbolicExpr) -> bool:
         _, _, operands = node.nodes()[-1]
@@ -153,10 +153,10 @@ class Walk:
         self,
         offset: SymbolicExpr,
         base: int | None,
-        grains: tuple[SymbolicExpr, ...],
-        live: list[tuple[int, Span]],
+        alignment: tuple[SymbolicExpr, ...],
+        live: list[tuple[int, AxisTile]],
         node: SymbolicExpr,
-    ) -> Span:
+    ) -> AxisTile:
         steps = []
         for coeff, s in live:
             if s.stride.constant_value is None:
@@ -166,7 +166,7 @@ class Walk:
         if len(set(tiled)) > 1 or 0 in steps:
             return self._everything(node)
         up = tiled[0] if tiled else True
-        digits: list[tuple[int, Span]] = []
+        digits: list[tuple[int, AxisTile]] = []
         for step, (_, s) in zip(steps, live, strict=True):
             if (step > 0) != up:  # begin at the other end, which is known: this one runs whole
                 end = step * (s.whole - 1)
@@ -178,9 +178,9 @@ class Walk:
         if found is None:
             return self._everything(node)
         size, stride, whole = found
-        return Span(offset, size, stride if up else -stride, whole, base, grains, Digit(node, 1, None))
+        return AxisTile(offset, size, stride if up else -stride, whole, base, alignment, MixedRadixDigit(node, 1, None))
 
-    def _joined(self, digits: list[tuple[int, Span]]) -> tuple[SymbolicExpr, SymbolicExpr, int] | None:
+    def _joined(self, digits: list[tuple[int, AxisTile]]) -> tuple[SymbolicExpr, SymbolicExpr, int] | None:
         """Digits of one number: single ones, then whole ones, then one of any size, then single ones."""
         size, stride, above, whole = ONE, constant(0), ONE, 1
         for step, s in digits:
@@ -203,7 +203,7 @@ class Walk:
             stride = constant(digits[0][0])
         return size, stride.simplify(self.sizes), whole
 
-    def _window(self, digits: list[tuple[int, Span]]) -> tuple[SymbolicExpr, SymbolicExpr, int] | None:
+    def _window(self, digits: list[tuple[int, AxisTile]]) -> tuple[SymbolicExpr, SymbolicExpr, int] | None:
         """Steps that overlap: one dense run, where no gap is wider than what the finer steps fill."""
         unit = digits[0][0]
         if any(step % unit for step, _ in digits):
@@ -218,7 +218,7 @@ class Walk:
 
     # ------------------------------------------------------------------ quotients and remainders
 
-    def _of_division(self, kind: str, x: Span, m: int, node: SymbolicExpr) -> Span:
+    def _of_division(self, kind: str, x: AxisTile, m: int, node: SymbolicExpr) -> AxisTile:
         """`x // m` or `x mod m`: digits of x, where no tile straddles a period."""
         if x.base is None and not x.single:
             return self._everything(node)
@@ -230,10 +230,10 @@ class Walk:
             return self._everything(node)
         if step % m == 0 and (kind == "mod" or step > 0):
             if kind == "mod":
-                return Span(offset, ONE, ONE, 1, None)
-            known = all(g.is_multiple_of(m) for g in x.grains)
-            grains = tuple(g // m for g in x.grains) if known else ()
-            return Span(offset, x.size, constant(step // m), x.whole, x.base // m if known else None, grains)
+                return AxisTile(offset, ONE, ONE, 1, None)
+            known = all(g.is_multiple_of(m) for g in x.alignment)
+            alignment = tuple(g // m for g in x.alignment) if known else ()
+            return AxisTile(offset, x.size, constant(step // m), x.whole, x.base // m if known else None, alignment)
         if step < 0 or m % step:
             return self._everything(node)
         period = m // step
@@ -245,28 +245,28 @@ class Walk:
             size, stride, whole = x.size - (x.size - 1) // period * period, constant(step), min(x.whole, period)
         size = size.simplify(self.sizes)
         base = x.base // m if kind == "floordiv" else x.base % m
-        grains = (size * step,)
+        alignment = (size * step,)
         if kind == "floordiv":
-            grains = (size, *(g // m for g in x.grains if g != x.size * step))
-        return Span(offset, size, stride, whole, base, grains, _inner(x.digit, kind, m))
+            alignment = (size, *(g // m for g in x.alignment if g != x.size * step))
+        return AxisTile(offset, size, stride, whole, base, alignment, _inner(x.digit, kind, m))
 
-    def _dense(self, x: Span) -> int | None:
+    def _dense(self, x: AxisTile) -> int | None:
         """The stride of a run of digits, where it is one value or steps by 1."""
         return 1 if self.need(((x.size, ONE_VALUE), (x.stride, ONE_VALUE))) else None
 
-    def _divides(self, x: Span, step: int, period: int) -> bool:
+    def _divides(self, x: AxisTile, step: int, period: int) -> bool:
         """No tile of `x` straddles a multiple of the period, and whole periods begin at one."""
         assert x.base is not None
         shift = x.base // step
         run = x.size * step
         inside = constant(period) % x.size + constant(shift) % x.size
         periods = x.size % period + constant(shift % period)
-        for grain in x.grains:
+        for grain in x.alignment:
             if grain != run:
                 inside = inside + grain % run
             periods = periods + grain % (period * step)
         zero = Interval(0, 0)
-        if x.base == 0 and x.whole <= period and all(g == run for g in x.grains):
+        if x.base == 0 and x.whole <= period and all(g == run for g in x.alignment):
             return True
         return self.need(
             ((x.size, ONE_VALUE), (inside.simplify(self.sizes), zero), (periods.simplify(self.sizes), zero))
@@ -297,7 +297,7 @@ class Walk:
         return tuple(kept)
 
 
-def _inner(digit: Digit | None, kind: str, m: int) -> Digit | None:
+def _inner(digit: MixedRadixDigit | None, kind: str, m: int) -> MixedRadixDigit | None:
     """A digit of a digit."""
     if digit is None:
         return None
@@ -307,7 +307,7 @@ def _inner(digit: Digit | None, kind: str, m: int) -> Digit | None:
     return replace(digit, high=at if digit.high is None else min(at, digit.high))
 
 
-def independent(spans: Sequence[Span], results: Sequence[SymbolicExpr], moving: Sequence[int]) -> bool:
+def independent(spans: Sequence[AxisTile], results: Sequence[SymbolicExpr], moving: Sequence[int]) -> bool:
     """Do the results take all combinations of their values? `moving`: the variables that take several."""
     used = [set(e.used_variables()) & set(moving) for e in results]
     for j, k in itertools.combinations(range(len(results)), 2):
@@ -316,7 +316,7 @@ def independent(spans: Sequence[Span], results: Sequence[SymbolicExpr], moving: 
     return True
 
 
-def _apart(a: Digit | None, b: Digit | None) -> bool:
+def _apart(a: MixedRadixDigit | None, b: MixedRadixDigit | None) -> bool:
     """Are these different digits of one number?"""
     if a is None or b is None:
         return False

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, constant, variable
-from indexing.analysis.tiling.mixed_radix import Walk, independent
+from indexing.analysis.tiling.mixed_radix import TilePropagation, independent
 from indexing.analysis.tiling.sizes import Clause, holds, tilings
 from indexing.arguments import integer, item, one_of, takes
 from indexing.errors import UnsupportedOp
@@ -133,7 +133,7 @@ def propagate(m: IndexingMap, extents: Sequence[int], name: str) -> Tile:
     """Through one map; `extents` are the sizes of the array that its dimensions index."""
     if m.is_undefined or m.is_known_empty:
         raise UnsupportedOp(f"{name} is {m}: there is no tile")
-    walk = Walk(m, extents)
+    walk = TilePropagation(m, extents)
     spans = [walk.result(e) for e in m.results]
     dims = m.num_dims
     moved = [s.offset for s in spans]

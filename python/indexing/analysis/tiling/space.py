@@ -26,7 +26,7 @@ from indexing.ops.op import OperandIndexing, leaves
 __all__ = ["TileDimension", "TilingSpace", "tiling_space"]
 
 Array: TypeAlias = tuple[Instruction, int]  # an instruction and the number of its array
-MOST_MAPS = 64  # of one array
+MAX_MAPS = 64  # of one array
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,8 +157,8 @@ class _Space:
                 known = self.maps.setdefault((i, leaf), {}) if new else {}
                 fresh = {m: o for m, o in new.items() if m not in known}
                 known.update(fresh)
-                if len(known) > MOST_MAPS:
-                    raise UnsupportedOp(f"{i.name} is read at more than {MOST_MAPS} different indices")
+                if len(known) > MAX_MAPS:
+                    raise UnsupportedOp(f"{i.name} is read at more than {MAX_MAPS} different indices")
                 for m, indexing in fresh.items():
                     self._to_operands(i, leaf, m, indexing, found)
         for array, maps in found.items():  # outside of the cluster

@@ -90,12 +90,12 @@ def _largest(text: HloText, value: Value) -> Value:
     return text.reduce("maximum", text.apply("abs", value), range(len(value.sizes)), 0.0)
 
 
-_LARGEST_FINITE = {"f8e4m3fn": 448.0, "f8e5m2": 57344.0}
+_MAX_FINITE = {"f8e4m3fn": 448.0, "f8e5m2": 57344.0}
 
 
 def _narrowed(text: HloText, value: Value, kind: str) -> Value:
     """As 8-bit floats; the library saturates where a convert would overflow."""
-    if kind not in _LARGEST_FINITE:
+    if kind not in _MAX_FINITE:
         raise UnsupportedOp(f"it gives {kind}, which cuBLASLt has not")
-    bound = _LARGEST_FINITE[kind]
+    bound = _MAX_FINITE[kind]
     return text.apply("clamp", text.constant(value.kind, -bound), value, text.constant(value.kind, bound))

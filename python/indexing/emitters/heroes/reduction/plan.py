@@ -113,7 +113,7 @@ class ReductionPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class Walk:
+class ThreadMapping:
     """How a block's threads walk the operands: the coordinates of their rows or columns, and those of what they reduce.
 
     `loops` are range variables with counts; in the first `whole_steps` of the inner one every thread has its vector.
@@ -146,12 +146,12 @@ class Walk:
         return outer * self.dimensions.fast + group * self.width + lane
 
 
-def walk(plan: ReductionPlan) -> Walk:
+def walk(plan: ReductionPlan) -> ThreadMapping:
     """The walk of a plan's threads, over thread ids and range variables."""
     return _rows(plan) if plan.dimensions.kind == "row" else _columns(plan)
 
 
-def _rows(plan: ReductionPlan) -> Walk:
+def _rows(plan: ReductionPlan) -> ThreadMapping:
     d, th_x, bl_x = plan.dimensions, thread_id("th_x"), thread_id("bl_x")
     tile, split = bl_x // plan.splits, bl_x % plan.splits
     part, slot = th_x % plan.threads, th_x // plan.threads
@@ -163,7 +163,7 @@ def _rows(plan: ReductionPlan) -> Walk:
     else:
         team = plan.threads * plan.splits
         group = step * team + split * plan.threads + part
-    return Walk(
+    return ThreadMapping(
         d,
         plan.vector_width,
         (("outer", outers), ("step", ceil_div(groups, team))),
@@ -182,7 +182,7 @@ def splits_outer(dimensions: Dimensions, threads: int, width: int) -> bool:
     return dimensions.outer > -(-dimensions.fast // (width * threads))
 
 
-def _columns(plan: ReductionPlan) -> Walk:
+def _columns(plan: ReductionPlan) -> ThreadMapping:
     d, th_x, bl_x = plan.dimensions, thread_id("th_x"), thread_id("bl_x")
     tile, split = bl_x // plan.splits, bl_x % plan.splits
     part, slot = th_x // plan.across, th_x % plan.across
@@ -190,7 +190,7 @@ def _columns(plan: ReductionPlan) -> Walk:
     beside = ceil_div(groups, plan.across)
     team = plan.threads * plan.splits
     position = range_variable(STEP) * team + split * plan.threads + part
-    return Walk(
+    return ThreadMapping(
         d,
         plan.vector_width,
         (("outer", 1), ("step", ceil_div(d.reduced, team))),
@@ -205,7 +205,7 @@ def _columns(plan: ReductionPlan) -> Walk:
 
 
 def operand_index(
-    walk: Walk, kept: Sequence[SymbolicExpr], reduced: Sequence[SymbolicExpr], lane: SymbolicExpr
+    walk: ThreadMapping, kept: Sequence[SymbolicExpr], reduced: Sequence[SymbolicExpr], lane: SymbolicExpr
 ) -> Index:
     """The operands' index at the coordinates of a walk."""
     place = walk.kept_position(tuple(kept), lane), walk.reduced_position(tuple(reduced), lane)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from indexing._core import SymbolicExpr, constant
 from indexing.emitters.heroes.transpose.plan import (
     WORD_BYTES,
+    ThreadMapping,
     TransposePlan,
-    Walk,
     input_index,
     output_index,
     reading,
@@ -64,7 +64,7 @@ class Body:
             self._write_element(index, ranges)
 
     @contextmanager
-    def _vector(self, walk: Walk, ranges: Index) -> Iterator[tuple[Index, Index]]:
+    def _vector(self, walk: ThreadMapping, ranges: Index) -> Iterator[tuple[Index, Index]]:
         """What is built inside is done for each element of a vector: index of the operands, values of the ranges."""
         body = self.body
         step, *row = ranges
@@ -77,7 +77,7 @@ class Body:
             with lanes(body, walk.width) as lane, placed(body, (walk.fast,), (step, lane, *row)) as (fast,):
                 yield self._index(walk, fast, slow, lane), (step, lane, *row)
 
-    def _index(self, walk: Walk, fast: SymbolicExpr, slow: SymbolicExpr, lane: SymbolicExpr) -> Index:
+    def _index(self, walk: ThreadMapping, fast: SymbolicExpr, slow: SymbolicExpr, lane: SymbolicExpr) -> Index:
         """The operands' index at a place of a walk."""
         run = self.plan.groups.run_size
         slow, line = walk.place(fast, slow, lane)

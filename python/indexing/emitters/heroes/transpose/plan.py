@@ -110,7 +110,7 @@ def shared_bytes(plan: TransposePlan, widths: Sequence[int]) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Walk:
+class ThreadMapping:
     """How a block's threads walk a tile: while reading along lines of x, while writing along lines of y.
 
     A line's elements are those of its runs, one after another. `fast` counts vectors of `width` elements of a line, or,
@@ -134,12 +134,12 @@ class Walk:
         return (line // self.joined, line % self.joined) if self.joined else (slow, line)
 
 
-def reading(plan: TransposePlan) -> Walk:
+def reading(plan: TransposePlan) -> ThreadMapping:
     """From the operands into the tile."""
     return _reading_squares(plan) if plan.packed > 1 else _elements(plan, "x")
 
 
-def storing(plan: TransposePlan) -> Walk:
+def storing(plan: TransposePlan) -> ThreadMapping:
     """From the tile to the outputs."""
     return _storing_words(plan) if plan.packed > 1 else _elements(plan, "y")
 
@@ -158,7 +158,7 @@ def _tile(plan: TransposePlan) -> tuple[list[SymbolicExpr], SymbolicExpr, Symbol
     return outer, tile_x, tile_y
 
 
-def _elements(plan: TransposePlan, fast: str) -> Walk:
+def _elements(plan: TransposePlan, fast: str) -> ThreadMapping:
     """Vector by vector along lines of `fast` ("x" or "y"), neighbouring threads along one line."""
     g, (side_x, side_y), run = plan.groups, plan.sides, plan.groups.run_size
     _, tile_x, tile_y = _tile(plan)
@@ -175,13 +175,13 @@ def _elements(plan: TransposePlan, fast: str) -> Walk:
         element = position * width + lane
         cell = _cell(plan, fast, element // (side * run), element % (side * run))
         place = Part(across * vectors + position, g.line(fast) // width)
-        return Walk(steps, width, place, Part(constant(0), 1), bounds, cell, joined=side * run)
+        return ThreadMapping(steps, width, place, Part(constant(0), 1), bounds, cell, joined=side * run)
     vectors = side * run // width
     position, steps, bounds = _position(plan, vectors * other)
     slow, group = position // vectors, position % vectors
     cell = _cell(plan, fast, slow, group * width + lane)
     place = Part(tile * vectors + group, size * run // width)
-    return Walk(steps, width, place, Part(across * other + slow, lines), bounds, cell)
+    return ThreadMapping(steps, width, place, Part(across * other + slow, lines), bounds, cell)
 
 
 def _cell(plan: TransposePlan, fast: str, slow: SymbolicExpr, line: SymbolicExpr) -> SymbolicExpr:
@@ -190,7 +190,7 @@ def _cell(plan: TransposePlan, fast: str, slow: SymbolicExpr, line: SymbolicExpr
     return slow * plan.row + line if fast == "x" else line // run * plan.row + slow * run + line % run
 
 
-def _reading_squares(plan: TransposePlan) -> Walk:
+def _reading_squares(plan: TransposePlan) -> ThreadMapping:
     """Square by square: a warp covers `packed` of them along y, and the others along x."""
     packed, (side_x, side_y), g = plan.packed, plan.sides, plan.groups
     _, tile_x, tile_y = _tile(plan)
@@ -204,10 +204,10 @@ def _reading_squares(plan: TransposePlan) -> Walk:
     cell = (square_x * packed + range_variable(LANE)) * plan.row + square_y
     slow = Part(y, g.sizes[g.y])
     divides, fast = _packed_line(tile_x * side + square_x, packed, g.sizes[g.x])
-    return Walk(steps, packed, fast, slow, bounds, cell, divides)
+    return ThreadMapping(steps, packed, fast, slow, bounds, cell, divides)
 
 
-def _storing_words(plan: TransposePlan) -> Walk:
+def _storing_words(plan: TransposePlan) -> ThreadMapping:
     """Word by word of the tile, each `packed` elements along y."""
     packed, (side_x, side_y), g = plan.packed, plan.sides, plan.groups
     _, tile_x, tile_y = _tile(plan)
@@ -216,7 +216,7 @@ def _storing_words(plan: TransposePlan) -> Walk:
     x, word = position // words, position % words
     divides, fast = _packed_line(tile_y * words + word, packed, g.sizes[g.y])
     slow = Part(tile_x * side_x + x, g.sizes[g.x])
-    return Walk(steps, packed, fast, slow, bounds, x * plan.row + word, divides)
+    return ThreadMapping(steps, packed, fast, slow, bounds, x * plan.row + word, divides)
 
 
 def _packed_line(group: SymbolicExpr, packed: int, size: int) -> tuple[bool, Part]:
