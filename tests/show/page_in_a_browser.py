@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, sync_playwright
 
 import indexing as ix
-from indexing.show.page import page
+from indexing.show.page import program_page
 
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
 KERNELS = 10_000
@@ -24,7 +24,7 @@ def program(count: int) -> str:
 @pytest.fixture(scope="module")
 def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
     file: Path = tmp_path_factory.mktemp("page") / "page.html"
-    file.write_text(page(ix.analyze(ix.hlo.parse(program(KERNELS)))))
+    file.write_text(program_page(ix.analyze(ix.hlo.parse(program(KERNELS)))))
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         tab = browser.new_context(offline=True).new_page()

@@ -10,7 +10,7 @@ import pytest
 import indexing as ix
 from indexing.analysis.memory.global_memory import coalescing
 from indexing.show import drawing
-from indexing.show.page import page
+from indexing.show.page import program_page
 from indexing.show.warp import sectors, touched, warp_svg
 
 HOSTILE = "</script><script>alert(1)</script>@DATA@ &lt;b&gt;"
@@ -48,7 +48,7 @@ class Elements(HTMLParser):
 
 def read(name: str) -> tuple[Elements, dict]:
     module = ix.hlo.parse(PROGRAM.replace('"NAME"', "m", 1).replace("NAME", name))
-    elements = Elements(page(ix.analyze(module)))
+    elements = Elements(program_page(ix.analyze(module)))
     return elements, json.loads(elements.scripts[0])
 
 
@@ -72,7 +72,7 @@ def test_instructions_beside_fusions_are_on_the_page_where_there_are_none() -> N
     module = ix.hlo.parse(
         'ENTRY e { p = f32[8] parameter(0) ROOT n = f32[8] negate(p), metadata={source_file="a.py" source_line=3} }'
     )
-    data = json.loads(Elements(page(ix.analyze(module))).scripts[0])
+    data = json.loads(Elements(program_page(ix.analyze(module))).scripts[0])
     assert data["rows"][0][0] == "n" and data["rows"][0][6] == "a.py:3" and data["details"][0]["source"] == ""
     assert "a.py:3" in data["search"][0]
 
@@ -83,7 +83,7 @@ def test_text_of_a_program_is_no_markup_and_no_placeholder() -> None:
     module = ix.hlo.parse(
         f'ENTRY e {{ p = f32[8] parameter(0) ROOT n = f32[8] negate(p), metadata={{source_file="{HOSTILE}" source_line=1}} }}'
     )
-    elements = Elements(page(ix.analyze(module)))
+    elements = Elements(program_page(ix.analyze(module)))
     assert [tag for tag, _ in elements.found] == [tag for tag, _ in plain.found]
     assert json.loads(elements.scripts[0])["rows"][0][6] == HOSTILE + ":1"
 

@@ -8,7 +8,7 @@ import indexing as ix
 from indexing.cli.answer import Answer, written
 from indexing.cli.programs import named_computation, read_program
 from indexing.show import drawing
-from indexing.show.page import page
+from indexing.show.page import program_page
 
 
 def draw(options: argparse.Namespace) -> Answer:
@@ -22,5 +22,5 @@ def draw(options: argparse.Namespace) -> Answer:
 def report(options: argparse.Namespace) -> Answer:
     """Write a page about a program that a browser shows without a network."""
     found = ix.analyze(read_program(options.file), options.device)
-    path = written(options.out, page(found).encode())
+    path = written(options.out, program_page(found).encode())
     return Answer({"page": str(path), "kernels": len(found.fusions)}, [str(path)])

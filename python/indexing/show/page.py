@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from indexing.analysis.report.programs import FusionReport, ProgramReport
     from indexing.hlo import Instruction, Shape
 
-__all__ = ["page"]
+__all__ = ["program_page"]
 
 #: What JSON holds.
 Data: TypeAlias = "dict[str, Data] | list[Data] | str | int | float | bool | None"
@@ -35,7 +35,7 @@ MAX_DRAWN = 80  # instructions of a graph; more are no picture
 MAX_SOURCE = 40_000  # characters
 
 
-def page(report: ProgramReport) -> str:
+def program_page(report: ProgramReport) -> str:
     """The page of a program's report; a pure function of it. Equal kernels share what doesn't depend on their names."""
     details: list[Data] = []
     numbers: dict[object, int] = {}
