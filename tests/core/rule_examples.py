@@ -148,6 +148,19 @@ RULES: dict[str, RuleExample] = {
         ("(d0, d1) -> (d0 floordiv 2 + d0 mod 2 + d1), domain: d0 in [-9, 9], d1 in [0, 1]",),
         ("(d0, d1) -> (d0 floordiv 3 + d0 mod 3 + d1), domain: d0 in [-9, 9], d1 in [0, 1]",),
     ),
+    "extrema-differ": RuleExample(
+        (
+            "(d0, d1) -> (min(d0 + 5, d1) - min(d0, d1 - 2)), domain: d0 in [-6, 6], d1 in [-6, 6]",
+            "(d0, d1) -> (min(d0 + 2, d1 + 5) - min(d0, d1)), domain: d0 in [-6, 6], d1 in [-6, 6]",
+            "(d0, d1) -> (max(d0 * 2 + 3, d1) - max(d0 * 2, d1 - 1)), domain: d0 in [-4, 4], d1 in [-8, 8]",
+            "(d0, d1) -> (max(d0, d1 - 4) * 3 - max(d0 - 1, d1 + 2) * 3), domain: d0 in [-6, 6], d1 in [-6, 6]",
+        ),
+        (
+            "(d0, d1) -> (min(d0 + 5, d1) - min(d0, d1 * 2)), domain: d0 in [-6, 6], d1 in [-6, 6]",
+            "(d0, d1) -> (min(d0 + 5, d1) - max(d0, d1 - 2)), domain: d0 in [-6, 6], d1 in [-6, 6]",
+            "(d0, d1) -> (min(d0 + 5, d1) - min(d0, d1 - 2) * 2), domain: d0 in [-6, 6], d1 in [-6, 6]",
+        ),
+    ),
     "quotients-differ": RuleExample(
         ("(d0) -> (max(d0, d0 * 3) floordiv 2), domain: d0 in [-3, 5]",),
         ("(d0) -> ((d0 * 3 + 2) floordiv 4 - d0 floordiv 5), domain: d0 in [-9, 9]",),

@@ -95,6 +95,16 @@ static RULES: &[Rules] = &[
             extremes_join,
         ),
         Row::new(
+            rule(
+                "extrema-differ",
+                "sum",
+                "min(a + m, b + n) - min(a, b) = min(max(b - a + n, n), m)",
+                "n <= m (max alike)",
+            ),
+            EXTREMA,
+            extrema_differ,
+        ),
+        Row::new(
             rule("extremum-absorbs-terms", "sum", "min(a, b) + t = min(a + t, b + t)", "none (max alike)"),
             EXTREMUM | SEVERAL,
             extremum_absorbs,
@@ -312,4 +322,48 @@ fn extremes_join(s: &mut Simplifier<'_>, e: Expr, terms: &[Term]) -> Result<Opti
         }
     }
     Ok(None)
+}
+
+/// `c * min(a + m, b + n) - c * min(a, b)` is `c * min(max(b - a + n, n), m)`: `a` and `b` are written once.
+fn extrema_differ(s: &mut Simplifier<'_>, e: Expr, terms: &[Term]) -> Result<Option<Expr>> {
+    for (k, t) in terms.iter().enumerate() {
+        for (i, _) in terms.iter().enumerate().filter(|(_, o)| Some(o.coeff) == t.coeff.checked_neg()) {
+            if !s.spend(1) {
+                return Ok(None);
+            }
+            let Some(clamp) = difference(s, t.expr, terms[i].expr)? else { continue };
+            if let Some(out) = with_terms(s, e, terms, &[k, i], &[Term::new(t.coeff, clamp)])? {
+                return Ok(Some(out));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// `x - y` of two minima, or two maxima, whose arguments differ by constants in pairs.
+fn difference(s: &mut Simplifier<'_>, x: Expr, y: Expr) -> Result<Option<Expr>> {
+    let tag = s.arena.tag(x);
+    let ((Node::Min(&[p, q]), Node::Min(&[a, b])) | (Node::Max(&[p, q]), Node::Max(&[a, b]))) =
+        (s.arena.node(x), s.arena.node(y))
+    else {
+        return Ok(None);
+    };
+    for (a, b) in [(a, b), (b, a)] {
+        let (Some(m), Some(n)) = (gap(s, p, a)?, gap(s, q, b)?) else { continue };
+        // The argument with the nearer constant is the one whose place the clamp follows.
+        let ((a, m), (b, n)) =
+            if (n <= m) == (tag == Tag::Min) { ((a, m), (b, n)) } else { ((b, n), (a, m)) };
+        let apart = s.arena.combine(b, 1, a, -1)?;
+        let (near, far, follows) = (s.arena.constant(n), s.arena.constant(m), s.arena.offset(apart, n)?);
+        let turned = if tag == Tag::Min { Tag::Max } else { Tag::Min };
+        let inner = s.arena.extremum(turned, &[follows, near])?;
+        return s.arena.extremum(tag, &[inner, far]).map(Some);
+    }
+    Ok(None)
+}
+
+/// `x - y` where it is a constant.
+fn gap(s: &mut Simplifier<'_>, x: Expr, y: Expr) -> Result<Option<i64>> {
+    let apart = s.arena.combine(x, 1, y, -1)?;
+    Ok(s.arena.as_constant(apart))
 }
