@@ -104,7 +104,7 @@ browser: $(VENV)/.developed ## the page of `indexing report` in headless Chromiu
 wheel: dist/.built ## build the release wheel (abi3, CPython 3.11 and later) into dist/
 
 docs: $(VENV)/.developed ## write the generated documents of docs/
-	"$(python)" -m indexing.ops.docs docs/ops.md
+	"$(python)" docs/generate.py
 	PYTHONPATH=tests/oracles "$(python)" tests/core/rules_docs.py docs/rules.md
 
 clean: ## remove everything that the targets made

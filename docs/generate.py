@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from api_table import api_table
+
 from indexing.ops.docs import ops_table
 
 HERE = Path(__file__).parent
@@ -11,6 +13,7 @@ HERE = Path(__file__).parent
 
 def main() -> None:
     """Write each of them."""
+    (HERE / "api.md").write_text(api_table(), encoding="utf-8")
     (HERE / "ops.md").write_text(ops_table(), encoding="utf-8")
 
 

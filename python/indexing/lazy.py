@@ -67,5 +67,6 @@ def load_later(package: str, names: dict[str, str]) -> None:
     module = sys.modules[package]
     homes = {name: home for home, found in names.items() for name in found.split()}
     public = {name for name in vars(module) if not name.startswith("_") and name != "TYPE_CHECKING"}
+    public -= {name for name in public if isinstance(vars(module)[name], ModuleType)}
     vars(module).update(_homes=homes, __all__=sorted(public | set(homes)))
     module.__class__ = Package

@@ -1,0 +1,28 @@
+"""Every public name is documented, where it is and in docs/api.md; and what is exported for types is exported."""
+
+import ast
+from pathlib import Path
+
+import pytest
+from api_table import api_table, entries, first_sentence
+
+import indexing as ix
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.mark.parametrize(("name", "text"), list(entries()), ids=lambda v: v if "." in v and " " not in v else "")
+def test_every_public_name_is_documented(name: str, text: str) -> None:
+    assert first_sentence(text).endswith((".", ":", "?", ")")) or len(text.split()) > 2, (
+        f"{name} says nothing of itself"
+    )
+
+
+def test_the_page_of_public_names_is_current() -> None:
+    assert (ROOT / "docs" / "api.md").read_text(encoding="utf-8") == api_table(), "run: make docs"
+
+
+def test_what_type_checkers_see_is_what_is_exported() -> None:
+    tree = ast.parse(Path(ix.__file__).read_text(encoding="utf-8"))
+    seen = {a.asname for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) for a in n.names if a.asname}
+    assert {n for n in seen if not n.startswith("_")} == set(ix.__all__)
