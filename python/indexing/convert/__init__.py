@@ -12,3 +12,6 @@ from indexing.convert.polyhedral import from_isl as from_isl
 from indexing.convert.polyhedral import to_affine_map as to_affine_map
 from indexing.convert.polyhedral import to_affine_set as to_affine_set
 from indexing.convert.polyhedral import to_isl as to_isl
+from indexing.convert.symbolic import from_sympy as from_sympy
+from indexing.convert.symbolic import to_latex as to_latex
+from indexing.convert.symbolic import to_sympy as to_sympy
