@@ -1,6 +1,9 @@
 """What documents name is there: each path, each name of the code, each target of make, each tested recipe."""
 
 import re
+import shlex
+import subprocess
+import sys
 from fnmatch import fnmatch
 from functools import cache
 from pathlib import Path
@@ -69,3 +72,32 @@ def test_targets_of_make_exist(document: Path) -> None:
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     asked = {m for s in spans(document) for m in re.findall(r"^make ([a-z-]+)", s)}
     assert sorted(asked - targets) == []
+
+
+def recipes() -> list[tuple[str, str]]:
+    """Each section of CONTRIBUTING.md with the commands of its recipe."""
+    sections = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").split("\n## ")[1:]
+    blocks = ((s.split("\n")[0], re.findall(r"^```recipe\n(.*?)^```", s, re.MULTILINE | re.DOTALL)) for s in sections)
+    return [(title, line) for title, found in blocks for block in found for line in block.splitlines()]
+
+
+def test_every_way_to_extend_the_package_has_a_recipe() -> None:
+    titles = {"Add a simplification rule", "Add an op", "Add an emitter", "Add a target", "Add an analysis"}
+    assert {title for title, _ in recipes()} == titles
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    assert text.count("An example in the tree:") == len(titles)
+
+
+@pytest.mark.parametrize("command", [line for _, line in recipes()])
+def test_the_tests_of_a_recipe_are_there(command: str) -> None:
+    """Its command names tests that exist: they run in this suite."""
+    program, *arguments = shlex.split(command)
+    assert program == "pytest"
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
