@@ -12,7 +12,8 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from indexing.cli import main
+from indexing.cli import diagnosis, main, manual
+from indexing.cli.options import parser
 from indexing.emitters.ir.passes import STAGES
 from indexing.emitters.ir.reader import read_kernel
 from indexing.emitters.ir.text import print_kernel
@@ -357,3 +358,31 @@ def test_report(capsys: pytest.CaptureFixture[str], write: Write, tmp_path: Path
     assert printed(capsys, "report", write(TRANSPOSE), "-o", str(page)) == f"{page}\n"
     assert page.read_text().startswith("<!DOCTYPE html>") and "transpose on H100" in page.read_text()
     assert json.loads(printed(capsys, "report", "--json", write(TRANSPOSE), "--out", str(page)))["kernels"] == 1
+
+
+def test_doctor(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    out = printed(capsys, "doctor")
+    assert "ok  cpu          runs programs" in out and "ok  reference    runs programs" in out
+    found = json.loads(printed(capsys, "doctor", "--json"))
+    assert {f["name"] for f in found["back_ends"]} == {"cuda", "cpu", "reference"}
+    assert all(f["about"] for f in found["back_ends"] + found["extras"])
+    monkeypatch.setitem(sys.modules, "sympy", None)
+    monkeypatch.setattr(diagnosis, "is_there", lambda module: module != "sympy")
+    lines = printed(capsys, "doctor").splitlines()
+    assert next(line for line in lines if line.startswith("no  sympy")).count("install ") == 1
+
+
+def test_the_manual_names_every_command_and_option(capsys: pytest.CaptureFixture[str]) -> None:
+    page, shell = printed(capsys, "man"), printed(capsys, "man", "--form", "bash")
+    assert page.startswith(".TH INDEXING 1") and "\\fB\\-\\-min\\-waste BYTES\\fR" in page
+    for name, command in manual.subcommands(parser()).items():
+        assert f".SS {name}\n" in page and f"    {name}) words=" in shell
+        for option in (o for a in manual.listed(command) for o in a.option_strings if o.startswith("--")):
+            assert option in shell and option.replace("-", "\\-") in page
+
+
+def test_a_shell_completes(capsys: pytest.CaptureFixture[str]) -> None:
+    script = printed(capsys, "man", "--form", "bash")
+    ask = 'COMP_WORDS=(indexing analyze --m); COMP_CWORD=2; _indexing; echo "${COMPREPLY[@]}"'
+    done = subprocess.run(["bash", "-c", script + ask], capture_output=True, text=True, check=True)
+    assert done.stdout == "--min-waste\n"

@@ -9,9 +9,11 @@ from pathlib import Path
 import indexing as ix
 from indexing.analysis.device import DEVICES, Device, device_named
 from indexing.cli.answer import Answer
+from indexing.cli.diagnosis import doctor
 from indexing.cli.execution import run
 from indexing.cli.instruction_maps import maps
 from indexing.cli.kernels import emit, partition
+from indexing.cli.manual import completion, manual_page
 from indexing.cli.map_algebra import compose, simplify
 from indexing.cli.memory import analyze, compare
 from indexing.cli.pictures import draw, report
@@ -110,7 +112,17 @@ def parser() -> argparse.ArgumentParser:
     )
     sub.add_argument("--out", "-o", metavar="PAGE", type=Path, default=Path("report.html"), help="default: report.html")
     add_device(sub)
+
+    add("doctor", doctor, "say which back ends work here, why others don't, and how to install what is missing")
+    sub = add("man", lambda options: text_of(top, options.form), "print the manual page, or what a shell completes by")
+    sub.add_argument("--form", choices=("troff", "bash"), default="troff", help="default: troff")
     return top
+
+
+def text_of(top: argparse.ArgumentParser, form: str) -> Answer:
+    """The manual page, or the completion for a shell."""
+    lines = list(manual_page(top) if form == "troff" else completion(top))
+    return Answer({"form": form, "text": "\n".join(lines)}, lines)
 
 
 def add_device(sub: argparse.ArgumentParser) -> None:

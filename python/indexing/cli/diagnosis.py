@@ -1,0 +1,90 @@
+"""`indexing doctor`: which back ends work here, why others don't, and how to install what is missing."""
+
+from __future__ import annotations
+
+import argparse
+import platform
+from dataclasses import dataclass
+from importlib.util import find_spec
+
+import indexing as ix
+from indexing.cli.answer import Answer
+from indexing.cli.console import Json
+from indexing.executable import DeviceName
+from indexing.extras import install_command
+from indexing.lazy import np
+
+# What an extra is for, and the modules by which it is known to be there.
+EXTRAS = {
+    "cuda": ("kernels on NVIDIA GPUs, and cubins without one", ("cuda.core", "cuda.bindings")),
+    "cpu": ("a C compiler where the system has none", ("ziglang",)),
+    "opencl": ("kernels through OpenCL", ("pyopencl",)),
+    "jax": ("programs of JAX, StableHLO, exports", ("jax",)),
+    "jax-cuda": ("XLA's GPU compiler for GPUs that aren't there", ("jax", "jax_plugins.xla_cuda12")),
+    "data": ("reports as data frames", ("pandas", "pyarrow")),
+    "sympy": ("expressions of SymPy", ("sympy",)),
+}
+TRIAL = "ENTRY trial { p = f32[8] parameter(0) ROOT n = f32[8] negate(p) }"
+DEVICES: tuple[DeviceName, ...] = ("cuda", "cpu", "reference")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Whether something works here; if not, why, or what to do."""
+
+    name: str
+    works: bool
+    about: str
+
+    def line(self) -> str:
+        """For people."""
+        return f"{'ok ' if self.works else 'no '} {self.name:12} {self.about}"
+
+
+def doctor(options: argparse.Namespace) -> Answer:
+    """Try each back end by a program of its own, and look for each extra."""
+    backends = [tried(name) for name in DEVICES]
+    extras = [looked_for(extra) for extra in EXTRAS]
+    here = f"indexing {ix.__version__}, Python {platform.python_version()}, {platform.system()} {platform.machine()}"
+    lines = [here, "", "back ends", *(f.line() for f in backends), "", "extras", *(f.line() for f in extras)]
+    data: Json = {
+        "version": ix.__version__,
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "back_ends": [as_json(f) for f in backends],
+        "extras": [as_json(f) for f in extras],
+    }
+    return Answer(data, lines)
+
+
+def tried(device: DeviceName) -> Finding:
+    """A program compiled and run on this device, its result looked at."""
+    x = np.arange(8, dtype=np.float32)
+    try:
+        result = np.asarray(ix.compile(TRIAL, device=device)(x))
+    except (ix.IndexingError, OSError) as error:
+        return Finding(device, False, " ".join(str(error).split()))
+    right = bool((result == -x).all())
+    return Finding(device, right, "runs programs" if right else "runs, but gives wrong results")
+
+
+def looked_for(extra: str) -> Finding:
+    """Whether all modules of an extra are there; their versions."""
+    purpose, modules = EXTRAS[extra]
+    missing = [m for m in modules if not is_there(m)]
+    if missing:
+        return Finding(extra, False, f"{purpose}; install {install_command(extra)}")
+    return Finding(extra, True, purpose)
+
+
+def is_there(module: str) -> bool:
+    """Whether a module can be found; nothing is imported but the packages above it."""
+    try:
+        return find_spec(module) is not None
+    except ImportError:
+        return False
+
+
+def as_json(found: Finding) -> Json:
+    """A finding as JSON."""
+    return {"name": found.name, "works": found.works, "about": found.about}

@@ -1,0 +1,61 @@
+"""`indexing man`: the manual page, from the parser; and what a shell completes by."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+
+import indexing as ix
+
+__all__ = ["completion", "manual_page"]
+
+
+def manual_page(top: argparse.ArgumentParser) -> Iterator[str]:
+    """The manual page in troff's language: each command, its arguments and options."""
+    yield f'.TH INDEXING 1 "" "indexing {ix.__version__}"'
+    yield from (".SH NAME", rf"indexing \- {escaped(top.description or '')}", ".SH SYNOPSIS")
+    yield from (r".B indexing", r"\fICOMMAND\fR [options]", ".SH COMMANDS")
+    for name, command in subcommands(top).items():
+        yield from (f".SS {name}", escaped(command.description or ""))
+        for action in listed(command):
+            yield from (".TP", rf"\fB{escaped(words(action))}\fR", escaped(action.help or ""))
+    yield from (".SH EXIT STATUS", "0; 1 for a problem with the input; 2 for wrong usage.")
+
+
+def subcommands(top: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    """The commands by name."""
+    (found,) = (a for a in top._actions if isinstance(a, argparse._SubParsersAction))
+    return dict(found.choices)
+
+
+def listed(command: argparse.ArgumentParser) -> list[argparse.Action]:
+    """Arguments and options, but for --help."""
+    return [a for a in command._actions if a.dest != "help"]
+
+
+def words(action: argparse.Action) -> str:
+    """An argument's name, or an option with its value."""
+    value = action.metavar if isinstance(action.metavar, str) else "|".join(map(str, action.choices or ()))
+    if not action.option_strings:
+        return value or action.dest
+    return ", ".join(action.option_strings) + (f" {value}" if action.nargs != 0 and value else "")
+
+
+def escaped(text: str) -> str:
+    """The text with what troff would obey taken literally."""
+    return text.replace("\\", r"\e").replace("-", r"\-").replace("\n.", "\n\\&.")
+
+
+def completion(top: argparse.ArgumentParser) -> Iterator[str]:
+    """A function for bash (and for zsh after `autoload bashcompinit && bashcompinit`) that completes commands and options."""
+    commands = subcommands(top)
+    yield "_indexing() {"
+    yield '  local word="${COMP_WORDS[COMP_CWORD]}" command="${COMP_WORDS[1]}" words=""'
+    yield '  if [ "$COMP_CWORD" -eq 1 ]; then words="' + " ".join(commands) + '"; else case "$command" in'
+    for name, command in commands.items():
+        options = [o for a in listed(command) for o in a.option_strings if o.startswith("--")]
+        yield f'    {name}) words="{" ".join(options)}" ;;'
+    yield "  esac; fi"
+    yield '  COMPREPLY=($(compgen -W "$words" -- "$word"))'
+    yield "}"
+    yield "complete -o default -F _indexing indexing"
