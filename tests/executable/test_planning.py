@@ -189,6 +189,17 @@ def test_the_index_of_a_row_is_computed_where_the_row_is_gathered() -> None:
         np.testing.assert_array_equal(executable(table, index.astype(np.int32)), table[index])
 
 
+def test_a_chain_of_scalars_is_computed_once_and_not_by_each_element() -> None:
+    """A rate of steps that decays, as optimizers scale their updates: five scalars, two numbers an element."""
+    text = """ENTRY e { p = f32[1000] parameter(0) g = f32[1000] parameter(1) step = s32[] parameter(2)
+      one = f32[] constant(1) base = f32[] constant(0.9) n = f32[] convert(step) power = f32[] power(base, n)
+      rest = f32[] subtract(one, power) root = f32[] sqrt(rest) rate = f32[] divide(base, root)
+      rates = f32[1000] broadcast(rate), dimensions={} scaled = f32[1000] multiply(g, rates)
+      ROOT new = f32[1000] subtract(p, scaled) }"""
+    for planned in planned_kernels(ix.hlo.parse(text)):
+        assert planned.kernel.work <= MAX_REPETITION * sum(map(work_once, planned.computation.post_order()))
+
+
 @pytest.mark.parametrize("rows", [1, 3])
 def test_a_hero_whose_epilogue_reads_it_back_through_a_reshape_counts_once(rows: int) -> None:
     """Where a dimension has one element, 0 is its own index: 64 elements a row, their negatives, and a sum."""

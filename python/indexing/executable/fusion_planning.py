@@ -21,6 +21,7 @@ from indexing.hlo.layout import linearize, major_to_minor, physical_sizes
 from indexing.indexing_analysis.access import Access, AccessComposer
 from indexing.indexing_analysis.instructions import output_to_input
 from indexing.ops.dot import DOT
+from indexing.ops.element_types import element_type
 from indexing.ops.op import leaves
 from indexing.ops.registry import traits_of
 from indexing.partitioner import has_one_index
@@ -320,11 +321,25 @@ class _FusionPlanner:
 
 
 def _sharing_neighbours(accesses: Sequence[Access], shape: Shape) -> int:
-    """How many neighbours along the root's last dimension need one and the same element: it is computed once for them."""
-    if shape.is_tuple or len(accesses) != 1 or accesses[0].map.ranges or distance(accesses[0].map, shape) != 0:
+    """How many neighbours along the root's last dimension need one and the same number of an index: it counts once for them.
+
+    What each of them computes of floating point numbers, such as powers of a step's number, counts for each.
+    """
+    if (
+        shape.is_tuple
+        or not _is_index_arithmetic(shape)
+        or len(accesses) != 1
+        or accesses[0].map.ranges
+        or distance(accesses[0].map, shape) != 0
+    ):
         return 1
     last = accesses[0].map.dims[-1:]
     return max(last[0].interval.upper - last[0].interval.lower + 1, 1) if last else 1
+
+
+def _is_index_arithmetic(shape: Shape) -> bool:
+    kind = element_type(shape.element_type)
+    return kind.is_integer or kind.kind == "pred"
 
 
 def distance(read: IndexingMap, shape: Shape) -> int:
