@@ -109,6 +109,24 @@ def test_an_access_in_a_loop_is_another_one_a_user() -> None:
     assert composer.through(access, straight, "one", 0, (8,)) == composer.through(access, straight, "other", 1, (8,))
 
 
+def test_runtime_values_stay_those_of_the_map() -> None:
+    """(d0) reads p[d0 * 2 + start]: p[i] is read by (i - start) / 2, for the same start, read at the same place."""
+    text = """ENTRY e { p = f32[8] parameter(0)
+      s = s32[] parameter(1)
+      ROOT r = f32[3] dynamic-slice(p, s), dynamic_slice_sizes={3} }"""
+    start = ix.output_to_input(ix.hlo.parse(text).entry.root)[0][0].runtime_values
+    m = ix.IndexingMap.parse("(d0)[s0]{rt0} -> (d0 * 2 + s0 + rt0), domain: d0 in [0, 2], s0 in [0, 1], rt0 in [0, 5]")
+    found = inverted(OperandIndexing(m, start), (12,))
+    assert (len(found.map.dims), len(found.map.runtimes)) == (1, 1)
+    assert [(v.instruction.name, v.bounds) for v in found.runtime_values] == [("s", (0, 5))]
+    symbols = len(found.map.ranges)
+    assert symbols == 0
+    for value in range(6):
+        pairs = {(i, d) for d in range(3) for s in range(2) for i in range(12) if d * 2 + s + value == i}
+        inside = [i for i in range(12) if found.map.contains([i], [value])]
+        assert {(i, found.map.evaluate([i], [value])[0]) for i in inside} == pairs
+
+
 def test_an_index_without_points_is_never_evaluated() -> None:
     assert Access.of_all((0,)).evaluations(5) == 0
     assert Access.of_all((3,)).evaluations(5) == 5

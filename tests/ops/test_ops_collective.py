@@ -209,3 +209,14 @@ def test_groups_without_a_pattern_are_bounded_by_all_replicas() -> None:
     found, reason = Members(((0, 1), (2, 5), (3, 4))).replica_map([4])
     assert str(found) == spelled("(d0)[s0] -> (s0), domain: d0 in [0, 3], s0 in [0, 5]")
     assert "pattern" in reason
+
+
+def test_neighbours_of_a_row_of_replicas_are_named_exactly() -> None:
+    """Replica r receives from r - 1; replica 0 from nobody."""
+    text = """HloModule m, replica_count=4
+    ENTRY e { p = f32[2] parameter(0)
+      ROOT r = f32[2] collective-permute(p), source_target_pairs={{0,1},{1,2},{2,3}} }"""
+    ((found,),) = ix.output_to_input(ix.hlo.parse(text).entry.root)
+    assert found.exactness == "exact" and found.replica_map is not None
+    asked = [r for r in range(4) if found.replica_map.contains([0], [r])]
+    assert [(r, found.replica_map.evaluate([0], [r])) for r in asked] == [(1, (0,)), (2, (1,)), (3, (2,))]

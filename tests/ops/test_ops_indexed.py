@@ -368,3 +368,15 @@ def test_a_scatter_reads_what_it_updates_where_its_computation_does(root: str, e
         scatter_dims_to_operand_dims={{0}}, index_vector_dim=1, to_apply=f }}"""
     (old,) = ix.output_to_input(root_of(text))[0]
     assert (old.exactness, old.map) == (exactness, ix.IndexingMap.identity([8]))
+
+
+def test_starts_in_one_vector_are_read_one_a_dimension() -> None:
+    text = """ENTRY e { p = f32[4,6] parameter(0)
+      s = s32[2] parameter(1)
+      ROOT r = f32[2,3] dynamic-slice(p, s), dynamic_slice_sizes={2,3} }"""
+    (found,) = ix.output_to_input(root_of(text))[0]
+    assert [v.map.evaluate([0, 0], [0, 0][: len(v.map.runtimes)]) for v in found.runtime_values] == [(0,), (1,)]
+    data, starts = np.arange(24, dtype=np.float32).reshape(4, 6), np.array([1, 2], np.int32)
+    result = ix.evaluate(text, data, starts)
+    assert result.tolist() == [[data[i + 1, j + 2].item() for j in range(3)] for i in range(2)]
+    assert found.map.evaluate([1, 1], [1, 2]) == (2, 3)

@@ -72,7 +72,7 @@ def branches(i: Instruction) -> tuple[Computation, ...]:
 def _conditional_from_output(i: Instruction, output: int, maps: ComputationMaps) -> Indexing:
     found: Indexing = [[scalar(_leaf_sizes(i.shape, output))]]
     for k, branch in enumerate(branches(i), start=1):
-        taken = maps.output_to_input(branch, output, i.operands[k : k + 1])[0]
+        taken = maps.output_to_input(branch, output, [i.operands[k]])[0]
         found.append([_weaker(m) for m in taken])
     return found
 
@@ -80,7 +80,7 @@ def _conditional_from_output(i: Instruction, output: int, maps: ComputationMaps)
 def _conditional_from_input(i: Instruction, operand: int, maps: ComputationMaps) -> Indexing:
     if operand == 0:
         return [[whole((), part.dimensions)] if is_array(part) else [] for part in leaves(i.shape)]
-    taken = maps.input_to_output(branches(i)[operand - 1], 0, i.operands[operand : operand + 1])
+    taken = maps.input_to_output(branches(i)[operand - 1], 0, [i.operands[operand]])
     return [[_weaker(m) for m in of_output] for of_output in taken]
 
 
