@@ -86,6 +86,7 @@ bench: $(VENV)-bench/.made ## speed: the core (CORPUS= a file of maps), Python, 
 	"$(bench_python)" benches/memory.py
 	"$(bench_python)" benches/analyses.py
 	"$(bench_python)" benches/peers.py --markdown README.md
+	"$(bench_python)" benches/cpu.py --markdown docs/kernels.md
 
 gpu: $(VENV)/.developed ## what needs a GPU: the tests of kernels and programs on the device, then its bandwidth against a copy
 	"$(python)" -c 'from indexing.runtime.cuda import CudaDevice; CudaDevice()'

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import indexing as ix
+from indexing.emitters.ir import nodes as ir
 from kernels import check, close, compiled, launch, tested_device
 
 REDUCERS = {"add": "add", "mul": "multiply", "max": "maximum", "min": "minimum", "and": "and", "or": "or", "xor": "xor"}
@@ -125,7 +126,8 @@ ENTRY fused {
 def test_sorted_points(knobs: dict[str, int], which: str) -> None:
     computation = ix.hlo.parse(POINTS).entry
     kernel = ix.emit(computation, dialect=tested_device().dialect, **knobs)
-    assert ("compare_and_swap" in kernel.source) == (knobs.get("segment") != 0)
+    is_atomic = any(isinstance(s, ir.AtomicUpdate) for s in ir.statements(kernel.ir.body))
+    assert is_atomic == (knobs.get("segment") != 0)
     rng = np.random.default_rng(2)
     x, u = rng.integers(-9, 9, (12, 7)).astype(np.float32), rng.integers(-9, 9, (40, 7)).astype(np.float32)
     i = {"runs": np.sort(rng.integers(-2, 14, 40)), "one": np.full(40, 5), "none fit": np.full(40, 99)}[which]
@@ -222,3 +224,11 @@ def test_the_reads_of_indices_are_stated() -> None:
     found = ix.coalescing(ix.hlo.parse(POINTS).entry)
     assert {a.operand for a in found.reads} == {1, 2}
     assert [k for k, _ in found.unknown] == [0]  # the operand: in place
+
+
+def test_without_threads_one_block_makes_all_updates_plainly() -> None:
+    kernel = ix.emit(ix.hlo.parse(POINTS.replace(", indices_are_sorted=true", "")).entry, dialect="c")
+    assert kernel.grid != (1, 1, 1) and kernel.launch_grid == (1, 1, 1)
+    assert "compare_and_swap" not in kernel.source and "__atomic" not in kernel.source
+    cuda = ix.emit(ix.hlo.parse(POINTS.replace(", indices_are_sorted=true", "")).entry)
+    assert cuda.launch_grid == cuda.grid and "atomicAdd" in cuda.source

@@ -46,19 +46,17 @@ static void reduction_reduce_blocks(const f32 *restrict p0, f32 *restrict o0, s3
       }
     }
     #pragma GCC ivdep
-    for (s32 th_x = 0; th_x < 256; th_x++) {
+    for (s32 th_x = 0; th_x < 44; th_x++) {
       f32 v0 = v0_of[th_x];
       s32 v1 = v1_of[th_x];
-      if (th_x + 256 <= 299) {
-        const s32 j3_1 = th_x + 256;
-        const f32 v4_1 = p0[th_x + bl_x * 300 + 256];
-        const s32 v5_1 = th_x + 256;
-        const bool v6_1 = v0 > v4_1;
-        const f32 v7_1 = v6_1 ? v0 : v4_1;
-        const s32 v8_1 = v6_1 ? v1 : v5_1;
-        v0 = v7_1;
-        v1 = v8_1;
-      }
+      const s32 j3_1 = th_x + 256;
+      const f32 v4_1 = p0[th_x + bl_x * 300 + 256];
+      const s32 v5_1 = th_x + 256;
+      const bool v6_1 = v0 > v4_1;
+      const f32 v7_1 = v6_1 ? v0 : v4_1;
+      const s32 v8_1 = v6_1 ? v1 : v5_1;
+      v0 = v7_1;
+      v1 = v8_1;
       v0_of[th_x] = v0;
       v1_of[th_x] = v1;
     }
@@ -117,15 +115,13 @@ static void reduction_reduce_blocks(const f32 *restrict p0, f32 *restrict o0, s3
     v0_of[0] = v0_both;
     v1_of[0] = v1_both;
     #pragma GCC ivdep
-    for (s32 th_x = 0; th_x < 256; th_x++) {
+    for (s32 th_x = 0; th_x < 1; th_x++) {
       const f32 v0 = v0_of[th_x];
       const s32 v1 = v1_of[th_x];
-      if (th_x <= 0) {
-        const f32 v10 = v0;
-        const s32 v11 = v1;
-        o0[bl_x] = v10;
-        o1[bl_x] = v11;
-      }
+      const f32 v10 = v0;
+      const s32 v11 = v1;
+      o0[bl_x] = v10;
+      o1[bl_x] = v11;
     }
   }
 }

@@ -58,8 +58,8 @@ static void reduction_reduce_blocks(const f32 *restrict p0, f32 *restrict o0, s6
     }
     #pragma GCC ivdep
     for (s32 th_x = 0; th_x < 768; th_x++) {
-      const f32 v0 = v0_of[th_x];
       if (th_x / 6 <= 0) {
+        const f32 v0 = v0_of[th_x];
         const f32 v4 = 0.0f + v0;
         o0[th_x % 6] = v4;
       }

@@ -89,19 +89,17 @@ static void reduction_reduce_blocks(const u16 *restrict p0, f32 *restrict o0, f3
     const f32 v1_both = combine0(v1_of[0], v1_of[1]);
     v1_of[0] = v1_both;
     #pragma GCC ivdep
-    for (s32 th_x = 0; th_x < 64; th_x++) {
+    for (s32 th_x = 0; th_x < 1; th_x++) {
       const f32 v0 = v0_of[th_x];
       const f32 v1 = v1_of[th_x];
-      if (th_x <= 0) {
-        const f32 v7 = 0.0f + v0;
-        const f32 v8 = 0.0f + v1;
-        const f32 v9 = v7 * 0.0009765625f;
-        o0[bl_x] = v9;
-        const f32 v10 = v8 * 0.0009765625f;
-        const f32 v11 = v9 * v9;
-        const f32 v12 = v10 - v11;
-        o1[bl_x] = v12;
-      }
+      const f32 v7 = 0.0f + v0;
+      const f32 v8 = 0.0f + v1;
+      const f32 v9 = v7 * 0.0009765625f;
+      o0[bl_x] = v9;
+      const f32 v10 = v8 * 0.0009765625f;
+      const f32 v11 = v9 * v9;
+      const f32 v12 = v10 - v11;
+      o1[bl_x] = v12;
     }
   }
 }

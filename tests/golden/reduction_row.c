@@ -93,14 +93,12 @@ static void reduction_reduce_blocks(const f32 *restrict p0, const f32 *restrict 
     const f32 v0_both = combine0(v0_of[0], v0_of[1]);
     v0_of[0] = v0_both;
     #pragma GCC ivdep
-    for (s32 th_x = 0; th_x < 1024; th_x++) {
+    for (s32 th_x = 0; th_x < 1; th_x++) {
       const f32 v0 = v0_of[th_x];
-      if (th_x <= 0) {
-        const f32 v5 = p1[0];
-        const f32 v6 = v5 + v0;
-        const f32 v7 = log_f32(v6);
-        o0[bl_x] = v7;
-      }
+      const f32 v5 = p1[0];
+      const f32 v6 = v5 + v0;
+      const f32 v7 = log_f32(v6);
+      o0[bl_x] = v7;
     }
   }
 }

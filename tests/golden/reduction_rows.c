@@ -36,14 +36,12 @@ static void reduction_reduce_blocks(const f32 *restrict p0, f32 *restrict o0, s6
     }
     for (s32 th_y = 0; th_y < 4; th_y++) {
       #pragma GCC ivdep
-      for (s32 th_x = 0; th_x < 16; th_x++) {
+      for (s32 th_x = 0; th_x < 8; th_x++) {
         f32 v0 = v0_of[th_x + th_y * 16];
-        if (th_x + 16 <= 23) {
-          const s32 j2_1 = th_x + 16;
-          const f32 v3_1 = p0[th_x + th_y * 24 + bl_x * 96 + 16];
-          const f32 v4_1 = v0 + v3_1;
-          v0 = v4_1;
-        }
+        const s32 j2_1 = th_x + 16;
+        const f32 v3_1 = p0[th_x + th_y * 24 + bl_x * 96 + 16];
+        const f32 v4_1 = v0 + v3_1;
+        v0 = v4_1;
         v0_of[th_x + th_y * 16] = v0;
       }
     }
@@ -71,12 +69,10 @@ static void reduction_reduce_blocks(const f32 *restrict p0, f32 *restrict o0, s6
     }
     for (s32 th_y = 0; th_y < 4; th_y++) {
       #pragma GCC ivdep
-      for (s32 th_x = 0; th_x < 16; th_x++) {
+      for (s32 th_x = 0; th_x < 1; th_x++) {
         const f32 v0 = v0_of[th_x + th_y * 16];
-        if (th_x <= 0) {
-          const f32 v5 = 0.0f + v0;
-          o0[th_y + bl_x * 4] = v5;
-        }
+        const f32 v5 = 0.0f + v0;
+        o0[th_y + bl_x * 4] = v5;
       }
     }
   }

@@ -19,6 +19,8 @@ static inline f32 maximum_f32(f32 a, f32 b) {
   return a == b ? equal : other;
 }
 
+static inline s32 maximum_s32(s32 a, s32 b) { return a > b ? a : b; }
+
 // greater
 static inline f32 combine0(f32 a0, f32 b0) {
   const f32 v0 = maximum_f32(a0, b0);
@@ -49,16 +51,14 @@ static void reduction_reduce_blocks(const u16 *restrict p0, f32 *restrict o0, f3
       }
     }
     #pragma GCC ivdep
-    for (s32 th_x = 0; th_x < 64; th_x++) {
+    for (s32 th_x = 0; th_x < -maximum_s32(bl_x * 64, 8993) + 9057; th_x++) {
       f32 v0 = v0_of[th_x];
-      if (th_x + bl_x * 64 + 1490944 <= 1500000) {
-        const s32 j3_1 = th_x + bl_x * 64 + 1490944;
-        const u16 v4_1 = p0[th_x + bl_x * 64 + 1490944];
-        const f32 v5_1 = decode_bf16(v4_1);
-        const f32 v6_1 = abs_f32(v5_1);
-        const f32 v7_1 = maximum_f32(v0, v6_1);
-        v0 = v7_1;
-      }
+      const s32 j3_1 = th_x + bl_x * 64 + 1490944;
+      const u16 v4_1 = p0[th_x + bl_x * 64 + 1490944];
+      const f32 v5_1 = decode_bf16(v4_1);
+      const f32 v6_1 = abs_f32(v5_1);
+      const f32 v7_1 = maximum_f32(v0, v6_1);
+      v0 = v7_1;
       v0_of[th_x] = v0;
     }
     for (s32 cell10 = 0; cell10 < 32; cell10++) {
@@ -84,11 +84,9 @@ static void reduction_reduce_blocks(const u16 *restrict p0, f32 *restrict o0, f3
     const f32 v0_both = combine0(v0_of[0], v0_of[1]);
     v0_of[0] = v0_both;
     #pragma GCC ivdep
-    for (s32 th_x = 0; th_x < 64; th_x++) {
+    for (s32 th_x = 0; th_x < 1; th_x++) {
       const f32 v0 = v0_of[th_x];
-      if (th_x <= 0) {
-        w0[bl_x] = v0;
-      }
+      w0[bl_x] = v0;
     }
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     for (s32 th_x = 0; th_x < 1; th_x++) {
@@ -139,12 +137,10 @@ static void reduction_reduce_blocks(const u16 *restrict p0, f32 *restrict o0, f3
       const f32 v0_both = combine0(v0_of[0], v0_of[1]);
       v0_of[0] = v0_both;
       #pragma GCC ivdep
-      for (s32 th_x = 0; th_x < 64; th_x++) {
+      for (s32 th_x = 0; th_x < 1; th_x++) {
         const f32 v0 = v0_of[th_x];
-        if (th_x <= 0) {
-          const f32 v12 = maximum_f32(0.0f, v0);
-          o0[0] = v12;
-        }
+        const f32 v12 = maximum_f32(0.0f, v0);
+        o0[0] = v12;
       }
     }
   }

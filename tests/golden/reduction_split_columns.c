@@ -5,6 +5,8 @@ typedef int s32;
 typedef long long s64;
 typedef unsigned int u32;
 
+static inline s32 maximum_s32(s32 a, s32 b) { return a > b ? a : b; }
+
 // sum
 static inline f32 combine0(f32 a0, f32 b0) {
   const f32 v0 = a0 + b0;
@@ -36,16 +38,14 @@ static void reduction_reduce_blocks(const f32 *restrict p0, f32 *restrict o0, f3
         }
       }
     }
-    for (s32 th_y = 0; th_y < 2; th_y++) {
+    for (s32 th_y = 0; th_y < -maximum_s32(bl_x, 79) * 2 + 160; th_y++) {
       #pragma GCC ivdep
       for (s32 th_x = 0; th_x < 24; th_x++) {
         f32 v0 = v0_of[th_x + th_y * 24];
-        if (th_y + bl_x * 2 + 99840 <= 99999) {
-          const s32 j3_1 = th_y + bl_x * 2 + 99840;
-          const f32 v4_1 = p0[th_x + th_y * 24 + bl_x * 48 + 2396160];
-          const f32 v5_1 = v0 + v4_1;
-          v0 = v5_1;
-        }
+        const s32 j3_1 = th_y + bl_x * 2 + 99840;
+        const f32 v4_1 = p0[th_x + th_y * 24 + bl_x * 48 + 2396160];
+        const f32 v5_1 = v0 + v4_1;
+        v0 = v5_1;
         v0_of[th_x + th_y * 24] = v0;
       }
     }
@@ -53,13 +53,11 @@ static void reduction_reduce_blocks(const f32 *restrict p0, f32 *restrict o0, f3
       const f32 v0_both = combine0(v0_of[cell10], v0_of[cell10 + 24]);
       v0_of[cell10] = v0_both;
     }
-    for (s32 th_y = 0; th_y < 2; th_y++) {
+    for (s32 th_y = 0; th_y < 1; th_y++) {
       #pragma GCC ivdep
       for (s32 th_x = 0; th_x < 24; th_x++) {
         const f32 v0 = v0_of[th_x + th_y * 24];
-        if (th_y <= 0) {
-          w0[th_x + bl_x * 24] = v0;
-        }
+        w0[th_x + bl_x * 24] = v0;
       }
     }
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -100,14 +98,12 @@ static void reduction_reduce_blocks(const f32 *restrict p0, f32 *restrict o0, f3
         const f32 v0_both = combine0(v0_of[cell11], v0_of[cell11 + 24]);
         v0_of[cell11] = v0_both;
       }
-      for (s32 th_y = 0; th_y < 2; th_y++) {
+      for (s32 th_y = 0; th_y < 1; th_y++) {
         #pragma GCC ivdep
         for (s32 th_x = 0; th_x < 24; th_x++) {
           const f32 v0 = v0_of[th_x + th_y * 24];
-          if (th_y <= 0) {
-            const f32 v10 = 0.0f + v0;
-            o0[th_x] = v10;
-          }
+          const f32 v10 = 0.0f + v0;
+          o0[th_x] = v10;
         }
       }
     }

@@ -39,16 +39,16 @@ static void rows_reduce_blocks(const f32 *restrict p0, f32 *restrict o0, s64 fir
     }
     #pragma GCC ivdep
     for (s32 th_x = 0; th_x < 64; th_x++) {
-      f32 v1 = v1_of[th_x];
       if ((th_x >> 1) + 64 <= 89) {
+        f32 v1 = v1_of[th_x];
         const s32 j3_1 = (th_x >> 1) + 64;
         const f32 v4_1 = p0[bl_x * 2 + j3_1 * 70 + (bl_x / 35) * 6230 + (th_x & 1)];
         const f32 v5_1 = v4_1 * v4_1;
         const f32 v6_1 = v1 + v5_1;
         v1 = v6_1;
         kept0[th_x + 128] = v4_1;
+        v1_of[th_x] = v1;
       }
-      v1_of[th_x] = v1;
     }
     for (s32 cell12 = 0; cell12 < 32; cell12++) {
       const f32 v1_both = combine0(v1_of[cell12], v1_of[cell12 + 32]);
@@ -94,8 +94,8 @@ static void rows_reduce_blocks(const f32 *restrict p0, f32 *restrict o0, s64 fir
     }
     #pragma GCC ivdep
     for (s32 th_x = 0; th_x < 64; th_x++) {
-      const f32 v8 = v8_of[th_x];
       if ((th_x >> 1) + 64 <= 89) {
+        const f32 v8 = v8_of[th_x];
         const s32 j10_1 = (th_x >> 1) + 64;
         const f32 v11_1 = kept0[th_x + 128];
         const f32 v12_1 = v11_1 * v8;

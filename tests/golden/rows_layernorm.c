@@ -39,15 +39,13 @@ static void rows_reduce_blocks(const f32 *restrict p0, const f32 *restrict p1, c
       }
     }
     #pragma GCC ivdep
-    for (s32 th_x = 0; th_x < 64; th_x++) {
+    for (s32 th_x = 0; th_x < 40; th_x++) {
       f32 v1 = v1_of[th_x];
-      if (th_x + 960 <= 999) {
-        const s32 j3_1 = th_x + 960;
-        const f32 v4_1 = p0[th_x + bl_x * 1000 + 960];
-        const f32 v5_1 = v1 + v4_1;
-        v1 = v5_1;
-        kept0[th_x + 960] = v4_1;
-      }
+      const s32 j3_1 = th_x + 960;
+      const f32 v4_1 = p0[th_x + bl_x * 1000 + 960];
+      const f32 v5_1 = v1 + v4_1;
+      v1 = v5_1;
+      kept0[th_x + 960] = v4_1;
       v1_of[th_x] = v1;
     }
     for (s32 cell14 = 0; cell14 < 32; cell14++) {
@@ -98,16 +96,14 @@ static void rows_reduce_blocks(const f32 *restrict p0, const f32 *restrict p1, c
       }
     }
     #pragma GCC ivdep
-    for (s32 th_x = 0; th_x < 64; th_x++) {
+    for (s32 th_x = 0; th_x < 40; th_x++) {
       f32 v7 = v7_of[th_x];
       const f32 v8 = v8_of[th_x];
-      if (th_x + 960 <= 999) {
-        const f32 v11_1 = kept0[th_x + 960];
-        const f32 v12_1 = v11_1 - v8;
-        const f32 v13_1 = v12_1 * v12_1;
-        const f32 v14_1 = v7 + v13_1;
-        v7 = v14_1;
-      }
+      const f32 v11_1 = kept0[th_x + 960];
+      const f32 v12_1 = v11_1 - v8;
+      const f32 v13_1 = v12_1 * v12_1;
+      const f32 v14_1 = v7 + v13_1;
+      v7 = v14_1;
       v7_of[th_x] = v7;
     }
     for (s32 cell20 = 0; cell20 < 32; cell20++) {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
@@ -123,10 +123,30 @@ class _Bounds:
             return False
         bounds = condition.expression.range(intervals)
         if condition.lower is not None and bounds.lower < condition.lower:
-            self.start[axis] = self.start[axis].max(condition.lower - rest)
+            self.start[axis] = self.start[axis].max(condition.lower - rest).simplify(intervals)
         if condition.upper is not None and bounds.upper > condition.upper:
-            self.stop[axis] = self.stop[axis].min(condition.upper + 1 - rest)
+            self.stop[axis] = self.stop[axis].min(condition.upper + 1 - rest).simplify(intervals)
         return True
+
+
+def _around(loads: Sequence[ir.Let | ir.Var], body: ir.Block, stores: Sequence[ir.Statement]) -> ir.Block:
+    """A body between loads of what was kept and stores of what is to be kept: within its one condition, where it has one,
+    as nothing changes elsewhere; so that the condition may become the end of a loop.
+    """
+    *named, last = body or (None,)
+    loaded = {s.name for s in loads}
+    if not isinstance(last, ir.If) or last.otherwise or not all(isinstance(s, ir.LetIndex) for s in named):
+        return (*loads, *body, *stores)
+    read = {p.name for v in (*last.conditions, *_values(named)) for p in subvalues(v) if isinstance(p, ir.Ref)}
+    if loaded & read:
+        return (*loads, *body, *stores)
+    return (*body[:-1], replace(last, then=(*loads, *last.then, *stores)))
+
+
+def _values(named: Iterable[ir.Statement | None]) -> Iterator[ir.Value]:
+    for s in named:
+        if isinstance(s, ir.LetIndex) and not isinstance(s.value, SymbolicExpr):
+            yield s.value
 
 
 class Stretches:
@@ -289,11 +309,10 @@ class Stretches:
         guard_names = {p.name for g in stretch.guards for v in g for p in subvalues(v) if isinstance(p, ir.Ref)}
         early = [s for s in loads if s.name in guard_names]
         stores = [self._stored(n) for n in self.kept if n in use.defined or n in use.assigned]
-        body = (
-            *(s for s in loads if s.name not in guard_names),
-            *(t for s in stretch.statements for t in self._spread_out(s)),
-            *stores,
-        )
+        statements = tuple(t for s in stretch.statements for t in self._spread_out(s))
+        late = [s for s in loads if s.name not in guard_names]
+        is_changed = not any(n in use.defined for n in self.kept)
+        body = _around(late, statements, stores) if is_changed else (*late, *statements, *stores)
         for conditions in reversed(stretch.guards):
             body = (ir.If(conditions, body),)
         return (*given, *early, *body)
