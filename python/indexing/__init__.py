@@ -71,9 +71,11 @@ if TYPE_CHECKING:
     from indexing.partitioner import partition as partition
     from indexing.reference.evaluation import evaluate as evaluate
     from indexing.reference.evaluation import evaluate_replicas as evaluate_replicas
-    from indexing.tune.machine import Machine as Machine
-    from indexing.tune.prediction import Predictions as Predictions
-    from indexing.tune.prediction import predict as predict
+    from indexing.tuning.machine import Machine as Machine
+    from indexing.tuning.prediction import Predictions as Predictions
+    from indexing.tuning.prediction import predict as predict
+    from indexing.tuning.tuner import Tuning as Tuning
+    from indexing.tuning.tuner import tune as tune
 else:
     _load_later(
         __name__,
@@ -97,7 +99,8 @@ else:
             "indexing.indexing_analysis.programs": "ProgramMaps maps",
             "indexing.partitioner": "Epilogue PartitionedComputation Subgraph partition",
             "indexing.reference.evaluation": "evaluate evaluate_replicas",
-            "indexing.tune.machine": "Machine",
-            "indexing.tune.prediction": "Predictions predict",
+            "indexing.tuning.machine": "Machine",
+            "indexing.tuning.prediction": "Predictions predict",
+            "indexing.tuning.tuner": "Tuning tune",
         },
     )

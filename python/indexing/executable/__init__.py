@@ -17,9 +17,11 @@ from indexing.errors import IndexingError, ReferenceFallback
 from indexing.executable.memory import OwnedArray, Pool
 from indexing.executable.plan import Planner
 from indexing.executable.profile import Profile, Recorder, StepTime
+from indexing.executable.program import KnobChoice, default_knobs
 from indexing.executable.program import emit_all as emit_all
 from indexing.executable.program import planned_kernels as planned_kernels
 from indexing.executable.steps import arrays_of
+from indexing.executable.tuned_plans import tuned_plan
 from indexing.hlo import Module, Shape, parse
 from indexing.hlo.subjects import whole_program
 from indexing.ops.bounded import check_kernel_sizes, sizes_fit
@@ -41,12 +43,16 @@ TRIAL = "ENTRY trial { p = f32[] parameter(0) ROOT n = f32[] negate(p) }"
 
 
 @takes(device=of_type(str, Device))
-def compile(module: Module | str | tuple[object, ...], device: DeviceName | Device = "auto") -> Executable:
+def compile(
+    module: Module | str | tuple[object, ...], device: DeviceName | Device = "auto", tuned: bool = False
+) -> Executable:
     """Compile the entry computation of a module, of HLO text, or of `(function, *arguments)` of JAX for a device.
 
     `device` is `"cuda"` (a GPU through cuda.core), `"cpu"` (the C target and a C compiler), `"reference"` (numpy;
     nothing is compiled), `"auto"` (a GPU where there is one, else the CPU, else the reference: the first that works; a
     ReferenceFallback warns of what doesn't, once), or an opened device of `indexing.runtime`.
+
+    With `tuned`, kernels have the fastest plans that `tune` has measured on that device, where there are any.
 
     Raises ParseError, UnsupportedOp where an instruction can be run nowhere, CompileError where a compiler or its
     extra is missing or refuses a kernel.
@@ -56,7 +62,12 @@ def compile(module: Module | str | tuple[object, ...], device: DeviceName | Devi
         device = first_that_works()
     if device == "reference":
         return ReferenceExecutable(parsed)
-    return DeviceExecutable(parsed, _opened(device) if isinstance(device, str) else device)
+    opened = _opened(device) if isinstance(device, str) else device
+    return DeviceExecutable(parsed, opened, _measured_knobs(opened) if tuned else default_knobs)
+
+
+def _measured_knobs(device: Device) -> KnobChoice:
+    return lambda computation: tuned_plan(computation, device)
 
 
 class Executable(ABC):
@@ -122,7 +133,7 @@ class ReferenceExecutable(Executable):
 class DeviceExecutable(Executable):
     """Runs a program on a device; what no kernel can compute, by the numpy reference on the host."""
 
-    def __init__(self, module: Module, device: Device) -> None:
+    def __init__(self, module: Module, device: Device, choose: KnobChoice = default_knobs) -> None:
         """Plan the entry computation, and compile its kernels."""
         super().__init__(module)
         self.device = device.name
@@ -130,7 +141,7 @@ class DeviceExecutable(Executable):
         self._pool = Pool(device)
         planner = Planner(device, self._pool)
         check_kernel_sizes(module.entry)
-        self._plan = planner.plan(module.entry)
+        self._plan = planner.plan(module.entry, choose)
         self.kernels = tuple(planner.kernels)
         self._compile_seconds = tuple(planner.compile_seconds)
         self.reference_steps = tuple(planner.reference_steps)

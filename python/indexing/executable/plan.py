@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from indexing.executable.graph import Node, Ref, Tree, needed_nodes, tree_refs
 from indexing.executable.memory import OwnedArray, Pool
-from indexing.executable.program import PlannedComputation, PlannedKernel, plan_program
+from indexing.executable.program import KnobChoice, PlannedComputation, PlannedKernel, plan_program
 from indexing.executable.steps import (
     CallStep,
     ConditionalStep,
@@ -42,9 +42,11 @@ class Planner:
         self.compile_seconds: list[float] = []  # of each kernel
         self._launches: dict[Computation, Launch] = {}
 
-    def plan(self, entry: Computation) -> Plan:
-        """The plan of a computation; those that its control flow runs are planned before it."""
-        for computation, planned in plan_program(entry, self.device.dialect).items():
+    def plan(self, entry: Computation, choose: KnobChoice) -> Plan:
+        """The plan of a computation, its kernels with the knobs that `choose` gives; those that its control flow runs are
+        planned before it.
+        """
+        for computation, planned in plan_program(entry, self.device.dialect, choose).items():
             self._plans[computation] = _Scheduler(self, planned).plan()
         return self._plans[entry]
 

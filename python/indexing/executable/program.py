@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from indexing.arguments import of_type, takes
 from indexing.emitters import emit_fused
@@ -18,6 +19,8 @@ from indexing.work import repeats_itself
 if TYPE_CHECKING:
     from indexing.emitters.kernel import Dialect, Kernel
 
+#: Gives the knobs of the kernel of a computation, those that are left out having their default.
+KnobChoice: TypeAlias = Callable[[Computation], Mapping[str, int]]
 RUN_BY_HOST = ("inlined", "branches", "loops")  # the computations of what calls them so
 
 
@@ -39,12 +42,19 @@ class PlannedComputation:
     inside: frozenset[Node]
 
 
-def plan_program(entry: Computation, dialect: Dialect) -> dict[Computation, PlannedComputation]:
+def default_knobs(computation: Computation) -> Mapping[str, int]:
+    """None: each kernel has its default plan."""
+    return {}
+
+
+def plan_program(
+    entry: Computation, dialect: Dialect, choose: KnobChoice = default_knobs
+) -> dict[Computation, PlannedComputation]:
     """The kernels of a computation, and of those that its control flow runs, which stand before it.
 
-    Kernels that compute the same are one.
+    Kernels that compute the same are one; `choose` gives the knobs of each.
     """
-    return _ProgramPlanner(entry, dialect).run()
+    return _ProgramPlanner(entry, dialect, choose).run()
 
 
 def planned_kernels(module: Module | Computation, dialect: Dialect = "cuda") -> list[PlannedKernel]:
@@ -71,8 +81,9 @@ def emit_all(module: Program, dialect: Dialect = "cuda") -> list[Kernel]:
 class _ProgramPlanner:
     """The state of one call of `plan_program`."""
 
-    def __init__(self, entry: Computation, dialect: Dialect) -> None:
+    def __init__(self, entry: Computation, dialect: Dialect, choose: KnobChoice) -> None:
         self.entry = entry
+        self.choose = choose
         self.dialect = dialect
         self.support = KernelSupport()
         self.planned: dict[Computation, PlannedComputation] = {}
@@ -90,7 +101,7 @@ class _ProgramPlanner:
 
     def _kernel_of(self, computation: Computation) -> Kernel:
         if computation not in self.emitted:
-            self.emitted[computation] = emit_fused(computation, self.dialect)
+            self.emitted[computation] = emit_fused(computation, self.dialect, **self.choose(computation))
         return self.emitted[computation]
 
     def run(self) -> dict[Computation, PlannedComputation]:

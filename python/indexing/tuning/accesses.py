@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from indexing.emitters.kernel import Argument, Kernel
     from indexing.emitters.knob_space import KnobSpace
     from indexing.hlo import Computation
-    from indexing.tune.machine import Machine
+    from indexing.tuning.machine import Machine
 
 MAX_BLOCK = 1024
 BASE_REGISTERS = 18  # of a thread, for indices and addresses
@@ -71,6 +71,8 @@ class KernelTraffic:
 
     def __post_init__(self) -> None:
         self.registers = self._registers()
+        if not self.kernel.target.has_threads:
+            return  # its shared memory is memory like other
         for a in bank_accesses(self.kernel, self.machine.device):
             self.passes += a.total.passes
             self.ideal_passes += a.total.ideal

@@ -14,14 +14,14 @@ from indexing.emitters.types import storage_bytes
 from indexing.errors import IndexingError
 from indexing.hlo import Computation, Instruction, Module
 from indexing.lazy import np
-from indexing.tune.accesses import KernelTraffic, kernel_traffic
-from indexing.tune.machine import Machine, machine_of
+from indexing.tuning.accesses import KernelTraffic, kernel_traffic
+from indexing.tuning.machine import Machine, machine_of
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from indexing.emitters.knob_space import Columns, KnobSpace
-    from indexing.tune.machine import DeviceLike
+    from indexing.tuning.machine import DeviceLike
 
     Floats = NDArray[np.float64]
 

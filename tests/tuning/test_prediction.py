@@ -5,7 +5,7 @@ import pytest
 
 import indexing as ix
 from fusion_texts import FUSIONS, fusion
-from indexing.tune.machine import CPU, MACHINES, machine_of
+from indexing.tuning.machine import CPU, MACHINES, machine_of
 
 
 def by_itself(kernel: object) -> tuple[float, float, float, float]:

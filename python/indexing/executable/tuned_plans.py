@@ -1,0 +1,41 @@
+"""The fastest plans that were measured, for kernels of programs that are compiled `tuned`."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+from indexing._core import __version__
+from indexing.emitters import emit_fused, knobs
+from indexing.errors import UnsupportedOp
+from indexing.executable.plan_store import Store
+
+if TYPE_CHECKING:
+    from indexing.emitters.knob_space import KnobSpace
+    from indexing.hlo import Computation
+    from indexing.runtime.device import Device
+
+
+def tuned_plan(computation: Computation, device: Device, store: Store | None = None) -> dict[str, int]:
+    """The fastest plan that was measured on a device; the default where none was."""
+    try:
+        space = knobs(computation, device.dialect)
+    except UnsupportedOp:
+        return {}
+    return (store or Store()).best(fusion_key(computation, space, device)) or {}
+
+
+def fusion_key(computation: Computation, space: KnobSpace, device: Device) -> str:
+    """By content: the default kernel's source, the knobs, the device and its compiler, the package's version."""
+    source = emit_fused(computation, device.dialect).source
+    text = "\n".join([source, str(space), _identity(device), __version__])
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _identity(device: Device) -> str:
+    if device.dialect == "c":
+        from indexing.runtime.compiler import compiler
+        from indexing.runtime.host import core_count
+
+        return f"{device.name} of {core_count()} cores, {compiler().identity}"
+    return f"{device.name} {getattr(device, 'arch', '')}"

@@ -1,0 +1,118 @@
+"""Which plans are tried, in which order: the default first, then those that a sampler proposes, none twice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from random import Random
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from indexing.emitters.knob_space import Knob
+from indexing.errors import IndexingError
+from indexing.extras import missing_extra
+from indexing.lazy import np
+
+if TYPE_CHECKING:
+    from indexing.emitters.knob_space import KnobSpace
+    from indexing.tuning.prediction import Predictions
+
+__all__ = ["SAMPLERS", "Plan", "Sampler", "proposals", "worth_trying"]
+
+Plan: TypeAlias = "dict[str, int]"
+#: "predicted": the best by prediction and random ones in turn; the others are optuna's.
+Sampler: TypeAlias = Literal["predicted", "random", "grid", "tpe"]
+SAMPLERS: tuple[Sampler, ...] = ("predicted", "random", "grid", "tpe")
+HOPELESS = 20.0  # times the best prediction
+MAX_REPEATS = 200  # proposals in a row that are no new ones, after which a search has seen all that it finds
+
+
+def worth_trying(found: Predictions) -> list[Plan]:
+    """The plans of a grid that can be launched and aren't predicted to be hopeless, the best first."""
+    order = np.argsort(found.time, kind="stable")
+    limit = HOPELESS * float(found.time.min(initial=np.inf))
+    return [found.plan(k) for k in order.tolist() if np.isfinite(found.time[k]) and found.time[k] <= limit]
+
+
+def proposals(
+    space: KnobSpace,
+    ranked: list[Plan],
+    sampler: Sampler,
+    seed: int,
+    budget: int,
+    seconds: Callable[[Plan], float | None],
+) -> Iterator[Plan]:
+    """Up to `budget` different plans; `seconds` tells what was measured of one that was proposed, None for none.
+
+    The order is the same for the same seed; that of "tpe" where what is measured is the same, too.
+    """
+    source = (
+        _ranked_and_random(ranked, seed)
+        if sampler == "predicted"
+        else _of_optuna(space, ranked, sampler, seed, seconds)
+    )
+    seen: list[Plan] = []
+    for plan in _first(space.default, source):
+        if plan not in seen:
+            seen.append(plan)
+            yield plan
+        if len(seen) >= budget:
+            return
+
+
+def _first(plan: Plan, others: Iterator[Plan]) -> Iterator[Plan]:
+    yield plan
+    yield from others
+
+
+def _ranked_and_random(ranked: list[Plan], seed: int) -> Iterator[Plan]:
+    others = list(ranked)
+    Random(seed).shuffle(others)
+    for best, other in zip(ranked, others, strict=True):
+        yield best
+        yield other
+
+
+def _of_optuna(
+    space: KnobSpace, ranked: list[Plan], sampler: Sampler, seed: int, seconds: Callable[[Plan], float | None]
+) -> Iterator[Plan]:
+    try:
+        import optuna
+    except ImportError as failure:
+        raise IndexingError(missing_extra(f"the sampler {sampler!r}", "tune", failure)) from failure
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    hopeful = {tuple(sorted(p.items())) for p in ranked}
+    made: dict[str, Callable[[], Any]] = {
+        "random": lambda: optuna.samplers.RandomSampler(seed=seed),
+        "tpe": lambda: optuna.samplers.TPESampler(seed=seed, n_startup_trials=8),
+    }
+    if sampler == "grid":
+        yield from space.plans()
+        return
+    study = optuna.create_study(sampler=made[sampler]())
+    repeats, seen = 0, set()
+    while repeats < MAX_REPEATS:
+        trial = study.ask()
+        plan = _asked(space, trial)
+        key = tuple(sorted(plan.items()))
+        repeats = repeats + 1 if key in seen or key not in hopeful else 0
+        seen.add(key)
+        if key not in hopeful:
+            study.tell(trial, state=optuna.trial.TrialState.PRUNED)
+            continue
+        yield plan
+        value = seconds(plan)
+        if value is None:
+            study.tell(trial, state=optuna.trial.TrialState.FAIL)
+        else:
+            study.tell(trial, value)
+
+
+def _asked(space: KnobSpace, trial: Any) -> Plan:
+    """A plan, knob by knob; where the choices of one depend on others, it is a parameter of its own for each of them."""
+    plan: Plan = {}
+    for knob in space.knobs:
+        legal = space.legal(knob.name, plan)
+        choices = list(Knob(knob.name, legal, knob.default if knob.default in legal else legal[0]).choices)
+        given = [g for c in space.conditions if c.knob == knob.name for g in c.given]
+        name = "|".join([knob.name, *(f"{g}={plan[g]}" for g in given)])
+        plan[knob.name] = choices[trial.suggest_int(name, 0, len(choices) - 1)]
+    return plan

@@ -1,0 +1,297 @@
+"""Searches for the fastest plan of a kernel by measurement, kept in a store: what was measured once is known from then on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, overload
+
+from indexing.arguments import integer, of_type, one_of, optional, takes
+from indexing.emitters import emit_fused, fused_computation, knobs
+from indexing.errors import CompileError, IndexingError
+from indexing.executable.plan_store import Measured, Store, plan_of, plan_text
+from indexing.executable.tuned_plans import fusion_key
+from indexing.hlo import Computation, Instruction, Module
+from indexing.tuning.machine import MACHINES, Machine, machine_of
+from indexing.tuning.measurement import Trial, opened
+from indexing.tuning.prediction import predict
+from indexing.tuning.search import SAMPLERS, Plan, Sampler, proposals, worth_trying
+
+if TYPE_CHECKING:
+    from indexing.emitters.kernel import Dialect, Kernel
+    from indexing.emitters.knob_space import KnobSpace
+    from indexing.runtime.device import Device
+    from indexing.tuning.machine import DeviceLike
+
+__all__ = ["Tried", "Tuning", "tune"]
+
+MAX_ATTEMPTS = 2  # a plan that ends its process so often is not tried again
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """One plan of a search: what was predicted, and what was measured, in seconds; `detail` says why there is no time."""
+
+    plan: Plan
+    predicted: float
+    measured: Measured
+
+    @property
+    def seconds(self) -> float | None:
+        """Median of samples; None for a plan without."""
+        return self.measured.seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Tuning:
+    """What a search found: `trials` in the order in which they were tried, the first the default plan.
+
+    `key` names the fusion, the device and the versions in the store.
+    """
+
+    key: str
+    computation: Computation
+    space: KnobSpace
+    machine: Machine
+    trials: tuple[Tried, ...]
+
+    @property
+    def best(self) -> Plan:
+        """The fastest plan. Raises IndexingError where none could be measured."""
+        measured = [t for t in self.trials if t.seconds is not None]
+        if not measured:
+            raise IndexingError(
+                f"no plan of {self.computation.name} could be measured: {self.trials[0].measured.detail}"
+            )
+        return min(measured, key=lambda t: t.seconds or 0.0).plan
+
+    @property
+    def speedup(self) -> float:
+        """The default plan's time divided by the best one's."""
+        times = {plan_text(t.plan): t.seconds for t in self.trials}
+        default, best = times[plan_text(self.trials[0].plan)], times[plan_text(self.best)]
+        return default / best if default and best else 1.0
+
+    def table(self) -> str:
+        """A line a trial, the fastest first, those without a time last."""
+        names = self.space.names
+        head = [*names, "predicted us", "measured us", "spread us", ""]
+        ordered = sorted(self.trials, key=lambda t: (t.seconds is None, t.seconds or 0.0))
+        rows = [head, *([str(t.plan[n]) for n in names] + _cells(t) for t in ordered)]
+        widths = [max(len(row[k]) for row in rows) for k in range(len(head))]
+        return "\n".join("  ".join(cell.rjust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows)
+
+    def plot(self, path: str | Path) -> None:
+        """Write a picture: time by trial with the best so far, and prediction against measurement. Needs matplotlib."""
+        from indexing.tuning.picture import write_picture
+
+        write_picture(self, Path(path))
+
+    def to_kernel_tuner(self) -> dict[str, object]:
+        """What Kernel Tuner's `tune_kernel` takes beside the arguments of the kernel.
+
+        Source and problem size are functions of the knobs; the threads of a block are the parameter `block_size_x`, which the
+        restriction ties to the others.
+        """
+        grid = predict(self.computation, device=self.machine)
+        choices = {name: sorted(set(column.tolist())) for name, column in grid.plans.items()}
+        threads = {tuple(grid.plan(k).values()): int(t) for k, t in enumerate(grid.threads)}
+
+        def chosen(values: Mapping[str, int]) -> Plan:
+            return {n: int(values[n]) for n in self.space.names}
+
+        def is_legal(values: Mapping[str, int]) -> bool:
+            return threads.get(tuple(chosen(values).values())) == values["block_size_x"]
+
+        return {
+            "kernel_name": self._kernel(self.space.default).name,
+            "kernel_source": lambda values: self._kernel(chosen(values)).source,
+            "problem_size": lambda values: self._kernel(chosen(values)).grid,
+            "grid_div_x": [],
+            "grid_div_y": [],
+            "grid_div_z": [],
+            "tune_params": {**choices, "block_size_x": sorted(set(threads.values()))},
+            "restrictions": is_legal,
+        }
+
+    def _kernel(self, plan: Mapping[str, int]) -> Kernel:
+        return emit_fused(self.computation, self.machine.dialect, **plan)
+
+
+def _cells(t: Tried) -> list[str]:
+    m = t.measured
+    predicted = f"{t.predicted * 1e6:.1f}"
+    if m.seconds is None:
+        return [predicted, "", "", f"{m.state}: {m.detail}"[:80]]
+    return [predicted, f"{m.seconds * 1e6:.1f}", f"{(m.spread or 0.0) * 1e6:.1f}", ""]
+
+
+@overload
+def tune(
+    fusion: Instruction | Computation,
+    budget: int = ...,
+    seed: int = ...,
+    device: DeviceLike | None = ...,
+    sampler: Sampler = ...,
+    store: str | Path | None = ...,
+) -> Tuning: ...
+@overload
+def tune(
+    fusion: Module,
+    budget: int = ...,
+    seed: int = ...,
+    device: DeviceLike | None = ...,
+    sampler: Sampler = ...,
+    store: str | Path | None = ...,
+) -> list[Tuning]: ...
+@takes(
+    fusion=of_type(Instruction, Computation, Module),
+    budget=integer,
+    seed=integer,
+    sampler=one_of(*SAMPLERS),
+    store=optional(of_type(str, Path)),
+)
+def tune(
+    fusion: Instruction | Computation | Module,
+    budget: int = 32,
+    seed: int = 0,
+    device: DeviceLike | None = None,
+    sampler: Sampler = "predicted",
+    store: str | Path | None = None,
+) -> Tuning | list[Tuning]:
+    """The fastest plan of a fusion's kernel on this machine, of `budget` plans that are measured; of a module, of each of the
+    kernels that `compile` makes of it, those without a choice left out.
+
+    `device` is "cpu", or a GPU by its name; None: a GPU where there is one. The default plan is tried first, then what the
+    sampler proposes; plans that can't be launched or are predicted to be hopeless are never compiled. Each kernel's results
+    are compared with the reference before it is timed. All is kept in the store (by default in the user's data folder), from
+    which an interrupted search goes on, and `compile(..., tuned=True)` takes plans.
+
+    Raises IndexingError for a store that can't be used, CompileError where the device isn't there.
+    """
+    if budget < 1:
+        raise IndexingError(f"budget is a number of plans, at least 1; got {budget}")
+    machine = machine_of(device) if device is not None else this_machine()
+    target = opened(machine.dialect)
+    known = Store(store)
+    if isinstance(fusion, Module):
+        return [
+            _Search(c, machine, target, known, seed).run(budget, sampler)
+            for c in _computations(fusion, machine.dialect)
+        ]
+    return _Search(fused_computation(fusion), machine, target, known, seed).run(budget, sampler)
+
+
+def this_machine() -> Machine:
+    """The first GPU where there is one, else the processor."""
+    from indexing.runtime.cuda import gpu_count
+
+    return MACHINES["H100"] if gpu_count() else MACHINES["CPU"]
+
+
+def _computations(module: Module, dialect: Dialect) -> Iterator[Computation]:
+    from indexing.executable.program import planned_kernels
+
+    for planned in planned_kernels(module, dialect):
+        if knobs(planned.computation, dialect).size > 1:
+            yield planned.computation
+
+
+class _Search:
+    """The state of one call for one fusion."""
+
+    def __init__(self, computation: Computation, machine: Machine, device: Device, store: Store, seed: int) -> None:
+        self.computation = computation
+        self.machine = machine
+        self.device = device
+        self.store = store
+        self.seed = seed
+        self.space = knobs(computation, machine.dialect)
+        self.key = fusion_key(computation, self.space, device)
+        self.known = store.found(self.key)
+        self.by_source: dict[str, Measured] = {}
+        self._trial: Trial | None = None
+
+    def run(self, budget: int, sampler: Sampler) -> Tuning:
+        request = f"{sampler} {budget} {self.seed} {self.machine!r}"
+        before = self.store.search(self.key, request)
+        if before is not None and all(plan in self.known for plan, _ in before):
+            tried = [Tried(plan_of(plan), predicted, self.known[plan]) for plan, predicted in before]
+        else:
+            tried = self._tried(budget, sampler)
+            self.store.put_search(self.key, request, [(plan_text(t.plan), t.predicted) for t in tried])
+        return Tuning(self.key, self.computation, self.space, self.machine, tuple(tried))
+
+    def _tried(self, budget: int, sampler: Sampler) -> list[Tried]:
+        ranked = worth_trying(predict(self.computation, device=self.machine))
+        plans: list[Plan] = []
+        if sampler != "tpe":  # what is tried doesn't depend on what is measured
+            plans = list(proposals(self.space, ranked, sampler, self.seed, budget, lambda plan: None))
+            self._compile(plans)
+        tried: list[Tried] = []
+        for plan in plans or proposals(self.space, ranked, sampler, self.seed, budget, self._seconds):
+            measured = self._measured(plan)
+            predicted = predict(self.computation, {n: [v] for n, v in plan.items()}, self.machine).time[0]
+            tried.append(Tried(plan, float(predicted), measured))
+        return tried
+
+    def _seconds(self, plan: Plan) -> float | None:
+        known = self.known.get(plan_text(plan))
+        return None if known is None else known.seconds
+
+    def _is_known(self, plan: Plan) -> bool:
+        known = self.known.get(plan_text(plan))
+        return known is not None and (known.state != "started" or known.attempts >= MAX_ATTEMPTS)
+
+    def _compile(self, plans: list[Plan]) -> None:
+        """Side by side, each compiler a process of its own; what can't be compiled says so when it is its turn."""
+        if self.machine.dialect != "c":
+            return
+        from indexing.runtime.compiler import shared_library
+
+        kernels = [self._kernel(p) for p in plans if not self._is_known(p)]
+        sources = {k.source: k.name for k in kernels}
+
+        def attempt(source: str) -> None:
+            try:
+                shared_library(sources[source], source)
+            except CompileError:
+                return
+
+        with ThreadPoolExecutor() as pool:
+            list(pool.map(attempt, sources))
+
+    def _kernel(self, plan: Plan) -> Kernel:
+        return emit_fused(self.computation, self.machine.dialect, **plan)
+
+    def _measured(self, plan: Plan) -> Measured:
+        text = plan_text(plan)
+        before = self.known.get(text)
+        if before is not None and self._is_known(plan):
+            if before.state == "started":
+                return replace(before, state="failed", detail="the process ended whenever it was measured")
+            return before
+        kernel = self._kernel(plan)
+        found = self.by_source.get(kernel.source)
+        if found is None:
+            attempts = (before.attempts if before is not None else 0) + 1
+            self.store.put(self.key, text, Measured("started", attempts))
+            found = self._measure(kernel, attempts)
+            self.by_source[kernel.source] = found
+        self.store.put(self.key, text, found)
+        self.known[text] = found
+        return found
+
+    def _measure(self, kernel: Kernel, attempts: int) -> Measured:
+        if self._trial is None:
+            self._trial = Trial(self.computation, self.device, self.seed)
+        try:
+            problem = self._trial.problem(kernel)
+            if problem:
+                return Measured("wrong", attempts, detail=problem)
+            timing = self._trial.timing(kernel)
+        except (CompileError, MemoryError) as error:
+            return Measured("failed", attempts, detail=str(error).splitlines()[0] if str(error) else "out of memory")
+        return Measured("measured", attempts, timing.seconds, timing.spread)

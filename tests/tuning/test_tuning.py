@@ -1,0 +1,203 @@
+"""Searches on the CPU: right results, the same trials for a seed, and a store that survives what happens to it."""
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import indexing as ix
+from fusion_texts import FUSIONS, fusion
+from indexing.executable.plan_store import Measured, Store, plan_text
+from indexing.executable.tuned_plans import fusion_key, tuned_plan
+from indexing.tuning.measurement import Trial, difference, opened
+from indexing.tuning.search import proposals, worth_trying
+
+LOOP = "ENTRY f { p = f32[40,25] parameter(0)\n ROOT n = f32[40,25] negate(p) }"
+
+
+@pytest.fixture(autouse=True)
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    path = tmp_path / "tuning.sqlite"
+    monkeypatch.setenv("INDEXING_TUNE_STORE", str(path))
+    monkeypatch.setattr("indexing.tuning.measurement.SAMPLE", 1e-5)
+    return path
+
+
+def plans(found: ix.Tuning) -> list[dict[str, int]]:
+    return [t.plan for t in found.trials]
+
+
+@pytest.mark.parametrize("name", ["transpose", "row reduction", "sorted scatter", "update"])
+def test_a_search_finds_a_plan_and_keeps_it(name: str) -> None:
+    found = ix.tune(fusion(name), budget=3, device="cpu")
+    assert [t.measured.state for t in found.trials] == ["measured"] * 3
+    assert plans(found)[0] == found.space.default and found.space.allows({n: [v] for n, v in found.best.items()})[0]
+    assert found.speedup >= 1
+    again = ix.tune(fusion(name), budget=3, device="cpu")
+    assert again.trials == found.trials and again.key == found.key
+    best = min(found.trials, key=lambda t: t.seconds or 0).plan
+    assert tuned_plan(fusion(name), opened("c")) == best == found.best
+
+
+def test_compile_takes_what_was_measured(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    module = ix.hlo.parse(LOOP)
+    (found,) = ix.tune(module, budget=2, device="cpu")
+    plan = {"block_size": 64, "vector_width": 1, "max_blocks": 2}
+    Store(store).put(found.key, plan_text(plan), Measured("measured", 1, 1e-12, 0.0))
+    tuned = (lambda: ix.compile(module, "cpu", tuned=True))()
+    plain = (lambda: ix.compile(module, "cpu"))()
+    assert tuned.kernels[0].block == (64, 1, 1) and plain.kernels[0].block != (64, 1, 1)
+    data = np.arange(1000, dtype=np.float32).reshape(40, 25)
+    assert (tuned(data) == -data).all() and (plain(data) == tuned(data)).all()
+
+
+def test_the_same_trials_from_one_seed() -> None:
+    space = ix.knobs(fusion("row reduction"), "c")
+    ranked = worth_trying(ix.predict(fusion("row reduction"), device="cpu"))
+
+    def trials(sampler: str, seed: int) -> list[dict[str, int]]:
+        return list(proposals(space, ranked, sampler, seed, 12, lambda plan: float(plan["threads"])))
+
+    for sampler in ("predicted", "grid", "random", "tpe"):
+        if sampler in ("random", "tpe"):
+            pytest.importorskip("optuna")
+        found = trials(sampler, 1)
+        assert found == trials(sampler, 1) and found[0] == space.default
+        assert len({plan_text(p) for p in found}) == len(found) > 3
+        assert space.allows({n: [p[n] for p in found] for n in space.names}).all()
+    assert trials("predicted", 1) != trials("predicted", 2)
+
+
+def test_wrong_results_are_never_timed(monkeypatch: pytest.MonkeyPatch) -> None:
+    computation = ix.hlo.parse(LOOP).entry
+    trial = Trial(computation, opened("c"), 0)
+    other = ix.hlo.parse(LOOP.replace("negate", "abs")).entry
+    assert trial.problem(ix.emit(computation, "c")) == ""
+    assert trial.problem(ix.emit(other, "c")).startswith("output 0 is wrong by")
+    monkeypatch.setattr(Trial, "problem", lambda self, kernel: "output 0 is wrong")
+    found = ix.tune(computation, budget=2, device="cpu")
+    assert {t.measured.state for t in found.trials} == {"wrong"}
+    with pytest.raises(ix.IndexingError, match=r"no plan of f could be measured: output 0 is wrong"):
+        _ = found.best
+    assert tuned_plan(computation, opened("c")) == {}
+
+
+def test_differences() -> None:
+    ones = np.ones(4, np.float32)
+    assert difference(ones, ones * np.float32(1.00001), "f32") == ""
+    assert "wrong by 0.5" in difference(ones, ones / 2, "f32")
+    assert "finite" in difference(ones, np.array([1, 1, np.inf, 1], np.float32), "f32")
+    assert difference(np.array([1, 2]), np.array([1, 3]), "s32") == "differs in 1 of 2 elements"
+    assert "shape" in difference(ones, np.ones(5, np.float32), "f32")
+    nans = np.array([np.nan, 1], np.float32)
+    assert difference(nans, nans, "f32") == ""
+
+
+def test_a_killed_search_goes_on(store: Path, tmp_path: Path) -> None:
+    script = tmp_path / "search.py"
+    script.write_text(
+        "import time, indexing as ix\nfrom indexing.tuning import tuner\n"
+        "put = tuner.Store.put\n"
+        "def slow(self, *row):\n    put(self, *row)\n    print(row[2].state, flush=True)\n    time.sleep(0.2)\n"
+        f"tuner.Store.put = slow\nix.tune(ix.hlo.parse({LOOP!r}).entry, budget=6, device='cpu')\n"
+    )
+    process = subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, text=True, env={**os.environ})
+    assert process.stdout is not None
+    for line in process.stdout:
+        if line.startswith("measured"):
+            break
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    process.stdout.close()
+    key = fusion_key(ix.hlo.parse(LOOP).entry, ix.knobs(ix.hlo.parse(LOOP).entry, "c"), opened("c"))
+    before = {p: m for p, m in Store(store).found(key).items() if m.state == "measured"}
+    assert before
+    found = ix.tune(ix.hlo.parse(LOOP).entry, budget=6, device="cpu")
+    after = {plan_text(t.plan): t.measured for t in found.trials}
+    assert len(after) == 6 and before.items() <= after.items()
+
+
+def test_what_ended_its_process_twice_is_left_out(store: Path) -> None:
+    computation = ix.hlo.parse(LOOP).entry
+    space = ix.knobs(computation, "c")
+    key = fusion_key(computation, space, opened("c"))
+    Store(store).put(key, plan_text(space.default), Measured("started", 2))
+    found = ix.tune(computation, budget=2, device="cpu")
+    assert found.trials[0].measured.state == "failed" and found.trials[1].measured.state == "measured"
+
+
+def test_stores_that_can_not_be_used(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def searched() -> None:
+        ix.tune(ix.hlo.parse(LOOP).entry, budget=1, device="cpu")
+
+    store.write_bytes(b"no database, certainly not" * 100)
+    with pytest.raises(ix.IndexingError, match=r"can't be read .*move it away"):
+        searched()
+    assert store.read_bytes().startswith(b"no database")
+    store.unlink()
+    with sqlite3.connect(store) as connection:
+        connection.execute("PRAGMA user_version = 7")
+    connection.close()
+    with pytest.raises(ix.IndexingError, match=r"is of version 7, and this package reads 1"):
+        searched()
+    store.unlink()
+    searched()
+    monkeypatch.setattr("indexing.executable.plan_store.MAX_WAIT", 0.05)
+    other = sqlite3.connect(store, isolation_level=None)
+    other.execute("BEGIN EXCLUSIVE")
+    begin = time.monotonic()
+    with pytest.raises(ix.IndexingError, match="is locked by another process"):
+        Store(store).put("f", "{}", Measured("measured", 1, 1.0, 0.0))
+    assert time.monotonic() - begin < 20
+    other.close()
+    with pytest.raises(ix.IndexingError, match="can't be used"):
+        Store(store.parent / "tuning.sqlite" / "below").put("f", "{}", Measured("measured", 1))
+
+
+def test_a_full_disk_loses_nothing(store: Path) -> None:
+    kept = Store(store)
+    kept.put("f", "{}", Measured("measured", 1, 1.0, 0.0))
+    connection = sqlite3.connect(store)
+    (pages,) = connection.execute("PRAGMA page_count").fetchone()
+    connection.execute(f"PRAGMA max_page_count = {pages}")
+    with pytest.raises(sqlite3.OperationalError, match="full") as full:
+        connection.execute("INSERT INTO trials VALUES ('g', ?, 'wrong', 1, NULL, NULL, '')", ("x" * 100_000,))
+    connection.close()
+    assert "make room" in kept._problem(full.value)
+    assert kept.found("f") == {"{}": Measured("measured", 1, 1.0, 0.0)}
+
+
+def test_arguments() -> None:
+    computation = ix.hlo.parse(LOOP).entry
+    with pytest.raises(ix.IndexingError, match="budget is a number of plans"):
+        ix.tune(computation, budget=0)
+    with pytest.raises(ix.IndexingError, match="sampler is 'best'; expected one of"):
+        ix.tune(computation, sampler="best")  # type: ignore[call-overload]
+    with pytest.raises(ix.IndexingError, match="the rates of 'TPU' are not known"):
+        ix.tune(computation, device="TPU")
+
+
+def test_tables_pictures_and_kernel_tuner(tmp_path: Path) -> None:
+    found = ix.tune(fusion("row reduction"), budget=3, device="cpu")
+    lines = found.table().splitlines()
+    assert len(lines) == 4 and lines[0].split()[:3] == ["vector_width", "threads", "splits"]
+    asked = found.to_kernel_tuner()
+    plan = {**found.best, "block_size_x": ix.emit(fusion("row reduction"), "c", **found.best).block[0]}
+    assert asked["restrictions"](plan) and not asked["restrictions"]({**plan, "block_size_x": 7})
+    assert asked["kernel_source"](plan) == ix.emit(fusion("row reduction"), "c", **found.best).source
+    assert all(plan[n] in values for n, values in asked["tune_params"].items())
+    pytest.importorskip("matplotlib")
+    found.plot(tmp_path / "search.svg")
+    assert (tmp_path / "search.svg").read_text().count("measured") >= 1
+
+
+def test_every_fusion_of_the_samples_has_inputs_that_its_kernel_agrees_on() -> None:
+    for name in FUSIONS:
+        computation = fusion(name)
+        assert Trial(computation, opened("c"), 3).problem(ix.emit(computation, "c")) == "", name
