@@ -189,6 +189,27 @@ def test_the_index_of_a_row_is_computed_where_the_row_is_gathered() -> None:
         np.testing.assert_array_equal(executable(table, index.astype(np.int32)), table[index])
 
 
+def test_an_array_that_is_updated_is_read_by_another_kernel_before() -> None:
+    """x.at[i].add(-x[i]) takes a gather, and a scatter in place; in one kernel, each element would look at all updates."""
+    text = """fold { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }
+    ENTRY e {
+      x = f32[3000] parameter(0)
+      i = s32[200,1] parameter(1)
+      g = f32[200] gather(x, i), offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1}
+      n = f32[200] negate(g)
+      ROOT s = f32[3000] scatter(x, i, n), update_window_dims={}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=fold
+    }"""
+    planned = planned_kernels(ix.hlo.parse(text))
+    assert {p.kernel.emitter for p in planned} == {"loop", "scatter"}
+    for p in planned:
+        assert p.kernel.work <= MAX_REPETITION * sum(map(work_once, p.computation.post_order()))
+    x = np.random.default_rng(0).standard_normal(3000).astype(np.float32)
+    i = np.arange(-100, 100, dtype=np.int32)[:, None]  # what lies outside is read at 0 and updates nothing
+    want = x.copy()
+    want[:100] -= x[:100]
+    np.testing.assert_array_equal(compiled(text)(x, i), want)
+
+
 def test_a_chain_of_scalars_is_computed_once_and_not_by_each_element() -> None:
     """A rate of steps that decays, as optimizers scale their updates: five scalars, two numbers an element."""
     text = """ENTRY e { p = f32[1000] parameter(0) g = f32[1000] parameter(1) step = s32[] parameter(2)

@@ -79,6 +79,11 @@ def operands_of(node: Node) -> list[tuple[Tree, bool]]:
     return [(operand, k < count) for k, operand in enumerate(node.operands)]
 
 
+def assembled_arrays(node: Node) -> set[Ref]:
+    """The arrays in which a node assembles its result from updates."""
+    return {ref for operand, is_assembled in operands_of(node) if is_assembled for ref in tree_refs(operand)}
+
+
 def _overwritten_count(node: Node) -> int:
     """How many leading operands a kernel of the node overwrites with its result."""
     overwritten = node.op.overwritten
@@ -230,6 +235,8 @@ class _FusionPlanner:
         fusion = homes.pop() if len(homes) == 1 and node not in self.outputs else None
         if fusion is None or not self._has_room(fusion, node) or self._must_be_in_memory(node, users):
             return False
+        if any(ref.node not in self.free for ref in assembled_arrays(fusion.root).intersection(node.refs())):
+            return False  # whoever reads an array beside updates of it reads it before
         accesses = tuple(dict.fromkeys(a for user in users for a in self._accesses(fusion, node, user)))
         evaluations = sum(a.reads for a in accesses)
         if not all(a.is_known for a in accesses) or not self._may_compute(fusion, node, accesses, evaluations):
