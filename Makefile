@@ -23,11 +23,16 @@ python_sources := pyproject.toml $(shell find python -name '*.py' -o -name '*.py
 seed := $(or $(SEED),$(shell $(PYTHON) -c 'import secrets; print(secrets.randbits(32))'))
 few  := $(shell expr $(N) / 1000 + 1)
 
+# Options of maturin for wheels that run elsewhere: on Linux by zig, against the oldest glibc or musl that still counts.
+on_linux = $(or $(findstring linux,$(TARGET)),$(if $(TARGET),,$(findstring Linux,$(shell uname))))
+portable = $(if $(on_linux),--zig --compatibility $(if $(findstring musl,$(TARGET)),musllinux_1_2,manylinux2014))
+scripts  = $(if $(findstring Windows_NT,$(OS)),Scripts,bin)
+
 jaxlib = $(shell "$(python)" -c 'import jaxlib; print(jaxlib.__version__)')
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test rust-test python-test lint lint-rust lint-python fmt bench golden fuzz mutants mutants-python gpu ahead-of-time browser wheel docs clean
+.PHONY: help demo test rust-test python-test lint lint-rust lint-python fmt bench golden fuzz mutants mutants-python gpu ahead-of-time browser wheel portable-wheel sdist smoke audit docs clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -104,12 +109,33 @@ browser: $(VENV)/.developed ## the page of `indexing report` in headless Chromiu
 
 wheel: dist/.built ## build the release wheel (abi3, CPython 3.11 and later) into dist/
 
+portable-wheel: $(VENV)/.made ## a wheel for any Linux of the last ten years (TARGET= another machine, or musl), by zig, into dist/portable/
+	$(bin)/pip install --quiet 'ziglang>=0.15' 'twine>=6.1'
+	PATH="$(abspath $(bin)):$$PATH" $(bin)/maturin build --quiet --release --locked $(if $(TARGET),--target $(TARGET)) $(portable) --interpreter "$(python)" --out dist/portable
+	$(bin)/twine check --strict dist/portable/*.whl
+
+sdist: $(VENV)/.made ## the source distribution, with tests and documents, into dist/portable/
+	$(bin)/pip install --quiet 'twine>=6.1'
+	$(bin)/maturin sdist --quiet --out dist/portable
+	$(bin)/twine check --strict dist/portable/*.tar.gz
+
+smoke: dist/.built ## install the wheel where nothing else is, and ask it a question
+	$(PYTHON) -m venv --clear $(VENV)-smoke
+	"$(abspath $(VENV))-smoke/$(scripts)/python" -m pip install --quiet dist/*.whl
+	cd examples && "$(abspath $(VENV))-smoke/$(scripts)/python" -m indexing maps embedding.hlo --instruction row
+	cd examples && "$(abspath $(VENV))-smoke/$(scripts)/python" -m indexing run --device reference embedding.hlo
+
+audit: $(VENV)/.developed ## licences, advisories and sources of the crates (cargo deny) and of the Python packages (pip-audit)
+	cargo deny --locked check
+	$(bin)/pip install --quiet 'pip-audit>=2.8'
+	$(bin)/pip-audit --skip-editable
+
 docs: $(VENV)/.developed ## write the generated documents of docs/
 	"$(python)" docs/generate.py
 	PYTHONPATH=tests/oracles "$(python)" tests/core/rules_docs.py docs/rules.md
 
 clean: ## remove everything that the targets made
-	rm -rf $(VENV) $(VENV)-bench $(VENV)-cuda dist target .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks
+	rm -rf $(VENV) $(VENV)-bench $(VENV)-cuda $(VENV)-smoke dist target .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The steps that the targets share, each with a stamp.
