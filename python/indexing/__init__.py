@@ -71,6 +71,8 @@ if TYPE_CHECKING:
     from indexing.partitioner import partition as partition
     from indexing.reference.evaluation import evaluate as evaluate
     from indexing.reference.evaluation import evaluate_replicas as evaluate_replicas
+    from indexing.tuning.calibration import Calibration as Calibration
+    from indexing.tuning.calibration import calibrate as calibrate
     from indexing.tuning.machine import Machine as Machine
     from indexing.tuning.prediction import Predictions as Predictions
     from indexing.tuning.prediction import predict as predict
@@ -99,6 +101,7 @@ else:
             "indexing.indexing_analysis.programs": "ProgramMaps maps",
             "indexing.partitioner": "Epilogue PartitionedComputation Subgraph partition",
             "indexing.reference.evaluation": "evaluate evaluate_replicas",
+            "indexing.tuning.calibration": "Calibration calibrate",
             "indexing.tuning.machine": "Machine",
             "indexing.tuning.prediction": "Predictions predict",
             "indexing.tuning.tuner": "Tuning tune",

@@ -132,7 +132,7 @@ class _Fusion:
             of_case, exact[places] = self._of_kernel(case, {n: c[places] for n, c in columns.items()})
             for name, values in of_case.items():
                 found[name][places] = values
-        demands = [found[name] for name in _DEMANDS]
+        demands = [found[name] for name in DEMANDS]
         resident, occupancy, waves, time = predict_times(self.machine.rates.numbers, demands)
         return Predictions(
             columns,
@@ -200,10 +200,16 @@ _COUNTED = (
     *("blocks", "threads", "registers", "shared_bytes", "instructions", "sectors", "bytes", "memory_bytes", "passes"),
     *("conflicts", "operations"),
 )
-_DEMANDS = (
+#: What the model asks of a kernel, in the order of the core.
+DEMANDS = (
     *("blocks", "threads", "registers", "shared_bytes", "instructions", "bytes", "memory_bytes", "passes"),
     "operations",
 )
+
+
+def demands_of(found: Predictions) -> list[Floats]:
+    """The columns that times are predicted from."""
+    return [getattr(found, name) for name in DEMANDS]
 
 
 def _groups(columns: list[NDArray[np.int64]], rows: int) -> list[tuple[tuple[int, ...], NDArray[np.int64]]]:

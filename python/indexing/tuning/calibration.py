@@ -1,0 +1,178 @@
+"""The model's constants, fitted to what a device measures: a corpus of fusions with several plans each is timed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from indexing._core import predict_times
+from indexing.analysis.device import Device
+from indexing.arguments import integer, of_type, optional, takes
+from indexing.emitters import emit_fused, knobs
+from indexing.errors import IndexingError
+from indexing.hlo import Computation, parse
+from indexing.lazy import np
+from indexing.tuning.machine import Machine, machine_of
+from indexing.tuning.measurement import Trial, opened
+from indexing.tuning.prediction import Predictions, demands_of, predict
+from indexing.tuning.tuner import this_machine
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from indexing.tuning.machine import DeviceLike
+
+__all__ = ["Calibration", "Point", "calibrate"]
+
+FITTED = ("memory_rate", "cache_rate", "operation_rate", "latency", "launch", "block")
+STEPS = (0.25, 0.5, 0.8, 1.25, 2.0, 4.0)  # factors that are tried on each constant
+MAX_ROUNDS = 12
+MAX_CHANGE = 50.0  # of a constant: beyond that nothing was learned of it
+
+_ADD = "add { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT c = f32[] add(a, b) }\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One plan of one fusion: what was measured, and what the model says before and after the fit; in seconds."""
+
+    fusion: str
+    plan: dict[str, int]
+    measured: float
+    before: float
+    after: float
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """The `machine` with fitted rates, which `predict(device=...)` takes, and the points that they were fitted to."""
+
+    machine: Machine
+    points: tuple[Point, ...]
+
+    @property
+    def correlation(self) -> float:
+        """Of the ranks of predicted and measured times, over all points (Spearman): 1 where the order is the same."""
+        return rank_correlation([p.after for p in self.points], [p.measured for p in self.points])
+
+    @property
+    def correlation_before(self) -> float:
+        """The same with the rates before the fit."""
+        return rank_correlation([p.before for p in self.points], [p.measured for p in self.points])
+
+    def report(self) -> str:
+        """The fitted constants, the correlations, and a line a point."""
+        rates = self.machine.rates
+        lines = [
+            f"{self.machine.name}: rank correlation {self.correlation:.3f}, before the fit {self.correlation_before:.3f}"
+        ]
+        lines += [f"  {name} = {getattr(rates, name):.4g}" for name in FITTED]
+        for p in self.points:
+            plan = ", ".join(f"{n}={v}" for n, v in p.plan.items())
+            lines.append(f"{p.fusion:12} {p.measured * 1e6:10.1f} us measured {p.after * 1e6:10.1f} predicted  {plan}")
+        return "\n".join(lines)
+
+
+@takes(device=optional(of_type(Machine, Device, str)), plans=integer, seed=integer)
+def calibrate(device: DeviceLike | None = None, plans: int = 5, seed: int = 0) -> Calibration:
+    """Fit the rates of a machine to `plans` plans of each fusion of a corpus, measured on this machine's device.
+
+    `device` is "cpu", or a GPU by its name; None: a GPU where there is one. Takes some seconds a fusion. Raises CompileError
+    where the device isn't there.
+    """
+    if plans < 1:
+        raise IndexingError(f"plans is at least 1 a fusion; got {plans}")
+    machine = machine_of(device) if device is not None else this_machine()
+    return fitted(machine, list(_measured(machine, plans, seed)))
+
+
+def _measured(machine: Machine, plans: int, seed: int) -> Iterator[tuple[str, Predictions, NDArray[np.float64]]]:
+    """Of each fusion its predictions and its times, one a plan."""
+    device = opened(machine.dialect)
+    for name, computation in corpus():
+        space = knobs(computation, machine.dialect)
+        columns = {n: np.array([space.default[n], *c]) for n, c in space.sample(plans - 1, seed).items()}
+        trial = Trial(computation, device, seed)
+        rows = [{n: int(c[k]) for n, c in columns.items()} for k in range(plans)]
+        times = [trial.timing(emit_fused(computation, machine.dialect, **row)).seconds for row in rows]
+        yield name, predict(computation, columns, machine), np.array(times)
+
+
+def fitted(machine: Machine, measured: Sequence[tuple[str, Predictions, NDArray[np.float64]]]) -> Calibration:
+    """The rates whose predictions are nearest to the times, by the squares of logarithms: one constant after another."""
+    demands = [np.concatenate(parts) for parts in zip(*(demands_of(p) for _, p, _ in measured), strict=True)]
+    times = np.concatenate([t for _, _, t in measured])
+    before = predict_times(machine.rates.numbers, demands)[3]
+
+    def error(candidate: Machine) -> float:
+        return float((np.log(predict_times(candidate.rates.numbers, demands)[3] / times) ** 2).sum())
+
+    best, least = machine, error(machine)
+    for _ in range(MAX_ROUNDS):
+        start = least
+        for name in FITTED:
+            for factor in STEPS:
+                value = getattr(best.rates, name) * factor
+                if not 1 / MAX_CHANGE <= value / (getattr(machine.rates, name) or 1.0) <= MAX_CHANGE:
+                    continue
+                candidate = best.with_rates(**{name: value})
+                if (found := error(candidate)) < least:
+                    best, least = candidate, found
+        if least == start:
+            break
+    after = predict_times(best.rates.numbers, demands)[3]
+    plans = [(name, p.plan(k)) for name, p, _ in measured for k in range(len(p))]
+    rows = zip(plans, times.tolist(), before.tolist(), after.tolist(), strict=True)
+    return Calibration(best, tuple(Point(name, plan, *seconds) for (name, plan), *seconds in rows))
+
+
+def rank_correlation(one: Sequence[float], other: Sequence[float]) -> float:
+    """Spearman's: the correlation of ranks, equal values having their mean rank; 0 where all of one are equal."""
+    a, b = _ranks(np.asarray(one)), _ranks(np.asarray(other))
+    a, b = a - a.mean(), b - b.mean()
+    scale = float(np.sqrt((a * a).sum() * (b * b).sum()))
+    return float((a * b).sum()) / scale if scale else 0.0
+
+
+def _ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    _, index, counts = np.unique(values, return_inverse=True, return_counts=True)
+    last = np.cumsum(counts)
+    ranks: NDArray[np.float64] = (last - (counts - 1) / 2)[index]
+    return ranks
+
+
+def corpus() -> Iterator[tuple[str, Computation]]:
+    """Fusions of several sizes: what moves elements, what reduces, what computes."""
+    for name, text in _TEXTS.items():
+        yield name, parse(text).entry
+
+
+def _unary(opcode: str, rows: int, columns: int) -> str:
+    shape = f"f32[{rows},{columns}]"
+    return f"ENTRY f {{ p = {shape} parameter(0)\n ROOT n = {shape} {opcode}(p) }}"
+
+
+def _transposed(rows: int, columns: int) -> str:
+    return f"""ENTRY f {{ p = f32[{rows},{columns}] parameter(0)
+      ROOT t = f32[{columns},{rows}] transpose(p), dimensions={{1,0}} }}"""
+
+
+def _reduced(rows: int, columns: int, dimension: int) -> str:
+    return f"""{_ADD}ENTRY f {{ p = f32[{rows},{columns}] parameter(0)
+      z = f32[] constant(0)
+      ROOT r = f32[{columns if dimension == 0 else rows}] reduce(p, z), dimensions={{{dimension}}}, to_apply=add }}"""
+
+
+_TEXTS = {
+    "small copy": _unary("negate", 16, 64),
+    "copy": _unary("negate", 1024, 1024),
+    "large copy": _unary("negate", 4096, 1024),
+    "exponential": _unary("exponential", 1024, 1024),
+    "tangent": _unary("tanh", 1024, 1024),
+    "transpose": _transposed(1000, 1100),
+    "tall transpose": _transposed(65536, 16),
+    "rows": _reduced(1024, 1024, 1),
+    "columns": _reduced(1024, 1024, 0),
+    "long rows": _reduced(8, 131072, 1),
+}

@@ -1,0 +1,48 @@
+"""Constants of the model fitted to times: of a machine that follows the model, and of this processor."""
+
+import numpy as np
+import pytest
+
+import indexing as ix
+from indexing.tuning import calibration
+from indexing.tuning.calibration import corpus, fitted, rank_correlation
+from indexing.tuning.machine import CPU, MACHINES
+
+
+def test_a_machine_that_follows_the_model_is_found_again() -> None:
+    h100 = MACHINES["H100"]
+    truth = h100.with_rates(
+        memory_rate=h100.rates.memory_rate / 4, launch=h100.rates.launch * 5, block=h100.rates.block
+    )
+    measured = []
+    for name, computation in corpus():
+        columns = ix.knobs(computation).sample(4, seed=2)
+        measured.append((name, ix.predict(computation, columns, h100), ix.predict(computation, columns, truth).time))
+    found = fitted(h100, measured)
+    ratios = np.array([p.after / p.measured for p in found.points])
+    assert found.correlation > 0.99 >= found.correlation_before - 0.01 and found.correlation >= found.correlation_before
+    assert np.abs(np.log(ratios)).mean() < 0.3 < np.abs(np.log([p.before / p.measured for p in found.points])).mean()
+    assert found.machine.rates.memory_rate < h100.rates.memory_rate / 2
+    assert [p.plan for p in found.points[:4]] == [measured[0][1].plan(k) for k in range(4)]
+
+
+def test_rank_correlation() -> None:
+    """By hand, and where ranks are shared."""
+    assert rank_correlation([1, 2, 3], [10, 20, 500]) == pytest.approx(1)
+    assert rank_correlation([1, 2, 3], [3, 2, 1]) == pytest.approx(-1)
+    assert rank_correlation([1, 2, 3, 4], [1, 3, 2, 4]) == pytest.approx(1 - 6 * 2 / (4 * 15))
+    assert rank_correlation([1, 1, 2], [5, 6, 7]) == pytest.approx(3**0.5 / 2)
+    assert rank_correlation([1, 1], [1, 2]) == 0
+
+
+def test_this_processor(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("indexing.tuning.measurement.SAMPLE", 1e-5)
+    monkeypatch.setattr(calibration, "_TEXTS", {k: calibration._TEXTS[k] for k in ("small copy", "exponential")})
+    found = ix.calibrate("cpu", plans=2)
+    assert len(found.points) == 4 and all(p.measured > 0 for p in found.points)
+    assert found.machine.device == CPU.device and -1 <= found.correlation <= 1
+    assert found.report().startswith("CPU: rank correlation ") and len(found.report().splitlines()) == 1 + 6 + 4
+    loop = ix.hlo.parse("ENTRY f { p = f32[64] parameter(0)\n ROOT n = f32[64] negate(p) }").entry
+    assert (ix.predict(loop, device=found.machine).time > 0).all()
+    with pytest.raises(ix.IndexingError, match="plans is at least 1"):
+        ix.calibrate("cpu", plans=0)
