@@ -37,8 +37,8 @@ jaxlib = $(shell "$(python)" -c 'import jaxlib; print(jaxlib.__version__)')
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: $(VENV)/.installed ## build and install the wheel, then run the main job on examples/transformer_block.hlo
-	@cd examples && "$(python)" demo.py transformer_block.hlo
+demo: $(VENV)-demo/.made ## build quickly, install in .venv-demo, then show what it does with examples/transformer_block.hlo
+	@cd examples && "$(abspath $(VENV))-demo/bin/python" demo.py transformer_block.hlo
 
 test: lint rust-test python-test ## everything that CI checks: format, lints, types, stub, Rust and Python tests
 
@@ -135,7 +135,7 @@ docs: $(VENV)/.developed ## write the generated documents of docs/
 	PYTHONPATH=tests/oracles "$(python)" tests/core/rules_docs.py docs/rules.md
 
 clean: ## remove everything that the targets made
-	rm -rf $(VENV) $(VENV)-bench $(VENV)-cuda $(VENV)-smoke dist target .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks
+	rm -rf $(VENV) $(VENV)-bench $(VENV)-cuda $(VENV)-smoke $(VENV)-demo dist target .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The steps that the targets share, each with a stamp.
@@ -144,6 +144,15 @@ $(VENV)/.made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed: make PYTHON=python3.x")'
 	$(PYTHON) -m venv $(VENV)
 	$(bin)/pip install --quiet 'maturin>=1.7,<2'
+	@touch $@
+
+$(VENV)-demo/.made: $(VENV)/.made $(rust_sources) $(python_sources)
+	@echo 'Building the core without its dearest optimizations: about a minute on two cores.'
+	@rm -rf dist/demo
+	$(bin)/maturin build --profile quick --locked --interpreter "$(python)" --out dist/demo
+	@echo 'Installing it with a C compiler and NVRTC in $(VENV)-demo.'
+	$(PYTHON) -m venv --clear $(VENV)-demo
+	$(VENV)-demo/bin/pip install --quiet "$$(ls dist/demo/*.whl)[cpu,cuda]"
 	@touch $@
 
 dist/.built: $(VENV)/.made $(rust_sources) $(python_sources) README.md

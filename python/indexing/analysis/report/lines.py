@@ -83,7 +83,7 @@ def fusion_lines(fusion: FusionReport, mark: str = "") -> Iterator[str]:
 def row_lines(row: Row) -> Iterator[str]:
     """One access: what it moves; below it why that is more than it must, and what would mend it."""
     moved = "unknown" if row.will_move is None else bytes_text(row.will_move)
-    ratio = "" if row.ratio is None else f", {row.ratio:.2f} times the sectors that it needs"
+    ratio = "" if row.ratio is None or row.ratio < 1.005 else f", {row.ratio:.2f} times the sectors that it needs"
     yield f"{row.kind} {printable(row.array)}: {bytes_text(row.must_move)} must move, {moved} will{ratio}"
     if row.why:
         yield f"  why: {printable(row.why)}"
