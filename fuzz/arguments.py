@@ -52,7 +52,16 @@ MAPS = (
 )
 MODULES = (ix, ix.hlo, ix.layout, ix.convert)
 # What hands its arguments to another library, and what reads files: their errors are the library's and the system's.
-LEFT_OUT = {"dumped_programs", "from_exported", "from_jax", "from_proto", "from_stablehlo", "load", "maps"}
+LEFT_OUT = {
+    "dumped_programs",
+    "from_exported",
+    "from_jax",
+    "from_proto",
+    "from_stablehlo",
+    "load",
+    "load_ipython_extension",
+    "maps",
+}
 # Classes that users make; the others are answers, plain records of what a function found.
 MADE_BY_USERS = {
     "Interval",

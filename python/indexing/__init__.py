@@ -71,6 +71,7 @@ if TYPE_CHECKING:
     from indexing.partitioner import partition as partition
     from indexing.reference.evaluation import evaluate as evaluate
     from indexing.reference.evaluation import evaluate_replicas as evaluate_replicas
+    from indexing.show.notebook import load_ipython_extension as load_ipython_extension
     from indexing.tuning.calibration import Calibration as Calibration
     from indexing.tuning.calibration import calibrate as calibrate
     from indexing.tuning.machine import Machine as Machine
@@ -100,6 +101,7 @@ else:
             ),
             "indexing.indexing_analysis.programs": "ProgramMaps maps",
             "indexing.partitioner": "Epilogue PartitionedComputation Subgraph partition",
+            "indexing.show.notebook": "load_ipython_extension",
             "indexing.reference.evaluation": "evaluate evaluate_replicas",
             "indexing.tuning.calibration": "Calibration calibrate",
             "indexing.tuning.machine": "Machine",
