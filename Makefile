@@ -32,7 +32,7 @@ jaxlib = $(shell "$(python)" -c 'import jaxlib; print(jaxlib.__version__)')
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test rust-test python-test lint lint-rust lint-python fmt bench golden fuzz mutants mutants-python gpu ahead-of-time browser wheel portable-wheel sdist smoke audit docs clean
+.PHONY: help demo test rust-test python-test lint lint-rust lint-python fmt bench golden fuzz mutants mutants-python gpu ahead-of-time browser wheel portable-wheel sdist smoke audit docs site clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -134,8 +134,13 @@ docs: $(VENV)/.developed ## write the generated documents of docs/
 	"$(python)" docs/generate.py
 	PYTHONPATH=tests/oracles "$(python)" tests/core/rules_docs.py docs/rules.md
 
+site: $(VENV)/.developed ## the documents as a site for browsers, in .site/html
+	$(bin)/pip install --quiet 'mkdocs-material>=9.5' 'mkdocstrings[python]>=0.27'
+	"$(python)" docs/gather_site.py .site/docs
+	$(bin)/mkdocs build --quiet
+
 clean: ## remove everything that the targets made
-	rm -rf $(VENV) $(VENV)-bench $(VENV)-cuda $(VENV)-smoke $(VENV)-demo dist target .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks
+	rm -rf $(VENV) $(VENV)-bench $(VENV)-cuda $(VENV)-smoke $(VENV)-demo .site dist target .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The steps that the targets share, each with a stamp.
