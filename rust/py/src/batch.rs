@@ -1,6 +1,6 @@
 //! Calls on many maps: the GIL is released, all cores work, order is kept.
 
-use crate::argument::{text_of, Threads};
+use crate::argument::{text_of, Items, Threads};
 use crate::error::raise;
 use crate::indexing_map::PyIndexingMap;
 use crate::workspace::{self, Workspace};
@@ -130,10 +130,10 @@ fn first_of_equals<'t>(texts: &[&'t str]) -> (Vec<usize>, Vec<&'t str>) {
 #[pyo3(signature = (texts, threads = None))]
 pub fn parse_all<'py>(
     py: Python<'py>,
-    texts: Vec<Bound<'py, PyString>>,
+    texts: Items<'py, PyString>,
     threads: Option<Threads>,
 ) -> PyResult<Vec<Bound<'py, PyIndexingMap>>> {
-    let texts = texts.iter().map(text_of).collect::<PyResult<Vec<&str>>>()?;
+    let texts = texts.0.iter().map(text_of).collect::<PyResult<Vec<&str>>>()?;
     let size = |text: &&str| text.len() / workspace::TEXT;
     let read = |w: &mut Workspace, text: &&str| read_indexing_map(text, &mut w.arena, &mut w.reading);
     let (first, result) = py.detach(|| {
@@ -159,10 +159,10 @@ pub fn parse_all<'py>(
 #[pyo3(signature = (maps, threads = None))]
 pub fn simplify_all(
     py: Python<'_>,
-    maps: Vec<Bound<'_, PyIndexingMap>>,
+    maps: Items<'_, PyIndexingMap>,
     threads: Option<Threads>,
 ) -> PyResult<Vec<PyIndexingMap>> {
-    let maps: Vec<&IndexingMap> = maps.iter().map(|m| &m.get().0).collect();
+    let maps: Vec<&IndexingMap> = maps.0.iter().map(|m| &m.get().0).collect();
     let size = |m: &&IndexingMap| m.dag().byte_size();
     let simplified = |w: &mut Workspace, m: &&IndexingMap| {
         simplify(&mut w.arena, &mut w.scratch, m, PointVariables::Replace)
