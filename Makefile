@@ -32,7 +32,7 @@ jaxlib = $(shell "$(python)" -c 'import jaxlib; print(jaxlib.__version__)')
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test rust-test python-test lint lint-rust lint-python fmt bench golden fuzz mutants mutants-python gpu ahead-of-time browser wheel portable-wheel sdist smoke audit docs site clean
+.PHONY: help demo test rust-test python-test lint lint-rust lint-python fmt bench golden fuzz mutants mutants-python mutants-rust gpu ahead-of-time browser wheel portable-wheel sdist smoke audit docs site clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -79,10 +79,13 @@ fuzz: $(VENV)/.developed ## N= random problems (SEED=, FIRST=) in Rust, N/1000 m
 	cd fuzz && "$(python)" -m modules --count $(few) --seed $(seed)
 	"$(python)" fuzz/hlo_verifier.py --count $(few) --seed $(seed) $(PROGRAMS)
 
-mutants: mutants-python ## put small faults into the code, COUNT= of them (SEED=); the tests must find 95 in 100
+mutants: mutants-python mutants-rust ## put small faults into the code, COUNT= of them (SEED=); the tests must find 95 in 100
 
 mutants-python: $(VENV)/.developed ## the same, in the formulas of ops and the generic inverse
 	"$(python)" fuzz/python_mutants.py --count $(COUNT) --seed $(seed)
+
+mutants-rust: $(VENV)/.made ## the same, in the rules, ranges, constraints, intervals and sets of the core (needs cargo-mutants)
+	"$(python)" fuzz/mutants_rust.py --count $(COUNT) --seed $(seed)
 
 bench: $(VENV)-bench/.made ## speed: the core (CORPUS= a file of maps), Python, growth, and the peers that pip installs
 	CORPUS="$(corpus)" cargo bench --quiet --locked --manifest-path benches/core/Cargo.toml
@@ -171,7 +174,7 @@ $(VENV)/.installed: dist/.built
 	@touch $@
 
 $(VENV)/.developed: $(VENV)/.installed
-	$(bin)/pip install --quiet "$$(ls dist/*.whl)[cpu,cuda,data,dev,jax,opencl,tune]"
+	$(bin)/pip install --quiet "$$(ls dist/*.whl)[cpu,cuda,dev,jax,opencl]"
 	@touch $@
 
 $(VENV)-bench/.made: dist/.built

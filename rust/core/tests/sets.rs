@@ -1,0 +1,208 @@
+//! Exact answers about the relation that a map is, against its points, one by one.
+
+mod random_expressions;
+
+use indexing_core::{
+    count, difference, image_count, index_bits, intersect, inverse, is_bijection_onto, is_empty,
+    is_injective, read_indexing_map, Arena, IndexingMap, Interval, MapBuilder, MapKind, Names, PointStep,
+    ReadScratch, Scratch,
+};
+use random_expressions::{build, random_tree, Random};
+use std::collections::{BTreeMap, BTreeSet};
+
+const CASES: u64 = 1200;
+
+fn random_map(r: &mut Random, arena: &mut Arena) -> Option<IndexingMap> {
+    let bounds = |r: &mut Random| {
+        let low = r.between(-4, 3);
+        Interval::new(low, low + r.between(0, 5))
+    };
+    let tree = |r: &mut Random, arena: &mut Arena| {
+        let depth = r.below(3) as u32;
+        build(&random_tree(r, depth), arena).ok()
+    };
+    let intervals: Vec<Interval> = (0..3).map(|_| bounds(r)).collect();
+    let results = (0..1 + r.below(2)).map(|_| tree(r, arena)).collect::<Option<Vec<_>>>()?;
+    let mut map = MapBuilder {
+        intervals,
+        names: Names::default(),
+        num_dims: 3,
+        num_ranges: 0,
+        results,
+        constraints: Vec::new(),
+        known_empty: false,
+    };
+    for _ in 0..r.below(3) {
+        let (e, within) = (tree(r, arena)?, bounds(r));
+        map.add_constraint(arena, e, within);
+    }
+    IndexingMap::new(arena, map).ok()
+}
+
+/// The graph, from the definition: each point of the box that fulfils the constraints, with its results.
+fn graph(map: &IndexingMap) -> Option<BTreeMap<Vec<i64>, Vec<i64>>> {
+    let mut found = BTreeMap::new();
+    if map.form() != MapKind::Defined {
+        return Some(found);
+    }
+    let (all, scratch) = (map.num_results() + map.constraint_bounds().len(), &mut Vec::new());
+    let [x, y, z] = [map.interval(0), map.interval(1), map.interval(2)];
+    for a in x.lower..=x.upper {
+        for b in y.lower..=y.upper {
+            for c in z.lower..=z.upper {
+                let values = map.dag().evaluate_first(all, &[a, b, c], scratch).ok()?.to_vec();
+                let (results, constrained) = values.split_at(map.num_results());
+                if map.constraint_bounds().zip(constrained).all(|(i, v)| i.contains(*v)) {
+                    found.insert(vec![a, b, c], results.to_vec());
+                }
+            }
+        }
+    }
+    Some(found)
+}
+
+fn product(factors: Vec<u128>) -> u128 {
+    factors.iter().product()
+}
+
+fn check(map: &IndexingMap, graph: &BTreeMap<Vec<i64>, Vec<i64>>) {
+    let (a, s) = (&mut Arena::new(), &mut Scratch::default());
+    let image: BTreeSet<&Vec<i64>> = graph.values().collect();
+    assert_eq!(is_empty(a, s, map).expect("small"), graph.is_empty());
+    assert_eq!(product(count(a, s, map).expect("small")), graph.len() as u128);
+    assert_eq!(product(image_count(a, s, map).expect("small")), image.len() as u128);
+    assert_eq!(is_injective(a, s, map).expect("small"), image.len() == graph.len());
+    let sizes: Vec<i64> =
+        (0..map.num_results()).map(|k| image.iter().map(|y| y[k]).max().unwrap_or(-1).max(-1) + 1).collect();
+    let elements: i64 = sizes.iter().product();
+    let indices = image.iter().all(|y| y.iter().all(|v| *v >= 0));
+    let onto = indices && image.len() == graph.len() && elements == image.len() as i64;
+    if map.form() == MapKind::Defined && !graph.is_empty() {
+        assert_eq!(is_bijection_onto(a, s, map, &sizes).expect("small"), onto);
+        let bits = index_bits(a, s, map).expect("small");
+        let limit = 1i128 << (bits - 1);
+        assert!(image.iter().flat_map(|y| y.iter()).all(|v| (-limit..limit).contains(&i128::from(*v))));
+    }
+}
+
+fn check_points(map: &IndexingMap, graph: &BTreeMap<Vec<i64>, Vec<i64>>) {
+    let mut points = map.points(&mut Arena::new());
+    let mut listed = BTreeSet::new();
+    loop {
+        match points.step(64).expect("small") {
+            PointStep::Point(p) => assert!(listed.insert(p), "each point once"),
+            PointStep::Searching => {}
+            PointStep::End => break,
+        }
+    }
+    assert!(listed.iter().eq(graph.keys()));
+}
+
+fn check_inverse(map: &IndexingMap, graph: &BTreeMap<Vec<i64>, Vec<i64>>) {
+    let (a, s) = (&mut Arena::new(), &mut Scratch::default());
+    let back = inverse(a, s, map).expect("small");
+    let mut found = BTreeSet::new();
+    if back.form() == MapKind::Defined {
+        let domain = back.domain(a);
+        let mut points = back.points(a);
+        loop {
+            match points.step(4096).expect("small") {
+                PointStep::Point(p) => {
+                    assert!(domain.contains(&p, &mut Vec::new()).expect("small"));
+                    let x =
+                        back.dag().evaluate_first(back.num_results(), &p, &mut Vec::new()).expect("small");
+                    found.insert((x.to_vec(), p[..map.num_results()].to_vec()));
+                }
+                PointStep::Searching => {}
+                PointStep::End => break,
+            }
+        }
+    }
+    let expected: BTreeSet<_> = graph.iter().map(|(x, y)| (x.clone(), y.clone())).collect();
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn answers_are_those_of_the_points() {
+    let (mut arena, mut members) = (Arena::new(), 0);
+    for seed in 1..CASES {
+        arena.clear();
+        let mut r = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+        let Some(map) = random_map(&mut r, &mut arena) else { continue };
+        let Some(graph) = graph(&map) else { continue };
+        members += graph.len();
+        check(&map, &graph);
+        check_points(&map, &graph);
+        check_inverse(&map, &graph);
+    }
+    assert!(members as u64 > 10 * CASES);
+}
+
+#[test]
+fn comparisons_are_those_of_the_points() {
+    let (mut arena, mut scratch) = (Arena::new(), Scratch::default());
+    let mut equal = 0;
+    for seed in 1..CASES {
+        arena.clear();
+        let mut r = Random(seed.wrapping_mul(0xd1b5_4a32_d192_ed03) | 1);
+        let Some(p) = random_map(&mut r, &mut arena) else { continue };
+        let q = if r.below(3) == 0 { Some(p.clone()) } else { random_map(&mut r, &mut arena) };
+        let Some(q) = q.filter(|q| q.num_results() == p.num_results()) else { continue };
+        if p.form() != MapKind::Defined || q.form() != MapKind::Defined {
+            continue;
+        }
+        let (Some(a), Some(b)) = (graph(&p), graph(&q)) else { continue };
+        let witness = difference(&mut arena, &mut scratch, &p, &q).expect("small");
+        assert_eq!(witness.is_none(), a == b, "seed {seed}");
+        equal += u64::from(a == b);
+        if let Some(point) = witness {
+            assert_ne!(a.get(&point), b.get(&point));
+        }
+        let both = intersect(&mut arena, &mut scratch, &p, &q).expect("small");
+        let expected: BTreeMap<_, _> = a.into_iter().filter(|(x, y)| b.get(x) == Some(y)).collect();
+        assert_eq!(graph(&both), Some(expected), "seed {seed}");
+    }
+    assert!(equal > CASES / 20);
+}
+
+fn read(text: &str) -> IndexingMap {
+    read_indexing_map(text, &mut Arena::new(), &mut ReadScratch::default()).expect(text)
+}
+
+/// Domains too large to list: counts from the definition, in closed form.
+#[test]
+fn large_domains_are_counted() {
+    for (text, points, values) in [
+        // Steps of 2 beside digits of 3: 0, 1, 2, 3, .. but for gaps.
+        ("(d0, d1) -> (d0 * 2 + d1), domain: d0 in [0, 999999], d1 in [0, 1]", 2_000_000, Some(2_000_000)),
+        ("(d0, d1) -> (d0 * 2 + d1), domain: d0 in [0, 999999], d1 in [0, 2]", 3_000_000, Some(2_000_001)),
+        (
+            "(d0, d1) -> (d0 * 2 + d1 * 3), domain: d0 in [0, 999999], d1 in [0, 1]",
+            2_000_000,
+            Some(2_000_000),
+        ),
+        ("(d0, d1) -> (d0 * 3 + d1), domain: d0 in [0, 999999], d1 in [0, 1]", 2_000_000, Some(2_000_000)),
+        (
+            "(d0, d1) -> (d0 + d1), domain: d0 in [0, 999999], d1 in [0, 999999]",
+            1_000_000_000_000,
+            Some(1_999_999),
+        ),
+        (
+            "(d0, d1) -> (d0 * 1000 + d1), domain: d0 in [0, 999999], d1 in [0, 1000]",
+            1_001_000_000,
+            Some(1_000_000_001),
+        ),
+        ("(d0) -> (d0 floordiv 3), domain: d0 in [0, 2999999]", 3_000_000, Some(1_000_000)),
+        (
+            "(d0, d1) -> (d0), domain: d0 in [0, 999999], d1 in [0, 999999], d0 - d1 in [0, 0]",
+            1_000_000,
+            Some(1_000_000),
+        ),
+    ] {
+        let (a, s) = (&mut Arena::new(), &mut Scratch::default());
+        let map = read(text);
+        assert_eq!(product(count(a, s, &map).expect(text)), points, "{text}");
+        let found = image_count(a, s, &map).map(product).ok();
+        assert!(found == values || found.is_none(), "{text}: {found:?}");
+    }
+}
