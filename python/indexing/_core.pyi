@@ -1,6 +1,6 @@
 """The compiled core: expressions, maps and HLO text. All values are immutable, hashable, comparable and picklable."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal, SupportsIndex, TypeAlias, TypeVar, final, overload
 
 import numpy as np
@@ -561,18 +561,18 @@ def compose(first: IndexingMap, second: IndexingMap) -> IndexingMap:
     Raises InvalidMap where the numbers of results and dimensions differ.
     """
 
-def parse_all(texts: Iterable[str], threads: int | None = None) -> list[IndexingMap]:
+def parse_all(texts: Sequence[str], threads: int | None = None) -> list[IndexingMap]:
     """Read many maps; the GIL is released. The first bad text raises with its position.
 
     At most `threads` threads work, else as many as there are cores; fewer where there is too little work to share.
     Equal texts are read once, and are one object.
     """
 
-def simplify_all(maps: Iterable[IndexingMap], threads: int | None = None) -> list[IndexingMap]:
+def simplify_all(maps: Sequence[IndexingMap], threads: int | None = None) -> list[IndexingMap]:
     """Simplify many maps, in their order; `threads` as in `parse_all`."""
 
 def compose_all(
-    pairs: Iterable[tuple[IndexingMap, IndexingMap]], simplify: bool = True, threads: int | None = None
+    pairs: Sequence[tuple[IndexingMap, IndexingMap]], simplify: bool = True, threads: int | None = None
 ) -> list[IndexingMap]:
     """Compose many pairs, the second after the first, and simplify; `threads` as in `parse_all`."""
 

@@ -23,7 +23,13 @@ ROOMS = {
 }
 # The files of a room from the lowest up, those of a line being one layer: each may use its own layer and those below.
 FILES = {
-    "expr": ("arena order traversal work", "canonical min_max quotient recombine", "flat flat_nodes evaluate"),
+    "expr": (
+        "node",
+        "arena",
+        "intern order traversal work",
+        "canonical min_max quotient recombine",
+        "flat flat_nodes evaluate",
+    ),
     "simplify": (
         "law trace facts domain congruence preimage stable_constraints",
         "laws constraint_laws range",

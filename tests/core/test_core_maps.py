@@ -522,18 +522,3 @@ def test_a_text_that_is_long_without_sharing_is_printed_and_a_short_repr_is_whol
     assert len(found) > 2**22 and str(ix.IndexingMap.parse(found)) == found
     short = "(d0) -> (d0), domain: d0 in [0, 3]"
     assert repr(ix.IndexingMap.parse(short)) == f"IndexingMap({short})"
-
-
-def test_batch_calls_take_anything_that_is_iterated() -> None:
-    texts = ["(d0) -> (d0 + 0), domain: d0 in [0, 3]", "(d0) -> (d0 floordiv 1), domain: d0 in [0, 3]"]
-    maps = ix.parse_all(text for text in texts)
-    assert maps == ix.parse_all(texts) == ix.parse_all(dict.fromkeys(texts))
-    assert ix.simplify_all(iter(maps)) == ix.simplify_all(tuple(maps)) == [m.simplify() for m in maps]
-    assert ix.compose_all(zip(maps, maps, strict=True)) == [ix.compose(m, m).simplify() for m in maps]
-    for call in (ix.parse_all, ix.simplify_all):
-        with pytest.raises(TypeError, match="one str"):
-            call("(d0) -> (d0)")
-        with pytest.raises(TypeError):
-            call(3)
-        with pytest.raises(TypeError):
-            call([3])

@@ -1,4 +1,4 @@
-// fused: concatenate emitter, 64 blocks of 100 threads
+// fused: concatenate emitter, 50 blocks of 128 threads
 
 typedef float f32;
 typedef int s32;
@@ -32,19 +32,19 @@ static inline f32 exp_f32(f32 x) {
 
 static void concatenate_concatenate_blocks(const f32 *restrict p0, const f32 *restrict p1, f32 *restrict o0, s64 first_block, s64 last_block) {
   for (s64 block = first_block; block < last_block; block++) {
-    const s32 bl_x = block % 64;
+    const s32 bl_x = block % 50;
     #pragma GCC ivdep
-    for (s32 th_x = 0; th_x < 100; th_x++) {
-      const s32 i = th_x + bl_x * 100;
-      const f32 v0 = p0[th_x + bl_x * 100];
+    for (s32 th_x = 0; th_x < 128; th_x++) {
+      const s32 i = th_x + bl_x * 128;
+      const f32 v0 = p0[th_x + bl_x * 128];
       const f32 v1 = (-v0);
-      o0[th_x + bl_x * 150] = v1;
-      if (th_x <= 49) {
-        const s32 j2 = th_x;
-        const f32 v3 = p1[th_x + bl_x * 50];
+      o0[i + (i / 100) * 50] = v1;
+      if (i % 100 <= 49) {
+        const s32 j2 = i % 100;
+        const f32 v3 = p1[j2 + (i / 100) * 50];
         const f32 v4 = exp_f32(v3);
         const f32 v5 = (-v4);
-        o0[th_x + bl_x * 150 + 100] = v5;
+        o0[j2 + (i / 100) * 150 + 100] = v5;
       }
     }
   }

@@ -1,4 +1,4 @@
-// fused: scatter emitter, 40 blocks of 70 threads
+// fused: scatter emitter, 22 blocks of 128 threads
 
 typedef _Bool bool;
 #define true 1
@@ -22,6 +22,8 @@ static inline u16 encode_bf16(f32 x) {
   return (u16)(x != x ? 0x7fc0u : (bits + 0x7fffu + (bits >> 16 & 1)) >> 16);
 }
 
+static inline s32 maximum_s32(s32 a, s32 b) { return a > b ? a : b; }
+
 // add
 static inline f32 combine0(f32 a0, f32 b0) {
   const f32 v0 = a0 + b0;
@@ -31,16 +33,17 @@ static inline f32 combine0(f32 a0, f32 b0) {
 static void scatter_scatter_blocks(u16 *p0, const s32 *restrict p1, const u16 *restrict p2, s64 first_block, s64 last_block) {
   for (s64 block = first_block; block < last_block; block++) {
     u16 *const o0 = (u16 *)p0;
-    for (s32 bl_x = 0; bl_x < 40; bl_x++) {
-      const s32 v0 = p1[bl_x];
-      const s32 j1 = clamp_s32(0, v0, 11);
-      for (s32 th_x = 0; th_x < 70; th_x++) {
+    for (s32 bl_x = 0; bl_x < 22; bl_x++) {
+      for (s32 th_x = 0; th_x < -maximum_s32(bl_x * 8, 167) * 16 + 2800; th_x++) {
+        const s32 i = th_x + bl_x * 128;
+        const s32 v0 = p1[i / 70];
+        const s32 j1 = clamp_s32(0, v0, 11);
         const bool v2 = ((v0 >= 0) & (v0 <= 11));
         if (v2) {
-          const u16 v3 = p2[th_x + bl_x * 70];
+          const u16 v3 = p2[th_x + bl_x * 128];
           const f32 v4 = decode_bf16(v3);
-          const f32 now_1 = combine0(decode_bf16(o0[th_x + j1 * 70]), v4);
-          o0[th_x + j1 * 70] = encode_bf16(now_1);
+          const f32 now_1 = combine0(decode_bf16(o0[j1 * 70 + i % 70]), v4);
+          o0[j1 * 70 + i % 70] = encode_bf16(now_1);
         }
       }
     }

@@ -1,4 +1,4 @@
-// fused: scatter emitter, 40 blocks of 70 threads
+// fused: scatter emitter, 22 blocks of 128 threads
 
 typedef _Bool bool;
 #define true 1
@@ -9,22 +9,25 @@ typedef long long s64;
 
 static inline s32 clamp_s32(s32 low, s32 x, s32 high) { s32 y = x < low ? low : x; return y > high ? high : y; }
 
+static inline s32 maximum_s32(s32 a, s32 b) { return a > b ? a : b; }
+
 static void scatter_scatter_blocks(f32 *p0, const s32 *restrict p1, const f32 *restrict p2, s64 first_block, s64 last_block) {
   for (s64 block = first_block; block < last_block; block++) {
-    const s32 bl_x = block % 40;
+    const s32 bl_x = block % 22;
     f32 *const o0 = (f32 *)p0;
-    const s32 v0 = p1[bl_x];
-    const s32 j1 = clamp_s32(0, v0, 11);
     #pragma GCC ivdep
-    for (s32 th_x = 0; th_x < 70; th_x++) {
+    for (s32 th_x = 0; th_x < -maximum_s32(bl_x * 8, 167) * 16 + 2800; th_x++) {
+      const s32 i = th_x + bl_x * 128;
+      const s32 v0 = p1[i / 70];
+      const s32 j1 = clamp_s32(0, v0, 11);
       const bool v2 = ((v0 >= 0) & (v0 <= 11));
       if (v2) {
-        const f32 v3 = o0[th_x + j1 * 70];
+        const f32 v3 = o0[j1 * 70 + i % 70];
         f32 v4 = v3;
-        const f32 v5 = p2[th_x + bl_x * 70];
+        const f32 v5 = p2[th_x + bl_x * 128];
         const f32 v6 = v4 + v5;
         v4 = v6;
-        o0[th_x + j1 * 70] = v4;
+        o0[j1 * 70 + i % 70] = v4;
       }
     }
   }

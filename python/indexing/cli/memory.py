@@ -3,61 +3,22 @@
 from __future__ import annotations
 
 import argparse
-import sys
-import time
-from pathlib import Path
 from typing import cast
 
 import indexing as ix
 from indexing.analysis.report.lines import comparison_lines, report_lines
 from indexing.cli.answer import Answer
-from indexing.cli.console import Json, Problem
+from indexing.cli.console import Json
 from indexing.cli.programs import named_instruction, read_program
-from indexing.tuning.many_files import analyze_files
 
 
 def analyze(options: argparse.Namespace) -> Answer:
     """Print the program's totals, and its worst fusions with a reason for each access that wastes."""
-    if options.out is not None:
-        return _analyze_folder(options)
     module = read_program(options.file)
     part = named_instruction(module, options.fusion) if options.fusion else module
     found = ix.analyze(part, options.device)
     top = options.top or None
     return Answer(report_json(found.worst(top, options.min_waste), found), report_lines(found, top, options.min_waste))
-
-
-def _analyze_folder(options: argparse.Namespace) -> Answer:
-    folder = Path(options.file)
-    if not folder.is_dir():
-        raise Problem(f"{options.file} is no folder: with --out, FILE is a folder of programs")
-    bar = Bar()
-    failed = analyze_files(folder, options.out, max(options.workers, 1), options.device, bar.show)
-    data: Json = {"out": str(options.out), "files": bar.total, "errors": {row.file: row.error for row in failed}}
-    lines = [f"{bar.total} files, of which {len(failed)} gave an error in this run; rows are in {options.out}"]
-    lines += [f"{row.file}: {(row.error or '').splitlines()[0]}" for row in failed[: options.top or None]]
-    return Answer(data, lines)
-
-
-class Bar:
-    """A line on a terminal: how many files are done, how many a second, and how long the rest will take."""
-
-    def __init__(self) -> None:
-        self.total = 0
-        self.first = 0
-        self.begin = time.monotonic()
-
-    def show(self, done: int, total: int) -> None:
-        """Print the line anew."""
-        if not self.total:
-            self.total, self.first = total, done
-        if not sys.stderr.isatty():
-            return
-        rate = (done - self.first) / max(time.monotonic() - self.begin, 1e-9)
-        left = f", {(total - done) / rate:.0f} s left" if rate else ""
-        end = "\n" if done == total else ""
-        sys.stderr.write(f"\r{done}/{total} files, {rate:.1f} a second{left}\x1b[K{end}")
-        sys.stderr.flush()
 
 
 def report_json(kept: ix.ProgramReport, whole: ix.ProgramReport) -> Json:

@@ -61,11 +61,6 @@ class LinearPlan:
         return [e * self.vector_width + lane if d == self.fast else e for d, e in enumerate(vector)]
 
 
-def fast_size(sizes: Sequence[int], order: Sequence[int]) -> int:
-    """How many elements a line has, those that follow one another in memory; 1 of a scalar."""
-    return sizes[order[-1]] if order else 1
-
-
 def linear_knobs(default: LinearPlan, divides: int) -> tuple[Knob, Knob]:
     """Threads of a block, as many as a grid of one dimension needs; widths of vectors, which divide `divides`."""
     least = max(-(-prod(default.sizes) // MAX_GRID[0]), 1)

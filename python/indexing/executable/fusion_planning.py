@@ -20,7 +20,6 @@ from indexing.executable.row_groups import find_row_groups
 from indexing.hlo.layout import linearize, major_to_minor, physical_sizes
 from indexing.indexing_analysis.access import Access, AccessComposer
 from indexing.indexing_analysis.instructions import output_to_input
-from indexing.ops.convolution import CONVOLUTION
 from indexing.ops.dot import DOT
 from indexing.ops.element_types import element_type
 from indexing.ops.op import leaves
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
     from indexing.ops.op import Indexing
 
 MAX_NODES = 256
-PRODUCTS = (DOT, CONVOLUTION)  # whose columns, or features, neighbouring threads have
 MAX_SHARED = 8  # times the work of a kernel's nodes, that its neighbours repeat at one place
 MAX_ARRAYS = 64  # OpenCL promises 1024 bytes of arguments
 MAX_MOVES = 8  # places at which one kernel may read an instruction that only moves elements
@@ -287,10 +285,8 @@ class _FusionPlanner:
         return fusion.work + own <= MAX_REPETITION * once and fusion.shared + evaluations - own <= MAX_SHARED * once
 
     def _parts_columns(self, fusion: PlannedFusion, node: Node, access: Access) -> bool:
-        """Whether the node moves apart in memory what columns of a product read side by side, or is one whose columns are."""
-        if node.op in PRODUCTS:
-            return distance(access.map, node.instruction.shape) > 1
-        if not node.op.has_no_compute or not any(n.op in PRODUCTS for n in fusion.nodes):
+        """Whether the node moves apart in memory what the columns of a dot read side by side."""
+        if not node.op.has_no_compute or not any(n.op is DOT for n in fusion.nodes):
             return False
         operand = node.instruction.operands[0].shape
         found = self._maps(node, 0)[0]

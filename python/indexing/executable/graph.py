@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
-from indexing.executable.convolutions import convolution_in_parts
 from indexing.executable.prefix import prefix_in_parts
 from indexing.executable.products import dot_in_parts
 from indexing.ops.op import leaves
@@ -128,7 +127,7 @@ def _inlined(instruction: Instruction, inlined: frozenset[Instruction]) -> Compu
         return instruction.called[0]
     if op.expansion is not None:
         return op.expansion(instruction)
-    return prefix_in_parts(instruction) or dot_in_parts(instruction) or convolution_in_parts(instruction)
+    return prefix_in_parts(instruction) or dot_in_parts(instruction)
 
 
 def _is_awaited(instruction: Instruction) -> bool:

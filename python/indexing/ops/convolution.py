@@ -227,15 +227,15 @@ def _arranged(c: _Convolution, total: Array, spatial: tuple[int, ...]) -> Array:
     return np.moveaxis(rows, list(range(rows.ndim)), [labels.batch, *labels.spatial, labels.feature])
 
 
-CONVOLUTION = Op(
-    "convolution",
-    "out[b, x, o] = sum_{w, i} lhs[b, (x * stride + w * rhs_dilation - pad) / lhs_dilation, i] * rhs[w, i, o]",
-    output_to_input,
-    reference,
-    input_to_output,
-    loops.convolution,
-    exactness="exact; a bound with pieces for batch groups, a bound where padding hides kernel elements",
-    reads_many=True,
+OPS = (
+    Op(
+        "convolution",
+        "out[b, x, o] = sum_{w, i} lhs[b, (x * stride + w * rhs_dilation - pad) / lhs_dilation, i] * rhs[w, i, o]",
+        output_to_input,
+        reference,
+        input_to_output,
+        loops.convolution,
+        exactness="exact; a bound with pieces for batch groups, a bound where padding hides kernel elements",
+        reads_many=True,
+    ),
 )
-
-OPS = (CONVOLUTION,)

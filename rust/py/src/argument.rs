@@ -3,10 +3,8 @@
 use crate::error::{broken_text, invalid, wrong_option};
 use crate::interval::int64;
 use indexing_core::Style;
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
-use pyo3::PyTypeCheck;
 
 /// A map may have more variables, each written out in its text; a number alone asks for no more.
 const MAX_COUNT: i64 = 1 << 20;
@@ -80,18 +78,5 @@ pub fn style_of(style: Option<&Bound<'_, PyString>>) -> PyResult<Style> {
         "plain" => Ok(Style::Plain),
         "xla" => Ok(Style::Xla),
         other => Err(wrong_option(name.py(), format!("style is 'plain' or 'xla', not {other:?}"))),
-    }
-}
-
-/// Values of one type, from anything that can be iterated but a text.
-pub struct Items<'py, T>(pub Vec<Bound<'py, T>>);
-
-impl<'py, T: PyTypeCheck> FromPyObject<'py> for Items<'py, T> {
-    fn extract_bound(value: &Bound<'py, PyAny>) -> PyResult<Self> {
-        if value.is_instance_of::<PyString>() {
-            return Err(PyTypeError::new_err("expected several items, found one str"));
-        }
-        let item = |item: PyResult<Bound<'py, PyAny>>| Ok(item?.downcast_into::<T>()?);
-        value.try_iter()?.map(item).collect::<PyResult<_>>().map(Items)
     }
 }

@@ -1,6 +1,6 @@
 //! Calls on many maps: the GIL is released, all cores work, order is kept.
 
-use crate::argument::{text_of, Items, Threads};
+use crate::argument::{text_of, Threads};
 use crate::error::raise;
 use crate::indexing_map::PyIndexingMap;
 use crate::workspace::{self, Workspace};
@@ -125,15 +125,18 @@ fn first_of_equals<'t>(texts: &[&'t str]) -> (Vec<usize>, Vec<&'t str>) {
     (first.collect(), different)
 }
 
-/// Read many maps. Those of a compiler's programs repeat themselves: equal texts are read once, and are one object.
+/// Read many maps; the GIL is released. The first bad text raises with its position.
+///
+/// At most `threads` threads work, else as many as there are cores; fewer where there is too little work to share.
+/// Equal texts are read once, and are one object.
 #[pyfunction]
 #[pyo3(signature = (texts, threads = None))]
 pub fn parse_all<'py>(
     py: Python<'py>,
-    texts: Items<'py, PyString>,
+    texts: Vec<Bound<'py, PyString>>,
     threads: Option<Threads>,
 ) -> PyResult<Vec<Bound<'py, PyIndexingMap>>> {
-    let texts = texts.0.iter().map(text_of).collect::<PyResult<Vec<&str>>>()?;
+    let texts = texts.iter().map(text_of).collect::<PyResult<Vec<&str>>>()?;
     let size = |text: &&str| text.len() / workspace::TEXT;
     let read = |w: &mut Workspace, text: &&str| read_indexing_map(text, &mut w.arena, &mut w.reading);
     let (first, result) = py.detach(|| {
@@ -154,15 +157,15 @@ pub fn parse_all<'py>(
     Ok(maps)
 }
 
-/// Simplify many maps.
+/// Simplify many maps, in their order; `threads` as in `parse_all`.
 #[pyfunction]
 #[pyo3(signature = (maps, threads = None))]
 pub fn simplify_all(
     py: Python<'_>,
-    maps: Items<'_, PyIndexingMap>,
+    maps: Vec<Bound<'_, PyIndexingMap>>,
     threads: Option<Threads>,
 ) -> PyResult<Vec<PyIndexingMap>> {
-    let maps: Vec<&IndexingMap> = maps.0.iter().map(|m| &m.get().0).collect();
+    let maps: Vec<&IndexingMap> = maps.iter().map(|m| &m.get().0).collect();
     let size = |m: &&IndexingMap| m.dag().byte_size();
     let simplified = |w: &mut Workspace, m: &&IndexingMap| {
         simplify(&mut w.arena, &mut w.scratch, m, PointVariables::Replace)
@@ -177,7 +180,7 @@ fn pair_of<'py>(pair: &Bound<'py, PyAny>) -> PyResult<Pair<'py>> {
     pair.extract().map_err(|_| PyTypeError::new_err("expected pairs of maps, (first, second)"))
 }
 
-/// Compose many pairs, the second after the first, and simplify.
+/// Compose many pairs, the second after the first, and simplify; `threads` as in `parse_all`.
 #[pyfunction]
 #[pyo3(signature = (pairs, simplify = true, threads = None))]
 pub fn compose_all(

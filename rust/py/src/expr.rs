@@ -17,7 +17,9 @@ use pyo3::types::{PyDict, PyInt, PyString};
 use std::collections::HashMap;
 use std::fmt::Write;
 
-/// An immutable symbolic expression: a value with one root.
+/// An integer expression over variables v0, v1, ..: `+ - * // %`, `ceildiv`, `min`, `max`; canonical once made.
+///
+/// `//` floors, `x % m` is in [0, |m|). Raises Overflow where a coefficient leaves int64, InvalidMap for a divisor 0.
 #[pyclass(name = "SymbolicExpr", module = "indexing", frozen)]
 pub struct PyExpr(pub Dag);
 
@@ -160,6 +162,8 @@ pub fn split(arena: &mut Arena, roots: &[Expr]) -> Vec<PyExpr> {
 
 #[pymethods]
 impl PyExpr {
+    /// Read an expression. `v3` is variable 3; `names` gives other names their variables; with `num_dims` n, `d0` is
+    /// variable 0 and `s0` variable n. Raises ParseError.
     #[staticmethod]
     #[pyo3(signature = (text, names = None, num_dims = None))]
     fn parse(
@@ -228,27 +232,35 @@ impl PyExpr {
         slf
     }
 
+    /// The quotient, rounded towards plus infinity.
     fn ceildiv(&self, other: &Bound<'_, PyAny>) -> PyResult<PyExpr> {
         binary(other.py(), Op::CeilDiv, &Operand::Expr(&self.0), &need_operand(other)?)
     }
 
+    /// The smaller of the two.
     fn min(&self, other: &Bound<'_, PyAny>) -> PyResult<PyExpr> {
         binary(other.py(), Op::Min, &Operand::Expr(&self.0), &need_operand(other)?)
     }
 
+    /// The greater of the two.
     fn max(&self, other: &Bound<'_, PyAny>) -> PyResult<PyExpr> {
         binary(other.py(), Op::Max, &Operand::Expr(&self.0), &need_operand(other)?)
     }
 
+    /// The expression itself: there are no others than canonical ones.
     fn canonicalize(slf: Py<Self>) -> Py<Self> {
         slf
     }
 
+    /// The value where variable i is `values[i]`: an int, or an array where values are arrays (they broadcast).
+    ///
+    /// Raises Overflow, and InvalidMap for a divisor 0 or a variable without a value.
     fn evaluate<'py>(&self, py: Python<'py>, values: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let found = vector::evaluate(py, &self.0, 1, vector::values_of(&[values])?)?;
         found.into_iter().next().ok_or_else(|| invalid(py, "there is no expression"))
     }
 
+    /// With each key replaced by its value, wherever it is a node, a constant or a coefficient of a sum.
     fn replace(&self, py: Python<'_>, replacements: &Bound<'_, PyDict>) -> PyResult<PyExpr> {
         let (keys, values) = (list(replacements.keys().as_any())?, list(replacements.values().as_any())?);
         let (keys, values) = (operands(&keys)?, operands(&values)?);
@@ -264,6 +276,7 @@ impl PyExpr {
         result.map(PyExpr).raise(py)
     }
 
+    /// With variable i replaced by `replacements[i]`; variables beyond the list stay.
     fn replace_variables(&self, py: Python<'_>, replacements: &Bound<'_, PyAny>) -> PyResult<PyExpr> {
         let values = list(replacements)?;
         let values = operands(&values)?;
@@ -275,6 +288,7 @@ impl PyExpr {
         result.map(PyExpr).raise(py)
     }
 
+    /// The indices of the variables in it, sorted.
     fn used_variables(&self) -> Vec<u32> {
         workspace::with(|w| {
             let roots = w.arena.import(&self.0);
@@ -282,6 +296,7 @@ impl PyExpr {
         })
     }
 
+    /// All subexpressions, each once, operands before their users.
     fn postorder(&self) -> Vec<PyExpr> {
         workspace::with(|w| {
             let roots = w.arena.import(&self.0);
@@ -290,7 +305,7 @@ impl PyExpr {
         })
     }
 
-    /// The expression simplified where variable `i` lies in `intervals[i]`.
+    /// An expression of the same values, where variable i lies in `intervals[i]`, that costs no more.
     fn simplify(&self, intervals: &Bound<'_, PyAny>) -> PyResult<PyExpr> {
         let bounds = intervals_of(intervals)?;
         let simplify = |w: &mut Workspace| {
@@ -301,7 +316,7 @@ impl PyExpr {
         Ok(workspace::released(intervals.py(), self.0.byte_size(), || workspace::with(simplify)))
     }
 
-    /// An interval that holds all values where variable `i` lies in `intervals[i]`.
+    /// An interval that holds all values where variable i lies in `intervals[i]`.
     fn range(&self, intervals: &Bound<'_, PyAny>) -> PyResult<PyInterval> {
         let bounds = intervals_of(intervals)?;
         let range = |w: &mut Workspace| {
@@ -311,7 +326,7 @@ impl PyExpr {
         Ok(workspace::released(intervals.py(), self.0.byte_size(), || workspace::with(range)))
     }
 
-    /// Are all values multiples of `factor`, as far as the form of the expression tells?
+    /// Is it known that all values are multiples of `factor`?
     fn is_multiple_of(&self, factor: &Bound<'_, PyAny>) -> PyResult<bool> {
         let factor = int64(factor)?;
         Ok(workspace::with(|w| {
@@ -320,6 +335,10 @@ impl PyExpr {
         }))
     }
 
+    /// The subexpressions of `postorder`, each as its kind, its numbers and the places of its operands.
+    ///
+    /// Kinds: variable (its index), constant, floordiv, mod, product, min, max, sum (its constant, then a coefficient an
+    /// operand).
     fn nodes(&self) -> Vec<FlatNode> {
         workspace::with(|w| {
             let roots = w.arena.import(&self.0);
@@ -329,6 +348,7 @@ impl PyExpr {
         })
     }
 
+    /// The value of a constant; None for anything else.
     #[getter]
     fn constant_value(&self) -> Option<i64> {
         workspace::with(|w| {
@@ -337,6 +357,7 @@ impl PyExpr {
         })
     }
 
+    /// The index of a variable; None for anything else.
     #[getter]
     fn variable_index(&self) -> Option<u32> {
         workspace::with(|w| {
@@ -345,6 +366,8 @@ impl PyExpr {
         })
     }
 
+    /// The text; variables are named by `names`, or d0, .., s0, .. where `num_dims` is given, or v0, ..; the style
+    /// "xla" prints `/` and binary min and max.
     #[pyo3(signature = (names = None, num_dims = None, style = None))]
     fn to_text(
         &self,
@@ -421,7 +444,7 @@ pub fn variable(index: VariableIndex) -> PyExpr {
     })
 }
 
-/// The constant `value`.
+/// A constant.
 #[pyfunction]
 pub fn constant(value: &Bound<'_, PyAny>) -> PyResult<PyExpr> {
     let value = int64(value)?;

@@ -19,7 +19,7 @@ type Texts = Vec<(String, String)>;
 type Window = Vec<(i64, i64, i64, i64, i64, i64, bool)>;
 type Labels = (i64, i64, Vec<i64>);
 
-/// The table of opcodes.
+/// Each known opcode: its name, least and greatest number of operands, and the attributes that it needs.
 #[pyfunction]
 fn hlo_opcodes() -> Vec<(&'static str, u32, Option<u32>, Vec<&'static str>)> {
     let most = |row: &OpcodeRow| (row.most < u32::MAX).then_some(row.most);
@@ -119,6 +119,7 @@ impl HloModule {
         named.map(|(name, (first, last, root))| (name, first, last, root)).collect()
     }
 
+    /// What follows the closing brace.
     fn computation_attributes(&self, computation: usize) -> PyResult<Texts> {
         let row = in_table(computation, self.tables.computations.len())?;
         Ok(self.texts(self.tables.computations[row].attributes))
@@ -136,7 +137,7 @@ impl HloModule {
             .collect()
     }
 
-    /// Element type, sizes, dynamic dimensions, minor-to-major, layout's text, rows of a tuple's elements, element count.
+    /// Element type, sizes, dynamic dimensions, layout (minor-to-major, text), rows of elements, element count.
     #[allow(clippy::type_complexity)]
     fn shape(
         &self,
@@ -167,6 +168,7 @@ impl HloModule {
         (0..views.len()).map(of).collect()
     }
 
+    /// Rows of the users.
     fn users(&self, instruction: usize) -> PyResult<Vec<u32>> {
         Ok(self.tables.users_of(self.row(instruction)?).to_vec())
     }
@@ -192,6 +194,7 @@ impl HloModule {
         Ok(self.tables.calls_of(self.row(instruction)?).collect())
     }
 
+    /// The integers of an attribute.
     fn integers(
         &self,
         py: Python<'_>,
@@ -201,6 +204,7 @@ impl HloModule {
         self.read(py, instruction, key, Module::integers)
     }
 
+    /// Start, limit, stride of each dimension.
     fn slices(
         &self,
         py: Python<'_>,
@@ -210,6 +214,7 @@ impl HloModule {
         self.read(py, instruction, key, Module::slices)
     }
 
+    /// Low, high, interior padding of each dimension.
     fn padding(
         &self,
         py: Python<'_>,
@@ -244,6 +249,7 @@ impl HloModule {
         Ok(labels.map(|all| all.into_iter().map(|l| (l.batch, l.feature, l.spatial)).collect()))
     }
 
+    /// The groups, each a list of ids.
     fn replica_groups(
         &self,
         py: Python<'_>,
@@ -253,8 +259,7 @@ impl HloModule {
         self.read(py, instruction, key, Module::replica_groups)
     }
 
-    /// A constant's value: (shape, bytes) of an array (one element's bytes stand for all, `None` where elided), a list of a tuple's values,
-    /// `None` for a token. Raises `IndexError` for what is no constant.
+    /// A constant's value. Raises IndexError for what is no constant.
     fn literal<'py>(&self, py: Python<'py>, instruction: usize) -> PyResult<Bound<'py, PyAny>> {
         let row = self.row(instruction)?;
         let literal = py.detach(|| self.tables.literal(row)).map_err(|e| self.error(py, &e))?;
@@ -264,7 +269,7 @@ impl HloModule {
         }
     }
 
-    /// Where an instruction stands in the text: line, column, the line, the characters in front of the name.
+    /// Where an instruction stands: line, column, the line, the characters in front of the name.
     fn place(&self, instruction: usize) -> PyResult<(usize, usize, String, usize)> {
         let at = self.tables.instructions[self.row(instruction)?].name.start as usize;
         let place = HloError::new(at, "").place(&self.tables.text);
@@ -276,15 +281,18 @@ impl HloModule {
         py.detach(|| self.tables.to_text())
     }
 
+    /// A computation as text.
     fn computation_text(&self, py: Python<'_>, computation: usize) -> PyResult<String> {
         let row = in_table(computation, self.tables.computations.len())?;
         Ok(py.detach(|| self.tables.computation_text(row)))
     }
 
+    /// An instruction as one line of text.
     fn instruction_text(&self, instruction: usize) -> PyResult<String> {
         Ok(self.tables.instruction_text(self.row(instruction)?))
     }
 
+    /// A shape as text.
     fn shape_text(&self, shape: usize) -> PyResult<String> {
         let mut text = String::new();
         let row = in_table(shape, self.tables.shapes.len())?;

@@ -1,7 +1,6 @@
 //! `IndexingMap`.
 
 use crate::argument::{style_of, text_of, MAX_REPR_LENGTH};
-use crate::equivalence::PyEquivalence;
 use crate::error::{invalid, Raise};
 use crate::expr::{list, need_operand, operands, split};
 use crate::hash::stable;
@@ -9,21 +8,22 @@ use crate::interval::{equality, int64, interval_of, PyInterval, PyVariable};
 use crate::map::PySymbolicMap;
 use crate::parametric::PyParametricMap;
 use crate::parts;
-use crate::points::PyPoints;
 use crate::step::PyStep;
 use crate::vector;
 use crate::workspace::{self, Workspace, TEXT};
 use indexing_core::{
-    abridged_indexing_map, compose, count, difference, explain, from_tensor_sizes, image_count, index_bits,
-    intersect, inverse, is_bijection_onto, is_empty, is_injective, range_of, read_indexing_map,
-    simplifies_fully, simplify, write_indexing_map, Arena, Expr, IndexingMap, Interval, Made, MapBuilder,
-    MapKind, PointVariables, Result, Scratch, Step, SymbolicMap,
+    abridged_indexing_map, compose, explain, from_tensor_sizes, read_indexing_map, simplifies_fully,
+    simplify, write_indexing_map, Arena, Expr, IndexingMap, Interval, Made, MapBuilder, MapKind,
+    PointVariables, Result, Scratch, Step, SymbolicMap,
 };
 use pyo3::basic::CompareOp;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 
-/// An immutable indexing map.
+/// `(d0, ..)[s0, ..]{rt0, ..} -> (results), domain: ..`: expressions over dimension, range and runtime variables.
+///
+/// Variable i of an expression is dimension i, then come ranges, then runtime variables. `*` composes: `first * second`
+/// is `compose(first, second)`.
 #[pyclass(name = "IndexingMap", module = "indexing", frozen)]
 pub struct PyIndexingMap(pub IndexingMap);
 
@@ -110,6 +110,7 @@ impl PyIndexingMap {
         })
     }
 
+    /// Read a map. Raises ParseError with line and column, Overflow, and InvalidMap for a divisor 0.
     #[staticmethod]
     fn parse(py: Python<'_>, text: &Bound<'_, PyString>) -> PyResult<Self> {
         let text = text_of(text)?;
@@ -117,6 +118,7 @@ impl PyIndexingMap {
         workspace::released(py, text.len() / TEXT, read).map(PyIndexingMap).raise_in(py, text)
     }
 
+    /// A map whose dimensions and ranges count from 0 below their sizes.
     #[staticmethod]
     #[pyo3(signature = (results, dim_sizes, range_sizes = None, runtime_bounds = None, constraints = None))]
     fn from_tensor_sizes(
@@ -143,6 +145,7 @@ impl PyIndexingMap {
         })
     }
 
+    /// The identity on a tensor of these sizes.
     #[staticmethod]
     fn identity(py: Python<'_>, sizes: &Bound<'_, PyAny>) -> PyResult<Self> {
         let sizes = parts::sizes(Some(sizes))?;
@@ -152,56 +155,67 @@ impl PyIndexingMap {
         })
     }
 
+    /// The map about which nothing is known.
     #[staticmethod]
     fn undefined() -> Self {
         PyIndexingMap(workspace::with(|w| IndexingMap::undefined(&mut w.arena)))
     }
 
+    /// The map whose domain is known to have no point.
     #[staticmethod]
     fn known_empty() -> Self {
         PyIndexingMap(workspace::with(|w| IndexingMap::known_empty(&mut w.arena)))
     }
 
+    /// The dimensions.
     #[getter]
     fn dims<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         self.variables_at(py, 0, self.0.num_dims())
     }
 
+    /// The range variables.
     #[getter]
     fn ranges<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         self.variables_at(py, self.0.num_dims(), self.0.num_dims() + self.0.num_ranges())
     }
 
+    /// The runtime variables.
     #[getter]
     fn runtimes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         self.variables_at(py, self.0.num_dims() + self.0.num_ranges(), self.0.num_variables())
     }
 
+    /// Dimensions, ranges, runtime variables.
     #[getter]
     fn variables<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         self.variables_at(py, 0, self.0.num_variables())
     }
 
+    /// How many dimensions.
     #[getter]
     fn num_dims(&self) -> usize {
         self.0.num_dims()
     }
 
+    /// How many range variables.
     #[getter]
     fn num_ranges(&self) -> usize {
         self.0.num_ranges()
     }
 
+    /// How many runtime variables.
     #[getter]
     fn num_runtimes(&self) -> usize {
         self.0.num_runtimes()
     }
 
+    /// How many results.
     #[getter]
     fn num_results(&self) -> usize {
         self.0.num_results()
     }
 
+    /// The results.
     #[getter]
     fn results<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let all = workspace::with(|w| {
@@ -211,6 +225,7 @@ impl PyIndexingMap {
         PyTuple::new(py, all)
     }
 
+    /// Expressions and the intervals in which they lie; constraints on single variables are their bounds.
     #[getter]
     fn constraints<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let all = workspace::with(|w| {
@@ -221,6 +236,7 @@ impl PyIndexingMap {
         PyTuple::new(py, pairs)
     }
 
+    /// The results, with ranges and runtime variables as symbols.
     #[getter]
     fn symbolic_map(&self, py: Python<'_>) -> PyResult<PySymbolicMap> {
         let result = workspace::with(|w| {
@@ -231,27 +247,33 @@ impl PyIndexingMap {
         result.map(PySymbolicMap).raise(py)
     }
 
+    /// Is nothing known about it?
     #[getter]
     fn is_undefined(&self) -> bool {
         self.0.form() == MapKind::Undefined
     }
 
+    /// Is it known that the domain has no point? False does not say that it has one: see `is_empty`.
     #[getter]
     fn is_known_empty(&self) -> bool {
         self.0.form() == MapKind::KnownEmpty
     }
 
+    /// The same map, written with less: the same domain, on it the same results; no variable is removed.
+    ///
+    /// With `keep_points`, variables of a single value stay in the expressions.
     #[pyo3(signature = (keep_points = false))]
     fn simplify(&self, py: Python<'_>, keep_points: bool) -> PyResult<Self> {
         let points = if keep_points { PointVariables::Keep } else { PointVariables::Replace };
         self.released(py, |w| simplify(&mut w.arena, &mut w.scratch, &self.0, points)).map(PyIndexingMap)
     }
 
+    /// Does `simplify` end within its budget of work? Else it returns a map that means the same and could be simpler.
     fn simplifies_fully(&self, py: Python<'_>) -> PyResult<bool> {
         self.released(py, |w| Ok(simplifies_fully(&mut w.arena, &mut w.scratch, &self.0)))
     }
 
-    /// The steps of simplification: the rule, its law and precondition, what it met and what it made.
+    /// The steps of `simplify`.
     fn explain<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let steps = self.released(py, |w| {
             let (_, steps) = explain(&mut w.arena, &mut w.scratch, &self.0)?;
@@ -260,6 +282,7 @@ impl PyIndexingMap {
         PyTuple::new(py, steps.into_iter().map(|s| Py::new(py, s)).collect::<PyResult<Vec<_>>>()?)
     }
 
+    /// As `compose(self, second)`.
     fn compose(&self, py: Python<'_>, second: &PyIndexingMap) -> PyResult<Self> {
         let bytes = self.0.dag().byte_size() + second.0.dag().byte_size();
         let join = || workspace::with(|w| compose(&mut w.arena, &self.0, &second.0));
@@ -270,18 +293,22 @@ impl PyIndexingMap {
         self.compose(py, second)
     }
 
+    /// Without range and runtime variables that say nothing about results and dimensions.
     fn remove_unused_symbols(&self, py: Python<'_>) -> PyResult<Self> {
         self.changed(py, |arena, map| map.remove_unused_symbols(arena))
     }
 
+    /// Without variables that say nothing about the results.
     fn remove_unused_variables(&self, py: Python<'_>) -> PyResult<Self> {
         self.changed(py, |arena, map| map.remove_unused_variables(arena))
     }
 
+    /// With range variables that are r modulo c by a constraint counted in steps of c.
     fn rescale_symbols(&self, py: Python<'_>) -> PyResult<Self> {
         self.changed(py, |arena, map| map.rescale_symbols(arena))
     }
 
+    /// With ranges, then runtime variables, as further dimensions.
     fn symbols_to_dims(&self, py: Python<'_>) -> PyResult<Self> {
         self.changed(py, |_, map| {
             map.symbols_to_dims();
@@ -289,11 +316,13 @@ impl PyIndexingMap {
         })
     }
 
+    /// With these ranges (by name, or by index among all variables) as further dimensions.
     fn ranges_to_dims(&self, py: Python<'_>, names: &Bound<'_, PyAny>) -> PyResult<Self> {
         let places = list(names)?.iter().map(|n| self.index_of(n)).collect::<PyResult<Vec<_>>>()?;
         self.changed(py, |arena, map| map.ranges_to_dims(arena, &places))
     }
 
+    /// With the constraint that `expr` lies in `interval`.
     fn add_constraint(
         &self,
         py: Python<'_>,
@@ -308,7 +337,7 @@ impl PyIndexingMap {
         })
     }
 
-    /// `True`, or `InvalidMap` that says what is wrong.
+    /// True; raises InvalidMap where variables are missing or names are not different names.
     fn verify(&self, py: Python<'_>) -> PyResult<bool> {
         self.released(py, |w| {
             let map = self.0.to_builder(&mut w.arena);
@@ -317,106 +346,10 @@ impl PyIndexingMap {
         Ok(true)
     }
 
-    #[pyo3(signature = (dims, symbols = None))]
-    fn evaluate<'py>(
-        &self,
-        py: Python<'py>,
-        dims: &Bound<'py, PyAny>,
-        symbols: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyTuple>> {
-        let values = self.values(py, dims, symbols)?;
-        PyTuple::new(py, vector::evaluate(py, self.0.dag(), self.0.num_results(), values)?)
-    }
-
-    /// Is the point in the domain: within all bounds and constraints? Where a constraint or a result divides by 0, it
-    /// is not.
-    #[pyo3(signature = (dims, symbols = None))]
-    fn contains<'py>(
-        &self,
-        py: Python<'py>,
-        dims: &Bound<'py, PyAny>,
-        symbols: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        match self.values(py, dims, symbols)? {
-            vector::Values::Point(point) => {
-                let inside = workspace::with(|w| self.0.domain(&mut w.arena).contains(&point, &mut w.values))
-                    .raise(py)?;
-                Ok(pyo3::types::PyBool::new(py, inside).to_owned().into_any())
-            }
-            vector::Values::Many(values) => {
-                let columns = vector::columns(py, values)?;
-                let inputs: Vec<&[i64]> = columns.columns.iter().map(Vec::as_slice).collect();
-                let domain = workspace::with(|w| self.0.domain(&mut w.arena));
-                let inside = py.detach(|| domain.contains_each(&inputs, columns.length)).raise(py)?;
-                vector::array(py, &columns.shape, &inside)?.call_method1("astype", ("bool",))
-            }
-        }
-    }
-
-    fn points(&self, py: Python<'_>) -> PyResult<PyPoints> {
-        if self.0.form() == MapKind::Undefined {
-            return Err(invalid(py, "an undefined map has no domain whose points could be listed"));
-        }
-        Ok(PyPoints {
-            points: std::sync::Mutex::new(workspace::with(|w| self.0.points(&mut w.arena))),
-            num_dims: self.0.num_dims(),
-        })
-    }
-
-    /// The values that an expression over the map's variables takes at most.
-    fn range(&self, py: Python<'_>, expr: &Bound<'_, PyAny>) -> PyResult<PyInterval> {
-        let e = need_operand(expr)?;
-        let result = self.released(py, |w| {
-            let map = self.0.to_builder(&mut w.arena);
-            let e = e.import(&mut w.arena);
-            map.verify_expr(&mut w.arena, e)?;
-            Ok(range_of(&mut w.arena, &mut w.scratch, &map, e))
-        });
-        result.map(PyInterval)
-    }
-
-    fn is_empty(&self, py: Python<'_>) -> PyResult<bool> {
-        self.asked(py, |arena, scratch| is_empty(arena, scratch, &self.0))
-    }
-
-    fn count<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        product(py, &self.asked(py, |arena, scratch| count(arena, scratch, &self.0))?)
-    }
-
-    fn image_count<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        product(py, &self.asked(py, |arena, scratch| image_count(arena, scratch, &self.0))?)
-    }
-
-    fn is_injective(&self, py: Python<'_>) -> PyResult<bool> {
-        self.asked(py, |arena, scratch| is_injective(arena, scratch, &self.0))
-    }
-
-    fn is_bijection_onto(&self, py: Python<'_>, sizes: &Bound<'_, PyAny>) -> PyResult<bool> {
-        let sizes = parts::sizes(Some(sizes))?;
-        self.asked(py, |arena, scratch| is_bijection_onto(arena, scratch, &self.0, &sizes))
-    }
-
-    fn index_bits(&self, py: Python<'_>) -> PyResult<u32> {
-        self.asked(py, |arena, scratch| index_bits(arena, scratch, &self.0))
-    }
-
-    fn inverse(&self, py: Python<'_>) -> PyResult<Self> {
-        self.asked(py, |arena, scratch| inverse(arena, scratch, &self.0)).map(PyIndexingMap)
-    }
-
-    fn intersect(&self, py: Python<'_>, other: &PyIndexingMap) -> PyResult<Self> {
-        self.asked(py, |arena, scratch| intersect(arena, scratch, &self.0, &other.0)).map(PyIndexingMap)
-    }
-
-    fn equivalent(&self, py: Python<'_>, other: &PyIndexingMap) -> PyResult<PyEquivalence> {
-        let found = self.asked(py, |arena, scratch| difference(arena, scratch, &self.0, &other.0))?;
-        let num_dims = self.num_dims().max(other.num_dims());
-        Ok(PyEquivalence(found.map(|mut point| {
-            let symbols = point.split_off(num_dims);
-            (point, symbols)
-        })))
-    }
-
+    /// The map with variables as parameters, simplified once for all values that they take: those of an Interval, of a
+    /// range (with a step: `range(8, 129, 8)`), or all positive ones (None).
+    ///
+    /// Raises InvalidMap for a name that the map does not have, and for a range without a value.
     #[pyo3(signature = (**parameters))]
     fn with_parameters(
         &self,
@@ -426,6 +359,7 @@ impl PyIndexingMap {
         PyParametricMap::new(self, parameters.unwrap_or(&PyDict::new(py)))
     }
 
+    /// The text, on one line; the style "xla" prints `/` and binary min and max.
     #[pyo3(signature = (style = None))]
     fn to_text(&self, py: Python<'_>, style: Option<&Bound<'_, PyString>>) -> PyResult<String> {
         let style = style_of(style)?;
@@ -451,11 +385,6 @@ impl PyIndexingMap {
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
         Ok((slf.get_type().getattr("parse")?, (slf.get().__str__(slf.py())?,)))
     }
-}
-
-fn product<'py>(py: Python<'py>, factors: &[u128]) -> PyResult<Bound<'py, PyAny>> {
-    let one = 1u128.into_pyobject(py)?.into_any();
-    factors.iter().try_fold(one, |n, f| n.mul(f.into_pyobject(py)?))
 }
 
 impl PyIndexingMap {
@@ -490,7 +419,7 @@ impl PyIndexingMap {
     }
 
     /// Work that takes the longer the larger the map: the GIL is released where that pays.
-    fn released<T: Send>(
+    pub(crate) fn released<T: Send>(
         &self,
         py: Python<'_>,
         work: impl FnOnce(&mut Workspace) -> Result<T> + Send,
@@ -499,7 +428,7 @@ impl PyIndexingMap {
     }
 
     /// Ask a question that may take long of any map: the GIL is released.
-    fn asked<T: Send>(
+    pub(crate) fn asked<T: Send>(
         &self,
         py: Python<'_>,
         question: impl FnOnce(&mut Arena, &mut Scratch) -> Result<T> + Send,
@@ -507,7 +436,7 @@ impl PyIndexingMap {
         py.detach(|| workspace::with(|w| question(&mut w.arena, &mut w.scratch))).raise(py)
     }
 
-    fn values<'py>(
+    pub(crate) fn values<'py>(
         &self,
         py: Python<'py>,
         dims: &Bound<'py, PyAny>,
@@ -522,7 +451,10 @@ impl PyIndexingMap {
     }
 }
 
-/// `second` after `first`.
+/// `second` after `first`, not simplified: the results of `first` are the dimensions of `second`.
+///
+/// Bounds and constraints of both hold. Range variables are the second's, then the first's; runtime variables likewise.
+/// Raises InvalidMap where the numbers of results and dimensions differ.
 #[pyfunction(name = "compose")]
 pub fn compose_maps(
     py: Python<'_>,

@@ -9,7 +9,9 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 
-/// A closed interval of int64.
+/// The integers from `lower` to `upper`, both included; none where `lower > upper`.
+///
+/// Arithmetic gives the least interval that holds all results; it saturates, and the ends of int64 mean "unbounded".
 #[pyclass(name = "Interval", module = "indexing", frozen)]
 pub struct PyInterval(pub Interval);
 
@@ -47,21 +49,25 @@ impl PyInterval {
         Ok(PyInterval(Interval::new(int64(lower)?, int64(upper)?)))
     }
 
+    /// The least element.
     #[getter]
     fn lower(&self) -> i64 {
         self.0.lower
     }
 
+    /// The greatest element.
     #[getter]
     fn upper(&self) -> i64 {
         self.0.upper
     }
 
+    /// Does it hold one integer?
     #[getter]
     fn is_point(&self) -> bool {
         self.0.is_point()
     }
 
+    /// Does it hold none?
     #[getter]
     fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -95,6 +101,7 @@ impl PyInterval {
         PyInterval(self.0.negated())
     }
 
+    /// All floor quotients by the nonzero elements of `other`. Raises InvalidMap for the divisor 0 alone.
     fn floordiv(&self, other: &Bound<'_, PyAny>) -> PyResult<Self> {
         let divisor = interval_of(other)?;
         if divisor == Interval::point(0) {
@@ -107,22 +114,27 @@ impl PyInterval {
         self.floordiv(other)
     }
 
+    /// The smaller of two elements.
     fn min(&self, other: &Bound<'_, PyAny>) -> PyResult<Self> {
         Ok(PyInterval(self.0.min(interval_of(other)?)))
     }
 
+    /// The greater of two elements.
     fn max(&self, other: &Bound<'_, PyAny>) -> PyResult<Self> {
         Ok(PyInterval(self.0.max(interval_of(other)?)))
     }
 
+    /// The integers in both.
     fn intersect(&self, other: &Bound<'_, PyAny>) -> PyResult<Self> {
         Ok(PyInterval(self.0.intersect(interval_of(other)?)))
     }
 
+    /// The least interval that holds both.
     fn union(&self, other: &Bound<'_, PyAny>) -> PyResult<Self> {
         Ok(PyInterval(self.0.union(interval_of(other)?)))
     }
 
+    /// Is the value, or each element of the interval, in it?
     fn contains(&self, value: &Bound<'_, PyAny>) -> PyResult<bool> {
         Ok(self.0.covers(interval_of(value)?))
     }
@@ -131,26 +143,32 @@ impl PyInterval {
         self.contains(value)
     }
 
+    /// Is each element greater than each of `other`? None: it depends.
     fn gt(&self, other: &Bound<'_, PyAny>) -> Answer {
         Ok(self.0.gt(interval_of(other)?))
     }
 
+    /// `>=` of all pairs; None: it depends.
     fn ge(&self, other: &Bound<'_, PyAny>) -> Answer {
         Ok(self.0.ge(interval_of(other)?))
     }
 
+    /// `<` of all pairs; None: it depends.
     fn lt(&self, other: &Bound<'_, PyAny>) -> Answer {
         Ok(self.0.lt(interval_of(other)?))
     }
 
+    /// `<=` of all pairs; None: it depends.
     fn le(&self, other: &Bound<'_, PyAny>) -> Answer {
         Ok(self.0.le(interval_of(other)?))
     }
 
+    /// `==` of all pairs; None: it depends.
     fn eq(&self, other: &Bound<'_, PyAny>) -> Answer {
         Ok(self.0.equal(interval_of(other)?))
     }
 
+    /// `!=` of all pairs; None: it depends.
     fn ne(&self, other: &Bound<'_, PyAny>) -> Answer {
         Ok(self.0.not_equal(interval_of(other)?))
     }
@@ -196,7 +214,7 @@ pub fn equality(py: Python<'_>, op: CompareOp, equal: Option<bool>) -> Py<PyAny>
     pyo3::types::PyBool::new(py, answer).to_owned().into_any().unbind()
 }
 
-/// A variable of a map: name and interval.
+/// A variable of an indexing map: its name and the interval of its values.
 #[pyclass(name = "Variable", module = "indexing", frozen)]
 pub struct PyVariable {
     pub name: Option<String>,
@@ -210,21 +228,25 @@ impl PyVariable {
         Ok(PyVariable { name: name.map(|n| n.0).filter(|n| !n.is_empty()), interval: interval_of(interval)? })
     }
 
+    /// The name; None asks for the default name of the place.
     #[getter]
     fn name(&self) -> Option<&str> {
         self.name.as_deref()
     }
 
+    /// The values that it takes.
     #[getter]
     fn interval(&self) -> PyInterval {
         PyInterval(self.interval)
     }
 
+    /// The least value.
     #[getter]
     fn lower(&self) -> i64 {
         self.interval.lower
     }
 
+    /// The greatest value.
     #[getter]
     fn upper(&self) -> i64 {
         self.interval.upper

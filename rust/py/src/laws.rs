@@ -10,26 +10,31 @@ pub struct PyLaw(Law);
 
 #[pymethods]
 impl PyLaw {
+    /// Where it is applied: by a "rule" on a domain, by a "constructor", to a "constraint", to derive a "range".
     #[getter]
     fn group(&self) -> &'static str {
         self.0.group.name()
     }
 
+    /// Its stable name.
     #[getter]
     fn name(&self) -> &'static str {
         self.0.name
     }
 
+    /// The operator at its left side.
     #[getter]
     fn family(&self) -> &'static str {
         self.0.family
     }
 
+    /// The law; `/` is floordiv, `%` is mod.
     #[getter]
     fn law(&self) -> &'static str {
         self.0.law
     }
 
+    /// When it holds.
     #[getter]
     fn precondition(&self) -> &'static str {
         self.0.precondition
@@ -41,7 +46,7 @@ impl PyLaw {
     }
 }
 
-/// All laws.
+/// All laws of the simplifier, those of rules first.
 #[pyfunction]
 pub fn rules(py: Python<'_>) -> PyResult<Bound<'_, PyTuple>> {
     PyTuple::new(py, all_laws().map(|l| Py::new(py, PyLaw(l))).collect::<PyResult<Vec<_>>>()?)

@@ -16,6 +16,7 @@ mod parametric;
 mod parts;
 mod points;
 mod prediction;
+mod questions;
 mod step;
 mod vector;
 mod workspace;

@@ -14,7 +14,7 @@ use pyo3::basic::CompareOp;
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 
-/// An immutable symbolic map.
+/// `(d0, ..)[s0, ..] -> (results)`: variable i is dimension i for i < num_dims, then come the symbols.
 #[pyclass(name = "SymbolicMap", module = "indexing", frozen)]
 pub struct PySymbolicMap(pub SymbolicMap);
 
@@ -39,6 +39,7 @@ impl PySymbolicMap {
         })
     }
 
+    /// Read a map; runtime variables in braces are symbols too. Raises ParseError.
     #[staticmethod]
     fn parse(py: Python<'_>, text: &Bound<'_, PyString>) -> PyResult<Self> {
         let text = text_of(text)?;
@@ -46,21 +47,25 @@ impl PySymbolicMap {
         workspace::released(py, text.len() / TEXT, read).map(PySymbolicMap).raise_in(py, text)
     }
 
+    /// The map of each dimension to itself.
     #[staticmethod]
     fn identity(py: Python<'_>, num_dims: Count) -> PyResult<Self> {
         made(py, |arena| SymbolicMap::identity(arena, num_dims.0))
     }
 
+    /// How many dimensions.
     #[getter]
     fn num_dims(&self) -> usize {
         self.0.num_dims()
     }
 
+    /// How many symbols.
     #[getter]
     fn num_symbols(&self) -> usize {
         self.0.num_symbols()
     }
 
+    /// The results.
     #[getter]
     fn results<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let all = workspace::with(|w| {
@@ -70,6 +75,7 @@ impl PySymbolicMap {
         PyTuple::new(py, all)
     }
 
+    /// The values of the results: ints, or arrays where values are arrays (they broadcast).
     #[pyo3(signature = (dims, symbols = None))]
     fn evaluate<'py>(
         &self,
@@ -83,6 +89,7 @@ impl PySymbolicMap {
         PyTuple::new(py, vector::evaluate(py, self.0.results(), self.0.results().root_count(), values)?)
     }
 
+    /// With dimensions and symbols replaced, over that many variables; those beyond the lists keep their places.
     fn replace_dims_and_symbols(
         &self,
         py: Python<'_>,
@@ -100,41 +107,50 @@ impl PySymbolicMap {
         })
     }
 
+    /// This after `other`: its results feed this map's dimensions; symbols are this map's, then the other's.
     fn compose(&self, py: Python<'_>, other: &PySymbolicMap) -> PyResult<Self> {
         made(py, |arena| self.0.compose(arena, &other.0))
     }
 
+    /// Without dimensions that no result uses.
     fn compress_dims(&self, py: Python<'_>) -> PyResult<Self> {
         made(py, |arena| self.0.compress_dims(arena))
     }
 
+    /// Without symbols that no result uses.
     fn compress_symbols(&self, py: Python<'_>) -> PyResult<Self> {
         made(py, |arena| self.0.compress_symbols(arena))
     }
 
+    /// The dimensions that no result uses.
     fn unused_dims(&self) -> Vec<usize> {
         workspace::with(|w| self.0.unused_dims(&mut w.arena))
     }
 
+    /// The symbols that no result uses.
     fn unused_symbols(&self) -> Vec<usize> {
         workspace::with(|w| self.0.unused_symbols(&mut w.arena))
     }
 
+    /// The map of the results at `indices`.
     fn sub_map(&self, py: Python<'_>, indices: Vec<Count>) -> PyResult<Self> {
         let indices: Vec<usize> = indices.iter().map(|i| i.0).collect();
         made(py, |arena| self.0.sub_map(arena, &indices))
     }
 
+    /// Are the results the dimensions, in order?
     #[getter]
     fn is_identity(&self) -> bool {
         workspace::with(|w| self.0.is_identity(&mut w.arena))
     }
 
+    /// Are all results constants?
     #[getter]
     fn is_constant(&self) -> bool {
         workspace::with(|w| self.0.is_constant(&mut w.arena))
     }
 
+    /// The text.
     #[pyo3(signature = (style = None))]
     fn to_text(&self, py: Python<'_>, style: Option<&Bound<'_, PyString>>) -> PyResult<String> {
         write_symbolic_map(&self.0, style_of(style)?).raise(py)

@@ -20,7 +20,13 @@ pub fn found(f: Counted) -> Traffic {
     (f.each, f.together, f.all, f.judged.saturating_mul(f.repeats), f.sampled)
 }
 
-/// Sectors and lines of global memory.
+/// What the warps of a thread map move in global memory; None where no thread reaches anything. Sizes are in bits.
+///
+/// `map` goes from `(th_x, th_y, th_z, bl_x, bl_y, bl_z)[ranges]{runtime variables}` to an index with these `strides`
+/// in elements of `width`. `vector` is the place, among all variables, of the range variable that counts a thread's
+/// vector, `widest` what a thread moves with one instruction, 0 where that is one element. The sums are those of
+/// instructions, bytes asked for, sectors, lines, the least number of sectors that could hold the bytes, and sectors if
+/// each contiguous run of bytes began with one. Raises InvalidMap for a map of other dimensions, and Overflow.
 #[pyfunction]
 #[pyo3(signature = (map, strides, width, block, warp_size, sector, line, vector = None, widest = 0))]
 #[expect(
@@ -43,7 +49,10 @@ pub fn global_memory_traffic(
     traffic(py, &access, Memory::Global { sector, line, vector: widest })
 }
 
-/// Passes over the banks of shared memory.
+/// What the warps of a thread map do in shared memory; None where no thread reaches anything. Sizes are in bits.
+///
+/// `map` goes to one cell of `width`; each of the `banks` serves one `word` in a pass. The sums are those of
+/// instructions, bytes asked for, passes, the least number of passes, and zeros. Raises as `global_memory_traffic`.
 #[pyfunction]
 pub fn shared_memory_traffic(
     py: Python<'_>,

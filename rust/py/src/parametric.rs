@@ -15,7 +15,7 @@ use pyo3::exceptions::{PyIndexError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyRange, PyString, PyTuple};
 
-/// A map in parameters.
+/// A map in parameters: variables whose values come later, many at once. Made by `IndexingMap.with_parameters`.
 #[pyclass(name = "ParametricMap", module = "indexing._core", frozen)]
 pub struct PyParametricMap(ParametricMap);
 
@@ -100,16 +100,19 @@ impl PyParametricMap {
         py.detach(make).map(PyParametricMap).raise(py)
     }
 
+    /// The map, the parameters among its variables, simplified once for all their values.
     #[getter]
     fn map(&self) -> PyIndexingMap {
         PyIndexingMap(self.0.simplified().clone())
     }
 
+    /// The map as it was stated; its parameters have their ranges.
     #[getter]
     fn stated(&self) -> PyIndexingMap {
         PyIndexingMap(self.0.stated().clone())
     }
 
+    /// The values that each parameter takes.
     #[getter]
     fn parameters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
@@ -122,6 +125,10 @@ impl PyParametricMap {
         Ok(dict)
     }
 
+    /// The map, simplified, where the parameters have these values; for arrays (they broadcast) one an element.
+    ///
+    /// Each is equal to what `simplify` makes of the map with the values in it; equal rows are worked out once. Raises
+    /// InvalidMap for values outside of a parameter's range, and for parameters without a value.
     #[pyo3(signature = (**values))]
     fn instantiate<'py>(
         &self,
@@ -145,7 +152,7 @@ impl PyParametricMap {
         Ok(Bound::new(py, PyInstances { maps, index: rows.index })?.into_any())
     }
 
-    /// As `global_memory_traffic`, of the threads of each row's instance, whose blocks have `threads` threads; equal rows once.
+    /// As the function of that name, of blocks of `threads` threads, for each distinct row; and which one each row is.
     #[pyo3(signature = (values, threads, strides, width, warp_size, sector, line, vector = None, widest = 0))]
     #[expect(
         clippy::too_many_arguments,
@@ -207,7 +214,7 @@ impl PyParametricMap {
     }
 }
 
-/// Instances of a map in parameters: equal ones are one object.
+/// The instances of a map in parameters, one an element of the arrays that were given; equal ones are one object.
 #[pyclass(name = "Instances", module = "indexing._core", frozen)]
 pub struct PyInstances {
     maps: Vec<Py<PyIndexingMap>>,
@@ -216,11 +223,13 @@ pub struct PyInstances {
 
 #[pymethods]
 impl PyInstances {
+    /// The different ones, in the order in which they are met.
     #[getter]
     fn maps<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, &self.maps)
     }
 
+    /// Of each element, the place of its instance in `maps`.
     #[getter]
     fn index<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let index: Vec<i64> = self.index.iter().map(|i| i64::from(*i)).collect();

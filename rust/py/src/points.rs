@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use std::sync::{Mutex, PoisonError};
 
-/// Iterates over the points of a domain, as pairs of dimensions and symbols.
+/// The points of a domain, as pairs of the values of dimensions and of symbols (ranges, then runtime variables).
 #[pyclass(name = "Points", module = "indexing._core", frozen)]
 pub struct PyPoints {
     pub points: Mutex<Points>,

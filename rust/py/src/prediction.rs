@@ -7,8 +7,12 @@ use pyo3::prelude::*;
 
 type Array<'py> = Bound<'py, PyAny>;
 
-/// Of each row of `demands`: resident blocks, occupancy, waves, seconds. `machine` and `demands` are the fields of `Machine`
-/// and of `Demand`, in order.
+/// Of kernels: resident blocks of a processor, occupancy, waves, seconds. The model is that of docs/prediction.md.
+///
+/// `machine` is processors, warp size, threads, blocks, registers and bytes of shared memory of a processor, bytes a second
+/// of memory and of its cache, operations a second, passes a second of a processor, latency, loads under way, seconds a
+/// launch, seconds a block. `demands` are columns: blocks, threads, registers of a thread, bytes of shared memory, loads and
+/// stores of warps, bytes moved, bytes of memory, passes, operations.
 #[pyfunction]
 pub fn predict_times<'py>(
     py: Python<'py>,

@@ -4,7 +4,7 @@ use indexing_core::Law;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-/// One step of simplification.
+/// One step of simplification: a rule on an expression, or a law of constraints on `expression in [a, b]`.
 #[pyclass(name = "Step", module = "indexing._core", frozen)]
 pub struct PyStep {
     pub law: Law,
@@ -15,31 +15,37 @@ pub struct PyStep {
 
 #[pymethods]
 impl PyStep {
+    /// The name of the rule, or of the law of constraints.
     #[getter]
     fn rule(&self) -> &str {
         self.law.name
     }
 
+    /// The law; `/` is floordiv, `%` is mod.
     #[getter]
     fn law(&self) -> &str {
         self.law.law
     }
 
+    /// When the law holds.
     #[getter]
     fn precondition(&self) -> &str {
         self.law.precondition
     }
 
+    /// What the rule met.
     #[getter]
     fn before(&self) -> &str {
         &self.before
     }
 
+    /// What it made of it; of a constraint that always or never holds "true" or "false".
     #[getter]
     fn after(&self) -> &str {
         &self.after
     }
 
+    /// What the rule could use, where its law needs a domain: bounds of the variables, then the constraints on them.
     #[getter]
     fn facts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, &self.facts)

@@ -16,7 +16,6 @@ from indexing.emitters.epilogue import Heroes, heroes_of
 from indexing.emitters.knob_space import KnobSpace
 from indexing.emitters.launch import Part, assembled, check_knob, entry_builder, inside
 from indexing.emitters.linear import LinearPlan, linear_knobs, vector_index
-from indexing.emitters.machine import GPU, Machine
 from indexing.emitters.types import storage_bytes
 from indexing.emitters.vectors import check_width, is_light, lanes, widest
 from indexing.errors import IndexingError
@@ -52,14 +51,13 @@ def _is_hero(instruction: Instruction) -> bool:
     return all(o.shape.element_count for o in instruction.operands)
 
 
-def plan(
-    computation: Computation, *, block_size: int | None = None, vector_width: int | None = None, machine: Machine = GPU
-) -> LinearPlan:
-    """Launch dimensions for a machine, over a box that holds each operand.
+def plan(computation: Computation, *, block_size: int = 128, vector_width: int | None = None) -> LinearPlan:
+    """Launch dimensions over a box that holds each operand.
 
-    Knobs: `block_size`, 1 to 1024 threads (128); `vector_width` 1, 2, 4, 8 or 16 elements a thread, which divide the sizes of
+    Knobs: `block_size`, 1 to 1024 threads; `vector_width` 1, 2, 4, 8 or 16 elements a thread, which divide the sizes of
     all operands along the dimension that is fastest in memory.
     """
+    check_knob("block_size", block_size, 1, 1024)
     found = match(computation)
     if found is None:
         raise IndexingError(f"{computation.name} has no concatenate that all outputs follow; the loop emitter takes it")
@@ -72,8 +70,6 @@ def plan(
         size = storage_bytes(hero.shape.element_type)
         vector_width = widest(MAX_LANES, size, prod(box), [common]) if is_light(order) else 1
     check_width(vector_width, common)
-    block_size = machine.linear_block(box[fast]) if block_size is None else block_size
-    check_knob("block_size", block_size, 1, 1024)
     return LinearPlan(box, major_to_minor(hero.shape), vector_width, block_size)
 
 

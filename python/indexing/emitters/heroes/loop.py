@@ -27,12 +27,9 @@ from indexing.emitters.launch import (
     store,
     thread_id,
 )
-from indexing.emitters.linear import fast_size
-from indexing.emitters.machine import GPU, Machine
 from indexing.emitters.types import storage_bytes
 from indexing.emitters.vectors import WIDTHS, is_light, lanes, widest
 from indexing.errors import IndexingError
-from indexing.hlo.layout import major_to_minor
 from indexing.ops.op import leaves
 from indexing.ops.registry import traits_of
 from indexing.partitioner import partition
@@ -44,6 +41,7 @@ if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction, Shape
 
 NAME = "loop"
+BLOCK = 128  # threads
 SMALL = 64  # instructions; the body may be written twice
 
 
@@ -79,23 +77,16 @@ def matches(computation: Computation) -> bool:
 
 
 def plan(
-    computation: Computation,
-    *,
-    block_size: int | None = None,
-    vector_width: int | None = None,
-    max_blocks: int = MAX_GRID[0],
-    machine: Machine = GPU,
+    computation: Computation, *, block_size: int = BLOCK, vector_width: int | None = None, max_blocks: int = MAX_GRID[0]
 ) -> LoopPlan:
-    """Launch dimensions of a computation for a machine.
+    """Launch dimensions for a computation.
 
-    Knobs: `block_size` 1 to 1024 threads (128); `vector_width` 1, 2, 4, 8 or 16 elements a thread (by default as many as 16
+    Knobs: `block_size` 1 to 1024 threads; `vector_width` 1, 2, 4, 8 or 16 elements a thread (by default as many as 16
     bytes hold while enough threads remain); `max_blocks` from 1: more work than that many blocks take is done in chunks.
     """
-    shapes = leaves(computation.root.shape)
-    if block_size is None:
-        block_size = machine.linear_block(fast_size(shapes[0].dimensions, major_to_minor(shapes[0])))
     check_knob("block_size", block_size, 1, MAX_THREADS_PER_BLOCK)
     check_knob("max_blocks", max_blocks, 1, MAX_GRID[0])
+    shapes = leaves(computation.root.shape)
     count = max(prod(s.dimensions) for s in shapes)
     if vector_width is None:
         vector_width = _vector_width(computation, shapes, count)

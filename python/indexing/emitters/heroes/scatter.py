@@ -31,8 +31,7 @@ from indexing.emitters.launch import (
     starts,
     unravelled,
 )
-from indexing.emitters.linear import LinearPlan, fast_size, linear_knobs, vector_index
-from indexing.emitters.machine import GPU, Machine
+from indexing.emitters.linear import LinearPlan, linear_knobs, vector_index
 from indexing.emitters.types import storage_bytes
 from indexing.errors import IndexingError
 from indexing.hlo.layout import major_to_minor
@@ -143,14 +142,9 @@ def _batch_dims(hero: Instruction) -> list[int]:
 
 
 def plan(
-    computation: Computation,
-    *,
-    block_size: int | None = None,
-    atomic: int = 0,
-    segment: int | None = None,
-    machine: Machine = GPU,
+    computation: Computation, *, block_size: int | None = None, atomic: int = 0, segment: int | None = None
 ) -> ScatterPlan:
-    """Launch dimensions for a machine.
+    """Launch dimensions.
 
     Knobs: `block_size`, 1 to 1024 threads (128), 1 where updates are taken in turn; `atomic` 1: atomics although indices
     are sorted; `segment`, 1 to 4096 updates that one thread folds at most where indices are sorted, 0 for all (by default
@@ -163,10 +157,7 @@ def plan(
     hero, _ = found
     meeting = _meeting(hero)
     most = 1 if meeting == "in turn" else 1024
-    shape = hero.operands[len(hero.operands) // 2 + 1].shape
-    order = tuple(range(shape.rank)) if meeting == "in turn" else major_to_minor(shape)
-    if block_size is None:
-        block_size = min(machine.linear_block(fast_size(shape.dimensions, order)), most)
+    block_size = min(128, most) if block_size is None else block_size
     check_knob("block_size", block_size, 1, most)
     if atomic and meeting == "sorted" and _may_be_atomic(hero):
         meeting = "atomic"
@@ -174,6 +165,8 @@ def plan(
     if segment is None:
         segment = SEGMENT if may_cut else 0
     check_knob("segment", segment, 0, MAX_SEGMENT if may_cut else 0)
+    shape = hero.operands[len(hero.operands) // 2 + 1].shape
+    order = tuple(range(shape.rank)) if meeting == "in turn" else major_to_minor(shape)
     return ScatterPlan(shape.dimensions, order, 1, block_size, meeting, segment)
 
 

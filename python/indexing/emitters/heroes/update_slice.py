@@ -15,7 +15,6 @@ from indexing.emitters.kernel_builder import KernelBuilder
 from indexing.emitters.knob_space import KnobSpace
 from indexing.emitters.launch import assembled, check_knob, entry_builder, same_memory, starts, store
 from indexing.emitters.linear import LinearPlan, linear_knobs, vector_index
-from indexing.emitters.machine import GPU, Machine
 from indexing.emitters.types import storage_bytes
 from indexing.emitters.vectors import check_width, is_light, lanes, widest
 from indexing.errors import IndexingError
@@ -91,14 +90,13 @@ def _is_read_by_the_update_alone(operand: Instruction, hero: Instruction) -> boo
         user, operand = operand, operand.operands[0]
 
 
-def plan(
-    computation: Computation, *, block_size: int | None = None, vector_width: int | None = None, machine: Machine = GPU
-) -> LinearPlan:
-    """Launch dimensions for a machine, over the update.
+def plan(computation: Computation, *, block_size: int = 128, vector_width: int | None = None) -> LinearPlan:
+    """Launch dimensions over the update.
 
-    Knobs: `block_size`, 1 to 1024 threads (128); `vector_width` 1, 2, 4, 8 or 16 elements a thread, which divide the update's
+    Knobs: `block_size`, 1 to 1024 threads; `vector_width` 1, 2, 4, 8 or 16 elements a thread, which divide the update's
     size along the dimension that is fastest in memory.
     """
+    check_knob("block_size", block_size, 1, 1024)
     found = match(computation)
     if found is None:
         raise IndexingError(f"{computation.name} is no update that is safe in place; the loop emitter takes it")
@@ -111,8 +109,6 @@ def plan(
         light = is_same and is_light(computation.post_order())
         vector_width = widest(MAX_LANES, size, shape.element_count, [fast]) if light else 1
     check_width(vector_width, fast)
-    block_size = machine.linear_block(fast) if block_size is None else block_size
-    check_knob("block_size", block_size, 1, 1024)
     return LinearPlan(shape.dimensions, order, vector_width, block_size)
 
 

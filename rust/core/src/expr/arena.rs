@@ -5,114 +5,18 @@
 //! expressions have equal ids. The order of terms and arguments is structural: it never depends on ids or hashes.
 
 use crate::error::{Error, Result};
+use crate::expr::node::{added, Expr, Leaf, Node, Record, Tag, Term, Terms, LINEAR};
 use std::cell::Cell;
-
-/// A node of an [`Arena`].
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Expr(pub(crate) u32);
-
-impl Expr {
-    /// The position of the node in its arena.
-    #[inline]
-    pub fn index(self) -> usize {
-        self.0 as usize
-    }
-}
-
-/// One term of a sum: `coeff * expr`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Term {
-    /// The nonzero coefficient.
-    pub coeff: i64,
-    /// What it multiplies: no constant and no sum.
-    pub expr: Expr,
-}
-
-impl Term {
-    /// `coeff * expr`.
-    #[inline]
-    pub fn new(coeff: i64, expr: Expr) -> Self {
-        Term { coeff, expr }
-    }
-}
-
-/// A few terms, without an allocation.
-pub(crate) type Terms = smallvec::SmallVec<[Term; 8]>;
-/// A few nodes, without an allocation.
-pub(crate) type Exprs = smallvec::SmallVec<[Expr; 8]>;
-
-/// A node as it is read.
-#[derive(Clone, Copy, Debug)]
-pub enum Node<'a> {
-    /// A variable by its index.
-    Variable(u32),
-    /// `a floordiv b`; a constant `b` is at least 2.
-    FloorDiv(Expr, Expr),
-    /// `a mod b`; a constant `b` is at least 2.
-    Mod(Expr, Expr),
-    /// At least two factors, none a constant.
-    Product(&'a [Expr]),
-    /// At least two arguments; a constant is last.
-    Min(&'a [Expr]),
-    /// At least two arguments; a constant is last.
-    Max(&'a [Expr]),
-    /// `constant + sum of coeff * expr`.
-    Sum(i64, &'a [Term]),
-    /// A constant.
-    Constant(i64),
-}
-
-/// A node without operands.
-#[derive(Clone, Copy)]
-pub(crate) enum Leaf {
-    Variable(u32),
-    Constant(i64),
-}
-
-/// What a node is; in the order in which terms are sorted.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-#[repr(u8)]
-pub(crate) enum Tag {
-    Variable,
-    FloorDiv,
-    Mod,
-    Product,
-    Min,
-    Max,
-    Sum,
-    Constant,
-}
-
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Record {
-    /// The constant of a constant or a sum.
-    pub(crate) value: i64,
-    pub(crate) hash: u32,
-    /// The variable, the first operand, or where the list starts.
-    pub(crate) at: u32,
-    /// The second operand, or the length of the list.
-    pub(crate) len: u32,
-    /// The variables below, each by its index modulo 16.
-    pub(crate) variables: u16,
-    pub(crate) tag: Tag,
-    /// How long it is, written out, up to [`MAX_WEIGHT`]; with the bit [`LINEAR`].
-    shape: u8,
-}
-
-/// The bit of a shape that says: it is a variable, or a sum of variables alone.
-const LINEAR: u8 = 0x80;
-/// The greatest weight: it stands for any that is greater.
-pub(crate) const MAX_WEIGHT: u8 = 0x7f;
 
 /// The hash-consing store of nodes. [`Arena::clear`] forgets all but the first nodes and keeps the memory.
 #[derive(Debug)]
 pub struct Arena {
     pub(crate) records: Vec<Record>,
-    terms: Vec<Term>,
-    args: Vec<Expr>,
-    table: Vec<u32>,
-    /// What the table adds to ids: what is less stood there before `clear`.
-    base: u32,
+    pub(crate) terms: Vec<Term>,
+    pub(crate) args: Vec<Expr>,
+    pub(crate) table: Vec<u32>,
+    /// The number that the table adds to ids: what is less stood there before `clear`.
+    pub(crate) base: u32,
     /// The work done in this arena: see `work.rs`.
     pub(crate) work: Cell<u64>,
     /// The work at which minima in maxima are no longer searched: see `min_max.rs`.
@@ -145,38 +49,17 @@ pub(crate) struct Words {
     pub(crate) words: Vec<i64>,
 }
 
-const MIN_TABLE: usize = 256;
+/// The places of the smallest table.
+pub(crate) const MIN_TABLE: usize = 256;
+/// Ids are less than the difference between this and 2^32.
+const MAX_BASE: u32 = 1 << 31;
 /// So many variables are there from the beginning, each with its index as its id: most maps have no more. They are those
 /// that have bits of their own.
 pub(crate) const FIRST_VARIABLES: u32 = u16::BITS;
 /// So many constants are there from the beginning as well, from 0 on, behind the first variables.
-const FIRST_CONSTANTS: u32 = 16;
+pub(crate) const FIRST_CONSTANTS: u32 = 16;
 /// How many nodes are there from the beginning; the table doesn't have them.
-const FIRST_NODES: usize = (FIRST_VARIABLES + FIRST_CONSTANTS) as usize;
-/// Ids are less than the difference between this and 2^32.
-const MAX_BASE: u32 = 1 << 31;
-
-#[inline]
-fn mix(hash: u64, word: u64) -> u64 {
-    (hash.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95)
-}
-
-/// The bit of a variable in the sets of variables that nodes have: that of its index modulo 16.
-#[inline]
-pub(crate) fn variable_bit(index: usize) -> u16 {
-    1 << (index % u16::BITS as usize)
-}
-
-/// A weight and that of one more operand.
-#[inline]
-fn added(weight: u8, shape: u8) -> u8 {
-    (weight + (shape & !LINEAR)).min(MAX_WEIGHT)
-}
-
-#[inline]
-fn finish(hash: u64) -> u32 {
-    (hash ^ (hash >> 32)) as u32
-}
+pub(crate) const FIRST_NODES: usize = (FIRST_VARIABLES + FIRST_CONSTANTS) as usize;
 
 impl Default for Arena {
     fn default() -> Self {
@@ -202,19 +85,6 @@ impl Default for Arena {
 fn first_nodes() -> impl Iterator<Item = Record> {
     let constants = (0..FIRST_CONSTANTS).map(|c| Record::of_constant(i64::from(c)));
     (0..FIRST_VARIABLES).map(Record::of_variable).chain(constants)
-}
-
-impl Record {
-    fn of_constant(value: i64) -> Self {
-        let hash = finish(mix(Tag::Constant as u64, value as u64));
-        Record { value, hash, at: 0, len: 0, variables: 0, tag: Tag::Constant, shape: 1 }
-    }
-
-    fn of_variable(index: u32) -> Self {
-        let hash = index.wrapping_add(1).wrapping_mul(0x9e37_79b1);
-        let variables = variable_bit(index as usize);
-        Record { value: 0, hash, at: index, len: 0, variables, tag: Tag::Variable, shape: 1 | LINEAR }
-    }
 }
 
 impl Arena {
@@ -322,7 +192,7 @@ impl Arena {
     }
 
     /// The weight of what has these operands.
-    fn weight_of_all(&self, operands: &[Expr]) -> u8 {
+    pub(crate) fn weight_of_all(&self, operands: &[Expr]) -> u8 {
         operands.iter().fold(0, |all, o| added(all, self.records[o.index()].shape))
     }
 
@@ -417,179 +287,5 @@ impl Arena {
             }
         }
         r.value.checked_mul(factor).ok_or_else(|| Error::overflow("a constant"))
-    }
-
-    // ------------------------------------------------------------------ interning
-
-    #[inline]
-    fn find(
-        &mut self,
-        hash: u32,
-        equal: impl Fn(&Self, &Record) -> bool,
-    ) -> std::result::Result<Expr, usize> {
-        if self.records.len() * 2 >= self.table.len() {
-            self.grow();
-        }
-        let mask = self.table.len() - 1;
-        let mut slot = hash as usize & mask;
-        loop {
-            let id = self.table[slot].wrapping_sub(self.base);
-            let Some(r) = self.records.get(id as usize) else { return Err(slot) };
-            if r.hash == hash && equal(self, r) {
-                return Ok(Expr(id));
-            }
-            slot = (slot + 1) & mask;
-        }
-    }
-
-    #[cold]
-    fn grow(&mut self) {
-        let size = MIN_TABLE.max(self.table.len() * 4);
-        self.table.clear();
-        self.table.resize(size, 0);
-        self.base = 1;
-        for (id, r) in self.records.iter().enumerate().skip(FIRST_NODES) {
-            let mut slot = r.hash as usize & (size - 1);
-            while self.table[slot] != 0 {
-                slot = (slot + 1) & (size - 1);
-            }
-            self.table[slot] = id as u32 + self.base;
-        }
-    }
-
-    #[inline]
-    fn insert(&mut self, slot: usize, record: Record) -> Expr {
-        let id = self.records.len() as u32;
-        self.records.push(record);
-        self.table[slot] = id + self.base;
-        Expr(id)
-    }
-
-    #[inline(always)]
-    pub(crate) fn intern_constant(&mut self, value: i64) -> Expr {
-        if (0..i64::from(FIRST_CONSTANTS)).contains(&value) {
-            return Expr(FIRST_VARIABLES + value as u32);
-        }
-        self.intern_other_constant(value)
-    }
-
-    fn intern_other_constant(&mut self, value: i64) -> Expr {
-        let record = Record::of_constant(value);
-        match self.find(record.hash, |_, r| r.tag == Tag::Constant && r.value == value) {
-            Ok(e) => e,
-            Err(slot) => self.insert(slot, record),
-        }
-    }
-
-    #[inline(always)]
-    pub(crate) fn intern_variable(&mut self, index: u32) -> Expr {
-        if index < FIRST_VARIABLES {
-            return Expr(index);
-        }
-        self.intern_other_variable(index)
-    }
-
-    fn intern_other_variable(&mut self, index: u32) -> Expr {
-        let record = Record::of_variable(index);
-        match self.find(record.hash, |_, r| r.tag == Tag::Variable && r.at == index) {
-            Ok(e) => e,
-            Err(slot) => self.insert(slot, record),
-        }
-    }
-
-    #[inline]
-    pub(crate) fn intern_binary(&mut self, tag: Tag, a: Expr, b: Expr) -> Expr {
-        let (ha, hb) = (self.records[a.index()].hash, self.records[b.index()].hash);
-        let hash = finish(mix(mix(tag as u64, u64::from(ha)), u64::from(hb)));
-        self.charge(2);
-        match self.find(hash, |_, r| r.tag == tag && r.at == a.0 && r.len == b.0) {
-            Ok(e) => e,
-            Err(slot) => {
-                self.divides_by_expressions |= self.tag(b) != Tag::Constant;
-                let variables = self.records[a.index()].variables | self.records[b.index()].variables;
-                let shape = self.weight_of_all(&[a, b]);
-                self.insert(slot, Record { value: 0, hash, at: a.0, len: b.0, variables, tag, shape })
-            }
-        }
-    }
-
-    pub(crate) fn intern_args(&mut self, tag: Tag, args: &[Expr]) -> Expr {
-        self.charge(args.len());
-        let mixed = args.iter().fold(tag as u64, |h, a| mix(h, u64::from(self.records[a.index()].hash)));
-        let hash = finish(mixed);
-        let equal = |arena: &Self, r: &Record| {
-            r.tag == tag
-                && r.len as usize == args.len()
-                && arena.args[r.at as usize..r.at as usize + args.len()] == *args
-        };
-        match self.find(hash, equal) {
-            Ok(e) => e,
-            Err(slot) => {
-                let at = self.args.len() as u32;
-                self.args.extend_from_slice(args);
-                let variables = args.iter().fold(0, |all, a| all | self.records[a.index()].variables);
-                let shape = self.weight_of_all(args);
-                let len = args.len() as u32;
-                self.insert(slot, Record { value: 0, hash, at, len, variables, tag, shape })
-            }
-        }
-    }
-
-    #[inline]
-    pub(crate) fn intern_sum(&mut self, value: i64, terms: &[Term]) -> Expr {
-        let record = self.sum_record(value, terms);
-        match self.find(record.hash, |arena, r| arena.is_sum(r, value, terms)) {
-            Ok(e) => e,
-            Err(slot) => {
-                let at = self.terms.len() as u32;
-                self.terms.extend_from_slice(terms);
-                self.insert(slot, Record { at, ..record })
-            }
-        }
-    }
-
-    /// As [`Arena::intern_sum`], of terms that are in no list yet.
-    #[inline]
-    pub(crate) fn intern_terms(&mut self, value: i64, terms: impl Iterator<Item = Term>) -> Expr {
-        let at = self.terms.len();
-        terms.for_each(|t| self.terms.push(t));
-        let record = self.sum_record(value, &self.terms[at..]);
-        match self.find(record.hash, |arena, r| arena.is_sum(r, value, &arena.terms[at..])) {
-            Ok(e) => {
-                self.terms.truncate(at);
-                e
-            }
-            Err(slot) => self.insert(slot, Record { at: at as u32, ..record }),
-        }
-    }
-
-    /// The record of a sum whose terms have no place yet.
-    #[inline]
-    fn sum_record(&self, value: i64, terms: &[Term]) -> Record {
-        let mut mixed = mix(Tag::Sum as u64, value as u64);
-        let (mut variables, mut linear, mut weight) = (0, LINEAR, u8::from(value != 0));
-        self.charge(terms.len());
-        for t in terms {
-            let r = &self.records[t.expr.index()];
-            mixed = mix(mixed, (t.coeff as u64).rotate_left(32) ^ u64::from(r.hash));
-            variables |= r.variables;
-            linear &= if r.tag == Tag::Variable { LINEAR } else { 0 };
-            weight = added(weight, r.shape);
-        }
-        let (hash, len) = (finish(mixed), terms.len() as u32);
-        Record { value, hash, at: 0, len, variables, tag: Tag::Sum, shape: weight | linear }
-    }
-
-    #[inline]
-    fn is_sum(&self, r: &Record, value: i64, terms: &[Term]) -> bool {
-        r.tag == Tag::Sum && r.value == value && self.terms_of(r) == terms
-    }
-
-    pub(crate) fn args_of(&self, r: &Record) -> &[Expr] {
-        &self.args[r.at as usize..(r.at + r.len) as usize]
-    }
-
-    pub(crate) fn terms_of(&self, r: &Record) -> &[Term] {
-        &self.terms[r.at as usize..(r.at + r.len) as usize]
     }
 }

@@ -1,9 +1,9 @@
 //! Called computations: found by name, without recursion.
 
 use super::error::{HloError, Result};
-use super::hasher::Table;
 use super::parser::Target;
 use super::tables::Module;
+use super::Table;
 
 /// Longest chain of calls; real programs stay below twenty.
 pub const MAX_CALL_DEPTH: usize = 100;

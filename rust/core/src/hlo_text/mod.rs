@@ -5,7 +5,6 @@ mod called;
 mod calls;
 mod error;
 mod groups;
-mod hasher;
 mod infer;
 mod lexer;
 mod literal;
@@ -17,6 +16,9 @@ mod print;
 mod shape;
 mod signature;
 mod tables;
+
+/// A table of names, shapes or signatures, seeded anew, so that no text can be written whose names all collide.
+type Table<K, V> = std::collections::HashMap<K, V, foldhash::quality::RandomState>;
 
 pub use attributes::{Labels, WindowDim};
 pub use calls::MAX_CALL_DEPTH;

@@ -9,13 +9,13 @@ use std::collections::HashSet;
 use super::called::check_called;
 use super::calls::link_calls;
 use super::error::{HloError, Result};
-use super::hasher::Table;
 use super::lexer::{Cursor, Span};
 use super::opcodes::{COMPUTATION_KEYS, OPCODES};
 use super::pairs::check_pairs;
 use super::shape::{ElementType, Interner, ShapeId};
 use super::signature::Signatures;
 use super::tables::{Attribute, Computation, Instruction, Module, Rows};
+use super::Table;
 
 /// What text writes of an instruction before its attributes.
 struct Pending {

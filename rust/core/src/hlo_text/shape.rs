@@ -1,8 +1,8 @@
 //! Shapes: element types, and one table of the different shapes of a module.
 
 use super::error::{HloError, Result};
-use super::hasher::Table;
 use super::lexer::{is_word, Cursor};
+use super::Table;
 
 /// Deepest nesting of tuples in a shape; real programs stay below ten.
 pub const MAX_TUPLE_DEPTH: usize = 100;

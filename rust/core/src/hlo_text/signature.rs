@@ -1,11 +1,11 @@
 //! Numbers for what an instruction is, apart from its name, its operands' identity and its annotations. What it calls counts
 //! by its content: computations of equal instructions in the same places are one, whatever their names.
 
-use super::hasher::Table;
 use super::lexer::Span;
 use super::parser::Target;
 use super::shape::ShapeId;
 use super::tables::{Attribute, Instruction};
+use super::Table;
 
 /// Attributes that say nothing about what is computed.
 const ANNOTATIONS: [&str; 8] = [

@@ -5,28 +5,10 @@
 use crate::expr::{Arena, Expr, Node, Term, Terms};
 use crate::int::gcd_i64;
 use crate::interval::Interval;
+use foldhash::fast::FixedState;
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
 
-/// Hashes the ids of nodes, which are small numbers in a row.
-#[derive(Default)]
-pub(crate) struct IdHasher(u64);
-
-impl Hasher for IdHasher {
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|b| self.write_u32(u32::from(*b)));
-    }
-
-    fn write_u32(&mut self, id: u32) {
-        self.0 = (self.0 ^ u64::from(id)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
-    }
-}
-
-type ByNode<V> = HashMap<Expr, V, BuildHasherDefault<IdHasher>>;
+type ByNode<V> = HashMap<Expr, V, FixedState>;
 
 /// Facts that hold beside the box.
 #[derive(Default, Debug)]

@@ -4,8 +4,8 @@ A thread loop runs a stretch of the body that has no barrier. What lives from on
 an element a thread; index expressions are computed again. Loops and branches with barriers inside, whose bounds and
 conditions all threads share, stand outside of the thread loops; so do loops without barriers where neighbouring threads
 read neighbouring elements, so that the thread loop is the innermost one and a compiler can make vectors of it. A branch
-that threads do not share is then taken in each stretch by itself; one that they share, within such a loop, stands outside.
-Any order of the threads between two barriers gives the same result, as no two of them race.
+that threads do not share is then taken in each stretch by itself. Any order of the threads between two barriers gives the
+same result, as no two of them race.
 """
 
 from __future__ import annotations
@@ -40,7 +40,6 @@ class _Splitter:
         self.names: set[str] = set()  # known outside of stretches
         self.stretches = 0
         self.guards = 0
-        self.shared_loops = 0  # around what is being cut
 
     def block(self, block: ir.Block, guards: Guards) -> list[Item]:
         """The items of a block of which all statements are run by all threads for which the guards hold."""
@@ -87,12 +86,7 @@ class _Splitter:
             return "cut"
         if isinstance(s, ir.For) and self.uniform.lifts(s) and self._knows_index(s.start) and self._knows_index(s.stop):
             self.variables.add(s.variable)
-            self.shared_loops += 1
             items.append(Shared(s, self.block(s.body, guards)))
-            self.shared_loops -= 1
-            return "cut"
-        if isinstance(s, ir.If) and self.shared_loops and not guards and all(map(self._knows, s.conditions)):
-            items.append(Shared(s, self.block(s.then, ()), self.block(s.otherwise, ())))
             return "cut"
         if isinstance(s, ir.If) and self.uniform.has_lifting(s):
             if not guards and all(map(self._knows, s.conditions)):

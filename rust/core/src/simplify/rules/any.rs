@@ -7,9 +7,12 @@ use crate::simplify::simplifier::Simplifier;
 
 type AnyRule = fn(&mut Simplifier<'_>, Expr) -> Result<Option<Expr>>;
 
+/// The facts say of some expressions what they equal.
+pub(super) const STATED: u16 = 1;
+
 /// The rules of every node, before those of its operator.
 pub(super) const FIRST: &[Row<AnyRule>] = &[
-    Row::new(rule("known-equal", "any", "e = f", "e = f on the domain").on_domain(), ALWAYS, known_equal),
+    Row::new(rule("known-equal", "any", "e = f", "e = f on the domain").on_domain(), STATED, known_equal),
     Row::new(rule("single-value", "any", "e = c", "c <= e <= c").on_domain(), ALWAYS, single_value),
 ];
 

@@ -100,7 +100,8 @@ pub(crate) fn apply(s: &mut Simplifier<'_>, e: Expr) -> Expr {
 
 /// What the rules of every node make of `e`, before those of its operator.
 pub(crate) fn apply_first(s: &mut Simplifier<'_>, e: Expr) -> Expr {
-    first_of(s, any::FIRST, ALWAYS, e, |s, f| f(s, e)).ok().flatten().unwrap_or(e)
+    let has = if s.ranges.facts.equal.is_empty() { ALWAYS } else { any::STATED };
+    first_of(s, any::FIRST, has, e, |s, f| f(s, e)).ok().flatten().unwrap_or(e)
 }
 
 /// What the rules of results make of `e` before it is simplified.

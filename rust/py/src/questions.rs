@@ -1,0 +1,143 @@
+//! What an `IndexingMap` answers: values, points, counts, the inverse, comparisons.
+
+use crate::equivalence::PyEquivalence;
+use crate::error::{invalid, Raise};
+use crate::expr::need_operand;
+use crate::indexing_map::PyIndexingMap;
+use crate::interval::PyInterval;
+use crate::parts;
+use crate::points::PyPoints;
+use crate::vector;
+use crate::workspace;
+use indexing_core::{
+    count, difference, image_count, index_bits, intersect, inverse, is_bijection_onto, is_empty,
+    is_injective, range_of, MapKind,
+};
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+#[pymethods]
+impl PyIndexingMap {
+    /// The values of the results, whether or not the point is in the domain: ints, or arrays where values are arrays
+    /// (they broadcast). `symbols` are ranges, then runtime variables. Raises Overflow, InvalidMap.
+    #[pyo3(signature = (dims, symbols = None))]
+    fn evaluate<'py>(
+        &self,
+        py: Python<'py>,
+        dims: &Bound<'py, PyAny>,
+        symbols: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        let values = self.values(py, dims, symbols)?;
+        PyTuple::new(py, vector::evaluate(py, self.0.dag(), self.0.num_results(), values)?)
+    }
+
+    /// Is the point in the domain: within all bounds and constraints? Where a constraint or a result divides by 0, it
+    /// is not.
+    #[pyo3(signature = (dims, symbols = None))]
+    fn contains<'py>(
+        &self,
+        py: Python<'py>,
+        dims: &Bound<'py, PyAny>,
+        symbols: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        match self.values(py, dims, symbols)? {
+            vector::Values::Point(point) => {
+                let inside = workspace::with(|w| self.0.domain(&mut w.arena).contains(&point, &mut w.values))
+                    .raise(py)?;
+                Ok(pyo3::types::PyBool::new(py, inside).to_owned().into_any())
+            }
+            vector::Values::Many(values) => {
+                let columns = vector::columns(py, values)?;
+                let inputs: Vec<&[i64]> = columns.columns.iter().map(Vec::as_slice).collect();
+                let domain = workspace::with(|w| self.0.domain(&mut w.arena));
+                let inside = py.detach(|| domain.contains_each(&inputs, columns.length)).raise(py)?;
+                vector::array(py, &columns.shape, &inside)?.call_method1("astype", ("bool",))
+            }
+        }
+    }
+
+    /// The points of the domain, the last variable fastest.
+    fn points(&self, py: Python<'_>) -> PyResult<PyPoints> {
+        if self.0.form() == MapKind::Undefined {
+            return Err(invalid(py, "an undefined map has no domain whose points could be listed"));
+        }
+        Ok(PyPoints {
+            points: std::sync::Mutex::new(workspace::with(|w| self.0.points(&mut w.arena))),
+            num_dims: self.0.num_dims(),
+        })
+    }
+
+    /// An interval that holds all values of an expression over the map's variables.
+    fn range(&self, py: Python<'_>, expr: &Bound<'_, PyAny>) -> PyResult<PyInterval> {
+        let e = need_operand(expr)?;
+        let result = self.released(py, |w| {
+            let map = self.0.to_builder(&mut w.arena);
+            let e = e.import(&mut w.arena);
+            map.verify_expr(&mut w.arena, e)?;
+            Ok(range_of(&mut w.arena, &mut w.scratch, &map, e))
+        });
+        result.map(PyInterval)
+    }
+
+    /// Has the domain no point? Exact; raises Undecided where neither structure nor a search within the budget tells.
+    fn is_empty(&self, py: Python<'_>) -> PyResult<bool> {
+        self.asked(py, |arena, scratch| is_empty(arena, scratch, &self.0))
+    }
+
+    /// How many points the domain has. Exact, by structure where there is one; raises Undecided as `is_empty`.
+    fn count<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        product(py, &self.asked(py, |arena, scratch| count(arena, scratch, &self.0))?)
+    }
+
+    /// How many different results there are. Exact; raises Undecided as `is_empty`.
+    fn image_count<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        product(py, &self.asked(py, |arena, scratch| image_count(arena, scratch, &self.0))?)
+    }
+
+    /// Have different points (of all variables) different results? Exact; raises Undecided as `is_empty`.
+    fn is_injective(&self, py: Python<'_>) -> PyResult<bool> {
+        self.asked(py, |arena, scratch| is_injective(arena, scratch, &self.0))
+    }
+
+    /// Are the results, each once, the elements of a tensor of these sizes? Exact; raises Undecided.
+    fn is_bijection_onto(&self, py: Python<'_>, sizes: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let sizes = parts::sizes(Some(sizes))?;
+        self.asked(py, |arena, scratch| is_bijection_onto(arena, scratch, &self.0, &sizes))
+    }
+
+    /// 32 or 64: the width of integers that hold all subexpressions on the domain. Raises Overflow beyond 64.
+    fn index_bits(&self, py: Python<'_>) -> PyResult<u32> {
+        self.asked(py, |arena, scratch| index_bits(arena, scratch, &self.0))
+    }
+
+    /// The inverse relation, simplified: from results to dimensions.
+    ///
+    /// What the results leave open becomes a range variable; runtime variables stay. Exact: (y, ..) leads to the dimensions
+    /// of each point whose results are y, and to no others. Raises Overflow where results may leave int64.
+    fn inverse(&self, py: Python<'_>) -> PyResult<Self> {
+        self.asked(py, |arena, scratch| inverse(arena, scratch, &self.0)).map(PyIndexingMap)
+    }
+
+    /// Both maps at once: its domain is where both domains are and all results are equal. Raises InvalidMap where the
+    /// maps differ in their numbers of variables or results.
+    fn intersect(&self, py: Python<'_>, other: &PyIndexingMap) -> PyResult<Self> {
+        self.asked(py, |arena, scratch| intersect(arena, scratch, &self.0, &other.0)).map(PyIndexingMap)
+    }
+
+    /// Are domains and results equal? The answer is true or false, and has a counterexample where it is false.
+    ///
+    /// Names do not count. Raises InvalidMap for different numbers of variables or results, Undecided as `is_empty`.
+    fn equivalent(&self, py: Python<'_>, other: &PyIndexingMap) -> PyResult<PyEquivalence> {
+        let found = self.asked(py, |arena, scratch| difference(arena, scratch, &self.0, &other.0))?;
+        let num_dims = self.0.num_dims().max(other.0.num_dims());
+        Ok(PyEquivalence(found.map(|mut point| {
+            let symbols = point.split_off(num_dims);
+            (point, symbols)
+        })))
+    }
+}
+
+fn product<'py>(py: Python<'py>, factors: &[u128]) -> PyResult<Bound<'py, PyAny>> {
+    let one = 1u128.into_pyobject(py)?.into_any();
+    factors.iter().try_fold(one, |n, f| n.mul(f.into_pyobject(py)?))
+}
