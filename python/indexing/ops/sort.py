@@ -20,7 +20,7 @@ from indexing.ops.op import (
     tensor_map,
     variables,
 )
-from indexing.ops.sort_order import ordered_keys, sort_order, stable_order
+from indexing.ops.sort_order import order_of_rows, ordered_keys, stable_order
 
 if TYPE_CHECKING:
     from indexing._core import IndexingMap
@@ -72,7 +72,7 @@ def sort_reference(instruction: Instruction, values: Sequence[HloValue], interpr
         return tuple(arrays) if instruction.shape.is_tuple else arrays[0]
     moved = np.moveaxis(arrays[0], dimension, -1).shape
     rows = [np.moveaxis(a, dimension, -1).reshape(-1, moved[-1]) for a in arrays]
-    order = sort_order(instruction.called[0], rows, interpreter)
+    order = order_of_rows(instruction.called[0], rows, interpreter)
     taken = [np.take_along_axis(r, order, axis=-1).reshape(moved) for r in rows]
     results = tuple(np.moveaxis(t, -1, dimension) for t in taken)
     return results if instruction.shape.is_tuple else results[0]

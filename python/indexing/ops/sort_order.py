@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 MAX_LENGTH = 2**31  # of rows whose places fit beside a key of 32 bits
 
 
-def sort_order(less: Computation, rows: Sequence[Array], interpreter: Interpreter) -> Array:
+def order_of_rows(less: Computation, rows: Sequence[Array], interpreter: Interpreter) -> Array:
     """For each row, the stable order of its elements: [row, position] -> element."""
     for order in _likely_orders(less, rows):
         if _is_order(less, rows, order, interpreter):
