@@ -22,6 +22,10 @@ OTHER_MEANINGS = {
     "analysis/tiling/mixed_radix.py": {"constant"},
     "analysis/tiling/sizes.py": {"constant"},
     "convert/polyhedral.py": {"constant"},
+    "convert/symbolic.py": {"constant"},
+    "show/notebook.py": {"map"},  # a column
+    "tuning/calibration.py": {"copy", "exponential", "negate", "tanh", "transpose"},  # programs that are measured
+    "tuning/picture.py": {"log"},  # a scale
     "cli/instruction_maps.py": {"map"},  # a field of the answer
     "cli/map_algebra.py": {"map"},
     "__init__.py": {"compare"},  # a function

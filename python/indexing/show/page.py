@@ -103,7 +103,7 @@ def access_data(row: Row) -> Data:
 def detail(fusion: FusionReport) -> Data:
     """Maps, graph, source and pictures of a kernel; what can't be made is left out, its reason stands in the accesses."""
     i = fusion.instruction
-    computation = i.called[0] if i.opcode == "fusion" else None
+    computation = i.called[0] if i.is_fusion else None
     graph = svg(computation) if computation is not None and len(computation.instructions) <= MAX_DRAWN else ""
     source, emitter = source_of(i) if computation is not None else ("", "")
     return {"maps": str(maps(i)), "graph": graph, "source": source, "emitter": emitter, "warps": warps(i)}
