@@ -50,6 +50,8 @@ def stub() -> dict[str, str]:
 
 def documentation(owner: type | None, name: str, value: object) -> str:
     """The docstring, of the core's names that of the stub."""
+    if isinstance(value, staticmethod | classmethod):
+        value = value.__func__
     own = inspect.getdoc(value.fget if isinstance(value, property) else value) or ""
     return own or stub().get(f"{owner.__name__}.{name}" if owner else name, "")
 

@@ -23,8 +23,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import indexing
+
 ROOT = Path(__file__).resolve().parent.parent
-PACKAGE = ROOT / "python" / "indexing"
+PACKAGE = Path(indexing.__file__).parent  # with its built core
 ENOUGH = 0.95
 SECONDS = 900  # far above what the tests take on a busy machine: what runs longer doesn't end
 #: Modules, and the tests that find their faults soonest.

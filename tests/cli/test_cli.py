@@ -369,7 +369,7 @@ def test_doctor(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPa
     monkeypatch.setitem(sys.modules, "sympy", None)
     monkeypatch.setattr(diagnosis, "is_there", lambda module: module != "sympy")
     lines = printed(capsys, "doctor").splitlines()
-    assert next(line for line in lines if line.startswith("no  sympy")).count("install ") == 1
+    assert next(line for line in lines if line.startswith("no  sympy")).partition("; install ")[2]
 
 
 def test_the_manual_names_every_command_and_option(capsys: pytest.CaptureFixture[str]) -> None:
