@@ -94,3 +94,9 @@ def test_latex_of_maps() -> None:
     assert to_latex(ix.IndexingMap.undefined()) == "\\text{UNDEFINED}"
     hostile = ix.IndexingMap(ix.SymbolicMap(1, 0, [A]), [("th_x", ix.Interval(0, 3))])
     assert "\\mathit{th\\_x}" in to_latex(hostile)
+
+
+@pytest.mark.parametrize("value", ["x + 1", None, 1.5, object()])
+def test_only_expressions_of_sympy_are_read(value: object) -> None:
+    with pytest.raises(TypeError, match="expected an expression of SymPy"):
+        ix.convert.from_sympy(value, ["x"])

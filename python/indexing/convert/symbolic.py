@@ -53,9 +53,11 @@ def from_sympy(e: Any, names: Sequence[str]) -> SymbolicExpr:
     """The expression of SymPy's over integer symbols; `names` gives the variables' names in order.
 
     Reads sums, products and powers, `floor` of a quotient, `Mod` by what is positive, `Min`, `Max` and `Abs`. Raises
-    InvalidMap for what else there is, UnsupportedOp where SymPy is not installed.
+    InvalidMap for what else there is, UnsupportedOp where SymPy is not installed. Text is not read: SymPy would run it.
     """
     sympy = _sympy()
+    if not isinstance(e, int | sympy.Basic):
+        raise TypeError(f"from_sympy: e is of type {type(e).__name__}; expected an expression of SymPy")
     known = {name: k for k, name in enumerate(names)}
     done: dict[Any, SymbolicExpr] = {}
     for node in sympy.postorder_traversal(sympy.sympify(e)):

@@ -11,7 +11,7 @@ from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from indexing.arguments import integer, item, takes
+from indexing.arguments import integer, item, of_type, takes
 from indexing.emitters.ir import nodes
 from indexing.emitters.ir.accesses import Accesses, Reached, entry_accesses, reached_elements
 from indexing.emitters.ir.passes import run_passes
@@ -130,6 +130,7 @@ class Kernel:
         """The IR after all passes."""
         return run_passes(self.ir, self.target)
 
+    @takes(name=of_type(str))
     def stage(self, name: str) -> nodes.Kernel:
         """The IR after the pass `name`, or as it is `built`; IndexingError where there is no such stage."""
         return run_passes(self.ir, self.target, name)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from indexing.analysis.device import Device, device_named
 from indexing.analysis.report.accesses import Row, moving, rows_of
-from indexing.arguments import of_type
+from indexing.arguments import of_type, optional, takes
 from indexing.errors import UnsupportedOp
 from indexing.extras import missing_extra
 from indexing.hlo import Instruction, Place, Program, source_place
@@ -136,6 +136,7 @@ class ProgramReport:
         return "\n".join(report_lines(self, top=10))
 
 
+@takes(fusion=optional(of_type(str)))
 def analyze(program: Program, device: Device | str = "h100", fusion: str | None = None) -> ProgramReport:
     """What the fusions of a program move, and waste, on a device; of one fusion where its name is given.
 
