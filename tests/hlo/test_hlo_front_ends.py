@@ -40,6 +40,9 @@ def in_a_message(data: bytes) -> bytes:
 FORMS = {
     "text": LOWERED.compiler_ir("hlo").as_hlo_text().encode(),
     "text after empty lines": b"\n\n" + LOWERED.compiler_ir("hlo").as_hlo_text().encode(),
+    "text after a comment": b"// the module of `func.func` // module\n"
+    + LOWERED.compiler_ir("hlo").as_hlo_text().encode(),
+    "text after a ruler": b"//" * 10_000 + b"\n" + LOWERED.compiler_ir("hlo").as_hlo_text().encode(),
     "proto": PROTO,
     "dumped proto": in_a_message(PROTO),
     "stablehlo": STABLEHLO.encode(),

@@ -20,7 +20,8 @@ __all__ = ["decoded", "dumped_programs", "load", "program_of", "read_bytes"]
 GZIP = b"\x1f\x8b"
 _BYTECODE = b"ML\xefR"  # MLIR's
 _CONTROL = bytes(set(range(32)) - set(b"\t\n\v\f\r"))  # what no text holds
-_MLIR = re.compile(r"\s*(?://.*\s*)*(?:module\b|#\w+\s*=|func\.func\b|\"builtin\.module\")")
+# What stands first in MLIR's text, after comments. Nothing is tried twice (`+`): a comment may be long.
+_MLIR = re.compile(r"\s*+(?://.*+\s*+)*+(?:module\b|#\w+\s*=|func\.func\b|\"builtin\.module\")")
 # What XLA dumps of a module: its number and name, the platform where it is optimized, the stage, text or a protocol buffer.
 _DUMPED = re.compile(
     r"(?P<name>module_\d+\..+?)\.(?:[\w.]*_)?(?P<stage>after|before)_optimizations\.(?P<form>txt|hlo\.pb)(?:\.gz)?"

@@ -10,10 +10,10 @@ from indexing.hlo.program import Instruction, Module
 
 __all__ = ["Place", "op_name", "source_place"]
 
-_FIELD = re.compile(r'(\w+)=(?:"((?:[^"\\]|\\.)*)"|(\d+))')
+_FIELD = re.compile(r'\b(\w++)=(?:"((?:[^"\\]|\\.)*)"|(\d+))')
 _ESCAPED = re.compile(r"\\(.)")
 _ROW = re.compile(r'^(\d+) (?:"((?:[^"\\]|\\.)*)"|\{([^}]*)\})$', re.MULTILINE)
-_COMPUTATION = re.compile(r"^(?:ENTRY )?%?[\w.-]+[^=\n]*\{$", re.MULTILINE)
+_COMPUTATION = re.compile(r"^(?:ENTRY )?%?[\w.-]++[^=\n]*+(?<=\{)$", re.MULTILINE)
 _TABLE = re.compile(r"^(FileNames|FunctionNames|FileLocations|StackFrames)\n((?:\d+ .*\n)+)", re.MULTILINE)
 
 
