@@ -76,7 +76,7 @@ def test_why_something_is_read_again_or_not_known() -> None:
       ROOT t = (f32[1024,64], f32[8,1048576], f32[512]) tuple(b, c, g) }"""
     report = ix.analyze(ix.hlo.parse(text))
     again, large = access(report, "b", "p"), access(report, "c", "q")
-    assert again.why == "each element is read 1.02e+03 times" and again.remedy == "nothing, for a cache holds its 256 B"
+    assert again.why == "each element is read 1,024 times" and again.remedy == "nothing, for a cache holds its 256 B"
     assert large.why == "each element is read 8 times" and "a tile of `q`" in large.remedy
     assert "runtime values" in access(report, "g", "q").note
 
