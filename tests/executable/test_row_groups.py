@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import indexing as ix
-from kernels import compiled
+from kernels import as_list, compiled
 
 
 def softmax(x: jax.Array) -> jax.Array:
@@ -45,6 +45,145 @@ def test_one_kernel(function: object, sizes: tuple[int, ...]) -> None:
     executable = compiled(ix.from_jax(function, x), tolerance=1e-3)
     np.testing.assert_allclose(executable(x), function(x), rtol=1e-4, atol=1e-5)
     assert [k.emitter for k in executable.kernels] == ["rows"]
+
+
+def rms_norm(x: jax.Array, g: jax.Array) -> jax.Array:
+    return x * jax.lax.rsqrt((x * x).mean(-1, keepdims=True) + 1e-5) * g
+
+
+def affine_norm(x: jax.Array, g: jax.Array, b: jax.Array) -> jax.Array:
+    return layernorm(x) * g + b
+
+
+def affine_group_norm(x: jax.Array, g: jax.Array, b: jax.Array) -> jax.Array:
+    return group_norm(x) * g + b
+
+
+def quantized(x: jax.Array) -> tuple[jax.Array, jax.Array]:
+    scale = jnp.abs(x).max(-1, keepdims=True) / 127
+    return jnp.round(x / scale * 0.25), scale
+
+
+def largest(x: jax.Array) -> tuple[jax.Array, jax.Array]:
+    return jnp.argmax(x, -1), x.max(-1)
+
+
+def normalized_and_moments(x: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
+    return layernorm(x), x.mean(-1), x.var(-1)
+
+
+def weights_and_logarithm(x: jax.Array) -> tuple[jax.Array, jax.Array]:
+    return jax.nn.softmax(x, -1), jax.nn.logsumexp(x, -1)
+
+
+def moments(x: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
+    return x.std(-1), x.mean(-1), (x * x).sum(-1)
+
+
+def add_and_norm(x: jax.Array, y: jax.Array) -> tuple[jax.Array, jax.Array]:
+    total = x + y
+    return total, layernorm(total)
+
+
+def gradient(function: object) -> object:
+    """The gradients of all arguments but the last, which is the result's."""
+    return lambda *arrays: jax.vjp(function, *arrays[:-1])[1](arrays[-1])
+
+
+SEVERAL = {
+    "quantized": (quantized, [(40, 50)], ["rows"]),
+    "largest": (largest, [(40, 50)], ["reduction"]),
+    "normalized and moments": (normalized_and_moments, [(9, 64)], ["rows"]),
+    "weights and logarithm": (weights_and_logarithm, [(9, 64)], ["rows"]),
+    "moments": (moments, [(9, 64)], ["rows"]),
+    "add and norm": (add_and_norm, [(9, 64), (9, 64)], ["rows"]),
+    "gradient of softmax": (gradient(softmax), [(33, 40), (33, 40)], ["rows"]),
+    "gradient of log softmax": (gradient(log_softmax), [(33, 40), (33, 40)], ["rows"]),
+    "gradient of rms norm": (gradient(rms_norm), [(33, 40), (40,), (33, 40)], ["reduction", "rows"]),
+    "gradient of layernorm": (gradient(affine_norm), [(33, 40), (40,), (40,), (33, 40)], ["reduction", "rows"]),
+    "gradient of group norm": (
+        gradient(affine_group_norm),
+        [(5, 6, 32), (32,), (32,), (5, 6, 32)],
+        ["reduction", "rows"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SEVERAL)
+def test_several_results_of_one_row_space(name: str) -> None:
+    """The sums over rows of other dimensions, which gradients of weights are, are one kernel more."""
+    function, sizes, emitters = SEVERAL[name]
+    rng = np.random.default_rng(0)
+    arrays = [rng.standard_normal(s).astype(np.float32) for s in sizes]
+    executable = compiled(ix.from_jax(function, *arrays), tolerance=2e-3)
+    got, want = executable(*arrays), function(*arrays)
+    for a, b in zip(as_list(got), as_list(want), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-4)
+    assert sorted(k.emitter for k in executable.kernels) == emitters
+
+
+def test_what_is_cheap_is_computed_again() -> None:
+    """The kernel of the weights' gradients reads the input and each row's moments: no array of the input's size is stored
+    between the two.
+    """
+    shapes = [jax.ShapeDtypeStruct(s, jnp.float32) for s in SEVERAL["gradient of layernorm"][1]]
+    kernels = ix.emit_all(ix.from_jax(gradient(affine_norm), *shapes))
+    (rows,) = (k for k in kernels if k.emitter == "rows")
+    assert sorted(a.element_count for a in rows.outputs) == [33, 33, 33 * 40]
+
+
+def test_results_far_apart_in_order() -> None:
+    """A kernel of several results runs before all that read one of them, and after all that it reads."""
+
+    def function(x: jax.Array, y: jax.Array) -> tuple[jax.Array, ...]:
+        mean = x.mean(-1, keepdims=True)
+        sorted_means = jnp.sort(mean, 0)
+        other = jnp.sort(y, 0)
+        return sorted_means, (x - mean) * other, jnp.sort((x - mean).max(-1))
+
+    rng = np.random.default_rng(0)
+    x, y = (rng.standard_normal((20, 30)).astype(np.float32) for _ in range(2))
+    executable = compiled(ix.from_jax(function, x, y))
+    for got, want in zip(executable(x, y), function(x, y), strict=True):
+        np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5)
+    assert [k.emitter for k in executable.kernels].count("rows") == 1
+
+
+def test_groups_do_not_wait_for_each_other() -> None:
+    """Each of two groups could have a result that the other reads: they would not know which runs first."""
+
+    def function(x: jax.Array, y: jax.Array) -> tuple[jax.Array, ...]:
+        a, b = x - x.max(-1, keepdims=True), y - y.max(-1, keepdims=True)
+        c = jnp.cumsum(a, 0) + b
+        d = jnp.cumsum(b, 0) + a
+        return a, b, c - c.max(-1, keepdims=True), d - d.max(-1, keepdims=True), jnp.sort(c, 0), jnp.sort(d, 0)
+
+    rng = np.random.default_rng(0)
+    x, y = (rng.standard_normal((20, 30)).astype(np.float32) for _ in range(2))
+    executable = compiled(ix.from_jax(function, x, y))
+    for got, want in zip(executable(x, y), function(x, y), strict=True):
+        np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize(("kind", "reducer"), [("f32", "add"), ("s32", "maximum"), ("bf16", "multiply")])
+def test_reductions_of_single_elements_are_none(kind: str, reducer: str) -> None:
+    text = f"""
+    by {{ a = {kind}[] parameter(0)
+          b = {kind}[] parameter(1)
+          ROOT c = {kind}[] {reducer}(a, b) }}
+    ENTRY main {{
+      x = {kind}[7,1,5,1] parameter(0)
+      z = {kind}[] constant(3)
+      r = {kind}[7,5] reduce(x, z), dimensions={{1,3}}, to_apply=by
+      ROOT n = {kind}[7,5] negate(r)
+    }}"""
+    module = ix.hlo.parse(text)
+    executable = compiled(module)
+    x = np.arange(-17, 18).reshape(7, 1, 5, 1).astype(module.entry.parameters[0].shape.dtype)
+    np.testing.assert_array_equal(executable(x), ix.evaluate(module, x))
+    (kernel,) = executable.kernels
+    assert kernel.emitter == "loop"
+    assert "for (s32 r" not in kernel.source
 
 
 def test_several_groups_and_what_is_between() -> None:

@@ -15,8 +15,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from indexing.executable.graph import Graph, Node, Ref, Tree, tree_refs
-from indexing.executable.row_groups import find_row_groups
+from indexing.executable.graph import Graph, Node, Ref, Tree, arrays_of, tree_refs
+from indexing.executable.row_groups import RowGroup, find_row_groups, moves_in_memory
 from indexing.hlo.layout import linearize, major_to_minor, physical_sizes
 from indexing.indexing_analysis.access import Access, AccessComposer
 from indexing.indexing_analysis.instructions import output_to_input
@@ -40,13 +40,15 @@ MAX_MOVES = 8  # places at which one kernel may read an instruction that only mo
 
 @dataclass(slots=True, eq=False)
 class PlannedFusion:
-    """Nodes that become one kernel, whose outputs are the arrays of `root`.
+    """Nodes that become one kernel, which computes `outputs`; `root` is the last of its nodes, unless others compute these
+    again.
 
     `accesses` says how a node is read, from the root's index. `work` is what the kernel does, `work_once` what its nodes
     would cost each computed once; `shared` is what neighbours repeat at one place. No more nodes join one that `is_closed`.
     """
 
     root: Node
+    outputs: tuple[Ref, ...]
     work: int
     work_once: int
     shared: int = 0
@@ -168,13 +170,13 @@ class _FusionPlanner:
 
     def run(self) -> list[PlannedFusion]:
         found: list[PlannedFusion] = []
-        groups = {g.root: g for g in find_row_groups(self.graph, self.support.instruction, self.free)}
+        groups = {g.root: g for g in self._row_groups()}
         for node in reversed(self.graph.nodes):
             if not self._is_live(node) or not self.support.instruction(node.instruction):
                 continue
             if node in groups:
                 found.append(self._start(node))
-                self._close(found[-1], groups[node].nodes)
+                self._close(found[-1], groups[node])
             if node in self.owner:
                 continue
             if self._is_copied_into_users(node):
@@ -194,10 +196,13 @@ class _FusionPlanner:
         return node in self.live
 
     def _is_copied_into_users(self, node: Node) -> bool:
-        """A free node needs no kernel of its own where only kernels read it."""
-        if node not in self.free or node in self.outputs:
+        """A node that is free, or merely names elements that different kernels read, needs no kernel of its own."""
+        if node in self.outputs or not (node in self.free or (moves_in_memory(node) and self._has_several_homes(node))):
             return False
         return all(u in self.owner or u in self.copied or u not in self.live for u in node.users)
+
+    def _has_several_homes(self, node: Node) -> bool:
+        return len({id(self.owner.get(u)) for u in node.users if u in self.live}) > 1
 
     def _is_assembled_into(self, node: Node) -> bool:
         """Whether a user needs it in memory, to assemble its own result there."""
@@ -215,18 +220,23 @@ class _FusionPlanner:
 
     def _start(self, node: Node) -> PlannedFusion:
         work = work_once(node.instruction)
-        fusion = PlannedFusion(node, work, work, nodes={node}, has_loop=self._loops(node))
         parts = leaves(node.instruction.shape)
+        fusion = PlannedFusion(node, arrays_of(node), work, work, nodes={node}, has_loop=self._loops(node))
         count = 1 if has_one_index(node.instruction.shape) else len(parts)
         fusion.accesses[node] = tuple(Access.of_all(p.dimensions, k) for k, p in enumerate(parts[:count]))
         self.owner[node] = fusion
         return fusion
 
-    def _close(self, fusion: PlannedFusion, nodes: set[Node]) -> None:
-        """The fusion holds these nodes; no others may join."""
-        fusion.nodes |= nodes
+    def _row_groups(self) -> list[RowGroup]:
+        return find_row_groups(self.graph, self.support.instruction, self.free, self.follows)
+
+    def _close(self, fusion: PlannedFusion, group: RowGroup) -> None:
+        """The fusion is the group; no others may join."""
+        fusion.nodes |= group.nodes
+        fusion.outputs = group.outputs
         fusion.is_closed = True
-        self.owner.update(dict.fromkeys(nodes, fusion))
+        self.copied |= group.again
+        self.owner.update(dict.fromkeys(group.nodes, fusion))
 
     def _join_users(self, node: Node) -> bool:
         """Put the node into the kernel of its users, where that is one, has room, and computes no more than before."""

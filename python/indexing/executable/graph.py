@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from indexing.executable.prefix import prefix_in_parts
 from indexing.executable.products import dot_in_parts
+from indexing.executable.unit_reductions import unit_reduction
 from indexing.ops.op import leaves
 from indexing.ops.registry import traits_of
 from indexing.ops.tuples import GET_TUPLE_ELEMENT, TUPLE
@@ -127,7 +128,7 @@ def _inlined(instruction: Instruction, inlined: frozenset[Instruction]) -> Compu
         return instruction.called[0]
     if op.expansion is not None:
         return op.expansion(instruction)
-    return prefix_in_parts(instruction) or dot_in_parts(instruction)
+    return unit_reduction(instruction) or prefix_in_parts(instruction) or dot_in_parts(instruction)
 
 
 def _is_awaited(instruction: Instruction) -> bool:
@@ -189,6 +190,11 @@ def tree_of(node: Node) -> Tree:
             done.append(None if shape.element_type == "token" else Ref(node, leaf))
             leaf += 1
     return done[0]
+
+
+def arrays_of(node: Node) -> tuple[Ref, ...]:
+    """The arrays that a node computes, tuples taken apart."""
+    return tuple(tree_refs(tree_of(node)))
 
 
 def needed_nodes(graph: Graph) -> set[Node]:

@@ -26,8 +26,11 @@ def module_text(fusion: PlannedFusion, order: Sequence[Node]) -> tuple[str, list
     members = [node for node in order if node in fusion.nodes]
     inputs = fusion.inputs(members)
     body = _Body(inputs, fusion.nodes)
+    is_one = len(fusion.outputs) == len(leaves(fusion.root.instruction.shape)) and fusion.outputs[0].node is fusion.root
     for node in members:
-        body.add(node, is_root=node is fusion.root)
+        body.add(node, is_root=is_one and node is fusion.root)
+    if not is_one:
+        body.add_tuple(fusion.outputs)
     called = _called(node.instruction for node in members)
     name = _distinct(f"fused_{fusion.root.instruction.name}", {c.name for c in called})
     entry = "\n".join([f"ENTRY %{name} {{", *body.lines, "}"])
@@ -53,6 +56,12 @@ class _Body:
         root = "ROOT " if is_root else ""
         attributes = "".join(f", {k}={v}" for k, v in instruction.attributes.items() if k not in WITHOUT_MEANING)
         self.lines.append(f"  {root}%{name} = {instruction.shape} {instruction.opcode}({arguments}){attributes}")
+
+    def add_tuple(self, outputs: Sequence[Ref]) -> None:
+        """The root, where that is not the last of the nodes."""
+        names = ", ".join("%" + (self.arrays.get(ref) or self._element(ref)) for ref in outputs)
+        shapes = ", ".join(str(ref.shape) for ref in outputs)
+        self.lines.append(f"  ROOT %{_distinct('outputs', self.taken)} = ({shapes}) tuple({names})")
 
     def _operand(self, operand: Tree, is_assembled: bool) -> str:
         assert isinstance(operand, Ref), "operands of what a kernel computes are arrays"
@@ -86,7 +95,7 @@ def instruction_arguments(instruction: Instruction, operands: Sequence[str]) -> 
 
 
 def _called(instructions: Iterable[Instruction]) -> list[Computation]:
-    """The computations that instructions apply, and those that these apply, callees first."""
+    """The computations that instructions apply, and those that these apply, callees first; of equal ones the first."""
     found: dict[Computation, None] = {}
     pending = [(c, False) for i in instructions for c in i.called]
     while pending:
@@ -98,7 +107,7 @@ def _called(instructions: Iterable[Instruction]) -> list[Computation]:
             continue
         pending.append((computation, True))
         pending.extend((c, False) for i in computation.post_order() for c in i.called)
-    return list(found)
+    return list({str(c): c for c in reversed(found)}.values())[::-1]
 
 
 def _distinct(name: str, taken: set[str]) -> str:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from heapq import heappop, heappush
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from indexing.executable.graph import Node, Ref, Tree, needed_nodes, tree_refs
+from indexing.executable.graph import Node, Ref, Tree, arrays_of, needed_nodes, tree_refs
 from indexing.executable.memory import OwnedArray, Pool
 from indexing.executable.program import KnobChoice, PlannedComputation, PlannedKernel, plan_program
 from indexing.executable.steps import (
@@ -94,11 +95,12 @@ class _Scheduler:
         self.is_needed = needed_nodes(planned.graph)
 
     def plan(self) -> Plan:
-        parameters = self.slots.of_all(tuple(_arrays(p) for p in self.graph.parameters))
+        parameters = self.slots.of_all(tuple(map(arrays_of, self.graph.parameters)))
         shapes = tuple(
             s for p in self.graph.parameters for s in leaves(p.instruction.shape) if s.element_type != "token"
         )
         steps = [step for node in self.graph.nodes if (step := self._step(node)) is not None]
+        steps = _in_order(steps)
         results = self.slots.of_all(self.graph.result)
         _mark_last_uses(steps, set(results))
         return Plan(parameters, shapes, tuple(steps), results, self.constants)
@@ -131,7 +133,8 @@ class _Scheduler:
             _with_layout(ref.shape, expected[k].layout) if k in expected else ref.shape
             for k, ref in enumerate(planned.inputs)
         )
-        return KernelStep(operands, *self._outputs(node), kernel, launch, shapes)
+        outputs = self.slots.of_all(planned.outputs), tuple(ref.shape for ref in planned.outputs)
+        return KernelStep(operands, *outputs, kernel, launch, shapes)
 
     def _while_step(self, node: Node) -> WhileStep:
         condition, body = _condition_and_body(node.instruction)
@@ -158,13 +161,30 @@ class _Scheduler:
         self.constants[self.slots.of(ref)] = held
 
     def _outputs(self, node: Node) -> tuple[tuple[int, ...], tuple[Shape, ...]]:
-        refs = list(tree_refs(_arrays(node)))
-        return tuple(map(self.slots.of, refs)), tuple(ref.shape for ref in refs)
+        refs = arrays_of(node)
+        return self.slots.of_all(refs), tuple(ref.shape for ref in refs)
 
 
-def _arrays(node: Node) -> Tree:
-    shapes = leaves(node.instruction.shape)
-    return tuple(None if s.element_type == "token" else Ref(node, k) for k, s in enumerate(shapes))
+def _in_order(steps: Sequence[Step]) -> list[Step]:
+    """The steps, each behind those whose results it reads: a kernel of several results stands where its last one does."""
+    writer = {slot: k for k, step in enumerate(steps) for slot in step.outputs if slot is not None}
+    readers: list[list[int]] = [[] for _ in steps]
+    missing = [0] * len(steps)
+    for k, step in enumerate(steps):
+        for slot in {*step.reads()} & writer.keys():
+            readers[writer[slot]].append(k)
+            missing[k] += 1
+    ready = [k for k, count in enumerate(missing) if not count]
+    order = []
+    while ready:
+        k = heappop(ready)
+        order.append(steps[k])
+        for reader in readers[k]:
+            missing[reader] -= 1
+            if not missing[reader]:
+                heappush(ready, reader)
+    assert len(order) == len(steps), "kernels read each other's results"
+    return order
 
 
 def _mark_last_uses(steps: Sequence[Step], kept: set[int]) -> None:

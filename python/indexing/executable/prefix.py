@@ -65,7 +65,7 @@ def _text(sizes: tuple[int, ...], d: int, kind: str, opcode: str, is_forward: bo
         ends = f"{size - 1}_0" if is_forward else f"0_{size - 1}"
         window = "x".join(str(size) if k == at else "1" for k in range(rank))
         pads = "x".join(ends if k == at else "0_0" for k in range(rank))
-        return f"window={{size={window} pad={pads}}}, to_apply=combine"
+        return f"window={{size={window} pad={pads}}}, to_apply=combine_{opcode}_{kind}"
 
     def padding(rank: int, ends: str) -> str:
         return "padding=" + "x".join(ends if k == d else "0_0" for k in range(rank))
@@ -73,7 +73,7 @@ def _text(sizes: tuple[int, ...], d: int, kind: str, opcode: str, is_forward: bo
     kept = ",".join(str(k) for k in range(len(split)) if k != d + 1)
     cut = ", ".join(f"[0:{n}]" for n in sizes)
     return f"""HloModule prefix
-combine {{
+combine_{opcode}_{kind} {{
   a = {kind}[] parameter(0)
   b = {kind}[] parameter(1)
   ROOT c = {kind}[] {opcode}(a, b)
@@ -84,7 +84,7 @@ ENTRY prefix {{
   whole = {shape(total)} pad(x, z), {padding(len(sizes), f"0_{runs * RUN - sizes[d]}")}
   runs = {shape(split)} reshape(whole)
   within = {shape(split)} reduce-window(runs, z), {prefix(len(split), d + 1, RUN)}
-  sums = {shape(sums)} reduce(runs, z), dimensions={{{d + 1}}}, to_apply=combine
+  sums = {shape(sums)} reduce(runs, z), dimensions={{{d + 1}}}, to_apply=combine_{opcode}_{kind}
   through = {shape(sums)} reduce-window(sums, z), {prefix(len(sums), d, runs)}
   beyond = {shape(sums)} pad(through, z), {padding(len(sums), "1_-1" if is_forward else "-1_1")}
   spread = {shape(split)} broadcast(beyond), dimensions={{{kept}}}

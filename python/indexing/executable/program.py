@@ -10,7 +10,7 @@ from indexing.arguments import of_type, takes
 from indexing.emitters import emit_fused
 from indexing.emitters.kernel import check_dialect
 from indexing.executable.fusion_planning import KernelSupport, PlannedFusion, plan_fusions
-from indexing.executable.graph import Graph, Node, Ref, flatten, needed_nodes
+from indexing.executable.graph import Graph, Node, Ref, arrays_of, flatten, needed_nodes
 from indexing.executable.kernel_text import module_text
 from indexing.hlo import Computation, Instruction, Module, Program, entry_of, parse
 from indexing.hlo.subjects import part_of_program
@@ -26,16 +26,17 @@ RUN_BY_HOST = ("inlined", "branches", "loops")  # the computations of what calls
 
 @dataclass(frozen=True, slots=True)
 class PlannedKernel:
-    """One launch: the kernel of `computation` computes the arrays of a node from `inputs`."""
+    """One launch: the kernel of `computation` computes `outputs` from `inputs`."""
 
     computation: Computation
     kernel: Kernel
     inputs: tuple[Ref, ...]
+    outputs: tuple[Ref, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedComputation:
-    """A graph, the kernels of its nodes by the node whose arrays they compute, and the nodes that need no other step."""
+    """A graph, the kernels of its nodes by the last node that they compute, and the nodes that need no other step."""
 
     graph: Graph
     kernels: dict[Node, PlannedKernel]
@@ -129,7 +130,7 @@ class _ProgramPlanner:
         for node in needed_nodes(graph):
             if node.instruction.is_fusion:
                 body = node.instruction.called[0]
-                kernels[node] = PlannedKernel(body, self._kernel_of(body), tuple(node.refs()))
+                kernels[node] = PlannedKernel(body, self._kernel_of(body), tuple(node.refs()), arrays_of(node))
         return PlannedComputation(graph, kernels, frozenset(n for fusion in fusions for n in fusion.nodes))
 
     def _planned_kernel(self, fusion: PlannedFusion, graph: Graph) -> PlannedKernel:
@@ -137,4 +138,4 @@ class _ProgramPlanner:
         if text not in self.by_text:
             self.by_text[text] = parse(text).entry
         computation = self.by_text[text]
-        return PlannedKernel(computation, self._kernel_of(computation), tuple(inputs))
+        return PlannedKernel(computation, self._kernel_of(computation), tuple(inputs), fusion.outputs)

@@ -1,48 +1,63 @@
-"""Row groups of an unfused program: what lies around reductions that share their rows, for one kernel over rows.
+"""Row groups of an unfused program: what lies around reductions that share their rows, for one kernel.
 
-A group has one root, with an element for each of the row space, or a reduction of it. From there, nodes join that all live
-users in the group read at one place: elementwise work on the space or on its rows, and reductions of whole rows. Each is
-then computed once, whatever a loop or a broadcast between them seems to say.
+A group begins at a reduction, whose operand gives the row space. Users join that compute an element for each of the space,
+or for each row, of members at the same place; operands join that members read at one place; and other reductions of the
+same rows of the same arrays. What others read is an output of the group, in as far as it lies as the space or the rows do;
+what takes little to compute is computed again by those who read it. No path leads from a member through another node back
+to a member.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING
 
 from indexing._core import IndexingMap, compose
 from indexing.emitters.heroes.reduction.body import arrays_of
-from indexing.emitters.heroes.rows.space import is_read_at_one_place, place_of_row
+from indexing.emitters.heroes.rows.space import Rows, is_read_at_one_place, may_give_rows
 from indexing.emitters.launch import same_memory
 from indexing.executable.graph import Graph, Node, Ref, tree_refs
+from indexing.executable.row_outputs import RowOutputs, choose_outputs
 from indexing.hlo.layout import major_to_minor
 from indexing.indexing_analysis.instructions import output_to_input
 from indexing.ops.op import leaves
 from indexing.ops.reduce import REDUCE
 
 if TYPE_CHECKING:
-    from indexing.hlo import Instruction, Shape
+    from indexing.hlo import Instruction
 
 MAX_NODES = 192
 MAX_INPUTS = 32
+MAX_DISTANCE = 2048  # nodes of the program between a reduction and a user that joins it
+MAX_STEPS = 1024  # of a walk to the users of nodes
 SMALL = 1 << 16  # elements: any number of blocks is enough
 MIN_BLOCKS = 64
 COLUMNS = 32  # of a block, where the fastest dimension is kept
 
+Places = dict[Node, IndexingMap]  # of nodes, from an index of the space
+
 
 @dataclass(slots=True, eq=False)
 class RowGroup:
-    """Nodes that become one kernel, whose output is the array of `root`."""
+    """Nodes that become one kernel, which computes `outputs`; `again` are those that readers outside compute again.
+    `root` is the last of the nodes.
+    """
 
     root: Node
     nodes: set[Node]
+    outputs: tuple[Ref, ...]
+    again: set[Node]
 
 
-def find_row_groups(graph: Graph, supports: Callable[[Instruction], bool], free: Collection[Node]) -> list[RowGroup]:
-    """The groups of a graph, users before their operands; `free` nodes are computed wherever they are read."""
-    return _Search(graph, supports, free).run()
+def find_row_groups(
+    graph: Graph, supports: Callable[[Instruction], bool], free: Collection[Node], follows: Collection[Node]
+) -> list[RowGroup]:
+    """The groups of a graph. `free` nodes are computed wherever they are read; those of `follows` can be computed by the
+    kernel of a loop, after it.
+    """
+    return _Search(graph, supports, free, follows).run()
 
 
 @dataclass
@@ -50,164 +65,328 @@ class _Search:
     graph: Graph
     supports: Callable[[Instruction], bool]
     free: Collection[Node]
-    taken: set[Node] = field(default_factory=set)
+    follows: Collection[Node]
+    taken: dict[Node, RowGroup] = field(default_factory=dict)
+    candidates: dict[Node, bool] = field(default_factory=dict)
+    composed: dict[tuple[IndexingMap, IndexingMap], IndexingMap] = field(default_factory=dict)
 
     def run(self) -> list[RowGroup]:
         self.number = {node: k for k, node in enumerate(self.graph.nodes)}
-        self.outputs = {ref.node for ref in tree_refs(self.graph.result)}
-        self.live = _live(self.graph, self.outputs)
-        self.above = self._above_reductions()
+        self.results = set(tree_refs(self.graph.result))
+        self.live = _live(self.graph, {ref.node for ref in self.results})
+        seeds = [n for n in reversed(self.graph.nodes) if n in self.live and may_give_rows(n.instruction)]
         found: list[RowGroup] = []
-        tried: set[Node] = set()
-        for node in reversed(self.graph.nodes):
-            if node in self.above and node in self.live and node not in tried:
-                growth = _Growth(self, node)
+        for with_elements in (True, False):
+            tried: set[Node] = set()
+            for node in seeds:
+                if node in tried or not self.may_join(node):
+                    continue
+                growth = _Growth(self, node, with_elements)
                 group = growth.group()
-                tried |= {n for n in growth.nodes if n.op is not REDUCE}  # from there, no more than from here
-                if group is not None:
+                tried |= growth.seen
+                if group is not None and self._is_acyclic(group):
                     found.append(group)
-                    self.taken |= group.nodes
-                    tried |= group.nodes
-        return found
-
-    def _above_reductions(self) -> set[Node]:
-        """The nodes between which and a reduction lie only such as may join a group, broadcasts of its result among them."""
-        found: set[Node] = set()
-        for node in self.graph.nodes:
-            if not self.may_join(node):
-                continue
-            if node.op is REDUCE or any(ref.node in found for ref in node.refs()):
-                found.add(node)
+                    self.taken |= dict.fromkeys(group.nodes, group)
         return found
 
     def may_join(self, node: Node) -> bool:
         """Whether its instruction is one that a group may hold."""
+        if node not in self.candidates:
+            self.candidates[node] = self._is_candidate(node)
+        return self.candidates[node] and node not in self.taken
+
+    def _is_candidate(self, node: Node) -> bool:
         i = node.instruction
-        if node in self.taken or not self.supports(i):
+        if not self.supports(i):
             return False
         if node.op is REDUCE:
-            return len({major_to_minor(o.shape) for o in arrays_of(i)}) == 1 and 0 not in i.operands[0].shape.dimensions
+            return may_give_rows(i)
         if i.shape.is_tuple or i.called:
             return False
         return all(is_read_at_one_place(m) for maps in output_to_input(i) for m in maps)
 
+    def compose(self, first: IndexingMap, second: IndexingMap) -> IndexingMap:
+        """The second map after the first."""
+        key = first, second
+        if key not in self.composed:
+            self.composed[key] = compose(first, second).simplify()
+        return self.composed[key]
+
+    def can_compute(self, node: Node) -> bool:
+        """Whether a kernel computes the node."""
+        return self.supports(node.instruction)
+
+    def users_of(self, node: Node) -> list[Node]:
+        """The users on which an output depends, each once."""
+        return [u for u in dict.fromkeys(node.users) if u in self.live]
+
+    def _is_acyclic(self, group: RowGroup) -> bool:
+        """Whether no path leads from the group through nodes of others, groups taken as one node, back to it."""
+        last = max(self.number[n] for n in group.nodes)
+        others = sorted({id(g): g for g in self.taken.values()}.values(), key=lambda g: self._span(g)[0])
+        for other in others:
+            low, high = self._span(other)
+            last = max(last, high) if low < last else last
+        pending = [u for ref in group.outputs for u in ref.node.users if u not in group.nodes]
+        seen = set(pending)
+        while pending:
+            node = pending.pop()
+            other_group = self.taken.get(node)
+            reached = {node} if other_group is None else other_group.nodes
+            seen |= reached
+            for user in {u for n in reached for u in n.users if self.number[u] <= last}:
+                if user in group.nodes:
+                    return False
+                if user not in seen:
+                    seen.add(user)
+                    pending.append(user)
+        return True
+
+    def _span(self, group: RowGroup) -> tuple[int, int]:
+        numbers = [self.number[n] for n in group.nodes]
+        return min(numbers), max(numbers)
+
 
 @dataclass
 class _Growth:
-    """The growth of one group."""
+    """The growth of one group around `seed`; `with_elements`: it may have outputs with an element for each of the space."""
 
     search: _Search
-    root: Node
-    nodes: set[Node] = field(default_factory=set)
-    reductions: list[Node] = field(default_factory=list)
-    places: dict[Node, set[IndexingMap]] = field(default_factory=dict)
-    rows: int = 0
+    seed: Node
+    with_elements: bool
+    seen: set[Node] = field(default_factory=set)  # reductions from which the same would grow
 
     def group(self) -> RowGroup | None:
-        i = self.root.instruction
-        is_reduction = self.root.op is REDUCE
-        self.space: Shape = i.operands[0].shape if is_reduction else i.shape
-        if self.space.is_tuple or not self.space.dimensions:
+        self.rows = Rows(self.seed.instruction)
+        if self.rows.shape.element_count == self.rows.count:
             return None
-        self.rows = self._row_count()
-        place = place_of_row(i, self.space) if is_reduction else IndexingMap.identity(self.space.dimensions)
-        if place is None or not self.rows:
+        found = self._around([self.seed])
+        if found is None:
             return None
-        pending = [(-self.search.number[self.root], self.root)]
-        self.places[self.root] = {place}
-        while pending and len(self.nodes) < MAX_NODES:
+        seeds = list(dict.fromkeys([*(n for n in found if n.op is REDUCE), *self._siblings(found)]))
+        if len(seeds) > 1:
+            found = self._around(seeds) or found
+        self.seen.update(n for n in found if n.op is REDUCE)
+        search = self.search
+        outputs = choose_outputs(found, self.rows, search.users_of, search.results, search.can_compute, search.free)
+        if not self._is_worth_it(found, outputs):
+            return None
+        root = max(found, key=search.number.__getitem__)
+        order = sorted(outputs.refs, key=lambda ref: (search.number[ref.node], ref.leaf))
+        return RowGroup(root, set(found), tuple(order), outputs.again)
+
+    def _around(self, seeds: list[Node]) -> Places | None:
+        """The members around some reductions; None where a path would lead from one through another node to one."""
+        own = {n: place for n in seeds if (place := self.rows.place_of_result(n.instruction)) is not None}
+        upper = self._users(own, MAX_NODES, self.with_elements)
+        return self._with_operands(self._trimmed(upper))
+
+    # ------------------------------------------------------------ users
+
+    def _users(self, starts: Places, most: int, with_elements: bool) -> Places:
+        """The nodes of `starts`, and users of theirs that compute elements of the space or of the rows."""
+        number, places, outside = self.search.number, dict(starts), set[Node]()
+        pending: list[tuple[int, Node]] = []
+        hopeful: set[Node] = set()
+
+        def push(node: Node, may_join: bool) -> None:
+            for user in self.search.users_of(node):
+                heappush(pending, (number[user], user))
+                if may_join and number[user] - number[self.seed] < MAX_DISTANCE:
+                    hopeful.add(user)
+
+        for node in starts:
+            push(node, may_join=True)
+        for _ in range(MAX_STEPS):
+            if not (hopeful and pending):
+                break
             _, node = heappop(pending)
-            if not self._joins(node):
+            if node in places or node in outside:
                 continue
-            self.nodes.add(node)
-            for operand, where in self._reads(node):
-                if operand not in self.places:
-                    heappush(pending, (-self.search.number[operand], operand))
-                self.places.setdefault(operand, set()).add(where)
-        return RowGroup(self.root, self.nodes) if self._is_worth_it() else None
+            place = self._place_as_user(node, places, outside) if node in hopeful and len(places) < most else None
+            if place is not None and not with_elements and not self._is_per_row(node):
+                place = None
+            hopeful.discard(node)
+            if place is None:
+                outside.add(node)
+            else:
+                places[node] = place
+            push(node, may_join=place is not None)
+        return places
 
-    def _row_count(self) -> int:
-        """How many rows the nearest reduction of a whole space makes; 0 where there is none."""
-        pending = [(-self.search.number[self.root], self.root)]
-        seen = {self.root}
-        while pending and len(seen) < MAX_NODES:
-            _, node = heappop(pending)
-            i = node.instruction
-            if node.op is REDUCE and i.operands[0].shape.element_count == self.space.element_count:
-                return leaves(i.shape)[0].element_count
-            for ref in node.refs():
-                if ref.node in self.search.above and ref.node not in seen:
-                    seen.add(ref.node)
-                    heappush(pending, (-self.search.number[ref.node], ref.node))
-        return 0
+    def _place_as_user(self, node: Node, places: Places, outside: Collection[Node]) -> IndexingMap | None:
+        if not self.search.may_join(node) or any(ref.node in outside for ref in node.refs()):
+            return None
+        i = node.instruction
+        place = self.rows.place_of_result(i) if node.op is REDUCE else self.rows.place_of(i.shape)
+        if place is None or any(places.get(n, where) != where for n, where in self._reads(node, place)):
+            return None
+        return place
 
-    def _joins(self, node: Node) -> bool:
-        if node is not self.root:
-            users = {u for u in node.users if u in self.search.live}
-            if node in self.search.outputs or not users <= self.nodes or not self.search.may_join(node):
-                return False
-        places = self.places[node]
-        if len(places) != 1:
+    def _is_per_row(self, node: Node) -> bool:
+        return leaves(node.instruction.shape)[0].element_count == self.rows.count
+
+    def _trimmed(self, upper: Places) -> Places:
+        """Without what nobody needs in memory: what is reduced otherwise alone, and what only moves elements."""
+        kept = dict(upper)
+        results = {ref.node for ref in self.search.results}
+        for node in sorted(upper, key=self.search.number.__getitem__, reverse=True):
+            users = self.search.users_of(node)
+            if node.op is REDUCE or node in results or self._is_per_row(node) or any(u in kept for u in users):
+                continue
+            if all(u.op is REDUCE or u in upper for u in users) or self._is_better_moved_by_users(node, upper):
+                del kept[node]
+        return kept
+
+    def _is_better_moved_by_users(self, node: Node, upper: Places) -> bool:
+        if not node.op.has_no_compute:
             return False
-        (place,) = places
-        if node.op is REDUCE and self._reduces_rows(node, place):
-            self.reductions.append(node)
+        operand = next(node.refs())
+        if operand.shape.element_count < node.instruction.shape.element_count:
             return True
-        count = node.instruction.shape.element_count if not node.instruction.shape.is_tuple else 0
-        if node.op is REDUCE:
-            return False
-        return count in (self.space.element_count, self.rows, 1) or node.op.has_no_compute
+        others = [u for u in self.search.users_of(operand.node) if u is not node]
+        return any(u not in upper or u.op.has_no_compute for u in others)
 
-    def _reduces_rows(self, node: Node, place: IndexingMap) -> bool:
-        rows = leaves(node.instruction.shape)[0].element_count
-        if place_of_row(node.instruction, self.space) != place or rows != self.rows:
-            return False
-        kept = {v for e in place.results for v in e.used_variables()}
-        first = self.reductions[0] if self.reductions else node
-        (of_first,) = self.places[first]
-        return kept == {v for e in of_first.results for v in e.used_variables()}
+    # ------------------------------------------------------------ operands
 
-    def _reads(self, node: Node) -> Iterator[tuple[Node, IndexingMap]]:
-        """The nodes that a node of the group reads, with their places."""
-        (place,) = self.places[node]
+    def _with_operands(self, upper: Places) -> Places | None:
+        """The nodes of `upper` and what they read at one place; None where one of them feeds what stays outside."""
+        number, members = self.search.number, Places()
+        found: dict[Node, set[IndexingMap]] = {n: {place} for n, place in upper.items()}
+        pending = [(-number[n], n) for n in upper]
+        pending.sort()
+        hopeful, feeding, done = set(upper), set[Node](), set[Node]()
+        while hopeful:
+            _, node = heappop(pending)
+            if node in done:
+                continue
+            done.add(node)
+            hopeful.discard(node)
+            may_join = node not in feeding and len(members) < MAX_NODES
+            place = self._place_as_operand(node, found[node], members, node in upper) if may_join else None
+            if place is None and node in upper:
+                return None
+            reads = [] if place is None else list(self._reads(node, place))
+            if place is not None:
+                members[node] = place
+            inside = {n for n, _ in reads}
+            for n, where in reads:
+                found.setdefault(n, set()).add(where)
+                heappush(pending, (-number[n], n))
+                if n not in feeding:
+                    hopeful.add(n)
+            for n in {ref.node for ref in node.refs()} - inside - set(self.search.free):
+                feeding.add(n)
+                heappush(pending, (-number[n], n))
+                if n not in upper:
+                    hopeful.discard(n)
+        return members
+
+    def _place_as_operand(
+        self, node: Node, places: set[IndexingMap], members: Places, must_join: bool
+    ) -> IndexingMap | None:
+        if len(places) != 1:
+            return None
+        (place,) = places
+        if must_join:
+            return place
+        if not self.search.may_join(node):
+            return None
+        shape = leaves(node.instruction.shape)[0]
+        if node.op is REDUCE and place != self.rows.place_of_result(node.instruction):
+            return None
+        is_of_space = shape.element_count in (self.rows.shape.element_count, self.rows.count, 1)
+        if not (is_of_space or node.op.has_no_compute):
+            return None
+        is_inside = node not in {r.node for r in self.search.results} and all(
+            u in members for u in self.search.users_of(node)
+        )
+        return place if is_inside or self._may_be_output(node, place) else None
+
+    def _may_be_output(self, node: Node, place: IndexingMap) -> bool:
+        """Whether others may read the node, from memory or by computing it again."""
+        if node.op.has_no_compute:
+            return node not in {r.node for r in self.search.results} and moves_in_memory(node)
+        if place != self.rows.place_of(leaves(node.instruction.shape)[0]):
+            return False
+        if not self.with_elements:
+            return node.op is REDUCE
+        return self._is_per_row(node) or node not in self.search.follows
+
+    def _reads(self, node: Node, place: IndexingMap) -> Iterator[tuple[Node, IndexingMap]]:
+        """The nodes that a node of the group reads at places, with these."""
         i = node.instruction
         if node.op is REDUCE:
             for operand, array in zip(node.operands, arrays_of(i), strict=False):
-                yield from ((n, same_memory(self.space, array.shape).simplify()) for n in self._read(operand))
+                where = same_memory(self.rows.shape, array.shape).simplify()
+                yield from ((n, where) for n in self._read(operand))
             return
         for operand, maps in zip(node.operands, output_to_input(i), strict=True):
             for m in maps:
-                yield from ((n, compose(place, m.map).simplify()) for n in self._read(operand))
+                yield from ((n, self.search.compose(place, m.map)) for n in self._read(operand))
 
     def _read(self, operand: object) -> Iterator[Node]:
         if isinstance(operand, Ref) and operand.node not in self.search.free:
             yield operand.node
 
-    def _is_worth_it(self) -> bool:
-        """Whether a reduction's result comes back to the elements of its row, and blocks are enough to share the work."""
-        is_per_element = self.root.op is not REDUCE
-        if len(self.reductions) < (1 if is_per_element else 2):
+    # ------------------------------------------------------------ which reductions, and whether it is worth it
+
+    def _siblings(self, members: Places) -> Iterator[Node]:
+        """Reductions of the same rows of what the members read from outside."""
+        starts = dict(members)
+        for node, place in members.items():
+            for n, where in self._reads(node, place):
+                if n not in members and where == self.rows.place_of(leaves(n.instruction.shape)[0]):
+                    starts[n] = where
+        number = self.search.number[self.seed]
+        near = self._users(starts, 2 * MAX_NODES, with_elements=True) if len(starts) > len(members) else {}
+        for node in near:
+            if node.op is REDUCE and node not in starts and abs(self.search.number[node] - number) < MAX_DISTANCE:
+                yield node
+
+    def _is_worth_it(self, members: Places, outputs: RowOutputs) -> bool:
+        """Whether a kernel over rows, or one of several reductions, can take the group and saves memory accesses."""
+        reductions = [n for n in members if n.op is REDUCE]
+        inputs = {ref for n in members for ref in n.refs() if ref.node not in members}
+        if len(inputs) > MAX_INPUTS or not outputs.refs:
             return False
-        inputs = {ref for n in self.nodes for ref in n.refs() if ref.node not in self.nodes}
-        if len(inputs) > MAX_INPUTS or not (is_per_element or self._has_chain()):
-            return False
-        first = self.reductions[0].instruction
-        operand = first.operands[0].shape
-        is_row = major_to_minor(operand)[-1] in first.ints("dimensions")
-        blocks = self.rows if is_row else self.rows // COLUMNS
+        levels = self._levels(members)
+        depth = max(levels[n] for n in reductions)
+        if depth > 1 or any(levels[ref.node] for ref in outputs.refs if not self._is_per_row(ref.node)):
+            return self._has_enough_blocks()
+        forms = {_form(n.instruction) for n in reductions}
+        return not self.with_elements and len(reductions) > 1 and len(forms) == 1
+
+    def _levels(self, members: Places) -> Mapping[Node, int]:
+        """How many reductions lie one behind the other up to each node."""
+        levels: dict[Node, int] = {}
+        for node in sorted(members, key=self.search.number.__getitem__):
+            levels[node] = max((levels.get(ref.node, 0) for ref in node.refs()), default=0) + (node.op is REDUCE)
+        return levels
+
+    def _has_enough_blocks(self) -> bool:
+        operand = self.rows.shape
+        is_row = major_to_minor(operand)[-1] in self.seed.instruction.ints("dimensions")
+        blocks = self.rows.count if is_row else self.rows.count // COLUMNS
         return blocks >= MIN_BLOCKS or operand.element_count <= SMALL
 
-    def _has_chain(self) -> bool:
-        """Whether a reduction's operand depends on another reduction."""
-        below: set[Node] = set()
-        for node in sorted(self.nodes, key=self.search.number.__getitem__):
-            if any(ref.node in below for ref in node.refs()):
-                if node.op is REDUCE:
-                    return True
-                below.add(node)
-            elif node.op is REDUCE:
-                below.add(node)
+
+def moves_in_memory(node: Node) -> bool:
+    """Whether a node only names elements of its operand: of as many, in their order, or of fewer."""
+    refs = list(node.refs())
+    if not node.op.has_no_compute or len(refs) != 1 or node.instruction.shape.is_tuple:
         return False
+    (ref,) = refs
+    count = node.instruction.shape.element_count
+    if ref.shape.element_count != count:
+        return ref.shape.element_count < count
+    ((found,),) = output_to_input(node.instruction)
+    return found.map == same_memory(node.instruction.shape, ref.shape).simplify()
+
+
+def _form(reduce: Instruction) -> tuple[object, ...]:
+    shape = reduce.operands[0].shape
+    return shape.dimensions, major_to_minor(shape), tuple(sorted(reduce.ints("dimensions")))
 
 
 def _live(graph: Graph, outputs: set[Node]) -> set[Node]:

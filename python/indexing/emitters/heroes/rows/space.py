@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import prod
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from indexing._core import IndexingMap, compose, variable
@@ -73,7 +73,7 @@ def row_space(computation: Computation) -> RowSpace | None:
     """The row space; None where no reduction's result is used again for the elements of its row."""
     forms: dict[object, Instruction] = {}
     for i in computation.post_order():
-        if _may_give_space(i):
+        if may_give_rows(i) and i.operands[0].shape.element_count > 1:
             forms.setdefault((i.operands[0].shape.dimensions, i.ints("dimensions")), i)
     for first in list(forms.values())[:MAX_FORMS]:
         found = _Matching(computation, first).space()
@@ -82,23 +82,58 @@ def row_space(computation: Computation) -> RowSpace | None:
     return None
 
 
-def _may_give_space(reduce: Instruction) -> bool:
-    if traits_of(reduce) is not REDUCE or not reduce.ints("dimensions") or reduce.operands[0].shape.element_count < 2:
+def may_give_rows(i: Instruction) -> bool:
+    """Whether it reduces something, all its operands laid out alike."""
+    if traits_of(i) is not REDUCE or not i.ints("dimensions") or 0 in i.operands[0].shape.dimensions:
         return False
-    return (
-        0 not in reduce.operands[0].shape.dimensions and len({major_to_minor(o.shape) for o in arrays_of(reduce)}) == 1
-    )
+    return len({major_to_minor(o.shape) for o in arrays_of(i)}) == 1
 
 
-def place_of_row(reduce: Instruction, space: Shape) -> IndexingMap | None:
-    """From an index of a space to that of a reduction's result, where its operand is the whole space; None for another."""
-    shape = reduce.operands[0].shape
-    if shape.element_count != space.element_count:
+def _to_result(reduce: Instruction) -> IndexingMap:
+    """From an index of a reduction's operand to that of the element of its result that takes it."""
+    gone, sizes = set(reduce.ints("dimensions")), reduce.operands[0].shape.dimensions
+    return IndexingMap.from_tensor_sizes([variable(d) for d in range(len(sizes)) if d not in gone], list(sizes))
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows of the operand of a reduction, which gives a space."""
+
+    reduce: Instruction
+
+    @property
+    def shape(self) -> Shape:
+        """That of the space."""
+        return self.reduce.operands[0].shape
+
+    @cached_property
+    def count(self) -> int:
+        """How many rows there are."""
+        return leaves(self.reduce.shape)[0].element_count
+
+    @cached_property
+    def _kept(self) -> IndexingMap:
+        return _to_result(self.reduce)
+
+    def place_of(self, shape: Shape) -> IndexingMap | None:
+        """From an index of the space to that of an array with an element for each of the space, or for each row; None for
+        another.
+        """
+        if shape.element_count == self.shape.element_count:
+            return same_memory(self.shape, shape).simplify()
+        if shape.element_count == self.count:
+            return compose(self._kept, same_memory(leaves(self.reduce.shape)[0], shape)).simplify()
         return None
-    gone = set(reduce.ints("dimensions"))
-    results = [variable(d) for d in range(len(shape.dimensions)) if d not in gone]
-    own = IndexingMap.from_tensor_sizes(results, list(shape.dimensions))
-    return compose(same_memory(space, shape), own).simplify()
+
+    def place_of_result(self, reduce: Instruction) -> IndexingMap | None:
+        """From an index of the space to that of the result of another reduction of the same rows, whatever the shape of its
+        operands; None for one of other rows.
+        """
+        shape, result = reduce.operands[0].shape, leaves(reduce.shape)[0]
+        if (shape.element_count, result.element_count) != (self.shape.element_count, self.count):
+            return None
+        place = compose(same_memory(self.shape, shape), _to_result(reduce)).simplify()
+        return place if place == self.place_of(result) else None
 
 
 def is_read_at_one_place(m: OperandIndexing) -> bool:
@@ -125,21 +160,16 @@ class _Matching:
     elsewhere: set[Instruction] = field(default_factory=set)
 
     def space(self) -> RowSpace | None:
-        shape = self.first.operands[0].shape
-        gone = set(self.first.ints("dimensions"))
-        self.kept = [d for d in range(len(shape.dimensions)) if d not in gone]
-        self.rows = prod(shape.dimensions[d] for d in self.kept)
-        self.of_row = IndexingMap.from_tensor_sizes([variable(d) for d in self.kept], list(shape.dimensions))
+        self.rows = Rows(self.first)
         per_element: list[Output] = []
         per_row: list[Output] = []
         for output in outputs(self.computation):
-            if output.shape.element_count == shape.element_count:
-                per_element.append(output)
-            elif output.shape.element_count == self.rows:
-                per_row.append(output)
-            else:
+            place = self.rows.place_of(output.shape)
+            if place is None:
                 return None
-            self.output_places[output.number] = place = self._place_of(output)
+            is_per_element = output.shape.element_count == self.rows.shape.element_count
+            (per_element if is_per_element else per_row).append(output)
+            self.output_places[output.number] = place
             self._record(output.instruction, output.leaf, place)
         for i in reversed(self.computation.post_order()):
             self._place(i)
@@ -159,14 +189,6 @@ class _Matching:
             tuple(self._frontier()),
         )
 
-    def _place_of(self, output: Output) -> IndexingMap:
-        """From an index of the space to that of an output."""
-        shape = self.first.operands[0].shape
-        if output.shape.element_count == shape.element_count:
-            return same_memory(shape, output.shape)
-        row = leaves(self.first.shape)[0]
-        return compose(self.of_row, same_memory(row, output.shape)).simplify()
-
     def _record(self, operand: Instruction, leaf: int, place: IndexingMap | None) -> None:
         source, _ = array_source(operand, leaf)
         self.accesses.setdefault(source, set()).add(place)
@@ -177,7 +199,7 @@ class _Matching:
         if found is None or traits_of(i) is TUPLE:
             return
         place = next(iter(found)) if len(found) == 1 else None
-        if place is not None and traits_of(i) is REDUCE and self._reduces_rows(i, place):
+        if place is not None and traits_of(i) is REDUCE and place == self.rows.place_of_result(i):
             self.reductions.append(i)
             self._read_by_reduction(i)
         elif place is not None and not i.shape.is_tuple and not i.called:
@@ -187,12 +209,6 @@ class _Matching:
             self.elsewhere.add(i)
             for operand in i.operands:
                 self._record(operand, 0, None)
-
-    def _reduces_rows(self, reduce: Instruction, place: IndexingMap) -> bool:
-        """Whether a reduction that is read at `place` reduces the row of that element, whatever the shape of its operands."""
-        if leaves(reduce.shape)[0].element_count != self.rows:
-            return False
-        return place_of_row(reduce, self.first.operands[0].shape) == place
 
     def _read_by_reduction(self, reduce: Instruction) -> None:
         arrays = arrays_of(reduce)

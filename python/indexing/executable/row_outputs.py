@@ -1,0 +1,101 @@
+"""What a row group writes: the members that others read, less those that these compute again from what is in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from indexing.executable.graph import Node, Ref
+from indexing.ops.op import leaves
+from indexing.ops.reduce import REDUCE
+
+if TYPE_CHECKING:
+    from indexing.emitters.heroes.rows.space import Rows
+
+MAX_AGAIN = 8  # nodes that a reader computes again
+
+
+@dataclass(slots=True)
+class RowOutputs:
+    """`refs` are written; `again` are members that readers outside compute again."""
+
+    refs: set[Ref]
+    again: set[Node]
+
+
+def choose_outputs(
+    members: Collection[Node],
+    rows: Rows,
+    users_of: Callable[[Node], list[Node]],
+    results: Collection[Ref],
+    can_compute: Callable[[Node], bool],
+    free: Collection[Node],
+) -> RowOutputs:
+    """The outputs of a group of `members`, of whose program the `results` are returned; readers that `can_compute` do so
+    with `free` nodes in any case.
+    """
+    choice = _Choice(members, rows, users_of, results, can_compute, free)
+    for node in members:
+        choice.add(node)
+    return RowOutputs(choice.refs, choice.again)
+
+
+@dataclass
+class _Choice:
+    members: Collection[Node]
+    rows: Rows
+    users_of: Callable[[Node], list[Node]]
+    results: Collection[Ref]
+    can_compute: Callable[[Node], bool]
+    free: Collection[Node]
+    refs: set[Ref] = field(default_factory=set)
+    again: set[Node] = field(default_factory=set)
+
+    def add(self, node: Node) -> None:
+        """The arrays of a member that are written for its readers, or what these need to compute it again."""
+        arrays = [Ref(node, leaf) for leaf in range(len(leaves(node.instruction.shape)))]
+        self.refs.update(ref for ref in arrays if ref in self.results)
+        readers = [u for u in self.users_of(node) if u not in self.members]
+        if not readers:
+            return
+        found = self._computed_again(node, readers)
+        if found is None:
+            self.refs.update(ref for u in readers for ref in u.refs() if ref.node is node)
+        else:
+            nodes, read = found
+            self.again |= nodes
+            self.refs |= read
+
+    def _computed_again(self, node: Node, readers: Collection[Node]) -> tuple[set[Node], set[Ref]] | None:
+        """The members that readers compute to have the node, and those that they read for it; None where it is better read.
+
+        They read no more than one array of the size of the space.
+        """
+        if any(ref.node is node for ref in self.results) or not all(map(self.can_compute, readers)):
+            return None
+        nodes, read, large = {node}, set[Ref](), set[Ref]()
+        pending = [node]
+        while pending:
+            for ref in (r for r in pending.pop().refs() if r.node not in self.free):
+                is_large = ref.shape.element_count >= self.rows.shape.element_count
+                if ref.node not in self.members:
+                    large.update([ref] if is_large else [])
+                elif ref.node not in nodes and (is_large or _moves(ref.node)):
+                    nodes.add(ref.node)
+                    pending.append(ref.node)
+                elif not (is_large or _moves(ref.node)):
+                    read.add(ref)
+            if len(nodes) > MAX_AGAIN or len(large) > 1:
+                return None
+        if not all(_moves(n) or self._is_cheap(n) for n in nodes):
+            return None
+        return nodes, read
+
+    def _is_cheap(self, node: Node) -> bool:
+        is_per_row = node.instruction.shape.element_count == self.rows.count
+        return not (is_per_row or node.op is REDUCE or node.op.takes_long or node.op.reads_many)
+
+
+def _moves(node: Node) -> bool:
+    return node.op.has_no_compute
