@@ -392,13 +392,15 @@ def test_a_profile_counts_what_each_kernel_takes_and_its_compilation_apart() -> 
     assert len(by_name) == len(program.kernels) + 1
     assert by_name["s"].emitter == "reference"
     for step in found.steps:
-        assert step.seconds == step.launches  # a second between the looks before and behind each
+        assert (
+            step.seconds == step.launches if step.name == "s" else step.seconds > 0
+        )  # kernels have a clock of their own
         assert step.compile_seconds == (0 if step.name == "s" else 1)
     assert by_name["loop_multiply"].launches == 3  # turns of the loop
     assert by_name["loop_compare"].launches == 4
     assert by_name["s"].launches == 1
     assert found.compile_seconds == len(program.kernels)
-    assert found.seconds == 2 * sum(s.launches for s in found.steps) + 1
+    assert found.seconds == 3  # from the first look to the last, two looks beside the sort between them
     assert found.other_seconds == found.seconds - found.step_seconds
     assert [s.seconds for s in found.steps] == sorted((s.seconds for s in found.steps), reverse=True)
     np.testing.assert_array_equal(program(np.int32(0), np.full(4, 2, np.float32)), np.full(4, 256, np.float32))

@@ -66,7 +66,7 @@ for blocks in (1, 2, 7, 1000):
     for size in (1, 3, blocks, blocks + 5):
         array = np.zeros(blocks, np.int32)
         for _ in range(50):
-            team.run(kernel._address, (ctypes.c_void_p * 1)(array.ctypes.data), blocks, size)
+            team.run(kernel.function, (ctypes.c_void_p * 1)(array.ctypes.data), blocks, size)
         assert (array == 50).all()
 """
     subprocess.run([sys.executable, "-c", script], check=True, timeout=120)

@@ -27,11 +27,11 @@ class Pool:
 
     def take(self, nbytes: int) -> Buffer:
         """A free buffer of exactly this size, or a new one."""
-        free = self._free[nbytes]
-        if free:
-            return free.pop()
-        self.allocated += 1
-        return self.device.empty(nbytes)
+        try:
+            return self._free[nbytes].pop()
+        except IndexError:  # none is free
+            self.allocated += 1
+            return self.device.empty(nbytes)
 
     def give(self, buffer: Buffer) -> None:
         """Make a buffer available to later steps."""
@@ -95,9 +95,15 @@ class OwnedArray:
         self.release()
         return other
 
-    def is_exclusive(self) -> bool:
-        """Whether a kernel that is its last reader may overwrite the buffer."""
-        return self.owners == 1 and self.buffer is not None and not self.buffer.borrowed
+    def to_overwrite(self, *, is_last_use: bool) -> Buffer:
+        """A buffer with the elements that a step may write to: this array's own after its last use, or a copy."""
+        source = self.on_device()
+        if is_last_use and self.owners == 1 and not source.borrowed:
+            self.buffer = None
+            return source
+        target = self.pool.take(source.nbytes)
+        self.pool.device.copy(source, target)
+        return target
 
 
 @lru_cache(maxsize=4096)

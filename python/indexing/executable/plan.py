@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from indexing.executable.graph import Node, Ref, Tree, arrays_of, needed_nodes, tree_refs
 from indexing.executable.memory import OwnedArray, Pool
 from indexing.executable.program import KnobChoice, PlannedComputation, PlannedKernel, plan_program
+from indexing.executable.replay import record_tapes
 from indexing.executable.steps import (
     CallStep,
     ConditionalStep,
@@ -20,9 +21,11 @@ from indexing.executable.steps import (
     SlotTree,
     Step,
     WhileStep,
+    mark_last_uses,
 )
 from indexing.ops.op import leaves, only_array
 from indexing.reference.interpreter import check_has_value
+from indexing.runtime.device import ReplayingDevice
 
 if TYPE_CHECKING:
     from indexing.emitters.kernel import Kernel
@@ -49,7 +52,10 @@ class Planner:
         """
         for computation, planned in plan_program(entry, self.device.dialect, choose).items():
             self._plans[computation] = _Scheduler(self, planned).plan()
-        return self._plans[entry]
+        plan = self._plans[entry]
+        if isinstance(self.device, ReplayingDevice):
+            record_tapes(plan, self.device)
+        return plan
 
     def plan_of(self, computation: Computation) -> Plan:
         """The plan of a computation that control flow runs."""
@@ -96,14 +102,12 @@ class _Scheduler:
 
     def plan(self) -> Plan:
         parameters = self.slots.of_all(tuple(map(arrays_of, self.graph.parameters)))
-        shapes = tuple(
-            s for p in self.graph.parameters for s in leaves(p.instruction.shape) if s.element_type != "token"
-        )
         steps = [step for node in self.graph.nodes if (step := self._step(node)) is not None]
         steps = _in_order(steps)
         results = self.slots.of_all(self.graph.result)
-        _mark_last_uses(steps, set(results))
-        return Plan(parameters, shapes, tuple(steps), results, self.constants)
+        mark_last_uses(steps, set(results))
+        shapes = {slot: ref.shape for ref, slot in self.slots.numbers.items()}
+        return Plan(parameters, tuple(steps), results, self.constants, shapes)
 
     def _step(self, node: Node) -> Step | None:
         if node not in self.is_needed:
@@ -146,7 +150,7 @@ class _Scheduler:
         assert isinstance(selector, Ref)
         branches = tuple(self.planner.plan_of(c) for c in _branches(node.instruction))
         slots = tuple(self.slots.of_all(o) for o in operands)
-        return ConditionalStep(self.slots.of(selector), branches, slots, *self._outputs(node))
+        return ConditionalStep(self.slots.of(selector), selector.shape, branches, slots, *self._outputs(node))
 
     def _reference_step(self, node: Node) -> ReferenceStep:
         check_has_value(node.instruction)
@@ -185,15 +189,6 @@ def _in_order(steps: Sequence[Step]) -> list[Step]:
                 heappush(ready, reader)
     assert len(order) == len(steps), "kernels read each other's results"
     return order
-
-
-def _mark_last_uses(steps: Sequence[Step], kept: set[int]) -> None:
-    """Tell each step what nothing reads after it, what it computes in vain included."""
-    seen = set(kept)
-    for step in reversed(steps):
-        touched = {*step.reads(), *(slot for slot in step.outputs if slot is not None)}
-        step.last_use = frozenset(touched - seen)
-        seen |= touched
 
 
 def _with_layout(shape: Shape, layout: tuple[int, ...] | None) -> Shape:

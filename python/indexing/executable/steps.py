@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
@@ -60,16 +60,18 @@ class KernelStep(ArrayStep):
     launch: Launch
     operand_shapes: tuple[Shape, ...]
     scratch: dict[int, Buffer] = field(default_factory=dict)  # by argument, from the first launch on
-    _buffer_of: tuple[Callable[[Environment], Buffer], ...] = field(init=False)  # of each argument that is passed
-    _results: tuple[tuple[int, int, Shape], ...] = field(init=False)  # place among those, slot, shape
+    passed: tuple[Argument, ...] = field(init=False)  # what a launch passes
+    results: tuple[tuple[int, int, Shape], ...] = field(init=False)  # place among those, slot, shape
+    _overwritten: frozenset[int] = field(init=False)  # the numbers of operands in whose buffers outputs live
 
     def __post_init__(self) -> None:
-        """Look up once where each argument's buffer comes from."""
+        """Look up once where each argument's buffer comes from, and what becomes of it."""
         arguments = self.kernel.arguments
-        overwritten = {a.alias_of for a in self.kernel.outputs if a.alias_of is not None}
+        aliases = [a.alias_of for a in self.kernel.outputs if a.alias_of is not None]
         passed = [k for k, a in enumerate(arguments) if a.alias_of is None]
-        self._buffer_of = tuple(self._source(arguments[k], k in overwritten) for k in passed)
-        self._results = tuple(
+        self.passed = tuple(arguments[k] for k in passed)
+        self._overwritten = frozenset(arguments[k].number for k in aliases)
+        self.results = tuple(
             (
                 passed.index(k if a.alias_of is None else a.alias_of),
                 self.outputs[a.number],
@@ -79,49 +81,38 @@ class KernelStep(ArrayStep):
             if a.kind == "output"
         )
 
+    def overwrites(self, argument: Argument) -> bool:
+        """Whether an output lives in the buffer of an argument of `passed`."""
+        return argument.kind == "input" and argument.number in self._overwritten
+
     def run(self, environment: Environment) -> None:
         """Launch; an output that lives in an operand's buffer takes it over, or a copy where others still need it."""
         pool = environment.pool
-        passed = [buffer_of(environment) for buffer_of in self._buffer_of]
+        passed = [self._buffer(environment, argument) for argument in self.passed]
         if pool.recorder is None:
             self.launch(passed)
         else:
             pool.recorder.timed(self.kernel, lambda: self.launch(passed))
-        for position, slot, shape in self._results:
+        for position, slot, shape in self.results:
             environment.put(slot, OwnedArray(shape, pool, passed[position]))
 
-    def _source(self, argument: Argument, is_overwritten: bool) -> Callable[[Environment], Buffer]:
+    def _buffer(self, environment: Environment, argument: Argument) -> Buffer:
         number = argument.number
         if argument.kind == "scratch":
-            return lambda environment: self._scratch(environment, argument)
+            return self._scratch(environment, argument)
         if argument.kind == "output":
-            size = byte_count(self.output_shapes[number])
-            return lambda environment: environment.pool.take(size)
-        if is_overwritten:
-            return lambda environment: self._to_overwrite(environment, number)
-        return lambda environment: self._operand(environment, number).on_device()
+            return environment.pool.take(byte_count(self.output_shapes[number]))
+        slot = self.operands[number]
+        held = environment.arrays[slot].adopted(self.operand_shapes[number])
+        environment.arrays[slot] = held
+        if not self.overwrites(argument):
+            return held.on_device()
+        return held.to_overwrite(is_last_use=slot in self.last_use and self.operands.count(slot) == 1)
 
     def _scratch(self, environment: Environment, argument: Argument) -> Buffer:
         if argument.number not in self.scratch:
             self.scratch[argument.number] = environment.pool.device.upload(argument.zeros())
         return self.scratch[argument.number]
-
-    def _operand(self, environment: Environment, operand: int) -> OwnedArray:
-        slot = self.operands[operand]
-        held = environment.arrays[slot].adopted(self.operand_shapes[operand])
-        environment.arrays[slot] = held
-        return held
-
-    def _to_overwrite(self, environment: Environment, operand: int) -> Buffer:
-        slot = self.operands[operand]
-        held = self._operand(environment, operand)
-        source = held.on_device()
-        if slot in self.last_use and held.is_exclusive() and self.operands.count(slot) == 1:
-            held.buffer = None
-            return source
-        target = environment.pool.take(source.nbytes)
-        environment.pool.device.copy(source, target)
-        return target
 
 
 @dataclass(slots=True)
@@ -151,15 +142,19 @@ class ReferenceStep:
                 environment.put(slot, OwnedArray(shape, environment.pool, array=np.asarray(array, shape.dtype)))
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Plan:
-    """The steps of one computation, from the slots of its parameters to the slots of its result."""
+    """The steps of one computation, from the slots of its parameters to the slots of its result.
+
+    `shapes` are those of all slots. `segments` are run in place of `steps`, where a device replays some of them.
+    """
 
     parameters: tuple[int, ...]
-    parameter_shapes: tuple[Shape, ...]
     steps: tuple[Step, ...]
     results: tuple[int, ...]
     constants: dict[int, OwnedArray]
+    shapes: Mapping[int, Shape]
+    segments: tuple[Step, ...] | None = None
     _unread: tuple[int, ...] | None = None
 
     def run(self, pool: Pool, arguments: Sequence[OwnedArray]) -> list[OwnedArray]:
@@ -167,11 +162,11 @@ class Plan:
         environment = Environment(pool)
         for slot, held in self.constants.items():
             environment.put(slot, held.retain())
-        for slot, shape, held in zip(self.parameters, self.parameter_shapes, arguments, strict=True):
-            environment.put(slot, held.adopted(shape))
-        for slot in self._unread_slots():
+        for slot, held in zip(self.parameters, arguments, strict=True):
+            environment.put(slot, held.adopted(self.shapes[slot]))
+        for slot in self.unread_slots():
             environment.drop(slot)
-        for step in self.steps:
+        for step in self.steps if self.segments is None else self.segments:
             step.run(environment)
             for slot in step.last_use:
                 environment.drop(slot)
@@ -179,7 +174,7 @@ class Plan:
         environment.close()
         return results
 
-    def _unread_slots(self) -> tuple[int, ...]:
+    def unread_slots(self) -> tuple[int, ...]:
         """Parameters and constants that nothing reads; found in the first run."""
         if self._unread is None:
             read = {slot for step in self.steps for slot in step.reads()}
@@ -225,18 +220,24 @@ class ConditionalStep:
     """Run the branch that an index (or a predicate) on the host picks."""
 
     selector: int
+    selector_shape: Shape
     branches: tuple[Plan, ...]
     branch_operands: tuple[tuple[int, ...], ...]
     outputs: tuple[int, ...]
     output_shapes: tuple[Shape, ...]
     last_use: frozenset[int] = frozenset()
 
+    @property
+    def is_by_predicate(self) -> bool:
+        """Whether true picks the first of two branches. An index picks the last one where it is out of range."""
+        return self.selector_shape.element_type == "pred"
+
     def reads(self) -> tuple[int, ...]:
         """The slots that the step reads."""
         return (self.selector, *(slot for operands in self.branch_operands for slot in operands))
 
     def run(self, environment: Environment) -> None:
-        """True picks the first of two branches; an index out of range picks the last."""
+        """Run one branch on its operands."""
         chosen = environment.arrays[self.selector].on_host()
         branch = _branch(chosen, len(self.branches))
         operands = self.branch_operands[branch]
@@ -267,6 +268,15 @@ def put_results(
     """Keep what a callee returned, in the layouts that the caller's steps expect."""
     for slot, shape, array in zip(slots, shapes, held, strict=True):
         environment.put(slot, array.adopted(shape))
+
+
+def mark_last_uses(steps: Sequence[Step], kept: set[int]) -> None:
+    """Tell each step what nothing reads after it, what it computes in vain included."""
+    seen = set(kept)
+    for step in reversed(steps):
+        touched = {*step.reads(), *(slot for slot in step.outputs if slot is not None)}
+        step.last_use = frozenset(touched - seen)
+        seen |= touched
 
 
 def slots_of(tree: SlotTree) -> tuple[int, ...]:

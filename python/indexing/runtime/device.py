@@ -10,6 +10,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from indexing.emitters.kernel import Dialect
+    from indexing.runtime.tape import Tape
 
 
 @dataclass(slots=True, eq=False)
@@ -53,6 +54,7 @@ class CompilableKernel(Protocol):
 
 
 Launch = Callable[[Sequence[Buffer]], None]
+LaunchTimes = Callable[[int, float, int], None]  # a kernel's number, seconds, launches
 
 
 @runtime_checkable
@@ -87,3 +89,24 @@ class Device(Protocol):
 
         Raises CompileError with the numbered source and the compiler's log.
         """
+
+
+class DeviceProgram(Protocol):
+    """A tape that a device is ready to run."""
+
+    def run(
+        self, arguments: Sequence[Buffer], take: Callable[[int], Buffer], times: LaunchTimes | None = None
+    ) -> list[Buffer]:
+        """Run on the buffers of the tape's arguments; the buffers of its results, `take` having given their memory.
+
+        Those of consumed arguments go, too: they are results, or the program's from now on. `times` is told what each
+        kernel took.
+        """
+
+
+@runtime_checkable
+class ReplayingDevice(Device, Protocol):
+    """A device that runs tapes."""
+
+    def program(self, tape: Tape) -> DeviceProgram:
+        """Make a tape ready to run; its kernels are launches of this device."""

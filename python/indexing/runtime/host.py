@@ -12,32 +12,38 @@ import os
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
-from time import perf_counter_ns
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from indexing.errors import CompileError
 from indexing.runtime.compiler import compiler, shared_library
-from indexing.runtime.device import Buffer, CompilableKernel, Launch
+from indexing.runtime.device import Buffer, CompilableKernel
 from indexing.runtime.host_memory import address, leased_bytes
+from indexing.runtime.host_program import HostProgram
+
+if TYPE_CHECKING:
+    from indexing.runtime.tape import Tape
 
 STACK_BYTES = 16 * 2**20
-WORTH_SHARING = 12_000  # nanoseconds of work; to wake a thread takes about that long
 FIRST_GUESS = 40  # nanoseconds a thread of the kernel takes, until it is known
-RANGES = 8  # that each core takes of a kernel's blocks, on average
-MIN_RANGE = 4_000  # nanoseconds
 
 
 class Team:
-    """Threads that wait for kernels, one fewer than there are cores; `team.c` has them."""
+    """Threads that wait for kernels, one fewer than there are cores: `team.c` has them. `replay.c` runs programs on them."""
 
     def __init__(self, helpers: int) -> None:
         """Start them. Raises CompileError where the compiler refuses them."""
-        library = ctypes.CDLL(str(shared_library("team", files(__package__).joinpath("team.c").read_text())))
+        here = files(__package__)
+        source = "".join(here.joinpath(name).read_text() for name in ("team.c", "replay.c"))
+        library = ctypes.CDLL(str(shared_library("team", source)))
         library.team_start.argtypes = (ctypes.c_int, ctypes.c_size_t)
+        library.launch_kernel.argtypes = (ctypes.c_void_p, ctypes.c_void_p)
+        library.program_run.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+        library.team_run.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
+        self.launch = library.launch_kernel
+        self.run_program = library.program_run
         self.run = library.team_run
-        self.run.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
-        self.run.restype = None
         self.forget = library.team_forget
         self.helpers = int(library.team_start(helpers, STACK_BYTES))
 
@@ -64,32 +70,36 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
 
 
+class _Launch(ctypes.Structure):
+    """`launch_t` of replay.c."""
+
+    _fields_ = (
+        ("run", ctypes.c_void_p),
+        ("blocks", ctypes.c_int64),
+        ("work", ctypes.c_int64),
+        ("launches", ctypes.c_int64),
+    )
+
+
 class HostKernel:
     """A compiled kernel. `launch` runs it on addresses of buffers, one for each that it takes."""
 
     def __init__(self, name: str, source: str, grid: tuple[int, int, int], threads: int) -> None:
         """Compile the source, or find it compiled. `threads` is how many a block had before they became loops."""
         self.name = name
-        self.blocks = grid[0] * grid[1] * grid[2]
+        blocks = grid[0] * grid[1] * grid[2]
         self._library = ctypes.CDLL(str(shared_library(name, source)))
-        self._function = getattr(self._library, name)
-        self._function.argtypes = (ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
-        self._function.restype = None
-        self._address = ctypes.cast(self._function, ctypes.c_void_p).value
-        self._cost = float(FIRST_GUESS * threads)  # nanoseconds a block
+        self.function = ctypes.cast(getattr(self._library, name), ctypes.c_void_p).value
+        self._launch = _Launch(self.function, blocks, min(FIRST_GUESS * threads * blocks, 2**62), 0)
+        self.address = ctypes.addressof(self._launch)
 
     def launch(self, addresses: Sequence[int]) -> None:
         """Run all blocks; back when they are done."""
-        passed = (ctypes.c_void_p * max(len(addresses), 1))(*addresses)
-        blocks, cores = self.blocks, 1
-        start = perf_counter_ns()
-        if blocks < 2 or self._cost * blocks < WORTH_SHARING:
-            self._function(passed, 0, blocks)
-        else:
-            cores = team().helpers + 1
-            size = max(blocks / (cores * RANGES), MIN_RANGE / self._cost)
-            team().run(self._address, passed, blocks, max(math.ceil(min(size, blocks / cores)), 1))
-        self._cost = max((perf_counter_ns() - start) * cores / max(blocks, 1), 1.0)
+        team().launch(self.address, (ctypes.c_void_p * max(len(addresses), 1))(*addresses))
+
+    def __call__(self, buffers: Sequence[Buffer]) -> None:
+        """Launch on buffers."""
+        self.launch([address(b.handle) for b in buffers])
 
 
 class Host:
@@ -103,7 +113,7 @@ class Host:
         compiler()
         self._kernels: dict[tuple[str, str], HostKernel] = {}
 
-    def load(self, kernel: CompilableKernel) -> Launch:
+    def load(self, kernel: CompilableKernel) -> HostKernel:
         """Compile the kernel, or find it compiled; CompileError with the numbered source and the compiler's log."""
         if kernel.dialect != self.dialect:
             raise CompileError(f"kernel {kernel.name} is in dialect {kernel.dialect!r}; emit it with dialect='c'")
@@ -111,8 +121,11 @@ class Host:
         if key not in self._kernels:
             threads = kernel.block[0] * kernel.block[1] * kernel.block[2]
             self._kernels[key] = HostKernel(kernel.name, kernel.source, kernel.launch_grid, threads)
-        entry = self._kernels[key]
-        return lambda buffers: entry.launch([address(b.handle) for b in buffers])
+        return self._kernels[key]
+
+    def program(self, tape: Tape) -> HostProgram:
+        """Make a tape of kernels of this device ready to run."""
+        return HostProgram(tape, team, self.upload)
 
     def empty(self, nbytes: int) -> Buffer:
         """A buffer of `nbytes` bytes, contents undefined."""

@@ -1,4 +1,4 @@
-/* Threads that run the blocks of a kernel together.
+/* Threads that run the blocks of a kernel together; `replay.c` follows in the same source.
  *
  * `team_run` shares the blocks of one kernel between the calling thread and `helpers` others, each of which takes ranges of
  * blocks until none are left. One launch at a time has the team; another one runs its blocks alone. A helper that has nothing
@@ -120,11 +120,11 @@ EXPORT void team_forget(void) {
   turn = 0;
 }
 
-/* Run all blocks, `range` at a time; back when they are done. */
-EXPORT void team_run(kernel_t run, void *const *arguments, long long count, long long range) {
+/* Run all blocks, `range` at a time; back when they are done. How many threads may have taken part. */
+EXPORT int team_run(kernel_t run, void *const *arguments, long long count, long long range) {
   if (!try_lock(&launching)) {
     run(arguments, 0, count);
-    return;
+    return 1;
   }
   lock(&guard);
   kernel = run, buffers = arguments, blocks = count, size = range, next = 0, open_ = 1;
@@ -138,4 +138,5 @@ EXPORT void team_run(kernel_t run, void *const *arguments, long long count, long
   unlock(&guard);
   while (__atomic_load_n(&busy, __ATOMIC_ACQUIRE)) relax();
   unlock(&launching);
+  return helpers + 1;
 }

@@ -1,0 +1,119 @@
+"""Tapes on the processor: `replay.c` runs them, on memory that stays with the program from one run to the next."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from indexing.runtime.device import Buffer, LaunchTimes
+from indexing.runtime.host_memory import address
+from indexing.runtime.tape import Tape
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from indexing.runtime.host import HostKernel, Team
+
+
+class _State(ctypes.Structure):
+    """`frame_t` of replay.c."""
+
+    _fields_ = (
+        ("registers", ctypes.c_void_p),
+        ("spare", ctypes.c_void_p),
+        ("nanoseconds", ctypes.c_void_p),
+        ("counts", ctypes.c_void_p),
+        ("at", ctypes.c_int64),
+    )
+
+
+class _Frame:
+    """Registers and memory of one run at a time."""
+
+    def __init__(self, tape: Tape, upload: Callable[[np.ndarray], Buffer]) -> None:
+        self.registers = (ctypes.c_void_p * max(len(tape.sizes), 1))()
+        self.memory: dict[int, Buffer] = {}
+        self.missing = set(range(len(tape.sizes))) - set(tape.arguments) - tape.constants.keys() - tape.zeros.keys()
+        for register, buffer in tape.constants.items():
+            self.registers[register] = address(buffer.handle)
+        for register, array in tape.zeros.items():
+            self.hold(register, upload(array))
+        self.spare = (ctypes.c_void_p * tape.widest)()
+        self.state = _State(ctypes.addressof(self.registers), ctypes.addressof(self.spare), None, None, 0)
+
+    def hold(self, register: int, buffer: Buffer) -> None:
+        """Give a register memory of its own."""
+        self.memory[register] = buffer
+        self.registers[register] = address(buffer.handle)
+
+    def complete(self, take: Callable[[int], Buffer], sizes: Sequence[int]) -> None:
+        """Give memory to the registers whose memory was given away, or that never had any."""
+        for register in self.missing:
+            self.hold(register, take(sizes[register]))
+        self.missing.clear()
+
+    def follow(self, moved: set[int]) -> None:
+        """Find out which memory registers hold after a run that exchanged addresses."""
+        by_address = {address(self.memory[r].handle): self.memory[r] for r in moved}
+        for register in moved:
+            self.memory[register] = by_address[self.registers[register] or 0]
+
+
+class HostProgram:
+    """A tape that is ready to run; several threads may run it at a time."""
+
+    def __init__(self, tape: Tape, team: Callable[[], Team], upload: Callable[[np.ndarray], Buffer]) -> None:
+        """`team` gives the threads of this process."""
+        self._tape = tape
+        self._team = team
+        self._upload = upload
+        self._kernels: list[HostKernel] = tape.kernels  # type: ignore[assignment]
+        self._words = (ctypes.c_int64 * len(tape.words))(*tape.words)
+        self._launches = (ctypes.c_void_p * max(len(self._kernels), 1))(*(k.address for k in self._kernels))
+        self._free: list[_Frame] = []
+
+    def run(
+        self, arguments: Sequence[Buffer], take: Callable[[int], Buffer], times: LaunchTimes | None = None
+    ) -> list[Buffer]:
+        """Run on the buffers of the tape's arguments; the buffers of its results, `take` having given their memory.
+
+        Those of consumed arguments go, too: they are results, or the program's from now on.
+        """
+        tape = self._tape
+        try:
+            frame = self._free.pop()
+        except IndexError:  # the first run, or other threads have them all
+            frame = _Frame(tape, self._upload)
+        frame.complete(take, tape.sizes)
+        for register, buffer in zip(tape.arguments, arguments, strict=True):
+            if register in tape.consumed:
+                frame.hold(register, buffer)
+            else:
+                frame.registers[register] = address(buffer.handle)
+        self._replay(frame, times)
+        if tape.moved:
+            frame.follow(tape.moved)
+        results = [frame.memory.pop(register) for register in tape.results]
+        frame.missing.update(tape.results)
+        for register in tape.consumed:
+            frame.missing.discard(register)
+            frame.memory.pop(register, None)
+        self._free.append(frame)
+        return results
+
+    def _replay(self, frame: _Frame, times: LaunchTimes | None) -> None:
+        """Run to the end. Python looks for signals whenever the program pauses."""
+        run, state = self._team().run_program, frame.state
+        counts = None
+        if times is not None:
+            counts = [(ctypes.c_int64 * max(len(self._kernels), 1))() for _ in range(2)]
+            state.nanoseconds, state.counts = map(ctypes.addressof, counts)
+        try:
+            while run(self._words, self._launches, ctypes.byref(state)):
+                pass
+        finally:
+            state.nanoseconds = state.counts = None
+        if times is not None and counts is not None:
+            for number in range(len(self._kernels)):
+                times(number, counts[0][number] * 1e-9, counts[1][number])
