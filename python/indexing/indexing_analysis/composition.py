@@ -34,6 +34,34 @@ def compose_indexing(first: OperandIndexing, second: OperandIndexing) -> Operand
     return _composed_indexing(first, second)
 
 
+class Compositions:
+    """The compositions of a module's maps, each computed once; equal ones are one object, so that most are found by identity.
+
+    Those with runtime values name instructions: they are kept as long as their module only.
+    """
+
+    __slots__ = ("_by_content", "_by_identity", "_different")
+
+    def __init__(self) -> None:
+        """None so far."""
+        self._by_identity: dict[tuple[int, int], tuple[OperandIndexing, OperandIndexing, OperandIndexing]] = {}
+        self._by_content: dict[tuple[OperandIndexing, OperandIndexing], OperandIndexing] = {}
+        self._different: dict[OperandIndexing, OperandIndexing] = {}
+
+    def compose(self, first: OperandIndexing, second: OperandIndexing) -> OperandIndexing:
+        """What `compose_indexing` gives."""
+        identity = (id(first), id(second))
+        known = self._by_identity.get(identity)
+        if known is not None:
+            return known[0]
+        found = self._by_content.get((first, second))
+        if found is None:
+            found = compose_indexing(first, second)
+            found = self._by_content[first, second] = self._different.setdefault(found, found)
+        self._by_identity[identity] = found, first, second  # which live on, or others might get their identities
+        return found
+
+
 def _compose_indexing(first: OperandIndexing, second: OperandIndexing) -> OperandIndexing:
     exactness, reason = first.exactness, first.reason
     if second.exactness != "exact" or second.reason:

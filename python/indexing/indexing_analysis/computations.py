@@ -13,7 +13,7 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, TypeAlias
 
-from indexing.indexing_analysis.composition import MAX_PIECES, compose_indexing, simplified_with_values
+from indexing.indexing_analysis.composition import MAX_PIECES, Compositions, simplified_with_values
 from indexing.indexing_analysis.generic_inverse import inverse_of_formula
 from indexing.indexing_analysis.loop_carried import leaf_sources, loop_carried_arrays
 from indexing.ops.op import (
@@ -29,7 +29,7 @@ from indexing.ops.op import (
     whole,
     whole_map,
 )
-from indexing.ops.registry import op_of, traits_of
+from indexing.ops.registry import REGISTRY, op_of
 
 if TYPE_CHECKING:
     from indexing._core import IndexingMap
@@ -158,18 +158,19 @@ def propagate(found: Arrays, order: Iterable[Instruction]) -> None:
 
 def _propagate_to_operands(found: Arrays, i: Instruction, arrays: dict[int, Found]) -> None:
     operands, shapes, memo = i.operands, i.shape.leaves, i.module.attached(Memo)
+    compositions = i.module.attached(Compositions)
     for leaf in sorted(arrays) if len(arrays) > 1 else arrays:
         arrays[leaf] = here = _bounded(arrays[leaf], shapes[leaf].dimensions)
         for operand, at, m, same in _steps(memo, i, leaf):
             inputs = found.setdefault(operands[operand], {})
             into = inputs.get(at)
             if into is not None:
-                _extend(into, here, m, same)
+                _extend(into, here, m, None if same else compositions)
             elif same:
                 inputs[at] = here.copy()
             else:
                 inputs[at] = into = {}
-                _extend(into, here, m, same)
+                _extend(into, here, m, compositions)
 
 
 def _steps(memo: Memo, i: Instruction, output: int) -> list[Step]:
@@ -264,14 +265,14 @@ def indexing_to(start: Instruction, leaf: int, order: Sequence[Instruction]) -> 
 
 def _propagate_to_users(into: dict[int, Found], here: dict[int, Found], i: Instruction, operand: int) -> None:
     """Propagate the maps found for an operand's arrays to the arrays of the instruction."""
-    onward = _onward(i, operand)
+    onward, compositions = _onward(i, operand), i.module.attached(Compositions)
     for leaf, firsts in here.items():
         for output, m, same in onward.get(leaf, ()):
             into_output = into.get(output)
             if into_output is None and same:
                 into[output] = firsts.copy()
             else:
-                _extend(into.setdefault(output, {}), firsts, m, same)
+                _extend(into.setdefault(output, {}), firsts, m, None if same else compositions)
 
 
 def _onward(i: Instruction, operand: int) -> Onward:
@@ -291,12 +292,15 @@ def _onward(i: Instruction, operand: int) -> Onward:
     return found
 
 
-def _extend(into: Found, firsts: Found, second: OperandIndexing, same: bool) -> None:
-    """Add each of `firsts` followed by `second` (of array 0), or as it is where that's the `same`."""
+def _extend(into: Found, firsts: Found, second: OperandIndexing, compositions: Compositions | None) -> None:
+    """Add each of `firsts` followed by `second` (of array 0), or as it is where that's no change (None)."""
     for first in firsts.values():
-        if len(into) > MAX_MAPS and not same:
+        if compositions is None:
+            merge(into, first)
+        elif len(into) > MAX_MAPS:
             return  # _bounded replaces them by one
-        merge(into, first if same else compose_indexing(first, second))
+        else:
+            merge(into, compositions.compose(first, second))
 
 
 def with_leaf(m: OperandIndexing, leaf: int) -> OperandIndexing:
@@ -420,16 +424,16 @@ def _heights(computation: Computation, heights: dict[str, int]) -> list[Computat
             order.append(current)
         else:
             pending.append((current, True))
-            pending += [(c, False) for c in called if c.name not in seen]
+            pending += [(c, False) for c in called if c.name not in seen and heights.get(c.name, SHALLOW) >= SHALLOW]
     return order[:-1]
 
 
+# What hands arrays over to computations whose maps are composed with the maps of what leads to their callers.
+_HAND_OVER = frozenset(o.opcode for o in REGISTRY.values() if o.calls in ("fused", "inlined", "branches", "starts"))
+
+
 def _called_for_data(computation: Computation) -> list[Computation]:
-    """Those whose maps are composed with the maps of what leads to their callers."""
-    handed_over = ("fused", "inlined", "branches", "starts")
-    return [
-        c for i in computation.instructions.values() if i.called and traits_of(i).calls in handed_over for c in i.called
-    ]
+    return [c for i in computation.instructions.values() if i.opcode in _HAND_OVER for c in i.called]
 
 
 def finished(found: Indexing) -> Indexing:
