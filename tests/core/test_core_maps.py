@@ -95,6 +95,76 @@ def test_arrays_give_what_points_give(p: Parts) -> None:
     assert [tuple(row) for row in found.tolist()] == [p.values(x) for x in box]
 
 
+@settings(max_examples=40, deadline=None)
+@given(parts())
+def test_points_come_as_arrays_too(p: Parts) -> None:
+    m = p.map()
+    points = [(*dims, *symbols) for dims, symbols in m.points()]
+    dims, symbols = m.points().arrays()
+    assert [len(dims), len(symbols)] == [m.num_dims, m.num_ranges + m.num_runtimes]
+    assert list(zip(*(x.tolist() for x in (*dims, *symbols)), strict=True)) == points
+    some = m.points()
+    first = [next(some) for _ in range(min(2, len(points)))]
+    rest, _ = some.arrays()
+    assert [x.tolist() for x in rest] == [[point[k] for point in points[len(first) :]] for k in range(len(rest))]
+    assert list(some) == []
+
+
+@pytest.mark.parametrize(
+    ("sizes", "constraint"),
+    [
+        ((1000, 3, 70), None),
+        ((300, 1, 300), "(d0 * 3 + d2) mod 7 in [0, 2]"),
+        ((2, 90000), "d0 + d1 in [40000, 41000]"),
+        ((70000, 2), "d0 floordiv (d1 + 1) in [5, 33000]"),
+    ],
+)
+def test_many_points_as_arrays_are_those_of_numpy(sizes: tuple[int, ...], constraint: str | None) -> None:
+    bounds = ", ".join(f"d{k} in [0, {n - 1}]" for k, n in enumerate(sizes))
+    names = ", ".join(f"d{k}" for k in range(len(sizes)))
+    m = read(f"({names}) -> (d0), domain: {bounds}" + (f", {constraint}" if constraint else ""))
+    d = [x.ravel() for x in np.meshgrid(*map(np.arange, sizes), indexing="ij")]
+    inside = {
+        None: lambda: d[0] >= 0,
+        "(d0 * 3 + d2) mod 7 in [0, 2]": lambda: (d[0] * 3 + d[2]) % 7 <= 2,
+        "d0 + d1 in [40000, 41000]": lambda: (d[0] + d[1] >= 40000) & (d[0] + d[1] <= 41000),
+        "d0 floordiv (d1 + 1) in [5, 33000]": lambda: (d[0] // (d[1] + 1) >= 5) & (d[0] // (d[1] + 1) <= 33000),
+    }[constraint]()
+    dims, _ = m.points().arrays()
+    assert all((x == y[inside]).all() for x, y in zip(dims, d, strict=True))
+    assert (m.contains(d) == inside).all()
+    assert (m.evaluate(dims)[0] == dims[0]).all()
+
+
+def test_points_that_no_memory_holds_are_refused() -> None:
+    with pytest.raises(MemoryError, match="iterate"):
+        read("(d0, d1) -> (d0), domain: d0 in [0, 99999999999], d1 in [0, 99999999999]").points().arrays()
+    assert read("() -> (3)").points().arrays() == ((), ())
+
+
+def test_arrays_are_taken_in_every_form() -> None:
+    m = read("(d0, d1) -> ((d0 * 70001 + d1 - 5) floordiv 13, (d1 - d0) mod 29, d0), domain: d0 in [-9, 700], d1 in [0, 400]")
+    rows, columns = np.arange(-9, 300)[:, None], np.arange(401)[None, :]
+    expected = [
+        (rows * 70001 + columns - 5) // 13,
+        (columns - rows) % 29,
+        np.broadcast_to(rows, (309, 401)),
+    ]
+    whole = np.broadcast_arrays(rows, columns)
+    three = columns.reshape(1, 1, 401, 1)  # a last dimension of one element, and one that the other array lacks
+    given = [
+        (rows, columns),
+        (whole[0], whole[1]),
+        (np.asfortranarray(whole[0]), whole[1].astype(np.int16)),
+        (whole[0].astype(">i8"), whole[1].astype(np.uint16)),
+        (rows.tolist(), memoryview(columns)),
+    ]
+    for values in given:
+        assert all((x == y).all() and x.shape == y.shape for x, y in zip(m.evaluate(values), expected, strict=True))
+    deep = m.evaluate([rows[:, :, None], three])
+    assert all((x[0, :, :, 0] == y).all() and x.shape == (1, 309, 401, 1) for x, y in zip(deep, expected, strict=True))
+
+
 def test_text() -> None:
     m = read(MAP)
     assert str(m) == MAP

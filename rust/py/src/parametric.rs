@@ -142,8 +142,9 @@ impl PyParametricMap {
             return Ok(Bound::new(py, PyIndexingMap(work().raise(py)?))?.into_any());
         }
         let columns = vector::columns(py, given)?;
-        let rows = distinct(py, &columns.columns, columns.length);
-        let given = columns.columns.as_slice();
+        let values = columns.values(py);
+        let rows = distinct(py, &values, columns.length);
+        let given = values.as_slice();
         let made = py.detach(|| {
             each_row(&rows, given, |w, values| self.0.instantiate(&mut w.arena, &mut w.scratch, values))
         });
@@ -174,9 +175,10 @@ impl PyParametricMap {
         let mut given = values_by_name(&self.0, Some(values), py)?;
         given.push(threads);
         let columns = vector::columns(py, given)?;
-        let rows = distinct(py, &columns.columns, columns.length);
+        let values = columns.values(py);
+        let rows = distinct(py, &values, columns.length);
         let memory = Memory::Global { sector, line, vector: widest };
-        let given = columns.columns.as_slice();
+        let given = values.as_slice();
         let made = py.detach(|| {
             each_row(&rows, given, |w, values| {
                 let (block, values) = values.split_last().unwrap_or((&1, &[]));
@@ -188,7 +190,7 @@ impl PyParametricMap {
             })
         });
         let index: Vec<i64> = rows.index.iter().map(|i| i64::from(*i)).collect();
-        Ok((of_row(py, made)?, vector::array(py, &(index.len(),).into_pyobject(py)?.into_any(), &index)?))
+        Ok((of_row(py, made)?, vector::array(py, &[index.len()], &index)?))
     }
 
     fn __str__(&self, py: Python<'_>) -> PyResult<String> {
@@ -233,7 +235,7 @@ impl PyInstances {
     #[getter]
     fn index<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let index: Vec<i64> = self.index.iter().map(|i| i64::from(*i)).collect();
-        vector::array(py, &(index.len(),).into_pyobject(py)?.into_any(), &index)
+        vector::array(py, &[index.len()], &index)
     }
 
     fn __len__(&self) -> usize {

@@ -48,10 +48,10 @@ impl PyIndexingMap {
             }
             vector::Values::Many(values) => {
                 let columns = vector::columns(py, values)?;
-                let inputs: Vec<&[i64]> = columns.columns.iter().map(Vec::as_slice).collect();
                 let domain = workspace::with(|w| self.0.domain(&mut w.arena));
-                let inside = py.detach(|| domain.contains_each(&inputs, columns.length)).raise(py)?;
-                vector::array(py, &columns.shape, &inside)?.call_method1("astype", ("bool",))
+                let inside =
+                    vector::map_columns(py, &columns, 1, |inputs, out| domain.contains_each(inputs, out[0]))?;
+                inside[0].call_method1("astype", ("bool",))
             }
         }
     }
@@ -64,6 +64,7 @@ impl PyIndexingMap {
         Ok(PyPoints {
             points: std::sync::Mutex::new(workspace::with(|w| self.0.points(&mut w.arena))),
             num_dims: self.0.num_dims(),
+            num_variables: self.0.num_variables(),
         })
     }
 

@@ -4,10 +4,11 @@ use crate::error::{invalid, Raise};
 use crate::interval::int64;
 use crate::workspace;
 use indexing_core::Dag;
-use pyo3::buffer::PyBuffer;
+use pyo3::buffer::{PyBuffer, ReadOnlyCell};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyInt, PyTuple};
+use std::ops::Range;
 
 fn is_array(value: &Bound<'_, PyAny>) -> PyResult<bool> {
     if value.is_instance_of::<PyInt>() {
@@ -43,86 +44,200 @@ pub fn values_of<'py>(sequences: &[&Bound<'py, PyAny>]) -> PyResult<Values<'py>>
     Ok(Values::Point(all.iter().map(int64).collect::<PyResult<_>>()?))
 }
 
-/// Arrays of int64, broadcast to one shape, and that shape.
-pub struct Columns<'py> {
-    pub shape: Bound<'py, PyAny>,
-    pub columns: Vec<Vec<i64>>,
+/// Arrays of int64 that broadcast to one shape.
+pub struct Columns {
+    pub shape: Vec<usize>,
+    /// How many elements that shape has.
     pub length: usize,
+    arrays: Vec<Column>,
 }
 
-/// Bring values to one shape.
-pub fn columns<'py>(py: Python<'py>, values: Vec<Bound<'py, PyAny>>) -> PyResult<Columns<'py>> {
-    let numpy = py.import("numpy")?;
-    let mut arrays = Vec::with_capacity(values.len());
-    for value in values {
-        let array = numpy.call_method1("asarray", (value,)).map_err(|failure| {
-            PyTypeError::new_err(format!("expected integers or arrays of them: {}", failure.value(py)))
-        })?;
-        let dtype = array.getattr("dtype")?;
-        let kind: String = dtype.getattr("kind")?.extract()?;
-        let narrow =
-            kind == "i" || kind == "b" || (kind == "u" && dtype.getattr("itemsize")?.extract::<i64>()? < 8);
-        if !narrow {
-            let large = kind == "u" && array.getattr("size")?.extract::<i64>()? > 0;
-            if kind == "u" && (!large || array.call_method0("max")?.extract::<i64>().is_ok()) {
-                arrays.push(array);
-                continue;
-            }
-            if kind == "u" {
-                return Err(crate::error::too_large(py));
-            }
-            return Err(PyTypeError::new_err(format!("expected integers, not an array of {dtype}")));
+/// An array as it was given, or one value.
+enum Column {
+    Value(i64),
+    Array(PyBuffer<i64>, Vec<usize>),
+}
+
+/// Read values of one variable each.
+pub fn columns(py: Python<'_>, values: Vec<Bound<'_, PyAny>>) -> PyResult<Columns> {
+    let arrays = values.into_iter().map(|value| column(py, value)).collect::<PyResult<Vec<_>>>()?;
+    let mut shape: Vec<usize> = Vec::new();
+    for (k, column) in arrays.iter().enumerate() {
+        if !broadcast(&mut shape, column.shape()) {
+            let shapes: Vec<&[usize]> = arrays[..=k].iter().map(Column::shape).collect();
+            return Err(invalid(
+                py,
+                format!("the arrays have different shapes: {shapes:?} do not broadcast"),
+            ));
         }
-        arrays.push(array);
     }
-    let broadcast = numpy
-        .getattr("broadcast_arrays")?
-        .call1(PyTuple::new(py, arrays)?)
-        .map_err(|e| invalid(py, format!("the arrays have different shapes: {}", e.value(py))))?;
-    let mut shape = None;
-    let mut out = Vec::new();
-    for array in broadcast.try_iter()? {
-        let array = array?;
-        let options = PyDict::new(py);
-        options.set_item("dtype", numpy.getattr("int64")?)?;
-        let flat = numpy.call_method("ascontiguousarray", (&array,), Some(&options))?;
-        let column = PyBuffer::<i64>::get(&flat)?.to_vec(py)?;
-        shape.get_or_insert(array.getattr("shape")?);
-        out.push(column);
+    Ok(Columns { length: shape.iter().product(), shape, arrays })
+}
+
+fn column(py: Python<'_>, value: Bound<'_, PyAny>) -> PyResult<Column> {
+    if value.is_instance_of::<PyInt>() {
+        return Ok(Column::Value(int64(&value)?));
     }
-    let shape = match shape {
-        Some(shape) => shape,
-        None => PyTuple::empty(py).into_any(),
-    };
-    let length = out.first().map_or(1, Vec::len);
-    Ok(Columns { shape, columns: out, length })
+    // Of another byte order PyO3 takes buffers as they stand.
+    let taken = |b: &PyBuffer<i64>| b.is_c_contiguous() && matches!(b.format().to_bytes(), b"l" | b"q");
+    if let Some(found) = PyBuffer::get(&value).ok().filter(taken) {
+        let shape = found.shape().to_vec();
+        return Ok(Column::Array(found, shape));
+    }
+    let array = int64_array(py, value)?;
+    let shape = array.getattr("shape")?.extract()?;
+    let options = PyDict::new(py);
+    options.set_item("dtype", "int64")?;
+    let flat = py.import("numpy")?.call_method("ascontiguousarray", (&array,), Some(&options))?;
+    Ok(Column::Array(PyBuffer::get(&flat)?, shape))
+}
+
+/// An array of integers that fit into int64, of whatever type.
+fn int64_array<'py>(py: Python<'py>, value: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let array = py.import("numpy")?.call_method1("asarray", (value,)).map_err(|failure| {
+        PyTypeError::new_err(format!("expected integers or arrays of them: {}", failure.value(py)))
+    })?;
+    let dtype = array.getattr("dtype")?;
+    match dtype.getattr("kind")?.extract::<String>()?.as_str() {
+        "i" | "b" => Ok(array),
+        "u" => {
+            let empty = array.getattr("size")?.extract::<usize>()? == 0;
+            if empty || array.call_method0("max")?.call_method0("item")?.extract::<i64>().is_ok() {
+                return Ok(array);
+            }
+            Err(crate::error::too_large(py))
+        }
+        _ => Err(PyTypeError::new_err(format!("expected integers, not an array of {dtype}"))),
+    }
+}
+
+/// Bring a shape to what it and another broadcast to; false where they don't.
+fn broadcast(shape: &mut Vec<usize>, other: &[usize]) -> bool {
+    let missing = other.len().saturating_sub(shape.len());
+    shape.splice(0..0, std::iter::repeat_n(1, missing));
+    let behind = shape.len() - other.len();
+    shape[behind..].iter_mut().zip(other).all(|(size, n)| {
+        let fits = *size == *n || *size == 1 || *n == 1;
+        *size = if *size == 1 { *n } else { *size };
+        fits
+    })
+}
+
+impl Column {
+    fn shape(&self) -> &[usize] {
+        match self {
+            Column::Value(_) => &[],
+            Column::Array(_, shape) => shape,
+        }
+    }
+
+    /// Put the values of `part` of the elements of the shape that all columns broadcast to in `out`.
+    fn copy_part(&self, py: Python<'_>, shape: &[usize], part: Range<usize>, out: &mut Vec<i64>) {
+        out.clear();
+        match self {
+            Column::Value(value) => out.resize(part.len(), *value),
+            Column::Array(found, own) => {
+                let Some(cells) = found.as_slice(py) else { return };
+                if cells.len() == shape.iter().product::<usize>() {
+                    return out.extend(cells[part].iter().map(ReadOnlyCell::get));
+                }
+                copy_rows(cells, own, shape, part, out);
+            }
+        }
+    }
+}
+
+/// As `copy_part`, of an array with fewer elements than the shape, by rows of the last dimension.
+fn copy_rows(
+    cells: &[ReadOnlyCell<i64>],
+    own: &[usize],
+    shape: &[usize],
+    part: Range<usize>,
+    out: &mut Vec<i64>,
+) {
+    let mut strides = vec![0; shape.len()];
+    let mut stride = 1;
+    for (out, size) in strides.iter_mut().rev().zip(own.iter().rev()) {
+        *out = if *size == 1 { 0 } else { stride };
+        stride *= size;
+    }
+    let digits: Vec<(usize, usize)> =
+        shape.iter().copied().zip(strides).filter(|(size, _)| *size != 1).collect();
+    let Some(((row, step), outer)) = digits.split_last() else { return };
+    let mut at = part.start;
+    while at < part.end {
+        let (mut rest, inside) = (at / row, at % row);
+        let count = (row - inside).min(part.end - at);
+        let mut base = 0;
+        for (size, stride) in outer.iter().rev() {
+            base += rest % size * stride;
+            rest /= size;
+        }
+        match step {
+            0 => out.resize(out.len() + count, cells[base].get()),
+            _ => out.extend(cells[base + inside..base + inside + count].iter().map(ReadOnlyCell::get)),
+        }
+        at += count;
+    }
+}
+
+impl Columns {
+    /// All values, of each column as many as there are elements.
+    pub fn values(&self, py: Python<'_>) -> Vec<Vec<i64>> {
+        let mut found = vec![Vec::new(); self.arrays.len()];
+        self.copy_part(py, 0..self.length, &mut found);
+        found
+    }
+
+    fn copy_part(&self, py: Python<'_>, part: Range<usize>, out: &mut [Vec<i64>]) {
+        for (column, out) in self.arrays.iter().zip(out) {
+            column.copy_part(py, &self.shape, part.clone(), out);
+        }
+    }
 }
 
 /// An array of this shape with these values.
-pub fn array<'py>(py: Python<'py>, shape: &Bound<'py, PyAny>, values: &[i64]) -> PyResult<Bound<'py, PyAny>> {
-    let numpy = py.import("numpy")?;
-    let out = numpy.call_method1("empty", (shape, numpy.getattr("int64")?))?;
+pub fn array<'py>(py: Python<'py>, shape: &[usize], values: &[i64]) -> PyResult<Bound<'py, PyAny>> {
+    let out = empty(py, shape)?;
     PyBuffer::<i64>::get(&out)?.copy_from_slice(py, values)?;
     Ok(out)
 }
 
-/// The values of the first `count` roots: of each a column.
-pub fn evaluate_columns(
-    py: Python<'_>,
-    dag: &Dag,
-    count: usize,
-    columns: &Columns<'_>,
-) -> PyResult<Vec<Vec<i64>>> {
-    let length = columns.length;
-    let inputs: Vec<&[i64]> = columns.columns.iter().map(Vec::as_slice).collect();
-    let mut out = vec![vec![0i64; length]; count];
-    let result = py.detach(|| {
-        let mut outputs: Vec<&mut [i64]> = out.iter_mut().map(Vec::as_mut_slice).collect();
-        dag.evaluate_block(&inputs, &mut outputs)
-    });
-    result.raise(py)?;
-    Ok(out)
+fn empty<'py>(py: Python<'py>, shape: &[usize]) -> PyResult<Bound<'py, PyAny>> {
+    py.import("numpy")?.call_method1("empty", (PyTuple::new(py, shape)?, "int64"))
 }
+
+/// The values of `count` functions of the columns, an array each. `of` works them out for a part of the elements, without
+/// the GIL: parts are small enough to stay in a cache, and large enough for other threads not to be in the way.
+pub fn map_columns<'py>(
+    py: Python<'py>,
+    columns: &Columns,
+    count: usize,
+    of: impl Fn(&[&[i64]], &mut [&mut [i64]]) -> indexing_core::Result<()> + Sync,
+) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    let found = (0..count).map(|_| empty(py, &columns.shape)).collect::<PyResult<Vec<_>>>()?;
+    let buffers = found.iter().map(PyBuffer::<i64>::get).collect::<PyResult<Vec<_>>>()?;
+    let mut given = vec![Vec::new(); columns.arrays.len()];
+    let mut made = vec![vec![0i64; PART.min(columns.length)]; count];
+    for start in (0..columns.length).step_by(PART) {
+        let part = start..columns.length.min(start + PART);
+        columns.copy_part(py, part.clone(), &mut given);
+        let work = || {
+            let inputs: Vec<&[i64]> = given.iter().map(Vec::as_slice).collect();
+            let mut outputs: Vec<&mut [i64]> = made.iter_mut().map(|m| &mut m[..part.len()]).collect();
+            of(&inputs, &mut outputs)
+        };
+        py.detach(work).raise(py)?;
+        for (buffer, values) in buffers.iter().zip(&made) {
+            let Some(cells) = buffer.as_mut_slice(py) else { continue };
+            cells[part.clone()].iter().zip(values).for_each(|(cell, value)| cell.set(*value));
+        }
+    }
+    Ok(found)
+}
+
+/// Elements of a part: half a megabyte of a column.
+const PART: usize = 1 << 16;
 
 /// The values of the first `count` roots: integers, or arrays.
 pub fn evaluate<'py>(
@@ -138,8 +253,7 @@ pub fn evaluate<'py>(
         }
         Values::Many(values) => {
             let columns = columns(py, values)?;
-            let found = evaluate_columns(py, dag, count, &columns)?;
-            found.iter().map(|v| array(py, &columns.shape, v)).collect()
+            map_columns(py, &columns, count, |inputs, outputs| dag.evaluate_block(inputs, outputs))
         }
     }
 }

@@ -46,15 +46,43 @@ impl Domain {
         }
     }
 
-    /// By point: 1 where it is in the domain, else 0. `columns[i]` are the values of variable `i`.
-    pub fn contains_each(&self, columns: &[&[i64]], length: usize) -> Result<Vec<i64>> {
+    /// By point, to `inside`: 1 where it is in the domain, else 0. `columns[i]` are the values of variable `i`. Error: overflow.
+    pub fn contains_each(&self, columns: &[&[i64]], inside: &mut [i64]) -> Result<()> {
+        inside.fill(1);
+        for (column, interval) in columns.iter().zip(&self.intervals) {
+            inside.iter_mut().zip(*column).for_each(|(i, x)| *i &= i64::from(interval.contains(*x)));
+        }
+        self.keep_where_it_holds(columns, inside)
+    }
+
+    /// Set to 0 what is 1 where a constraint does not hold.
+    fn keep_where_it_holds(&self, columns: &[&[i64]], inside: &mut [i64]) -> Result<()> {
+        let roots = self.constraints.root_count();
+        if roots == 0 {
+            return Ok(());
+        }
+        let length = inside.len();
+        let mut values = vec![0; roots * length];
+        let mut rows: Vec<&mut [i64]> = values.chunks_mut(length.max(1)).collect();
+        if self.constraints.evaluate_block(columns, &mut rows).is_err() {
+            return self.keep_by_point(columns, inside); // which of them is asked for where it is defined
+        }
+        for (k, row) in rows.iter().enumerate() {
+            match self.bounds.get(k) {
+                Some(i) => inside.iter_mut().zip(&**row).for_each(|(o, x)| *o &= i64::from(i.contains(*x))),
+                None => inside.iter_mut().zip(&**row).for_each(|(o, x)| *o &= i64::from(*x != 0)),
+            }
+        }
+        Ok(())
+    }
+
+    fn keep_by_point(&self, columns: &[&[i64]], inside: &mut [i64]) -> Result<()> {
         let (mut point, mut scratch) = (vec![0; columns.len()], Vec::new());
-        (0..length)
-            .map(|i| {
-                point.iter_mut().zip(columns).for_each(|(x, column)| *x = column[i]);
-                self.contains(&point, &mut scratch).map(i64::from)
-            })
-            .collect()
+        for (k, kept) in inside.iter_mut().enumerate().filter(|(_, kept)| **kept == 1) {
+            point.iter_mut().zip(columns).for_each(|(x, column)| *x = column[k]);
+            *kept = i64::from(self.holds(&point, &mut scratch)?);
+        }
+        Ok(())
     }
 }
 
@@ -103,8 +131,70 @@ impl Points {
         Ok(PointStep::Searching)
     }
 
+    /// How many points there are, where no constraint has to be asked for that.
+    pub fn known_count(&self) -> Option<u128> {
+        let unasked = self.domain.constraints.root_count() == 0;
+        let in_boxes =
+            self.boxes.iter().map(|part| part.iter().fold(1u128, |n, i| n.saturating_mul(i.count())));
+        let in_current = self.current.as_ref().map_or(0, |(part, _)| left_in(part, &self.next));
+        unasked.then(|| in_boxes.fold(in_current, u128::saturating_add))
+    }
+
+    /// Go on by `limit` boxes and points at most: the points found go to the end of `columns`, one a variable. False where
+    /// there are no others. Errors: as [`Points::step`].
+    pub fn extend(&mut self, limit: usize, columns: &mut [Vec<i64>]) -> Result<bool> {
+        let mut looked_at = 0;
+        while looked_at < limit {
+            let Some((part, all)) = &self.current else {
+                match self.boxes.pop() {
+                    Some(part) => self.enter(part)?,
+                    None => return Ok(false),
+                }
+                looked_at += 1;
+                continue;
+            };
+            let (before, left) = (columns.first().map_or(0, Vec::len), left_in(part, &self.next));
+            let count = left.min((limit - looked_at) as u128) as usize;
+            looked_at += count;
+            append(part, &mut self.next, count, columns);
+            let all = *all;
+            if left == count as u128 {
+                self.current = None;
+            }
+            if !all {
+                self.keep(before, count, columns)?;
+            }
+        }
+        Ok(true)
+    }
+
+    /// Remove from the end of `columns`, which `count` points were appended to, those where a constraint does not hold.
+    fn keep(&mut self, before: usize, count: usize, columns: &mut [Vec<i64>]) -> Result<()> {
+        let mut inside = vec![1; count];
+        let found: Vec<&[i64]> = columns.iter().map(|column| &column[before..]).collect();
+        self.domain.keep_where_it_holds(&found, &mut inside)?;
+        for column in columns {
+            let mut kept = before;
+            for (k, inside) in inside.iter().enumerate() {
+                column[kept] = column[before + k];
+                kept += *inside as usize;
+            }
+            column.truncate(kept);
+        }
+        if inside.contains(&1) {
+            self.searched = 0;
+        } else {
+            self.count_steps(count as u64)?;
+        }
+        Ok(())
+    }
+
     fn count_step(&mut self) -> Result<()> {
-        self.searched += STEP_COST + self.domain.constraints.node_words().len() as u64 / 4;
+        self.count_steps(1)
+    }
+
+    fn count_steps(&mut self, steps: u64) -> Result<()> {
+        self.searched += steps * (STEP_COST + self.domain.constraints.node_words().len() as u64 / 4);
         if self.searched > SEARCH_BUDGET {
             return Err(Error::undecided("the next point"));
         }
@@ -154,6 +244,53 @@ impl Points {
             *value = interval.lower;
         }
         self.current = None;
+    }
+}
+
+/// How many points of a box there are from `next` on.
+fn left_in(part: &[Interval], next: &[i64]) -> u128 {
+    let digits = part.iter().zip(next);
+    let after = digits.fold(0u128, |after, (i, x)| {
+        after.saturating_mul(i.count()).saturating_add(u128::from(i.upper.abs_diff(*x)))
+    });
+    after.saturating_add(1)
+}
+
+/// Put `count` points of a box, from `next` on, to the end of `columns`; `next` goes behind them.
+fn append(part: &[Interval], next: &mut [i64], count: usize, columns: &mut [Vec<i64>]) {
+    // A variable keeps its value while those behind it go through theirs: for `period` points, for `left` at first.
+    let (mut period, mut left) = (1u128, 1u128);
+    for ((column, interval), value) in columns.iter_mut().zip(part).zip(next).rev() {
+        let after = period.saturating_mul(u128::from(interval.upper.abs_diff(*value))).saturating_add(left);
+        append_digit(
+            column,
+            *interval,
+            value,
+            count,
+            [left, period].map(|n| n.min(u128::from(u64::MAX)) as u64),
+        );
+        (period, left) = (period.saturating_mul(interval.count()), after);
+    }
+}
+
+/// Put the next `count` values of a variable to the end of its column; it keeps the first for `left` points, each other
+/// one for `period`.
+fn append_digit(column: &mut Vec<i64>, interval: Interval, value: &mut i64, count: usize, kept: [u64; 2]) {
+    let [mut left, period] = kept;
+    let end = column.len() + count;
+    let after = |x| if x == interval.upper { interval.lower } else { x + 1 };
+    while column.len() < end {
+        let room = (end - column.len()) as u64;
+        if period == 1 {
+            let run = room.min(interval.upper.abs_diff(*value).saturating_add(1));
+            let last = *value + (run - 1) as i64;
+            column.extend(*value..=last);
+            *value = after(last);
+        } else {
+            let run = room.min(left);
+            column.resize(column.len() + run as usize, *value);
+            (left, *value) = if run == left { (period, after(*value)) } else { (left - run, *value) };
+        }
     }
 }
 
