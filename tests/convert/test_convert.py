@@ -1,12 +1,19 @@
 """Conversions: round trips, values against numpy and isl, and refusals."""
 
+import ast
+import copy
+import functools
 import itertools
+import operator
+import pickle
 
 import islpy
 import numpy as np
 import pytest
+import tensor_layouts
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tensor_layouts import atoms_nv
 
 import indexing as ix
 from indexing import convert
@@ -88,7 +95,7 @@ def test_affine_text() -> None:
 @pytest.mark.parametrize("text", MAPS)
 def test_isl_agrees_and_round_trips(text: str) -> None:
     m = parse(text)
-    relation = islpy.Map(polyhedral.to_isl(m))
+    relation = islpy.Map(convert.to_isl(m))
     pairs = {(d, m.evaluate(d, s)) for d, s in m.points()}
     found = set()
 
@@ -101,13 +108,13 @@ def test_isl_agrees_and_round_trips(text: str) -> None:
 
     relation.wrap().flatten().foreach_point(add)
     assert found == pairs
-    assert polyhedral.from_isl(polyhedral.to_isl(m)).equivalent(m)
+    assert convert.from_isl(convert.to_isl(m)).equivalent(m)
 
 
 def test_runtime_variables_are_parameters_of_isl() -> None:
     m = parse("(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 3], rt0 in [0, 6]")
-    assert polyhedral.to_isl(m).startswith("[rt0] -> { [d0] -> [out0] : ")
-    assert polyhedral.from_isl(polyhedral.to_isl(m)).equivalent(m)
+    assert convert.to_isl(m).startswith("[rt0] -> { [d0] -> [out0] : ")
+    assert convert.from_isl(convert.to_isl(m)).equivalent(m)
     with pytest.raises(ix.InvalidMap, match="runtime"):
         polyhedral.to_affine_map(m)
 
@@ -133,7 +140,7 @@ def test_any_cute_layout_survives(leaves: list[tuple[int, int]], split: int) -> 
         ("(d0)[s0] -> (d0), domain: d0 in [0, 3], s0 in [0, 3]", convert.to_strides, "range"),
         ("(d0) -> (d0), domain: d0 in [0, 3], d0 mod 2 in [0, 0]", convert.to_strides, "box"),
         ("(d0) -> (max(d0, 3)), domain: d0 in [0, 5]", polyhedral.to_affine_map, "max"),
-        ("(d0, d1) -> (d0 * d1), domain: d0 in [0, 3], d1 in [0, 3]", polyhedral.to_isl, "product"),
+        ("(d0, d1) -> (d0 * d1), domain: d0 in [0, 3], d1 in [0, 3]", convert.to_isl, "product"),
     ],
 )
 def test_what_cannot_be_said_is_refused(text: str, convertor: object, why: str) -> None:
@@ -147,7 +154,144 @@ def test_text_that_is_no_layout(text: str) -> None:
         convert.from_cute(text)
 
 
-@pytest.mark.parametrize("text", ["", "{ [d0] }", "{ [d0] -> [o] : o }", "{ [d0] -> [o] }"])
+@pytest.mark.parametrize("text", ["", "{ [d0] -> }", "{ [d0] -> [o] : o }", "(d0) -> (d0)"])
 def test_text_that_is_no_relation(text: str) -> None:
     with pytest.raises(ix.IndexingError):
-        polyhedral.from_isl(text)
+        convert.from_isl(text)
+
+
+# ---------------------------------------------------------------- held against tensor-layouts
+
+MODES = st.recursive(
+    st.tuples(st.integers(1, 5), st.integers(0, 40)),
+    lambda inner: st.lists(inner, min_size=1, max_size=3).map(
+        lambda parts: (tuple(s for s, _ in parts), tuple(d for _, d in parts))
+    ),
+    max_leaves=4,
+)
+
+
+def cute_text(layout: tensor_layouts.Layout) -> str:
+    return f"{layout.shape}:{layout.stride}".replace(" ", "").replace(",)", ")")
+
+
+def of_one_coordinate(m: ix.IndexingMap) -> list[int]:
+    """The positions, the first coordinate fastest."""
+    sizes = [v.upper + 1 for v in m.dims]
+    grid = np.meshgrid(*(np.arange(n) for n in sizes), indexing="ij")
+    return m.evaluate([g.ravel(order="F") for g in grid])[0].tolist()
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(MODES, min_size=2, max_size=3))
+def test_cute_layouts_are_those_of_tensor_layouts(modes: list[tuple[object, object]]) -> None:
+    layout = tensor_layouts.Layout(tuple(s for s, _ in modes), tuple(d for _, d in modes))
+    m = convert.from_cute(cute_text(layout))
+    assert of_one_coordinate(m) == [layout(k) for k in range(tensor_layouts.size(layout))]
+    back = convert.to_cute(m).split(":")
+    again = tensor_layouts.Layout(*(ast.literal_eval(part) for part in back))
+    assert [again(k) for k in range(tensor_layouts.size(again))] == of_one_coordinate(m)
+
+
+ATOMS = [
+    (name, getattr(atoms_nv, name))
+    for name in sorted(vars(atoms_nv))
+    if name.startswith(("SM70_", "SM80_", "SM90_64x64x"))
+]
+FRAGMENTS = [
+    pytest.param(getattr(atom, part), id=f"{name}.{part}")
+    for name, atom in ATOMS
+    for part in ("a_layout", "b_layout", "c_layout")
+    if hasattr(atom, part)
+]
+
+
+def test_fragments_of_matrix_instructions_convert() -> None:
+    """Thread and value of a register to the element of the tile; where sizes are powers of two, as a linear layout too."""
+    assert len(FRAGMENTS) > 30
+    for parameter in FRAGMENTS:
+        layout = parameter.values[0]
+        m = convert.from_cute(cute_text(layout))
+        positions = [layout(k) for k in range(tensor_layouts.size(layout))]
+        assert of_one_coordinate(m) == positions, parameter.id
+        count = len(positions)
+        if count & (count - 1):
+            continue
+        bits = [positions[1 << b] for b in range(count.bit_length() - 1)]
+        xors = [functools.reduce(operator.xor, (x for b, x in enumerate(bits) if k >> b & 1), 0) for k in range(count)]
+        if positions == xors:
+            assert of_one_coordinate(convert.from_linear_layout(convert.to_linear_layout(m))) == positions, parameter.id
+        else:
+            with pytest.raises(ix.InvalidMap, match="not linear"):
+                convert.to_linear_layout(m)
+
+
+@pytest.mark.parametrize(
+    ("bits", "base", "shift"), [(3, 3, 3), (2, 4, 3), (1, 3, 4), (3, 4, 3), (2, 0, -3), (3, 2, -4)]
+)
+@pytest.mark.parametrize("layout", [((8, 64), (64, 1)), ((16, 32), (1, 16)), (((2, 4), 48), ((8, 1), 16))])
+def test_swizzled_layouts_are_those_of_tensor_layouts(
+    bits: int, base: int, shift: int, layout: tuple[object, object]
+) -> None:
+    plain = tensor_layouts.Layout(*layout)
+    swizzled = tensor_layouts.compose(tensor_layouts.Swizzle(bits, base, shift), plain)
+    m = convert.from_cute(f"Sw<{bits},{base},{shift}> o 0 o {cute_text(plain)}")
+    assert of_one_coordinate(m) == [swizzled(k) for k in range(tensor_layouts.size(plain))]
+
+
+def test_cute_text_as_cute_prints_it() -> None:
+    plain = convert.from_cute("((2,3),4):((1,8),2)")
+    assert convert.from_cute("((_2,_3),4):((_1,8),_2)") == plain
+    assert convert.from_cute("Sw<0,4,3> o smem_ptr[16b](unset) o ((_2,_3),4):((_1,8),_2)") == plain
+    for wrong in (
+        "Sw<3,3> o 0 o 4:1",
+        "Sw<3,3,2> o 0 o 8:1",
+        "Sw<3,3,3> o 4:1",
+        "Sw<3,62,3> o 0 o 4:1",
+        "Sw<3,3,3> o 5 o 4:1",
+    ):
+        with pytest.raises(ix.IndexingError):
+            convert.from_cute(wrong)
+    with pytest.raises(ix.InvalidMap, match="negative"):
+        convert.from_cute("Sw<2,1,2> o 0 o 4:-1")
+
+
+def test_linear_layouts_by_brute_force() -> None:
+    rng = np.random.default_rng(7)
+    for _ in range(30):
+        ins, outs = rng.integers(1, 4, 2)
+        widths = [int(w) for w in rng.integers(0, 4, ins)]
+        bases = {
+            f"in{k}": [[int(x) for x in rng.integers(0, 16, outs)] for _ in range(w)] for k, w in enumerate(widths)
+        }
+        if not any(widths):
+            continue
+        m = convert.from_linear_layout(bases)
+        for index in itertools.product(*(range(1 << w) for w in widths)):
+            expected = [0] * int(outs)
+            for value, found in zip(index, bases.values(), strict=True):
+                for bit, basis in enumerate(found):
+                    if value >> bit & 1:
+                        expected = [e ^ b for e, b in zip(expected, basis, strict=True)]
+            assert m.evaluate(index) == tuple(expected)
+        assert convert.to_linear_layout(m) == bases
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        parse(MAPS[0]),
+        parse(MAPS[1]).results[0],
+        parse(MAPS[0]).symbolic_map,
+        parse(MAPS[0]).dims[0],
+        ix.Interval(-3, 9),
+        convert.Strided((3, 4), (4, 1), 2),
+        ix.IndexingMap.undefined(),
+    ],
+    ids=lambda v: type(v).__name__,
+)
+def test_values_are_equal_after_pickling(value: object) -> None:
+    for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
+        again = pickle.loads(pickle.dumps(value, protocol))
+        assert again == value and hash(again) == hash(value) and repr(again) == repr(value)
+    assert copy.deepcopy(value) == value

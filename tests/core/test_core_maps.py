@@ -143,7 +143,9 @@ def test_points_that_no_memory_holds_are_refused() -> None:
 
 
 def test_arrays_are_taken_in_every_form() -> None:
-    m = read("(d0, d1) -> ((d0 * 70001 + d1 - 5) floordiv 13, (d1 - d0) mod 29, d0), domain: d0 in [-9, 700], d1 in [0, 400]")
+    m = read(
+        "(d0, d1) -> ((d0 * 70001 + d1 - 5) floordiv 13, (d1 - d0) mod 29, d0), domain: d0 in [-9, 700], d1 in [0, 400]"
+    )
     rows, columns = np.arange(-9, 300)[:, None], np.arange(401)[None, :]
     expected = [
         (rows * 70001 + columns - 5) // 13,

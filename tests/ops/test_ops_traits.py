@@ -21,6 +21,7 @@ OTHER_MEANINGS = {
     "analysis/memory/grids.py": {"constant"},  # a node of an index expression
     "analysis/tiling/mixed_radix.py": {"constant"},
     "analysis/tiling/sizes.py": {"constant"},
+    "convert/isl_relations.py": {"constant"},
     "convert/polyhedral.py": {"constant"},
     "convert/symbolic.py": {"constant"},
     "show/notebook.py": {"map"},  # a column

@@ -96,8 +96,36 @@ def to_cute(m: IndexingMap) -> str:
 def from_cute(text: str) -> IndexingMap:
     """The map from the coordinates of a layout's modes to the position; nested modes count first parts fastest.
 
-    Raises ParseError for other text, InvalidMap where shape and stride do not match.
+    `Sw<bits,base,shift> o pointer o shape:stride` is a layout with a swizzle; static integers may be written as CuTe
+    prints them, `_4`. Raises ParseError for other text, InvalidMap where shape and stride do not match.
     """
+    swizzled = re.fullmatch(
+        r"\s*Sw<(\d{1,2}),(\d{1,2}),(-?\d{1,2})>\s*o\s*(?:_?0|\S*ptr\S*)\s*o\s*(\S.*)", text, re.DOTALL
+    )
+    if swizzled is not None:
+        bits, lowest, shift = (int(swizzled[k]) for k in (1, 2, 3))
+        return _swizzled(_of_modes(swizzled[4]), bits, lowest, shift)
+    return _of_modes(text)
+
+
+def _swizzled(m: IndexingMap, bits: int, lowest: int, shift: int) -> IndexingMap:
+    """The layout whose position has `bits` bits, from bit `lowest` on, combined by xor with those `shift` above.
+
+    Of a negative shift, those above have the xor.
+    """
+    if abs(shift) < bits or lowest + abs(shift) + bits > 62:
+        raise InvalidMap(f"Sw<{bits},{lowest},{shift}>: the shift is less than the bits, or int64 has fewer bits")
+    position = m.results[0]
+    if m.range(position).lower < 0:
+        raise InvalidMap("a swizzle is of bits: no position may be negative")
+    total = position
+    for bit in range(lowest + max(-shift, 0), lowest + max(-shift, 0) + bits):
+        own, other = position // (1 << bit) % 2, position // (1 << (bit + shift)) % 2
+        total = total + ((own + other) % 2 - own) * (1 << bit)
+    return IndexingMap(SymbolicMap(m.num_dims, 0, [total]), list(m.dims)).simplify()
+
+
+def _of_modes(text: str) -> IndexingMap:
     shape_text, colon, stride_text = text.partition(":")
     if not colon:
         raise _unread(text, len(text), "expected shape:stride")
@@ -151,7 +179,7 @@ def _tree(text: str, whole: str) -> Tree:
     """Nested tuples of integers; read without recursion."""
     stack: list[list[Tree]] = [[]]
     after_value = False
-    tokens = re.findall(r"-?\d+|[(),]|\S", text)
+    tokens = re.findall(r"_?-?\d+|[(),]|\S", text)
     for token in tokens:
         if token == "(" and not after_value:
             stack.append([])
@@ -161,8 +189,8 @@ def _tree(text: str, whole: str) -> Tree:
             after_value = True
         elif token == "," and after_value:
             after_value = False
-        elif re.fullmatch(r"-?\d+", token) and not after_value and len(token) < 19:
-            stack[-1].append(int(token))
+        elif re.fullmatch(r"_?-?\d+", token) and not after_value and len(token) < 19:
+            stack[-1].append(int(token.removeprefix("_")))
             after_value = True
         else:
             raise _unread(whole, whole.find(token), "expected integers, or tuples of them")

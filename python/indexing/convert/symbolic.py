@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from indexing._core import IndexingMap, SymbolicExpr
-from indexing.arguments import of_type, optional, takes
+from indexing.arguments import each, of_type, optional, takes
 from indexing.errors import InvalidMap, UnsupportedOp
 from indexing.extras import missing_extra
 
@@ -17,7 +17,7 @@ MAX_POWER = 64
 _UNARY, _PRODUCT, _SUM = 3, 2, 1  # how tightly a piece of LaTeX binds
 
 
-@takes(e=of_type(SymbolicExpr, IndexingMap), names=optional(of_type(list, tuple)))
+@takes(e=of_type(SymbolicExpr, IndexingMap), names=optional(each(str)))
 def to_sympy(e: SymbolicExpr | IndexingMap, names: Sequence[str] | None = None) -> Any:
     """An expression of SymPy; of a map the tuple of its results, over integer symbols of the variables' names.
 
@@ -48,7 +48,7 @@ _SYMPY: dict[str, Callable[[Any, Sequence[int], list[Any], Sequence[str] | None]
 }
 
 
-@takes(names=optional(of_type(list, tuple)))
+@takes(names=optional(each(str)))
 def from_sympy(e: Any, names: Sequence[str]) -> SymbolicExpr:
     """The expression of SymPy's over integer symbols; `names` gives the variables' names in order.
 
@@ -116,7 +116,7 @@ def _joined(parts: Sequence[SymbolicExpr], join: Callable[[Any, Any], Any]) -> S
 # ---------------------------------------------------------------- LaTeX
 
 
-@takes(e=of_type(SymbolicExpr, IndexingMap), names=optional(of_type(list, tuple)))
+@takes(e=of_type(SymbolicExpr, IndexingMap), names=optional(each(str)))
 def to_latex(e: SymbolicExpr | IndexingMap, names: Sequence[str] | None = None) -> str:
     """LaTeX for a formula: of a map its results and its domain, of an expression itself."""
     if isinstance(e, SymbolicExpr):

@@ -1,0 +1,223 @@
+"""Indexing maps as isl's relations, and back: from the same form, and from all that isl reads."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, constant, variable
+from indexing.arguments import of_type, takes
+from indexing.convert.polyhedral import HIGHEST, LOWEST, bounded_map, check_is_affine, domain_parts
+from indexing.errors import InvalidMap, ParseError
+from indexing.extras import missing_extra
+
+if TYPE_CHECKING:
+    import islpy
+
+__all__ = ["from_isl", "to_isl"]
+
+MAX_OPERATIONS = 10_000_000  # of isl, on one relation: about a second
+
+
+@takes(m=of_type(IndexingMap))
+def to_isl(m: IndexingMap) -> str:
+    """The relation from index to result; range variables are `exists`, runtime variables parameters.
+
+    Raises InvalidMap as `to_affine_map`, runtime variables apart.
+    """
+    check_is_affine(m, "an isl relation", runtimes=True)
+    names = [v.name or f"v{k}" for k, v in enumerate(m.variables)]
+    if len(set(names)) < len(names) or not all(re.fullmatch(r"[A-Za-z_]\w*", n) for n in names):
+        raise InvalidMap("the names of the variables are not different identifiers")
+    dims, ranges = names[: m.num_dims], names[m.num_dims : m.num_dims + m.num_ranges]
+    runtimes = names[m.num_dims + m.num_ranges :]
+    outputs = [f"out{k}" for k in range(m.num_results)]
+    if set(outputs) & set(names):
+        raise InvalidMap("the names out0, out1, .. are those of the results")
+    parts = [f"{o} = {_isl(e, names)}" for o, e in zip(outputs, m.results, strict=True)]
+    for e, interval in domain_parts(m):
+        low = f"{interval.lower} <= " if interval.lower > LOWEST else ""
+        high = f" <= {interval.upper}" if interval.upper < HIGHEST else ""
+        if low or high:
+            parts.append(f"{low}{_isl(e, names)}{high}")
+    body = " and ".join(parts)
+    if ranges:
+        body = f"exists ({', '.join(ranges)} : {body})"
+    head = f"[{', '.join(runtimes)}] -> " if runtimes else ""
+    condition = f" : {body}" if body else ""
+    return f"{head}{{ [{', '.join(dims)}] -> [{', '.join(outputs)}]{condition} }}"
+
+
+@takes(text=of_type(str))
+def from_isl(text: str) -> IndexingMap:
+    """The map of a relation: one as `to_isl` writes it, or any of one piece that isl reads (which takes the extra `isl`).
+
+    There an output that is one function of the index is a result, any other a range variable within the relation's
+    constraints. Raises ParseError where it is no relation, InvalidMap where it has several pieces or none.
+    """
+    try:
+        return _written_here(text)
+    except ParseError as failure:
+        if not text.isascii() or "\0" in text:  # isl reads C strings
+            raise
+        return _read_by_isl(text, failure)
+
+
+# ---------------------------------------------------------------- relations as they are written here
+
+
+def _written_here(text: str) -> IndexingMap:
+    form = r"\s*(?:\[([^\]]*)\]\s*->\s*)?\{\s*\[([^\]]*)\]\s*->\s*\[([^\]]*)\]\s*(?::(.*))?\}\s*"
+    found = re.fullmatch(form, text, re.DOTALL)
+    if found is None:
+        raise ParseError("expected `[parameters] -> { [..] -> [..] : .. }`", 1, 1, text)
+    runtimes, dims, outputs = (_listed(found[k]) for k in (1, 2, 3))
+    body = (found[4] or "").strip()
+    inner = re.fullmatch(r"exists\s*\(([^:]*):(.*)\)", body, re.DOTALL)
+    ranges = _listed(inner[1]) if inner else []
+    body = inner[2] if inner else body
+    names = [*dims, *ranges, *runtimes]
+    numbers = {name: k for k, name in enumerate(names)}
+    results: dict[str, SymbolicExpr] = {}
+    bounds: list[tuple[SymbolicExpr, Interval]] = []
+    for part in filter(None, (p.strip() for p in re.split(r"\band\b", body))):
+        sides = [s.strip() for s in re.split(r"(<=|>=|=)", part)]
+        if len(sides) == 3 and sides[1] == "=" and sides[0] in outputs:
+            results[sides[0]] = _read_isl(sides[2], numbers)
+            continue
+        bounds += _bounds_of(sides, numbers, part)
+    if set(results) != set(outputs):
+        raise ParseError("expected each output once, as `output = expression`", 1, 1, text)
+    symbolic = SymbolicMap(len(dims), len(ranges) + len(runtimes), [results[o] for o in outputs])
+    return bounded_map(symbolic, names, len(dims), len(ranges), bounds)
+
+
+def _bounds_of(sides: list[str], numbers: dict[str, int], part: str) -> list[tuple[SymbolicExpr, Interval]]:
+    found = []
+    for left, sign, right in zip(sides[::2], sides[1::2], sides[2::2], strict=False):
+        difference = _read_isl(left, numbers) - _read_isl(right, numbers)
+        interval = {"<=": Interval(LOWEST, 0), ">=": Interval(0, HIGHEST), "=": Interval(0, 0)}[sign]
+        found.append((difference, interval))
+    if not found:
+        raise ParseError("expected a comparison", 1, 1, part)
+    return found
+
+
+def _isl(e: SymbolicExpr, names: Sequence[str]) -> str:
+    """An expression in isl's words."""
+    done: list[str] = []
+    nodes = e.nodes()
+    for kind, numbers, operands in nodes:
+        parts = [done[k] for k in operands]
+        if kind == "variable":
+            done.append(names[numbers[0]])
+        elif kind == "constant":
+            done.append(str(numbers[0]))
+        elif kind == "sum":
+            terms = [f"{c}*{p}" if c != 1 else p for c, p in zip(numbers[1:], parts, strict=True)]
+            done.append(f"({' + '.join([*terms, *([str(numbers[0])] if numbers[0] else [])])})")
+        elif kind == "floordiv":
+            done.append(f"floor(({parts[0]})/{parts[1]})")
+        else:
+            done.append(f"(({parts[0]}) mod {parts[1]})")
+    return done[-1]
+
+
+def _read_isl(text: str, numbers: dict[str, int]) -> SymbolicExpr:
+    """An expression with `floor(../n)`, which is a floor division here."""
+    return SymbolicExpr.parse(re.sub(r"\bfloor\b", "", text).replace("/", " floordiv "), names=numbers)
+
+
+def _listed(text: str | None) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()] if text else []
+
+
+# ---------------------------------------------------------------- relations that isl reads
+
+
+def _read_by_isl(text: str, failure: ParseError) -> IndexingMap:
+    """The map of a relation's only piece; `failure` says why it was not read without isl."""
+    try:
+        import islpy
+    except ImportError as missing:
+        what = "a relation in another form than that of to_isl"
+        raise InvalidMap(f"{missing_extra(what, 'isl', missing)}; read without isl: {failure}") from None
+    context = islpy.Context()
+    context.set_max_operations(MAX_OPERATIONS)
+    try:
+        pieces = islpy.Map(text, context).compute_divs().coalesce().get_basic_maps()
+        if len(pieces) == 1:
+            return _map_of_piece(pieces[0])
+    except islpy.Error as refusal:
+        raise ParseError(f"expected one relation `{{ [..] -> [..] : .. }}`; isl says: {refusal}", 1, 1, text) from None
+    raise InvalidMap(f"the relation has {len(pieces)} pieces; an indexing map is one: convert them one by one")
+
+
+def _map_of_piece(piece: islpy.BasicMap) -> IndexingMap:
+    import islpy
+
+    kinds = islpy.dim_type
+    counts = [piece.dim(kind) for kind in (kinds.in_, kinds.out, kinds.param)]
+    functions = [_function(piece, k) for k in range(counts[1])]
+    free = [k for k, function in enumerate(functions) if function is None]
+    dims = [variable(k) for k in range(counts[0])]
+    runtimes = [variable(counts[0] + len(free) + k) for k in range(counts[2])]
+    results = [
+        variable(counts[0] + free.index(k)) if function is None else _result(function, dims, runtimes)
+        for k, function in enumerate(functions)
+    ]
+    bounds = []
+    for c in piece.wrap().flatten().get_constraints():
+        stated = _expression(c.get_aff(), [*dims, *results], runtimes)
+        bounds.append((stated, Interval(0, 0 if c.is_equality() else HIGHEST)))
+    names = [*_names(piece, kinds.in_, "d"), *(f"s{k}" for k in range(len(free))), *_names(piece, kinds.param, "rt")]
+    symbolic = SymbolicMap(counts[0], len(free) + counts[2], results)
+    return bounded_map(symbolic, names, counts[0], len(free), bounds).simplify()
+
+
+def _function(piece: islpy.BasicMap, output: int) -> islpy.Aff | None:
+    """Output `output` as a function of the index; None where there are several values, or several formulas."""
+    import islpy
+
+    kind, alone = islpy.dim_type.out, piece.to_map()
+    alone = alone.project_out(kind, output + 1, alone.dim(kind) - output - 1).project_out(kind, 0, output)
+    if not alone.is_single_valued():
+        return None
+    found: list[islpy.Aff] = []
+    islpy.PwMultiAff.from_map(alone).coalesce().foreach_piece(lambda _, function: found.append(function.get_at(0)))
+    return found[0] if len(found) == 1 else None
+
+
+def _result(function: islpy.Aff, *values: Sequence[SymbolicExpr]) -> SymbolicExpr:
+    return _expression(function, *values) // function.get_denominator_val().to_python()
+
+
+def _expression(
+    function: islpy.Aff, variables: Sequence[SymbolicExpr], runtimes: Sequence[SymbolicExpr]
+) -> SymbolicExpr:
+    """A function of isl, times its denominator."""
+    import islpy
+
+    quotients: list[SymbolicExpr] = []  # each a function of those before it
+    for k in range(function.dim(islpy.dim_type.div)):
+        inner = function.get_div(k)
+        divisor = inner.get_denominator_val().to_python()
+        quotients.append(_numerator(inner, variables, runtimes, quotients) // divisor)
+    return _numerator(function, variables, runtimes, quotients)
+
+
+def _numerator(function: islpy.Aff, *values: Sequence[SymbolicExpr]) -> SymbolicExpr:
+    """A function times its denominator; `values` are those of its inputs, parameters and quotients."""
+    import islpy
+
+    scale = function.get_denominator_val()
+    total = constant((function.get_constant_val() * scale).to_python())
+    for kind, known in zip((islpy.dim_type.in_, islpy.dim_type.param, islpy.dim_type.div), values, strict=True):
+        for k, value in enumerate(known):
+            total = total + value * (function.get_coefficient_val(kind, k) * scale).to_python()
+    return total
+
+
+def _names(piece: islpy.BasicMap, kind: islpy.dim_type, letter: str) -> list[str]:
+    return [piece.get_dim_name(kind, k) or f"{letter}{k}" for k in range(piece.dim(kind))]

@@ -1,0 +1,103 @@
+"""Relations as isl prints them: isl itself says whether what was read is the same relation."""
+
+import subprocess
+import sys
+
+import islpy
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import indexing as ix
+from indexing.convert import from_isl, to_isl
+
+TERMS = st.lists(st.integers(-4, 4), min_size=4, max_size=4)
+FORMS = st.sampled_from(["{0}", "floor(({0})/{1})", "({0}) mod {1}", "{0} + 2*floor(({0})/{1})", "({0}) mod {1} - d0"])
+
+
+@st.composite
+def relations(draw: st.DrawFn) -> str:
+    """A relation of one piece: outputs that are functions, outputs within bounds, congruences, parameters."""
+    names = ["d0", "d1", "n"]
+
+    def affine() -> str:
+        coefficients = draw(TERMS)
+        return " + ".join(f"{c}*{name}" for c, name in zip(coefficients, names, strict=False)) + f" + {coefficients[3]}"
+
+    def value() -> str:
+        return draw(FORMS).format(affine(), draw(st.integers(2, 9)))
+
+    parts = [f"0 <= d0 <= {draw(st.integers(0, 12))}", f"-3 <= d1 <= {draw(st.integers(-3, 7))}", "0 <= n <= 5"]
+    parts.append(f"o0 = {value()}")
+    low, width = affine(), draw(st.integers(0, 4))
+    step = draw(st.integers(1, 3))
+    parts += [f"{low} <= o1 <= {low} + {width}", f"(o1 + d0) mod {step} = 0", f"o2 = {value()}"]
+    if draw(st.booleans()):
+        parts.append(f"{value()} <= {draw(st.integers(-5, 20))}")
+    return f"[n] -> {{ [d0, d1] -> [o0, o1, o2] : {' and '.join(parts)} }}"
+
+
+def same_relation(first: islpy.Map, second: islpy.Map) -> bool:
+    names = [first.get_dim_name(islpy.dim_type.param, k) for k in range(first.dim(islpy.dim_type.param))]
+    assert names == [second.get_dim_name(islpy.dim_type.param, k) for k in range(second.dim(islpy.dim_type.param))]
+    return bool(first.is_equal(second))
+
+
+@settings(max_examples=60, deadline=None)
+@given(relations())
+def test_what_isl_prints_is_read_as_the_same_relation(text: str) -> None:
+    relation = islpy.Map(text).compute_divs().coalesce()
+    if len(relation.get_basic_maps()) != 1:
+        with pytest.raises(ix.InvalidMap, match="pieces"):
+            from_isl(str(relation))
+        return
+    found = from_isl(str(relation))
+    assert same_relation(islpy.Map(to_isl(found)), relation)
+    assert same_relation(islpy.Map(to_isl(from_isl(str(islpy.Map(to_isl(found)))))), relation)
+
+
+@pytest.mark.parametrize(
+    ("text", "results", "ranges"),
+    [
+        ("{ [d0] -> [out0] : (-d0 + out0) mod 8 = 0 and 0 <= d0 <= 30 and 0 <= out0 <= 7 }", ["d0 mod 8"], 0),
+        ("{ [i] -> [j] : exists (k : i = 2k and j = k + 1) and 0 <= i < 20 }", ["i floordiv 2 + 1"], 0),
+        ("{ S[i] -> A[i, j] : 0 <= i, j < 5 }", ["i", "s0"], 1),
+        ("[n] -> { [i] -> [n - i] : 0 <= i < n <= 10 }", ["n - i"], 0),
+    ],
+)
+def test_functions_are_results_and_the_rest_are_ranges(text: str, results: list[str], ranges: int) -> None:
+    m = from_isl(text)
+    names = {v.name: k for k, v in enumerate(m.variables)}
+    assert list(m.results) == [ix.SymbolicExpr.parse(r, names=names) for r in results]
+    assert m.num_ranges == ranges
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "why"),
+    [
+        ("{ [i] -> [i] : i < 3; [i] -> [i + 1] : i > 7 }", ix.InvalidMap, "2 pieces"),
+        ("{ [i] -> [j] : 1 = 0 and j = 2i }", ix.InvalidMap, "0 pieces"),
+        ("{ [i] -> [", ix.ParseError, "isl says"),
+        ("{ [i] -> [2i] : i < 3 }\0", ix.ParseError, "expected"),
+        ("{ [i] -> [i * i] }", ix.ParseError, "isl says"),
+    ],
+)
+def test_what_is_no_map_is_refused(text: str, error: type[ix.IndexingError], why: str) -> None:
+    with pytest.raises(error, match=why):
+        from_isl(text)
+
+
+def test_without_isl_its_own_form_is_read_and_the_rest_names_the_extra() -> None:
+    program = """if True:
+        import sys
+        sys.modules["islpy"] = None
+        from indexing.convert import from_isl
+        print(from_isl("{ [d0] -> [out0] : out0 = 2*d0 and 0 <= d0 <= 3 }"))
+        try:
+            from_isl("{ [i] -> [i] : 0 <= i < 5 }")
+        except BaseException as error:
+            print(type(error).__name__, error)
+    """
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[0] == "(d0) -> (d0 * 2), domain: d0 in [0, 3]"
+    assert "InvalidMap" in done.stdout and "needs the isl extra" in done.stdout
