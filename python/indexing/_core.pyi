@@ -20,6 +20,7 @@ __all__ = [
     "SymbolicMap",
     "Variable",
     "__version__",
+    "build_hlo",
     "compose",
     "compose_all",
     "constant",
@@ -592,6 +593,13 @@ def hlo_opcodes() -> list[tuple[str, int, int | None, list[str]]]:
 def parse_hlo(text: str) -> HloModule:
     """Parses HLO text. Raises ParseError."""
 
+#: An instruction to be built: name, shape, opcode; operands, a parameter's number or a literal; attributes, each as text or
+#: as numbers of computations.
+_Draft: TypeAlias = tuple[str, str, str, Sequence[int] | int | str, Sequence[tuple[str, str | Sequence[int]]]]
+
+def build_hlo(name: str, computations: Sequence[tuple[str, int, Sequence[_Draft]]]) -> HloModule:
+    """Builds a module of computations (name, root, instructions), the entry last. Raises ParseError, as for its text."""
+
 @final
 class HloModule:
     """A parsed HLO module. Computations, instructions and shapes are rows of its tables."""
@@ -625,6 +633,8 @@ class HloModule:
         """The number of a parameter; -1 for anything else."""
     def attributes(self, instruction: int) -> list[tuple[str, str]]:
         """All attributes as written."""
+    def computing_attributes(self, instruction: int) -> list[tuple[str, str]]:
+        """Those that say what the instruction computes, as written."""
     def attribute(self, instruction: int, key: str) -> str | None:
         """One attribute as written."""
     def calls(self, instruction: int) -> list[tuple[str, int]]:
@@ -643,6 +653,8 @@ class HloModule:
         """The groups, each a list of ids."""
     def literal(self, instruction: int) -> _LiteralData:
         """A constant's value. Raises IndexError for what is no constant."""
+    def literal_text(self, instruction: int) -> str:
+        """A constant's literal as written; empty for what is no constant."""
     def place(self, instruction: int) -> tuple[int, int, str, int]:
         """Where an instruction stands: line, column, the line, the characters in front of the name."""
     def text(self) -> str:

@@ -181,7 +181,7 @@ def test_what_no_kernel_computes_runs_in_the_reference_and_is_listed(device: str
     np.testing.assert_array_equal(run(x), -np.sort(-x, axis=1))
     if device == "cpu":
         assert [i.name for i in run.reference_steps] == ["s"]
-        assert len(run.kernels) == 2
+        assert len(run.kernels) == 1  # both negate
 
 
 @pytest.mark.parametrize("device", DEVICES)
@@ -260,7 +260,7 @@ def test_buffers_are_used_again() -> None:
         want = t - t[::-1]
     for _ in range(3):
         np.testing.assert_allclose(run(x, np.int32(0)), want, rtol=1e-3, atol=1e-3)
-    assert len(run.kernels) >= 12
+    assert len(run.kernels) == 3  # the first, the last, and all between them
     results = 3 * 3  # of each call three, since `compiled` calls thrice; they belong to the caller
     assert run.buffers_allocated <= 5 + results
 

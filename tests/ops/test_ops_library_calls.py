@@ -512,6 +512,22 @@ def test_calls_inside_of_programs_compose():
     assert {m.exactness for maps in ix.output_to_input(root) for m in maps} == {"exact"}
 
 
+def test_calls_that_differ_in_their_configuration_alone_are_different():
+    """What a library is told says what it computes."""
+    a, b = drawn(13, (2, 3), (3, 4))
+    calls = [
+        f'{name} = f32[2,4] custom-call(p, q), custom_call_target="__cublas$gemm", '
+        f"backend_config={json.dumps(gemm_config(alpha_real=alpha))}"
+        for name, alpha in (("c", 1), ("d", 3), ("e", 1))
+    ]
+    text = "ENTRY e {\n  p = f32[2,3] parameter(0)\n  q = f32[3,4] parameter(1)\n  " + "\n  ".join(calls)
+    text += "\n  ROOT r = (f32[2,4], f32[2,4], f32[2,4]) tuple(c, d, e)\n}"
+    for found, factor in zip(results(text, a, b), (1, 3, 1), strict=True):
+        np.testing.assert_allclose(found, factor * (a @ b), rtol=1e-5, atol=1e-6)
+    by_name = ix.hlo.parse(text).entry.instructions
+    assert by_name["c"].signature == by_name["e"].signature != by_name["d"].signature
+
+
 def test_the_table_names_opcodes_and_each_target_once():
     targets = [t for line in LIBRARY_CALLS for t in line.targets]
     assert len(targets) == len(set(targets))

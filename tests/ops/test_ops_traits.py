@@ -33,6 +33,8 @@ OTHER_MEANINGS = {
     "analysis/report/comparison.py": {"compare"},
     "cli/options.py": {"compare", "map", "dot"},  # a command; an argument; a format of pictures
     "hlo/shape.py": {"tuple"},  # an element type
+    "hlo/attributes.py": {"slice"},  # an attribute
+    "hlo/window.py": {"pad"},  # a field of windows
     "indexing_analysis/joint_maps.py": {"clamp"},  # what happens to an index out of bounds
     "emitters/launch.py": {"clamp"},
     "emitters/scope.py": {"parameter"},  # a kind of index variable
@@ -40,7 +42,7 @@ OTHER_MEANINGS = {
     "emitters/heroes/reduction/accumulators.py": {"complex"},  # a kind of element type
 }
 # A module's own structure; the kernel IR has opcodes of its own, which targets spell in their languages.
-OWN_TABLES = ("hlo/program.py", "emitters/ir/", "emitters/targets/")
+OWN_TABLES = ("hlo/program.py", "hlo/builder.py", "emitters/ir/", "emitters/targets/")
 
 
 def named_opcodes(file: Path) -> Iterator[tuple[int, str]]:

@@ -9,9 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
-from indexing.executable.prefix import prefix_in_parts
 from indexing.executable.products import dot_in_parts
-from indexing.executable.unit_reductions import unit_reduction
 from indexing.ops.op import leaves
 from indexing.ops.registry import traits_of
 from indexing.ops.tuples import GET_TUPLE_ELEMENT, TUPLE
@@ -126,9 +124,7 @@ def _inlined(instruction: Instruction, inlined: frozenset[Instruction]) -> Compu
     op = traits_of(instruction)
     if op.calls == "inlined" or instruction in inlined or _is_awaited(instruction):
         return instruction.called[0]
-    if op.expansion is not None:
-        return op.expansion(instruction)
-    return unit_reduction(instruction) or prefix_in_parts(instruction) or dot_in_parts(instruction)
+    return op.expansion(instruction) if op.expansion is not None else dot_in_parts(instruction)
 
 
 def _is_awaited(instruction: Instruction) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -11,8 +11,8 @@ from indexing.emitters import emit_fused
 from indexing.emitters.kernel import check_dialect
 from indexing.executable.fusion_planning import KernelSupport, PlannedFusion, plan_fusions
 from indexing.executable.graph import Graph, Node, Ref, arrays_of, flatten, needed_nodes
-from indexing.executable.kernel_text import module_text
-from indexing.hlo import Computation, Instruction, Module, Program, entry_of, parse
+from indexing.executable.kernel_module import build_kernel_module
+from indexing.hlo import Computation, Instruction, Module, Program, entry_of
 from indexing.hlo.subjects import part_of_program
 from indexing.work import repeats_itself
 
@@ -88,7 +88,7 @@ class _ProgramPlanner:
         self.dialect = dialect
         self.support = KernelSupport()
         self.planned: dict[Computation, PlannedComputation] = {}
-        self.by_text: dict[str, Computation] = {}
+        self.by_content: dict[Hashable, Computation] = {}
         self.emitted: dict[Computation, Kernel] = {}
         fusions = (i for c in entry.module.computations.values() for i in c.instructions.values())
         self.taken_apart = frozenset(i for i in fusions if i.is_fusion and self._is_taken_apart(i))
@@ -134,8 +134,8 @@ class _ProgramPlanner:
         return PlannedComputation(graph, kernels, frozenset(n for fusion in fusions for n in fusion.nodes))
 
     def _planned_kernel(self, fusion: PlannedFusion, graph: Graph) -> PlannedKernel:
-        text, inputs = module_text(fusion, graph.nodes)
-        if text not in self.by_text:
-            self.by_text[text] = parse(text).entry
-        computation = self.by_text[text]
+        module, inputs = build_kernel_module(fusion, graph.nodes)
+        if module.content not in self.by_content:
+            self.by_content[module.content] = module.build().entry
+        computation = self.by_content[module.content]
         return PlannedKernel(computation, self._kernel_of(computation), tuple(inputs), fusion.outputs)

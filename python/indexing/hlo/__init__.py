@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from indexing import _core
 from indexing.errors import ParseError
+from indexing.hlo.builder import AttributeValue, BuiltInstruction, ComputationBuilder, ModuleBuilder
 from indexing.hlo.files import dumped_programs, load
 from indexing.hlo.front_ends import Stage, from_exported, from_jax, from_proto, from_stablehlo
 from indexing.hlo.gpu_targets import GPU_TARGETS, GpuTarget
@@ -21,13 +22,17 @@ from indexing.hlo.window import ConvolutionLabels, DimensionLabels, WindowDim
 __all__ = [
     "DTYPES",
     "GPU_TARGETS",
+    "AttributeValue",
+    "BuiltInstruction",
     "Computation",
+    "ComputationBuilder",
     "ConvolutionLabels",
     "DimensionLabels",
     "GpuTarget",
     "Instruction",
     "LiteralValue",
     "Module",
+    "ModuleBuilder",
     "Part",
     "Place",
     "Program",

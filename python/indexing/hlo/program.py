@@ -10,8 +10,8 @@ from typing import Final, Literal, TypeAlias, TypeVar, cast
 from indexing import _core
 from indexing.arguments import of_type, takes
 from indexing.errors import ParseError, UnsupportedOp, at_place
+from indexing.hlo.attributes import AttributeReader
 from indexing.hlo.shape import Shape
-from indexing.hlo.window import ConvolutionLabels, DimensionLabels, WindowDim
 from indexing.lazy import np
 
 __all__ = ["Computation", "Instruction", "LiteralValue", "Module", "entry_of"]
@@ -33,7 +33,7 @@ T = TypeVar("T")
 LiteralValue: TypeAlias = "np.ndarray | tuple[LiteralValue, ...] | None"
 
 
-class Instruction:
+class Instruction(AttributeReader):
     """One instruction of a computation."""
 
     __slots__ = (
@@ -82,12 +82,16 @@ class Instruction:
         return self.computation.module
 
     @property
+    def _tables(self) -> _core.HloModule:
+        return self.computation.module._core
+
+    @property
     def users(self) -> tuple[Instruction, ...]:
         """The instructions that have this one as an operand, each once, in text order."""
         try:
             return self._users
         except AttributeError:
-            rows = self.module._core.users(self._id)
+            rows = self._tables.users(self._id)
             self._users: tuple[Instruction, ...] = self.computation._at(rows)
             return self._users
 
@@ -97,7 +101,7 @@ class Instruction:
         try:
             return self._called
         except AttributeError:
-            rows = self.module._core.calls(self._id)
+            rows = self._tables.calls(self._id)
             self._called: tuple[Computation, ...] = tuple(self.module._computations[row] for _, row in rows)
             return self._called
 
@@ -107,7 +111,7 @@ class Instruction:
         try:
             return self._attributes
         except AttributeError:
-            found = MappingProxyType(dict(self.module._core.attributes(self._id)))
+            found = MappingProxyType(dict(self._tables.attributes(self._id)))
             self._attributes: Mapping[str, str] = found
             return found
 
@@ -139,7 +143,7 @@ class Instruction:
     @property
     def parameter_number(self) -> int:
         """The number of a parameter. Raises UnsupportedOp for any other opcode."""
-        number: int = self.module._core.parameter_number(self._id)
+        number: int = self._tables.parameter_number(self._id)
         if number < 0:
             raise UnsupportedOp(f"{self.name} is a {self.opcode}, not a parameter")
         return number
@@ -155,7 +159,7 @@ class Instruction:
         try:
             return self._literal
         except AttributeError:
-            self._literal: LiteralValue = self._value(self.module._core.literal(self._id))
+            self._literal: LiteralValue = self._value(self._tables.literal(self._id))
             return self._literal
 
     def _value(self, literal: _core._LiteralData) -> LiteralValue:
@@ -183,89 +187,26 @@ class Instruction:
         kind = INTEGER_FORMATS.get(self.shape.element_type)
         if kind is None or not self.is_constant:
             return None
-        literal = self.module._core.literal(self._id)
+        literal = self._tables.literal(self._id)
         data = literal[1] if isinstance(literal, tuple) else None
         return None if data is None else memoryview(data).cast(kind)
-
-    def ints(self, key: str) -> tuple[int, ...]:
-        """The integers of an attribute such as `dimensions={0,1}` or `index_vector_dim=1`; `()` where it is absent."""
-        values = self.module._core.integers(self._id, key)
-        return () if values is None else tuple(values)
-
-    def integer(self, key: str, default: int | None = None) -> int:
-        """The one integer of an attribute. Raises ParseError where there is none and no default."""
-        values = self.module._core.integers(self._id, key)
-        if values is not None and len(values) == 1:
-            return int(values[0])
-        if values is None and default is not None:
-            return default
-        raise self._bad(key, "one integer")
-
-    def flag(self, key: str) -> bool:
-        """Whether an attribute is `true`; absent means `false`."""
-        value = self.module._core.attribute(self._id, key)
-        if value in (None, "false", "0"):
-            return False
-        if value in ("true", "1"):
-            return True
-        raise self._bad(key, "true or false")
-
-    def text(self, key: str, default: str | None = None) -> str:
-        """An attribute as written, without the quotes around a string. Raises ParseError where it is absent."""
-        value: str | None = self.module._core.attribute(self._id, key)
-        if value is None:
-            if default is not None:
-                return default
-            raise self._bad(key, "a value")
-        if len(value) >= 2 and value[0] == value[-1] == '"':
-            return value[1:-1]
-        return value
-
-    def slices(self) -> tuple[tuple[int, int, int], ...]:
-        """Start, limit and stride of each dimension of a slice."""
-        return tuple(self._required(self.module._core.slices(self._id, "slice"), "slice"))
-
-    def padding(self) -> tuple[tuple[int, int, int], ...]:
-        """Low, high and interior padding of each dimension of a pad; `()` for a scalar without the attribute."""
-        return tuple(self.module._core.padding(self._id, "padding") or ())
-
-    def window(self) -> tuple[WindowDim, ...]:
-        """The window, dimension by dimension, defaults filled in; `()` where there is none."""
-        dims = self.module._core.window(self._id, "window")
-        return tuple(WindowDim(*dim) for dim in dims or ())
-
-    def dim_labels(self) -> ConvolutionLabels:
-        """What each dimension of a convolution's arrays means."""
-        rows = self._required(self.module._core.labels(self._id, "dim_labels"), "dim_labels")
-        labels = [DimensionLabels(batch, feature, tuple(spatial)) for batch, feature, spatial in rows]
-        return ConvolutionLabels(*labels)
-
-    def replica_groups(self) -> tuple[tuple[int, ...], ...]:
-        """The groups of replicas, each a tuple of ids; `()` where the attribute is absent or empty."""
-        groups = self.module._core.replica_groups(self._id, "replica_groups")
-        return tuple(tuple(group) for group in groups or ())
 
     @takes(key=of_type(str))
     def computation_of(self, key: str) -> Computation:
         """The computation that an attribute such as `to_apply` names. Raises ParseError where it names none."""
-        for name, row in self.module._core.calls(self._id):
+        for name, row in self._tables.calls(self._id):
             if name == key:
                 return self.module._computations[row]
         raise self._bad(key, "a computation")
 
-    def _required(self, value: T | None, key: str) -> T:
-        if value is None:
-            raise self._bad(key, "a value")
-        return value
-
     @takes(message=of_type(str))
     def at_place(self, message: str) -> str:
         """The message with the line and the column of the instruction in the text, the line, and a caret under its name."""
-        return at_place(message, *self.module._core.place(self._id))
+        return at_place(message, *self._tables.place(self._id))
 
     def _bad(self, key: str, wanted: str) -> ParseError:
-        line, column, excerpt, caret = self.module._core.place(self._id)
-        found = self.module._core.attribute(self._id, key)
+        line, column, excerpt, caret = self._tables.place(self._id)
+        found = self._tables.attribute(self._id, key)
         given = "it is absent" if found is None else f"found {found}"
         message = f"{self.opcode} {self.name}: attribute {key} needs {wanted}, {given}"
         return ParseError(message, line, column, excerpt, caret)
@@ -276,7 +217,7 @@ class Instruction:
 
     def __str__(self) -> str:
         """The instruction as one line of HLO text."""
-        return str(self.module._core.instruction_text(self._id))
+        return str(self._tables.instruction_text(self._id))
 
     def __repr__(self) -> str:
         """The instruction as one line of HLO text, in angle brackets."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from indexing.hlo import BuiltInstruction
 from indexing.lazy import np
 from indexing.ops.contraction import accumulator, to_element
-from indexing.ops.library_calls.hlo_text import HloText, Value, computing_kind
+from indexing.ops.expansion import Expansion, computing_kind
 from indexing.ops.op import (
     Array,
     HloValue,
@@ -161,7 +162,7 @@ def grad_reference(instruction: Instruction, values: Sequence[HloValue]) -> HloV
 # ---------------------------------------------------------------- expansions, for kernels
 
 
-class _Expansion(HloText):
+class _Expansion(Expansion):
     """The lines of one op, in the element type that it computes in."""
 
     def __init__(self, instruction: Instruction) -> None:
@@ -171,24 +172,26 @@ class _Expansion(HloText):
         self.sizes = _sizes(instruction)
         self.wide = [self.convert(p, self.kind) for p in self.parameters]
 
-    def spread(self, feature_values: Value) -> Value:
+    def spread(self, feature_values: BuiltInstruction) -> BuiltInstruction:
         """One value a feature, for all elements of the feature."""
         return self.broadcast(feature_values, self.sizes, (_feature(self.call),))
 
-    def total(self, value: Value) -> Value:
+    def total(self, value: BuiltInstruction) -> BuiltInstruction:
         """The sum of each feature."""
         return self.reduce("add", value, _axes(self.call), 0.0)
 
-    def mean(self, value: Value) -> Value:
+    def mean(self, value: BuiltInstruction) -> BuiltInstruction:
         """The mean of each feature."""
         return self.apply("divide", self.total(value), self.constant(self.kind, _count(self.call)))
 
-    def factor(self, variance: Value) -> Value:
+    def factor(self, variance: BuiltInstruction) -> BuiltInstruction:
         """1 / sqrt(variance + epsilon), correctly rounded where division and root are."""
         shifted = self.apply("add", variance, self.constant(self.kind, _epsilon(self.call)))
         return self.apply("divide", self.constant(self.kind, 1.0), self.apply("sqrt", shifted))
 
-    def normalized(self, centered: Value, scale: Value, offset: Value, variance: Value) -> Value:
+    def normalized(
+        self, centered: BuiltInstruction, scale: BuiltInstruction, offset: BuiltInstruction, variance: BuiltInstruction
+    ) -> BuiltInstruction:
         """centered * scale / sqrt(variance + epsilon) + offset."""
         factor = self.spread(self.apply("multiply", scale, self.factor(variance)))
         return self.apply("add", self.apply("multiply", centered, factor), self.spread(offset))
@@ -196,36 +199,36 @@ class _Expansion(HloText):
 
 def inference_expansion(instruction: Instruction) -> Computation:
     """batch-norm-inference as elementwise ops."""
-    text = _Expansion(instruction)
-    operand, scale, offset, mean, variance = text.wide
-    centered = text.apply("subtract", operand, text.spread(mean))
-    return text.finish([text.normalized(centered, scale, offset, variance)])
+    body = _Expansion(instruction)
+    operand, scale, offset, mean, variance = body.wide
+    centered = body.apply("subtract", operand, body.spread(mean))
+    return body.finish([body.normalized(centered, scale, offset, variance)])
 
 
 def training_expansion(instruction: Instruction) -> Computation:
     """batch-norm-training as two reductions and elementwise ops; the variance is of the centered operand."""
-    text = _Expansion(instruction)
-    operand, scale, offset = text.wide
-    mean = text.mean(operand)
-    centered = text.apply("subtract", operand, text.spread(mean))
-    variance = text.mean(text.apply("multiply", centered, centered))
-    return text.finish([text.normalized(centered, scale, offset, variance), mean, variance])
+    body = _Expansion(instruction)
+    operand, scale, offset = body.wide
+    mean = body.mean(operand)
+    centered = body.apply("subtract", operand, body.spread(mean))
+    variance = body.mean(body.apply("multiply", centered, centered))
+    return body.finish([body.normalized(centered, scale, offset, variance), mean, variance])
 
 
 def grad_expansion(instruction: Instruction) -> Computation:
     """batch-norm-grad as two reductions and elementwise ops."""
-    text = _Expansion(instruction)
-    operand, scale, mean, variance, grad = text.wide
-    inverse = text.factor(variance)
-    centered = text.apply("subtract", operand, text.spread(mean))
-    to_scale = text.apply("multiply", text.total(text.apply("multiply", grad, centered)), inverse)
-    to_offset = text.total(grad)
-    count = text.constant(text.kind, _count(instruction))
-    mixed = text.apply("subtract", text.apply("multiply", grad, count), text.spread(to_offset))
-    along = text.spread(text.apply("multiply", to_scale, inverse))
-    mixed = text.apply("subtract", mixed, text.apply("multiply", centered, along))
-    factor = text.apply("divide", text.apply("multiply", scale, inverse), count)
-    return text.finish([text.apply("multiply", text.spread(factor), mixed), to_scale, to_offset])
+    body = _Expansion(instruction)
+    operand, scale, mean, variance, grad = body.wide
+    inverse = body.factor(variance)
+    centered = body.apply("subtract", operand, body.spread(mean))
+    to_scale = body.apply("multiply", body.total(body.apply("multiply", grad, centered)), inverse)
+    to_offset = body.total(grad)
+    count = body.constant(body.kind, _count(instruction))
+    mixed = body.apply("subtract", body.apply("multiply", grad, count), body.spread(to_offset))
+    along = body.spread(body.apply("multiply", to_scale, inverse))
+    mixed = body.apply("subtract", mixed, body.apply("multiply", centered, along))
+    factor = body.apply("divide", body.apply("multiply", scale, inverse), count)
+    return body.finish([body.apply("multiply", body.spread(factor), mixed), to_scale, to_offset])
 
 
 OPS = (

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from indexing.hlo.layout import major_to_minor
 from indexing.lazy import np
 from indexing.ops.bounded import check_same_sizes
 from indexing.ops.dependence import reduction_dependence, where_used
 from indexing.ops.element import loops
+from indexing.ops.expansion import Expansion
 from indexing.ops.op import (
     Array,
     HloValue,
@@ -23,9 +25,10 @@ from indexing.ops.op import (
     variables,
 )
 from indexing.ops.reducer import apply, fold_rows, fold_ufunc, foldable, reducer_of
+from indexing.ops.reducer_ops import neutral_element
 
 if TYPE_CHECKING:
-    from indexing.hlo import Instruction
+    from indexing.hlo import Computation, Instruction
 
 
 def output_to_input(instruction: Instruction, output: int) -> Indexing:
@@ -84,6 +87,22 @@ def _rows(value: Array, dims: tuple[int, ...]) -> Array:
     return moved.reshape((int(np.prod(moved.shape[: len(inner)], dtype=np.int64)), *moved.shape[len(inner) :]))
 
 
+def unit_reduction(instruction: Instruction) -> Computation | None:
+    """A computation of the same operands, without a reduction, of one that takes a single element for each result, as
+    gradients of broadcasts have them; None for another instruction.
+    """
+    if instruction.shape.is_tuple or neutral_element(instruction) is None:
+        return None
+    operand, shape = instruction.operands[0].shape, instruction.shape
+    is_row_major = all(major_to_minor(s) == tuple(range(s.rank)) for s in (operand, shape))
+    if operand.element_count != shape.element_count or not is_row_major:
+        return None
+    parts = Expansion(instruction)
+    value, start = parts.parameters
+    flat, opcode = parts.reshape(value, shape.dimensions), instruction.computation_of("to_apply").root.opcode
+    return parts.finish([parts.apply(opcode, parts.broadcast(start, shape.dimensions, ()), flat)])
+
+
 REDUCE = Op(
     "reduce",
     "out[i] = fold(init, in[i, s] for all s), for each of the results",
@@ -95,6 +114,7 @@ REDUCE = Op(
     bounded=True,
     calls="combines",
     reads_many=True,
+    expansion=unit_reduction,
 )
 
 OPS = (REDUCE,)

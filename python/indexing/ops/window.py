@@ -26,6 +26,7 @@ from indexing.ops.op import (
     tensor_map,
     variables,
 )
+from indexing.ops.prefix import prefix_in_parts
 from indexing.ops.reducer import Reducer, apply, foldable, reducer_of, widen
 from indexing.ops.scatter import combine_at
 from indexing.ops.window_index import gather_window, read_position, source_indices, written_position
@@ -185,20 +186,19 @@ def select_and_scatter_reference(
     return total.reshape(operand.shape)
 
 
-REDUCE_WINDOW = Op(
-    "reduce-window",
-    "out[x] = fold(init, in[(x * stride + w * rhs_dilation - pad) / lhs_dilation] for all w inside the input)",
-    reduce_window_output_to_input,
-    RunsComputations(reduce_window_reference),
-    reduce_window_input_to_output,
-    loops.reduce_window,
-    exactness="exact; a bound for operands that the computation ignores",
-    calls="combines",
-    reads_many=True,
-)
-
 OPS = (
-    REDUCE_WINDOW,
+    Op(
+        "reduce-window",
+        "out[x] = fold(init, in[(x * stride + w * rhs_dilation - pad) / lhs_dilation] for all w inside the input)",
+        reduce_window_output_to_input,
+        RunsComputations(reduce_window_reference),
+        reduce_window_input_to_output,
+        loops.reduce_window,
+        exactness="exact; a bound for operands that the computation ignores",
+        calls="combines",
+        reads_many=True,
+        expansion=prefix_in_parts,
+    ),
     Op(
         "select-and-scatter",
         "out[x] = fold(init, source[y] for all y whose window of the operand selects x)",

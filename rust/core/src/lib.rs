@@ -20,7 +20,8 @@ pub use error::{Error, ErrorKind, Result};
 pub use expr::flat::Dag;
 pub use expr::{Arena, Expr, Node, Term};
 pub use hlo_text::{
-    parse_module, write_shape, Attribute, Call, Class, Computation, ElementRow, ElementType, HloError,
+    build_module, parse_module, write_shape, Attribute, Call, Class, Computation, Draft, DraftArgument,
+    DraftComputation, DraftError, DraftInstruction, DraftValue, ElementRow, ElementType, HloError,
     Instruction, Labels, Layout, Literal, Module, OpcodeRow, Place, Rows, Shape, ShapeId, ShapeTable, Span,
     WindowDim, ELEMENT_TYPES, MAX_CALL_DEPTH, MAX_TUPLE_DEPTH, OPCODES, UNBOUNDED,
 };

@@ -1,6 +1,9 @@
 //! HLO text: tables, errors at their offsets, literals, and input that nests or grows without end.
 
-use indexing_core::{parse_module, Literal, Module, ELEMENT_TYPES, MAX_CALL_DEPTH, OPCODES};
+use indexing_core::{
+    build_module, parse_module, write_shape, Computation, Draft, DraftArgument, DraftComputation,
+    DraftInstruction, DraftValue, Literal, Module, ELEMENT_TYPES, MAX_CALL_DEPTH, OPCODES,
+};
 
 const PROGRAM: &str = "HloModule m, a={1}
 add { x = f32[] parameter(0) y = f32[] parameter(1) ROOT z = f32[] add(x, y) }
@@ -111,4 +114,76 @@ fn long_chains_take_linear_time() {
     text.push('}');
     let m = parsed(&text);
     assert_eq!((m.instructions.len(), m.signatures), (100_000, 2));
+}
+
+/// The rows of a module that text gave, as somebody else would describe them.
+fn draft_of(m: &Module) -> Draft {
+    let attribute = |row: usize| {
+        let key = m.attributes[row].key.of(&m.text).to_string();
+        let called: Vec<u32> =
+            m.calls.iter().filter(|c| c.attribute as usize == row).map(|c| c.computation).collect();
+        let text = DraftValue::Text(m.attribute_value(row));
+        (key, if called.is_empty() { text } else { DraftValue::Computations(called) })
+    };
+    let instruction = |row: usize, first: u32| {
+        let i = &m.instructions[row];
+        let mut shape = String::new();
+        write_shape(&mut shape, &m.shapes, i.shape);
+        let opcode = m.opcodes[i.opcode as usize].clone();
+        let argument = match opcode.as_str() {
+            "parameter" => DraftArgument::Parameter(i.parameter),
+            "constant" => DraftArgument::Literal(i.literal.of(&m.text).to_string()),
+            _ => DraftArgument::Operands(m.operands_of(row).iter().map(|o| o - first).collect()),
+        };
+        let attributes = i.attributes.range().map(attribute).collect();
+        DraftInstruction { name: i.name.of(&m.text).to_string(), shape, opcode, argument, attributes }
+    };
+    let computation = |c: &Computation| DraftComputation {
+        name: c.name.clone(),
+        instructions: c.instructions.range().map(|row| instruction(row, c.instructions.first)).collect(),
+        root: (c.root - c.instructions.first) as usize,
+    };
+    Draft { name: m.name.clone(), computations: m.computations.iter().map(computation).collect() }
+}
+
+#[test]
+fn a_draft_gives_the_tables_of_its_text() {
+    let read = parsed(PROGRAM);
+    let built = build_module(&draft_of(&read)).unwrap();
+    let again = parsed(&built.to_text());
+    assert_eq!(again.to_text(), built.to_text());
+    let entry = |m: &Module| m.computation_text(m.entry as usize);
+    assert_eq!(entry(&built), entry(&read));
+    let signatures = |m: &Module| m.instructions.iter().map(|i| i.signature).collect::<Vec<_>>();
+    assert_eq!(signatures(&built), signatures(&again));
+}
+
+#[test]
+fn a_draft_that_text_would_not_give_is_refused() {
+    let draft = |argument: DraftArgument, root: usize| {
+        let row = |name: &str, opcode: &str, argument| DraftInstruction {
+            name: name.into(),
+            shape: "f32[2]".into(),
+            opcode: opcode.into(),
+            argument,
+            attributes: Vec::new(),
+        };
+        let rows = vec![row("p", "parameter", DraftArgument::Parameter(0)), row("n", "negate", argument)];
+        Draft {
+            name: "m".into(),
+            computations: vec![DraftComputation { name: "e".into(), instructions: rows, root }],
+        }
+    };
+    assert!(build_module(&draft(DraftArgument::Operands(vec![0]), 1)).is_ok());
+    let refused = |argument, root| build_module(&draft(argument, root)).unwrap_err();
+    let itself = refused(DraftArgument::Operands(vec![1]), 1);
+    assert!(itself.error.message.contains("operand 1 of instruction 1 is not defined before"));
+    assert!(itself.text[itself.error.offset..].starts_with("negate(%n)"));
+    assert!(refused(DraftArgument::Operands(vec![0, 0]), 1).error.message.contains("takes 1 operands"));
+    assert!(refused(DraftArgument::Operands(vec![0]), 2)
+        .error
+        .message
+        .contains("root of e is instruction 2"));
+    assert!(refused(DraftArgument::Parameter(1), 1).error.message.contains("a parameter has its number"));
+    assert!(refused(DraftArgument::Literal("1".into()), 1).error.message.contains("a constant its literal"));
 }

@@ -1,8 +1,9 @@
 //! `_core.HloModule`: the tables of a parsed HLO module, read by row.
 
 use crate::argument::text_of;
+use crate::draft::build_hlo;
 use indexing_core::{
-    parse_module, write_shape, Computation, HloError, Literal, Module, OpcodeRow, Rows, WindowDim, OPCODES,
+    parse_module, write_shape, Computation, HloError, Literal, Module, OpcodeRow, WindowDim, OPCODES,
 };
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
@@ -10,7 +11,7 @@ use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
 
 /// A parsed HLO module. Computations, instructions and shapes are rows of its tables.
 #[pyclass(frozen, module = "indexing._core")]
-struct HloModule {
+pub struct HloModule {
     tables: Module,
     opcodes: Vec<Py<PyString>>,
 }
@@ -31,12 +32,11 @@ fn hlo_opcodes() -> Vec<(&'static str, u32, Option<u32>, Vec<&'static str>)> {
 fn parse_hlo(py: Python<'_>, text: &Bound<'_, PyString>) -> PyResult<HloModule> {
     let text = text_of(text)?;
     let tables = py.detach(|| parse_module(text)).map_err(|e| parse_error(py, &e, text))?;
-    let opcodes = tables.opcodes.iter().map(|name| PyString::new(py, name).unbind()).collect();
-    Ok(HloModule { tables, opcodes })
+    Ok(HloModule::new(py, tables))
 }
 
 /// `indexing.errors.ParseError` with line, column and the line itself.
-fn parse_error(py: Python<'_>, error: &HloError, text: &str) -> PyErr {
+pub fn parse_error(py: Python<'_>, error: &HloError, text: &str) -> PyErr {
     let place = error.place(text);
     let raised =
         py.import("indexing.errors").and_then(|errors| errors.getattr("ParseError")).and_then(|class| {
@@ -49,6 +49,12 @@ fn parse_error(py: Python<'_>, error: &HloError, text: &str) -> PyErr {
 }
 
 impl HloModule {
+    /// The views of these tables.
+    pub fn new(py: Python<'_>, tables: Module) -> Self {
+        let opcodes = tables.opcodes.iter().map(|name| PyString::new(py, name).unbind()).collect();
+        Self { tables, opcodes }
+    }
+
     fn error(&self, py: Python<'_>, error: &HloError) -> PyErr {
         parse_error(py, error, &self.tables.text)
     }
@@ -57,9 +63,9 @@ impl HloModule {
         in_table(instruction, self.tables.instructions.len())
     }
 
-    fn texts(&self, rows: Rows) -> Texts {
+    fn texts(&self, rows: impl Iterator<Item = usize>) -> Texts {
         let key = |row: usize| self.tables.attributes[row].key.of(&self.tables.text).to_string();
-        rows.range().map(|row| (key(row), self.tables.attribute_value(row))).collect()
+        rows.map(|row| (key(row), self.tables.attribute_value(row))).collect()
     }
 
     /// Reads an attribute if the instruction has it.
@@ -109,7 +115,7 @@ impl HloModule {
 
     /// The header's attributes.
     fn header(&self) -> Texts {
-        self.texts(self.tables.header)
+        self.texts(self.tables.header.range())
     }
 
     /// Of each computation: name, first instruction, one past the last, root.
@@ -122,7 +128,7 @@ impl HloModule {
     /// What follows the closing brace.
     fn computation_attributes(&self, computation: usize) -> PyResult<Texts> {
         let row = in_table(computation, self.tables.computations.len())?;
-        Ok(self.texts(self.tables.computations[row].attributes))
+        Ok(self.texts(self.tables.computations[row].attributes.range()))
     }
 
     /// Of each instruction from `first` up to `last`: name, opcode, shape, signature.
@@ -180,7 +186,12 @@ impl HloModule {
 
     /// All attributes as written.
     fn attributes(&self, instruction: usize) -> PyResult<Texts> {
-        Ok(self.texts(self.tables.instructions[self.row(instruction)?].attributes))
+        Ok(self.texts(self.tables.instructions[self.row(instruction)?].attributes.range()))
+    }
+
+    /// Those that say what the instruction computes, as written.
+    fn computing_attributes(&self, instruction: usize) -> PyResult<Texts> {
+        Ok(self.texts(self.tables.attributes_of(self.row(instruction)?)))
     }
 
     /// One attribute as written.
@@ -269,6 +280,11 @@ impl HloModule {
         }
     }
 
+    /// A constant's literal as written; empty for what is no constant.
+    fn literal_text(&self, instruction: usize) -> PyResult<&str> {
+        Ok(self.tables.instructions[self.row(instruction)?].literal.of(&self.tables.text))
+    }
+
     /// Where an instruction stands: line, column, the line, the characters in front of the name.
     fn place(&self, instruction: usize) -> PyResult<(usize, usize, String, usize)> {
         let at = self.tables.instructions[self.row(instruction)?].name.start as usize;
@@ -319,5 +335,6 @@ fn literal_value<'py>(py: Python<'py>, literal: &Literal) -> PyResult<Bound<'py,
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<HloModule>()?;
     module.add_function(wrap_pyfunction!(hlo_opcodes, module)?)?;
+    module.add_function(wrap_pyfunction!(build_hlo, module)?)?;
     module.add_function(wrap_pyfunction!(parse_hlo, module)?)
 }

@@ -2,6 +2,7 @@
 
 mod argument;
 mod batch;
+mod draft;
 mod equivalence;
 mod error;
 mod expr;

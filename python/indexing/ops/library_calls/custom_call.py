@@ -1,7 +1,7 @@
 """custom-call: calls of libraries, read by one table as the HLO that they stand for; what no line knows is unknown.
 
-A line has the targets, the opcode that they stand for, and the function that reads the call's attributes and writes
-it as HLO. Maps, their inverses and the reference go through that text.
+A line has the targets, the opcode that they stand for, and the function that reads the call's attributes and adds
+the HLO. Maps, their inverses and the reference go through that computation.
 """
 
 from __future__ import annotations
@@ -11,8 +11,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from indexing.errors import IndexingError, UnsupportedOp
+from indexing.hlo import BuiltInstruction
+from indexing.ops.expansion import Expansion
 from indexing.ops.library_calls import convolutions, onednn, products, solvers
-from indexing.ops.library_calls.hlo_text import Config, HloText, Value, backend_config
+from indexing.ops.library_calls.configs import Config, backend_config
 from indexing.ops.op import (
     ComputationMaps,
     HloValue,
@@ -31,16 +33,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class LibraryCall:
-    """One line of the table: `write` gives the first results; what a call has beyond them are workspaces."""
+    """One line of the table: `write` adds it and gives the first results; what a call has beyond them are workspaces."""
 
     targets: tuple[str, ...]
     opcode: str
-    write: Callable[[HloText, Config], Sequence[Value]]
+    write: Callable[[Expansion, Config], Sequence[BuiltInstruction]]
 
 
-def _same(text: HloText, config: Config) -> list[Value]:
+def _same(body: Expansion, config: Config) -> list[BuiltInstruction]:
     """The operand as it is: the call marks it."""
-    return [text.operand(0)]
+    return [body.operand(0)]
 
 
 _LAPACK = "sdcz"
@@ -110,8 +112,8 @@ def _read(i: Instruction) -> Computation | str:
     if line is None:
         return f"what custom-call {target!r} computes is known to its library only"
     try:
-        text = HloText(i)
-        return text.finish(line.write(text, backend_config(i)))
+        body = Expansion(i)
+        return body.finish(line.write(body, backend_config(i)))
     except (IndexingError, ValueError, TypeError, AttributeError, KeyError, IndexError) as error:
         return f"custom-call {target!r} can't be read as {line.opcode}: {str(error).splitlines()[0]}"
 

@@ -3,6 +3,7 @@
 mod attributes;
 mod called;
 mod calls;
+mod draft;
 mod error;
 mod groups;
 mod infer;
@@ -22,11 +23,12 @@ type Table<K, V> = std::collections::HashMap<K, V, foldhash::quality::RandomStat
 
 pub use attributes::{Labels, WindowDim};
 pub use calls::MAX_CALL_DEPTH;
+pub use draft::{Draft, DraftArgument, DraftComputation, DraftInstruction, DraftValue};
 pub use error::{HloError, Place};
 pub use lexer::Span;
 pub use literal::Literal;
 pub use opcodes::{OpcodeRow, OPCODES};
-pub use parser::parse_module;
+pub use parser::{build_module, parse_module, DraftError};
 pub use shape::{
     write_shape, Class, ElementRow, ElementType, Layout, Shape, ShapeId, ShapeTable, ELEMENT_TYPES,
     MAX_TUPLE_DEPTH, UNBOUNDED,

@@ -1,5 +1,6 @@
 //! From text to tables, in one pass; computations written inside instructions are kept on an explicit stack.
 
+mod build;
 mod instruction;
 mod operands;
 mod starts;
@@ -16,6 +17,8 @@ use super::shape::{ElementType, Interner, ShapeId};
 use super::signature::Signatures;
 use super::tables::{Attribute, Computation, Instruction, Module, Rows};
 use super::Table;
+
+pub use build::{build_module, DraftError};
 
 /// What text writes of an instruction before its attributes.
 struct Pending {
@@ -84,33 +87,37 @@ struct Parser<'a> {
 
 /// Reads HLO text.
 pub fn parse_module(text: &str) -> Result<Module> {
-    if u32::try_from(text.len()).is_err() {
-        return Err(HloError::new(0, "the text is longer than 4 GiB"));
-    }
-    let mut parser = Parser {
-        cursor: Cursor::new(text, 0),
-        module: Module::default(),
-        shapes: Interner::default(),
-        opcodes: OPCODES.iter().enumerate().map(|(i, row)| (row.name, i as u16)).collect(),
-        names: Table::default(),
-        computations: Table::default(),
-        nested: Vec::new(),
-        frames: Vec::new(),
-        targets: Vec::new(),
-        signatures: Signatures::default(),
-        frame_count: 0,
-        scratch: Vec::new(),
-        operand_shapes: Vec::new(),
-        spare_rows: Vec::new(),
-        made_names: String::new(),
-    };
-    parser.module.opcodes = OPCODES.iter().map(|row| row.name.to_string()).collect();
+    let mut parser = Parser::new(text)?;
     parser.header()?;
     parser.body()?;
     parser.finish()
 }
 
 impl<'a> Parser<'a> {
+    fn new(text: &'a str) -> Result<Self> {
+        if u32::try_from(text.len()).is_err() {
+            return Err(HloError::new(0, "the text is longer than 4 GiB"));
+        }
+        let opcodes = OPCODES.iter().map(|row| row.name.to_string()).collect();
+        Ok(Self {
+            cursor: Cursor::new(text, 0),
+            module: Module { opcodes, ..Module::default() },
+            shapes: Interner::default(),
+            opcodes: OPCODES.iter().enumerate().map(|(i, row)| (row.name, i as u16)).collect(),
+            names: Table::default(),
+            computations: Table::default(),
+            nested: Vec::new(),
+            frames: Vec::new(),
+            targets: Vec::new(),
+            signatures: Signatures::default(),
+            frame_count: 0,
+            scratch: Vec::new(),
+            operand_shapes: Vec::new(),
+            spare_rows: Vec::new(),
+            made_names: String::new(),
+        })
+    }
+
     fn header(&mut self) -> Result<()> {
         self.cursor.skip_space()?;
         if self.cursor.peek_word() == "HloModule" {

@@ -106,13 +106,8 @@ impl Module {
         }
         let first = self.calls.partition_point(|c| (c.attribute as usize) < row);
         let called = self.calls[first..].iter().take_while(|c| c.attribute as usize == row);
-        let names: Vec<String> =
-            called.map(|c| format!("%{}", self.computations[c.computation as usize].name)).collect();
-        match attribute.key.of(&self.text) {
-            "branch_computations" | "called_computations" => format!("{{{}}}", names.join(", ")),
-            _ if names.len() == 1 => names[0].clone(),
-            _ => format!("{{{}}}", names.join(", ")),
-        }
+        let names = called.map(|c| self.computations[c.computation as usize].name.as_str());
+        called_text(attribute.key.of(&self.text), names)
     }
 
     /// The value of a constant; `None` for any other instruction.
@@ -124,4 +119,14 @@ impl Module {
         let mut cursor = Cursor::new(&self.text, instruction.literal.start as usize);
         parse_literal(&mut cursor, &self.shapes, instruction.shape).map(Some)
     }
+}
+
+/// The value of an attribute that names computations.
+pub(super) fn called_text<'n>(key: &str, names: impl Iterator<Item = &'n str>) -> String {
+    let names: Vec<String> = names.map(|name| format!("%{name}")).collect();
+    let is_list = matches!(key, "branch_computations" | "called_computations") || names.len() != 1;
+    if is_list {
+        return format!("{{{}}}", names.join(", "));
+    }
+    names.concat()
 }

@@ -2,6 +2,7 @@
 //! by its content: computations of equal instructions in the same places are one, whatever their names.
 
 use super::lexer::Span;
+use super::opcodes::OPCODES;
 use super::parser::Target;
 use super::shape::ShapeId;
 use super::tables::{Attribute, Instruction};
@@ -18,6 +19,11 @@ const ANNOTATIONS: [&str; 8] = [
     "original_value",
     "statistics",
 ];
+
+/// Whether an attribute of an opcode says nothing about what is computed. What a library is told is all that is known of it.
+pub(super) fn is_annotation(opcode: &str, key: &str) -> bool {
+    ANNOTATIONS.contains(&key) && (opcode, key) != ("custom-call", "backend_config")
+}
 
 /// Literals longer than this are taken as different without a look.
 const LONG_LITERAL: u32 = 64;
@@ -45,6 +51,7 @@ impl<'a> Signatures<'a> {
         attributes: &[Attribute],
         calls: &[(u32, Target)],
     ) -> (u32, bool) {
+        let opcode_name = OPCODES.get(opcode as usize).map_or("", |row| row.name);
         let key = &mut self.key;
         key.clear();
         key.extend_from_slice(&opcode.to_le_bytes());
@@ -59,7 +66,7 @@ impl<'a> Signatures<'a> {
         }
         for attribute in attributes {
             let name = attribute.key.of(text);
-            if !ANNOTATIONS.contains(&name) {
+            if !is_annotation(opcode_name, name) {
                 key.push(b',');
                 key.extend_from_slice(name.as_bytes());
                 key.push(b'=');

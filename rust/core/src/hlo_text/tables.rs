@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::lexer::Span;
 use super::shape::{ShapeId, ShapeTable};
+use super::signature::is_annotation;
 
 /// A range of rows of another table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -132,6 +133,14 @@ impl Module {
     /// The attributes in these rows, as written.
     pub fn attributes_in(&self, rows: Rows) -> impl Iterator<Item = (&str, &str)> {
         self.attributes[rows.range()].iter().map(|a| (a.key.of(&self.text), a.value.of(&self.text)))
+    }
+
+    /// The attributes of an instruction that say what it computes.
+    pub fn attributes_of(&self, instruction: usize) -> impl Iterator<Item = usize> + '_ {
+        let instruction = &self.instructions[instruction];
+        let opcode = self.opcodes[instruction.opcode as usize].as_str();
+        let key = |&row: &usize| !is_annotation(opcode, self.attributes[row].key.of(&self.text));
+        instruction.attributes.range().filter(key)
     }
 
     /// Called computations of an instruction: the attribute's key and the computation.

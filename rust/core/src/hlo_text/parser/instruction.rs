@@ -73,12 +73,10 @@ impl<'a> Parser<'a> {
         let Some(frame) = self.frames.last_mut() else { return Ok(()) };
         refuse_twice(&frame.attributes, text, key, at)?;
         if !COMPUTATION_KEYS.contains(&key.of(text)) {
-            let value = match key.of(text) {
-                "literal" => literal_value(&mut self.cursor, &mut self.shapes, &mut self.scratch)?,
-                "replica_groups" => groups_value(&mut self.cursor, &mut self.scratch)?,
-                _ => self.cursor.value(&mut self.scratch)?,
-            };
-            frame.attributes.push(Attribute { key, value });
+            let value = self.attribute_value(key.of(text))?;
+            if let Some(frame) = self.frames.last_mut() {
+                frame.attributes.push(Attribute { key, value });
+            }
             return Ok(());
         }
         frame.attributes.push(Attribute { key, value: Span::default() });
@@ -91,6 +89,15 @@ impl<'a> Parser<'a> {
             return Ok(());
         }
         self.computation_value()
+    }
+
+    /// The value of an attribute that names no computation.
+    pub(super) fn attribute_value(&mut self, key: &str) -> Result<Span> {
+        match key {
+            "literal" => literal_value(&mut self.cursor, &mut self.shapes, &mut self.scratch),
+            "replica_groups" => groups_value(&mut self.cursor, &mut self.scratch),
+            _ => self.cursor.value(&mut self.scratch),
+        }
     }
 
     /// A list of computations, item by item, as they may be written in place.
@@ -145,7 +152,7 @@ impl<'a> Parser<'a> {
     }
 
     /// What stands behind the last attribute: checks, and a row in the table.
-    fn finish_instruction(&mut self) -> Result<()> {
+    pub(super) fn finish_instruction(&mut self) -> Result<()> {
         if let Some(pending) = self.frames.last_mut().and_then(|frame| frame.pending.take()) {
             match pending.starts {
                 Some(operation) => self.add_start(&pending, operation)?,

@@ -31,7 +31,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    fn file_operands(&mut self, pending: &mut Pending, rows: &[u32]) {
+    pub(super) fn file_operands(&mut self, pending: &mut Pending, rows: &[u32]) {
         let first = self.module.operands.len();
         self.module.operands.extend_from_slice(rows);
         pending.operands = Rows::new(first, self.module.operands.len());

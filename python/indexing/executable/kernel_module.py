@@ -1,0 +1,58 @@
+"""A planned fusion as an HLO module of its own, which is what emitters take."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from indexing.executable.fusion_planning import PlannedFusion, operands_of
+from indexing.executable.graph import Node, Ref, Tree, arrays_of
+from indexing.hlo import BuiltInstruction, ComputationBuilder, ModuleBuilder
+
+
+def build_kernel_module(fusion: PlannedFusion, order: Sequence[Node]) -> tuple[ModuleBuilder, list[Ref]]:
+    """The module whose entry computes the fusion, and the arrays to pass for its parameters.
+
+    `order` has the program's nodes, operands first.
+    """
+    members = [node for node in order if node in fusion.nodes]
+    inputs = fusion.inputs(members)
+    module = ModuleBuilder("kernel", f"fused_{fusion.root.instruction.name}")
+    body = _Body(module.entry, inputs, fusion.nodes)
+    for node in members:
+        body.add(node)
+    if fusion.outputs != arrays_of(fusion.root):
+        body.add_tuple(fusion.outputs)
+    return module, inputs
+
+
+class _Body:
+    """The entry, and what each array is in it."""
+
+    def __init__(self, entry: ComputationBuilder, inputs: Sequence[Ref], members: Collection[Node]) -> None:
+        self.entry = entry
+        self.parameters = {ref: entry.parameter(ref.shape) for ref in inputs}
+        self.arrays = {ref: built for ref, built in self.parameters.items() if ref.node not in members}
+        self.nodes: dict[Node, BuiltInstruction] = {}
+
+    def add(self, node: Node) -> None:
+        """The node's instruction; before it, one for each array of a tuple that it takes apart."""
+        self.nodes[node] = self.entry.copy(node.instruction, [self._operand(*o) for o in operands_of(node)])
+
+    def add_tuple(self, outputs: Sequence[Ref]) -> None:
+        """The root, where that is not the last of the nodes."""
+        self.entry.tuple_of([self._array(ref) for ref in outputs])
+
+    def _operand(self, operand: Tree, is_assembled: bool) -> BuiltInstruction:
+        assert isinstance(operand, Ref), "operands of what a kernel computes are arrays"
+        return self.parameters[operand] if is_assembled else self._array(operand)
+
+    def _array(self, ref: Ref) -> BuiltInstruction:
+        if ref not in self.arrays:
+            self.arrays[ref] = self._element(ref)
+        return self.arrays[ref]
+
+    def _element(self, ref: Ref) -> BuiltInstruction:
+        source = self.nodes[ref.node]
+        if not source.shape.is_tuple:
+            return source
+        return self.entry.element(source, ref.leaf)

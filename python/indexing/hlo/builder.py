@@ -1,0 +1,273 @@
+"""Programs made instruction by instruction: the modules that text gives, under the same checks, without the text."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Container, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias, TypeGuard, TypeVar
+
+from indexing import _core
+from indexing.arguments import item
+from indexing.errors import UnsupportedOp
+from indexing.hlo.program import Computation, Instruction, Module
+from indexing.hlo.shape import Shape
+from indexing.hlo.window import ConvolutionLabels, WindowDim, labels_text, slices_text, window_text
+
+if TYPE_CHECKING:
+    from indexing._core import _Draft
+
+__all__ = ["AttributeValue", "BuiltInstruction", "ComputationBuilder", "ModuleBuilder"]
+
+T = TypeVar("T")
+
+#: What an attribute may be given as: text as HLO writes it, a truth value, a number, integers (`{0,1}`), the slice or the
+#: window of each dimension, the labels of a convolution, a computation or several.
+AttributeValue: TypeAlias = (
+    "str | float | ComputationBuilder | ConvolutionLabels "
+    "| Sequence[int] | Sequence[slice] | Sequence[WindowDim] | Sequence[ComputationBuilder]"
+)
+
+_Argument: TypeAlias = tuple[int, ...] | int | str  # operands, a parameter's number, a literal
+_Attributes: TypeAlias = tuple[tuple[str, str | tuple[int, ...]], ...]
+_Row: TypeAlias = tuple[str, str, _Argument, _Attributes]  # shape, opcode, argument, attributes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BuiltInstruction:
+    """An instruction of a computation that is being built: what later ones take as an operand."""
+
+    computation: ComputationBuilder
+    index: int
+    name: str
+    shape: Shape
+
+    @property
+    def element_type(self) -> str:
+        """The element type of its array."""
+        return self.shape.element_type
+
+    @property
+    def dimensions(self) -> tuple[int, ...]:
+        """The sizes of its array."""
+        return self.shape.dimensions
+
+
+class ComputationBuilder:
+    """A computation that is being built; its root is the instruction that was added last, where no other is set as `root`."""
+
+    def __init__(self, module: ModuleBuilder, name: str, number: int | None) -> None:
+        """Made by the module that holds it; `number` is its place there, None for the entry."""
+        self.module = module
+        self.name = name
+        self.root: BuiltInstruction | None = None
+        self._number = number
+        self._names: dict[str, int] = {}
+        self._rows: list[_Row] = []
+        self._parameter_count = 0
+
+    @property
+    def number(self) -> int:
+        """Its place among the module's computations. Raises UnsupportedOp for the entry, which nothing calls."""
+        if self._number is None:
+            raise UnsupportedOp(f"{self.name} is the entry of {self.module.name}: no instruction may call it")
+        return self._number
+
+    def parameter(self, shape: Shape, name: str = "") -> BuiltInstruction:
+        """The next parameter."""
+        number = self._parameter_count
+        self._parameter_count += 1
+        return self._append(name or f"p{number}", shape, "parameter", number)
+
+    def constant(self, shape: Shape, value: complex | str, name: str = "") -> BuiltInstruction:
+        """A scalar, or a literal as HLO writes it. Raises UnsupportedOp for a number that the element type has not."""
+        text = value if isinstance(value, str) else _scalar_text(shape.element_type, value)
+        return self._append(name, shape, "constant", text)
+
+    def add(
+        self,
+        opcode: str,
+        shape: Shape,
+        operands: Iterable[BuiltInstruction] = (),
+        name: str = "",
+        /,
+        **attributes: AttributeValue,
+    ) -> BuiltInstruction:
+        """One more instruction; its attributes are named as in HLO."""
+        written = tuple((key, _attribute(value)) for key, value in attributes.items())
+        return self._append(name, shape, opcode, self._indices(operands), written)
+
+    def element(self, operand: BuiltInstruction, index: int) -> BuiltInstruction:
+        """The element of a tuple. Raises IndexingError where there is none such."""
+        shape = item(operand.shape.elements, index, f"{operand.name} has", "elements")
+        return self.add("get-tuple-element", shape, [operand], index=index)
+
+    def tuple_of(self, operands: Sequence[BuiltInstruction], name: str = "") -> BuiltInstruction:
+        """Several values as one."""
+        return self.add("tuple", Shape("tuple", elements=tuple(o.shape for o in operands)), operands, name)
+
+    def copy(
+        self, instruction: Instruction, operands: Iterable[BuiltInstruction] = (), name: str = ""
+    ) -> BuiltInstruction:
+        """An instruction of another module with other operands, and with the computations that it calls.
+
+        Attributes that say nothing about its value (metadata, sharding, ...) are left out.
+        """
+        tables, row = instruction._tables, instruction._id
+        called: dict[str, tuple[int, ...]] = {}
+        for (key, _), computation in zip(tables.calls(row), instruction.called, strict=True):
+            called[key] = (*called.get(key, ()), self.module.copy(computation).number)
+        argument: _Argument = self._indices(operands)
+        if instruction.is_parameter:
+            argument = instruction.parameter_number
+        elif instruction.is_constant:
+            argument = tables.literal_text(row)
+        attributes = tuple((k, called.get(k, v)) for k, v in tables.computing_attributes(row))
+        return self._append(name or instruction.name, instruction.shape, instruction.opcode, argument, attributes)
+
+    def _draft(self) -> tuple[str, int, list[_Draft]]:
+        rows: list[_Draft] = [(name, *row) for name, row in zip(self._names, self._rows, strict=True)]
+        return self.name, self._root, rows
+
+    @property
+    def _root(self) -> int:
+        return max(len(self._rows) - 1, 0) if self.root is None else self.root.index
+
+    def _indices(self, operands: Iterable[BuiltInstruction]) -> tuple[int, ...]:
+        found = tuple(operands)
+        for operand in found:
+            if operand.computation is not self:
+                raise UnsupportedOp(
+                    f"{operand.name} is an instruction of {operand.computation.name}; operands in {self.name} are its own"
+                )
+        return tuple(operand.index for operand in found)
+
+    def _append(
+        self, name: str, shape: Shape, opcode: str, argument: _Argument, attributes: _Attributes = ()
+    ) -> BuiltInstruction:
+        distinct = _distinct(name or opcode, self._names)
+        self._names[distinct] = 0
+        self._rows.append((str(shape), opcode, argument, attributes))
+        return BuiltInstruction(self, len(self._rows) - 1, distinct, shape)
+
+
+class ModuleBuilder:
+    """A module that is being built: the entry, and the computations that it calls, each added before those that call it."""
+
+    def __init__(self, name: str = "module", entry: str = "entry") -> None:
+        """A module whose entry is empty yet."""
+        self.name = name
+        self.entry = ComputationBuilder(self, entry, None)
+        self._names = {entry: 0}
+        self._computations: list[ComputationBuilder] = []
+        self._copies: dict[Computation, ComputationBuilder] = {}
+        self._by_rows: dict[tuple[_Row, ...], ComputationBuilder] = {}
+        self._reducers: dict[tuple[str, str], ComputationBuilder] = {}
+
+    def computation(self, name: str) -> ComputationBuilder:
+        """One more computation, for instructions to call; its name gets a number where another one has it."""
+        distinct = _distinct(name, self._names)
+        self._names[distinct] = 0
+        self._computations.append(ComputationBuilder(self, distinct, len(self._computations)))
+        return self._computations[-1]
+
+    def reducer(self, opcode: str, element_type: str) -> ComputationBuilder:
+        """The computation of two scalars that an op of two operands is; one, however often it is asked for."""
+        found = self._reducers.get((opcode, element_type))
+        if found is None:
+            found = self._reducers[opcode, element_type] = self.computation(f"{opcode}_{element_type}")
+            scalar = Shape.array(element_type, ())
+            found.add(opcode, scalar, [found.parameter(scalar), found.parameter(scalar)])
+        return found
+
+    def copy(self, computation: Computation) -> ComputationBuilder:
+        """A computation of another module, with those that it calls; one copy, however often it is asked for."""
+        for called in _callees_first(computation, self._copies):
+            copied = self.computation(called.name)
+            built: dict[Instruction, BuiltInstruction] = {}
+            for instruction in called.post_order():
+                if instruction is not called.root:
+                    built[instruction] = copied.copy(instruction, [built[o] for o in instruction.operands])
+            copied.copy(called.root, [built[o] for o in called.root.operands])
+            self._copies[called] = self._first_equal(copied)
+        return self._copies[computation]
+
+    def _first_equal(self, last: ComputationBuilder) -> ComputationBuilder:
+        """The first computation that does what the last one does, which is left out if it is another one."""
+        first = self._by_rows.setdefault(tuple(last._rows), last)
+        if first is not last:
+            del self._names[self._computations.pop().name]
+        return first
+
+    @property
+    def content(self) -> Hashable:
+        """Equal for modules that differ in names alone."""
+        return tuple((c._root, *c._rows) for c in (*self._computations, self.entry))
+
+    def build(self) -> Module:
+        """The module. Raises ParseError, as for its text, where something does not fit."""
+        return Module(_core.build_hlo(self.name, [c._draft() for c in (*self._computations, self.entry)]))
+
+
+def _callees_first(computation: Computation, known: Container[Computation]) -> list[Computation]:
+    """A computation and those that it calls, directly or not, each after what it calls; those that are `known` aside."""
+    found: dict[Computation, None] = {}
+    pending = [(computation, False)]
+    while pending:
+        current, is_complete = pending.pop()
+        if current in found or current in known:
+            continue
+        if is_complete:
+            found[current] = None
+            continue
+        pending.append((current, True))
+        pending.extend((c, False) for i in current.post_order() for c in i.called)
+    return list(found)
+
+
+def _distinct(name: str, taken: dict[str, int]) -> str:
+    """The name, or with the next number behind it where it is taken."""
+    candidate = name
+    while candidate in taken:
+        taken[name] += 1
+        candidate = f"{name}.{taken[name]}"
+    return candidate
+
+
+def _scalar_text(element_type: str, number: complex) -> str:
+    if element_type[0] == "c":
+        return f"({complex(number).real}, {complex(number).imag})"
+    if isinstance(number, complex):
+        raise UnsupportedOp(f"{number} is complex, {element_type} is not")
+    if element_type == "pred":
+        return str(bool(number)).lower()
+    if element_type[0] in "su":
+        if number != int(number):
+            raise UnsupportedOp(f"{number} is no integer, {element_type} has integers alone")
+        return str(int(number))
+    return repr(float(number))
+
+
+def _attribute(value: AttributeValue) -> str | tuple[int, ...]:
+    """As HLO writes it; of computations their numbers."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, ComputationBuilder):
+        return (value.number,)
+    if isinstance(value, ConvolutionLabels):
+        return labels_text(value)
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int | float):
+        return repr(value)
+    if _are(value, ComputationBuilder):
+        return tuple(computation.number for computation in value)
+    if _are(value, WindowDim):
+        return window_text(value)
+    if _are(value, slice):
+        return slices_text(value)
+    return "{" + ",".join(str(operator.index(number)) for number in value) + "}"  # type: ignore[arg-type]
+
+
+def _are(values: Sequence[object], kind: type[T]) -> TypeGuard[Sequence[T]]:
+    return bool(values) and all(isinstance(value, kind) for value in values)

@@ -1,0 +1,156 @@
+"""An op as a computation of its operands in simpler ops: what library calls and batch normalization stand for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from indexing.errors import UnsupportedOp
+from indexing.hlo import AttributeValue, BuiltInstruction, ModuleBuilder, Shape, WindowDim
+from indexing.hlo.window import padding_text
+
+if TYPE_CHECKING:
+    from indexing.hlo import Computation, Instruction
+
+
+class Expansion:
+    """The computation that stands for one instruction; its parameters are the instruction's operands."""
+
+    def __init__(self, call: Instruction) -> None:
+        """The parameters alone."""
+        self.call = call
+        self._module = ModuleBuilder("expansion", call.name)
+        self._body = self._module.entry
+        self.parameters = [self._body.parameter(o.shape) for o in call.operands]
+        self.results: tuple[Shape, ...] = call.shape.leaves
+
+    def operand(self, number: int) -> BuiltInstruction:
+        """A parameter; UnsupportedOp where the call has no such operand."""
+        if number >= len(self.parameters):
+            raise UnsupportedOp(f"it has {len(self.parameters)} operands, and needs operand {number}")
+        return self.parameters[number]
+
+    def add(
+        self,
+        opcode: str,
+        element_type: str,
+        sizes: Sequence[int],
+        operands: Sequence[BuiltInstruction],
+        **attributes: AttributeValue,
+    ) -> BuiltInstruction:
+        """One more instruction, whose result is an array."""
+        return self._body.add(opcode, Shape.array(element_type, tuple(sizes)), operands, **attributes)
+
+    def apply(self, opcode: str, *operands: BuiltInstruction) -> BuiltInstruction:
+        """An elementwise op; scalars are broadcast to the shape of the others."""
+        sizes = max((o.dimensions for o in operands), key=len)
+        spread = [self.broadcast(o, sizes, ()) if o.dimensions != sizes else o for o in operands]
+        return self.add(opcode, operands[0].element_type, sizes, spread)
+
+    def constant(self, element_type: str, number: complex) -> BuiltInstruction:
+        """A scalar."""
+        return self._body.constant(Shape.array(element_type, ()), number)
+
+    def broadcast(self, value: BuiltInstruction, sizes: Sequence[int], dimensions: Sequence[int]) -> BuiltInstruction:
+        """The value along `dimensions` of a shape of `sizes`."""
+        return self.add("broadcast", value.element_type, sizes, [value], dimensions=dimensions)
+
+    def aligned(self, value: BuiltInstruction, sizes: Sequence[int]) -> BuiltInstruction:
+        """The value broadcast as numpy does: last dimensions meet, those of one element are repeated."""
+        first = len(sizes) - len(value.dimensions)
+        kept = [k for k, n in enumerate(value.dimensions) if n != 1 or sizes[first + k] == 1]
+        if first < 0 or any(value.dimensions[k] != sizes[first + k] for k in kept):
+            raise UnsupportedOp(f"an operand of sizes {value.dimensions} doesn't spread over {tuple(sizes)}")
+        of_kept = self.reshape(value, [value.dimensions[k] for k in kept])
+        return self.broadcast(of_kept, sizes, [first + k for k in kept])
+
+    def reshape(self, value: BuiltInstruction, sizes: Sequence[int]) -> BuiltInstruction:
+        """The same elements in row-major order."""
+        return value if tuple(sizes) == value.dimensions else self.add("reshape", value.element_type, sizes, [value])
+
+    def transpose(self, value: BuiltInstruction, order: Sequence[int]) -> BuiltInstruction:
+        """Dimensions in another order."""
+        sizes = [value.dimensions[k] for k in order]
+        return self.add("transpose", value.element_type, sizes, [value], dimensions=order)
+
+    def convert(self, value: BuiltInstruction, element_type: str) -> BuiltInstruction:
+        """The value as another element type."""
+        if value.element_type == element_type:
+            return value
+        return self.add("convert", element_type, value.dimensions, [value])
+
+    def compare(self, left: BuiltInstruction, right: BuiltInstruction, direction: str) -> BuiltInstruction:
+        """Whether left is in this relation to right (`EQ`, `GT`, ...), element by element."""
+        return self.add("compare", "pred", left.dimensions, [left, right], direction=direction)
+
+    def scaled(self, value: BuiltInstruction, factor: complex | BuiltInstruction) -> BuiltInstruction:
+        """The value times a number, or times a scalar of the computation."""
+        if not isinstance(factor, BuiltInstruction):
+            return value if factor == 1 else self.apply("multiply", value, self.constant(value.element_type, factor))
+        if factor.dimensions and math.prod(factor.dimensions) != 1:
+            raise UnsupportedOp(f"it scales by an operand of sizes {factor.dimensions}, not by a scalar")
+        return self.apply("multiply", value, self.convert(self.reshape(factor, ()), value.element_type))
+
+    def reduce(
+        self, opcode: str, value: BuiltInstruction, dimensions: Sequence[int], start: float | BuiltInstruction
+    ) -> BuiltInstruction:
+        """The value folded over dimensions by an elementwise op."""
+        kind, combine = value.element_type, self._module.reducer(opcode, value.element_type)
+        sizes = [n for k, n in enumerate(value.dimensions) if k not in dimensions]
+        operands = [value, start if isinstance(start, BuiltInstruction) else self.constant(kind, start)]
+        return self.add("reduce", kind, sizes, operands, dimensions=dimensions, to_apply=combine)
+
+    def reduce_window(
+        self, opcode: str, value: BuiltInstruction, window: Sequence[WindowDim], start: BuiltInstruction
+    ) -> BuiltInstruction:
+        """The value folded over windows of which there are as many as elements."""
+        kind, combine = value.element_type, self._module.reducer(opcode, value.element_type)
+        return self.add("reduce-window", kind, value.dimensions, [value, start], window=window, to_apply=combine)
+
+    def pad(
+        self, value: BuiltInstruction, filler: BuiltInstruction, ends: Sequence[tuple[int, int]]
+    ) -> BuiltInstruction:
+        """The value with so many elements of the filler before and after it in each dimension; fewer where negative."""
+        sizes = [n + low + high for n, (low, high) in zip(value.dimensions, ends, strict=True)]
+        return self.add("pad", value.element_type, sizes, [value, filler], padding=padding_text(ends))
+
+    def first(self, value: BuiltInstruction, sizes: Sequence[int]) -> BuiltInstruction:
+        """The first elements of each dimension."""
+        return self.add("slice", value.element_type, sizes, [value], slice=[slice(n) for n in sizes])
+
+    def several(
+        self, opcode: str, operands: Sequence[BuiltInstruction], **attributes: AttributeValue
+    ) -> list[BuiltInstruction]:
+        """The results of an op that has those of the call, layouts aside."""
+        shapes = [s.without_layout() for s in self.results]
+        whole = self._body.add(opcode, Shape("tuple", elements=tuple(shapes)), operands, **attributes)
+        return [self._body.element(whole, k) for k in range(len(shapes))]
+
+    def finish(self, found: Sequence[BuiltInstruction]) -> Computation:
+        """The computation that gives `found` as the first results of the call; what is left are workspaces of zeros."""
+        results = [self._result(k, shape, found) for k, shape in enumerate(self.results)]
+        placed = [self._placed(r, s) for s, r in zip(self.results, results, strict=True)]
+        is_tuple = self.call.shape.is_tuple
+        self._body.root = self._body.add("tuple", self.call.shape, placed) if is_tuple else placed[0]
+        return self._module.build().entry
+
+    def _placed(self, value: BuiltInstruction, shape: Shape) -> BuiltInstruction:
+        """The value as it lies in a result of the call."""
+        is_there = value.shape.minor_to_major == shape.minor_to_major and value not in self.parameters
+        return value if is_there else self._body.add("copy", shape, [value])
+
+    def _result(self, number: int, shape: Shape, found: Sequence[BuiltInstruction]) -> BuiltInstruction:
+        if number < len(found):
+            value = self.convert(found[number], shape.element_type)
+            if value.dimensions != shape.dimensions:
+                raise UnsupportedOp(f"it gives sizes {value.dimensions}, its result {number} is {shape}")
+            return value
+        if shape.element_type not in ("s8", "u8") or shape.rank > 1:
+            raise UnsupportedOp(f"its result {number}, {shape}, has no known meaning")
+        return self.broadcast(self.constant(shape.element_type, 0), shape.dimensions, ())
+
+
+def computing_kind(kind: str) -> str:
+    """The element type in which a library computes what it rounds to `kind` at the end."""
+    return "f32" if kind[0] in "fb" and kind not in ("f32", "f64") else kind

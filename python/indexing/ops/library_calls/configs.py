@@ -1,0 +1,39 @@
+"""The configurations of library calls: what their `backend_config` says."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from indexing.errors import UnsupportedOp
+
+if TYPE_CHECKING:
+    from indexing.hlo import Instruction
+
+Config: TypeAlias = Mapping[str, Any]
+_ENTRY = re.compile(r'([\w.]+) = ("[^"]*"|[^,}\s]+)')  # of an attribute dictionary: `uplo = 76 : ui8`
+_WORDS = {"true": True, "false": False}
+
+
+def backend_config(instruction: Instruction) -> Config:
+    """The backend_config of a call: JSON, quoted or not, or a dictionary of attributes; empty where there is none."""
+    text = instruction.attributes.get("backend_config", "").strip()
+    if text.startswith('"'):
+        text = text[1:-1].replace('\\"', '"').replace("\\\\", "\\")
+    if not text or text == "{}":
+        return {}
+    try:
+        found = json.loads(text)
+    except ValueError:
+        found = {key: _scalar(value) for key, value in _ENTRY.findall(text)}
+    if not isinstance(found, dict) or not found:
+        raise UnsupportedOp(f"its backend_config can't be read: {text[:80]}")
+    return found
+
+
+def _scalar(text: str) -> bool | int | str:
+    if text in _WORDS:
+        return _WORDS[text]
+    return int(text) if re.fullmatch(r"-?\d+", text) else text.strip('"')

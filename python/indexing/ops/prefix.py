@@ -1,0 +1,80 @@
+"""Prefixes: windows that hold all elements up to their own, as cumulative sums have them, in parts.
+
+A window as long as its dimension reads a square of elements. In runs of RUN elements, the prefix of an element is what the
+runs before it add up to, and the prefix within its run; the sums of the runs are prefixes again, of fewer elements.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from indexing.hlo import BuiltInstruction
+from indexing.hlo.layout import major_to_minor
+from indexing.hlo.window import WindowDim
+from indexing.ops.element_types import element_type
+from indexing.ops.expansion import Expansion
+from indexing.ops.reducer_ops import neutral_element
+
+if TYPE_CHECKING:
+    from indexing.hlo import Computation, Instruction
+
+RUN = 16
+WORTH_PARTS = 64  # elements
+
+
+def prefix_in_parts(instruction: Instruction) -> Computation | None:
+    """A computation of the same operands that does the work of a reduce-window over all elements up to each in one
+    dimension, from the first or from the last; None for other windows.
+    """
+    if instruction.shape.is_tuple or not _starts_neutral(instruction):
+        return None
+    sizes = instruction.shape.dimensions
+    long = [(d, w) for d, w in enumerate(instruction.window()) if w != WindowDim(1)]
+    is_row_major = major_to_minor(instruction.shape) == tuple(range(len(sizes)))
+    if len(long) != 1 or sizes != instruction.operands[0].shape.dimensions or not is_row_major:
+        return None
+    ((d, window),) = long
+    if sizes[d] < WORTH_PARTS or window not in (_forward(sizes[d]), _backward(sizes[d])):
+        return None
+    return _in_runs(instruction, d, window == _forward(sizes[d]))
+
+
+def _starts_neutral(instruction: Instruction) -> bool:
+    """Whether the initial value may be added as often as one likes, and sums may be rounded on the way."""
+    neutral, initial = neutral_element(instruction), instruction.operands[-1]
+    if neutral is None or not initial.is_constant or element_type(instruction.shape.element_type).is_narrow_float:
+        return False
+    return bool(initial.literal == neutral)
+
+
+def _forward(size: int) -> WindowDim:
+    """All elements from the first up to each."""
+    return WindowDim(size, pad_low=size - 1)
+
+
+def _backward(size: int) -> WindowDim:
+    """All elements from each to the last."""
+    return WindowDim(size, pad_high=size - 1)
+
+
+def _in_runs(instruction: Instruction, d: int, is_forward: bool) -> Computation:
+    """The prefixes along dimension `d`."""
+    parts = Expansion(instruction)
+    (x, zero), opcode = parts.parameters, instruction.computation_of("to_apply").root.opcode
+    up_to_each, rank, runs = _forward if is_forward else _backward, len(x.dimensions), -(-x.dimensions[d] // RUN)
+    before, after = x.dimensions[:d], x.dimensions[d + 1 :]
+
+    def prefixes(value: BuiltInstruction, along: int) -> BuiltInstruction:
+        window = [up_to_each(n) if k == along else WindowDim(1) for k, n in enumerate(value.dimensions)]
+        return parts.reduce_window(opcode, value, window, zero)
+
+    def padded(value: BuiltInstruction, low: int, high: int) -> BuiltInstruction:
+        return parts.pad(value, zero, [(low, high) if k == d else (0, 0) for k in range(rank)])
+
+    whole = padded(x, 0, runs * RUN - x.dimensions[d])
+    split = parts.reshape(whole, (*before, runs, RUN, *after))
+    through = prefixes(parts.reduce(opcode, split, [d + 1], zero), d)
+    beyond = padded(through, 1, -1) if is_forward else padded(through, -1, 1)
+    spread = parts.broadcast(beyond, split.dimensions, [k for k in range(rank + 1) if k != d + 1])
+    both = parts.apply(opcode, spread, prefixes(split, d + 1))
+    return parts.finish([parts.first(parts.reshape(both, whole.dimensions), x.dimensions)])
