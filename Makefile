@@ -28,11 +28,13 @@ on_linux = $(or $(findstring linux,$(TARGET)),$(if $(TARGET),,$(findstring Linux
 portable = $(if $(on_linux),--zig --compatibility $(if $(findstring musl,$(TARGET)),musllinux_1_2,manylinux2014))
 scripts  = $(if $(findstring Windows_NT,$(OS)),Scripts,bin)
 
+# The system's, or the one that the extra `cpu` installs.
+c_compiler = $(or $(shell command -v cc),"$(python)" -m ziglang cc)
 jaxlib = $(shell "$(python)" -c 'import jaxlib; print(jaxlib.__version__)')
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test rust-test python-test lint lint-rust lint-python fmt bench golden fuzz mutants mutants-python mutants-rust gpu ahead-of-time browser wheel portable-wheel sdist smoke audit docs site clean
+.PHONY: help demo test rust-test c-test python-test lint lint-rust lint-python fmt bench golden fuzz mutants mutants-python mutants-rust gpu ahead-of-time browser wheel portable-wheel sdist smoke audit docs site clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -40,10 +42,15 @@ help: ## list the targets
 demo: $(VENV)-demo/.made ## build quickly, install in .venv-demo, then show what it does with examples/transformer_block.hlo
 	@cd examples && "$(abspath $(VENV))-demo/bin/python" demo.py transformer_block.hlo
 
-test: lint rust-test python-test ## everything that CI checks: format, lints, types, stub, Rust and Python tests
+test: lint rust-test c-test python-test ## everything that CI checks: format, lints, types, stub, Rust and Python tests
 
 rust-test: $(VENV)/.made ## the tests of the Rust core, debug assertions on
-	cargo test --quiet --locked --profile checked -p indexing-core
+	cargo test --quiet --locked --profile checked -p indexing-core -p indexing-capi
+
+c-test: $(VENV)/.installed ## the C example, against the library that the crate `indexing-capi` makes
+	cargo build --quiet --locked --profile checked -p indexing-capi
+	$(c_compiler) -std=c11 -Wall -Wextra -Werror -I rust/capi/include examples/c/tiles.c target/checked/libindexing.a -lm -lpthread -ldl -o target/checked/tiles
+	target/checked/tiles | diff examples/c/tiles.out -
 
 python-test: $(VENV)/.developed ## the Python tests, on the built wheel
 	"$(python)" -m pytest -n 2 --dist loadfile

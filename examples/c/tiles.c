@@ -1,0 +1,86 @@
+/* Parse, compose, simplify and evaluate maps, and predict a copy for each of four block sizes.
+ *
+ *     cargo build --release -p indexing-capi
+ *     cc -I rust/capi/include examples/c/tiles.c target/release/libindexing.a -lm -lpthread -ldl -o tiles && ./tiles
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "indexing.h"
+
+static void check(indexing_status status) {
+    if (status != INDEXING_OK) {
+        fprintf(stderr, "error %d: %s\n", (int)status, indexing_last_error());
+        exit(1);
+    }
+}
+
+static indexing_map *parse(const char *text) {
+    indexing_map *map;
+    check(indexing_map_parse(text, strlen(text), &map));
+    return map;
+}
+
+static void print(const char *what, const indexing_map *map) {
+    char *text;
+    check(indexing_map_text(map, &text));
+    printf("%s: %s\n", what, text);
+    indexing_string_free(text);
+}
+
+static void maps(void) {
+    indexing_map *tile = parse("(d0)[s0] -> (d0 * 32 + s0), domain: d0 in [0, 31], s0 in [0, 31]");
+    indexing_map *reshape = parse("(d0) -> (d0 floordiv 32, d0 mod 32), domain: d0 in [0, 1023]");
+    indexing_map *composed, *simple;
+    check(indexing_map_compose(tile, reshape, &composed));
+    check(indexing_map_simplify(composed, &simple));
+    print("simplified", simple);
+
+    const int64_t variables[] = {0, 5, 40, /* s0: */ 0, 7, 1};
+    int64_t results[6];
+    bool inside[3];
+    check(indexing_map_evaluate(simple, variables, 3, results, inside));
+    for (int i = 0; i < 3; i++) {
+        printf("point %d: (%" PRId64 ", %" PRId64 ")%s\n", i, results[i], results[3 + i], inside[i] ? "" : ", outside");
+    }
+    indexing_map_free(simple);
+    indexing_map_free(composed);
+    indexing_map_free(reshape);
+    indexing_map_free(tile);
+}
+
+static void mistake(void) {
+    indexing_map *map = NULL;
+    const char *text = "(d0) -> (d0 +)";
+    indexing_status status = indexing_map_parse(text, strlen(text), &map);
+    printf("status %d at byte %zu: %s\n", (int)status, indexing_last_error_offset(), indexing_last_error());
+}
+
+static void predictions(void) {
+    const indexing_machine machine = {.processors = 100, .warp_size = 32, .threads = 2048, .blocks = 32, .registers = 65536,
+                                      .shared_bytes = 200000, .memory_rate = 1e12, .cache_rate = 4e12,
+                                      .operation_rate = 1e13, .pass_rate = 1e9, .latency = 1e-6,
+                                      .loads_under_way = 4, .launch = 2e-6};
+    const double bytes = 1 << 28;
+    indexing_demand demands[4];
+    indexing_prediction found[4];
+    for (int k = 0; k < 4; k++) {
+        const double threads = 64 << k;
+        demands[k] = (indexing_demand){.blocks = bytes / 16 / threads, .threads = threads, .registers = 72,
+                                       .instructions = bytes / 512, .moved = bytes, .memory = bytes};
+    }
+    check(indexing_predict(&machine, demands, 4, found));
+    for (int k = 0; k < 4; k++) {
+        printf("%4.0f threads: %2.0f blocks a processor, occupancy %.2f, %.1f us\n", demands[k].threads, found[k].resident,
+               found[k].occupancy, found[k].time * 1e6);
+    }
+}
+
+int main(void) {
+    maps();
+    mistake();
+    predictions();
+    return 0;
+}

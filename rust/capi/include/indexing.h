@@ -1,0 +1,130 @@
+/* indexing: symbolic indexing maps, their simplification and composition, and predictions of kernels, for C and C++.
+ *
+ * Status. What can fail returns an indexing_status. On failure nothing is put to `out`; `indexing_last_error` has a message,
+ * and no other thread sees it. No call aborts, and no panic crosses this interface.
+ *
+ * Ownership. Arguments are borrowed for the length of a call. What a function puts to `out` belongs to the caller, who gives
+ * it back once: maps by `indexing_map_free`, text by `indexing_string_free`. Strings returned by value stay the library's.
+ *
+ * Threads. Maps never change: threads may use one map at a time together, and one may free what another made.
+ *
+ * The library is built by `cargo build --release -p indexing-capi`: libindexing.a, libindexing.so (.dylib, indexing.dll).
+ */
+#ifndef INDEXING_H
+#define INDEXING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* How a call ended. */
+typedef enum indexing_status {
+    INDEXING_OK = 0,
+    INDEXING_PARSE = 1,             /* text that doesn't follow the grammar: see indexing_last_error_offset */
+    INDEXING_OVERFLOW = 2,          /* a result that leaves int64 */
+    INDEXING_INVALID_MAP = 3,       /* a map whose parts don't fit together, or maps that don't compose */
+    INDEXING_DIVISION_BY_ZERO = 4,  /* a divisor that is 0 */
+    INDEXING_UNSUPPORTED = 5,       /* a question that can't be answered within the work allowed, a text beyond 4 MiB */
+    INDEXING_INVALID_ARGUMENT = 6,  /* a NULL where a value is needed, text that isn't UTF-8, a map without values */
+    INDEXING_INTERNAL = 7,          /* a fault of the library */
+} indexing_status;
+
+/* A map from dimensions, range variables and runtime variables to results, and its domain. */
+typedef struct indexing_map indexing_map;
+
+/* What the model of times knows of a device; docs/prediction.md has its formulas. Rates are a second; a limit of 0 is none. */
+typedef struct indexing_machine {
+    double processors;       /* each holds blocks */
+    double warp_size;        /* threads */
+    double threads;          /* the most that a processor holds */
+    double blocks;           /* the most */
+    double registers;        /* of a processor; a warp takes them in multiples of 256 */
+    double shared_bytes;     /* of a processor */
+    double memory_rate;      /* bytes that device memory moves */
+    double cache_rate;       /* bytes that the cache in front of it moves */
+    double operation_rate;   /* operations of all processors */
+    double pass_rate;        /* passes over the banks of shared memory of one processor */
+    double latency;          /* seconds from a load to its value */
+    double loads_under_way;  /* of a warp */
+    double launch;           /* seconds of a launch */
+    double block;            /* seconds of a block beside its work */
+} indexing_machine;
+
+/* What a kernel asks of a device. */
+typedef struct indexing_demand {
+    double blocks;
+    double threads;       /* of a block */
+    double registers;     /* of a thread */
+    double shared_bytes;  /* of a block */
+    double instructions;  /* loads and stores of warps */
+    double moved;         /* bytes of the sectors that they move */
+    double memory;        /* bytes that device memory moves */
+    double passes;        /* over the banks of shared memory */
+    double operations;    /* on elements */
+} indexing_demand;
+
+/* What the model says of it. */
+typedef struct indexing_prediction {
+    double resident;   /* blocks that a processor holds at a time; 0: it can't be launched */
+    double occupancy;  /* share of a processor's threads that they fill */
+    double waves;      /* how often all processors are filled */
+    double time;       /* seconds; infinite where it can't be launched */
+} indexing_prediction;
+
+/* The version, such as "0.1.0". */
+const char *indexing_version(void);
+
+/* The message of this thread's last failure, "" before the first. Valid until the thread's next failure. */
+const char *indexing_last_error(void);
+
+/* The byte of the text that this thread's last failure is at; SIZE_MAX where it is at none. */
+size_t indexing_last_error_offset(void);
+
+/* Reads `length` bytes of text, such as "(d0)[s0] -> (d0 * 4 + s0), domain: d0 in [0, 9], s0 in [0, 3]". */
+indexing_status indexing_map_parse(const char *text, size_t length, indexing_map **out);
+
+/* A map of the same points and values on them, simplified. */
+indexing_status indexing_map_simplify(const indexing_map *map, indexing_map **out);
+
+/* `second` after `first`, not simplified. Needs as many results of `first` as `second` has dimensions. */
+indexing_status indexing_map_compose(const indexing_map *first, const indexing_map *second, indexing_map **out);
+
+/* The map as text that parses to an equal map, ended by a zero byte. */
+indexing_status indexing_map_text(const indexing_map *map, char **out);
+
+/* Gives back what indexing_map_text made; NULL is nothing. */
+void indexing_string_free(char *text);
+
+/* Gives back a map; NULL is nothing. */
+void indexing_map_free(indexing_map *map);
+
+/* Whether two maps are the same in form: equal after simplification is what maps of equal text are. NULL equals NULL. */
+bool indexing_map_equal(const indexing_map *first, const indexing_map *second);
+
+/* How many dimensions; 0 for NULL. */
+size_t indexing_map_num_dims(const indexing_map *map);
+
+/* How many dimensions, range variables and runtime variables together, in this order. */
+size_t indexing_map_num_variables(const indexing_map *map);
+
+/* How many results. */
+size_t indexing_map_num_results(const indexing_map *map);
+
+/* The results at `count` points. `variables` and `results` are columns, one after the other: variable k of point i is
+ * variables[k * count + i], result k is put to results[k * count + i]. `inside` is NULL, or gets for each point whether it
+ * is in the domain; results of points outside mean nothing. Fails for all where one point divides by 0 or leaves int64:
+ * then `results` holds anything. */
+indexing_status indexing_map_evaluate(const indexing_map *map, const int64_t *variables, size_t count, int64_t *results, bool *inside);
+
+/* The predictions of `count` kernels on a device. */
+indexing_status indexing_predict(const indexing_machine *machine, const indexing_demand *demands, size_t count, indexing_prediction *predictions);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,81 @@
+//! What a call says of itself: a code, and of the last failure of a thread a message and a place in the text.
+
+use indexing_core::{Error, ErrorKind};
+use std::cell::RefCell;
+use std::ffi::{c_char, CString};
+use std::panic::{catch_unwind, AssertUnwindSafe};
+
+/// How a call ended. The numbers are those of the header and stay as they are.
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs, reason = "the header says what each means")]
+pub enum Status {
+    Ok = 0,
+    Parse = 1,
+    Overflow = 2,
+    InvalidMap = 3,
+    DivisionByZero = 4,
+    Unsupported = 5,
+    InvalidArgument = 6,
+    Internal = 7,
+}
+
+/// A call that failed.
+pub struct Failure {
+    status: Status,
+    message: String,
+    offset: Option<usize>,
+}
+
+impl Failure {
+    /// What was passed is not what the header asks for.
+    pub fn argument(message: &str) -> Self {
+        Failure { status: Status::InvalidArgument, message: message.to_owned(), offset: None }
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        let status = match error.kind() {
+            ErrorKind::Parse => Status::Parse,
+            ErrorKind::Overflow => Status::Overflow,
+            ErrorKind::InvalidMap => Status::InvalidMap,
+            ErrorKind::DivisionByZero => Status::DivisionByZero,
+            ErrorKind::Unsupported => Status::Unsupported,
+        };
+        Failure { status, message: error.message().to_owned(), offset: error.offset() }
+    }
+}
+
+thread_local! {
+    static LAST: RefCell<(CString, usize)> = RefCell::new((CString::default(), usize::MAX));
+}
+
+/// The message of the thread's last failure; it lives until the thread fails again, or ends.
+pub fn last_message() -> *const c_char {
+    LAST.try_with(|last| last.borrow().0.as_ptr()).unwrap_or(c"".as_ptr())
+}
+
+/// The byte offset in the text that the thread's last failure is at; the greatest number where it is at none.
+pub fn last_offset() -> usize {
+    LAST.try_with(|last| last.borrow().1).unwrap_or(usize::MAX)
+}
+
+/// Run `call`; its failure, and a panic of it, become a status.
+pub fn guarded(call: impl FnOnce() -> Result<(), Failure>) -> Status {
+    // What a panic leaves behind is dropped: calls share nothing but memory to work in, which is cleared before use.
+    let failure = match catch_unwind(AssertUnwindSafe(call)) {
+        Ok(Ok(())) => return Status::Ok,
+        Ok(Err(failure)) => failure,
+        Err(_) => Failure {
+            status: Status::Internal,
+            message: "a fault of this library: please report the call and its arguments".to_owned(),
+            offset: None,
+        },
+    };
+    let Failure { status, message, offset } = failure;
+    let message = CString::new(message.replace('\0', "\\0")).unwrap_or_default();
+    // Where the thread is about to end, nobody asks any more.
+    let _ = LAST.try_with(|last| *last.borrow_mut() = (message, offset.unwrap_or(usize::MAX)));
+    status
+}

@@ -1,0 +1,173 @@
+//! The interface as C calls it: what is answered, what is refused, and that nothing that is passed brings a panic.
+
+use indexing::*;
+use indexing_core::{Demand, Machine, Prediction};
+use std::ffi::{c_char, CStr};
+use std::ptr::{null, null_mut};
+
+const TILE: &str = "(d0)[s0] -> (d0 * 4 + s0, d0 floordiv (s0 + 1)), domain: d0 in [0, 9], s0 in [0, 3]";
+
+fn parse(text: &[u8]) -> Result<*mut Map, Status> {
+    let mut out = null_mut();
+    // SAFETY: the text has that length, and `out` is a place for a pointer.
+    match unsafe { indexing_map_parse(text.as_ptr().cast(), text.len(), &mut out) } {
+        Status::Ok => Ok(out),
+        status => Err(status),
+    }
+}
+
+fn text(map: *const Map) -> String {
+    let mut out: *mut c_char = null_mut();
+    // SAFETY: `map` is one of this library, `out` a place; the string is given back once.
+    unsafe {
+        assert_eq!(indexing_map_text(map, &mut out), Status::Ok);
+        let found = CStr::from_ptr(out).to_str().unwrap().to_owned();
+        indexing_string_free(out);
+        found
+    }
+}
+
+fn message() -> String {
+    // SAFETY: the message lives until the next failure of this thread.
+    unsafe { CStr::from_ptr(indexing_last_error()) }.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn maps_are_read_composed_simplified_and_written() {
+    let tile = parse(b"(d0)[s0] -> (d0 * 4 + s0), domain: d0 in [0, 9], s0 in [0, 3]").unwrap();
+    let split = parse(b"(d0) -> (d0 floordiv 4, d0 mod 4), domain: d0 in [0, 39]").unwrap();
+    let (mut composed, mut simple) = (null_mut(), null_mut());
+    // SAFETY: maps of this library, each given back once.
+    unsafe {
+        assert_eq!(indexing_map_compose(tile, split, &mut composed), Status::Ok);
+        assert_eq!(indexing_map_simplify(composed, &mut simple), Status::Ok);
+        assert_eq!(text(simple), "(d0)[s0] -> (d0, s0), domain: d0 in [0, 9], s0 in [0, 3]");
+        assert!(!indexing_map_equal(composed, simple) && indexing_map_equal(simple, simple));
+        let counts = (
+            indexing_map_num_dims(simple),
+            indexing_map_num_variables(simple),
+            indexing_map_num_results(simple),
+        );
+        assert_eq!(counts, (1, 2, 2));
+        assert_eq!(indexing_map_compose(split, split, &mut composed), Status::InvalidMap);
+        [tile, split, composed, simple].into_iter().for_each(|m| indexing_map_free(m));
+    }
+}
+
+#[test]
+fn points_are_evaluated_by_columns() {
+    let map = parse(TILE.as_bytes()).unwrap();
+    let variables = [0, 3, 10, /* s0 */ 2, 1, 0];
+    let (mut results, mut inside) = ([0; 6], [false; 3]);
+    // SAFETY: two variables and two results at three points.
+    unsafe {
+        let status =
+            indexing_map_evaluate(map, variables.as_ptr(), 3, results.as_mut_ptr(), inside.as_mut_ptr());
+        assert_eq!((status, results, inside), (Status::Ok, [2, 13, 40, 0, 1, 10], [true, true, false]));
+        let zero = [1, -1];
+        let status = indexing_map_evaluate(map, zero.as_ptr(), 1, results.as_mut_ptr(), null_mut());
+        assert_eq!(status, Status::DivisionByZero);
+        assert_eq!(indexing_map_evaluate(map, null(), 0, null_mut(), null_mut()), Status::Ok);
+        let huge =
+            indexing_map_evaluate(map, variables.as_ptr(), usize::MAX, results.as_mut_ptr(), null_mut());
+        assert_eq!(huge, Status::InvalidArgument);
+        indexing_map_free(map);
+    }
+    let empty = parse(b"KNOWN EMPTY").unwrap();
+    // SAFETY: a map of this library, which has no value.
+    unsafe {
+        let status = indexing_map_evaluate(empty, null(), 0, null_mut(), null_mut());
+        assert_eq!(status, Status::InvalidArgument);
+        indexing_map_free(empty);
+    }
+}
+
+#[test]
+fn predictions_are_those_of_the_core() {
+    let machine =
+        Machine { processors: 4.0, warp_size: 32.0, threads: 1024.0, latency: 1e-6, ..Machine::default() };
+    let demands = [64.0, 2048.0].map(|threads| Demand { blocks: 8.0, threads, ..Demand::default() });
+    let mut found = [Prediction::default(); 2];
+    // SAFETY: two demands, two places.
+    unsafe {
+        assert_eq!(indexing_predict(&machine, demands.as_ptr(), 2, found.as_mut_ptr()), Status::Ok);
+        assert_eq!(
+            indexing_predict(null(), demands.as_ptr(), 2, found.as_mut_ptr()),
+            Status::InvalidArgument
+        );
+    }
+    assert_eq!(found, demands.map(|d| machine.predict(&d)));
+    assert_eq!(found[1].time, f64::INFINITY);
+}
+
+#[test]
+fn failures_say_what_and_where_to_their_thread_alone() {
+    assert_eq!(parse(b"(d0) -> (d0 +)").unwrap_err(), Status::Parse);
+    assert_eq!(indexing_last_error_offset(), 13);
+    assert!(message().contains("expected an expression"), "{}", message());
+    std::thread::spawn(|| assert_eq!((message().as_str(), indexing_last_error_offset()), ("", usize::MAX)))
+        .join()
+        .unwrap();
+    assert_eq!(parse(&[0xff]).unwrap_err(), Status::InvalidArgument);
+    assert_eq!((message().as_str(), indexing_last_error_offset()), ("text is not UTF-8", usize::MAX));
+}
+
+#[test]
+fn null_is_refused_where_a_value_is_needed() {
+    let map = parse(TILE.as_bytes()).unwrap();
+    let mut out = null_mut();
+    // SAFETY: NULL is what the functions look for.
+    unsafe {
+        for status in [
+            indexing_map_parse(null(), 1, &mut out),
+            indexing_map_parse(TILE.as_ptr().cast(), TILE.len(), null_mut()),
+            indexing_map_simplify(null(), &mut out),
+            indexing_map_simplify(map, null_mut()),
+            indexing_map_compose(map, null(), &mut out),
+            indexing_map_text(map, null_mut()),
+            indexing_map_evaluate(map, null(), 1, null_mut(), null_mut()),
+        ] {
+            assert_eq!(status, Status::InvalidArgument);
+        }
+        assert!(out.is_null() && indexing_map_equal(null(), null()) && !indexing_map_equal(map, null()));
+        assert_eq!(indexing_map_num_results(null()), 0);
+        indexing_map_free(null_mut());
+        indexing_string_free(null_mut());
+        indexing_map_free(map);
+    }
+}
+
+#[test]
+fn no_text_brings_a_panic() {
+    let mut state = 1u64;
+    let mut random = |below: usize| {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 33) as usize % below
+    };
+    let pieces: Vec<&[u8]> =
+        ["d0", "s0", " floordiv ", " mod ", "-9223372036854775808", "(", ")", "0", ", ", "\0", "\u{fc}"]
+            .map(str::as_bytes)
+            .to_vec();
+    for _ in 0..3000 {
+        let mut bytes = TILE.as_bytes().to_vec();
+        for _ in 0..=random(3) {
+            let at = random(bytes.len());
+            let end = at + random(bytes.len() - at).min(3);
+            bytes.splice(at..end, pieces[random(pieces.len())].iter().copied());
+        }
+        let Ok(map) = parse(&bytes) else { continue };
+        let mut simple = null_mut();
+        // SAFETY: maps of this library, each given back once; no points are asked for.
+        unsafe {
+            let status = indexing_map_simplify(map, &mut simple);
+            assert_ne!(status, Status::Internal, "{}", String::from_utf8_lossy(&bytes));
+            if status == Status::Ok {
+                let again = parse(text(simple).as_bytes()).unwrap();
+                assert!(indexing_map_equal(again, simple), "{}", text(simple));
+                indexing_map_free(again);
+                indexing_map_free(simple);
+            }
+            indexing_map_free(map);
+        }
+    }
+}

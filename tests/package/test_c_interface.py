@@ -1,0 +1,72 @@
+"""The C header says what the crate exports: functions, structs, numbers of the status; the example calls all but a few."""
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+HEADER = (ROOT / "rust/capi/include/indexing.h").read_text()
+CODE = re.sub(r"/\*.*?\*/", "", HEADER, flags=re.DOTALL)
+RUST = (ROOT / "rust/capi/src/lib.rs").read_text()
+STATUS = (ROOT / "rust/capi/src/status.rs").read_text()
+MODEL = (ROOT / "rust/core/src/access/prediction.rs").read_text()
+C_TYPES = {
+    "c_char": "char",
+    "usize": "size_t",
+    "i64": "int64_t",
+    "bool": "bool",
+    "Status": "indexing_status",
+    "Map": "indexing_map",
+    "Machine": "indexing_machine",
+    "Demand": "indexing_demand",
+    "Prediction": "indexing_prediction",
+}
+
+
+def c_type(rust: str) -> str:
+    """`*mut *mut Map` as `indexing_map**`."""
+    *pointers, name = re.findall(r"\*const|\*mut|\w+", rust)
+    const = "const " if pointers and pointers[-1] == "*const" else ""
+    return f"{const}{C_TYPES[name]}{'*' * len(pointers)}"
+
+
+def exported() -> dict[str, tuple[str, list[tuple[str, str]]]]:
+    found = {}
+    pattern = r"#\[no_mangle\]\s*pub (?:unsafe )?extern \"C\" fn (\w+)\(([^)]*)\)(?: -> ([^{]+))? \{"
+    for name, arguments, result in re.findall(pattern, RUST):
+        pairs = [part.split(":") for part in arguments.split(",") if part.strip()]
+        found[name] = (c_type(result) if result else "void", [(c_type(t), n.strip()) for n, t in pairs])
+    return found
+
+
+def declared() -> dict[str, tuple[str, list[tuple[str, str]]]]:
+    found = {}
+    for result, name, arguments in re.findall(r"^(\w[\w *]*?)(indexing_\w+)\(([^)]*)\);", CODE, re.MULTILINE):
+        pairs = [] if arguments == "void" else [a.strip().rsplit(" ", 1) for a in arguments.split(",")]
+        typed = [(t + "*" * n.count("*"), n.strip("*")) for t, n in pairs]
+        found[name] = (result.replace(" *", "*").strip(), [(t.replace(" *", "*"), n) for t, n in typed])
+    return found
+
+
+def test_the_header_declares_what_the_crate_exports() -> None:
+    assert len(exported()) == RUST.count("#[no_mangle]") > 10
+    assert declared() == exported()
+
+
+def test_structs_have_the_fields_of_the_core_in_order() -> None:
+    for name in ("Machine", "Demand", "Prediction"):
+        body = re.search(rf"#\[repr\(C\)\]\npub struct {name} \{{(.*?)\n\}}", MODEL, re.DOTALL)
+        fields = re.findall(r"pub (\w+): f64", body[1]) if body else []
+        stated = re.search(rf"struct indexing_{name.lower()} \{{(.*?)\}}", CODE, re.DOTALL)
+        assert stated and re.findall(r"double (\w+);", stated[1]) == fields != []
+
+
+def test_statuses_have_the_numbers_of_the_crate() -> None:
+    rust = re.findall(r"^    (\w+) = (\d),", STATUS, re.MULTILINE)
+    spelled = [("INDEXING_" + re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).upper(), number) for name, number in rust]
+    assert re.findall(r"(INDEXING_\w+) = (\d)", CODE) == spelled != []
+
+
+def test_the_document_shows_the_example_and_what_it_prints() -> None:
+    document = (ROOT / "docs/c.md").read_text()
+    assert (ROOT / "examples/c/tiles.out").read_text() in document
+    assert not set(re.findall(r"`(indexing_\w+)", document)) - set(declared()) - {"indexing_status"}
