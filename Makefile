@@ -181,7 +181,7 @@ $(VENV)/.installed: dist/.built
 	@touch $@
 
 $(VENV)/.developed: $(VENV)/.installed
-	$(bin)/pip install --quiet "$$(ls dist/*.whl)[cpu,cuda,data,dev,isl,jax,opencl,tune]"
+	$(bin)/pip install --quiet "$$(ls dist/*.whl)[cpu,cuda,data,dev,isl,jax,opencl,terminal,tune,viz]"
 	@touch $@
 
 $(VENV)-bench/.made: dist/.built

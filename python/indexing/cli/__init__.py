@@ -14,6 +14,7 @@ import indexing as ix
 from indexing.cli.answer import Answer
 from indexing.cli.console import complain, spoken_warnings, write, write_json
 from indexing.cli.options import parser
+from indexing.cli.terminal import rendered, working
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -24,12 +25,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         options = parsed(arguments)
         command: Callable[[argparse.Namespace], Answer] = options.command
-        with spoken_warnings():
+        with spoken_warnings(), working("indexing") as options.progress:
             answer = command(options)
         if options.json:
             write_json(answer.data)
         else:
-            write(answer.lines)
+            write(rendered(answer.parts) or answer.lines)
     except BrokenPipeError:  # the reader has seen enough
         return 0
     except KeyboardInterrupt:

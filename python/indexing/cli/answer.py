@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from indexing.cli.console import Json, Problem
+from indexing.cli.terminal import Part
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a command found: `data` for --json, `lines` for people; `status` is the exit status."""
+    """What a command found: `data` for --json, `lines` for people; `status` is the exit status.
+
+    `parts`, where there are some, are what a terminal shows instead of the lines.
+    """
 
     data: Json
     lines: Iterable[str]
     status: int = 0
+    parts: Sequence[Part] = ()
 
 
 def written(path: Path, content: bytes) -> Path:

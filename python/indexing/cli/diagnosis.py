@@ -10,6 +10,7 @@ from importlib.util import find_spec
 import indexing as ix
 from indexing.cli.answer import Answer
 from indexing.cli.console import Json
+from indexing.cli.terminal import Table
 from indexing.executable import DeviceName
 from indexing.extras import install_command
 from indexing.lazy import np
@@ -23,6 +24,10 @@ EXTRAS = {
     "jax-cuda": ("XLA's GPU compiler for GPUs that aren't there", ("jax", "jax_plugins.xla_cuda12")),
     "data": ("reports as data frames", ("pandas", "pyarrow")),
     "sympy": ("expressions of SymPy", ("sympy",)),
+    "isl": ("relations as isl prints them", ("islpy",)),
+    "terminal": ("tables and colours on a terminal", ("rich",)),
+    "tune": ("search for the fastest plans, and its pictures", ("optuna", "matplotlib")),
+    "viz": ("graphs laid out by Graphviz, pictures as PNG", ("pygraphviz", "matplotlib")),
 }
 TRIAL = "ENTRY trial { p = f32[8] parameter(0) ROOT n = f32[8] negate(p) }"
 DEVICES: tuple[DeviceName, ...] = ("cuda", "cpu", "reference")
@@ -54,7 +59,8 @@ def doctor(options: argparse.Namespace) -> Answer:
         "back_ends": [as_json(f) for f in backends],
         "extras": [as_json(f) for f in extras],
     }
-    return Answer(data, lines)
+    found = [("yes" if f.works else "no", f.name, f.about) for f in (*backends, *extras)]
+    return Answer(data, lines, parts=[here, Table(("works", "back end or extra", "about"), found)])
 
 
 def tried(device: DeviceName) -> Finding:

@@ -10,6 +10,7 @@ import indexing as ix
 from indexing.cli.answer import Answer, written
 from indexing.cli.console import Json
 from indexing.cli.programs import named_computation, named_instruction, plain, read_program
+from indexing.cli.terminal import Listing, Part
 from indexing.emitters.ir.text import print_kernel
 from indexing.emitters.ir.verify import Verification
 from indexing.hlo import Module
@@ -48,6 +49,7 @@ def emit(options: argparse.Namespace) -> Answer:
     repeated: Counter[str] = Counter()  # kernels of different fusions may have one name
     data: list[Json] = []
     lines: list[str] = []
+    parts: list[Part] = []
     status = 0
     for kernel in kernels:
         cubin = kernel.cubin(options.arch) if options.arch else b""
@@ -74,6 +76,7 @@ def emit(options: argparse.Namespace) -> Answer:
         mark = "#" if options.stage else "//"
         if options.out is None:
             lines += [f"{mark} {about}", text.rstrip("\n"), ""]
+            parts += [about, Listing(text, "text" if options.stage else "c++"), ""]
         else:
             repeated[kernel.name] += 1
             count = repeated[kernel.name]
@@ -85,9 +88,10 @@ def emit(options: argparse.Namespace) -> Answer:
             proofs = kernel.verify()
             item["verification"] = verification(proofs)
             lines += [f"{mark} {line}" for line in f"{kernel.name}: {proofs}".splitlines()]
+            parts += f"{kernel.name}: {proofs}".splitlines()
             status = 1 if proofs.refuted else status
         data.append(item)
-    return Answer(data, lines, status)
+    return Answer(data, lines, status, parts if options.out is None else ())
 
 
 def verification(found: Verification) -> Json:

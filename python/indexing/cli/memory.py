@@ -6,19 +6,42 @@ import argparse
 from typing import cast
 
 import indexing as ix
-from indexing.analysis.report.lines import comparison_lines, report_lines
+from indexing.analysis.report.comparison import Comparison
+from indexing.analysis.report.lines import bytes_text, comparison_lines, report_lines, seconds_text
 from indexing.cli.answer import Answer
 from indexing.cli.console import Json
 from indexing.cli.programs import named_instruction, read_program
+from indexing.cli.terminal import Table
 
 
 def analyze(options: argparse.Namespace) -> Answer:
     """Print the program's totals, and its worst fusions with a reason for each access that wastes."""
     module = read_program(options.file)
     part = named_instruction(module, options.fusion) if options.fusion else module
-    found = ix.analyze(part, options.device)
+    found = ix.analyze(part, options.device, progress=options.progress)
     top = options.top or None
-    return Answer(report_json(found.worst(top, options.min_waste), found), report_lines(found, top, options.min_waste))
+    kept = found.worst(top, options.min_waste)
+    lines = list(report_lines(found, top, options.min_waste))
+    return Answer(report_json(kept, found), lines, parts=[fusions_table(kept), *lines])
+
+
+def fusions_table(kept: ix.ProgramReport) -> Table:
+    """A row for each fusion."""
+    head = ("", "kernel", "shape", ">wasted", ">moves", ">lost", "source")
+    rows = [
+        (
+            str(number),
+            f.name,
+            str(f.instruction.shape),
+            bytes_text(f.wasted),
+            bytes_text(f.will_move),
+            seconds_text(f.seconds_lost),
+            str(f.place or ""),
+        )
+        for number, f in enumerate(kept.fusions, 1)
+    ]
+    sources = any(row[-1] for row in rows)
+    return Table(head, rows) if sources else Table(head[:-1], [row[:-1] for row in rows])
 
 
 def report_json(kept: ix.ProgramReport, whole: ix.ProgramReport) -> Json:
@@ -51,4 +74,19 @@ def compare(options: argparse.Namespace) -> Answer:
         "changed": [[a.name, b.name] for a, b in found.changed],
         "same": len(found.same),
     }
-    return Answer(data, comparison_lines(found, options.top or None))
+    lines = list(comparison_lines(found, options.top or None))
+    return Answer(data, lines, parts=[totals_table(found), *lines[2:]])
+
+
+def totals_table(found: Comparison) -> Table:
+    """The totals before and after, side by side."""
+    both = (found.before, found.after)
+    facts = (
+        ("kernels", [str(len(r.fusions)) for r in both]),
+        ("must move", [bytes_text(r.must_move) for r in both]),
+        ("will move", [bytes_text(r.will_move) for r in both]),
+        ("wasted", [bytes_text(r.wasted) for r in both]),
+        ("time", [seconds_text(r.seconds) for r in both]),
+        ("time lost", [seconds_text(r.seconds_lost) for r in both]),
+    )
+    return Table(("", f">before: {found.before.name}", f">after: {found.after.name}"), [(n, *v) for n, v in facts])

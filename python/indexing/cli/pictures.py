@@ -21,6 +21,6 @@ def draw(options: argparse.Namespace) -> Answer:
 
 def report(options: argparse.Namespace) -> Answer:
     """Write a page about a program that a browser shows without a network."""
-    found = ix.analyze(read_program(options.file), options.device)
+    found = ix.analyze(read_program(options.file), options.device, progress=options.progress)
     path = written(options.out, program_page(found).encode())
     return Answer({"page": str(path), "kernels": len(found.fusions)}, [str(path)])

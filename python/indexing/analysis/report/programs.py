@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -137,12 +137,18 @@ class ProgramReport:
 
 
 @takes(fusion=optional(of_type(str)))
-def analyze(program: Program, device: Device | str = "h100", fusion: str | None = None) -> ProgramReport:
+def analyze(
+    program: Program,
+    device: Device | str = "h100",
+    fusion: str | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> ProgramReport:
     """What the fusions of a program move, and waste, on a device; of one fusion where its name is given.
 
     `program` is a module, a computation, an instruction, or `(function, *arguments)` of JAX. Where it has no fusions, its
     instructions are judged one by one. Loops, calls and conditionals stand for the instructions of their computations, each
-    counted once: how often they run, shapes do not say. Raises IndexingError for an unknown device or fusion.
+    counted once: how often they run, shapes do not say. `progress` is told how many of how many are judged.
+    Raises IndexingError for an unknown device or fusion.
     """
     of_type(Device, str)(device, "analyze: device")
     chosen = device_named(device) if isinstance(device, str) else device
@@ -150,7 +156,12 @@ def analyze(program: Program, device: Device | str = "h100", fusion: str | None 
     instructions = [part] if isinstance(part, Instruction) else _judged(part)
     if fusion is not None:
         instructions = [_named(part, fusion)]
-    found = [_report(i, chosen) for i in moving(instructions)]
+    judged = list(moving(instructions))
+    found = []
+    for k, i in enumerate(judged):
+        found.append(_report(i, chosen))
+        if progress is not None:
+            progress(k + 1, len(judged))
     ordered = sorted(found, key=lambda f: (-f.wasted, f.must_move - f.will_move))
     return ProgramReport(part.module.name, chosen, tuple(ordered))
 

@@ -1,0 +1,146 @@
+"""Answers on a terminal: tables and colours by rich (the extra `terminal`); and, on standard error, what a command is at that
+takes long. In a pipe there is neither.
+"""
+
+from __future__ import annotations
+
+import importlib
+import io
+import os
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, TextIO, TypeAlias
+
+from indexing.analysis.report.lines import printable
+
+__all__ = ["Listing", "Part", "Progress", "Table", "rendered", "working"]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows of cells under a head; numbers stand to the right, as their columns' names tell by a leading `>`."""
+
+    head: tuple[str, ...]
+    rows: Sequence[Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Source text in a language that Pygments knows by this name."""
+
+    text: str
+    language: str
+
+
+Part: TypeAlias = "str | Table | Listing"
+
+# What stands out in a line: its beginning, and the style.
+STYLES = (("why: ", "yellow"), ("mend: ", "green"), ("note: ", "magenta"), ("ok ", "green"), ("no ", "red"))
+
+
+def rendered(parts: Sequence[Part]) -> list[str] | None:
+    """The lines of parts for the terminal that standard output is; None where it is none, or rich isn't there."""
+    if not parts or not is_terminal(sys.stdout) or os.environ.get("TERM") == "dumb":
+        return None
+    try:
+        rich = importlib.import_module("rich.console")
+    except ImportError:
+        return None
+    console = rich.Console(file=io.StringIO(), force_terminal=True, highlight=False, markup=False, emoji=False)
+    for part in parts:
+        console.print(_drawable(part), soft_wrap=not isinstance(part, Table))
+    return str(console.file.getvalue()).splitlines()
+
+
+def is_terminal(stream: TextIO | None) -> bool:
+    """Whether somebody looks at the stream; a closed one nobody does."""
+    try:
+        return stream is not None and stream.isatty()
+    except ValueError:
+        return False
+
+
+def _drawable(part: Part) -> Any:
+    if isinstance(part, Table):
+        return _table(part)
+    if isinstance(part, Listing):
+        return importlib.import_module("rich.syntax").Syntax(
+            part.text, part.language, theme="ansi_dark", background_color="default"
+        )
+    style = next((style for start, style in STYLES if part.lstrip().startswith(start)), "")
+    return importlib.import_module("rich.text").Text(printable(part), style)
+
+
+def _table(part: Table) -> Any:
+    boxes = importlib.import_module("rich.box")
+    text = importlib.import_module("rich.text").Text
+    encoding = (sys.stdout.encoding or "utf-8").lower().replace("-", "")
+    table = importlib.import_module("rich.table").Table(box=boxes.SIMPLE_HEAD if encoding == "utf8" else boxes.ASCII)
+    for name in part.head:
+        right = name.startswith(">")
+        table.add_column(text(name.lstrip(">")), justify="right" if right else "left", overflow="fold", no_wrap=right)
+    for row in part.rows:
+        table.add_row(*(text(printable(cell)) for cell in row))
+    return table
+
+
+# ---- what a command is at
+
+QUIET = 2.0  # seconds
+BEAT = 0.2
+
+
+@dataclass(slots=True)
+class Progress:
+    """How many of how many parts are done; called by what does them."""
+
+    done: int = 0
+    total: int = 0
+    begun: float = field(default_factory=time.monotonic)
+
+    def __call__(self, done: int, total: int) -> None:
+        """Note it; it is shown at the next beat."""
+        self.done, self.total = done, total
+
+    def line(self, what: str) -> str:
+        """For people."""
+        counted = f", {self.done} of {self.total}" if self.total else ""
+        return f"{what}: {time.monotonic() - self.begun:.0f} s{counted}"
+
+
+@contextmanager
+def working(what: str) -> Iterator[Progress]:
+    """Say on standard error, where that is a terminal, what goes on after two seconds, and how far it is."""
+    progress, ended = Progress(), threading.Event()
+    if not is_terminal(sys.stderr):
+        yield progress
+        return
+    thread = threading.Thread(target=_say, args=(progress, what, ended), daemon=True)
+    thread.start()
+    try:
+        yield progress
+    finally:
+        ended.set()
+        thread.join()
+
+
+def _say(progress: Progress, what: str, ended: threading.Event) -> None:
+    said = False
+    pause = QUIET
+    while not ended.wait(pause):
+        pause, said = BEAT, _wrote(f"\r\x1b[K{progress.line(what)}")
+    if said:
+        _wrote("\r\x1b[K")
+
+
+def _wrote(text: str) -> bool:
+    try:
+        sys.stderr.write(text)
+        sys.stderr.flush()
+    except (OSError, ValueError):  # nobody reads it any more
+        return False
+    return True

@@ -1,0 +1,120 @@
+"""What a terminal shows, and a pipe doesn't: tables, colours, and what goes on."""
+
+import io
+import os
+import pty
+import re
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from indexing.cli import main, terminal
+
+EXAMPLE = str(Path(__file__).resolve().parents[2] / "examples" / "transformer_block.hlo")
+COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def on_a_terminal(*arguments: str, **environment: str) -> str:
+    """What a command prints on a terminal of 100 columns."""
+    ours, theirs = pty.openpty()
+    settings = {"TERM": "xterm", "COLUMNS": "100"} | environment
+    command = [sys.executable, "-m", "indexing", *arguments]
+    process = subprocess.Popen(command, stdout=theirs, stderr=subprocess.PIPE, env=os.environ | settings)
+    os.close(theirs)
+    said = b""
+    try:
+        while chunk := os.read(ours, 65536):
+            said += chunk
+    except OSError:  # the other side is closed
+        pass
+    os.close(ours)
+    assert process.communicate()[1] == b""
+    assert process.returncode in (0, 1)
+    return said.decode().replace("\r\n", "\n")
+
+
+def test_a_terminal_shows_a_table_and_colours_reasons(capsys: pytest.CaptureFixture[str]) -> None:
+    said = on_a_terminal("analyze", EXAMPLE, "--top", "2")
+    plain = COLOUR.sub("", said)
+    assert re.search(r"^\s+kernel\s+shape\s+wasted\s+moves\s+lost\s*$", plain, re.MULTILINE)
+    assert re.search(
+        r"^\s+1\s+add_bitcast_fusion.1\s+f32\[96,64\]\{1,0\}\s+0 B\s+111 kB\s+0 ns\s*$", plain, re.MULTILINE
+    )
+    assert "\x1b[33m     why: each element is read 96 times\x1b[0m" in said
+    assert main(["analyze", EXAMPLE, "--top", "2"]) == 0
+    piped = capsys.readouterr().out
+    assert "\x1b" not in piped and plain.endswith(piped), "below the table stands what a pipe gets"
+
+
+def test_colours_can_be_turned_off_and_json_has_none() -> None:
+    assert "\x1b[3" not in on_a_terminal("analyze", EXAMPLE, "--top", "2", NO_COLOR="1")
+    assert "\x1b" not in on_a_terminal("analyze", EXAMPLE, TERM="dumb")
+    assert on_a_terminal("analyze", EXAMPLE, "--json").startswith("{")
+
+
+def test_other_commands_on_a_terminal() -> None:
+    compared = COLOUR.sub("", on_a_terminal("compare", EXAMPLE, EXAMPLE))
+    assert re.search(r"kernels\s+28\s+28", compared)
+    assert "works" in COLOUR.sub("", on_a_terminal("doctor"))
+    source = on_a_terminal("emit", EXAMPLE, "--instruction", "add_bitcast_fusion")
+    assert "\x1b[" in source and "__global__ void" in COLOUR.sub("", source)
+
+
+class Screen(io.StringIO):
+    """A stream that says it is a terminal, and when something is written."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.written = threading.Event()
+
+    def isatty(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        count = super().write(text)
+        self.written.set()
+        return count
+
+
+def test_names_do_not_command_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdout", Screen())
+    monkeypatch.setenv("TERM", "xterm")
+    name = "p\x1b[2Jx[bold]y[/]"
+    shown = terminal.rendered([f"why: {name}", terminal.Table(("kernel",), [[name]]), f"1. {name}"])
+    assert shown is not None
+    assert "\x1b[2J" not in "".join(shown)
+    assert sum("p\\x1b[2Jx[bold]y[/]" in COLOUR.sub("", line) for line in shown) == 3
+
+
+def test_what_takes_long_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = Screen()
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setattr(terminal, "QUIET", 0.0)
+    with terminal.working("reading") as progress:
+        progress(3, 40)
+        while "3 of 40" not in screen.getvalue():
+            screen.written.clear()
+            assert screen.written.wait(60)
+    assert re.search(r"\r\x1b\[Kreading: \d+ s, 3 of 40", screen.getvalue())
+    assert screen.getvalue().endswith("\r\x1b[K"), "the line is gone at the end"
+
+
+def test_what_is_quick_or_piped_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen, pipe = Screen(), io.StringIO()
+    monkeypatch.setattr(terminal, "QUIET", 1e6)
+    for stream in (screen, pipe):
+        monkeypatch.setattr(sys, "stderr", stream)
+        with terminal.working("reading") as progress:
+            progress(1, 2)
+        assert stream.getvalue() == ""
+
+
+def test_analyze_tells_of_each_kernel() -> None:
+    import indexing as ix
+
+    told: list[tuple[int, int]] = []
+    report = ix.analyze(ix.hlo.load(EXAMPLE), progress=lambda done, total: told.append((done, total)))
+    assert told == [(k + 1, len(report.fusions)) for k in range(len(report.fusions))]
