@@ -9,7 +9,7 @@ import indexing as ix
 from indexing._core import Interval, constant
 from indexing.emitters.ir import nodes as ir
 from indexing.emitters.ir.accesses import BLOCK_X
-from indexing.emitters.ir.traversal import rewrite_statement
+from indexing.emitters.ir.traversal import rewrite_blocks, rewrite_statement
 
 PROBE = ir.Buffer("probe", "s32", (1,), "global", "scratch", 99)
 REACHED = ir.Store("probe", (constant(0),), ir.Constant("s32", 1))
@@ -252,8 +252,25 @@ def _intervals(kernel: ir.Kernel) -> Iterator[Mutant]:
     """Intervals of index variables that say too much, or too little."""
     for k, v in enumerate(kernel.variables):
         low, high = v.interval.lower, v.interval.upper
-        for a, b in ((low, high - 1), (low + 1, high), (low, high + 1)):
+        for a, b, edge in ((low, high - 1, high), (low + 1, high, low), (low, high + 1, high + 1)):
             if a <= b and v.kind != "thread":
                 changed = replace(v, interval=Interval(a, b))
                 variables = (*kernel.variables[:k], changed, *kernel.variables[k + 1 :])
-                yield Mutant("interval", f"{v.name} in [{a}, {b}]", replace(kernel, variables=variables))
+                what = f"{v.name} in [{a}, {b}]"
+                yield Mutant("interval", what, replace(kernel, variables=variables), (_with_value(kernel, k, edge),))
+
+
+def _with_value(kernel: ir.Kernel, variable: int, value: int) -> ir.Kernel:
+    """A probe wherever an index variable has a value."""
+    probe = ir.If((ir.Within(ix.variable(variable), value, value),), (REACHED,))
+
+    def on_block(block: ir.Block) -> ir.Block:
+        found: list[ir.Statement] = []
+        for s in block:
+            is_loop = isinstance(s, ir.For) and s.variable == variable
+            found.append(replace(s, body=(probe, *s.body)) if is_loop else s)
+            if isinstance(s, ir.LetIndex) and s.variable == variable:
+                found.append(probe)
+        return tuple(found)
+
+    return replace(kernel, body=rewrite_blocks(kernel.body, on_block), buffers=(*kernel.buffers, PROBE))

@@ -197,15 +197,15 @@ def _indices(sizes: tuple[int, ...], promises: Collection[str], seed: int) -> np
     return found.reshape(sizes)
 
 
-_EXTREMA = frozenset({"maximum", "minimum"})
+_EXTREMA = {"maximum": "add", "minimum": "sub"}
 
 
 def _with_sums(kernel: ir.Kernel) -> ir.Kernel:
-    """The kernel with sums in place of extrema, which do not tell of every element whether it was taken."""
+    """The kernel with sums and differences in place of extrema, which do not tell of every element whether it was taken."""
 
     def on_value(value: ir.Value) -> ir.Value:
         if isinstance(value, ir.Op) and value.opcode in _EXTREMA and value.type in ("f32", "f64"):
-            return replace(value, opcode="add")
+            return replace(value, opcode=_EXTREMA[value.opcode])
         if isinstance(value, ir.Constant) and value.type in ("f32", "f64") and abs(value.value) == float("inf"):
             return replace(value, value=0.0)
         return value

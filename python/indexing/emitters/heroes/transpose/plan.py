@@ -144,11 +144,11 @@ def storing(plan: TransposePlan) -> ThreadMapping:
     return _storing_words(plan) if plan.packed > 1 else _elements(plan, "y")
 
 
-def _position(plan: TransposePlan, count: int) -> tuple[SymbolicExpr, int, tuple[Part, ...]]:
-    """A thread's number over all steps, how many steps there are, and where it must be below `count`."""
+def _position(plan: TransposePlan, count: int, used: int) -> tuple[SymbolicExpr, int, tuple[Part, ...]]:
+    """A thread's number over all steps, how many steps it takes to come to `used`, and where it must be below `count`."""
     position = range_variable(STEP) * plan.block_size + thread_id("th_x")
-    steps = -(-count // plan.block_size)
-    return position, steps, () if steps * plan.block_size == count else (Part(position, count),)
+    steps = -(-min(used, count) // plan.block_size)
+    return position, steps, () if steps * plan.block_size <= count else (Part(position, count),)
 
 
 def _tile(plan: TransposePlan) -> tuple[list[SymbolicExpr], SymbolicExpr, SymbolicExpr]:
@@ -171,13 +171,13 @@ def _elements(plan: TransposePlan, fast: str) -> ThreadMapping:
         tile, across, size, lines = tile_y, tile_x, g.sizes[g.y], g.sizes[g.x]
     if g.is_short(fast):
         vectors = side * other * run // width
-        position, steps, bounds = _position(plan, vectors)
+        position, steps, bounds = _position(plan, vectors, vectors)
         element = position * width + lane
         cell = _cell(plan, fast, element // (side * run), element % (side * run))
         place = Part(across * vectors + position, g.line(fast) // width)
         return ThreadMapping(steps, width, place, Part(constant(0), 1), bounds, cell, joined=side * run)
     vectors = side * run // width
-    position, steps, bounds = _position(plan, vectors * other)
+    position, steps, bounds = _position(plan, vectors * other, vectors * lines)
     slow, group = position // vectors, position % vectors
     cell = _cell(plan, fast, slow, group * width + lane)
     place = Part(tile * vectors + group, size * run // width)
@@ -196,7 +196,8 @@ def _reading_squares(plan: TransposePlan) -> ThreadMapping:
     _, tile_x, tile_y = _tile(plan)
     side = side_x // packed
     wide = min(WARP // packed, side)
-    position, steps, bounds = _position(plan, side * side_y // packed)
+    rows = -(-g.sizes[g.y] // packed**2) * packed  # of squares
+    position, steps, bounds = _position(plan, side * side_y // packed, side * rows)
     lane_x, lane_y, rest = position % wide, position // wide % packed, position // (wide * packed)
     across = side // wide
     square_x, square_y = rest % across * wide + lane_x, rest // across * packed + lane_y
@@ -212,7 +213,7 @@ def _storing_words(plan: TransposePlan) -> ThreadMapping:
     packed, (side_x, side_y), g = plan.packed, plan.sides, plan.groups
     _, tile_x, tile_y = _tile(plan)
     words = side_y // packed
-    position, steps, bounds = _position(plan, side_x * words)
+    position, steps, bounds = _position(plan, side_x * words, g.sizes[g.x] * words)
     x, word = position // words, position % words
     divides, fast = _packed_line(tile_y * words + word, packed, g.sizes[g.y])
     slow = Part(tile_x * side_x + x, g.sizes[g.x])

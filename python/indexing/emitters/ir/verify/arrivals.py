@@ -10,11 +10,13 @@ from indexing.emitters.ir.memory import Memory
 from indexing.emitters.ir.nodes import (
     Barrier,
     Block,
+    Constant,
     Fence,
     FetchAdd,
     If,
     Kernel,
     Statement,
+    Store,
     Value,
     Within,
     blocks_of,
@@ -75,7 +77,7 @@ class _Arrival:
                 if not self._is_between(self.fences, self.arrival, path):
                     return "no fence between the arrival and what the last block reads"
             if path > self.arrival and self.counter in memory.written(s):
-                is_reset = True
+                is_reset = isinstance(s, Store) and s.value == Constant("u32", 0)
         return "" if is_reset else "the counter is not set back for the next launch"
 
     def _is_between(self, found: list[Path], first: Path, second: Path) -> bool:
