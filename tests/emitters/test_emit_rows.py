@@ -1,12 +1,14 @@
 """The rows emitter: chains of reductions over one row space, on the processor and as proved kernels."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
 import indexing as ix
 from indexing.emitters.heroes import rows as emitter
 from indexing.emitters.kernel import Kernel
-from kernels import assert_written_once, check, visits
+from kernels import assert_written_once, check, launch, visits
 
 REDUCERS = """
 add { a = f32[] parameter(0)
@@ -148,23 +150,95 @@ def test_rms_norm_over_any_dimensions(sizes: tuple[int, ...], dims: tuple[int, .
     assert (visits(kernel.thread_to_input(0), sizes) == 1).all()
 
 
-@pytest.mark.parametrize("keep", [0, 1, 2])
+@pytest.mark.parametrize("keep", [0, 1, 2, 3])
 @pytest.mark.parametrize("threads", [1, 4, 64])
 @pytest.mark.parametrize("vector_width", [1, 4])
 def test_knobs(keep: int, threads: int, vector_width: int) -> None:
     text = softmax(5, 300, "bf16")
     kernel = check(text, "rows", tolerance=1e-2, keep=keep, threads=threads, vector_width=vector_width)
     assert_proved(kernel)
-    assert len(kernel.input_maps[0]) == (1 if keep else 3)
+    assert len(kernel.input_maps[0]) == {0: 3, 3: 2}.get(keep, 1)
     other = ix.emit(ix.hlo.parse(text).entry, keep=keep, threads=threads, vector_width=vector_width)
     assert bool(other.shared_bytes) == (keep == 1 or threads == 64)
     assert other.cubin()
 
 
+def log_sum_exp(rows: int, length: int) -> str:
+    """As JAX writes it: what is not finite is not subtracted."""
+    of, row = f"f32[{rows},{length}]", f"f32[{rows}]"
+    return f"""{REDUCERS}
+    ENTRY fused {{
+      x = {of} parameter(0)
+      low = f32[] constant(-inf)
+      z = f32[] constant(0)
+      m = {row} reduce(x, low), dimensions={{1}}, to_apply=max
+      f = pred[{rows}] is-finite(m)
+      zb = {row} broadcast(z), dimensions={{}}
+      k = {row} select(f, m, zb)
+      kr = f32[{rows},1] reshape(k)
+      kk = {row} reshape(kr)
+      mb = {of} broadcast(kk), dimensions={{0}}
+      d = {of} subtract(x, mb)
+      e = {of} exponential(d)
+      s = {row} reduce(e, z), dimensions={{1}}, to_apply=add
+      l = {row} log(s)
+      ROOT o = {row} add(l, k)
+    }}"""
+
+
+def unusual_rows(length: int) -> np.ndarray:
+    """Rows of infinite numbers, of NaN, of equal ones, each at either end; of rising, of falling, and of far apart ones."""
+    rng = np.random.default_rng(length)
+    rows = [rng.standard_normal(length) * scale for scale in (1, 100)]
+    rows += [np.full(length, v) for v in (0.0, 7.5, -np.inf, np.inf, np.nan)]
+    rows += [np.linspace(-90, 90, length), np.linspace(90, -90, length)]
+    for value in (-np.inf, np.inf, np.nan, 1e30, -1e30):
+        for place in (0, length // 2, length - 1):
+            rows.append(rng.standard_normal(length))
+            rows[-1][place] = value
+    rows.append(np.full(length, -np.inf))
+    rows[-1][-1] = 3
+    return np.array(rows, np.float32)
+
+
+@pytest.mark.parametrize("threads", [1, 32, 256])
+@pytest.mark.parametrize("length", [1, 7, 33, 256, 1001, 4096])
+@pytest.mark.parametrize("program", [softmax, log_sum_exp])
+def test_maximum_and_sum_of_exponentials_in_one_pass(
+    program: Callable[[int, int], str], length: int, threads: int
+) -> None:
+    x = unusual_rows(length)
+    module = ix.hlo.parse(program(len(x), length))
+    width = 4 if length % 4 == 0 else 1
+    threads = min(threads, 1 << (length // width).bit_length() - 1)
+    kernel = ix.emit(module.entry, dialect="c", keep=3, threads=threads, vector_width=width)
+    shapes = [module.entry.root.shape]
+    with np.errstate(all="ignore"):
+        e = np.exp(x.astype(np.float64) - x.max(1, keepdims=True))
+        total = e.sum(1, keepdims=True)
+        if program is softmax:
+            want = e / total
+        else:
+            top = np.where(np.isfinite(x.max(1)), x.max(1), 0)
+            want = np.log(np.exp(x.astype(np.float64) - top[:, None]).sum(1)) + top
+    for rows in (slice(None), slice(None, None, -1), slice(None)):
+        (got,) = launch(kernel, [x[rows]], shapes)
+        np.testing.assert_allclose(got, want[rows], rtol=2e-5, atol=1e-6)
+    assert len(kernel.input_maps[0]) <= (2 if program is softmax else 1)
+    assert_proved(kernel)
+
+
 def test_knobs_out_of_range() -> None:
-    for knobs in ({"keep": 3}, {"threads": 3}, {"threads": 512}, {"vector_width": 8}):
+    for knobs in ({"keep": 4}, {"threads": 3}, {"threads": 512}, {"vector_width": 8}):
         with pytest.raises(ix.IndexingError):
             ix.emit(ix.hlo.parse(softmax(5, 300)).entry, **knobs)
+
+
+def test_no_sum_of_exponentials() -> None:
+    with pytest.raises(ix.IndexingError, match="keep 3 needs a sum of exponentials"):
+        ix.emit(ix.hlo.parse(layernorm(5, 300)).entry, keep=3)
+    (keep,) = (k for k in ix.knobs(ix.hlo.parse(layernorm(5, 300)).entry).knobs if k.name == "keep")
+    assert tuple(keep.values) == (0, 1, 2)
 
 
 def test_memory_for_what_is_kept() -> None:
@@ -174,7 +248,7 @@ def test_memory_for_what_is_kept() -> None:
         kernel = ix.emit(ix.hlo.parse(softmax(512, length, "bf16")).entry)
         loads.append(len(kernel.input_maps[0]))
         shared.append(kernel.shared_bytes)
-    assert loads == [1, 1, 3]
+    assert loads == [1, 1, 2]
     kernel = ix.emit(ix.hlo.parse(rms_norm((64, 10000), (1,))).entry, threads=64)
     assert len(kernel.input_maps[0]) == 1
     assert kernel.shared_bytes >= 4 * 10000

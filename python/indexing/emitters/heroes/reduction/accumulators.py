@@ -18,7 +18,7 @@ from indexing.ops.reducer_ops import neutral_element
 if TYPE_CHECKING:
     from indexing._core import SymbolicExpr
     from indexing.emitters.function_builder import FunctionBuilder
-    from indexing.hlo import Instruction
+    from indexing.hlo import Computation, Instruction
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,18 +32,34 @@ class Team:
     distance: int
 
 
+@dataclass(frozen=True, slots=True)
+class Reducer:
+    """What combines two values of each of the `kinds` of element types, and the values that change nothing, where it has
+    such.
+    """
+
+    computation: Computation
+    kinds: tuple[str, ...]
+    neutral: tuple[complex | bool, ...] | None
+
+    @staticmethod
+    def of(reduce: Instruction) -> Reducer:
+        """That of a reduction."""
+        kinds = tuple(leaf.element_type for leaf in leaves(reduce.shape))
+        neutral = neutral_element(reduce)
+        return Reducer(reduce.computation_of("to_apply"), kinds, None if neutral is None else (neutral,))
+
+
 class Accumulators:
     """What a thread reduces into for one reduction, one value an array; `width` of each, for as many columns.
 
     Where the reducer has a neutral element they start there; elsewhere the first value that a thread reads starts them.
     """
 
-    def __init__(self, body: FunctionBuilder, reduce: Instruction, width: int) -> None:
+    def __init__(self, body: FunctionBuilder, reducer: Reducer, width: int) -> None:
         """The accumulators, declared where the function stands."""
         self.body, self.width = body, width
-        self.computation = reduce.computation_of("to_apply")
-        self.kinds = [leaf.element_type for leaf in leaves(reduce.shape)]
-        self.neutral = neutral_element(reduce)
+        self.computation, self.kinds, self.neutral = reducer.computation, reducer.kinds, reducer.neutral
         self._variables: list[Value] = []
         self._buffers: list[str] = []
         for kind, start in zip(self.kinds, self._starts(), strict=True):
@@ -58,7 +74,7 @@ class Accumulators:
 
     def _starts(self) -> list[Value]:
         if self.neutral is not None:
-            return [self.body.number(self.kinds[0], self.neutral)]
+            return [self.body.number(kind, start) for kind, start in zip(self.kinds, self.neutral, strict=True)]
         return [self.body.number(kind, zero_of(kind)) for kind in self.kinds]
 
     def restart(self) -> None:

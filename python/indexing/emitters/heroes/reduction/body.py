@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from indexing._core import SymbolicExpr, constant
-from indexing.emitters.heroes.reduction.accumulators import Accumulators, Team
+from indexing.emitters.heroes.reduction.accumulators import Accumulators, Reducer, Team
 from indexing.emitters.heroes.reduction.plan import ReductionPlan, operand_index, walk
 from indexing.emitters.heroes.reduction.splits import Splits
 from indexing.emitters.launch import each, guarded, placed
@@ -34,7 +34,7 @@ class Body:
         """The accumulators are declared."""
         self.found, self.plan, self.body = found, plan, body
         self.walk = walk(plan)
-        self.accumulators = [Accumulators(body, hero, plan.columns) for hero in found.heroes]
+        self.accumulators = [Accumulators(body, Reducer.of(hero), plan.columns) for hero in found.heroes]
         self.splits = Splits(body, plan.splits, plan.tiles, plan.across * plan.columns, self.accumulators)
 
     def build(self) -> None:

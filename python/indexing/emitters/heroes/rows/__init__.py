@@ -2,7 +2,8 @@
 
 Softmax, layer norms, their gradients, quantization by row: a reduction's result is used again for the elements of its row.
 Each element is read once; what a later pass over the row needs is kept in registers, in shared memory where it does not fit,
-and read again where it fits in neither. A team of threads takes a row; all of them have the results of its reductions.
+and read again where it fits in neither; then a sum of exponentials is found together with the maximum that they are below. A
+team of threads takes a row; all of them have the results of its reductions.
 """
 
 from __future__ import annotations
@@ -13,8 +14,9 @@ from indexing.emitters.hero import outputs
 from indexing.emitters.heroes.reduction.plan import Dimensions, ceil_div, checked_threads, dimensions_of, power_of_two
 from indexing.emitters.heroes.rows.body import Body
 from indexing.emitters.heroes.rows.kept import Kept, kept
+from indexing.emitters.heroes.rows.online import with_online_sums
 from indexing.emitters.heroes.rows.partitioned import partitioned
-from indexing.emitters.heroes.rows.plan import KEEPS, RowsPlan
+from indexing.emitters.heroes.rows.plan import KEEPS, Keep, RowsPlan
 from indexing.emitters.heroes.rows.space import RowSpace, row_space
 from indexing.emitters.kernel_builder import KernelBuilder
 from indexing.emitters.knob_space import Condition, Knob, KnobSpace, Values, powers_of_two
@@ -53,7 +55,8 @@ def plan(
 
     Knobs: `threads` of a row, a power of two up to 1024, at most as many as the row has vectors. `vector_width` 1, 2, 4, 8
     or 16 elements a load, which divide the fastest dimensions; 1 where these are not reduced. `keep` 2: what is needed
-    again is kept in registers; 1: in shared memory, where a block's part of it fits; 0: it is read again.
+    again is kept in registers; 1: in shared memory, where a block's part of it fits; 0: it is read again; 3: as 0, and sums of
+    exponentials are found in the pass of their maximum.
     """
     space = _space(computation)
     d = dimensions_of(space.first)
@@ -68,6 +71,10 @@ def plan(
     found = RowsPlan(d, chosen, across, width, "registers")
     if keep is not None:
         check_knob("keep", keep, 0, len(KEEPS) - 1)
+        if KEEPS[keep] == "online" and not with_online_sums(space).online:
+            raise IndexingError(
+                "keep 3 needs a sum of exponentials of what is less than a row's maximum; take 0, 1 or 2"
+            )
         if KEEPS[keep] != "shared":
             return RowsPlan(d, chosen, across, width, KEEPS[keep])
         shared = _in_shared(found, held)
@@ -76,7 +83,9 @@ def plan(
         return shared
     if _elements(found) * held.bytes_at_once <= REGISTER_BYTES:
         return found
-    return _in_shared(found, held) or RowsPlan(d, chosen, across, width, "nothing")
+    has_online = not machine.caches_rows and with_online_sums(space).online
+    again: Keep = "online" if has_online else "nothing"
+    return _in_shared(found, held) or RowsPlan(d, chosen, across, width, again)
 
 
 def _in_shared(plan: RowsPlan, held: Kept) -> RowsPlan | None:
@@ -97,16 +106,17 @@ def knobs(computation: Computation, default: RowsPlan, machine: Machine = GPU) -
     d = default.dimensions
     widths = tuple(w for w in WIDTHS if d.fast % w == 0) if d.kind == "row" else (1,)
     threads: dict[tuple[int, ...], Values] = {(w,): powers_of_two(_most_threads(d, w)) for w in widths}
-    held = kept(_space(computation), True)
+    space = _space(computation)
+    held, online = kept(space, True), (3,) if with_online_sums(space).online else ()
     keeps: dict[tuple[int, ...], Values] = {
-        (w, t): _keeps(d, w, t, held, machine) for (w,), values in threads.items() for t in values
+        (w, t): (*_keeps(d, w, t, held, machine), *online) for (w,), values in threads.items() for t in values
     }
     return KnobSpace(
         NAME,
         (
             Knob("vector_width", widths, default.vector_width),
             Knob("threads", max(threads.values(), key=len), default.threads),
-            Knob("keep", tuple(range(len(KEEPS))), KEEPS.index(default.keep)),
+            Knob("keep", (0, 1, 2, *online), KEEPS.index(default.keep)),
         ),
         (
             Condition("threads", ("vector_width",), threads),
@@ -115,7 +125,7 @@ def knobs(computation: Computation, default: RowsPlan, machine: Machine = GPU) -
     )
 
 
-def _keeps(d: Dimensions, width: int, threads: int, held: Kept, machine: Machine) -> Values:
+def _keeps(d: Dimensions, width: int, threads: int, held: Kept, machine: Machine) -> tuple[int, ...]:
     found = RowsPlan(d, threads, _across(d, threads, machine), width, "registers")
     may_hold = _elements(found) * held.bytes_at_once <= MAX_REGISTER_BYTES
     return (0, *((1,) if _in_shared(found, held) else ()), *((2,) if may_hold else ()))
@@ -169,7 +179,9 @@ def _threads(d: Dimensions, width: int, most: int, held: Kept, machine: Machine)
 def kernel(computation: Computation, plan: RowsPlan) -> Kernel:
     """The kernel."""
     space = _space(computation)
+    if plan.keep == "online":
+        space = with_online_sums(space)
     builder = KernelBuilder(computation, partitioned(space))
     body = entry_builder(builder, plan.grid, plan.block)
-    Body(space, plan, kept(space, plan.keep != "nothing"), body).build()
+    Body(space, plan, kept(space, plan.keeps_elements), body).build()
     return assembled(builder, NAME, space.first, body, outputs(computation), (plan.grid, plan.block))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from indexing._core import constant
 from indexing.emitters.hero import Output
-from indexing.emitters.heroes.reduction.accumulators import Accumulators, Team
+from indexing.emitters.heroes.reduction.accumulators import Accumulators, Reducer, Team
 from indexing.emitters.heroes.reduction.body import arrays_of
 from indexing.emitters.heroes.rows.kept import Kept
 from indexing.emitters.ir.nodes import Buffer, Load
@@ -20,6 +20,7 @@ from indexing.ops.tuples import array_source
 if TYPE_CHECKING:
     from indexing._core import SymbolicExpr
     from indexing.emitters.function_builder import FunctionBuilder
+    from indexing.emitters.heroes.rows.online import OnlineSum
     from indexing.emitters.heroes.rows.plan import RowsPlan
     from indexing.emitters.heroes.rows.space import RowSpace
     from indexing.hlo import Instruction
@@ -57,20 +58,45 @@ class Body:
         outputs = [o for o in self.space.per_element if self.space.levels[o.instruction] == number]
         if not reductions and not outputs:
             return
-        accumulators = [Accumulators(self.body, r, 1) for r in reductions]
+        online = {o.maximum: o for o in self.space.online}
+        totals = self.space.online_totals
+        accumulators = {
+            r: Accumulators(self.body, online[r].reducer if r in online else Reducer.of(r), 1)
+            for r in reductions
+            if r not in totals
+        }
         with self._elements(number) as (index, place, is_first):
             self._load_kept(number, place)
-            for reduction, accumulator in zip(reductions, accumulators, strict=True):
+            for reduction, accumulator in accumulators.items():
                 values = [self._value(array, index) for array in arrays_of(reduction)]
-                accumulator.add(constant(0), values, is_first)
+                one = [self.body.number(reduction.shape.element_type, 1.0)] if reduction in online else []
+                accumulator.add(constant(0), [*values, *one], is_first)
             self._store_kept(number, index, place)
             for output in outputs:
                 self._write(output, index)
-        for accumulator in accumulators:
+        for accumulator in accumulators.values():
             accumulator.combine(self.team, self.plan.threads, to_all=True)
-        for reduction, accumulator in zip(reductions, accumulators, strict=True):
-            initial = [self.body.value(o, ()) for o in reduction.operands[len(arrays_of(reduction)) :]]
-            self.body.inject(reduction, None, accumulator.finished(constant(0), initial))
+        for reduction, accumulator in accumulators.items():
+            if reduction in online:
+                self._finish_pair(online[reduction], *accumulator.values(constant(0)))
+            else:
+                self.body.inject(reduction, None, accumulator.finished(constant(0), self._initial(reduction)))
+
+    def _initial(self, reduction: Instruction) -> list[Value]:
+        return [self.body.value(o, ()) for o in reduction.operands[len(arrays_of(reduction)) :]]
+
+    def _finish_pair(self, online: OnlineSum, maximum: Value, total: Value) -> None:
+        """The maximum, then the sum, which what depends on the maximum may scale."""
+        body, kind = self.body, total.element_type
+        (greatest,) = body.apply(online.maximum.computation_of("to_apply"), [*self._initial(online.maximum), maximum])
+        body.inject(online.maximum, None, [body.let(kind, greatest)])
+        with placed(body, self.plan.kept_parts) as row:
+            index = tuple(self.plan.index(row, constant(0), constant(0)))
+            is_member = online.shift in self.space.places
+            shift = body.value(online.shift, self._at(online.shift, index) if is_member else ())
+            body.assign_all([total], body.apply(online.scale, [total, maximum, shift]))
+        added = body.apply(online.total.computation_of("to_apply"), [*self._initial(online.total), total])
+        body.inject(online.total, None, [body.let(kind, added[0])])
 
     @contextmanager
     def _elements(self, number: int) -> Iterator[tuple[Index, SymbolicExpr, Sequence[Value] | bool]]:

@@ -53,7 +53,7 @@ def kept(space: RowSpace, keeps: bool) -> Kept:
     """
     wanted: dict[Instruction, set[int]] = {}
     for number, found in enumerate(space.passes):
-        for reduce in found:
+        for reduce in (r for r in found if r not in space.online_totals):
             for array in arrays_of(reduce):
                 wanted.setdefault(array_source(array, 0)[0], set()).add(number)
     for output in space.per_element:

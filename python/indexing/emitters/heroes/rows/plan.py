@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from indexing.emitters.kernel_builder import Dim3
     from indexing.ops.element_context import Index
 
-Keep: TypeAlias = Literal["nothing", "shared", "registers"]
-KEEPS: tuple[Keep, ...] = ("nothing", "shared", "registers")
+Keep: TypeAlias = Literal["nothing", "shared", "registers", "online"]
+KEEPS: tuple[Keep, ...] = ("nothing", "shared", "registers", "online")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +23,8 @@ class RowsPlan:
     """Knobs and launch dimensions.
 
     `threads` share a row, `across` rows a block; a thread takes `vector_width` elements at once, and keeps what it will
-    need again in `keep`. Where the fastest dimension is a kept one, the rows of a block are neighbours there, and threads of
-    one row are `across` threads apart.
+    need again in `keep`; "online": nothing, but sums of exponentials are found with the maximum. Where the fastest dimension
+    is a kept one, the rows of a block are neighbours there, and threads of one row are `across` threads apart.
     """
 
     dimensions: Dimensions
@@ -32,6 +32,11 @@ class RowsPlan:
     across: int
     vector_width: int
     keep: Keep
+
+    @property
+    def keeps_elements(self) -> bool:
+        """Whether a thread keeps what it will need again."""
+        return self.keep in ("shared", "registers")
 
     @property
     def grid(self) -> Dim3:

@@ -24,6 +24,7 @@ from indexing.ops.registry import traits_of
 from indexing.ops.tuples import TUPLE, array_source
 
 if TYPE_CHECKING:
+    from indexing.emitters.heroes.rows.online import OnlineSum
     from indexing.hlo import Computation, Instruction, Shape
 
 MAX_FORMS = 4  # of reductions, each of which may give the space
@@ -35,7 +36,7 @@ class RowSpace:
 
     `passes`: the reductions, each behind those whose results its operands need. `places`: of each member, from an index of
     the space to where it is read. `levels`: how many passes lie before an instruction is known. `per_element` and `per_row`
-    are the outputs.
+    are the outputs. `online` are the sums that are found in the pass of their maximum.
     """
 
     first: Instruction
@@ -46,6 +47,7 @@ class RowSpace:
     per_row: tuple[Output, ...]
     output_places: Mapping[int, IndexingMap]  # by the number of an output
     frontier: tuple[Instruction, ...]  # what members read at several places, or in loops of their own
+    online: tuple[OnlineSum, ...] = ()
 
     @property
     def shape(self) -> Shape:
@@ -60,6 +62,11 @@ class RowSpace:
     def is_per_row(self, member: Instruction) -> bool:
         """Whether a member is the same for all elements of a row."""
         return _is_per_row(self.places[member], set(self.first.ints("dimensions")))
+
+    @property
+    def online_totals(self) -> frozenset[Instruction]:
+        """The reductions whose results come with a maximum."""
+        return frozenset(o.total for o in self.online)
 
     def operands_of(self, member: Instruction) -> Iterator[Instruction]:
         """The members that a member reads."""
