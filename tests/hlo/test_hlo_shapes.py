@@ -203,6 +203,8 @@ CASES = [
     ("f32[4]", "f32[9] all-gather(p0), replica_groups={{0,1}}, dimensions={0}", "as often as the group is large"),
     ("f32[4]", "f32[3] reduce-scatter(p0), replica_groups={{0,1}}, dimensions={0}, to_apply=add", "as often as"),
     ("f32[5]", "f32[5] all-to-all(p0), replica_groups={{0,1}}, dimensions={0}", "does not divide by 2"),
+    ("f32[4]", "f32[4] all-to-all(p0), dimensions={0}", "replica_groups must name the groups"),
+    ("f32[4]", "f32[4] all-to-all(p0), replica_groups={}, dimensions={0}", "replica_groups must name the groups"),
     ("f32[4]", "f32[4] collective-permute(p0), source_target_pairs={{0,1},{0,2}}", "stands twice"),
     ("f32[4]", "f32[3] collective-permute(p0), source_target_pairs={{0,1}}", "the operands give"),
     ("f32[2,3]", "f32[2,3] cholesky(p0)", "square matrices"),

@@ -148,6 +148,81 @@ fn work_grows_little_faster_than_the_text() {
     }
 }
 
+/// The first result in place of each dimension, so that the map fits behind itself.
+fn to_itself(arena: &mut Arena, map: &IndexingMap) -> IndexingMap {
+    let mut open = map.to_builder(arena);
+    open.results = vec![open.results[0]; map.num_dims()];
+    open.build(arena).expect("a map")
+}
+
+fn size(map: &IndexingMap) -> u64 {
+    map.dag().byte_size() as u64 / 8
+}
+
+/// A map behind itself: the work to compose, that to simplify, how many words are read and made, and what came out.
+fn composition(first: &IndexingMap, second: &IndexingMap) -> Option<([u64; 2], u64, IndexingMap)> {
+    let mut made = None;
+    let composing = work(|arena, _| made = compose(arena, first, second).ok()); // some leave int64
+    let whole = made?;
+    let words = size(first) + size(second) + size(&whole);
+    let mut simple = whole.clone();
+    let simplifying = work(|arena, scratch| {
+        simple = simplify(arena, scratch, &whole, PointVariables::Replace).expect("a map");
+    });
+    Some(([composing, simplifying], words, simple))
+}
+
+#[test]
+fn compositions_take_work_by_what_they_read_and_make() {
+    let mut composed = 0;
+    for (name, family) in FAMILIES {
+        for n in [5, 40, 150, 600] {
+            let map = to_itself(&mut Arena::new(), &read(&family(n)));
+            let mut all = map.clone();
+            for _ in 0..2 {
+                let Some((works, words, simple)) = composition(&all, &map) else { break };
+                for work in works {
+                    assert!(work <= UNITS + UNITS_A_BYTE * words, "{name}, {n}: {work} units, {words} words");
+                }
+                (composed, all) = (composed + 1, simple);
+            }
+        }
+    }
+    assert!(composed > 70, "{composed}");
+}
+
+#[test]
+fn compositions_grow_little_faster_than_what_they_make() {
+    for (name, family) in FAMILIES {
+        let [small, large] = [150, 600].map(|n| {
+            let map = to_itself(&mut Arena::new(), &read(&family(n)));
+            composition(&map, &map).map(|(works, words, _)| (works.iter().sum::<u64>() as f64, words as f64))
+        });
+        let Some((small, large)) = small.zip(large) else { continue };
+        let allowed = small.0.max(UNITS as f64 / 5.0) * (large.1 / small.1).powf(1.5);
+        assert!(large.0 <= allowed, "{name}: {} units become {}", small.0, large.0);
+    }
+}
+
+/// The worst of what searches for slow maps found, a text of less than 2 KB a line.
+const FOUND: &str = include_str!("slow_maps.txt");
+
+#[test]
+fn what_was_slow_once_stays_within_the_work_of_a_short_text() {
+    for text in FOUND.lines() {
+        assert!(text.len() < 2048);
+        let map = to_itself(&mut Arena::new(), &read(text));
+        let mut all = map.clone();
+        let mut works = costs(text).to_vec();
+        for _ in 0..2 {
+            let Some((more, _, simple)) = composition(&all, &map) else { break };
+            works.extend(more);
+            all = simple;
+        }
+        assert!(works.iter().sum::<u64>() <= 2_500_000, "{works:?} units: {text}");
+    }
+}
+
 /// The nodes that a value holds.
 fn words(arena: &mut Arena, e: Expr) -> usize {
     arena.export(&[e]).byte_size() / 8

@@ -159,10 +159,14 @@ impl Arena {
             return self.joined_sum(constant, terms);
         }
         let mut flat = self.take_terms();
+        let mut given = self.take_terms();
+        given.extend_from_slice(terms);
+        self.join_equal_sums(&mut given)?;
         let mut total = i128::from(constant);
-        for t in terms {
+        for t in &given {
             total += i128::from(self.push_terms(t.expr, t.coeff, &mut flat)?);
         }
+        self.give_terms(given);
         let constant = i64::try_from(total).map_err(|_| Error::overflow("a constant"))?;
         if !flat.windows(2).all(|w| self.compare(w[0].expr, w[1].expr).is_lt()) {
             flat.sort_unstable_by(|x, y| self.compare(x.expr, y.expr));
@@ -183,6 +187,16 @@ impl Arena {
             let before = last.replace(t.expr);
             flat && before.is_none_or(|b| self.compare(b, t.expr).is_lt())
         })
+    }
+
+    /// Join sums that stand there several times before they are written out: what cancels costs nothing then.
+    fn join_equal_sums(&self, terms: &mut Vec<Term>) -> Result<()> {
+        if terms.iter().filter(|t| self.tag(t.expr) == Tag::Sum).nth(1).is_some() {
+            terms.sort_unstable_by_key(|t| t.expr.index());
+            self.join_equal(terms)?;
+            terms.retain(|t| t.coeff != 0);
+        }
+        Ok(())
     }
 
     fn join_equal(&self, terms: &mut Vec<Term>) -> Result<()> {

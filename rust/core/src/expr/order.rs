@@ -3,6 +3,10 @@
 use crate::expr::{Arena, Expr, Tag};
 use std::cmp::Ordering;
 
+/// How far down two expressions are compared before a hash of their structure decides: nested ones that differ only far
+/// below would take as many steps each time.
+const MAX_STEPS: usize = 64;
+
 impl Arena {
     /// The structural order: total, the same in every arena. Two expressions are equal only if they are one node.
     #[inline]
@@ -19,12 +23,15 @@ impl Arena {
 
     fn compare_below(&self, mut a: Expr, mut b: Expr) -> Ordering {
         // Each step goes down to the first operands that differ, so that this walks one path, not a tree.
-        loop {
+        for step in 0.. {
             self.charge(1);
             if a == b {
                 return Ordering::Equal;
             }
             let (x, y) = (&self.records[a.index()], &self.records[b.index()]);
+            if step == MAX_STEPS && x.hash != y.hash {
+                return x.hash.cmp(&y.hash);
+            }
             if x.tag != y.tag {
                 return x.tag.cmp(&y.tag);
             }
@@ -51,5 +58,6 @@ impl Arena {
                 }
             }
         }
+        Ordering::Equal
     }
 }

@@ -250,6 +250,9 @@ impl DomainSimplifier {
             return false;
         }
         for k in 0..count {
+            if s.is_spent() {
+                return false;
+            }
             let (e, interval) = self.constraints[k];
             let informs = |j: usize| j != k && self.may_inform(s, j, e);
             if !(0..count).any(informs) {
@@ -290,6 +293,9 @@ impl DomainSimplifier {
         for (j, (form, value)) in self.constraints.iter().enumerate() {
             if j == k || !value.is_point() {
                 continue;
+            }
+            if s.is_spent() {
+                return false;
             }
             let Some((variable, equal)) = solved_variable(s, *form, value.lower) else { continue };
             s.start_on(self.visible_bounds());

@@ -29,6 +29,9 @@ impl Simplifier<'_> {
         // Where a sum is known to have one value, there are several forms of one cost.
         let equalities = self.ranges.facts.has_equalities;
         for _ in 0..MAX_TURNS {
+            if self.is_spent() {
+                return last;
+            }
             self.is_incomplete = false;
             let replaced = rules::apply_before(self, last);
             let simple = self.simplify(replaced);
@@ -211,6 +214,9 @@ impl BottomUp for Simplifier<'_> {
     }
 
     fn compute(&mut self, e: Expr) {
+        if self.is_spent() {
+            return self.remember(e, e); // constructors would go on to take work
+        }
         let mut same = true;
         self.arena.for_each_operand(e, |o| same &= self.memoised(o) == Some(o));
         let new = if same { self.apply_rules(e) } else { self.visit_changed(e) };

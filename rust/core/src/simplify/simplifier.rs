@@ -154,9 +154,15 @@ impl<'a> Simplifier<'a> {
     #[inline]
     pub(crate) fn spend(&mut self, units: u64) -> bool {
         self.arena.charge(units as usize);
-        let left = self.arena.work() < self.limit;
-        self.exhausted |= !left;
-        left
+        !self.is_spent()
+    }
+
+    /// Is the budget used up? Then what is not yet simplified stays as it is.
+    #[inline]
+    pub(crate) fn is_spent(&mut self) -> bool {
+        let spent = self.arena.work() >= self.limit;
+        self.exhausted |= spent;
+        spent
     }
 
     /// Note the application of a rule.

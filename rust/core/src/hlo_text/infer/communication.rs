@@ -165,10 +165,11 @@ pub(in super::super) fn all_to_all(site: &Site) -> Result<Outcome> {
     };
     let sizes = &site.array(0)?.dimensions;
     let size = sizes[along(site, sizes.len())?];
-    if let Some(parts) = group_size(site)? {
-        if size >= 0 && size % parts != 0 {
-            return Err(site.error(format!("a dimension of {size} does not divide by {parts}")));
-        }
+    let Some(parts) = group_size(site)? else {
+        return Err(site.error("with dimensions, replica_groups must name the groups, as {{0,1}} does"));
+    };
+    if size >= 0 && size % parts != 0 {
+        return Err(site.error(format!("a dimension of {size} does not divide by {parts}")));
     }
     Ok(Outcome::Like(*operand))
 }
