@@ -49,160 +49,115 @@ __kernel void __attribute__((reqd_work_group_size(192, 1, 1))) reduction_reduce(
     }
   }
   const f32 v9 = sum0[0];
-  f32 v10 = v9;
-  part4[th_x] = v10;
+  const f32 v10 = sum0[1];
+  const f32 v11 = sum0[2];
+  const f32 v12 = sum0[3];
+  f32 v13 = v9;
+  f32 v14 = v10;
+  f32 v15 = v11;
+  f32 v16 = v12;
+  part4[th_x] = v13;
+  part5[th_x] = v14;
+  part6[th_x] = v15;
+  part7[th_x] = v16;
   barrier(CLK_LOCAL_MEM_FENCE);
   if (th_x / 6 <= 15) {
     const f32 t40 = part4[th_x + 96];
-    const f32 v0 = v10 + t40;
-    v10 = v0;
-    part4[th_x] = v10;
+    const f32 v0 = v13 + t40;
+    v13 = v0;
+    const f32 t42 = part5[th_x + 96];
+    const f32 v0_1 = v14 + t42;
+    v14 = v0_1;
+    const f32 t44 = part6[th_x + 96];
+    const f32 v0_2 = v15 + t44;
+    v15 = v0_2;
+    const f32 t46 = part7[th_x + 96];
+    const f32 v0_3 = v16 + t46;
+    v16 = v0_3;
+    part4[th_x] = v13;
+    part5[th_x] = v14;
+    part6[th_x] = v15;
+    part7[th_x] = v16;
   }
   barrier(CLK_LOCAL_MEM_FENCE);
   if (th_x / 6 <= 7) {
-    const f32 t42 = part4[th_x + 48];
-    const f32 v0_1 = v10 + t42;
-    v10 = v0_1;
-    part4[th_x] = v10;
+    const f32 t48 = part4[th_x + 48];
+    const f32 v0_4 = v13 + t48;
+    v13 = v0_4;
+    const f32 t50 = part5[th_x + 48];
+    const f32 v0_5 = v14 + t50;
+    v14 = v0_5;
+    const f32 t52 = part6[th_x + 48];
+    const f32 v0_6 = v15 + t52;
+    v15 = v0_6;
+    const f32 t54 = part7[th_x + 48];
+    const f32 v0_7 = v16 + t54;
+    v16 = v0_7;
+    part4[th_x] = v13;
+    part5[th_x] = v14;
+    part6[th_x] = v15;
+    part7[th_x] = v16;
   }
   barrier(CLK_LOCAL_MEM_FENCE);
   if (th_x / 6 <= 3) {
-    const f32 t44 = part4[th_x + 24];
-    const f32 v0_2 = v10 + t44;
-    v10 = v0_2;
-    part4[th_x] = v10;
-  }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  if (th_x / 6 <= 1) {
-    const f32 t46 = part4[th_x + 12];
-    const f32 v0_3 = v10 + t46;
-    v10 = v0_3;
-    part4[th_x] = v10;
-  }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  if (th_x / 6 <= 0) {
-    const f32 t48 = part4[th_x + 6];
-    const f32 v0_4 = v10 + t48;
-    v10 = v0_4;
-  }
-  const f32 v11 = v10;
-  sum0[0] = v11;
-  const f32 v12 = sum0[1];
-  f32 v13 = v12;
-  part5[th_x] = v13;
-  barrier(CLK_LOCAL_MEM_FENCE);
-  if (th_x / 6 <= 15) {
-    const f32 t50 = part5[th_x + 96];
-    const f32 v0_5 = v13 + t50;
-    v13 = v0_5;
-    part5[th_x] = v13;
-  }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  if (th_x / 6 <= 7) {
-    const f32 t52 = part5[th_x + 48];
-    const f32 v0_6 = v13 + t52;
-    v13 = v0_6;
-    part5[th_x] = v13;
-  }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  if (th_x / 6 <= 3) {
-    const f32 t54 = part5[th_x + 24];
-    const f32 v0_7 = v13 + t54;
-    v13 = v0_7;
-    part5[th_x] = v13;
-  }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  if (th_x / 6 <= 1) {
-    const f32 t56 = part5[th_x + 12];
+    const f32 t56 = part4[th_x + 24];
     const f32 v0_8 = v13 + t56;
     v13 = v0_8;
-    part5[th_x] = v13;
-  }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  if (th_x / 6 <= 0) {
-    const f32 t58 = part5[th_x + 6];
-    const f32 v0_9 = v13 + t58;
-    v13 = v0_9;
-  }
-  const f32 v14 = v13;
-  sum0[1] = v14;
-  const f32 v15 = sum0[2];
-  f32 v16 = v15;
-  part6[th_x] = v16;
-  barrier(CLK_LOCAL_MEM_FENCE);
-  if (th_x / 6 <= 15) {
-    const f32 t60 = part6[th_x + 96];
-    const f32 v0_10 = v16 + t60;
-    v16 = v0_10;
-    part6[th_x] = v16;
-  }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  if (th_x / 6 <= 7) {
-    const f32 t62 = part6[th_x + 48];
+    const f32 t58 = part5[th_x + 24];
+    const f32 v0_9 = v14 + t58;
+    v14 = v0_9;
+    const f32 t60 = part6[th_x + 24];
+    const f32 v0_10 = v15 + t60;
+    v15 = v0_10;
+    const f32 t62 = part7[th_x + 24];
     const f32 v0_11 = v16 + t62;
     v16 = v0_11;
-    part6[th_x] = v16;
-  }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  if (th_x / 6 <= 3) {
-    const f32 t64 = part6[th_x + 24];
-    const f32 v0_12 = v16 + t64;
-    v16 = v0_12;
-    part6[th_x] = v16;
+    part4[th_x] = v13;
+    part5[th_x] = v14;
+    part6[th_x] = v15;
+    part7[th_x] = v16;
   }
   barrier(CLK_LOCAL_MEM_FENCE);
   if (th_x / 6 <= 1) {
-    const f32 t66 = part6[th_x + 12];
-    const f32 v0_13 = v16 + t66;
-    v16 = v0_13;
-    part6[th_x] = v16;
+    const f32 t64 = part4[th_x + 12];
+    const f32 v0_12 = v13 + t64;
+    v13 = v0_12;
+    const f32 t66 = part5[th_x + 12];
+    const f32 v0_13 = v14 + t66;
+    v14 = v0_13;
+    const f32 t68 = part6[th_x + 12];
+    const f32 v0_14 = v15 + t68;
+    v15 = v0_14;
+    const f32 t70 = part7[th_x + 12];
+    const f32 v0_15 = v16 + t70;
+    v16 = v0_15;
+    part4[th_x] = v13;
+    part5[th_x] = v14;
+    part6[th_x] = v15;
+    part7[th_x] = v16;
   }
   barrier(CLK_LOCAL_MEM_FENCE);
   if (th_x / 6 <= 0) {
-    const f32 t68 = part6[th_x + 6];
-    const f32 v0_14 = v16 + t68;
-    v16 = v0_14;
-  }
-  const f32 v17 = v16;
-  sum0[2] = v17;
-  const f32 v18 = sum0[3];
-  f32 v19 = v18;
-  part7[th_x] = v19;
-  barrier(CLK_LOCAL_MEM_FENCE);
-  if (th_x / 6 <= 15) {
-    const f32 t70 = part7[th_x + 96];
-    const f32 v0_15 = v19 + t70;
-    v19 = v0_15;
-    part7[th_x] = v19;
-  }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  if (th_x / 6 <= 7) {
-    const f32 t72 = part7[th_x + 48];
-    const f32 v0_16 = v19 + t72;
-    v19 = v0_16;
-    part7[th_x] = v19;
-  }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  if (th_x / 6 <= 3) {
-    const f32 t74 = part7[th_x + 24];
-    const f32 v0_17 = v19 + t74;
-    v19 = v0_17;
-    part7[th_x] = v19;
-  }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  if (th_x / 6 <= 1) {
-    const f32 t76 = part7[th_x + 12];
-    const f32 v0_18 = v19 + t76;
-    v19 = v0_18;
-    part7[th_x] = v19;
-  }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  if (th_x / 6 <= 0) {
+    const f32 t72 = part4[th_x + 6];
+    const f32 v0_16 = v13 + t72;
+    v13 = v0_16;
+    const f32 t74 = part5[th_x + 6];
+    const f32 v0_17 = v14 + t74;
+    v14 = v0_17;
+    const f32 t76 = part6[th_x + 6];
+    const f32 v0_18 = v15 + t76;
+    v15 = v0_18;
     const f32 t78 = part7[th_x + 6];
-    const f32 v0_19 = v19 + t78;
-    v19 = v0_19;
+    const f32 v0_19 = v16 + t78;
+    v16 = v0_19;
   }
-  const f32 v20 = v19;
+  const f32 v17 = v13;
+  sum0[0] = v17;
+  const f32 v18 = v14;
+  sum0[1] = v18;
+  const f32 v19 = v15;
+  sum0[2] = v19;
+  const f32 v20 = v16;
   sum0[3] = v20;
   if (th_x / 6 <= 0) {
     #pragma unroll 4
@@ -237,160 +192,115 @@ __kernel void __attribute__((reqd_work_group_size(192, 1, 1))) reduction_reduce(
       }
     }
     const f32 v30 = sum0[0];
-    f32 v31 = v30;
-    part0[th_x] = v31;
+    const f32 v31 = sum0[1];
+    const f32 v32 = sum0[2];
+    const f32 v33 = sum0[3];
+    f32 v34 = v30;
+    f32 v35 = v31;
+    f32 v36 = v32;
+    f32 v37 = v33;
+    part0[th_x] = v34;
+    part1[th_x] = v35;
+    part2[th_x] = v36;
+    part3[th_x] = v37;
     barrier(CLK_LOCAL_MEM_FENCE);
     if (th_x / 6 <= 15) {
       const f32 t0 = part0[th_x + 96];
-      const f32 v0_20 = v31 + t0;
-      v31 = v0_20;
-      part0[th_x] = v31;
+      const f32 v0_20 = v34 + t0;
+      v34 = v0_20;
+      const f32 t2 = part1[th_x + 96];
+      const f32 v0_21 = v35 + t2;
+      v35 = v0_21;
+      const f32 t4 = part2[th_x + 96];
+      const f32 v0_22 = v36 + t4;
+      v36 = v0_22;
+      const f32 t6 = part3[th_x + 96];
+      const f32 v0_23 = v37 + t6;
+      v37 = v0_23;
+      part0[th_x] = v34;
+      part1[th_x] = v35;
+      part2[th_x] = v36;
+      part3[th_x] = v37;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     if (th_x / 6 <= 7) {
-      const f32 t2 = part0[th_x + 48];
-      const f32 v0_21 = v31 + t2;
-      v31 = v0_21;
-      part0[th_x] = v31;
+      const f32 t8 = part0[th_x + 48];
+      const f32 v0_24 = v34 + t8;
+      v34 = v0_24;
+      const f32 t10 = part1[th_x + 48];
+      const f32 v0_25 = v35 + t10;
+      v35 = v0_25;
+      const f32 t12 = part2[th_x + 48];
+      const f32 v0_26 = v36 + t12;
+      v36 = v0_26;
+      const f32 t14 = part3[th_x + 48];
+      const f32 v0_27 = v37 + t14;
+      v37 = v0_27;
+      part0[th_x] = v34;
+      part1[th_x] = v35;
+      part2[th_x] = v36;
+      part3[th_x] = v37;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     if (th_x / 6 <= 3) {
-      const f32 t4 = part0[th_x + 24];
-      const f32 v0_22 = v31 + t4;
-      v31 = v0_22;
-      part0[th_x] = v31;
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (th_x / 6 <= 1) {
-      const f32 t6 = part0[th_x + 12];
-      const f32 v0_23 = v31 + t6;
-      v31 = v0_23;
-      part0[th_x] = v31;
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (th_x / 6 <= 0) {
-      const f32 t8 = part0[th_x + 6];
-      const f32 v0_24 = v31 + t8;
-      v31 = v0_24;
-    }
-    const f32 v32 = v31;
-    sum0[0] = v32;
-    const f32 v33 = sum0[1];
-    f32 v34 = v33;
-    part1[th_x] = v34;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (th_x / 6 <= 15) {
-      const f32 t10 = part1[th_x + 96];
-      const f32 v0_25 = v34 + t10;
-      v34 = v0_25;
-      part1[th_x] = v34;
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (th_x / 6 <= 7) {
-      const f32 t12 = part1[th_x + 48];
-      const f32 v0_26 = v34 + t12;
-      v34 = v0_26;
-      part1[th_x] = v34;
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (th_x / 6 <= 3) {
-      const f32 t14 = part1[th_x + 24];
-      const f32 v0_27 = v34 + t14;
-      v34 = v0_27;
-      part1[th_x] = v34;
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (th_x / 6 <= 1) {
-      const f32 t16 = part1[th_x + 12];
+      const f32 t16 = part0[th_x + 24];
       const f32 v0_28 = v34 + t16;
       v34 = v0_28;
-      part1[th_x] = v34;
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (th_x / 6 <= 0) {
-      const f32 t18 = part1[th_x + 6];
-      const f32 v0_29 = v34 + t18;
-      v34 = v0_29;
-    }
-    const f32 v35 = v34;
-    sum0[1] = v35;
-    const f32 v36 = sum0[2];
-    f32 v37 = v36;
-    part2[th_x] = v37;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (th_x / 6 <= 15) {
-      const f32 t20 = part2[th_x + 96];
-      const f32 v0_30 = v37 + t20;
-      v37 = v0_30;
-      part2[th_x] = v37;
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (th_x / 6 <= 7) {
-      const f32 t22 = part2[th_x + 48];
+      const f32 t18 = part1[th_x + 24];
+      const f32 v0_29 = v35 + t18;
+      v35 = v0_29;
+      const f32 t20 = part2[th_x + 24];
+      const f32 v0_30 = v36 + t20;
+      v36 = v0_30;
+      const f32 t22 = part3[th_x + 24];
       const f32 v0_31 = v37 + t22;
       v37 = v0_31;
-      part2[th_x] = v37;
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (th_x / 6 <= 3) {
-      const f32 t24 = part2[th_x + 24];
-      const f32 v0_32 = v37 + t24;
-      v37 = v0_32;
-      part2[th_x] = v37;
+      part0[th_x] = v34;
+      part1[th_x] = v35;
+      part2[th_x] = v36;
+      part3[th_x] = v37;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     if (th_x / 6 <= 1) {
-      const f32 t26 = part2[th_x + 12];
-      const f32 v0_33 = v37 + t26;
-      v37 = v0_33;
-      part2[th_x] = v37;
+      const f32 t24 = part0[th_x + 12];
+      const f32 v0_32 = v34 + t24;
+      v34 = v0_32;
+      const f32 t26 = part1[th_x + 12];
+      const f32 v0_33 = v35 + t26;
+      v35 = v0_33;
+      const f32 t28 = part2[th_x + 12];
+      const f32 v0_34 = v36 + t28;
+      v36 = v0_34;
+      const f32 t30 = part3[th_x + 12];
+      const f32 v0_35 = v37 + t30;
+      v37 = v0_35;
+      part0[th_x] = v34;
+      part1[th_x] = v35;
+      part2[th_x] = v36;
+      part3[th_x] = v37;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     if (th_x / 6 <= 0) {
-      const f32 t28 = part2[th_x + 6];
-      const f32 v0_34 = v37 + t28;
-      v37 = v0_34;
-    }
-    const f32 v38 = v37;
-    sum0[2] = v38;
-    const f32 v39 = sum0[3];
-    f32 v40 = v39;
-    part3[th_x] = v40;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (th_x / 6 <= 15) {
-      const f32 t30 = part3[th_x + 96];
-      const f32 v0_35 = v40 + t30;
-      v40 = v0_35;
-      part3[th_x] = v40;
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (th_x / 6 <= 7) {
-      const f32 t32 = part3[th_x + 48];
-      const f32 v0_36 = v40 + t32;
-      v40 = v0_36;
-      part3[th_x] = v40;
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (th_x / 6 <= 3) {
-      const f32 t34 = part3[th_x + 24];
-      const f32 v0_37 = v40 + t34;
-      v40 = v0_37;
-      part3[th_x] = v40;
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (th_x / 6 <= 1) {
-      const f32 t36 = part3[th_x + 12];
-      const f32 v0_38 = v40 + t36;
-      v40 = v0_38;
-      part3[th_x] = v40;
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (th_x / 6 <= 0) {
+      const f32 t32 = part0[th_x + 6];
+      const f32 v0_36 = v34 + t32;
+      v34 = v0_36;
+      const f32 t34 = part1[th_x + 6];
+      const f32 v0_37 = v35 + t34;
+      v35 = v0_37;
+      const f32 t36 = part2[th_x + 6];
+      const f32 v0_38 = v36 + t36;
+      v36 = v0_38;
       const f32 t38 = part3[th_x + 6];
-      const f32 v0_39 = v40 + t38;
-      v40 = v0_39;
+      const f32 v0_39 = v37 + t38;
+      v37 = v0_39;
     }
-    const f32 v41 = v40;
+    const f32 v38 = v34;
+    sum0[0] = v38;
+    const f32 v39 = v35;
+    sum0[1] = v39;
+    const f32 v40 = v36;
+    sum0[2] = v40;
+    const f32 v41 = v37;
     sum0[3] = v41;
     if (th_x / 6 <= 0) {
       __attribute__((aligned(16))) f32 x2[4];

@@ -62,6 +62,9 @@ def _encode_narrow(f: NarrowFormat) -> Definition:
         nan, overflow, own = "0x80", "0x80", "code == 0 ? 0 : code | sign"
     else:
         nan, overflow = f"{f.nan:#x} | sign", f"{f.overflow:#x} | sign"
+    result = f"magnitude > 0x7f800000u ? {nan} : code > {f.largest:#x}u ? {overflow} : {own}"
+    if nan == overflow == f"{f.largest + 1:#x} | sign":  # the code of NaN is larger than any
+        result = f"(code < {f.nan:#x}u ? code : {f.nan:#x}u) | sign"
     return function(
         f"encode_{f.name}",
         f"""\
@@ -70,7 +73,7 @@ u8 encode_{f.name}(f32 x) {{
   u32 rounded = (magnitude + {(1 << (dropped - 1)) - 1:#x}u + (magnitude >> {dropped} & 1)) >> {dropped};
   u32 below = bits_f32(float_f32(magnitude) + {2.0**step!r}f) - {(127 + step) << 23:#x}u;
   u32 code = magnitude < {smallest_normal:#x}u ? below : rounded - {(127 - f.bias) << f.mantissa:#x}u;
-  return (u8)(magnitude > 0x7f800000u ? {nan} : code > {f.largest:#x}u ? {overflow} : {own});
+  return (u8)({result});
 }}""",
         "u8 f32 u32 bits_f32 float_f32",
     )

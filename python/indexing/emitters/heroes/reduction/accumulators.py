@@ -121,30 +121,35 @@ class Accumulators:
             results = self.body.apply(self.computation, [*self.values(lane), *others])
         self._set(lane, results)
 
-    def combine(self, team: Team, threads: int, to_all: bool = False) -> None:
-        """Leave in part 0, or in all parts, what the first `threads` parts of each team, a power of two, have accumulated.
-
-        All threads of the block take part.
-        """
-        if threads == 1:
-            return
-        combiner = self.body.kernel.combiner(self.computation, self.kinds)
-        types = tuple(map(compute_type, self.kinds))
-        for k in range(self.width):
-            lane = constant(k)
-            taken = self.values(lane)
-            variables = taken if self.width == 1 else [self.body.variable(v.element_type, v) for v in taken]
-            refs = [v.node for v in variables]
-            names = tuple(r.name for r in refs if isinstance(r, Ref))
-            self.body.add(TeamReduce(names, types, combiner, threads, team.distance, to_all))
-            if self.width > 1:
-                self._set(lane, variables)
+    def _in_variables(self) -> list[list[Value]]:
+        """What has been accumulated, in variables, one list a column."""
+        columns = [self.values(constant(k)) for k in range(self.width)]
+        if self.width == 1:
+            return columns
+        return [[self.body.variable(v.element_type, v) for v in values] for values in columns]
 
     def finished(self, lane: SymbolicExpr, initial: Sequence[Value]) -> tuple[Value, ...]:
         """The result: the initial values reduced with what was accumulated, rounded to its type."""
         with self.body.unrounded():
             results = self.body.apply(self.computation, [*initial, *self.values(lane)])
         return tuple(self.body.let(kind, r) for kind, r in zip(self.kinds, results, strict=True))
+
+
+def combine(found: Sequence[Accumulators], team: Team, threads: int, *, to_all: bool = False) -> None:
+    """Leave in part 0, or in all parts, what the first `threads` parts of each team, a power of two, have accumulated.
+
+    All threads of the block take part. One reduction stands behind the other, so that they share their barriers.
+    """
+    if threads == 1:
+        return
+    columns = [(a, k, values) for a in found for k, values in enumerate(a._in_variables())]
+    for a, _, values in columns:
+        names = tuple(v.node.name for v in values if isinstance(v.node, Ref))
+        combiner = a.body.kernel.combiner(a.computation, a.kinds)
+        a.body.add(TeamReduce(names, tuple(map(compute_type, a.kinds)), combiner, threads, team.distance, to_all))
+    for a, k, values in columns:
+        if a.width > 1:
+            a._set(constant(k), values)
 
 
 def kept_type(kind: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from indexing._core import SymbolicExpr, constant
-from indexing.emitters.heroes.reduction.accumulators import Accumulators, Reducer, Team
+from indexing.emitters.heroes.reduction.accumulators import Accumulators, Reducer, Team, combine
 from indexing.emitters.heroes.reduction.plan import ReductionPlan, operand_index, walk
 from indexing.emitters.heroes.reduction.splits import Splits
 from indexing.emitters.launch import each, guarded, placed
@@ -42,8 +42,7 @@ class Body:
         w, plan = self.walk, self.plan
         team = Team(w.part, plan.threads, 1 if plan.dimensions.kind == "row" else plan.across)
         self._accumulate()
-        for accumulators in self.accumulators:
-            accumulators.combine(team, plan.threads)
+        combine(self.accumulators, team, plan.threads)
         with self.splits.combined(team, w.tile, w.split, w.slot):
             self._finish(self.body.within(w.part, 0, 0))
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from indexing._core import SymbolicExpr, constant
-from indexing.emitters.heroes.reduction.accumulators import Accumulators, Team, kept_type
+from indexing.emitters.heroes.reduction.accumulators import Accumulators, Team, combine, kept_type
 from indexing.emitters.ir.nodes import Buffer, Constant, Fence, FetchAdd, Load, Op, Ref
 from indexing.emitters.launch import each, guarded, thread_id
 from indexing.emitters.vectors import lanes
@@ -94,8 +94,7 @@ class Splits:
                 with guarded(body, body.within(block, 0, self.count - 1)):
                     (inside,) = body.inside((block,), (self.count,))
                     self._take(place + inside * self.slots, places, body.within(step, 0, 0) or True)
-        for accumulators in self.accumulators:
-            accumulators.combine(team, threads)
+        combine(self.accumulators, team, threads)
 
     def _take(self, place: SymbolicExpr, places: int, is_first: Sequence[Value] | bool) -> None:
         body = self.body

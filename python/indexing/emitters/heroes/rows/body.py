@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from indexing._core import constant
 from indexing.emitters.hero import Output
-from indexing.emitters.heroes.reduction.accumulators import Accumulators, Reducer, Team
+from indexing.emitters.heroes.reduction.accumulators import Accumulators, Reducer, Team, combine
 from indexing.emitters.heroes.reduction.body import arrays_of
 from indexing.emitters.heroes.rows.kept import Kept
 from indexing.emitters.ir.nodes import Buffer, Load
@@ -74,8 +74,7 @@ class Body:
             self._store_kept(number, index, place)
             for output in outputs:
                 self._write(output, index)
-        for accumulator in accumulators.values():
-            accumulator.combine(self.team, self.plan.threads, to_all=True)
+        combine(list(accumulators.values()), self.team, self.plan.threads, to_all=True)
         for reduction, accumulator in accumulators.items():
             if reduction in online:
                 self._finish_pair(online[reduction], *accumulator.values(constant(0)))
