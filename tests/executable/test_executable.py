@@ -395,11 +395,12 @@ def test_a_profile_counts_what_each_kernel_takes_and_its_compilation_apart() -> 
         assert (
             step.seconds == step.launches if step.name == "s" else step.seconds > 0
         )  # kernels have a clock of their own
-        assert step.compile_seconds == (0 if step.name == "s" else 1)
+        together = 1 / len(program.kernels)  # all are compiled at a time, and then each is loaded
+        assert step.compile_seconds == pytest.approx(0 if step.name == "s" else 1 + together)
     assert by_name["loop_multiply"].launches == 3  # turns of the loop
     assert by_name["loop_compare"].launches == 4
     assert by_name["s"].launches == 1
-    assert found.compile_seconds == len(program.kernels)
+    assert found.compile_seconds == pytest.approx(len(program.kernels) + 1)
     assert found.seconds == 3  # from the first look to the last, two looks beside the sort between them
     assert found.other_seconds == found.seconds - found.step_seconds
     assert [s.seconds for s in found.steps] == sorted((s.seconds for s in found.steps), reverse=True)

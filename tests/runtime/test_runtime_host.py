@@ -8,17 +8,22 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import indexing as ix
 from indexing.emitters.ir import nodes as ir
+from indexing.emitters.targets.c_family import together
 from indexing.errors import CompileError
 from indexing.runtime import cache, compiler
+from indexing.runtime.compiling_together import compile_together
 from indexing.runtime.host import Host, HostKernel
 from indexing.runtime.host_memory import MemoryPool, address, aligned_bytes
 from ir_kernels import elementwise, run
+from kernels import compiled
 
 SOURCE = "void NAME(void *const *b, long long first, long long last) { for (long long k = first; k < last; k++) ((int *)b[0])[k] += 1; }\n"
 
@@ -163,15 +168,102 @@ def test_a_cached_kernel_loads_within_milliseconds(empty_cache: Path) -> None:
 
 def test_several_processes_compile_at_a_time(empty_cache: Path) -> None:
     script = (
-        "from indexing.runtime.compiler import shared_libraries\n"
+        "from indexing.runtime.compiler import shared_library\n"
         f"source = {SOURCE!r}\n"
         "names = [f'k{i}' for i in range(4)]\n"
-        "print(len(set(shared_libraries((n, source.replace('NAME', n)) for n in names))))\n"
+        "print(len({shared_library(n, source.replace('NAME', n)) for n in names}))\n"
     )
     running = [subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) for _ in range(3)]
     assert [p.communicate()[0].strip() for p in running] == ["4"] * 3
     assert len(objects(empty_cache)) == 4
     assert list(empty_cache.glob("*.part")) == []
+
+
+MANY = """HloModule many
+add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }
+ENTRY main {
+  x = f32[40,30] parameter(0)
+  c = f32[30] constant({1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30})
+  zero = f32[] constant(0)
+  s = f32[30] reduce(x, zero), dimensions={0}, to_apply=add
+  t = f32[30] multiply(s, c)
+  u = f32[40] reduce(x, zero), dimensions={1}, to_apply=add
+  e = f32[40] exponential(u)
+  y = f32[30,40] transpose(x), dimensions={1,0}
+  z = c64[40] complex(e, u)
+  w = c64[40] multiply(z, z)
+  r = f32[40,30] reverse(x), dimensions={0}
+  v = f32[40,30] logistic(r)
+  ROOT out = (f32[30], c64[40], f32[30,40], f32[40,30]) tuple(t, w, y, v)
+}
+"""
+
+
+def test_kernels_of_a_program_are_compiled_together_and_found_alone(empty_cache: Path) -> None:
+    kernels = ix.emit_all(ix.hlo.parse(MANY), dialect="c")
+    assert len(kernels) >= 4
+    built: list[str] = []
+    compiler.Compiler.build, build = lambda self, *a: (built.append(a[0]), build(self, *a)), compiler.Compiler.build
+    try:
+        Host().prepare(kernels)
+        count = len(built)
+        for kernel in kernels:
+            Host().load(kernel)
+        Host().prepare(kernels)
+    finally:
+        compiler.Compiler.build = build
+    assert len(built) == count < len(kernels)
+    x = np.random.default_rng(0).integers(-3, 4, (40, 30)).astype(np.float32) / 8
+    run = compiled(MANY, "cpu")
+    for got, want in zip(run(x), ix.evaluate(ix.hlo.parse(MANY), x), strict=True):
+        np.testing.assert_allclose(got, want, rtol=1e-5)
+
+
+def test_all_kernels_of_the_golden_files_stand_in_one_source(empty_cache: Path) -> None:
+    golden = sorted((Path(__file__).parents[1] / "golden").glob("*.hlo"))
+    kernels = {k.source: k for f in golden for k in ix.emit_all(ix.hlo.parse(f.read_text()), dialect="c")}
+    assert len(kernels) > 20
+    source = together((k.source_parts, f"kernel_{number}") for number, k in enumerate(kernels.values()))
+    command = [*compiler.compiler().command, *compiler.FLAGS, "-O0", "-fsyntax-only", "-"]
+    done = subprocess.run(command, input=source, text=True, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr[:2000]
+    assert source.count("\nvoid ") == len(kernels)
+
+
+def test_a_kernel_that_the_compiler_refuses_is_named_where_others_are_compiled_with_it(empty_cache: Path) -> None:
+    kernels = ix.emit_all(ix.hlo.parse(MANY), dialect="c")
+    wrong = replace(kernels[0].source_parts, own=("int y = undefined_name;",), name="wrong")
+    compile_together([(str(wrong), wrong), *((k.source, k.source_parts) for k in kernels[1:])], 1)
+    Host().load(kernels[1])
+    with pytest.raises(CompileError, match="kernel wrong"):
+        HostKernel("wrong", str(wrong), (1, 1, 1), 1)
+
+
+def test_another_processor_has_objects_of_its_own(empty_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The key holds the macros that the compiler defines for this machine's instructions."""
+    source = SOURCE.replace("NAME", "machine")
+    here = compiler.object_path(source)
+    found = compiler.compiler()
+    monkeypatch.setattr(compiler, "FLAGS", tuple(f for f in compiler.FLAGS if f != "-march=native"))
+    compiler.compiler.cache_clear()
+    try:
+        assert compiler.object_path(source) != here
+        assert compiler.compiler().identity != found.identity
+    finally:
+        compiler.compiler.cache_clear()
+
+
+def test_macros_of_the_processor_are_part_of_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same compiler with the same flags on a machine that lacks an instruction."""
+
+    def preprocessed(lines: str) -> str | None:
+        done = subprocess.CompletedProcess([], 0, lines, "")
+        monkeypatch.setattr(compiler.subprocess, "run", lambda *a, **k: done)
+        return compiler._identity(("cc",), compiler.FLAGS)
+
+    wide, narrow = "#define __AVX2__ 1\n#define __x86_64__ 1\n", "#define __x86_64__ 1\n"
+    assert preprocessed(wide) != preprocessed(narrow)
+    assert preprocessed(wide) == preprocessed(wide + '#define __DATE__ "today"\n')
 
 
 def test_what_is_used_least_recently_goes(empty_cache: Path) -> None:

@@ -16,7 +16,8 @@ from indexing.emitters.ir import nodes
 from indexing.emitters.ir.accesses import Accesses, Reached, entry_accesses, reached_elements
 from indexing.emitters.ir.passes import run_passes
 from indexing.emitters.ir.verify import Verification, verify
-from indexing.emitters.targets import TARGETS, write
+from indexing.emitters.targets import TARGETS
+from indexing.emitters.targets.c_family import SourceParts, write_parts
 from indexing.emitters.types import storage_bytes
 from indexing.errors import CompileError
 from indexing.lazy import np
@@ -138,7 +139,12 @@ class Kernel:
     @cached_property
     def source(self) -> str:
         """The kernel's source."""
-        return write(self.lowered, self.target)
+        return str(self.source_parts)
+
+    @cached_property
+    def source_parts(self) -> SourceParts:
+        """The source, what is the kernel's own apart from what it uses of the target's library."""
+        return write_parts(self.lowered, self.target)
 
     def verify(self) -> Verification:
         """What is proved of the kernel, its threads side by side, and what isn't."""

@@ -13,7 +13,6 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
@@ -115,8 +114,8 @@ def _libraries() -> tuple[str, ...]:
 
 def shared_library(name: str, source: str) -> Path:
     """The shared library of a source, compiled now or found on disk."""
-    path = _path(source)
-    if _is_there(path):
+    path = object_path(source)
+    if is_there(path):
         return path
     compiler().build(name, source, path)
     if path.name[0] == "0":  # one in sixteen
@@ -124,13 +123,8 @@ def shared_library(name: str, source: str) -> Path:
     return path
 
 
-def shared_libraries(sources: Iterable[tuple[str, str]]) -> list[Path]:
-    """The shared libraries of sources, each with a name for errors, compiled side by side."""
-    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        return list(pool.map(lambda pair: shared_library(*pair), sources))
-
-
-def _path(source: str) -> Path:
+def object_path(source: str) -> Path:
+    """Where the shared library of a source is, or will be. Raises CompileError where no folder can be written."""
     key = hashlib.sha256(f"{compiler().identity}\n{source}".encode()).hexdigest()
     suffix = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
     folder = folders.directory("host")
@@ -142,7 +136,7 @@ def _path(source: str) -> Path:
     return folder / f"{key}{suffix}"
 
 
-def _is_there(path: Path) -> bool:
+def is_there(path: Path) -> bool:
     """Whether an object is on disk; if so it counts as used now."""
     try:
         os.utime(path)
@@ -160,7 +154,7 @@ def throw_away(folder: Path, limit: int | None = None) -> None:
             status = entry.stat()
         except OSError:  # another process was faster
             continue
-        found.append((status.st_mtime, status.st_size, entry.path))
+        found.append((status.st_mtime, status.st_size // max(status.st_nlink, 1), entry.path))
     total = sum(size for _, size, _ in found)
     if total <= limit:
         return

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 import numpy as np
 
 if TYPE_CHECKING:
-    from indexing.emitters.kernel import Dialect
+    from indexing.emitters.kernel import Dialect, Kernel
     from indexing.runtime.tape import Tape
 
 
@@ -106,7 +106,10 @@ class DeviceProgram(Protocol):
 
 @runtime_checkable
 class ReplayingDevice(Device, Protocol):
-    """A device that runs tapes."""
+    """A device that runs tapes, of kernels that it compiles together."""
+
+    def prepare(self, kernels: Sequence[Kernel]) -> None:
+        """Compile kernels of which none may be loaded yet, several at a time; `load` finds them. Raises as `load` does."""
 
     def program(self, tape: Tape) -> DeviceProgram:
         """Make a tape ready to run; its kernels are launches of this device."""

@@ -18,11 +18,13 @@ import numpy as np
 
 from indexing.errors import CompileError
 from indexing.runtime.compiler import compiler, shared_library
+from indexing.runtime.compiling_together import compile_together, entry_name
 from indexing.runtime.device import Buffer, CompilableKernel
 from indexing.runtime.host_memory import address, leased_bytes
 from indexing.runtime.host_program import HostProgram
 
 if TYPE_CHECKING:
+    from indexing.emitters.kernel import Kernel
     from indexing.runtime.tape import Tape
 
 STACK_BYTES = 16 * 2**20
@@ -88,8 +90,11 @@ class HostKernel:
         """Compile the source, or find it compiled. `threads` is how many a block had before they became loops."""
         self.name = name
         blocks = grid[0] * grid[1] * grid[2]
-        self._library = ctypes.CDLL(str(shared_library(name, source)))
-        self.function = ctypes.cast(getattr(self._library, name), ctypes.c_void_p).value
+        path = shared_library(name, source)
+        self._library = ctypes.CDLL(str(path))
+        among_others = entry_name(path)
+        entry = among_others if hasattr(self._library, among_others) else name
+        self.function = ctypes.cast(getattr(self._library, entry), ctypes.c_void_p).value
         self._launch = _Launch(self.function, blocks, min(FIRST_GUESS * threads * blocks, 2**62), 0)
         self.address = ctypes.addressof(self._launch)
 
@@ -122,6 +127,11 @@ class Host:
             threads = kernel.block[0] * kernel.block[1] * kernel.block[2]
             self._kernels[key] = HostKernel(kernel.name, kernel.source, kernel.launch_grid, threads)
         return self._kernels[key]
+
+    def prepare(self, kernels: Sequence[Kernel]) -> None:
+        """Compile kernels that are not on disk yet, several in one source, on all cores."""
+        own = [k for k in kernels if k.dialect == self.dialect and (k.name, k.source) not in self._kernels]
+        compile_together([(k.source, k.source_parts) for k in own], core_count())
 
     def program(self, tape: Tape) -> HostProgram:
         """Make a tape of kernels of this device ready to run."""

@@ -6,6 +6,7 @@ What is written is flat: each load and store has one index. Functions take the b
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from indexing.emitters.ir import nodes as ir
 from indexing.emitters.ir.traversal import expressions_of, indices_of, subvalues, values_of
@@ -22,9 +23,48 @@ from indexing.ops.element_types import element_type
 TABLE_COLUMNS = 16
 
 
+@dataclass(frozen=True, slots=True)
+class SourceParts:
+    """A source in parts, so that several kernels can stand in one: what the library defines, and what is the kernel's own.
+
+    `names` are those that `own` defines beside the entry's `name`.
+    """
+
+    comment: str
+    head: tuple[str, ...]
+    library: tuple[str, ...]
+    own: tuple[str, ...]
+    name: str
+    names: tuple[str, ...]
+
+    def __str__(self) -> str:
+        """The whole source file."""
+        parts = [self.comment, "\n".join(self.head), *self.library, *self.own]
+        return "\n\n".join(p for p in parts if p) + "\n"
+
+
+def together(kernels: Iterable[tuple[SourceParts, str]]) -> str:
+    """One source for several kernels, each with the name that its entry gets; the preprocessor renames what is their own."""
+    kernels = list(kernels)
+    head = dict.fromkeys(line for parts, _ in kernels for line in parts.head)
+    library = dict.fromkeys(text for parts, _ in kernels for text in parts.library)
+    texts = ["\n".join(head), *library]
+    for parts, entry_name in kernels:
+        renamed = {parts.name: entry_name} | {name: f"{entry_name}_{name}" for name in parts.names}
+        texts.append("\n".join(f"#define {name} {to}" for name, to in renamed.items()))
+        texts += parts.own
+        texts.append("\n".join(f"#undef {name}" for name in renamed))
+    return "\n\n".join(t for t in texts if t) + "\n"
+
+
 def write(kernel: ir.Kernel, target: Target) -> str:
     """The kernel as a whole source file; a pure function of the two."""
-    return UnitWriter(kernel, target).source()
+    return str(write_parts(kernel, target))
+
+
+def write_parts(kernel: ir.Kernel, target: Target) -> SourceParts:
+    """The kernel's source, its own part apart from what it uses of the target's library."""
+    return UnitWriter(kernel, target).parts()
 
 
 def arguments(kernel: ir.Kernel) -> tuple[ir.Buffer, ...]:
@@ -66,18 +106,27 @@ class UnitWriter:
         self.used.add(known)
         return known
 
-    def source(self) -> str:
-        """The whole text; the library's part is known once all else is written."""
-        tables = [self._table(b) for b in self.kernel.buffers if b.space == "constant"]
-        functions = [self._function(f) for f in self.kernel.functions]
-        kernel = self._entry()
+    def parts(self) -> SourceParts:
+        """All text; the library's part is known once all else is written."""
+        constants = [b for b in self.kernel.buffers if b.space == "constant"]
+        own = [*map(self._table, constants), *map(self._function, self.kernel.functions), self._entry()]
         definitions = closure(self.used, self.target.library)
         types = [d.text for d in definitions if d.text and not d.is_function]
         library = [f"{self.target.function} {d.text}" for d in definitions if d.is_function]
-        head = "\n".join([*self.target.prelude, *types, *self.vectors.values()])
-        comment = f"// {_comment(self.kernel.comment)}" if self.kernel.comment else ""
-        parts = [comment, head, *library, *tables, *functions, kernel]
-        return "\n\n".join(p for p in parts if p) + "\n"
+        functions = [f.name for f in self.kernel.functions]
+        return SourceParts(
+            f"// {_comment(self.kernel.comment)}" if self.kernel.comment else "",
+            (*self.target.prelude, *types, *self.vectors.values()),
+            tuple(library),
+            tuple(own),
+            self.kernel.name,
+            (
+                *(b.name for b in constants),
+                *functions,
+                *(f"{f}_results" for f in functions),
+                f"{self.kernel.name}_blocks",
+            ),
+        )
 
     # ------------------------------------------------------------ buffers
 

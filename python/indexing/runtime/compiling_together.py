@@ -1,0 +1,78 @@
+"""Kernels that are compiled together: to start a compiler takes longer than to compile most of them.
+
+A shared library of several kernels has a name on disk for each of these, by the kernel's own content, so that another program
+finds it. Its entry functions are named by these names.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from indexing.emitters.targets.c_family import SourceParts, together
+from indexing.errors import CompileError
+from indexing.runtime.compiler import is_there, object_path, shared_library
+
+MAX_BYTES = (
+    200_000  # of kernels' texts in one source: what a compiler needs grows faster than the source from some size on
+)
+
+
+def entry_name(path: Path) -> str:
+    """The entry function of a kernel that was compiled with others, by the path of its shared library."""
+    return f"kernel_{path.stem[:32]}"
+
+
+def compile_together(kernels: Sequence[tuple[str, SourceParts]], workers: int) -> None:
+    """Compile kernels whose shared libraries are not on disk, by so many compilers at a time.
+
+    What the compiler refuses is left to whoever loads it.
+    """
+    missing = {path: kernel for kernel in kernels if not is_there(path := object_path(kernel[0]))}
+    groups = _groups(list(missing.items()), workers)
+    if len(missing) < 2:
+        return
+    with ThreadPoolExecutor(workers) as pool:
+        list(pool.map(_compile, groups))
+
+
+Missing = tuple[Path, tuple[str, SourceParts]]
+
+
+def _groups(missing: Sequence[Missing], workers: int) -> list[list[Missing]]:
+    """Groups of about the same length, the longest sources first: one for each worker, or more if they are too long."""
+    total = sum(len(source) for _, (source, _) in missing)
+    groups: list[list[Missing]] = [[] for _ in range(max(workers, -(-total // MAX_BYTES)))]
+    lengths = [0] * len(groups)
+    for kernel in sorted(missing, key=lambda found: -len(found[1][0])):
+        shortest = lengths.index(min(lengths))
+        groups[shortest].append(kernel)
+        lengths[shortest] += len(kernel[1][0])
+    return [group for group in groups if group]
+
+
+def _compile(group: list[Missing]) -> None:
+    try:
+        made = shared_library(
+            f"{len(group)} kernels", together((parts, entry_name(path)) for path, (_, parts) in group)
+        )
+    except CompileError:  # each alone says which one is refused
+        return
+    for path, _ in group:
+        _name(made, path)
+
+
+def _name(made: Path, path: Path) -> None:
+    """Give a file one more name, whole or not at all; where a file system knows no such names, a copy."""
+    own = path.with_suffix(f".{os.getpid()}.part")
+    try:
+        try:
+            os.link(made, own)
+        except OSError:
+            shutil.copyfile(made, own)
+        os.replace(own, path)
+    finally:
+        own.unlink(missing_ok=True)
