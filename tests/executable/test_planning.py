@@ -9,6 +9,7 @@ import pytest
 import indexing as ix
 from indexing.executable import planned_kernels
 from indexing.executable.fusion_planning import MAX_SHARED
+from indexing.executable.program import plan_program
 from indexing.hlo import Computation, Module
 from indexing.work import MAX_REPETITION, work_once
 from kernels import compiled
@@ -120,6 +121,22 @@ def modules() -> dict[str, Module]:
         except (ix.ParseError, ix.UnsupportedOp, ix.InvalidMap):
             assert not name.endswith(".hlo"), name  # pieces of programs, and bad ones
     return parsed
+
+
+def test_equal_fusions_have_one_kernel() -> None:
+    """Whatever their names; not those that differ in a constant, an operand's layout or the order of operands."""
+    body = "f{k} {{ x{k} = f32[8,8]{of} parameter(0) c{k} = f32[] constant({c}) b{k} = f32[8,8] broadcast(c{k}), dimensions={{}}\n"
+    body += "ROOT r{k} = f32[8,8] {op}(x{k}, b{k}) }}\n"
+    kinds = [("", 1, "add"), ("", 1, "add"), ("", 2, "add"), ("{0,1}", 1, "add"), ("", 1, "multiply"), ("", 2, "add")]
+    text = "".join(body.format(k=k, of=of, c=c, op=op) for k, (of, c, op) in enumerate(kinds))
+    text += "ENTRY e { p = f32[8,8] parameter(0) q = f32[8,8]{0,1} copy(p)\n"
+    for k, (of, _, _) in enumerate(kinds):
+        text += f'y{k} = f32[8,8] fusion({"q" if of else "p"}), kind=kLoop, calls=f{k}, metadata={{op_name="{k}"}}\n'
+    text += f"ROOT t = ({', '.join(['f32[8,8]'] * 6)}) tuple({', '.join(f'y{k}' for k in range(6))}) }}"
+    module = ix.hlo.parse(text)
+    (planned,) = plan_program(module.entry, "c").values()
+    bodies = {n.instruction.name: p.computation.name for n, p in planned.kernels.items() if n.instruction.is_fusion}
+    assert bodies == {"y0": "f0", "y1": "f0", "y2": "f2", "y3": "f3", "y4": "f4", "y5": "f2"}
 
 
 def names_what_it_is_about(error: ix.IndexingError, computation: Computation) -> bool:

@@ -89,16 +89,21 @@ class _ProgramPlanner:
         self.support = KernelSupport()
         self.planned: dict[Computation, PlannedComputation] = {}
         self.by_content: dict[Hashable, Computation] = {}
+        self.bodies: dict[int, Computation] = {}  # by signature, which is the module's own: only that has fusions
         self.emitted: dict[Computation, Kernel] = {}
         fusions = (i for c in entry.module.computations.values() for i in c.instructions.values())
         self.taken_apart = frozenset(i for i in fusions if i.is_fusion and self._is_taken_apart(i))
 
     def _is_taken_apart(self, fusion: Instruction) -> bool:
         """Whether no kernel can compute it whole, or only by doing much of it again and again."""
-        body = fusion.called[0]
+        body = self._body_of(fusion)
         if any(o.shape.is_tuple for o in fusion.operands) or not self.support.computation(body):
             return True
         return repeats_itself(body, self._kernel_of(body).work)
+
+    def _body_of(self, fusion: Instruction) -> Computation:
+        """What a fusion computes; the same one for equal fusions."""
+        return self.bodies.setdefault(fusion.signature, fusion.called[0])
 
     def _kernel_of(self, computation: Computation) -> Kernel:
         if computation not in self.emitted:
@@ -129,7 +134,7 @@ class _ProgramPlanner:
         kernels = {fusion.root: self._planned_kernel(fusion, graph) for fusion in fusions}
         for node in needed_nodes(graph):
             if node.instruction.is_fusion:
-                body = node.instruction.called[0]
+                body = self._body_of(node.instruction)
                 kernels[node] = PlannedKernel(body, self._kernel_of(body), tuple(node.refs()), arrays_of(node))
         return PlannedComputation(graph, kernels, frozenset(n for fusion in fusions for n in fusion.nodes))
 
