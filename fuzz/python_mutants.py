@@ -63,6 +63,7 @@ EQUIVALENT: dict[tuple[str, str], str] = {
         "(-sizes[dimension], -1) if below else (update[dimension], sizes[dimension]) -> "
         "(update[dimension], sizes[dimension]) if below else (-sizes[dimension], -1)",
     ): "both pieces are asked for; only their order changes",
+    ("ops/dynamic.py", "n < sizes[k] -> n <= sizes[k]"): "what lies beside a whole dimension is empty, and left out",
     ("ops/window_index.py", "dim.pad_low <= 0 -> dim.pad_low < 0"): "the reference pads by nothing, which takes longer",
     ("ops/tuples.py", "0 -> 1"): "the parser asks for the attribute, so that its default is never taken",
 }

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 import indexing as ix
 from indexing.analysis.memory.grids import size_of_union
+from reached import drawn, generic, reached
 from shape_programs import Chain
-from tagged import generic, reached
 
 
 def used(body: str) -> list[tuple[int, int, int]]:
@@ -79,7 +79,7 @@ def test_elements_that_reach_the_output(seed: int) -> None:
     rng = np.random.default_rng(seed)
     operands = [generic(o.shape, rng) for o in root.operands]
     for k, found in enumerate(ix.utilization(root)):
-        elements = {at for _, at in reached(root, operands, k, 0, 0, rng)}
+        elements = {at for _, at in reached(root, operands, k, 0, drawn(rng))[0]}
         assert found.exactness == "exact"
         assert found.at_least == found.distinct == len(elements)
         assert found.bytes == 4 * len(elements)

@@ -12,7 +12,7 @@ import pytest
 
 import indexing as ix
 from indexing.indexing_analysis import computations
-from tagged import check, spelled
+from reached import check, spelled
 
 
 def fusion_of(body: str, *operands: str, out: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 
 import indexing as ix
-from tagged import spelled
+from reached import spelled
 
 MAX = "max { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT c = f32[] maximum(a, b) }\n"
 ARGMAX = """argmax { a = f32[] parameter(0)

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from reach import assert_laws, program, root_of, run
+from reached import check, program, root_of, run
 
 
 def braces(values):
@@ -58,7 +58,7 @@ def test_dot_of_any_dimension_numbers(seed):
     values = [drawn(rng, s) for s in shapes]
     (out,) = run(root_of(text), values)
     np.testing.assert_allclose(out, np.einsum(einsum, *values))
-    assert_laws(text, values, [0, 1])
+    check(text, values, operands=[0, 1])
 
 
 def test_dot_wraps_integers_and_widens_narrow_floats():
@@ -91,7 +91,7 @@ def test_scaled_dot():
     (out,) = run(root_of(text), values)
     left, right = values[0] * np.repeat(values[2], 2, axis=1), values[1] * np.repeat(values[3], 4, axis=0)
     np.testing.assert_allclose(out, left @ right, rtol=1e-6)
-    assert_laws(text, values, [0, 1, 2, 3])
+    check(text, values, operands=[0, 1, 2, 3])
 
 
 RAGGED = {
@@ -128,7 +128,7 @@ def test_ragged_dot(mode):
         "batch": lambda: np.einsum("bk,bkn->bn", a, b),
     }[mode]()
     np.testing.assert_allclose(out, want)
-    assert_laws(text, values, [0, 1])
+    check(text, values, operands=[0, 1])
 
 
 def random_convolution(rng):
@@ -212,4 +212,4 @@ def test_convolution(seed):
     values = [drawn(rng, shapes["lhs"]), drawn(rng, shapes["rhs"])]
     (out,) = run(root_of(text), values)
     np.testing.assert_allclose(out, convolve(*values, order, shapes["out"], setting))
-    assert_laws(text, values, [0, 1])
+    check(text, values, operands=[0, 1])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import indexing as ix
-from tagged import check, spelled
+from reached import check, spelled
 
 
 def root_of(text: str) -> ix.hlo.Instruction:

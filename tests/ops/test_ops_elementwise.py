@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import indexing as ix
-from tagged import check, spelled
+from reached import check, spelled
 
 FLOAT_UNARY = """abs acos acosh asin asinh atanh cbrt ceil cosine cosh erf exponential exponential-minus-one floor log
 log-plus-one logistic negate round-nearest-afz round-nearest-even rsqrt sign sine sinh sqrt tan tanh"""

@@ -6,7 +6,7 @@ import pytest
 
 import indexing as ix
 from indexing.ops.registry import REGISTRY
-from reach import assert_laws, exact_maps, pairs, program, root_of, run
+from reached import check, exact_maps, named, program, root_of, run
 
 ADD = "add {\n  a = f64[] parameter(0)\n  b = f64[] parameter(1)\n  ROOT s = f64[] add(a, b)\n}\n"
 PUT = "put {\n  a = f64[] parameter(0)\n  ROOT b = f64[] parameter(1)\n}\n"
@@ -63,8 +63,8 @@ def test_dynamic_slice(seed):
     (out,) = run(root_of(text), values)
     at = [clamp(v, n, m) for v, n, m in zip(starts, shape, sizes, strict=True)]
     np.testing.assert_array_equal(out, values[0][tuple(slice(a, a + m) for a, m in zip(at, sizes, strict=True))])
-    assert_laws(text, values, [0])
-    assert_laws(text, values, range(1, len(values)), shows_all=False)
+    check(text, values, operands=[0])
+    check(text, values, operands=range(1, len(values)), only_bounds=range(1, len(values)))
 
 
 def test_dynamic_slice_by_one_vector_of_unsigned_starts():
@@ -93,17 +93,17 @@ def test_dynamic_update_slice(seed):
     at = [clamp(v, n, m) for v, n, m in zip(starts, shape, sizes, strict=True)]
     want[tuple(slice(a, a + m) for a, m in zip(at, sizes, strict=True))] = values[1]
     np.testing.assert_array_equal(out, want)
-    assert_laws(text, values, [0, 1], change=lambda v: v + 100)
-    assert_laws(text, values, range(2, len(values)), shows_all=False)
+    check(text, values, operands=[0, 1], change=lambda v: v + 100)
+    check(text, values, operands=range(2, len(values)), only_bounds=range(2, len(values)))
 
 
 def test_dynamic_update_slice_pieces_partition_what_update_leaves():
     text = program("f64[6,4] dynamic-update-slice(p0, p1, p2, p3)", "f64[6,4]", "f64[2,3]", "s32[]", "s32[]")
     root = root_of(text)
     (kept,), (written,), *_ = REGISTRY[root.opcode].output_to_input(root, 0)
-    values = {"p2": np.array(3), "p3": np.array(-1)}
-    outside = {a for a, _ in pairs(exact_maps([kept]), values)}
-    inside = {a for a, _ in pairs([written], values)}
+    values = {root.operands[2]: np.array(3), root.operands[3]: np.array(-1)}
+    outside = {a for a, _ in named(exact_maps([kept]), values)}
+    inside = {a for a, _ in named([written], values)}
     assert inside == {(i, j) for i in (3, 4) for j in range(3)}
     assert outside == {(i, j) for i in range(6) for j in range(4)} - inside
     assert len(kept.pieces) == 4
@@ -168,8 +168,8 @@ def test_gather(seed):
             place[k] = b[x]
         want[at] = values[0][tuple(place)]
     np.testing.assert_array_equal(out, want)
-    assert_laws(text, values, [0])
-    assert_laws(text, values, [1], shows_all=False)
+    check(text, values, operands=[0])
+    check(text, values, operands=[1], only_bounds=[1])
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -211,8 +211,8 @@ def test_scatter(seed):
         old, new = want[tuple(place)], values[2][at]
         want[tuple(place)] = {"add": old + new, "mix": old * 0.5 + new, "put": new}[combine]
     np.testing.assert_allclose(out, want)
-    assert_laws(text, values, [0, 2], shows_all=combine != "put", change=lambda v: v + 100)
-    assert_laws(text, values, [1], shows_all=False)
+    check(text, values, operands=[0, 2], only_bounds=() if combine != "put" else [0, 2], change=lambda v: v + 100)
+    check(text, values, operands=[1], only_bounds=[1])
 
 
 def test_variadic_scatter_names_only_the_operands_that_a_result_uses():
@@ -232,7 +232,7 @@ def test_variadic_scatter_names_only_the_operands_that_a_result_uses():
     np.testing.assert_array_equal(second, values[1] - [0, 0 + 2, 0, 0, 0, 3])
     root = root_of(text)
     assert REGISTRY["scatter"].output_to_input(root, 0)[4] == []
-    assert_laws(text, values, [0, 1, 3, 4])
+    check(text, values, operands=[0, 1, 3, 4])
 
 
 def test_scatter_drops_a_window_that_fits_only_in_part():
@@ -247,7 +247,7 @@ def test_scatter_drops_a_window_that_fits_only_in_part():
     values = [np.zeros(4), np.array([[3], [-1], [2]], np.int32), np.ones((3, 2))]
     (out,) = run(root_of(text), values)
     np.testing.assert_array_equal(out, [0, 0, 1, 1])
-    assert_laws(text, values, [2])
+    check(text, values, operands=[2])
 
 
 def test_gather_clamps_each_kind_of_index():
@@ -305,9 +305,9 @@ def test_iota_indices_fold_with_gathers_clamp_and_scatters_drop():
     root = root_of(text)
     (update,) = ix.output_to_input(root)[2]
     assert not update.runtime_values
-    assert pairs([update], {}) == {((k,), (k,)) for k in range(3)}
+    assert named([update], {}) == {((k,), (k,)) for k in range(3)}
     ((back,),) = ix.input_to_output(root, 2)
-    assert pairs([back], {}) == {((k,), (k,)) for k in range(3)}
+    assert named([back], {}) == {((k,), (k,)) for k in range(3)}
 
 
 def test_dynamic_update_slice_at_a_constant_leaves_known_pieces():
@@ -356,7 +356,7 @@ def test_arrays_without_elements(root, shapes):
     values = [np.zeros(s, np.float64 if k == "f64" else np.int32) for k, s in zip(kinds, shapes, strict=True)]
     (out,) = run(root_of(text), values)
     np.testing.assert_array_equal(out, np.zeros(out.shape))
-    assert_laws(text, values, [k for k, kind in enumerate(kinds) if kind == "f64"])
+    check(text, values, operands=[k for k, kind in enumerate(kinds) if kind == "f64"])
 
 
 @pytest.mark.parametrize(("root", "exactness"), [("add(a, b)", "exact"), ("negate(b)", "over-approximate")])

@@ -13,8 +13,7 @@ import indexing as ix
 from indexing.ops.library_calls.custom_call import LIBRARY_CALLS
 from indexing.ops.registry import REGISTRY
 from kernels import compiled
-from reach import program
-from tagged import check
+from reached import check, program
 
 
 def dims(sizes):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from indexing.ops.registry import REGISTRY
-from reach import assert_laws, program, root_of, run
+from reached import check, program, root_of, run
 
 LESS = "less {\n  a = f64[] parameter(0)\n  b = f64[] parameter(1)\n  ROOT l = pred[] compare(a, b), direction=LT\n}\n"
 BY_KEY = """by_key {
@@ -53,6 +53,12 @@ APART = """apart {
   ROOT r = (f64[], f64[]) tuple(d, c)
 }
 """
+LATEST = """latest {
+  x = f64[] parameter(0)
+  c = f64[] parameter(1)
+  ROOT r = (f64[], f64[]) tuple(c, x)
+}
+"""
 SLICES = """slices {
   x = f64[2] parameter(0)
   c = f64[2] parameter(1)
@@ -80,7 +86,7 @@ def test_sort_one_array(seed):
     (out,) = run(root_of(text), values)
     np.testing.assert_array_equal(out, np.sort(values[0], axis=d))
     if values[0].size <= 40:
-        assert_laws(text, values, [0], shows_all=False, change=lambda v: v + 7.5)
+        check(text, values, operands=[0], only_bounds=[0], change=lambda v: v + 7.5)
 
 
 def test_sort_is_stable_and_carries_other_arrays_along():
@@ -125,7 +131,7 @@ def test_topk(largest):
     want = [[2, 0, 3], [2, 3, 4]] if largest == "true" else [[4, 1, 0], [0, 1, 4]]
     np.testing.assert_array_equal(at, want)
     np.testing.assert_array_equal(best, np.take_along_axis(values, np.array(want), 1))
-    assert_laws(text, [values], [0], shows_all=False, change=lambda v: np.float32(9) - v)
+    check(text, [values], operands=[0], only_bounds=[0], change=lambda v: np.float32(9) - v)
 
 
 @pytest.mark.parametrize("function", ["sum", "before", "apart"])
@@ -148,7 +154,7 @@ def test_scan(function, backward):
     want = {"sum": sums[:, 1:], "before": sums[:, :-1], "apart": turned**2}[function]
     np.testing.assert_allclose(out, want[:, ::-1] if backward else want)
     np.testing.assert_allclose(last, values[1] if function == "apart" else sums[:, -1])
-    assert_laws(text, values, [0, 1])
+    check(text, values, operands=[0, 1])
 
 
 def test_scan_over_slices():
@@ -162,21 +168,23 @@ def test_scan_over_slices():
     out, last = run(root_of(text), values)
     np.testing.assert_array_equal(out, np.cumsum(values[0], axis=0) + 1)
     np.testing.assert_array_equal(last, values[0].sum(axis=0) + 1)
-    assert_laws(text, values, [0, 1])
+    check(text, values, operands=[0, 1])
 
 
-def test_scan_of_nothing_gives_the_initial_state():
+@pytest.mark.parametrize(("function", "computation"), [("sum", SUM), ("latest", LATEST)])
+def test_scan_of_nothing_gives_the_initial_state(function, computation):
+    """Also where a step forgets the state before it."""
     text = program(
-        "(f64[0,2], f64[2]) scan(p0, p1), dimensions={0}, num_carries=1, to_apply=sum",
+        f"(f64[0,2], f64[2]) scan(p0, p1), dimensions={{0}}, num_carries=1, to_apply={function}",
         "f64[0,2]",
         "f64[2]",
-        computations=SUM,
+        computations=computation,
     )
     values = [np.zeros((0, 2)), np.array([3.0, 4.0])]
     out, last = run(root_of(text), values)
     assert out.shape == (0, 2)
     np.testing.assert_array_equal(last, values[1])
-    assert_laws(text, values, [1])
+    check(text, values, operands=[1])
 
 
 @pytest.mark.parametrize("cast", ["bitcast", "bitcast-convert"])

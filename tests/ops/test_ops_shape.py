@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import indexing as ix
-from tagged import check
+from reached import check
 
 SEEDS = range(12)
 

@@ -1,0 +1,306 @@
+"""What a map names against what the reference does: the pairs (output element, operand element) that belong together.
+
+`reached` finds them from the reference alone: operands hold generic values, one element at a time gets another, and an
+output element that changes is one that it reaches. `named` finds them from maps, by enumerating their domains, with
+runtime values looked up and clamped as the values say. `check` compares the two for all that is known of an instruction:
+the op's own formulas, the maps through what it calls, simplified maps, in both directions.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+import indexing as ix
+from indexing import hlo
+from indexing.indexing_analysis.computations import MAPS
+from indexing.ops.op import OperandIndexing, ThroughComputations, leaves
+from indexing.ops.registry import REGISTRY
+from indexing.ops.tuples import flatten, nest
+from indexing.reference.interpreter import INTERPRETER, evaluate_instruction
+from indexing.reference.program_arguments import entry_arguments
+
+Pairs = set[tuple[tuple[int, ...], tuple[int, ...]]]
+Values = Mapping[hlo.Instruction, object]
+#: Gives another value than an element has.
+Change = Callable[[np.generic], object]
+
+
+def program(root: str, *parameters: str, computations: str = "") -> str:
+    """HLO text of one instruction over parameters p0, p1, ... of the given shapes."""
+    lines = [f"  p{k} = {shape} parameter({k})" for k, shape in enumerate(parameters)]
+    return f"HloModule m\n{computations}\nENTRY e {{\n" + "\n".join(lines) + f"\n  ROOT r = {root}\n}}\n"
+
+
+def root_of(text: str) -> hlo.Instruction:
+    return hlo.parse(text).entry.root
+
+
+def spelled(text: str) -> str:
+    """A map's text as the package prints that map."""
+    return str(ix.IndexingMap.parse(text))
+
+
+def generic(shape: hlo.Shape, rng: np.random.Generator) -> np.ndarray:
+    """Values that no two of which are equal, where the type has room for that; booleans at random."""
+    n = shape.element_count
+    if shape.element_type == "pred":
+        return rng.integers(0, 2, shape.dimensions).astype(bool)
+    if shape.element_type[0] in "su":
+        return (rng.permutation(n) + 1).reshape(shape.dimensions).astype(shape.dtype)
+    values = rng.permutation(n) + rng.uniform(0.2, 0.8, n)
+    if shape.element_type[0] == "c":
+        values = values + 1j * rng.uniform(0.2, 0.8, n)
+    return values.reshape(shape.dimensions).astype(shape.dtype)
+
+
+def run(instruction: hlo.Instruction, values: Sequence[object]) -> tuple[np.ndarray, ...]:
+    """The reference's results, always as a tuple, each of its shape and type."""
+    result = REGISTRY[instruction.opcode].evaluate(instruction, [np.asarray(v) for v in values], INTERPRETER)
+    results = tuple(np.asarray(r) for r in (result if isinstance(result, tuple) else (result,)))
+    for r, leaf in zip(results, leaves(instruction.shape), strict=True):
+        assert r.shape == tuple(leaf.dimensions), (r.shape, leaf)
+        assert r.dtype == leaf.dtype, (r.dtype, leaf)
+    return results
+
+
+def all_values(computation: hlo.Computation, arguments: Sequence[object]) -> dict[hlo.Instruction, object]:
+    """The value of every instruction, those inside of fusions and calls included."""
+    values: dict[hlo.Instruction, object] = {}
+    for i in computation.post_order():
+        operands = [values[o] for o in i.operands]
+        values[i] = evaluate_instruction(i, operands, arguments)
+        if i.opcode in ("fusion", "call"):
+            values |= all_values(i.called[0], operands)
+    return values
+
+
+# ---------------------------------------------------------------- what maps name
+
+
+def named(maps: Iterable[OperandIndexing], values: Values, leaf: int = 0) -> Pairs:
+    """All pairs (index on this side, index on the other side) that the maps name."""
+    return set().union(*(points(m, values) for m in maps if m.leaf == leaf))
+
+
+def points(found: OperandIndexing, values: Values) -> Pairs:
+    """The pairs of one map: the values of its domain's points, all at once."""
+    m = found.map
+    assert len(found.runtime_values) == len(m.runtimes), f"{len(found.runtime_values)} values for {m}"
+    if m.is_known_empty:
+        return set()
+    spans = [np.arange(v.interval.lower, v.interval.upper + 1) for v in (*m.dims, *m.ranges)]
+    variables = [g.reshape(-1) for g in np.meshgrid(*spans, indexing="ij")] if spans else []
+    count = variables[0].size if variables else 1
+    keep = np.ones(count, bool)
+    read = _runtime_values(found, variables, count, values)
+    for k, (runtime, value) in enumerate(zip(m.runtimes, found.runtime_values, strict=True)):
+        low, high = runtime.interval.lower, runtime.interval.upper
+        element = _clamped(found, k, read[k]) if value.out_of_bounds == "clamp" else read[k]
+        keep &= (element >= low) & (element <= high)
+        variables = [*variables, np.clip(element, low, high)]
+    for e, interval in m.constraints:
+        v = np.broadcast_to(e.evaluate(variables), count)
+        keep &= (v >= interval.lower) & (v <= interval.upper)
+    own = [np.broadcast_to(v, count)[keep] for v in variables[: len(m.dims)]]
+    other = [np.broadcast_to(e.evaluate(variables), count)[keep] for e in m.results]
+    sides = (zip(*side, strict=True) if side else itertools.repeat((), int(keep.sum())) for side in (own, other))
+    return {(tuple(map(int, a)), tuple(map(int, b))) for a, b in zip(*sides, strict=False)}
+
+
+def _runtime_values(
+    found: OperandIndexing, variables: Sequence[np.ndarray], count: int, values: Values
+) -> list[np.ndarray]:
+    """The elements that runtime variables stand for, before any clamp; one may be read at an index that another gives."""
+    dims = len(found.map.dims)
+    known: dict[int, np.ndarray] = {}
+    while len(known) < len(found.runtime_values):
+        before = len(known)
+        for k, value in enumerate(found.runtime_values):
+            own = dims + len(value.map.ranges)
+            needed = {v - own for e in value.map.results for v in e.used_variables() if v >= own}
+            if k in known or not needed <= set(known):
+                continue
+            nothing = np.zeros((), np.int64)
+            others = [_clamped(found, j, known[j]) if j in known else nothing for j in range(len(value.map.runtimes))]
+            array = np.asarray(flatten(values[value.instruction])[value.output])
+            at = [np.broadcast_to(e.evaluate([*variables[:own], *others]), count) for e in value.map.results]
+            inside = tuple(np.clip(a, 0, n - 1) for a, n in zip(at, array.shape, strict=True))  # elsewhere: no point
+            known[k] = np.broadcast_to(array[inside].astype(np.int64), count)
+        assert len(known) > before, "runtime values depend on each other in a circle"
+    return [known[k] for k in range(len(found.runtime_values))]
+
+
+def _clamped(found: OperandIndexing, which: int, element: np.ndarray) -> np.ndarray:
+    interval = found.map.runtimes[which].interval
+    return np.clip(element, *(found.runtime_values[which].bounds or (interval.lower, interval.upper)))
+
+
+def exact_maps(maps: Iterable[OperandIndexing]) -> list[OperandIndexing] | None:
+    """Maps that say exactly what is read, or None: the maps themselves, or the pieces of those that are bounds."""
+    out: list[OperandIndexing] = []
+    for m in maps:
+        if m.exactness != "exact" and m.pieces is None:
+            return None
+        out += [m] if m.exactness == "exact" else m.pieces
+    return out
+
+
+# ---------------------------------------------------------------- what the reference does
+
+
+def reached(
+    instruction: hlo.Instruction, operands: Sequence[object], which: int, leaf: int, change: Sequence[Change]
+) -> list[Pairs]:
+    """For each output the pairs (output index, operand index) where another value of the operand's element shows."""
+    before = _outputs(instruction, operands)
+    found: list[Pairs] = [set() for _ in before]
+    original = np.asarray(flatten(operands[which])[leaf])
+    for at in np.ndindex(*original.shape):
+        for another in change:
+            changed = original.copy()
+            changed[at] = another(original[at])
+            after = _outputs(instruction, _with_leaf(instruction, operands, which, leaf, changed))
+            for pairs, old, new in zip(found, before, after, strict=True):
+                differs = (_bytes(old) != _bytes(new)).any(axis=-1)
+                pairs |= {(tuple(int(x) for x in o), at) for o in np.argwhere(differs)}
+    return found
+
+
+def drawn(rng: np.random.Generator) -> list[Change]:
+    """Two other values, for one alone may give the same result."""
+
+    def another(value: np.generic) -> object:
+        dtype = np.asarray(value).dtype
+        if dtype == np.bool_:
+            return not value
+        if dtype.kind in "iu":
+            return np.add(value, dtype.type(rng.integers(1, 50)))
+        wide = np.asarray(value).astype(np.complex128 if dtype.kind == "c" else np.float64)
+        return (wide * rng.uniform(1.5, 3) + rng.uniform(1, 2)).astype(dtype)
+
+    return [another, another]
+
+
+def _outputs(instruction: hlo.Instruction, operands: Sequence[object]) -> list[np.ndarray]:
+    with np.errstate(all="ignore"):
+        found = flatten(evaluate_instruction(instruction, operands))
+    return [np.zeros(0, np.int8) if v is None else np.asarray(v) for v in found]  # a token has no elements
+
+
+def _bytes(array: np.ndarray) -> np.ndarray:
+    """The bytes of each element, along one more axis, so that NaN is itself."""
+    flat = np.ascontiguousarray(array).reshape(-1)
+    return flat.view(np.uint8).reshape(*array.shape, array.dtype.itemsize)
+
+
+def _with_leaf(
+    instruction: hlo.Instruction, operands: Sequence[object], which: int, leaf: int, array: np.ndarray
+) -> list[object]:
+    flat = flatten(operands[which])
+    flat[leaf] = array
+    found = list(operands)
+    found[which] = nest(instruction.operands[which].shape, flat)
+    return found
+
+
+# ---------------------------------------------------------------- the two compared
+
+
+def check(
+    text: str,
+    arguments: Sequence[object] | None = None,
+    seed: int = 0,
+    operands: Sequence[int] | None = None,
+    only_bounds: Iterable[int] = (),
+    change: Change | None = None,
+) -> hlo.Instruction:
+    """Compare maps of the entry's root (of parameters, or what is computed from them) with the reference.
+
+    Exact maps name what is reached, over-approximate ones no less; both directions name the same. `only_bounds` are
+    operands whose changes may go unseen (indices that clamp, say): what is reached must be named, and no more is asked.
+    Returns the instruction, for further assertions.
+    """
+    module = hlo.parse(text)
+    rng, root = np.random.default_rng(seed), module.entry.root
+    made = [generic(p.shape, rng) for p in module.entry.parameters] if arguments is None else list(arguments)
+    with np.errstate(all="ignore"):
+        values = all_values(module.entry, entry_arguments(module, made))
+    given = [values[o] for o in root.operands]
+    for k in range(len(root.operands)) if operands is None else operands:
+        for leaf, shape in enumerate(leaves(root.operands[k].shape)):
+            if shape.is_array:
+                outputs = reached(root, given, k, leaf, drawn(rng) if change is None else [change])
+                _check_operand(root, (k, leaf), values, outputs, shows=k not in only_bounds)
+    return root
+
+
+def _check_operand(
+    root: hlo.Instruction, operand: tuple[int, int], values: Values, outputs: Sequence[Pairs], shows: bool
+) -> None:
+    (k, leaf), op = operand, REGISTRY[root.opcode]
+    disjoint = not isinstance(
+        op.output_to_input, ThroughComputations
+    )  # where several instructions may read one element
+    backward = [ix.input_to_output(root, k), op.inverse_indexing(root, k, MAPS)]
+    for output, want in enumerate(outputs):
+        label = f"{root.opcode}, output {output}, operand {k}, array {leaf}"
+        for forward in (partial(op.indexing, maps=MAPS), ix.output_to_input):
+            found = forward(root, output)
+            assert len(found) == len(root.operands), label
+            _check_ranks(found[k], root.operands[k], root, (leaf, output))
+            agree([m for m in found[k] if m.leaf == leaf], want, values, leaf, label, shows, disjoint)
+        turned = {(b, a) for a, b in want}
+        for inverse in (maps for maps in backward if maps is not None):
+            maps = [m for m in inverse[output] if m.leaf == leaf]
+            agree(maps, turned, values, leaf, f"backwards {label}", shows, disjoint)
+
+
+def _check_ranks(
+    maps: Iterable[OperandIndexing], operand: hlo.Instruction, root: hlo.Instruction, at: tuple[int, int]
+) -> None:
+    leaf, output = at
+    for m in (m for m in maps if not m.map.is_undefined and not m.map.is_known_empty):
+        assert len(m.map.dims) == len(leaves(root.shape)[output].dimensions)
+        assert m.leaf != leaf or len(m.map.results) == len(leaves(operand.shape)[leaf].dimensions)
+
+
+def agree(
+    maps: Sequence[OperandIndexing],
+    want: Pairs,
+    values: Values,
+    leaf: int = 0,
+    label: object = "",
+    shows: bool = True,
+    disjoint: bool = True,
+) -> None:
+    """The maps name what is wanted; where they are exact and each read shows, no more, and in parts that do not overlap."""
+    assert all(m.reason for m in maps if m.exactness != "exact"), label
+    if any(m.exactness == "unknown" for m in maps):
+        return
+    texts = [str(m.map) for m in maps]
+    said = named(maps, values, leaf)
+    assert named([_simplified(m) for m in maps], values, leaf) == said, f"{label}: simplified differently: {texts}"
+    assert want <= said, f"{label}: not named, though reached: {sorted(want - said)[:3]}: {texts}"
+    exact = exact_maps(maps)
+    if exact is None:
+        return
+    said = named(exact, values, leaf)
+    assert want <= said, f"{label}: not named by pieces, though reached: {sorted(want - said)[:3]}: {texts}"
+    if disjoint:
+        assert sum(len(points(m, values)) for m in exact) == len(said), f"{label}: pieces overlap: {texts}"
+    if shows:
+        assert said <= want, f"{label}: named, though not reached: {sorted(said - want)[:3]}: {texts}"
+
+
+def _simplified(found: OperandIndexing) -> OperandIndexing:
+    """The same with a simplified map; values stay clamped to what the formula's own map says."""
+    if found.map.is_known_empty:
+        return found
+    bounds = [(v.interval.lower, v.interval.upper) for v in found.map.runtimes]
+    values = [replace(v, bounds=v.bounds or b) for v, b in zip(found.runtime_values, bounds, strict=True)]
+    return replace(found, map=found.map.simplify(), runtime_values=tuple(values))
