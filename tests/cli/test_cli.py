@@ -311,12 +311,12 @@ def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
 
 
 def test_draw(capsys: pytest.CaptureFixture[str], write: Write) -> None:
-    picture = ElementTree.fromstring(printed(capsys, "draw", write(TRANSPOSE)))
+    picture = ElementTree.fromstring(printed(capsys, "draw", "--layout", "plain", write(TRANSPOSE)))
     texts = [e.text for e in picture.iter("{http://www.w3.org/2000/svg}text")]
     assert "(d0, d1) -> (d1, d0)" in texts
     assert {"p0", "t"} <= set(texts)
     graph = printed(capsys, "draw", "--format", "dot", write(TRANSPOSE))
-    assert 'n0 -> n1 [label="(d0, d1) -> (d1, d0)"];' in graph
+    assert 'n0 -> n1 [label="(d0, d1) -> (d1, d0)", tooltip="(d0, d1) -> (d1, d0)"];' in graph
 
 
 def test_analyze(capsys: pytest.CaptureFixture[str], write: Write) -> None:

@@ -65,7 +65,7 @@ def test_any_text_can_be_printed_in_any_encoding(program: str, tmp_path: Path, e
     assert b"/" + name + b"/" in done.stdout
     message = run("maps", program, "--instruction", "größe", environment=environment).stderr
     assert b"the program has no instruction" in message and b"Traceback" not in message
-    picture = run("draw", program, environment=environment).stdout
+    picture = run("draw", "--layout", "plain", program, environment=environment).stdout
     assert picture.isascii() and "a_name_that_is_too_long_for_any_b…" in "".join(
         ElementTree.fromstring(picture).itertext()
     )

@@ -105,7 +105,10 @@ def parser() -> argparse.ArgumentParser:
 
     sub = add_for_file("draw", draw, "draw a computation, its maps on the edges")
     sub.add_argument("--computation", metavar="NAME", help="this one (default: the entry)")
-    sub.add_argument("--format", choices=("svg", "dot"), default="svg", help="default: svg")
+    sub.add_argument("--format", choices=("svg", "png", "dot"), default="svg", help="default: svg")
+    about_layout = "default: Graphviz's where the extra viz is there and the picture is not large, else plain"
+    sub.add_argument("--layout", choices=("auto", "graphviz", "plain"), default="auto", help=about_layout)
+    sub.add_argument("--out", "-o", metavar="FILE", type=Path, help="write the picture there, and print its path")
 
     sub = add_for_file(
         "report", report, "write a page for a browser: what a program's kernels waste, why, and their sources"

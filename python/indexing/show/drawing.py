@@ -59,12 +59,15 @@ def dot(computation: Computation) -> str:
     """The computation as text for Graphviz's `dot`."""
     numbers = {name: k for k, name in enumerate(computation.instructions)}
     lines = [f"digraph {quoted(computation.name)} {{", '  node [shape=box, style=filled, fontname="sans-serif"];']
+    lines.append('  edge [fontname="sans-serif", fontsize=10];')
     for name, instruction in computation.instructions.items():
         colour = colour_of(instruction)
         width = ", penwidth=2" if instruction.is_root else ""
         lines.append(f"  n{numbers[name]} [label={quoted(caption(instruction))}, fillcolor={quoted(colour)}{width}];")
     for edge in edges(computation):
-        lines.append(f"  n{numbers[edge.operand.name]} -> n{numbers[edge.user.name]} [label={quoted(edge.label)}];")
+        label = "\n".join(shortened(shown(line), LABEL) for line in edge.label.split("\n"))
+        ends = f"n{numbers[edge.operand.name]} -> n{numbers[edge.user.name]}"
+        lines.append(f"  {ends} [label={quoted(label)}, tooltip={quoted(edge.label)}];")
     return "\n".join([*lines, "}", ""])
 
 
