@@ -5,7 +5,7 @@ import pytest
 
 import indexing as ix
 from indexing.emitters.ir import nodes as ir
-from kernels import check, close, compiled, launch, tested_device
+from kernels import check, close, compiled, launch, tested_device, vector_moves
 
 REDUCERS = {"add": "add", "mul": "multiply", "max": "maximum", "min": "minimum", "and": "and", "or": "or", "xor": "xor"}
 
@@ -41,6 +41,27 @@ def test_atomics_of_all_types(kind: str) -> None:
 )
 def test_reducers(kind: str, op: str) -> None:
     check(scattered(kind, op), "scatter")
+
+
+@pytest.mark.parametrize("vector_width", [1, 2, 4])
+@pytest.mark.parametrize("op", ["add", "mul", "second"])
+@pytest.mark.parametrize("kind", ["f32", "bf16", "s8"])
+def test_neighbours_under_one_index(kind: str, op: str, vector_width: int) -> None:
+    """Threads take vectors of updates, all of them or none; rows of other places in memory are left alone."""
+    text = scattered(kind, op).replace("24,2,3", "24,2,4").replace("10,5", "10,9")
+    for flags in ("", ", unique_indices=true"):
+        if flags:  # one update, so that the promise is kept
+            text = text.replace("[24,", "[1,").replace("to_apply=fold", f"to_apply=fold{flags}")
+        kernel = check(text, "scatter", tolerance=5e-2 if kind == "bf16" else 1e-5, vector_width=vector_width)
+        assert vector_moves(kernel)["p2"] == ({vector_width} if vector_width > 1 else set())
+    with pytest.raises(ix.IndexingError, match="vector_width"):
+        ix.emit(ix.hlo.parse(text).entry, vector_width=8)
+
+
+def test_large_updates_are_read_as_vectors() -> None:
+    text = scattered("f32").replace("24,1", "4096,1").replace("24,2,3", "4096,2,32").replace("10,5", "100,64")
+    found = vector_moves(ix.emit(ix.hlo.parse(text).entry))
+    assert found == {"p0": set(), "p1": set(), "p2": {4}, "o0": set()}
 
 
 @pytest.mark.parametrize(("kind", "op"), [("f64", "max"), ("u8", "or"), ("f32", "mul"), ("f32", "add")])

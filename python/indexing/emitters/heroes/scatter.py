@@ -1,4 +1,4 @@
-"""The scatter emitter: one thread an element of the updates; it folds the element into the operand's own buffer.
+"""The scatter emitter: one thread an element of the updates, or a few neighbours; it folds them into the operand's own buffer.
 
 Updates of one element are kept apart in one of four ways: *unique* indices can't meet; runs of *sorted* equal indices
 are folded by the thread of their first one; else each update is *atomic*, where targets swap as much at once; else one
@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING, Literal
 
+from indexing._core import constant
 from indexing.emitters.hero import Output, outputs
 from indexing.emitters.ir.nodes import AtomicUpdate
 from indexing.emitters.ir.opcodes import ATOMIC_SUMS, ATOMIC_UPDATES
@@ -33,6 +34,7 @@ from indexing.emitters.launch import (
 )
 from indexing.emitters.linear import LinearPlan, linear_knobs, vector_index
 from indexing.emitters.types import storage_bytes
+from indexing.emitters.vectors import check_width, is_light, lanes, widest
 from indexing.errors import IndexingError
 from indexing.hlo.layout import major_to_minor
 from indexing.indexing_analysis.instructions import input_to_output
@@ -53,6 +55,7 @@ if TYPE_CHECKING:
 NAME = SCATTER.opcode
 SEGMENT = 32
 MAX_SEGMENT = 4096
+MAX_LANES = 4  # updates of a thread by default: neighbours of a warp then still touch whole lines of memory together
 ATOMIC_SIZES = (1, 2, 4, 8)
 INTEGERS = frozenset({"s32", "u32", "s64", "u64"})
 REALS = frozenset({"f32", "f64"})
@@ -142,12 +145,18 @@ def _batch_dims(hero: Instruction) -> list[int]:
 
 
 def plan(
-    computation: Computation, *, block_size: int | None = None, atomic: int = 0, segment: int | None = None
+    computation: Computation,
+    *,
+    block_size: int | None = None,
+    vector_width: int | None = None,
+    atomic: int = 0,
+    segment: int | None = None,
 ) -> ScatterPlan:
     """Launch dimensions.
 
-    Knobs: `block_size`, 1 to 1024 threads (128), 1 where updates are taken in turn; `atomic` 1: atomics although indices
-    are sorted; `segment`, 1 to 4096 updates that one thread folds at most where indices are sorted, 0 for all (by default
+    Knobs: `block_size`, 1 to 1024 threads (128), 1 where updates are taken in turn; `vector_width` 1, 2, 4, 8 or 16 updates
+    that a thread takes at once, which divide a row of a window and have one index; `atomic` 1: atomics although indices are
+    sorted; `segment`, 1 to 4096 updates that one thread folds at most where indices are sorted, 0 for all (by default
     32 where the device's atomic functions can join what is cut, else 0).
     """
     check_knob("atomic", atomic, 0, 1)
@@ -167,7 +176,23 @@ def plan(
     check_knob("segment", segment, 0, MAX_SEGMENT if may_cut else 0)
     shape = hero.operands[len(hero.operands) // 2 + 1].shape
     order = tuple(range(shape.rank)) if meeting == "in turn" else major_to_minor(shape)
-    return ScatterPlan(shape.dimensions, order, 1, block_size, meeting, segment)
+    along = _beside(hero, meeting)
+    if vector_width is None:
+        is_one = along > 1 and is_light(computation.post_order(), [hero])
+        vector_width = (
+            widest(MAX_LANES, storage_bytes(shape.element_type), shape.element_count, [along]) if is_one else 1
+        )
+    check_width(vector_width, along)
+    return ScatterPlan(shape.dimensions, order, vector_width, block_size, meeting, segment)
+
+
+def _beside(hero: Instruction, meeting: Meeting) -> int:
+    """How many updates lie side by side in memory under one index, where threads may take several."""
+    shape = hero.operands[len(hero.operands) // 2 + 1].shape
+    if meeting not in ("unique", "atomic") or not shape.rank:
+        return 1
+    last = major_to_minor(shape)[-1]
+    return shape.dimensions[last] if last in hero.ints("update_window_dims") else 1
 
 
 def knobs(computation: Computation, default: ScatterPlan) -> KnobSpace:
@@ -177,10 +202,12 @@ def knobs(computation: Computation, default: ScatterPlan) -> KnobSpace:
     is_sorted = default.meeting == "sorted"
     segments = range(MAX_SEGMENT + 1) if is_sorted and _may_be_joined(found[0]) else range(1)
     atomic = Knob("atomic", (0, 1) if is_sorted and _may_be_atomic(found[0]) else (0,), 0)
-    threads = Knob("block_size", range(1, 2), 1) if default.meeting == "in turn" else linear_knobs(default, 1)[0]
+    threads, width = linear_knobs(default, _beside(found[0], default.meeting))
+    if default.meeting == "in turn":
+        threads = Knob("block_size", range(1, 2), 1)
     return KnobSpace(
         NAME,
-        (threads, atomic, Knob("segment", segments, default.segment)),
+        (threads, width, atomic, Knob("segment", segments, default.segment)),
         (Condition("segment", ("atomic",), {(0,): segments, (1,): range(1)}),),
     )
 
@@ -214,10 +241,10 @@ def kernel(computation: Computation, plan: ScatterPlan) -> Kernel:
 
 @contextmanager
 def _each_update(body: FunctionBuilder, plan: ScatterPlan) -> Iterator[Index]:
-    """Run what is built inside for the index of the thread's update, or for that of each update."""
+    """Run what is built inside for the index of the thread's first update, or for that of each update."""
     if plan.meeting != "in turn":
-        with vector_index(body, plan) as index:
-            yield index
+        with vector_index(body, plan) as vector:
+            yield tuple(map(body.scope.simplify, plan.element(vector, constant(0))))
         return
     with each(body, plan.count, "i") as position, body.base_scope():
         yield tuple(map(body.scope.simplify, unravelled(position, plan.sizes, plan.order)))
@@ -248,15 +275,17 @@ class _Body:
         body, hero = self.body, self.hero
         with body.promising("unique_indices" if self.plan.meeting == "unique" else ""):
             begins, conditions = starts(body, self.landings[0], index)
-        landed = body.mapped(self.landings[0].map, index, (), begins)
-        with guarded(body, [*conditions, *landed.conditions]):
-            place = body.inside(landed.index, hero.operands[0].shape.dimensions)
-            if self.plan.meeting == "atomic":
-                self._update_atomically(place, body.read(hero.operands[self.count + 1], index))
-            elif is_joined is not None and self.plan.segment:
-                self._fold_segment(index, place, is_joined)
-            else:
-                self._fold_alone(index, place)
+        with guarded(body, conditions), lanes(body, self.plan.vector_width) as lane:
+            at = tuple(body.scope.simplify(e + lane) if d == self.plan.fast else e for d, e in enumerate(index))
+            landed = body.mapped(self.landings[0].map, at, (), begins)
+            with guarded(body, landed.conditions):
+                place = body.inside(landed.index, hero.operands[0].shape.dimensions)
+                if self.plan.meeting == "atomic":
+                    self._update_atomically(place, body.read(hero.operands[self.count + 1], at))
+                elif is_joined is not None and self.plan.segment:
+                    self._fold_segment(at, place, is_joined)
+                else:
+                    self._fold_alone(at, place)
 
     def _update_atomically(self, place: Index, update: Value) -> None:
         opcode = reducer_opcode(self.computation)
