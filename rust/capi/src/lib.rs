@@ -261,7 +261,8 @@ pub unsafe extern "C" fn indexing_map_evaluate(
             return Ok(());
         }
         let domain = with_workspace(|w| map.domain(&mut w.arena));
-        let found = domain.contains_each(&columns, count)?;
+        let mut found = vec![0; count];
+        domain.contains_each(&columns, &mut found)?;
         // SAFETY: the header asks for `count` places, or NULL.
         let inside = unsafe { slice_mut(inside, count, "inside") }?;
         inside.iter_mut().zip(found).for_each(|(place, value)| *place = value != 0);
