@@ -138,3 +138,64 @@ fn quotients_by_intervals_are_those_of_the_elements() {
         }
     }
 }
+
+/// Products and sums at the ends of int64: no number is lost, and what leaves int64 is unbounded on its side.
+#[test]
+fn ends_of_int64_are_saturated() {
+    let ends = [LOW, LOW + 1, LOW + 2, -(1 << 33), -3, -1, 0, 1, 2, 1 << 33, HIGH - 2, HIGH - 1, HIGH];
+    let within = |v: i128| (i128::from(LOW)..=i128::from(HIGH)).contains(&v);
+    let holds = |i: Interval, v: i128| !within(v) || i.contains(v as i64);
+    let all = |f: &dyn Fn(Interval)| {
+        for (k, a) in ends.iter().enumerate() {
+            ends[k..].iter().for_each(|b| f(Interval::new(*a, *b)));
+        }
+    };
+    all(&|x| {
+        let (a, b) = (i128::from(x.lower), i128::from(x.upper));
+        assert!([a, b].iter().all(|v| holds(x.negated(), -v)), "-{x:?}");
+        for k in ends {
+            let by = i128::from(k);
+            assert!([a, b].iter().all(|v| holds(x.scaled(k), v * by)), "{x:?} * {k}: {:?}", x.scaled(k));
+            if k > 0 {
+                let least = Interval::new(x.lower.div_euclid(k), x.upper.div_euclid(k));
+                assert!(x.floordiv_positive(k).covers(least), "{x:?} / {k}");
+            }
+            if k != 0 {
+                let back = x.quotient_by(k);
+                assert!(
+                    ends.iter()
+                        .all(|v| !within(i128::from(*v) * by) || !x.contains(v * k) || back.contains(*v)),
+                    "{x:?} by {k}: {back:?}"
+                );
+            }
+        }
+        all(&|y| {
+            let (c, d) = (i128::from(y.lower), i128::from(y.upper));
+            for (v, w) in [(a, c), (a, d), (b, c), (b, d)] {
+                assert!(holds(x.plus(y), v + w), "{x:?} + {y:?}");
+                assert!(holds(x.minus(y), v - w), "{x:?} - {y:?}");
+                assert!(holds(x.times(y), v * w), "{x:?} * {y:?}: {:?}", x.times(y));
+            }
+        });
+    });
+}
+
+/// Ends that no operation leaves int64 with are exact, however large they are.
+#[test]
+fn large_bounded_ends_are_exact() {
+    let large = [-(1i64 << 61), -(1 << 40) - 1, -(1 << 20), 3, 1 << 20, (1 << 40) + 1, 1 << 61];
+    for a in large {
+        for b in large.into_iter().filter(|b| *b >= a) {
+            let x = Interval::new(a, b);
+            assert_eq!(x.plus(Interval::new(-5, 7)), Interval::new(a - 5, b + 7));
+            assert_eq!(x.minus(Interval::new(-5, 7)), Interval::new(a - 7, b + 5));
+            assert_eq!(x.scaled(3), Interval::new(3 * a, 3 * b));
+            assert_eq!(x.scaled(-3), Interval::new(-3 * b, -3 * a));
+            let products = [-2 * a, 3 * a, -2 * b, 3 * b];
+            let (least, greatest) = (products.into_iter().min(), products.into_iter().max());
+            assert_eq!(Some(x.times(Interval::new(-2, 3)).lower), least);
+            assert_eq!(Some(x.times(Interval::new(-2, 3)).upper), greatest);
+            assert_eq!(x.floordiv_positive(7), Interval::new(a.div_euclid(7), b.div_euclid(7)));
+        }
+    }
+}

@@ -169,6 +169,28 @@ fn read(text: &str) -> IndexingMap {
     read_indexing_map(text, &mut Arena::new(), &mut ReadScratch::default()).expect(text)
 }
 
+/// Maps on which small changes of the code told wrong answers.
+const MAPS: [&str; 7] = [
+    "(d0, d1, d2) -> ((d1 * 6 - d0 - 5) floordiv 3), domain: d0 in [-3, 4], d1 in [0, 5], d2 in [0, 5]",
+    "(d0, d1, d2) -> (-d2 + d0 - d1 * 8 + 1), domain: d0 in [0, 7], d1 in [0, 3], d2 in [1, 4]",
+    "(d0, d1, d2) -> (min(d0 * 6 + d2 * 16 + 3, d2 * 4 + d1 * 2 - d0 * 3 + 11)), domain: d0 in [-7, -4], d1 in [0, 5], d2 in [0, 5], d2 * 8 + d0 * 12 + d1 * 16 + 1 in [5, 5]",
+    "(d0, d1, d2) -> ((-d1 * 4 + d2 + 5) floordiv 4), domain: d0 in [0, 3], d1 in [0, 2], d2 in [0, 5]",
+    "(d0, d1, d2) -> ((d2 * 6 + d0 * 8 + d1 * 8 - 5) floordiv 6), domain: d0 in [1, 3], d1 in [1, 4], d2 in [0, 5]",
+    "(d0, d1, d2) -> (d2 * 8 + d1 + d0 + 2), domain: d0 in [2, 4], d1 in [0, 2], d2 in [0, 3]",
+    "(d0, d1, d2) -> ((d2 * 16) ceildiv 9), domain: d0 in [0, 7], d1 in [1, 8], d2 in [2, 7]",
+];
+
+#[test]
+fn answers_about_chosen_maps_are_those_of_the_points() {
+    for text in MAPS {
+        let map = read(text);
+        let graph = graph(&map).expect("small");
+        check(&map, &graph);
+        check_points(&map, &graph);
+        check_inverse(&map, &graph);
+    }
+}
+
 /// Domains too large to list: counts from the definition, in closed form.
 #[test]
 fn large_domains_are_counted() {
