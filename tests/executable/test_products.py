@@ -53,6 +53,19 @@ def test_a_transpose_that_columns_need_is_a_kernel_of_its_own() -> None:
     assert [k.emitter for k in compiled(left).kernels] == ["transpose", "dot"]
 
 
+def test_a_product_whose_columns_are_moved_apart_is_a_kernel_of_its_own() -> None:
+    text = """ENTRY products {
+      x = f32[40,24] parameter(0)
+      y = f32[24,32] parameter(1)
+      d = f32[40,32] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+      e = f32[40,32] exponential(d)
+      ROOT t = f32[32,40] transpose(e), dimensions={1,0}
+    }"""
+    assert [k.emitter for k in compiled(text).kernels] == ["dot", "transpose"]
+    beside = text.replace("ROOT t = f32[32,40] transpose(e), dimensions={1,0}", "ROOT t = f32[40,32] negate(e)")
+    assert [k.emitter for k in compiled(beside).kernels] == ["dot"]
+
+
 def test_integers_stay_as_they_are() -> None:
     text = program("6,8", "8", "6", PLAIN, "s32")
     x, y = np.arange(48, dtype=np.int32).reshape(6, 8), np.arange(8, dtype=np.int32)

@@ -253,6 +253,8 @@ class _FusionPlanner:
             return False
         if any(self._parts_columns(fusion, node, a) for a in accesses):
             return False
+        if node.op is DOT and any(distance(a.map, node.instruction.shape) > 1 for a in accesses):
+            return False  # by columns side by side it is fastest
         repeated = evaluations * element_work(node.instruction)
         evaluations //= _sharing_neighbours(accesses, node.instruction.shape)
         fusion.shared += repeated - evaluations * element_work(node.instruction)

@@ -11,6 +11,8 @@
 #define WORTH_SHARING 12000   /* nanoseconds of work; to wake a thread takes about that long */
 #define WORTH_MEASURING 3000  /* nanoseconds; of shorter kernels one launch in SAMPLED is measured */
 #define SAMPLED 64
+#define DOUBTFUL 100000       /* nanoseconds; shared by threads, less may be the time that they take to meet */
+#define TRIED_ALONE 32        /* one launch in so many of doubtful work is run by one thread, as are the first two */
 #define RANGES 8              /* that each core takes of a kernel's blocks, on average */
 #define MIN_RANGE 4000        /* nanoseconds */
 #define PAUSE_AFTER 50000000  /* nanoseconds of work */
@@ -48,8 +50,9 @@ static int64_t between(int64_t low, int64_t value, int64_t high) {
   return value < low ? low : value > high ? high : value;
 }
 
-static int run_blocks(const launch_t *l, int64_t work, void *const *buffers) {
-  if (l->blocks < 2 || work < WORTH_SHARING || !helpers) {
+static int run_blocks(const launch_t *l, int64_t work, int64_t number, void *const *buffers) {
+  int is_tried = work < DOUBTFUL && (number < 2 || number % TRIED_ALONE == 0);
+  if (l->blocks < 2 || work < WORTH_SHARING || is_tried || !helpers) {
     l->run(buffers, 0, l->blocks);
     return 1;
   }
@@ -67,8 +70,9 @@ EXPORT int64_t launch_kernel(launch_t *l, void *const *buffers) {
     return work;
   }
   int64_t start = now();
-  int cores = run_blocks(l, work, buffers);
-  work = between(1, (now() - start) * cores, INT64_MAX);
+  int cores = run_blocks(l, work, number, buffers);
+  int64_t limit = number < 2 ? INT64_MAX : 2 * work; /* it may have been interrupted */
+  work = between(1, (now() - start) * cores, limit);
   __atomic_store_n(&l->work, work, __ATOMIC_RELAXED);
   return work;
 }
