@@ -8,10 +8,12 @@ COUNT  ?= 40
 SEED   ?=
 FIRST  ?=
 CORPUS ?=
+GPU_PYTHON ?=
 
 bin    := $(VENV)/bin
 python := $(abspath $(bin))/python
 bench_python := $(abspath $(VENV)-bench/bin)/python
+gpu_python   := $(or $(GPU_PYTHON),$(python))
 corpus       := $(if $(CORPUS),$(abspath $(CORPUS)))
 export PYO3_PYTHON := $(python)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -103,11 +105,11 @@ bench: $(VENV)-bench/.made ## speed: the core (CORPUS= a file of maps), Python, 
 	"$(bench_python)" benches/peers.py --markdown README.md
 	"$(bench_python)" benches/cpu.py --markdown docs/kernels.md
 
-gpu: $(VENV)/.developed ## what needs a GPU: the tests of kernels and programs on the device, then its bandwidth against a copy
-	"$(python)" -c 'from indexing.runtime.cuda import CudaDevice; CudaDevice()'
-	INDEXING_TEST_DEVICE=cuda "$(python)" -m pytest -q tests/runtime/test_runtime_cuda.py tests/executable/test_executable.py tests/emitters/test_emit_*.py
-	if command -v compute-sanitizer; then INDEXING_TEST_DEVICE=cuda compute-sanitizer --error-exitcode 1 "$(python)" -m pytest -q tests/emitters/test_emit_reduction.py; fi
-	"$(python)" benches/gpu.py
+gpu: $(if $(GPU_PYTHON),,$(VENV)/.developed) ## what needs a GPU: the tests of kernels and programs on it, its bandwidth against a copy (GPU_PYTHON= one that has the wheel: nothing is installed)
+	"$(gpu_python)" -c 'from indexing.runtime.cuda import CudaDevice; CudaDevice()'
+	INDEXING_TEST_DEVICE=cuda "$(gpu_python)" -m pytest -q tests/runtime/test_runtime_cuda.py tests/executable/test_executable.py tests/emitters/test_emit_*.py
+	if command -v compute-sanitizer; then INDEXING_TEST_DEVICE=cuda compute-sanitizer --error-exitcode 1 "$(gpu_python)" -m pytest -q tests/emitters/test_emit_reduction.py; fi
+	"$(gpu_python)" benches/gpu.py
 
 ahead-of-time: $(VENV)/.developed ## what needs XLA's GPU compiler (218 MB), but no GPU: programs as it makes them, in a folder of its own
 	$(bin)/pip install --quiet --upgrade --no-deps --target $(VENV)-cuda 'jax-cuda12-plugin==$(jaxlib)' 'jax-cuda12-pjrt==$(jaxlib)' 'nvidia-cuda-nvcc-cu12>=12.8'
