@@ -26,7 +26,7 @@ from indexing.emitters.ir import nodes as ir
 from indexing.emitters.ir.accesses import entry_accesses
 from indexing.emitters.ir.passes.dead_code import remove_dead_code
 from indexing.emitters.ir.passes.fold import fold_constants
-from indexing.emitters.ir.passes.thread_loops import thread_loops
+from indexing.emitters.ir.passes.thread_loops import make_thread_loops
 from indexing.emitters.ir.traversal import (
     rewrite_blocks,
     rewrite_bodies,
@@ -220,7 +220,7 @@ def _with_sums(kernel: ir.Kernel) -> ir.Kernel:
 
 def _source(kernel: ir.Kernel) -> str:
     plain = remove_dead_code(fold_constants(kernel))
-    return write(thread_loops(replace(plain, buffers=kernel.buffers)), TARGETS["c"])
+    return write(make_thread_loops(replace(plain, buffers=kernel.buffers)), TARGETS["c"])
 
 
 def _watched(kernel: ir.Kernel) -> ir.Kernel:

@@ -1,4 +1,4 @@
-"""Expressions: values, text, equality, substitution, ranges; held against Python's integers."""
+"""Expressions, symbolic maps and intervals: values, text, equality, substitution, ranges; held against Python's integers."""
 
 import os
 import pickle
@@ -236,3 +236,55 @@ def test_an_interval_is_true_where_it_holds_anything() -> None:
         len(everything)
     with pytest.raises(ix.Overflow, match="int64"):
         ix.Interval(0, 1).contains(2**63)
+
+
+def test_symbolic_maps() -> None:
+    m = ix.SymbolicMap.parse("(d0, d1)[s0, s1] -> (d0 + s1, d0 * 2)")
+    d0, d1 = ix.variable(0), ix.variable(1)
+    assert m.unused_dims() == [1]
+    assert m.unused_symbols() == [0]
+    assert str(m.compress_dims()) == "(d0)[s0, s1] -> (d0 + s1, d0 * 2)"
+    assert str(m.compress_symbols()) == "(d0, d1)[s0] -> (d0 + s0, d0 * 2)"
+    assert str(m.sub_map([1])) == "(d0, d1)[s0, s1] -> (d0 * 2)"
+    assert m.evaluate([3, 0], [0, 4]) == (7, 6)
+    assert str(m.compose(ix.SymbolicMap.parse("(d0)[s0] -> (d0 - 10, d0 + s0)"))) == (
+        "(d0)[s0, s1, s2] -> (d0 + s1 - 10, d0 * 2 - 20)"
+    )
+    assert str(m.replace_dims_and_symbols([d1, ix.constant(2)], [], 2, 2)) == "(d0, d1)[s0, s1] -> (d1 + s1, d1 * 2)"
+    assert ix.SymbolicMap.identity(3).is_identity
+    assert not m.is_identity
+    assert ix.SymbolicMap(2, 0, [1, 2]).is_constant
+    assert pickle.loads(pickle.dumps(m)) == m
+    assert repr(ix.SymbolicMap.identity(1)) == "SymbolicMap((d0) -> (d0))"
+    assert ix.SymbolicMap(1, 0, [d0]) == ix.SymbolicMap.identity(1)
+    with pytest.raises(ix.InvalidMap):
+        m.sub_map([2])
+    with pytest.raises(ix.InvalidMap):
+        m.compose(m.sub_map([0]))
+
+
+def test_intervals() -> None:
+    a = ix.Interval(-2, 5)
+    assert a + 1 == ix.Interval(-1, 6)
+    assert 1 - a == ix.Interval(-4, 3)
+    assert a * (-1, 2) == ix.Interval(-5, 10)
+    assert a.floordiv(2) == a // 2 == ix.Interval(-1, 2)
+    assert (a.min(3), a.max(3)) == (ix.Interval(-2, 3), ix.Interval(3, 5))
+    assert a.intersect((4, 9)).union(7) == ix.Interval(4, 7)
+    assert a.gt(-3) is True
+    assert a.lt(-2) is False
+    assert a.eq(3) is None
+    assert ix.Interval(3, 3).eq(3) is True
+    assert 5 in a
+    assert a.contains((0, 5))
+    assert ix.Interval(3, 2).is_empty
+    assert len(a) == 8
+    assert ix.Interval(-(2**63), 0) + -1 == ix.Interval(-(2**63), -1)
+    assert pickle.loads(pickle.dumps(a)) == a
+    assert pickle.loads(pickle.dumps(ix.Variable("x", a))) == ix.Variable("x", (-2, 5))
+    assert str(a) == "[-2, 5]"
+    assert repr(a) == "Interval(-2, 5)"
+    with pytest.raises(ix.InvalidMap):
+        a.floordiv(0)
+    with pytest.raises(ix.Overflow):
+        ix.Interval(0, 2**63)

@@ -2,7 +2,6 @@
 
 import itertools
 import pickle
-import threading
 
 import numpy as np
 import pytest
@@ -404,48 +403,6 @@ def test_explain_names_rules_and_facts() -> None:
     assert all(s.rule and s.law and s.precondition for s in steps)
 
 
-def many_results(result: str, count: int) -> str:
-    """So many results that a few hundred texts are work for several threads."""
-    return ", ".join(f"{result} + d0 * {k}" for k in range(count))
-
-
-@pytest.mark.parametrize("threads", [1, 2, 3, None])
-def test_batches_keep_order(threads: int | None) -> None:
-    results = many_results("(d0 + 5) floordiv {divisor}", 50)
-    texts = [f"(d0) -> ({results.format(divisor=k + 1)}), domain: d0 in [0, {k}]" for k in range(300)]
-    maps = ix.parse_all(texts, threads=threads)
-    assert [str(m) for m in maps] == [str(read(t)) for t in texts]
-    assert ix.simplify_all(maps, threads=threads) == [m.simplify() for m in maps]
-    identities = [ix.IndexingMap.identity([k + 1]) for k in range(300)]
-    assert ix.compose_all(list(zip(identities, maps, strict=True)), threads=threads) == [m.simplify() for m in maps]
-    texts[270] = texts[260] = "(d0 -> (d0)"
-    with pytest.raises(ix.ParseError, match="item 260: expected a dimension"):
-        ix.parse_all(texts, threads=threads)
-    with pytest.raises(ix.InvalidMap, match="item 1: "):
-        ix.compose_all([(identities[0], maps[0]), (maps[0], ix.IndexingMap.identity([1, 1]))], threads=threads)
-    assert ix.parse_all([]) == []
-
-
-@pytest.mark.parametrize("count", [0, 1, 7, 63, 64, 65, 700])
-def test_batches_of_any_size(count: int) -> None:
-    texts = [f"(d0) -> ({many_results(f'd0 mod {k + 2}', 20)}), domain: d0 in [0, 99]" for k in range(count)]
-    maps = ix.parse_all(texts, threads=4)
-    assert [str(m) for m in maps] == [str(read(t)) for t in texts]
-    assert ix.simplify_all(maps, threads=4) == [m.simplify() for m in maps]
-
-
-@pytest.mark.parametrize("threads", [1, 2])
-def test_equal_texts_of_a_batch_are_one_map(threads: int) -> None:
-    texts = [f"(d0) -> ({many_results(f'd0 mod {k % 100 + 2}', 150)}), domain: d0 in [0, 9]" for k in range(300)]
-    maps = ix.parse_all(texts, threads=threads)
-    assert [str(m) for m in maps] == [str(read(t)) for t in texts]
-    assert all(maps[k] is maps[k % 100] for k in range(300))
-    texts[160] = texts[7] = "(d0) -> (d1), domain: d0 in [0, 9]"
-    with pytest.raises(ix.ParseError, match="item 7: ") as error:
-        ix.parse_all(texts, threads=threads)
-    assert (error.value.line, error.value.column) == (1, 10)
-
-
 def wide(count: int) -> ix.IndexingMap:
     """Variable `v` times `v + 1`, summed; then each variable of its own, and the digits of the last."""
     names = [f"d{v}" for v in range(count)]
@@ -482,75 +439,6 @@ def test_names_of_runtime_variables(names: list[str]) -> None:
     values = list(range(len(names)))
     assert m.evaluate([1], values) == (1 + sum(values),)
     assert read(str(m)) == m
-
-
-def test_threads_work_side_by_side() -> None:
-    failures: list[str] = []
-
-    def work(k: int) -> None:
-        for j in range(200):
-            m = read(f"(d0) -> ((d0 + {j}) floordiv {k + 2}), domain: d0 in [0, {j + k}]").simplify()
-            if m.evaluate([j])[0] != (2 * j) // (k + 2):
-                failures.append(str(m))
-
-    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
-    for t in threads:
-        t.start()
-    for t in threads:
-        t.join()
-    assert failures == []
-
-
-def test_symbolic_maps() -> None:
-    m = ix.SymbolicMap.parse("(d0, d1)[s0, s1] -> (d0 + s1, d0 * 2)")
-    d0, d1 = ix.variable(0), ix.variable(1)
-    assert m.unused_dims() == [1]
-    assert m.unused_symbols() == [0]
-    assert str(m.compress_dims()) == "(d0)[s0, s1] -> (d0 + s1, d0 * 2)"
-    assert str(m.compress_symbols()) == "(d0, d1)[s0] -> (d0 + s0, d0 * 2)"
-    assert str(m.sub_map([1])) == "(d0, d1)[s0, s1] -> (d0 * 2)"
-    assert m.evaluate([3, 0], [0, 4]) == (7, 6)
-    assert str(m.compose(ix.SymbolicMap.parse("(d0)[s0] -> (d0 - 10, d0 + s0)"))) == (
-        "(d0)[s0, s1, s2] -> (d0 + s1 - 10, d0 * 2 - 20)"
-    )
-    assert str(m.replace_dims_and_symbols([d1, ix.constant(2)], [], 2, 2)) == "(d0, d1)[s0, s1] -> (d1 + s1, d1 * 2)"
-    assert ix.SymbolicMap.identity(3).is_identity
-    assert not m.is_identity
-    assert ix.SymbolicMap(2, 0, [1, 2]).is_constant
-    assert pickle.loads(pickle.dumps(m)) == m
-    assert repr(ix.SymbolicMap.identity(1)) == "SymbolicMap((d0) -> (d0))"
-    assert ix.SymbolicMap(1, 0, [d0]) == ix.SymbolicMap.identity(1)
-    with pytest.raises(ix.InvalidMap):
-        m.sub_map([2])
-    with pytest.raises(ix.InvalidMap):
-        m.compose(m.sub_map([0]))
-
-
-def test_intervals() -> None:
-    a = ix.Interval(-2, 5)
-    assert a + 1 == ix.Interval(-1, 6)
-    assert 1 - a == ix.Interval(-4, 3)
-    assert a * (-1, 2) == ix.Interval(-5, 10)
-    assert a.floordiv(2) == a // 2 == ix.Interval(-1, 2)
-    assert (a.min(3), a.max(3)) == (ix.Interval(-2, 3), ix.Interval(3, 5))
-    assert a.intersect((4, 9)).union(7) == ix.Interval(4, 7)
-    assert a.gt(-3) is True
-    assert a.lt(-2) is False
-    assert a.eq(3) is None
-    assert ix.Interval(3, 3).eq(3) is True
-    assert 5 in a
-    assert a.contains((0, 5))
-    assert ix.Interval(3, 2).is_empty
-    assert len(a) == 8
-    assert ix.Interval(-(2**63), 0) + -1 == ix.Interval(-(2**63), -1)
-    assert pickle.loads(pickle.dumps(a)) == a
-    assert pickle.loads(pickle.dumps(ix.Variable("x", a))) == ix.Variable("x", (-2, 5))
-    assert str(a) == "[-2, 5]"
-    assert repr(a) == "Interval(-2, 5)"
-    with pytest.raises(ix.InvalidMap):
-        a.floordiv(0)
-    with pytest.raises(ix.Overflow):
-        ix.Interval(0, 2**63)
 
 
 def test_two_equalities_that_share_a_side_are_both_kept() -> None:

@@ -4,7 +4,7 @@ import pytest
 
 import indexing as ix
 from indexing.emitters import transpose
-from indexing.emitters.heroes.transpose.plan import reading, storing
+from indexing.emitters.heroes.transpose.plans import reading, storing
 from indexing.ops.op import leaves
 from kernels import assert_written_once, check, vector_moves, visits
 

@@ -7,7 +7,7 @@ from indexing import SymbolicExpr
 from indexing._core import constant, variable
 from indexing.emitters.ir import nodes as ir
 from indexing.emitters.targets import TARGETS
-from ir_kernels import BL_X, TH_X, kernel, result, run, thread_loops, write
+from ir_kernels import BL_X, TH_X, kernel, make_thread_loops, result, run, write
 
 THREADS, BLOCKS = 64, 5
 LOOP = variable(6)
@@ -78,7 +78,7 @@ def test_what_leaves_32_bits_is_computed_in_64() -> None:
 
 def text_of(expression: SymbolicExpr) -> str:
     found = kernel([ir.Store("o0", (TH_X,), ir.IndexValue(expression))], [result(0, "s64", THREADS)], BLOCKS, THREADS)
-    return write(thread_loops(found), TARGETS["c"])
+    return write(make_thread_loops(found), TARGETS["c"])
 
 
 def test_division_and_remainder_are_the_cheapest_that_are_right() -> None:

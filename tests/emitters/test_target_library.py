@@ -6,7 +6,7 @@ import pytest
 
 from indexing.emitters.targets import TARGETS, Target
 from indexing.emitters.targets.library import Definition, closure
-from indexing.runtime.compiler import compiler
+from indexing.runtime.compiler import find_compiler
 
 WORD = re.compile(r"\b[A-Za-z_]\w*\b")
 
@@ -49,7 +49,7 @@ def test_the_c_compiler_takes_all(tmp_path: object) -> None:
     from dataclasses import replace
     from pathlib import Path
 
-    strict = replace(compiler(), flags=(*compiler().flags, "-Werror=implicit-function-declaration", "-O1"))
+    strict = replace(find_compiler(), flags=(*find_compiler().flags, "-Werror=implicit-function-declaration", "-O1"))
     strict.build("library", whole_library(TARGETS["c"]), Path(str(tmp_path)) / "library.so")
 
 

@@ -73,3 +73,18 @@ FUSIONS = {
 def fusion(name: str) -> ix.hlo.Computation:
     """The computation of one of the FUSIONS, of a module of its own."""
     return ix.hlo.parse(FUSIONS[name]).entry
+
+
+def fusion_of(body: str, *operands: str, out: str) -> str:
+    """A program whose root is a fusion with this body, of parameters of these shapes."""
+    names = ", ".join(f"p{k}" for k in range(len(operands)))
+    lines = "\n".join(f"  p{k} = {shape} parameter({k})" for k, shape in enumerate(operands))
+    adder = "sum { a = s32[] parameter(0)\n b = s32[] parameter(1)\n ROOT c = s32[] add(a, b) }"
+    return (
+        f"HloModule m\n{adder}\nf {{\n{lines}\n{body}\n}}\nENTRY e {{\n{lines}\n"
+        f"  ROOT r = {out} fusion({names}), kind=kLoop, calls=f\n}}\n"
+    )
+
+
+def texts(found: list[list[object]]) -> list[list[str]]:
+    return [[str(m.map) for m in maps] for maps in found]

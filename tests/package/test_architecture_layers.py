@@ -133,15 +133,9 @@ def test_there_is_no_circle_between_modules_that_run() -> None:
     assert circles(edges) == set()
 
 
-#: Rooms whose modules have one public function of their own name; their imports say `from room.module import module`.
-ONE_FUNCTION_A_MODULE = ("emitters", "runtime")
-
-
 def test_no_function_has_the_name_of_a_module_beside_it() -> None:
     found = []
     for name, file in MODULES.items():
-        if unit_of(name) in ONE_FUNCTION_A_MODULE:
-            continue
         folder = file.parent
         beside = {f.stem for f in folder.glob("*.py")} | {
             f.name for f in folder.iterdir() if (f / "__init__.py").exists()

@@ -36,9 +36,9 @@ def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def forgotten_compiler() -> object:
-    compiler.compiler.cache_clear()
+    compiler.find_compiler.cache_clear()
     yield
-    compiler.compiler.cache_clear()
+    compiler.find_compiler.cache_clear()
 
 
 def counts(blocks: int) -> np.ndarray:
@@ -224,7 +224,7 @@ def test_all_kernels_of_the_golden_files_stand_in_one_source(empty_cache: Path) 
     kernels = {k.source: k for f in golden for k in ix.emit_all(ix.hlo.parse(f.read_text()), dialect="c")}
     assert len(kernels) > 20
     source = together((k.source_parts, f"kernel_{number}") for number, k in enumerate(kernels.values()))
-    command = [*compiler.compiler().command, *compiler.FLAGS, "-O0", "-fsyntax-only", "-"]
+    command = [*compiler.find_compiler().command, *compiler.FLAGS, "-O0", "-fsyntax-only", "-"]
     done = subprocess.run(command, input=source, text=True, capture_output=True, check=False)
     assert done.returncode == 0, done.stderr[:2000]
     assert source.count("\nvoid ") == len(kernels)
@@ -243,14 +243,14 @@ def test_another_processor_has_objects_of_its_own(empty_cache: Path, monkeypatch
     """The key holds the macros that the compiler defines for this machine's instructions."""
     source = SOURCE.replace("NAME", "machine")
     here = compiler.object_path(source)
-    found = compiler.compiler()
+    found = compiler.find_compiler()
     monkeypatch.setattr(compiler, "FLAGS", tuple(f for f in compiler.FLAGS if f != "-march=native"))
-    compiler.compiler.cache_clear()
+    compiler.find_compiler.cache_clear()
     try:
         assert compiler.object_path(source) != here
-        assert compiler.compiler().identity != found.identity
+        assert compiler.find_compiler().identity != found.identity
     finally:
-        compiler.compiler.cache_clear()
+        compiler.find_compiler.cache_clear()
 
 
 def test_macros_of_the_processor_are_part_of_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -328,7 +328,7 @@ def test_the_compiler_in_a_wheel(
     pytest.importorskip(module)
     monkeypatch.delenv("CC", raising=False)
     monkeypatch.setattr("shutil.which", lambda name: None)
-    assert compiler.compiler().command[-2:] == ("ziglang", "cc")
+    assert compiler.find_compiler().command[-2:] == ("ziglang", "cc")
     x = np.linspace(-5, 5, 1000).astype(np.float32)
     for opcode in ("tanh", "sin"):
         (got,) = run(elementwise(lambda a, opcode=opcode: ir.Op(opcode, "f32", (a,)), ["f32"], "f32", x.size), x)
@@ -336,11 +336,11 @@ def test_the_compiler_in_a_wheel(
 
 
 def test_functions_of_f32_become_vectors() -> None:
-    found = compiler.compiler()
+    found = compiler.find_compiler()
     if "gcc" not in subprocess.run([*found.command, "-v"], capture_output=True, text=True, check=False).stderr:
         return  # only gcc says it in this form
     from indexing.emitters.targets import TARGETS, write
-    from ir_kernels import thread_loops
+    from ir_kernels import make_thread_loops
 
     names = (
         "exp expm1 log log1p logistic sin cos tan sinh cosh tanh sqrt rsqrt cbrt acos acosh asin asinh atan atanh erf"
@@ -348,7 +348,7 @@ def test_functions_of_f32_become_vectors() -> None:
     for opcode in [*names.split(), "pow", "atan2", "maximum", "round_away", "sign"]:
         kinds = ["f32"] * (2 if opcode in ("pow", "atan2", "maximum") else 1)
         source = write(
-            thread_loops(elementwise(lambda *a, o=opcode: ir.Op(o, "f32", a), kinds, "f32", 4096)), TARGETS["c"]
+            make_thread_loops(elementwise(lambda *a, o=opcode: ir.Op(o, "f32", a), kinds, "f32", 4096)), TARGETS["c"]
         )
         command = [*found.command, *found.flags, "-fopt-info-vec-optimized", "-", "-o", os.devnull, "-c"]
         said = subprocess.run(command, input=source, capture_output=True, text=True, check=True).stderr

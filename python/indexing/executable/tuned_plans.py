@@ -34,8 +34,8 @@ def fusion_key(computation: Computation, space: KnobSpace, device: Device) -> st
 
 def _identity(device: Device) -> str:
     if device.dialect == "c":
-        from indexing.runtime.compiler import compiler
+        from indexing.runtime.compiler import find_compiler
         from indexing.runtime.host import core_count
 
-        return f"{device.name} of {core_count()} cores, {compiler().identity}"
+        return f"{device.name} of {core_count()} cores, {find_compiler().identity}"
     return f"{device.name} {getattr(device, 'arch', '')}"

@@ -55,7 +55,7 @@ class Compiler:
 
 
 @cache
-def compiler() -> Compiler:
+def find_compiler() -> Compiler:
     """The compiler of this process. Raises CompileError where there is none."""
     for command in _candidates():
         flags = FLAGS if sys.platform == "win32" else (*FLAGS, "-fPIC")
@@ -71,7 +71,7 @@ def compiler() -> Compiler:
 def is_available() -> bool:
     """Whether there is a C compiler."""
     try:
-        compiler()
+        find_compiler()
     except CompileError:
         return False
     return True
@@ -117,7 +117,7 @@ def shared_library(name: str, source: str) -> Path:
     path = object_path(source)
     if is_there(path):
         return path
-    compiler().build(name, source, path)
+    find_compiler().build(name, source, path)
     if path.name[0] == "0":  # one in sixteen
         throw_away(path.parent)
     return path
@@ -125,7 +125,7 @@ def shared_library(name: str, source: str) -> Path:
 
 def object_path(source: str) -> Path:
     """Where the shared library of a source is, or will be. Raises CompileError where no folder can be written."""
-    key = hashlib.sha256(f"{compiler().identity}\n{source}".encode()).hexdigest()
+    key = hashlib.sha256(f"{find_compiler().identity}\n{source}".encode()).hexdigest()
     suffix = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
     folder = folders.directory("host")
     if folder is None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from indexing.errors import CompileError
-from indexing.runtime.compiler import compiler, shared_library
+from indexing.runtime.compiler import find_compiler, shared_library
 from indexing.runtime.compiling_together import compile_together, entry_name
 from indexing.runtime.device import Buffer, CompilableKernel
 from indexing.runtime.host_memory import address, leased_bytes
@@ -115,7 +115,7 @@ class Host:
 
     def __init__(self) -> None:
         """Raises CompileError where there is no compiler."""
-        compiler()
+        find_compiler()
         self._kernels: dict[tuple[str, str], HostKernel] = {}
 
     def load(self, kernel: CompilableKernel) -> HostKernel:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from indexing.emitters.ir import nodes as ir
 from indexing.emitters.machine import CORES
-from indexing.emitters.targets.library import Definition, call_macro, function, library, macro, typedef
+from indexing.emitters.targets.library import Definition, call_macro, function, library_of, macro, typedef
 from indexing.emitters.targets.library_complex import COMPLEX
 from indexing.emitters.targets.library_float import FLOAT
 from indexing.emitters.targets.library_integer import INTEGER
@@ -113,7 +113,7 @@ _SWAP = "__sync_val_compare_and_swap({pointer}, {expected}, {value})"
 C = Target(
     name="c",
     ending=".c",
-    library=library(INTEGER, FLOAT, COMPLEX, MATH, _words()),
+    library=library_of(INTEGER, FLOAT, COMPLEX, MATH, _words()),
     has_threads=False,
     shuffle_width=0,
     vector_bytes=0,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from indexing.emitters.ir import nodes as ir
 from indexing.emitters.machine import GPU
-from indexing.emitters.targets.library import Definition, call_macro, function, library, macro, typedef
+from indexing.emitters.targets.library import Definition, call_macro, function, library_of, macro, typedef
 from indexing.emitters.targets.library_complex import COMPLEX
 from indexing.emitters.targets.library_float import FLOAT
 from indexing.emitters.targets.library_integer import INTEGER
@@ -110,7 +110,7 @@ def _entry(kernel: ir.Kernel, parameters: tuple[Parameter, ...], used: frozenset
 CUDA = Target(
     name="cuda",
     ending=".cu",
-    library=library(INTEGER, FLOAT, COMPLEX, _words(), _INSTRUCTIONS),
+    library=library_of(INTEGER, FLOAT, COMPLEX, _words(), _INSTRUCTIONS),
     has_threads=True,
     shuffle_width=32,
     vector_bytes=16,

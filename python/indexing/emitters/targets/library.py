@@ -45,7 +45,7 @@ def function(name: str, text: str, needs: str, /, **names: object) -> Definition
     return Definition(filled(name), filled(text), tuple(filled(needs).split()), is_function=True)
 
 
-def library(*parts: Iterable[Definition]) -> dict[str, Definition]:
+def library_of(*parts: Iterable[Definition]) -> dict[str, Definition]:
     """Definitions by name; a later one takes the place of an earlier one of the same name."""
     return {definition.name: definition for part in parts for definition in part}
 

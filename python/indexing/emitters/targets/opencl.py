@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from indexing.emitters.ir import nodes as ir
 from indexing.emitters.machine import GPU
-from indexing.emitters.targets.library import Definition, call_macro, library, macro, typedef
+from indexing.emitters.targets.library import Definition, call_macro, library_of, macro, typedef
 from indexing.emitters.targets.library_complex import COMPLEX
 from indexing.emitters.targets.library_float import FLOAT
 from indexing.emitters.targets.library_integer import INTEGER
@@ -75,7 +75,7 @@ def _entry(kernel: ir.Kernel, parameters: tuple[Parameter, ...], used: frozenset
 OPENCL = Target(
     name="opencl",
     ending=".cl",
-    library=library(INTEGER, FLOAT, COMPLEX, _words()),
+    library=library_of(INTEGER, FLOAT, COMPLEX, _words()),
     has_threads=True,
     shuffle_width=0,
     vector_bytes=16,

@@ -29,8 +29,9 @@ pub use lexer::Span;
 pub use literal::Literal;
 pub use opcodes::{OpcodeRow, OPCODES};
 pub use parser::{build_module, parse_module, DraftError};
+pub use print::write_shape;
 pub use shape::{
-    write_shape, Class, ElementRow, ElementType, Layout, Shape, ShapeId, ShapeTable, ELEMENT_TYPES,
-    MAX_TUPLE_DEPTH, UNBOUNDED,
+    Class, ElementRow, ElementType, Layout, Shape, ShapeId, ShapeTable, ELEMENT_TYPES, MAX_TUPLE_DEPTH,
+    UNBOUNDED,
 };
 pub use tables::{Attribute, Call, Computation, Instruction, Module, Rows};

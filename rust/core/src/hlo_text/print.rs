@@ -3,7 +3,7 @@
 use super::error::Result;
 use super::lexer::Cursor;
 use super::literal::{parse_literal, Literal};
-use super::shape::write_shape;
+use super::shape::{ElementType, ShapeId, ShapeTable, UNBOUNDED};
 use super::tables::{Instruction, Module, Rows};
 
 impl Module {
@@ -129,4 +129,40 @@ pub(super) fn called_text<'n>(key: &str, names: impl Iterator<Item = &'n str>) -
         return format!("{{{}}}", names.join(", "));
     }
     names.concat()
+}
+
+/// Writes a shape as text.
+pub fn write_shape(out: &mut String, table: &ShapeTable, id: ShapeId) {
+    let shape = &table[id as usize];
+    if matches!(shape.element, ElementType::TUPLE | ElementType::BUFFER) {
+        out.push_str(if shape.element == ElementType::TUPLE { "(" } else { "b(" });
+        for (i, &element) in shape.elements.iter().enumerate() {
+            if i > 0 {
+                out.push_str(", ");
+            }
+            if i > 0 && i % 5 == 0 {
+                out.push_str(&format!("/*index={i}*/"));
+            }
+            // nesting is bounded by MAX_TUPLE_DEPTH
+            write_shape(out, table, element);
+        }
+        out.push(')');
+        return;
+    }
+    out.push_str(shape.element.row().name);
+    out.push('[');
+    for (i, (size, dynamic)) in shape.dimensions.iter().zip(&shape.dynamic).enumerate() {
+        if i > 0 {
+            out.push(',');
+        }
+        match (*size, *dynamic) {
+            (UNBOUNDED, _) => out.push('?'),
+            (size, true) => out.push_str(&format!("<={size}")),
+            (size, false) => out.push_str(&size.to_string()),
+        }
+    }
+    out.push(']');
+    if let Some(layout) = &shape.layout {
+        out.push_str(&layout.text);
+    }
 }

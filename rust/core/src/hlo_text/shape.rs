@@ -2,6 +2,7 @@
 
 use super::error::{HloError, Result};
 use super::lexer::{is_word, Cursor};
+use super::print::write_shape;
 use super::Table;
 
 /// Deepest nesting of tuples in a shape; real programs stay below ten.
@@ -450,42 +451,6 @@ fn layout_end(cursor: &Cursor, brackets: &mut Vec<(u8, usize)>) -> Result<usize>
             }
             _ => return Err(inner.expected("'}' at the end of a layout")),
         }
-    }
-}
-
-/// Writes a shape as text.
-pub fn write_shape(out: &mut String, table: &ShapeTable, id: ShapeId) {
-    let shape = &table[id as usize];
-    if matches!(shape.element, ElementType::TUPLE | ElementType::BUFFER) {
-        out.push_str(if shape.element == ElementType::TUPLE { "(" } else { "b(" });
-        for (i, &element) in shape.elements.iter().enumerate() {
-            if i > 0 {
-                out.push_str(", ");
-            }
-            if i > 0 && i % 5 == 0 {
-                out.push_str(&format!("/*index={i}*/"));
-            }
-            // nesting is bounded by MAX_TUPLE_DEPTH
-            write_shape(out, table, element);
-        }
-        out.push(')');
-        return;
-    }
-    out.push_str(shape.element.row().name);
-    out.push('[');
-    for (i, (size, dynamic)) in shape.dimensions.iter().zip(&shape.dynamic).enumerate() {
-        if i > 0 {
-            out.push(',');
-        }
-        match (*size, *dynamic) {
-            (UNBOUNDED, _) => out.push('?'),
-            (size, true) => out.push_str(&format!("<={size}")),
-            (size, false) => out.push_str(&size.to_string()),
-        }
-    }
-    out.push(']');
-    if let Some(layout) = &shape.layout {
-        out.push_str(&layout.text);
     }
 }
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from indexing.emitters.epilogue import Heroes, heroes_of
 from indexing.emitters.hero import outputs
 from indexing.emitters.heroes.reduction.body import SMALL, Body, arrays_of
-from indexing.emitters.heroes.reduction.plan import (
+from indexing.emitters.heroes.reduction.plans import (
     Dimensions,
     ReductionPlan,
     ceil_div,

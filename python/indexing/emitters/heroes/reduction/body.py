@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from indexing._core import SymbolicExpr, constant
 from indexing.emitters.heroes.reduction.accumulators import Accumulators, Reducer, Team, combine
-from indexing.emitters.heroes.reduction.plan import ReductionPlan, operand_index, walk
+from indexing.emitters.heroes.reduction.plans import ReductionPlan, operand_index, walk
 from indexing.emitters.heroes.reduction.splits import Splits
 from indexing.emitters.launch import each, guarded, placed
 from indexing.emitters.vectors import lanes

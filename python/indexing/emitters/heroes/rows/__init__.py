@@ -11,12 +11,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from indexing.emitters.hero import outputs
-from indexing.emitters.heroes.reduction.plan import Dimensions, ceil_div, checked_threads, dimensions_of, power_of_two
+from indexing.emitters.heroes.reduction.plans import Dimensions, ceil_div, checked_threads, dimensions_of, power_of_two
 from indexing.emitters.heroes.rows.body import Body
-from indexing.emitters.heroes.rows.kept import Kept, kept
+from indexing.emitters.heroes.rows.kept import Kept, kept_of
 from indexing.emitters.heroes.rows.online import with_online_sums
-from indexing.emitters.heroes.rows.partitioned import partitioned
-from indexing.emitters.heroes.rows.plan import KEEPS, Keep, RowsPlan
+from indexing.emitters.heroes.rows.partitioned import partition_space
+from indexing.emitters.heroes.rows.plans import KEEPS, Keep, RowsPlan
 from indexing.emitters.heroes.rows.space import RowSpace, row_space
 from indexing.emitters.kernel_builder import KernelBuilder
 from indexing.emitters.knob_space import Condition, Knob, KnobSpace, Values, powers_of_two
@@ -60,7 +60,7 @@ def plan(
     """
     space = _space(computation)
     d = dimensions_of(space.first)
-    held = kept(space, True)
+    held = kept_of(space, True)
     width = _vector_width(computation, space, d)
     if vector_width is not None:
         check_width(vector_width, d.fast if d.kind == "row" else 1)
@@ -107,7 +107,7 @@ def knobs(computation: Computation, default: RowsPlan, machine: Machine = GPU) -
     widths = tuple(w for w in WIDTHS if d.fast % w == 0) if d.kind == "row" else (1,)
     threads: dict[tuple[int, ...], Values] = {(w,): powers_of_two(_most_threads(d, w)) for w in widths}
     space = _space(computation)
-    held, online = kept(space, True), (3,) if with_online_sums(space).online else ()
+    held, online = kept_of(space, True), (3,) if with_online_sums(space).online else ()
     keeps: dict[tuple[int, ...], Values] = {
         (w, t): (*_keeps(d, w, t, held, machine), *online) for (w,), values in threads.items() for t in values
     }
@@ -181,7 +181,7 @@ def kernel(computation: Computation, plan: RowsPlan) -> Kernel:
     space = _space(computation)
     if plan.keep == "online":
         space = with_online_sums(space)
-    builder = KernelBuilder(computation, partitioned(space))
+    builder = KernelBuilder(computation, partition_space(space))
     body = entry_builder(builder, plan.grid, plan.block)
-    Body(space, plan, kept(space, plan.keeps_elements), body).build()
+    Body(space, plan, kept_of(space, plan.keeps_elements), body).build()
     return assembled(builder, NAME, space.first, body, outputs(computation), (plan.grid, plan.block))

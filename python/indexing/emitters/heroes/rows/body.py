@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from indexing._core import SymbolicExpr
     from indexing.emitters.function_builder import FunctionBuilder
     from indexing.emitters.heroes.rows.online import OnlineSum
-    from indexing.emitters.heroes.rows.plan import RowsPlan
+    from indexing.emitters.heroes.rows.plans import RowsPlan
     from indexing.emitters.heroes.rows.space import RowSpace
     from indexing.hlo import Instruction
     from indexing.ops.element_context import Index, Value

@@ -47,7 +47,7 @@ def _bytes(i: Instruction) -> int:
     return storage_bytes(i.shape.element_type)
 
 
-def kept(space: RowSpace, keeps: bool) -> Kept:
+def kept_of(space: RowSpace, keeps: bool) -> Kept:
     """What is kept: parameters with an element for each of the space, and what takes long to compute; nothing unless
     `keeps`.
     """

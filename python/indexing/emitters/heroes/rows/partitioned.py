@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from indexing.hlo import Instruction
 
 
-def partitioned(space: RowSpace) -> PartitionedComputation:
+def partition_space(space: RowSpace) -> PartitionedComputation:
     """The members are built into the entry, where reductions are injected; functions may be called in loops of it."""
     computation = space.first.computation
     rest = partition(computation, space.frontier)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from indexing.emitters.epilogue import Heroes, heroes_of
 from indexing.emitters.hero import outputs
 from indexing.emitters.heroes.transpose.body import Body
-from indexing.emitters.heroes.transpose.plan import (
+from indexing.emitters.heroes.transpose.plans import (
     MIN_SIDE,
     TILES,
     WARP,

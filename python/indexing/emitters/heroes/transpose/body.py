@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from indexing._core import SymbolicExpr, constant
-from indexing.emitters.heroes.transpose.plan import (
+from indexing.emitters.heroes.transpose.plans import (
     WORD_BYTES,
     ThreadMapping,
     TransposePlan,

@@ -13,11 +13,11 @@ from indexing.emitters.ir.passes.hoist import hoist_invariants
 from indexing.emitters.ir.passes.index_widths import narrow_indices
 from indexing.emitters.ir.passes.inline import inline_functions
 from indexing.emitters.ir.passes.one_block import make_one_block
-from indexing.emitters.ir.passes.peel import peel, unswitch
-from indexing.emitters.ir.passes.split_lanes import split_lanes
+from indexing.emitters.ir.passes.peel import peel_loops, unswitch
+from indexing.emitters.ir.passes.split_lanes import split_into_lanes
 from indexing.emitters.ir.passes.team_reductions import lower_team_reductions
-from indexing.emitters.ir.passes.thread_loops import thread_loops
-from indexing.emitters.ir.passes.vectorize import vectorize
+from indexing.emitters.ir.passes.thread_loops import make_thread_loops
+from indexing.emitters.ir.passes.vectorize import vectorize_accesses
 from indexing.errors import IndexingError
 
 if TYPE_CHECKING:
@@ -49,17 +49,17 @@ PASSES: tuple[Pass, ...] = (
     Pass("fold", _for_any(fold_constants)),
     Pass("dead-code", _for_any(remove_dead_code)),
     Pass("unswitch", _for_any(unswitch)),
-    Pass("split-lanes", _for_any(split_lanes)),
-    Pass("peel", _for_any(peel)),
+    Pass("split-lanes", _for_any(split_into_lanes)),
+    Pass("peel", _for_any(peel_loops)),
     Pass("hoist", _for_any(hoist_invariants)),
     Pass("flatten", _for_any(flatten_buffers)),
-    Pass("vectorize", lambda kernel, target: vectorize(kernel) if target.vector_bytes else kernel),
+    Pass("vectorize", lambda kernel, target: vectorize_accesses(kernel) if target.vector_bytes else kernel),
     Pass("team-reductions", _team_reductions),
     Pass("inline-combiners", _for_any(inline_functions)),
     Pass("index-widths", _for_any(narrow_indices)),
     Pass("fold-again", _for_any(fold_constants)),
     Pass("dead-code-again", _for_any(remove_dead_code)),
-    Pass("thread-loops", lambda kernel, target: kernel if target.has_threads else thread_loops(kernel)),
+    Pass("thread-loops", lambda kernel, target: kernel if target.has_threads else make_thread_loops(kernel)),
     Pass("one-block", lambda kernel, target: kernel if target.has_threads else make_one_block(kernel)),
 )
 

@@ -47,7 +47,7 @@ def _is_invariant(condition: Value, loop_variable: int) -> bool:
     return isinstance(condition, Within) and loop_variable not in condition.expression.used_variables()
 
 
-def peel(kernel: Kernel) -> Kernel:
+def peel_loops(kernel: Kernel) -> Kernel:
     """The entry with last turns apart, where all others need no condition."""
     peeling = _Peeling(Names.of(kernel.variables, kernel.body))
     body = rewrite_blocks(kernel.body, peeling.block)

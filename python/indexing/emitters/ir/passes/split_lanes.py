@@ -16,7 +16,7 @@ from indexing.emitters.ir.traversal import rewrite_blocks
 MAX_COPIED = 128  # statements that may stand twice
 
 
-def split_lanes(kernel: Kernel) -> Kernel:
+def split_into_lanes(kernel: Kernel) -> Kernel:
     """The entry with loops over the lanes of whole vectors apart from those of partial ones."""
     names = Names.of(kernel.variables, kernel.body)
 

@@ -19,7 +19,7 @@ from indexing.emitters.ir.traversal import expressions_of, subvalues
 from indexing.errors import CompileError
 
 
-def thread_loops(kernel: ir.Kernel) -> ir.Kernel:
+def make_thread_loops(kernel: ir.Kernel) -> ir.Kernel:
     """The kernel with one thread a block, and loops in place of the others."""
     kernel = make_indices_affine(kernel)
     split = _Splitter(kernel)

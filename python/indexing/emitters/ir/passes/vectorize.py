@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 VECTOR_BYTES = 16
 
 
-def vectorize(kernel: Kernel) -> Kernel:
+def vectorize_accesses(kernel: Kernel) -> Kernel:
     """The entry with vector loads and stores of global memory."""
     vectors = _Vectors(kernel)
     body = rewrite_blocks(kernel.body, vectors.block)

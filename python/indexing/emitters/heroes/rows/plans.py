@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from indexing._core import SymbolicExpr
-from indexing.emitters.heroes.reduction.plan import Dimensions, ceil_div
+from indexing.emitters.heroes.reduction.plans import Dimensions, ceil_div
 from indexing.emitters.launch import Part, range_variable, thread_id
 
 if TYPE_CHECKING:
