@@ -90,7 +90,20 @@ PRODUCT = """ENTRY main {
   e = f32[16,40] exponential(x)
   ROOT d = f32[16,24] dot(e, w), lhs_contracting_dims={1}, rhs_contracting_dims={0} }"""
 
+# What a row of a normalization needs little work for is computed again where it is read once, not where windows overlap.
+NORMALIZED_WINDOWS = f"""{ADD}ENTRY main {{
+  x = f32[4,3,9,9] parameter(0)
+  w = f32[5,3,3,3] parameter(1)
+  z = f32[] constant(0)
+  t = f32[3] reduce(x, z), dimensions={{0,2,3}}, to_apply=add
+  b = f32[4,3,9,9] broadcast(t), dimensions={{1}}
+  s = f32[4,3,9,9] subtract(x, b)
+  m = f32[9,4,3,9] transpose(s), dimensions={{2,0,1,3}}
+  c = f32[4,5,9,9] convolution(m, w), window={{size=3x3 pad=1_1x1_1}}, dim_labels=0bf1_oi01->bf01
+  ROOT y = f32[4,5,9,9] negate(c) }}"""
+
 PLANS = {
+    "windows of normalized rows": (NORMALIZED_WINDOWS, ["b s t", "c m y"]),
     "log of sum": (LOG_OF_ROW_SUM, ["b e l t y"]),
     "log of another row's sum": (LOG_OF_OTHER_ROW, ["e l t", "b o y"]),
     "far apart": (FAR_APART, ["b c d n q r s t u v w y"]),

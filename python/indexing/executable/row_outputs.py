@@ -6,9 +6,12 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from indexing.executable.graph import Node, Ref
+from indexing.executable.graph import Node, Ref, tree_refs
+from indexing.indexing_analysis.access import Access
+from indexing.indexing_analysis.instructions import output_to_input
 from indexing.ops.op import leaves
 from indexing.ops.reduce import REDUCE
+from indexing.work import element_count
 
 if TYPE_CHECKING:
     from indexing.emitters.heroes.rows.space import Rows
@@ -74,6 +77,8 @@ class _Choice:
         """
         if any(ref.node is node for ref in self.results) or not all(map(self.can_compute, readers)):
             return None
+        if self._is_read_repeatedly(node, readers):
+            return None
         nodes, read, large = {node}, set[Ref](), set[Ref]()
         pending = [node]
         while pending:
@@ -91,6 +96,21 @@ class _Choice:
         if not all(_moves(n) or self._is_cheap(n) for n in nodes):
             return None
         return nodes, read
+
+    def _is_read_repeatedly(self, node: Node, readers: Collection[Node]) -> bool:
+        """Whether a reader, or one that reads what merely moves it, needs an element again and again, as loops do."""
+        pending, seen = [(node, reader) for reader in readers], set[Node]()
+        while pending:
+            read, reader = pending.pop()
+            count = element_count(read.instruction)
+            pairs = zip(reader.operands, output_to_input(reader.instruction), strict=True)
+            maps = (m for operand, found in pairs if any(r.node is read for r in tree_refs(operand)) for m in found)
+            if any(m.map.is_undefined or Access(m.map, 1).reads > count for m in maps):
+                return True
+            if _moves(reader) and reader not in seen:
+                seen.add(reader)
+                pending += [(reader, user) for user in self.users_of(reader)]
+        return False
 
     def _is_cheap(self, node: Node) -> bool:
         is_per_row = node.instruction.shape.element_count == self.rows.count
