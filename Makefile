@@ -117,7 +117,7 @@ ahead-of-time: $(VENV)/.developed ## what needs XLA's GPU compiler (218 MB), but
 
 browser: $(VENV)/.developed ## the page of `indexing report` in headless Chromium (CHROMIUM= where it isn't on the path)
 	$(bin)/pip install --quiet 'playwright>=1.45'
-	"$(python)" -m pytest -q tests/show/page_in_a_browser.py
+	"$(python)" -m pytest -q tests/show/page_in_a_browser.py tests/cli/exploration_in_a_browser.py
 
 wheel: dist/.built ## build the release wheel (abi3, CPython 3.11 and later) into dist/
 

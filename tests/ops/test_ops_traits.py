@@ -31,6 +31,7 @@ OTHER_MEANINGS = {
     "cli/map_algebra.py": {"map"},
     "__init__.py": {"compare"},  # a function
     "analysis/report/comparison.py": {"compare"},
+    "cli/exploration.py": {"fusion"},  # a field of the question
     "cli/pictures.py": {"dot"},
     "cli/options.py": {"compare", "map", "dot"},  # a command; an argument; a format of pictures
     "hlo/shape.py": {"tuple"},  # an element type

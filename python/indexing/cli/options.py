@@ -11,6 +11,7 @@ from indexing.analysis.device import DEVICES, Device, device_named
 from indexing.cli.answer import Answer
 from indexing.cli.diagnosis import doctor
 from indexing.cli.execution import run
+from indexing.cli.exploration import explore
 from indexing.cli.instruction_maps import maps
 from indexing.cli.kernels import emit, partition
 from indexing.cli.manual import completion, manual_page
@@ -114,6 +115,10 @@ def parser() -> argparse.ArgumentParser:
         "report", report, "write a page for a browser: what a program's kernels waste, why, and their sources"
     )
     sub.add_argument("--out", "-o", metavar="PAGE", type=Path, default=Path("report.html"), help="default: report.html")
+    add_device(sub)
+
+    sub = add_for_file("explore", explore, "serve a program's kernels to a browser here: change plans, see predictions")
+    sub.add_argument("--port", metavar="N", type=natural, default=0, help="default: any that is free")
     add_device(sub)
 
     add("doctor", doctor, "say which back ends work here, why others don't, and how to install what is missing")

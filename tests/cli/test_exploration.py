@@ -1,0 +1,115 @@
+"""What `indexing explore` answers, and to whom: predictions are those of `ix.predict`, strangers get nothing."""
+
+import http.client
+import json
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote, urlencode
+
+import pytest
+
+import indexing as ix
+from indexing.analysis.device import device_named
+from indexing.analysis.report.lines import seconds_text
+from indexing.cli.exploration import Exploration, Server, with_layouts
+
+PROGRAM = """HloModule </script><b>m
+add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }
+turn { p = f32[512,256]{1,0} parameter(0) ROOT t = f32[256,512]{1,0} transpose(p), dimensions={1,0} }
+total { p = f32[512,256]{1,0} parameter(0) z = f32[] constant(0) ROOT r = f32[512] reduce(p, z), dimensions={1}, to_apply=add }
+ENTRY e {
+  x = f32[512,256]{1,0} parameter(0)
+  sums = f32[512] fusion(x), kind=kInput, calls=total
+  turned = f32[256,512]{1,0} fusion(x), kind=kInput, calls=turn
+  ROOT all = (f32[512], f32[256,512]{1,0}) tuple(sums, turned)
+}
+""".replace("</script><b>m", "m")
+MODULE = ix.hlo.parse(PROGRAM)
+H100 = device_named("h100")
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    with Server(Exploration(MODULE, H100), 0) as found:
+        thread = threading.Thread(target=found.serve_forever, daemon=True)
+        thread.start()
+        yield found
+        found.shutdown()
+
+
+def get(server: Server, path: str, host: str | None = None, **query: str) -> tuple[int, str, dict[str, str]]:
+    connection = http.client.HTTPConnection("127.0.0.1", server.server_address[1], timeout=60)
+    address = path + "?" + urlencode({"token": server.token} | query, quote_via=quote)
+    connection.request("GET", address, headers={"Host": host} if host else {})
+    reply = connection.getresponse()
+    found = reply.status, reply.read().decode(), dict(reply.getheaders())
+    connection.close()
+    return found
+
+
+def predicted(server: Server, **query: str) -> dict[str, object]:
+    status, text, _ = get(server, "/predict", **query)
+    assert status == 200, text
+    return json.loads(text)  # type: ignore[no-any-return]
+
+
+def test_all_fusions_are_listed(server: Server) -> None:
+    listed = json.loads(get(server, "/fusions")[1])
+    assert {f["name"] for f in listed} == {"sums", "turned"}
+
+
+def test_predictions_are_those_of_predict(server: Server) -> None:
+    turned = MODULE.entry.instructions["turned"]
+    for tile in (8, 32):
+        found = predicted(server, fusion="turned", tile=str(tile))
+        expected = ix.predict(turned, {"tile": tile}, H100)
+        assert found["seconds"] == expected.time[0] and found["emitter"] == "transpose"
+        assert {k["name"]: k["value"] for k in found["knobs"]}["tile"] == tile  # type: ignore[attr-defined]
+        assert "__global__" in str(found["source"])
+        everything = ix.predict(turned, None, H100)
+        assert found["best"] == {"plan": everything.best()[0], "time": seconds_text(float(everything.time.min()))}
+
+
+def test_another_layout_is_another_kernel(server: Server) -> None:
+    rows, columns = (predicted(server, fusion="sums", **{"layout 0": layout}) for layout in ("1,0", "0,1"))
+    text = PROGRAM.replace("total { p = f32[512,256]{1,0}", "total { p = f32[512,256]{0,1}")
+    changed = ix.hlo.parse(text.split("ENTRY")[0]).computations["total"]
+    assert columns["seconds"] == ix.predict(changed, ix.knobs(changed).default, H100).time[0] != rows["seconds"]
+    assert with_layouts(MODULE.computations["total"], {0: "0,1"}).parameters[0].shape.layout == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("path", "query", "status"),
+    [
+        ("/predict", {"fusion": "none"}, 400),
+        ("/predict", {"fusion": "turned", "layout 0": "0,0"}, 400),
+        ("/predict", {"fusion": "turned", "layout 0": "1,0} parameter(0) x"}, 400),
+        ("/../../etc/passwd", {}, 404),
+        ("/predict", {"fusion": "turned", "tile": "9" * 50}, 200),
+    ],
+)
+def test_what_cannot_be_answered_is_told(server: Server, path: str, query: dict[str, str], status: int) -> None:
+    assert get(server, path, **query)[0] == status
+
+
+def test_strangers_get_nothing(server: Server) -> None:
+    port = server.server_address[1]
+    assert server.server_address[0] == "127.0.0.1"
+    for host in (f"evil.example:{port}", "127.0.0.1", f"127.0.0.1:{port + 1}"):
+        assert get(server, "/", host=host)[0] == 403
+    for token in ("", "x" * len(server.token), server.token[:-1], "\udcff".encode(errors="replace").decode()):
+        assert get(server, "/fusions", token=token)[0] == 403
+    status, text, headers = get(server, "/", host=f"localhost:{port}")
+    assert status == 200 and server.token not in text
+    assert "default-src 'none'" in headers["Content-Security-Policy"] and headers["Referrer-Policy"] == "no-referrer"
+    assert "http://" not in text and "https://" not in text, "nothing is loaded from elsewhere"
+
+
+def test_a_program_without_fusions_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from indexing.cli import main
+
+    file = tmp_path / "m.hlo"
+    file.write_text("ENTRY e { ROOT p = f32[4] parameter(0) }")
+    assert main(["explore", str(file)]) == 1
+    assert "no fusions to explore" in capsys.readouterr().err
