@@ -165,6 +165,36 @@ def test_groups_do_not_wait_for_each_other() -> None:
         np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-4)
 
 
+def test_what_waits_for_others_stays_outside() -> None:
+    """The product reads an element of the row space, and a sort of all of them."""
+
+    def function(x: jax.Array) -> tuple[jax.Array, jax.Array]:
+        centred = x - x.mean(-1, keepdims=True)
+        return centred * 2, centred * jnp.sort(centred, 0)
+
+    x = np.random.default_rng(0).standard_normal((20, 30)).astype(np.float32)
+    executable = compiled(ix.from_jax(function, x))
+    for got, want in zip(executable(x), function(x), strict=True):
+        np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5)
+    (rows,) = (k for k in executable.kernels if k.emitter == "rows")
+    assert [a.element_count for a in rows.outputs] == [600, 600]
+
+
+def test_what_a_product_can_compute_last_is_left_to_it() -> None:
+    """Else the product itself would be stored, and read, besides."""
+
+    def function(x: jax.Array, w: jax.Array) -> tuple[jax.Array, jax.Array]:
+        h = jnp.exp(x @ w)
+        return h, h - h.max(-1, keepdims=True)
+
+    rng = np.random.default_rng(0)
+    x, w = (rng.standard_normal(sizes).astype(np.float32) for sizes in ((40, 16), (16, 30)))
+    executable = compiled(ix.from_jax(function, x, w), tolerance=1e-2)
+    for got, want in zip(executable(x, w), function(x, w), strict=True):
+        np.testing.assert_allclose(got, want, rtol=1e-3, atol=1e-4)
+    assert {k.emitter: len(k.outputs) for k in executable.kernels} == {"dot": 1, "rows": 1}
+
+
 @pytest.mark.parametrize(("kind", "reducer"), [("f32", "add"), ("s32", "maximum"), ("bf16", "multiply")])
 def test_reductions_of_single_elements_are_none(kind: str, reducer: str) -> None:
     text = f"""
