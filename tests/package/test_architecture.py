@@ -1,5 +1,6 @@
 """The invariants of ARCHITECTURE.md that can be read off the sources: names, lengths, words."""
 
+import ast
 import re
 from pathlib import Path
 
@@ -28,6 +29,20 @@ def test_files_stay_short() -> None:
     written = [f for f in sources() if f.suffix != ".pyi"]  # the stub is one file as the compiled module is one
     long = {str(f.relative_to(ROOT)): n for f in written if (n := len(code_of(f).splitlines())) > MAX_LINES}
     assert long == {}
+
+
+def test_functions_stay_short() -> None:
+    """Half of them have at most 12 lines, nine in ten at most 30, folder by folder."""
+    found = {}
+    for folder in sorted({f.relative_to(PACKAGE).parts[0] for f in PACKAGE.rglob("*.py") if f.parent != PACKAGE}):
+        trees = [ast.parse(f.read_text()) for f in (PACKAGE / folder).rglob("*.py")]
+        lengths = [
+            (n.end_lineno or 0) - n.lineno + 1 for t in trees for n in ast.walk(t) if isinstance(n, ast.FunctionDef)
+        ]
+        median, ninth_decile = (sorted(lengths)[len(lengths) * k // 10] for k in (5, 9))
+        if median > 12 or ninth_decile > 30:
+            found[folder] = (median, ninth_decile)
+    assert found == {}
 
 
 def test_every_executable_of_a_test_is_called_with_data_that_differs() -> None:
