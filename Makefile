@@ -36,7 +36,7 @@ jaxlib = $(shell "$(python)" -c 'import jaxlib; print(jaxlib.__version__)')
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test rust-test c-test python-test lint lint-rust lint-python fmt bench golden fuzz mutants mutants-python mutants-rust gpu ahead-of-time browser wheel portable-wheel sdist smoke audit docs site clean
+.PHONY: help demo test rust-test c-test python-test lint lint-rust lint-python fmt bench golden fuzz mutants mutants-python mutants-rust gpu ahead-of-time ray browser wheel portable-wheel sdist smoke audit docs site clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -114,6 +114,10 @@ gpu: $(if $(GPU_PYTHON),,$(VENV)/.developed) ## what needs a GPU: the tests of k
 ahead-of-time: $(VENV)/.developed ## what needs XLA's GPU compiler (218 MB), but no GPU: programs as it makes them, in a folder of its own
 	$(bin)/pip install --quiet --upgrade --no-deps --target $(VENV)-cuda 'jax-cuda12-plugin==$(jaxlib)' 'jax-cuda12-pjrt==$(jaxlib)' 'nvidia-cuda-nvcc-cu12>=12.8'
 	PYTHONPATH="$(abspath $(VENV))-cuda" JAX_PLATFORMS=cpu "$(python)" -m pytest -q tests/hlo/gpu_ahead_of_time.py
+
+ray: $(VENV)/.developed ## what needs Ray: many programs on a cluster of two nodes here, one of which is killed on the way
+	$(bin)/pip install --quiet 'ray>=2.40'
+	"$(python)" -m pytest -q tests/analysis/ray_cluster.py
 
 browser: $(VENV)/.developed ## the page of `indexing report` in headless Chromium (CHROMIUM= where it isn't on the path)
 	$(bin)/pip install --quiet 'playwright>=1.45'

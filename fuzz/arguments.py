@@ -53,6 +53,7 @@ MAPS = (
 MODULES = (ix, ix.hlo, ix.layout, ix.convert)
 # What hands its arguments to another library, and what reads files: their errors are the library's and the system's.
 LEFT_OUT = {
+    "analyze_files",
     "dumped_programs",
     "from_exported",
     "from_jax",

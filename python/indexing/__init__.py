@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from indexing.analysis.memory.global_memory import Tiles as Tiles
     from indexing.analysis.memory.global_memory import coalescing as coalescing
     from indexing.analysis.report.comparison import compare as compare
+    from indexing.analysis.report.many_files import AnalyzedFiles as AnalyzedFiles
+    from indexing.analysis.report.many_files import analyze_files as analyze_files
     from indexing.analysis.report.programs import ProgramReport as ProgramReport
     from indexing.analysis.report.programs import analyze as analyze
     from indexing.analysis.tiling.propagation import Tile as Tile
@@ -88,6 +90,7 @@ else:
             "indexing.analysis.memory.distinct_elements": "Utilization utilization",
             "indexing.analysis.memory.global_memory": "Coalescing Launch Tiles coalescing",
             "indexing.analysis.report.comparison": "compare",
+            "indexing.analysis.report.many_files": "AnalyzedFiles analyze_files",
             "indexing.analysis.report.programs": "ProgramReport analyze",
             "indexing.analysis.tiling.propagation": "Tile propagate_tile propagate_tiles valid_tilings",
             "indexing.analysis.tiling.space": "TilingSpace tiling_space",

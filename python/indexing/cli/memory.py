@@ -9,13 +9,19 @@ import indexing as ix
 from indexing.analysis.report.comparison import Comparison
 from indexing.analysis.report.lines import bytes_text, comparison_lines, report_lines, seconds_text
 from indexing.cli.answer import Answer
-from indexing.cli.console import Json
+from indexing.cli.console import Json, Problem
 from indexing.cli.programs import named_instruction, read_program
 from indexing.cli.terminal import Table
 
 
 def analyze(options: argparse.Namespace) -> Answer:
-    """Print the program's totals, and its worst fusions with a reason for each access that wastes."""
+    """Print the program's totals, and its worst fusions with a reason for each access that wastes; with --out, write tables of
+    all programs of a folder.
+    """
+    if options.out is not None:
+        return analyze_folder(options)
+    if options.ray is not None or options.workers != 1:
+        raise Problem("--workers and --ray are for a folder of programs: say by --out where the tables go")
     module = read_program(options.file)
     part = named_instruction(module, options.fusion) if options.fusion else module
     found = ix.analyze(part, options.device, progress=options.progress)
@@ -42,6 +48,23 @@ def fusions_table(kept: ix.ProgramReport) -> Table:
     ]
     sources = any(row[-1] for row in rows)
     return Table(head, rows) if sources else Table(head[:-1], [row[:-1] for row in rows])
+
+
+def analyze_folder(options: argparse.Namespace) -> Answer:
+    """Analyze all programs of a folder; print how many there were, and where the tables are."""
+    found = ix.analyze_files(options.file, options.out, options.device, options.workers, options.ray, options.progress)
+    data: Json = {
+        "programs": str(found.programs),
+        "fusions": str(found.fusions),
+        "analyzed": found.analyzed,
+        "failed": found.failed,
+        "known": found.known,
+    }
+    lines = [
+        f"{found.analyzed} programs analyzed, {found.failed} of them with an error; {found.known} were known",
+        f"a row for each program in {found.programs}, for each fusion in {found.fusions}",
+    ]
+    return Answer(data, lines)
 
 
 def report_json(kept: ix.ProgramReport, whole: ix.ProgramReport) -> Json:

@@ -65,6 +65,9 @@ def parser() -> argparse.ArgumentParser:
     sub.add_argument("--fusion", "--instruction", metavar="NAME", help="this one only, wherever it is")
     sub.add_argument("--top", metavar="N", type=natural, default=10, help="so many; 0 means all (default: 10)")
     sub.add_argument("--min-waste", metavar="BYTES", type=natural, default=0, help="only those that waste so much")
+    sub.add_argument("--out", metavar="DIR", help="of all programs below the folder FILE, write tables there (Parquet)")
+    sub.add_argument("--workers", metavar="N", type=natural, default=1, help="with --out: by N processes (default: 1)")
+    sub.add_argument("--ray", metavar="ADDRESS", help="with --out: by the Ray cluster there; local begins one")
     add_device(sub)
 
     sub = add("compare", compare, "print what changed between two dumps of one program: fusions, bytes, waste")

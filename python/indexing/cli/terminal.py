@@ -107,9 +107,12 @@ class Progress:
         self.done, self.total = done, total
 
     def line(self, what: str) -> str:
-        """For people."""
+        """For people: the time, how much is done, and how long the rest takes at that rate."""
+        passed = time.monotonic() - self.begun
         counted = f", {self.done} of {self.total}" if self.total else ""
-        return f"{what}: {time.monotonic() - self.begun:.0f} s{counted}"
+        left = (self.total - self.done) * passed / self.done if self.done else 0.0
+        ahead = f", {self.done / passed:.1f} a second, {left:.0f} s left" if left else ""
+        return f"{what}: {passed:.0f} s{counted}{ahead}"
 
 
 @contextmanager

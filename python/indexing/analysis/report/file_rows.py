@@ -1,0 +1,149 @@
+"""What the analysis of one file gives for tables: a row for the program, and one for each of its fusions."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from indexing.analysis.report.programs import analyze
+from indexing.errors import IndexingError
+from indexing.hlo.files import dumped_programs, load, program_of
+
+if TYPE_CHECKING:
+    from indexing.analysis.device import Device
+    from indexing.analysis.report.programs import FusionReport, ProgramReport
+
+Cells: TypeAlias = "dict[str, str | int | float | None]"
+
+#: The columns of the table of programs, and of that of fusions, with the names of Arrow's types.
+PROGRAM_COLUMNS: Mapping[str, str] = {
+    "path": "string",
+    "bytes": "int64",
+    "changed_ns": "int64",
+    "device": "string",
+    "program": "string",
+    "kernels": "int64",
+    "must_move": "int64",
+    "will_move": "int64",
+    "wasted": "int64",
+    "seconds": "float64",
+    "seconds_lost": "float64",
+    "analysis_seconds": "float64",
+    "error": "string",
+}
+FUSION_COLUMNS: Mapping[str, str] = {
+    "path": "string",
+    "device": "string",
+    "program": "string",
+    "instruction": "string",
+    "opcode": "string",
+    "shape": "string",
+    "place": "string",
+    "must_move": "int64",
+    "will_move": "int64",
+    "wasted": "int64",
+    "seconds": "float64",
+    "seconds_lost": "float64",
+    "array": "string",
+    "why": "string",
+    "remedy": "string",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file, its size, and when it was changed: what tells whether it was analyzed already."""
+
+    path: str
+    bytes: int
+    changed_ns: int
+
+    @classmethod
+    def of(cls, path: Path) -> Source:
+        """The file as it is now."""
+        found = path.stat()
+        return cls(str(path), found.st_size, found.st_mtime_ns)
+
+
+@dataclass(frozen=True, slots=True)
+class FileRows:
+    """The row of a program, whose `error` says why there is nothing else, and those of its fusions."""
+
+    program: Cells
+    fusions: list[Cells] = field(default_factory=list)
+
+
+def sources_in(folder: Path, apart_from: Path) -> Iterator[Source]:
+    """The programs below a folder, in the order of their paths; of folders that XLA dumped into, of each program one file.
+
+    Hidden files and what lies below `apart_from` are left out.
+    """
+    for place, folders, files in os.walk(folder):
+        here = Path(place)
+        folders[:] = sorted(f for f in folders if not f.startswith(".") and (here / f).resolve() != apart_from)
+        dumped = sorted(dumped_programs(here).values())
+        yield from map(Source.of, dumped or sorted(here / f for f in files if not f.startswith(".")))
+
+
+def rows_of_file(source: Source, data: bytes | None, device: Device) -> FileRows:
+    """The rows of a file; of its content, where that is given. What is wrong with it becomes a row as well."""
+    started = time.perf_counter()
+    try:
+        report = analyze(load(source.path) if data is None else program_of(data), device)
+    except (IndexingError, OSError, MemoryError, RecursionError) as error:
+        return failed(source, device, f"{type(error).__name__}: {error}")
+    row = _program_row(source, report)
+    row["analysis_seconds"] = time.perf_counter() - started
+    return FileRows(row, [_fusion_row(source, report, f) for f in report.fusions])
+
+
+def failed(source: Source, device: Device, error: str) -> FileRows:
+    """The row of a file that gave nothing else."""
+    empty: Cells = dict.fromkeys(PROGRAM_COLUMNS)
+    return FileRows({**empty, **_about(source), "device": device.name, "error": error})
+
+
+def _about(source: Source) -> Cells:
+    return {"path": source.path, "bytes": source.bytes, "changed_ns": source.changed_ns}
+
+
+def _program_row(source: Source, report: ProgramReport) -> Cells:
+    return {
+        **_about(source),
+        "device": report.device.name,
+        "program": report.name,
+        "kernels": len(report.fusions),
+        "must_move": report.must_move,
+        "will_move": report.will_move,
+        "wasted": report.wasted,
+        "seconds": report.seconds,
+        "seconds_lost": report.seconds_lost,
+        "analysis_seconds": None,
+        "error": None,
+    }
+
+
+def _fusion_row(source: Source, report: ProgramReport, fusion: FusionReport) -> Cells:
+    """Of its accesses the one that wastes most is named."""
+    worst = fusion.accesses[0] if fusion.accesses else None
+    return {
+        "path": source.path,
+        "device": report.device.name,
+        "program": report.name,
+        "instruction": fusion.name,
+        "opcode": fusion.instruction.opcode,
+        "shape": str(fusion.instruction.shape),
+        "place": None if fusion.place is None else str(fusion.place),
+        "must_move": fusion.must_move,
+        "will_move": fusion.will_move,
+        "wasted": fusion.wasted,
+        "seconds": fusion.seconds,
+        "seconds_lost": fusion.seconds_lost,
+        "array": None if worst is None else worst.array,
+        "why": None if worst is None else worst.why or None,
+        "remedy": None if worst is None else worst.remedy or None,
+    }

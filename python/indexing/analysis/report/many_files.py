@@ -1,0 +1,157 @@
+"""The programs of a folder, analyzed by many processes into Parquet: a row for each program, and one for each fusion.
+
+Results are parts that are written whole or not at all; a run that was killed goes on where it ended.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from indexing.analysis.device import Device, device_named
+from indexing.analysis.report.file_rows import (
+    FUSION_COLUMNS,
+    PROGRAM_COLUMNS,
+    Cells,
+    FileRows,
+    Source,
+    sources_in,
+)
+from indexing.analysis.report.workers import by_processes, by_ray
+from indexing.arguments import integer, of_type, optional, takes
+from indexing.errors import IndexingError, UnsupportedOp
+from indexing.extras import missing_extra
+
+__all__ = ["AnalyzedFiles", "analyze_files"]
+
+PART = 64  # programs of a part: what a kill loses at most, beside those under way
+#: Called with how many programs are done, and how many there are.
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class AnalyzedFiles:
+    """How many programs were analyzed, how many of them gave an error, and how many had been done before.
+
+    `programs` and `fusions` are the folders of the tables' parts: `pandas.read_parquet` and others read a folder as one.
+    """
+
+    programs: Path
+    fusions: Path
+    analyzed: int
+    failed: int
+    known: int
+
+
+@takes(
+    folder=of_type(str, os.PathLike),
+    out=of_type(str, os.PathLike),
+    device=of_type(Device, str),
+    workers=integer,
+    ray=optional(of_type(str)),
+)
+def analyze_files(
+    folder: str | os.PathLike[str],
+    out: str | os.PathLike[str],
+    device: Device | str = "h100",
+    workers: int = 1,
+    ray: str | None = None,
+    progress: Progress | None = None,
+) -> AnalyzedFiles:
+    """Analyze all programs below a folder, as `analyze` does, by `workers` processes; write the tables to the folder `out`.
+
+    With `ray` the cluster at that address does it ("local" begins one). What `out` has already, of files that have not
+    changed since, is not done again. A file that can't be read is a row with its error; so is one whose process dies, when
+    it dies again. One run at a time writes to `out`. Raises UnsupportedOp without the extra `data` (or `ray`), OSError
+    where the folder can't be read or written; what was done until then is kept.
+
+    Processes are begun anew: a script calls this below `if __name__ == "__main__":`.
+    """
+    if workers < 1:
+        raise IndexingError(f"analyze_files: workers is at least 1; got {workers}")
+    chosen = device_named(device) if isinstance(device, str) else device
+    place = Path(folder)
+    if not place.is_dir():
+        raise NotADirectoryError(20, "this is no folder of programs", str(folder))
+    tables = _Tables(Path(out))
+    known = tables.known(chosen)
+    sources = list(sources_in(place, Path(out).resolve()))
+    new = [s for s in sources if s not in known]
+    done = by_processes(new, chosen, workers) if ray is None else by_ray(new, chosen, ray)
+    analyzed = failures = 0
+    try:
+        for rows in tables.written(done):
+            analyzed += 1
+            failures += rows.program["error"] is not None
+            if progress is not None:
+                progress(analyzed, len(new))
+    finally:
+        tables.flush()
+    return AnalyzedFiles(tables.programs, tables.fusions, analyzed, failures, len(sources) - len(new))
+
+
+class _Tables:
+    """The parts below a folder. That of fusions is written first: that of programs says that both are there."""
+
+    def __init__(self, out: Path) -> None:
+        self.programs, self.fusions = out / "programs", out / "fusions"
+        self._arrow, self._parquet = _arrow("pyarrow"), _arrow("pyarrow.parquet")
+        self._rows: list[FileRows] = []
+        for folder in (self.programs, self.fusions):
+            folder.mkdir(parents=True, exist_ok=True)
+        for part in self.fusions.glob("*.parquet"):
+            if not (self.programs / part.name).exists():
+                part.unlink()  # a run ended between the two
+        self._next = 1 + max((int(p.stem) for p in self.programs.glob("*.parquet")), default=-1)
+
+    def known(self, device: Device) -> set[Source]:
+        """The files that were analyzed for a device, as they were then."""
+        found: set[Source] = set()
+        for part in sorted(self.programs.glob("*.parquet")):
+            try:
+                table = self._parquet.read_table(part, columns=["path", "bytes", "changed_ns", "device"]).to_pylist()
+            except (OSError, ValueError, KeyError) as error:
+                raise IndexingError(
+                    f"{part} is no part of these results ({error}): remove it, to do its programs again"
+                ) from None
+            found |= {Source(r["path"], r["bytes"], r["changed_ns"]) for r in table if r["device"] == device.name}
+        return found
+
+    def written(self, done: Iterable[FileRows]) -> Iterator[FileRows]:
+        """The same rows, written as soon as they make a part."""
+        for rows in done:
+            self._rows.append(rows)
+            if len(self._rows) >= PART:
+                self.flush()
+            yield rows
+
+    def flush(self) -> None:
+        """Write what is waiting as a part."""
+        if not self._rows:
+            return
+        name = f"{self._next:06}.parquet"
+        self._write(self.fusions / name, FUSION_COLUMNS, [f for r in self._rows for f in r.fusions])
+        self._write(self.programs / name, PROGRAM_COLUMNS, [r.program for r in self._rows])
+        self._rows, self._next = [], self._next + 1
+
+    def _write(self, path: Path, columns: Mapping[str, str], rows: list[Cells]) -> None:
+        types = {"string": self._arrow.string(), "int64": self._arrow.int64(), "float64": self._arrow.float64()}
+        schema = self._arrow.schema([(name, types[kind]) for name, kind in columns.items()])
+        unfinished = path.with_suffix(".unfinished")
+        try:
+            self._parquet.write_table(self._arrow.Table.from_pylist(rows, schema), unfinished)
+            unfinished.replace(path)
+        except OSError:
+            unfinished.unlink(missing_ok=True)
+            raise
+
+
+def _arrow(name: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ImportError as missing:
+        raise UnsupportedOp(missing_extra("a table of Parquet", "data", missing)) from None
