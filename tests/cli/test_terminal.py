@@ -118,3 +118,13 @@ def test_analyze_tells_of_each_kernel() -> None:
     told: list[tuple[int, int]] = []
     report = ix.analyze(ix.hlo.load(EXAMPLE), progress=lambda done, total: told.append((done, total)))
     assert told == [(k + 1, len(report.fusions)) for k in range(len(report.fusions))]
+
+
+def test_the_rate_and_the_time_left_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    progress = terminal.Progress(begun=100.0)
+    monkeypatch.setattr("indexing.cli.terminal.time.monotonic", lambda: 104.0)
+    assert progress.line("indexing") == "indexing: 4 s"
+    progress(10, 30)
+    assert progress.line("indexing") == "indexing: 4 s, 10 of 30, 2.5 a second, 8 s left"
+    progress(30, 30)
+    assert progress.line("indexing") == "indexing: 4 s, 30 of 30"
