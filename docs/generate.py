@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import notebooks
 from api_table import api_table
 
 from indexing.ops.docs import ops_table
@@ -15,6 +16,7 @@ def main() -> None:
     """Write each of them."""
     (HERE / "api.md").write_text(api_table(), encoding="utf-8")
     (HERE / "ops.md").write_text(ops_table(), encoding="utf-8")
+    notebooks.main()
 
 
 if __name__ == "__main__":
