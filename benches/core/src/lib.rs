@@ -1,4 +1,4 @@
-//! ReadScratch the corpus that the benchmarks run over.
+//! Reading of the corpus that the benchmarks run over.
 
 /// The lines of the file that `CORPUS` names, or of the one beside this crate.
 pub fn corpus() -> Vec<String> {

@@ -1,4 +1,4 @@
-//! ReadScratch a [`Dag`] without an arena: its nodes in order, each with the positions of its operands; and bringing its
+//! Reading of a [`Dag`] without an arena: its nodes in order, each with the positions of its operands; and bringing its
 //! nodes into an arena with other variables.
 
 use crate::error::Result;

@@ -1,4 +1,4 @@
-//! ReadScratch the variables in front of the arrow of a map, and what their names mean behind it.
+//! Variables in front of the arrow of a map, and what their names mean behind it.
 
 use super::read_expr::{ReadScratch, VariableNames};
 use super::scan::{is_name_byte, name_key, short_number, usual_lower, Scanner};

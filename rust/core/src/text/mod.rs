@@ -4,7 +4,7 @@
 //! (d0, d1)[s0]{rt0} -> (d0 * 8 + s0, d1 floordiv 4 + rt0), domain: d0 in [0, 3], .., d0 + s0 in [0, 9]
 //! ```
 //!
-//! ReadScratch goes straight from bytes into an arena, with a stack of its own: no depth of nesting overflows anything.
+//! Reading goes straight from bytes into an arena, with a stack of its own: no depth of nesting overflows anything.
 //! Printing chooses the cheapest spelling of a canonical node.
 
 mod frame;

@@ -1,4 +1,4 @@
-//! ReadScratch an expression: a loop over operands and operators, with a stack of open brackets.
+//! Reading of an expression: a loop over operands and operators, with a stack of open brackets.
 //!
 //! All of `* / // % floordiv ceildiv mod` bind alike, from the left; a unary minus binds closest. A bracket collects the
 //! terms of its sum, and makes one node of them when it closes: a sum of n terms costs one sort, not n sums.
@@ -255,7 +255,8 @@ impl ReadScratch {
     }
 
     /// Read terms as most are written, `d0 * 8 + (d1 + 1) mod 4 - `, into `sum`, and the product behind them if it begins
-    /// so. Brackets are read that hold no more than `BRACKETS` inside each other, themselves included.
+    /// so. Brackets are read that hold no more than `BRACKETS` inside each other, themselves included. Without this and
+    /// what it calls, `any_expr` reads the same: 680 instructions more a map (1.8 in 100), 267 a pair (2.0 in 100).
     #[inline]
     fn usual_terms<N: VariableNames, const BRACKETS: u8>(
         &mut self,

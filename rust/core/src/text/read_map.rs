@@ -1,4 +1,4 @@
-//! ReadScratch maps: results, and the domain.
+//! Reading of maps: results, and the domain.
 
 use super::header::{read_header, Header};
 use super::read_expr::{expr, variable, ReadScratch};
