@@ -132,7 +132,7 @@ portable-wheel: $(VENV)/.made ## a wheel for any Linux of the last ten years (TA
 
 sdist: $(VENV)/.made ## the source distribution, with tests and documents, into dist/portable/
 	$(bin)/pip install --quiet 'twine>=6.1'
-	$(bin)/maturin sdist --quiet --out dist/portable
+	$(bin)/maturin sdist --out dist/portable
 	$(bin)/twine check --strict dist/portable/*.tar.gz
 
 smoke: dist/.built ## install the wheel where nothing else is, and ask it a question
