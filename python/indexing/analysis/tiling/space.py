@@ -98,7 +98,7 @@ class _Space:
     def add_root(self, root: Array) -> None:
         """Join an output to the space, and carry its map to all that leads to it."""
         m = self._joined(root)
-        if m is None:
+        if m is None or not self._tile(m, root).exact:  # whoever stores a tile of it computes each of its elements
             m = self._with_dimensions(root)
         self.roots.append((root, m))
         self._carry({root: {m: OperandIndexing(m)}})
@@ -227,13 +227,15 @@ class _Space:
             return m
         return compose(self._map([variable(k) for k in range(m.num_dims)]), m).simplify()
 
+    def _tile(self, m: IndexingMap, array: Array) -> Tile:
+        return propagate(self._widened(m), [d.size for d in self.dimensions], array[0].name)
+
     def finished(self) -> TilingSpace:
         """The tiles of all arrays."""
-        extents = [d.size for d in self.dimensions]
         clauses: dict[Clause, None] = {}
 
         def tile(m: IndexingMap, array: Array, indexing: OperandIndexing | None = None) -> Tile:
-            found = propagate(self._widened(m), extents, array[0].name)
+            found = self._tile(m, array)
             clauses.update(dict.fromkeys(found.constraints))
             return found if indexing is None or indexing.exactness == "exact" else replace(found, exact=False)
 
