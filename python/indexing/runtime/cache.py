@@ -27,22 +27,17 @@ def directory(kind: str) -> Path | None:
     return own / kind if _can_be_written(own / kind) and _belongs_to_user(own) else None
 
 
-def of_user_can_be_written() -> bool:
-    """Whether libraries that keep what they make in the user's own cache folder can do so."""
-    return any(_can_be_written(folder) for folder in _of_user())
-
-
 def _chosen(kind: str) -> Iterator[Path]:
     folder = os.environ.get("INDEXING_CACHE_DIR")
     if folder:
         yield Path(folder) / kind
     else:
-        yield from (base / kind for base in _of_user("indexing"))
+        yield from (base / kind for base in _of_user())
 
 
-def _of_user(application: str | None = None) -> Iterator[Path]:
+def _of_user() -> Iterator[Path]:
     try:
-        yield user_cache_path(application, appauthor=False)
+        yield user_cache_path("indexing", appauthor=False)
     except RuntimeError:  # nobody knows where the home is
         return
 
