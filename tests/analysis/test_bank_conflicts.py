@@ -5,8 +5,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import indexing as ix
+from fusion_texts import FUSIONS, fusion
 from indexing.analysis.device import H100
 from indexing.analysis.memory.transactions import count_banks
+from indexing.emitters.ir.accesses import entry_accesses
+from indexing.emitters.ir.nodes import Copy, statements
 from indexing.emitters.kernel import Dialect
 from memory_simulator import simulate_banks
 
@@ -111,3 +114,23 @@ def test_runs_in_a_tile_have_no_conflicts(kind: str, run: int) -> None:
     assert kernel.emitter in ("transpose", "loop")
     for access in ix.coalescing(kernel).shared:
         assert access.conflicts <= (0 if run * access.cell_bytes % 4 == 0 else 1), access
+
+
+@pytest.mark.parametrize("name", FUSIONS)
+def test_what_is_judged_is_what_the_source_does(name: str) -> None:
+    """The last passes change no access: those of the kernel that is written are the same."""
+    kernel = ix.emit(fusion(name))
+    written = entry_accesses(kernel.lowered)
+    shared = {b.name for b in kernel.lowered.buffers if b.space == "shared"}
+    maps = [written.access_map(a) for a in written.found if a.buffer in shared and a.kind != "atomic"]
+    assert [a.map for a in kernel.shared_accesses] == [m for m in maps if not m.is_known_empty]
+    copied = {s.source for s in statements(kernel.lowered.body) if isinstance(s, Copy)}
+    inputs = {b.number for b in kernel.lowered.buffers if b.role == "input" and b.name in copied}
+    assert kernel.vector_reads == inputs
+    assert {(a.kind, a.number) for a in kernel.accessed} == {(a.kind, a.number) for a in kernel.inputs + kernel.outputs}
+
+
+@pytest.mark.parametrize("name", ["transpose", "transpose of short rows", "row reduction"])
+def test_shared_memory_of_a_target_without_threads_has_no_banks(name: str) -> None:
+    found = ix.coalescing(ix.emit(fusion(name), "c"))
+    assert found.shared == () and found.accesses

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
 from inspect import signature
 from types import ModuleType
 
@@ -59,20 +61,35 @@ def emit_fused(computation: Computation, dialect: Dialect, **knobs: int | None) 
 
 
 def _plan(emitter: ModuleType, computation: Computation, dialect: Dialect, knobs: Mapping[str, int | None]) -> object:
-    if not TARGETS[dialect].vector_bytes and "vector_width" in signature(emitter.plan).parameters:
+    if not TARGETS[dialect].vector_bytes and "vector_width" in _parameters(emitter.plan):
         knobs = {"vector_width": 1, **knobs}  # the compiler makes vectors of neighbouring threads
     return emitter.plan(computation, **knobs, **_machine(emitter.plan, dialect))
 
 
 def _machine(function: Callable[..., object], dialect: Dialect) -> dict[str, Machine]:
     """The target's machine as a keyword, for a function of an emitter that asks for it."""
-    return {"machine": TARGETS[dialect].machine} if "machine" in signature(function).parameters else {}
+    return {"machine": TARGETS[dialect].machine} if "machine" in _parameters(function) else {}
+
+
+@cache
+def _parameters(function: Callable[..., object]) -> frozenset[str]:
+    return frozenset(signature(function).parameters)
 
 
 def emitter_of(computation: Computation) -> ModuleType:
     """The first emitter that matches. Raises UnsupportedOp for what no kernel computes."""
-    _check(computation)
-    return next(e for e in EMITTERS if e.matches(computation))
+    known = computation.module.attached(_Emitters).by_computation
+    if computation not in known:
+        _check(computation)
+        known[computation] = next(e for e in EMITTERS if e.matches(computation))
+    return known[computation]
+
+
+@dataclass(slots=True)
+class _Emitters:
+    """Those of a module's computations, which plans after plans ask for."""
+
+    by_computation: dict[Computation, ModuleType] = field(default_factory=dict)
 
 
 @takes(fusion=of_type(Instruction, Computation, Module), dialect=of_type(str))

@@ -33,6 +33,7 @@ Dialect: TypeAlias = str  # a name of `targets.TARGETS`
 
 PARALLEL = "dead-code-again"  # the last pass after which the threads of a block are side by side, whatever the target
 LOGICAL = "dead-code"  # the last pass after which indices are those of HLO's arrays, each access written once
+MEMORY = "team-reductions"  # the last pass that decides what threads that stand side by side move
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +130,15 @@ class Kernel:
     @cached_property
     def lowered(self) -> nodes.Kernel:
         """The IR after all passes."""
-        return run_passes(self.ir, self.target)
+        return run_passes(self._moving, self.target, after=MEMORY)
+
+    @cached_property
+    def _logical(self) -> nodes.Kernel:
+        return run_passes(self.ir, self.target, LOGICAL)
+
+    @cached_property
+    def _moving(self) -> nodes.Kernel:
+        return run_passes(self._logical, self.target, MEMORY, after=LOGICAL)
 
     @takes(name=of_type(str))
     def stage(self, name: str) -> nodes.Kernel:
@@ -153,7 +162,8 @@ class Kernel:
     @property
     def shared_bytes(self) -> int:
         """Bytes of shared memory that the source declares."""
-        return sum(b.size * storage_bytes(b.element_type) for b in self.lowered.buffers if b.space == "shared")
+        found = self._moving if self.target.has_threads else self.lowered
+        return sum(b.size * storage_bytes(b.element_type) for b in found.buffers if b.space == "shared")
 
     @property
     def work(self) -> int:
@@ -165,9 +175,13 @@ class Kernel:
     @cached_property
     def arguments(self) -> tuple[Argument, ...]:
         """The buffers, in the order of the signature."""
-        found = [b for b in self.lowered.buffers if b.role != "none"]
-        places = {b.name: k for k, b in enumerate(found)}
-        return tuple(_argument(b, places) for b in found)
+        return _arguments(self.lowered)
+
+    @cached_property
+    def accessed(self) -> tuple[Argument, ...]:
+        """The arguments that the maps of threads reach: inputs, then outputs. The source may need less of the inputs."""
+        found = [a for a in _arguments(self._logical) if a.kind != "scratch"]
+        return tuple(sorted(found, key=lambda a: a.kind))
 
     @property
     def inputs(self) -> tuple[Argument, ...]:
@@ -211,19 +225,20 @@ class Kernel:
 
     @cached_property
     def _reached(self) -> Reached:
-        return reached_elements(self.stage(LOGICAL))
+        return reached_elements(self._logical)
 
     @cached_property
     def shared_accesses(self) -> tuple[SharedAccess, ...]:
-        """The loads and stores of shared memory, as the target makes them."""
-        shared = {b.name: storage_bytes(b.element_type) for b in self.lowered.buffers if b.space == "shared"}
-        return tuple(_shared(entry_accesses(self.lowered), shared)) if shared else ()
+        """The loads and stores of shared memory, by threads side by side."""
+        found = self._moving
+        shared = {b.name: storage_bytes(b.element_type) for b in found.buffers if b.space == "shared"}
+        return tuple(_shared(entry_accesses(found), shared)) if shared else ()
 
     @cached_property
     def vector_reads(self) -> frozenset[int]:
         """The parameters that are read vector by vector."""
-        numbers = {b.name: b.number for b in self.lowered.buffers if b.role == "input"}
-        copies = (s for s in nodes.statements(self.lowered.body) if isinstance(s, nodes.Copy))
+        numbers = {b.name: b.number for b in self._moving.buffers if b.role == "input"}
+        copies = (s for s in nodes.statements(self._moving.body) if isinstance(s, nodes.Copy))
         return frozenset(numbers[s.source] for s in copies if s.source in numbers)
 
     @takes(output=integer, access=integer)
@@ -260,6 +275,12 @@ def check_dialect(name: str) -> None:
     """CompileError for a target that there is none of."""
     if name not in TARGETS:
         raise CompileError(f"there is no dialect {name!r}; choose one of {', '.join(TARGETS)}")
+
+
+def _arguments(kernel: nodes.Kernel) -> tuple[Argument, ...]:
+    found = [b for b in kernel.buffers if b.role != "none"]
+    places = {b.name: k for k, b in enumerate(found)}
+    return tuple(_argument(b, places) for b in found)
 
 
 def _argument(b: nodes.Buffer, places: dict[str, int]) -> Argument:

@@ -71,8 +71,6 @@ class KernelTraffic:
 
     def __post_init__(self) -> None:
         self.registers = self._registers()
-        if not self.kernel.target.has_threads:
-            return  # its shared memory is memory like other
         for a in bank_accesses(self.kernel, self.machine.device):
             self.passes += a.total.passes
             self.ideal_passes += a.total.ideal
@@ -100,8 +98,9 @@ class KernelTraffic:
 
     def _arguments(self) -> list[tuple[Argument, tuple[IndexingMap, ...]]]:
         k = self.kernel
-        inputs = [(a, k.input_maps[a.number] if a.number < len(k.input_maps) else ()) for a in k.inputs]
-        return inputs + [(a, k.output_maps[a.number]) for a in k.outputs]
+        reads, writes = k.input_maps, k.output_maps
+        inputs = [(a, reads[a.number] if a.number < len(reads) else ()) for a in k.accessed if a.kind == "input"]
+        return inputs + [(a, writes[a.number]) for a in k.accessed if a.kind == "output"]
 
     def _count(self, blocks: NDArray[np.int64]) -> None:
         totals = [Traffic()] * len(blocks)

@@ -192,7 +192,9 @@ class _Fusion:
 
     def _parts(self, case: KernelTraffic, splits: NDArray[np.int64]) -> Floats:
         """Bytes of what blocks that share a result leave for the one that combines them, and what that reads."""
-        results = sum(a.element_count * storage_bytes(a.element_type) for a in case.kernel.outputs)
+        results = sum(
+            a.element_count * storage_bytes(a.element_type) for a in case.kernel.accessed if a.kind == "output"
+        )
         return np.where(splits > 1, 2.0 * splits * results, 0.0)
 
 

@@ -52,7 +52,11 @@ class BankAccess:
 
 
 def bank_accesses(kernel: Kernel, device: Device) -> Iterator[BankAccess]:
-    """Of each load and store of shared memory that a lane takes part in, in the kernel's order."""
+    """Of each load and store of shared memory that a lane takes part in, in the kernel's order; none where the target's
+    shared memory is memory like other.
+    """
+    if not kernel.target.has_threads:
+        return
     for a in kernel.shared_accesses:
         found = count_banks(a.map, kernel.block, a.cell_bytes * 8, device)
         if found is None:

@@ -199,7 +199,7 @@ def _of_kernel(kernel: Kernel, device: Device, storage: Storage) -> Coalescing:
     reads: list[Access] = []
     writes: list[Access] = []
     unknown: list[tuple[int, str]] = []
-    for argument in (*kernel.inputs, *kernel.outputs):
+    for argument in kernel.accessed:
         if argument.kind == "output":
             found = kernel.output_maps[argument.number]
             writes += _accesses(found, argument, kernel.block, device, storage, True)

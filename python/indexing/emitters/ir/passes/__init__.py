@@ -67,14 +67,13 @@ BUILT = "built"
 STAGES = (BUILT, *(p.name for p in PASSES))
 
 
-def run_passes(kernel: Kernel, target: Target, until: str = STAGES[-1]) -> Kernel:
-    """The kernel after the pass `until`; as it is for `built`. IndexingError where there is no such stage."""
-    if until not in STAGES:
-        raise IndexingError(f"there is no stage {until!r}; choose one of {', '.join(STAGES)}")
-    if until == BUILT:
-        return kernel
-    for found in PASSES:
+def run_passes(kernel: Kernel, target: Target, until: str = STAGES[-1], after: str = BUILT) -> Kernel:
+    """A kernel that is at the stage `after`, after the passes from there up to `until`. IndexingError where there is no
+    such stage.
+    """
+    for name in (until, after):
+        if name not in STAGES:
+            raise IndexingError(f"there is no stage {name!r}; choose one of {', '.join(STAGES)}")
+    for found in PASSES[STAGES.index(after) : STAGES.index(until)]:
         kernel = found.rewrite(kernel, target)
-        if found.name == until:
-            break
     return kernel
