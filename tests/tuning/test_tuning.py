@@ -6,6 +6,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Hashable
 from pathlib import Path
 
 import numpy as np
@@ -13,9 +14,12 @@ import pytest
 
 import indexing as ix
 from fusion_texts import FUSIONS, fusion
+from indexing.emitters.kernel import Kernel
 from indexing.executable.plan_store import Measured, Store, plan_text
 from indexing.executable.tuned_plans import fusion_key, tuned_plan
-from indexing.tuning.measurement import Trial, difference, opened
+from indexing.runtime.device import Buffer, Clock
+from indexing.runtime.host_memory import address
+from indexing.tuning.measurement import Timing, Trial, difference, opened
 from indexing.tuning.search import proposals, worth_trying
 
 LOOP = "ENTRY f { p = f32[40,25] parameter(0)\n ROOT n = f32[40,25] negate(p) }"
@@ -62,7 +66,7 @@ def test_the_same_trials_from_one_seed() -> None:
     ranked = worth_trying(ix.predict(fusion("row reduction"), device="cpu"))
 
     def trials(sampler: str, seed: int) -> list[dict[str, int]]:
-        return list(proposals(space, ranked, sampler, seed, 12, lambda plan: float(plan["threads"])))
+        return list(proposals(space, ranked, sampler, seed, 12, lambda plan: float(plan["threads"]), plan_text))
 
     for sampler in ("predicted", "grid", "random", "tpe"):
         if sampler in ("random", "tpe"):
@@ -72,6 +76,70 @@ def test_the_same_trials_from_one_seed() -> None:
         assert len({plan_text(p) for p in found}) == len(found) > 3
         assert space.allows({n: [p[n] for p in found] for n in space.names}).all()
     assert trials("predicted", 1) != trials("predicted", 2)
+
+
+def test_neighbours_of_the_default_are_tried_and_each_kernel_once() -> None:
+    space = ix.knobs(ix.hlo.parse(LOOP).entry, "c")
+    ranked = list(reversed(list(space.plans())))  # the default is far from what is predicted to be best
+
+    def tried(kernel: Callable[[dict[str, int]], Hashable]) -> list[dict[str, int]]:
+        return list(proposals(space, ranked, "predicted", 1, 10, lambda plan: None, kernel))
+
+    default, best, _, near, second, *_ = tried(plan_text)
+    assert default == space.default and [best, second] == ranked[:2]
+    (changed,) = (n for n in space.names if near[n] != default[n])
+    choices = sorted({p[changed] for p in ranked})
+    assert abs(choices.index(near[changed]) - choices.index(default[changed])) == 1
+    widths = [p["vector_width"] for p in tried(lambda plan: plan["vector_width"])]
+    assert sorted(widths) == [1, 2, 4, 8, 16]
+
+
+def test_samples_go_through_all_copies_of_the_arguments(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("indexing.tuning.measurement.ROTATED_BYTES", 5 * 8000)
+    device = opened("c")
+    trial = Trial(ix.hlo.parse(LOOP).entry, device, 0)
+    launched: list[int] = []
+
+    def clock(kernel: object, sets: list[list[Buffer]]) -> Clock:
+        assert len(sets) == 5 and len({address(b.handle) for buffers in sets for b in buffers}) == 10
+
+        def seconds(first: int, calls: int) -> float:
+            launched.extend(k % len(sets) for k in range(first, first + calls))
+            return 4e-6 * calls
+
+        return seconds
+
+    monkeypatch.setattr(device, "clock", clock, raising=False)
+    monkeypatch.setattr("indexing.tuning.measurement.SAMPLE", 12e-6)
+    timing = trial.timing(ix.emit(ix.hlo.parse(LOOP).entry, "c"))
+    assert timing.seconds == pytest.approx(4e-6) and timing.spread == pytest.approx(0)
+    assert launched == [k % 5 for k in range(10 + 9 * 3)]
+
+
+def test_the_fastest_are_measured_again_in_turns_with_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    rounds: list[int] = []
+
+    def timings(self: Trial, kernels: list[Kernel]) -> list[Timing]:
+        rounds.append(len(kernels))
+        return [Timing(1e-6 if len(kernels) == 1 else k + 1.0, 0.0) for k in range(len(kernels))]
+
+    monkeypatch.setattr(Trial, "timings", timings)
+    found = ix.tune(fusion("row reduction"), budget=6, device="cpu")
+    assert rounds == [1] * 6 + [3] and found.trials[0].seconds == 1.0
+    assert sorted(t.seconds for t in found.trials) == [1e-6] * 3 + [1.0, 2.0, 3.0]
+    monkeypatch.setattr(Trial, "timings", None)
+    assert ix.tune(fusion("row reduction"), budget=6, device="cpu").trials == found.trials
+
+
+def test_the_processor_launches_on_each_copy_in_turn() -> None:
+    device, computation = opened("c"), ix.hlo.parse(LOOP).entry
+    data = [np.full(1000, k, np.float32) for k in range(3)]
+    sets = [[device.upload(d), device.upload(np.zeros(1000, np.float32))] for d in data]
+    assert device.clock(ix.emit(computation, "c"), sets)(2, 2) > 0  # the third, then the first
+    found = [device.download(s[1], np.dtype(np.float32), (1000,))[0] for s in sets]
+    assert found == [0, 0, -2]
+    device.clock(ix.emit(computation, "c"), sets)(1, 1)
+    assert device.download(sets[1][1], np.dtype(np.float32), (1000,))[-1] == -1
 
 
 def test_wrong_results_are_never_timed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -120,7 +188,8 @@ def test_a_killed_search_goes_on(store: Path, tmp_path: Path) -> None:
     assert before
     found = ix.tune(ix.hlo.parse(LOOP).entry, budget=6, device="cpu")
     after = {plan_text(t.plan): t.measured for t in found.trials}
-    assert len(after) == 6 and before.items() <= after.items()
+    assert len(after) == 6 and before.keys() <= after.keys()
+    assert {m.attempts for m in after.values()} <= {1, 2} and all(after[p].attempts == 1 for p in before)
 
 
 def test_what_ended_its_process_twice_is_left_out(store: Path) -> None:

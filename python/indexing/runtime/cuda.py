@@ -11,7 +11,7 @@ from indexing.emitters.kernel import Dialect
 from indexing.emitters.launch import MAX_BLOCK, MAX_GRID, MAX_THREADS_PER_BLOCK
 from indexing.errors import CompileError, IndexingError
 from indexing.extras import missing_extra
-from indexing.runtime.device import Buffer, CompilableKernel, Launch
+from indexing.runtime.device import Buffer, Clock, CompilableKernel, Launch
 from indexing.runtime.nvrtc import compile_cubin
 
 if TYPE_CHECKING:
@@ -132,6 +132,20 @@ class CudaDevice:
             self._core.launch(self.stream, config, entry, *(b.handle for b in buffers))
 
         return launch
+
+    def clock(self, kernel: CompilableKernel, sets: Sequence[Sequence[Buffer]]) -> Clock:
+        """By events on the stream."""
+        launch, timed = self.load(kernel), self._core.EventOptions(timing_enabled=True)
+
+        def seconds(first: int, calls: int) -> float:
+            begin = self.stream.record(options=timed)
+            for k in range(first, first + calls):
+                launch(sets[k % len(sets)])
+            end = self.stream.record(options=timed)
+            end.sync()
+            return float(end - begin) * 1e-3  # from milliseconds
+
+        return seconds
 
     def _loaded(self, kernel: CompilableKernel) -> cuda_core.Kernel:
         key = (kernel.name, kernel.source)

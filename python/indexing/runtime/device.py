@@ -54,6 +54,7 @@ class CompilableKernel(Protocol):
 
 
 Launch = Callable[[Sequence[Buffer]], None]
+Clock = Callable[[int, int], float]  # seconds of launches: the number of the first one's arguments, how many
 LaunchTimes = Callable[[int, float, int], None]  # a kernel's number, seconds, launches
 
 
@@ -88,6 +89,15 @@ class Device(Protocol):
         """Compile (or find in a cache) and return the launcher, which takes one buffer a passed argument.
 
         Raises CompileError with the numbered source and the compiler's log.
+        """
+
+
+class TimingDevice(Device, Protocol):
+    """A device that tells how long its kernels take."""
+
+    def clock(self, kernel: CompilableKernel, sets: Sequence[Sequence[Buffer]]) -> Clock:
+        """What launches the kernel again and again, each time on the next of `sets` (after the last comes the first), and
+        tells the seconds from the first launch's begin to the last one's end, by the device's own clock. Raises as `load`.
         """
 
 

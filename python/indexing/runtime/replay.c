@@ -77,6 +77,11 @@ EXPORT int64_t launch_kernel(launch_t *l, void *const *buffers) {
   return work;
 }
 
+/* Launch `calls` times, each on the next of `sets` rows of `count` addresses, beginning with row `first`. */
+EXPORT void launch_in_turn(launch_t *l, void *const *rows, int64_t count, int64_t sets, int64_t first, int64_t calls) {
+  for (int64_t k = first; k < first + calls; k++) launch_kernel(l, rows + count * (k % sets));
+}
+
 /* The kernel of a LAUNCH on its registers; if somebody asks, how long it takes. */
 static int64_t launched(launch_t *const *kernels, frame_t *f, const int64_t *code) {
   for (int64_t k = 0; k < code[2]; k++) f->spare[k] = f->registers[code[3 + k]];

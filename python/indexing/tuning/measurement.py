@@ -1,15 +1,15 @@
 """How long a kernel takes, and whether it is right: it is run beside the reference before it is timed.
 
-Inputs are rotated through more memory than caches hold, so that a call finds none of its own; scratch memory is left as a
-call leaves it. A sample is as many calls as take 2 ms; the result is the median of samples, its spread half of what the
-middle half of them spans.
+Arguments are rotated through more memory than caches hold, so that a call finds none of its own; scratch memory is left as
+a call leaves it. A sample is as many calls as take 2 ms, by the device's own clock, without Python between them; the result
+is the median of samples, its spread half of what the middle half of them spans.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,12 +23,13 @@ from indexing.reference.interpreter import run_computation
 if TYPE_CHECKING:
     from indexing.emitters.kernel import Argument, Kernel
     from indexing.hlo import Computation, Shape
-    from indexing.runtime.device import Buffer, Device
+    from indexing.runtime.device import Buffer, Clock, TimingDevice
 
 ROTATED_BYTES = 96 << 20  # more than the caches of processors and GPUs hold
-MAX_ROTATION = 16
+MAX_ROTATION = 4096  # copies of the arguments; of less than 24 KiB they fill less
 SAMPLE = 2e-3  # seconds
 SAMPLES = 9
+MIN_SAMPLES = 3
 MAX_SECONDS = 1.0  # for the samples of one kernel
 TOLERANCES = {"f64": 1e-8, "c128": 1e-8, "f32": 1e-4, "c64": 1e-4, "f16": 1e-2, "bf16": 4e-2}
 DEFAULT_TOLERANCE = 0.3  # floats of 8 bits and less
@@ -45,7 +46,7 @@ class Timing:
 class Trial:
     """Inputs of a fusion, the reference's results for them, and copies of them on a device."""
 
-    def __init__(self, computation: Computation, device: Device, seed: int) -> None:
+    def __init__(self, computation: Computation, device: TimingDevice, seed: int) -> None:
         """The same inputs for the same seed."""
         self.device = device
         self.shapes = [p.shape for p in computation.parameters]
@@ -53,7 +54,7 @@ class Trial:
         self.arrays = [some_values(shape, random) for shape in self.shapes]
         with np.errstate(all="ignore"):
             self.wanted = [np.asarray(a) for a in flatten(run_computation(computation, self.arrays))]
-        self._pool: dict[int, list[Buffer]] = {}
+        self._copies: list[dict[tuple[str, int], Buffer]] = []
 
     def problem(self, kernel: Kernel) -> str:
         """What is wrong with the results of a kernel; empty where they are right."""
@@ -69,51 +70,79 @@ class Trial:
 
     def timing(self, kernel: Kernel) -> Timing:
         """Of a kernel whose results are right."""
-        launch = self.device.load(kernel)
-        sets = [self._passed(kernel) for _ in range(self._rotation(kernel))]
-        calls = self._calls_of_a_sample(launch, sets)
-        samples: list[float] = []
+        return self.timings([kernel])[0]
+
+    def timings(self, kernels: Sequence[Kernel]) -> list[Timing]:
+        """Of kernels whose results are right: their samples are taken in turns, so that all meet the same load."""
+        runs = [self._run(k) for k in kernels]
         begin = time.perf_counter()
-        while len(samples) < SAMPLES and (len(samples) < 3 or time.perf_counter() - begin < MAX_SECONDS):
-            samples.append(self._sample(launch, sets, calls))
-        low, middle, high = np.quantile(samples, (0.25, 0.5, 0.75))
-        return Timing(float(middle), float(high - low) / 2)
+        for k in range(SAMPLES):
+            if k >= MIN_SAMPLES and time.perf_counter() - begin > MAX_SECONDS * len(runs):
+                break
+            for run in runs:
+                run.sample()
+        return [run.timing() for run in runs]
 
-    def _calls_of_a_sample(self, launch: Callable[[Sequence[Buffer]], None], sets: list[list[Buffer]]) -> int:
-        self._sample(launch, sets, len(sets))  # warms up what is loaded late
-        once = max(self._sample(launch, sets, len(sets)), 1e-9)
-        return max(int(SAMPLE / once), 1)
+    def _run(self, kernel: Kernel) -> _Run:
+        sets = self._sets(kernel)
+        clock = self.device.clock(kernel, sets)
+        clock(0, len(sets))  # warms up what is loaded late
+        once = max(clock(len(sets), len(sets)) / len(sets), 1e-9)
+        return _Run(clock, max(int(SAMPLE / once), 1), 2 * len(sets))
 
-    def _sample(self, launch: Callable[[Sequence[Buffer]], None], sets: list[list[Buffer]], calls: int) -> float:
-        self.device.finish()
-        begin = time.perf_counter()
-        for k in range(calls):
-            launch(sets[k % len(sets)])
-        self.device.finish()
-        return (time.perf_counter() - begin) / calls
-
-    def _rotation(self, kernel: Kernel) -> int:
-        size = sum(_nbytes(a) for a in kernel.arguments if a.alias_of is None and a.kind != "scratch")
-        return max(min(-(-ROTATED_BYTES // max(size, 1)), MAX_ROTATION), 1)
-
-    def _passed(self, kernel: Kernel) -> list[Buffer]:
-        fresh = self._fresh(kernel)
-        return [b for b, a in zip(fresh, kernel.arguments, strict=True) if a.alias_of is None]
+    def _sets(self, kernel: Kernel) -> list[list[Buffer]]:
+        """What is passed in turn: copies of the arguments, which all kernels of the fusion share, and scratch of its own."""
+        passed = [a for a in kernel.arguments if a.alias_of is None]
+        scratch = {a.number: self._buffer(a) for a in passed if a.kind == "scratch"}
+        sets: list[list[Buffer]] = []
+        for k in range(_rotation(kernel)):
+            if k == len(self._copies):
+                self._copies.append({})
+            shared = self._copies[k]
+            for a in passed:
+                if a.kind != "scratch" and (a.kind, a.number) not in shared:
+                    shared[a.kind, a.number] = self._buffer(a)
+            sets.append([scratch[a.number] if a.kind == "scratch" else shared[a.kind, a.number] for a in passed])
+        return sets
 
     def _fresh(self, kernel: Kernel) -> list[Buffer]:
         """One buffer an argument; those that share one have the same."""
         buffers: list[Buffer] = []
         for a in kernel.arguments:
-            if a.alias_of is not None:
-                buffers.append(buffers[a.alias_of])
-            elif a.kind == "input":
-                order = major_to_minor(self.shapes[a.number])
-                buffers.append(self.device.upload(np.ascontiguousarray(self.arrays[a.number].transpose(order))))
-            elif a.kind == "scratch":
-                buffers.append(self.device.upload(a.zeros()))
-            else:
-                buffers.append(self.device.empty(_nbytes(a)))
+            buffers.append(self._buffer(a) if a.alias_of is None else buffers[a.alias_of])
         return buffers
+
+    def _buffer(self, argument: Argument) -> Buffer:
+        if argument.kind == "input":
+            order = major_to_minor(self.shapes[argument.number])
+            return self.device.upload(np.ascontiguousarray(self.arrays[argument.number].transpose(order)))
+        if argument.kind == "scratch":
+            return self.device.upload(argument.zeros())
+        return self.device.empty(_nbytes(argument))
+
+
+@dataclass(slots=True)
+class _Run:
+    """A kernel that is timed: a sample is `calls` calls, each of which takes the arguments that were out of use the longest."""
+
+    clock: Clock
+    calls: int
+    done: int
+    samples: list[float] = field(default_factory=list)
+
+    def sample(self) -> None:
+        self.samples.append(self.clock(self.done, self.calls) / self.calls)
+        self.done += self.calls
+
+    def timing(self) -> Timing:
+        low, middle, high = np.quantile(self.samples, (0.25, 0.5, 0.75))
+        return Timing(float(middle), float(high - low) / 2)
+
+
+def _rotation(kernel: Kernel) -> int:
+    """How many copies of the arguments are taken in turn."""
+    size = sum(_nbytes(a) for a in kernel.arguments if a.alias_of is None and a.kind != "scratch")
+    return max(min(-(-ROTATED_BYTES // max(size, 1)), MAX_ROTATION), 1)
 
 
 def some_values(shape: Shape, random: np.random.Generator) -> np.ndarray:
@@ -167,7 +196,7 @@ def _logical(found: np.ndarray, argument: Argument) -> np.ndarray:
     return found.transpose([order.index(d) for d in range(len(order))])
 
 
-def opened(name: str) -> Device:
+def opened(name: str) -> TimingDevice:
     """The device that measures for a machine's dialect. Raises CompileError where it isn't there."""
     if name == "c":
         from indexing.runtime.host import Host

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
+from itertools import chain
 from random import Random
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
 __all__ = ["SAMPLERS", "Plan", "Sampler", "proposals", "worth_trying"]
 
 Plan: TypeAlias = "dict[str, int]"
-#: "predicted": the best by prediction and random ones in turn; the others are optuna's.
+#: "predicted": the default's neighbours, the best by prediction and random ones, in turn; "grid": all choices, knob by knob;
+#: the others are optuna's.
 Sampler: TypeAlias = Literal["predicted", "random", "grid", "tpe"]
 SAMPLERS: tuple[Sampler, ...] = ("predicted", "random", "grid", "tpe")
 HOPELESS = 20.0  # times the best prediction
@@ -39,36 +41,40 @@ def proposals(
     seed: int,
     budget: int,
     seconds: Callable[[Plan], float | None],
+    kernel: Callable[[Plan], Hashable],
 ) -> Iterator[Plan]:
-    """Up to `budget` different plans; `seconds` tells what was measured of one that was proposed, None for none.
+    """Up to `budget` plans of different kernels; `seconds` tells what was measured of one that was proposed, None for none,
+    and `kernel` what is the same for plans that make the same kernel.
 
     The order is the same for the same seed; that of "tpe" where what is measured is the same, too.
     """
     source = (
-        _ranked_and_random(ranked, seed)
-        if sampler == "predicted"
-        else _of_optuna(space, ranked, sampler, seed, seconds)
+        _mixed(space, ranked, seed) if sampler == "predicted" else _of_optuna(space, ranked, sampler, seed, seconds)
     )
-    seen: list[Plan] = []
-    for plan in _first(space.default, source):
-        if plan not in seen:
-            seen.append(plan)
+    seen: set[Hashable] = set()
+    for plan in chain([space.default], source):
+        if (made := kernel(plan)) not in seen:
+            seen.add(made)
             yield plan
         if len(seen) >= budget:
             return
 
 
-def _first(plan: Plan, others: Iterator[Plan]) -> Iterator[Plan]:
-    yield plan
-    yield from others
-
-
-def _ranked_and_random(ranked: list[Plan], seed: int) -> Iterator[Plan]:
+def _mixed(space: KnobSpace, ranked: list[Plan], seed: int) -> Iterator[Plan]:
     others = list(ranked)
     Random(seed).shuffle(others)
-    for best, other in zip(ranked, others, strict=True):
-        yield best
-        yield other
+    for three in zip(_from_the_default(space, ranked), ranked, others, strict=True):
+        yield from three
+
+
+def _from_the_default(space: KnobSpace, ranked: list[Plan]) -> list[Plan]:
+    """By how many steps they are away, from one choice of a knob to the next; of those as far away the best first."""
+    choices = {n: sorted({space.default[n], *(p[n] for p in ranked)}) for n in space.names}
+
+    def steps(plan: Plan) -> int:
+        return sum(abs(c.index(plan[n]) - c.index(space.default[n])) for n, c in choices.items())
+
+    return sorted(ranked, key=steps)
 
 
 def _of_optuna(
