@@ -11,7 +11,7 @@ from pathlib import Path
 import indexing as ix
 
 PACKAGE = Path(ix.__file__).parent
-MODULES = ("hlo", "convert", "layout", "reference")
+MODULES = ("hlo", "convert", "layout", "reference", "show")
 _HEAD = """# Public names
 
 Everything that `import indexing as ix` offers, with the first sentence of its documentation; `help` has the rest. This file is

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from indexing import ops as ops
     from indexing import reference as reference
     from indexing import runtime as runtime
+    from indexing import show as show
     from indexing.analysis.device import Device as Device
     from indexing.analysis.memory.distinct_elements import Utilization as Utilization
     from indexing.analysis.memory.distinct_elements import utilization as utilization
@@ -85,7 +86,7 @@ else:
     _load_later(
         __name__,
         {
-            "indexing": "analysis convert executable hlo ops reference runtime",
+            "indexing": "analysis convert executable hlo ops reference runtime show",
             "indexing.analysis.device": "Device",
             "indexing.analysis.memory.distinct_elements": "Utilization utilization",
             "indexing.analysis.memory.global_memory": "Coalescing Launch Tiles coalescing",

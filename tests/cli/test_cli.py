@@ -319,6 +319,44 @@ def test_draw(capsys: pytest.CaptureFixture[str], write: Write) -> None:
     assert 'n0 -> n1 [label="(d0, d1) -> (d1, d0)", tooltip="(d0, d1) -> (d1, d0)"];' in graph
 
 
+@pytest.mark.parametrize(
+    ("what", "expected"),
+    [
+        ("accesses", "thread 2: elements [2, 0]"),
+        ("banks", "bank 2, word 2: lane 2, pass 1 of 1"),
+        ("tile", "t, rows 0:5, columns 0:2: 80% in the tile"),
+    ],
+)
+def test_draw_what_a_kernel_does_to_memory(
+    capsys: pytest.CaptureFixture[str], write: Write, tmp_path: Path, what: str, expected: str
+) -> None:
+    text = "ENTRY e { p = f32[64,64] parameter(0) ROOT t = f32[64,64] transpose(p), dimensions={1,0} }"
+    of = ["--computation", "e"] if what == "banks" else ["--instruction", "t"]
+    tile = ["--tile", "4,4"] if what == "tile" else []
+    svg = printed(capsys, "draw", "--picture", what, *of, *tile, write(text))
+    assert expected in svg
+    printed(capsys, "draw", "--picture", what, *of, *tile, "-o", str(tmp_path / "a.png"), write(text))
+    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG"), "the ending says which form"
+    assert main(["draw", "--picture", what, write(text)]) == 1
+    assert "say which instruction" in capsys.readouterr().err
+
+
+def test_draw_says_what_there_is_not(capsys: pytest.CaptureFixture[str], write: Write) -> None:
+    assert main(["draw", "--picture", "banks", "--instruction", "sum", write(FUSION)]) == 1
+    assert "the kernel of sum does not use shared memory" in capsys.readouterr().err
+    assert main(["draw", "--picture", "tile", "--format", "dot", "--instruction", "sum", write(FUSION)]) == 1
+    assert "only graphs are drawn as dot" in capsys.readouterr().err
+    assert main(["draw", "--instruction", "p0", write(TRANSPOSE)]) == 1
+    assert "p0 calls no computation" in capsys.readouterr().err
+
+
+def test_a_name_is_first_looked_for_in_the_entry(capsys: pytest.CaptureFixture[str], write: Write) -> None:
+    text = """f { p = f32[4,8] parameter(0) ROOT s = f32[8,4] transpose(p), dimensions={1,0} }
+    ENTRY e { p = f32[4,8] parameter(0) ROOT s = f32[8,4] fusion(p), kind=kLoop, calls=f }"""
+    assert printed(capsys, "maps", "--instruction", "s", write(text)).startswith("s = f32[8,4] fusion")
+    assert "\n1. s  f32[8,4] fusion" in printed(capsys, "analyze", "--fusion", "s", write(text))
+
+
 def test_analyze(capsys: pytest.CaptureFixture[str], write: Write) -> None:
     lines = printed(capsys, "analyze", write(TRANSPOSE)).splitlines()
     assert lines[0].startswith("transpose on H100: 1 kernels; 48 B must move, 64 B will, 0 B of them wasted")

@@ -33,7 +33,7 @@ OTHER_MEANINGS = {
     "analysis/report/comparison.py": {"compare"},
     "cli/exploration.py": {"fusion"},  # a field of the question
     "cli/pictures.py": {"dot"},
-    "cli/options.py": {"compare", "map", "dot"},  # a command; an argument; a format of pictures
+    "cli/options.py": {"compare", "map"},  # a command; an argument
     "hlo/shape.py": {"tuple"},  # an element type
     "hlo/attributes.py": {"slice"},  # an attribute
     "hlo/window.py": {"pad"},  # a field of windows

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Locator, Page, sync_playwright
 
 import indexing as ix
+from indexing.show.fusion_pictures import bank_pictures
 from indexing.show.page import program_page
 
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
@@ -59,12 +60,39 @@ def test_sorting_filtering_and_scrolling(shown: Page) -> None:
     shown.wait_for_function("[...document.querySelectorAll('#rows td')].some((td) => td.textContent === 'n1')")
 
 
-def test_a_click_shows_a_kernel_and_hovering_a_cell_its_lane(shown: Page) -> None:
+def test_a_click_shows_a_kernel_and_pointing_lights_threads_and_elements(shown: Page) -> None:
     shown.fill("#filter", "n10 ")
     shown.locator("th", has_text="wasted").click()
     shown.fill("#filter", "n2 ")
     shown.locator("#rows tr:not(.space)").first.click()
     assert shown.locator("#detail h2").inner_text() == "n2"
-    cell = shown.locator(".warp rect.l3").first
-    cell.hover()
-    assert shown.locator(".warp rect.on").count() == shown.locator(".warp rect.l3").count() > 0
+    picture = shown.locator("svg.cells").first
+    picture.locator("[data-key=t3]").hover()
+    assert lit(picture) == ["e192", "t3"], "a thread: its elements, which lie 64 apart"
+    assert picture.locator(".said").text_content() == "thread 3: elements [0, 3]"
+    picture.locator("[data-key=e320]").click()
+    shown.locator("#detail h2").hover()
+    assert lit(picture) == ["e320", "t5"], "an element: its threads; a click keeps them"
+    picture.locator("[data-key=e320]").click()
+    shown.locator("#detail h2").hover()
+    assert lit(picture) == []
+
+
+def lit(picture: Locator) -> list[str]:
+    return sorted(picture.locator(".on").evaluate_all("(cells) => cells.map((c) => c.dataset.key)"))
+
+
+def test_pictures_of_banks_and_of_a_file_of_their_own(shown: Page, tmp_path: Path) -> None:
+    """A picture saved as SVG is alive too: it brings its script."""
+    module = ix.hlo.parse(
+        "ENTRY e { p = f32[512,512] parameter(0) ROOT t = f32[512,512] transpose(p), dimensions={1,0} }"
+    )
+    file = tmp_path / "banks.svg"
+    file.write_text(bank_pictures(module)[1].svg())
+    tab = shown.context.new_page()
+    tab.goto(file.as_uri())
+    tab.locator("[data-key=t5]").hover()
+    (word,) = (key for key in lit(tab.locator("svg")) if key != "t5")
+    tab.locator(f"[data-key={word}]").hover()
+    assert lit(tab.locator("svg")) == ["t5", word]
+    tab.close()

@@ -8,10 +8,8 @@ from xml.etree import ElementTree
 import pytest
 
 import indexing as ix
-from indexing.analysis.memory.global_memory import coalescing
 from indexing.show import drawing
 from indexing.show.page import program_page
-from indexing.show.warp import sectors, touched, warp_svg
 
 HOSTILE = "</script><script>alert(1)</script>@DATA@ &lt;b&gt;"
 PROGRAM = """HloModule "NAME"
@@ -62,8 +60,10 @@ def test_the_page_has_all_kernels_and_their_details() -> None:
     assert "__global__" in detail["source"] and detail["emitter"] == "loop"
     assert "(d0, d1) -> (d0, d1)" in detail["maps"]
     assert {e.text for e in ElementTree.fromstring(detail["graph"]).iter(SVG + "text")} >= {"s", "a", "b"}
-    (only,) = detail["warps"]
-    assert only[0] == "read of operand 0"
+    (slow, tiles) = detail["pictures"]
+    assert slow[0] == "What the first warp touches, by sector" and tiles[0] == "A tile of the output, and what it needs"
+    (only,) = (ElementTree.fromstring(picture) for picture in slow[1])
+    assert next(only.iter(SVG + "text")).text == "read of operand 0, y"
     read_of_y = data["accesses"][0][0]
     assert "neighbouring lanes" in read_of_y["why"] and read_of_y["array"] == "y"
 
@@ -92,44 +92,6 @@ def test_the_page_needs_no_network() -> None:
     elements, _ = read("m.py")
     assert not [a for _, attributes in elements.found for a in attributes if a in ("src", "href", "srcset", "action")]
     assert "url(" not in re.sub(r"url\(#\w+\)", "", "".join(elements.scripts))
-
-
-# ---- what a warp touches
-
-
-def accesses(text: str):
-    root = ix.hlo.parse(text).entry.root
-    return root, coalescing(root)
-
-
-def test_what_a_warp_touches() -> None:
-    root, found = accesses("ENTRY e { p = f32[64,64] parameter(0) ROOT t = f32[64,64] transpose(p), dimensions={1,0} }")
-    (read,), (write,) = found.reads, found.writes
-    assert [(t.lane, t.byte) for t in touched(read, root.operands[0].shape)] == [(k, 256 * k) for k in range(32)]
-    assert [(t.lane, t.byte) for t in touched(write, root.shape)] == [(k, 4 * k) for k in range(32)]
-    held = sectors(touched(write, root.shape), 32)
-    assert held == {s: {4 * k: [8 * s + k] for k in range(8)} for s in range(4)}
-
-
-def test_cells_say_which_lanes_touch_them() -> None:
-    root, found = accesses("ENTRY e { p = f32[4] parameter(0) ROOT b = f32[4,8] broadcast(p), dimensions={0} }")
-    picture = ElementTree.fromstring(warp_svg(touched(found.reads[0], root.operands[0].shape)))
-    cells = list(picture.iter(SVG + "rect"))
-    assert (
-        len(cells) == 8 and cells[0].get("class") == " ".join(f"l{k}" for k in range(8)) and cells[4].get("class") == ""
-    )
-    assert [c.find(SVG + "title").text for c in cells[3:5]] == [
-        "byte 12: lanes 24, 25, 26, 27, 28, 29, 30, 31",
-        "byte 16: nobody",
-    ]
-    assert [t.text for t in picture.iter(SVG + "text")][-1] == "1 sectors; 16 of their 32 bytes are asked for"
-
-
-def test_blocks_smaller_than_a_warp_and_narrow_elements() -> None:
-    root, found = accesses("ENTRY e { p = bf16[5] parameter(0) ROOT n = bf16[5] negate(p) }")
-    assert [(t.lane, t.byte, t.element_bytes) for t in touched(found.reads[0], root.shape)] == [
-        (k, 2 * k, 2) for k in range(5)
-    ]
 
 
 # ---- graphs

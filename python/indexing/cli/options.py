@@ -17,7 +17,7 @@ from indexing.cli.kernels import emit, partition
 from indexing.cli.manual import completion, manual_page
 from indexing.cli.map_algebra import compose, simplify
 from indexing.cli.memory import analyze, compare
-from indexing.cli.pictures import draw, report
+from indexing.cli.pictures import FORMS, draw, report
 from indexing.emitters.ir.passes import STAGES
 from indexing.emitters.targets import TARGETS
 from indexing.executable import DEVICE_NAMES
@@ -107,12 +107,19 @@ def parser() -> argparse.ArgumentParser:
         help="largest relative error that passes (default: 1e-3, or two units in the last place of a type coarser than that)",
     )
 
-    sub = add_for_file("draw", draw, "draw a computation, its maps on the edges")
+    sub = add_for_file("draw", draw, "draw a computation, its maps on the edges; or what a kernel does to memory")
     sub.add_argument("--computation", metavar="NAME", help="this one (default: the entry)")
-    sub.add_argument("--format", choices=("svg", "png", "dot"), default="svg", help="default: svg")
+    sub.add_argument(
+        "--instruction", metavar="NAME", help="this one, wherever it is: a fusion's computation, its accesses"
+    )
+    about_picture = "what a warp touches by sector, shared memory by bank, a tile's way (default: graph)"
+    sub.add_argument("--picture", choices=("graph", "accesses", "banks", "tile"), default="graph", help=about_picture)
+    sub.add_argument("--tile", metavar="SIZES", type=sizes, help="of the tile, such as 32,32: for accesses and tile")
+    sub.add_argument("--format", choices=FORMS, help="default: what the ending of --out says, else svg")
     about_layout = "default: Graphviz's where the extra viz is there and the picture is not large, else plain"
     sub.add_argument("--layout", choices=("auto", "graphviz", "plain"), default="auto", help=about_layout)
     sub.add_argument("--out", "-o", metavar="FILE", type=Path, help="write the picture there, and print its path")
+    add_device(sub)
 
     sub = add_for_file(
         "report", report, "write a page for a browser: what a program's kernels waste, why, and their sources"
@@ -155,6 +162,11 @@ def natural(text: str) -> int:
     if not text.isdecimal():
         raise argparse.ArgumentTypeError(f"{text!r} is no integer from 0")
     return int(text)
+
+
+def sizes(text: str) -> tuple[int, ...]:
+    """Integers from 0 with commas between."""
+    return tuple(natural(part) for part in text.split(","))
 
 
 def positive(text: str) -> float:

@@ -3,29 +3,82 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 import indexing as ix
 from indexing.cli.answer import Answer, written
 from indexing.cli.console import Json, Problem
-from indexing.cli.programs import named_computation, read_program
-from indexing.hlo import Computation
+from indexing.cli.programs import fusions, named_computation, named_instruction, plain, read_program
+from indexing.hlo import Computation, Instruction, Module
 from indexing.show import drawing, graphviz_layout
+from indexing.show.fusion_pictures import access_pictures, bank_pictures, stacked
 from indexing.show.page import program_page
+from indexing.show.tile_path import tile_picture
+
+FORMS = ("svg", "png", "dot")
 
 
 def draw(options: argparse.Namespace) -> Answer:
-    """Draw one computation."""
+    """Draw one computation, or what an instruction's kernel does to memory."""
     module = read_program(options.file)
-    chosen = named_computation(module, options.computation) if options.computation else module.entry
-    picture = drawn(chosen, options.format, options.layout)
-    data: dict[str, Json] = {"computation": chosen.name, "format": options.format}
+    form = options.format or _form_of(options.out)
+    if options.picture == "graph":
+        name = options.computation or (_called_by(module, options.instruction) if options.instruction else None)
+        chosen = named_computation(module, name) if name else module.entry
+        about, picture = chosen.name, drawn(chosen, form, options.layout)
+    else:
+        target = _target(module, options)
+        about, picture = target.name, _in_cells(target, options, form)
+    data: dict[str, Json] = {"computation": about, "format": form}
     if options.out is not None:
         path = str(written(options.out, picture))
         return Answer(data | {"file": path}, [path])
-    if options.format == "png":
+    if form == "png":
         raise Problem("a PNG picture goes to a file: say --out FILE.png")
     text = picture.decode()
     return Answer(data | {"picture": text}, [text.rstrip("\n")])
+
+
+def _form_of(path: Path | None) -> str:
+    """The form that a file's name asks for."""
+    ending = path.suffix.removeprefix(".").lower() if path is not None else ""
+    return ending if ending in FORMS else "svg"
+
+
+def _target(module: Module, options: argparse.Namespace) -> Instruction | Computation:
+    """What a picture of cells is of: one instruction, or one computation as if it were a fusion."""
+    if options.instruction:
+        return named_instruction(module, options.instruction)
+    if options.computation:
+        return named_computation(module, options.computation)
+    names = [plain(i.name) for i in fusions(module)]
+    few = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
+    raise Problem(f"say which instruction: --instruction NAME{f', one of {few}' if names else ''}")
+
+
+def _called_by(module: Module, name: str) -> str:
+    """The name of the computation that a fusion calls."""
+    instruction = named_instruction(module, name)
+    if not instruction.called:
+        raise Problem(f"{name} calls no computation whose graph could be drawn")
+    return instruction.called[0].name
+
+
+def _in_cells(target: Instruction | Computation, options: argparse.Namespace, form: str) -> bytes:
+    """What the kernel's accesses, or a tile, touch."""
+    if options.picture == "tile":
+        picture = tile_picture(target, options.tile)
+    elif options.picture == "banks":
+        picture = stacked(bank_pictures(target, options.device), f"Shared memory of {target.name}")
+    else:
+        launch = ix.Tiles(options.tile) if options.tile else None
+        picture = stacked(access_pictures(target, options.device, launch), f"What {target.name} touches")
+    if form == "dot":
+        raise Problem("only graphs are drawn as dot")
+    if not picture.panels:
+        kind = "shared" if options.picture == "banks" else "global"
+        raise Problem(f"the kernel of {plain(target.name)} does not use {kind} memory: there is nothing to draw")
+    return picture.png() if form == "png" else picture.svg().encode()
 
 
 def drawn(computation: Computation, form: str, layout: str) -> bytes:

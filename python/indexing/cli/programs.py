@@ -55,9 +55,9 @@ def named_computation(module: Module, name: str) -> Computation:
 
 
 def named_instruction(module: Module, name: str) -> Instruction:
-    """The instruction of that name, in whichever computation; with or without %."""
+    """The instruction of that name, in the entry or, where that has none, in whichever computation; with or without %."""
     bare = name.removeprefix("%")
-    for computation in module.computations.values():
+    for computation in (module.entry, *module.computations.values()):
         if bare in computation.instructions:
             return computation.instructions[bare]
     return missing("instruction", name, (n for c in module.computations.values() for n in c.instructions))

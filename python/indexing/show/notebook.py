@@ -30,7 +30,7 @@ def load_ipython_extension(shell: Any) -> None:
     for formal in (IndexingMap, SymbolicExpr):
         formatters["text/latex"].for_type(formal, formula)
     for drawn in (Computation, Module, Instruction):
-        formatters["image/svg+xml"].for_type(drawn, picture)
+        formatters["image/svg+xml"].for_type(drawn, graph)
     formatters["text/html"].for_type(ProgramReport, report_table)
     formatters["text/html"].for_type(ProgramMaps, maps_table)
     formatters["text/html"].for_type(Kernel, source_block)
@@ -41,10 +41,10 @@ def formula(value: IndexingMap | SymbolicExpr) -> str:
     return f"${to_latex(value)}$"
 
 
-def picture(value: Module | Computation | Instruction) -> str | None:
+def graph(value: Module | Computation | Instruction) -> str | None:
     """A computation's graph (of a module: its entry; of a fusion: what it computes); None where there is no picture."""
     if isinstance(value, Instruction):
-        return picture(value.called[0]) if value.called else None
+        return graph(value.called[0]) if value.called else None
     computation = value.entry if isinstance(value, Module) else value
     return svg(computation) if len(computation.instructions) <= MAX_DRAWN else None
 

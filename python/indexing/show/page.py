@@ -1,5 +1,5 @@
 """One page of HTML about a program, which stands alone: its kernels as a table to sort and filter; of each its accesses with
-reasons, what a warp touches, maps, graph and source.
+reasons, pictures of what warps and tiles touch, maps, graph and source.
 
 All text comes from the program and is data in the page (JSON, set as text), never markup; pictures are made here.
 """
@@ -7,24 +7,29 @@ All text comes from the program and is data in the page (JSON, set as text), nev
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from functools import cache
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from indexing.analysis.memory.global_memory import Access, coalescing
+from indexing.analysis.memory.global_memory import coalescing
 from indexing.analysis.report.comparison import content_key
 from indexing.analysis.report.lines import totals_line
 from indexing.emitters import emit
 from indexing.errors import IndexingError
 from indexing.indexing_analysis.programs import maps
+from indexing.show.banks import bank_picture
 from indexing.show.drawing import svg
-from indexing.show.warp import touched, warp_svg
+from indexing.show.fusion_pictures import pictures_of_accesses
+from indexing.show.svg_renderer import cells_svg, lights
+from indexing.show.tile_path import tile_picture
 
 if TYPE_CHECKING:
     from indexing.analysis.report.accesses import Row
     from indexing.analysis.report.programs import FusionReport, ProgramReport
-    from indexing.hlo import Instruction, Shape
+    from indexing.hlo import Instruction
+    from indexing.show.picture import Picture
 
 __all__ = ["program_page"]
 
@@ -55,7 +60,12 @@ def program_page(report: ProgramReport) -> str:
         "which": which,
         "details": details,
     }
-    filled = {"TITLE": escape(report.name), "TOTALS": escape(totals_line(report)), "DATA": embedded(data)}
+    filled = {
+        "TITLE": escape(report.name),
+        "TOTALS": escape(totals_line(report)),
+        "DATA": embedded(data),
+        "LIGHTS": lights(),
+    }
     parts = template().split("@")
     return "".join(filled.get(part, part) if k % 2 else part for k, part in enumerate(parts))
 
@@ -106,7 +116,7 @@ def detail(fusion: FusionReport) -> Data:
     computation = i.called[0] if i.is_fusion else None
     graph = svg(computation) if computation is not None and len(computation.instructions) <= MAX_DRAWN else ""
     source, emitter = source_of(i) if computation is not None else ("", "")
-    return {"maps": str(maps(i)), "graph": graph, "source": source, "emitter": emitter, "warps": warps(i)}
+    return {"maps": str(maps(i)), "graph": graph, "source": source, "emitter": emitter, "pictures": pictures(i)}
 
 
 def source_of(i: Instruction) -> tuple[str, str]:
@@ -119,23 +129,29 @@ def source_of(i: Instruction) -> tuple[str, str]:
     return (source if len(source) <= MAX_SOURCE else source[:MAX_SOURCE] + "\n..."), kernel.emitter
 
 
-def warps(i: Instruction) -> list[Data]:
-    """A picture for each access that is not coalesced: what the first warp touches."""
+def pictures(i: Instruction) -> Data:
+    """Pictures with the heading that each group stands under: accesses that are not coalesced, banks, a tile's way."""
     try:
         found = coalescing(i)
     except IndexingError:
         return []
-    slow = [a for a in found.accesses if not a.coalesced]
-    return [[named(i, a), warp_svg(touched(a, shape_of(i, a)), a.sector_bytes)] for a in slow]
+    slow = pictures_of_accesses(i, found, [a for a in found.accesses if not a.coalesced])
+    groups: list[tuple[str, Sequence[Picture]]] = [
+        ("What the first warp touches, by sector", slow),
+        (
+            "Shared memory: the words of a warp instruction, by bank",
+            [bank_picture(a, found.device) for a in found.shared],
+        ),
+        ("A tile of the output, and what it needs", tile_pictures(i)),
+    ]
+    return [[heading, [cells_svg(p) for p in of]] for heading, of in groups if of]
 
 
-def shape_of(i: Instruction, access: Access) -> Shape:
-    """The shape of the array that an access touches."""
-    if access.operand is not None:
-        return i.operands[access.operand].shape.leaves[0]
-    return i.shape.leaves[access.output or 0]
-
-
-def named(i: Instruction, access: Access) -> str:
-    """Which access it is."""
-    return f"read of operand {access.operand}" if access.operand is not None else f"write of output {access.output}"
+def tile_pictures(i: Instruction) -> Sequence[Picture]:
+    """Of a fusion that is small enough to look at, where its tiles are known."""
+    if not i.is_fusion or len(i.called[0].instructions) > MAX_DRAWN:
+        return []
+    try:
+        return [tile_picture(i)]
+    except IndexingError:
+        return []

@@ -1,62 +1,70 @@
-"""What one warp touches of an array: the bytes of each lane, by sector; as data, and as cells to look at."""
+"""What one warp, or a tile, touches of an array in global memory: threads above, the sectors of memory below."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import TYPE_CHECKING
 
+from indexing.arguments import integer, of_type, takes
 from indexing.hlo.layout import major_to_minor
+from indexing.show.cells import EMPTY, Cell, Panel, hue, listed
+from indexing.show.picture import Picture
 
 if TYPE_CHECKING:
+    from indexing._core import IndexingMap
     from indexing.analysis.memory.global_memory import Access
     from indexing.hlo import Shape
 
-__all__ = ["Touched", "touched", "warp_svg"]
+__all__ = ["Touched", "access_picture", "lanes_of", "touched", "values_of_ranges"]
 
-LANES = 32
-MAX_ELEMENTS = 8  # of one lane
-CELL, LABEL = 14, 70  # pixels
+WARP = 32
+MAX_THREADS = 1024
+MAX_ELEMENTS = 8  # of one thread
 MAX_SECTORS = 40
+THREADS_A_ROW = 32
 
 
 @dataclass(frozen=True, slots=True)
 class Touched:
-    """The element that a lane touches at a byte of the array; `element_bytes` wide."""
+    """The element that a thread of the launch's first block touches: its index, and its position in memory, in elements."""
 
-    lane: int
-    byte: int
-    element_bytes: int
+    thread: int
+    index: tuple[int, ...]
+    position: int
 
 
-def touched(access: Access, shape: Shape) -> tuple[Touched, ...]:
-    """What the lanes of the launch's first warp touch, a few elements of each lane's vector; runtime values at their least."""
+def touched(access: Access, shape: Shape, threads: int = WARP) -> tuple[Touched, ...]:
+    """What the first threads of the launch touch, a few elements of each thread; runtime values at their least."""
     m = access.map
-    found = []
-    spans = [range(v.lower, min(v.upper, v.lower + MAX_ELEMENTS - 1) + 1) for v in m.ranges]
     fixed = [max(v.lower, 0) for v in m.runtimes]
-    for lane in range(LANES):
-        dims = _threads(access, lane)
-        if dims is None:
-            break
-        for values in itertools.islice(itertools.product(*spans), MAX_ELEMENTS):
+    found = []
+    for thread, dims in lanes_of(m, threads):
+        for values in itertools.islice(values_of_ranges(m), MAX_ELEMENTS):
             symbols = [*values, *fixed]
             if m.contains(dims, symbols):
-                position = _position([int(x) for x in m.evaluate(dims, symbols)], shape)
-                found.append(Touched(lane, position * access.element_bits // 8, max(access.element_bits // 8, 1)))
+                index = tuple(int(x) for x in m.evaluate(dims, symbols))
+                found.append(Touched(thread, index, _position(index, shape)))
     return tuple(found)
 
 
-def _threads(access: Access, lane: int) -> list[int] | None:
-    """The thread and block ids of a lane of the first block; None beyond the block's last thread."""
-    dims = [v.lower for v in access.map.dims]
-    for k in range(min(3, len(dims))):
-        size = access.map.dims[k].upper - access.map.dims[k].lower + 1
-        dims[k] += lane % size
-        lane //= size
-    return None if lane else dims
+def values_of_ranges(m: IndexingMap) -> Iterator[tuple[int, ...]]:
+    """The values of the range variables, the first few of each, the last variable fastest."""
+    return itertools.product(*(range(v.lower, min(v.upper, v.lower + MAX_ELEMENTS - 1) + 1) for v in m.ranges))
+
+
+def lanes_of(m: IndexingMap, threads: int) -> Iterator[tuple[int, list[int]]]:
+    """The first threads of the first block, each with its thread and block ids."""
+    for thread in range(threads):
+        dims, rest = [v.lower for v in m.dims], thread
+        for k in range(min(3, len(dims))):
+            size = m.dims[k].upper - m.dims[k].lower + 1
+            dims[k] += rest % size
+            rest //= size
+        if rest:
+            return
+        yield thread, dims
 
 
 def _position(index: Sequence[int], shape: Shape) -> int:
@@ -67,44 +75,75 @@ def _position(index: Sequence[int], shape: Shape) -> int:
     return position
 
 
-def warp_svg(elements: Sequence[Touched], sector_bytes: int = 32) -> str:
-    """Sectors as rows, their bytes as cells, each cell with the lanes that touch it; empty cells move for nothing."""
-    rows = sectors(elements, sector_bytes)
-    shown = list(rows.items())[:MAX_SECTORS]
-    width = max((e.element_bytes for e in elements), default=1)
-    cells = max(sector_bytes // width, 1)
-    size = (LABEL + cells * (CELL + 2) + 10, (len(shown) + 2) * (CELL + 2) + 10)
-    body = [
-        line for k, (sector, held) in enumerate(shown) for line in _row(k, sector, held, cells, width, sector_bytes)
-    ]
-    used = len({(e.byte, e.element_bytes) for e in elements}) * width
-    left_out = f", the first {len(shown)} shown" if len(rows) > len(shown) else ""
-    note = f"{len(rows)} sectors{left_out}; {used} of their {len(rows) * sector_bytes} bytes are asked for"
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" class="warp" width="{max(size[0], 420)}" height="{size[1]}"'
-    text = f'<text x="4" y="{size[1] - 8}" font-size="11">{note}</text>'
-    return "\n".join([f'{head} font-family="sans-serif">', *body, text, "</svg>"])
+def _index(position: int, shape: Shape) -> list[int] | None:
+    """The index of the element there; None beyond the array."""
+    index = [0] * len(shape.dimensions)
+    for d in reversed(major_to_minor(shape)):
+        position, index[d] = divmod(position, shape.dimensions[d])
+    return None if position else index
 
 
-def sectors(elements: Sequence[Touched], sector_bytes: int) -> dict[int, dict[int, list[int]]]:
-    """For each sector, in order, the lanes that touch each of its bytes at which an element begins."""
-    found: dict[int, dict[int, list[int]]] = {}
-    for e in sorted(elements, key=lambda e: e.byte):
-        found.setdefault(e.byte // sector_bytes, {}).setdefault(e.byte % sector_bytes, []).append(e.lane)
-    return found
+@takes(threads=integer, title=of_type(str))
+def access_picture(access: Access, shape: Shape, threads: int = WARP, title: str = "") -> Picture:
+    """The first threads of a launch (a warp; of `launch=Tiles(..)` a tile), and the sectors with the elements they touch.
+
+    `shape` is that of the array. Cells without a thread move for nothing. Up to 1024 threads, 8 elements of each and 40
+    sectors are shown; the note says what is left out.
+    """
+    found = touched(access, shape, min(threads, MAX_THREADS))
+    per_sector = max(access.sector_bytes * 8 // access.element_bits, 1)
+    sectors = sorted({t.position // per_sector for t in found})
+    used = {t.position for t in found}
+    left_out = f", the first {MAX_SECTORS} shown" if len(sectors) > MAX_SECTORS else ""
+    asked, moved = len(used) * access.element_bits // 8, len(sectors) * access.sector_bytes
+    note = f"{len(sectors)} sectors{left_out}; {asked} of their {moved} bytes are asked for"
+    panels = [_sectors(found, sectors[:MAX_SECTORS], per_sector, access, shape)]
+    if access.map.num_dims:
+        panels.insert(0, _threads(found))
+    return Picture(title or f"{access.kind} of {shape}", note, tuple(panels))
 
 
-def _row(k: int, sector: int, held: dict[int, list[int]], cells: int, width: int, sector_bytes: int) -> Iterator[str]:
-    y = 6 + k * (CELL + 2)
-    yield f'<text x="4" y="{y + 11}" font-size="10" fill="#666666">{sector * sector_bytes} B</text>'
-    for c in range(cells):
-        lanes = list(dict.fromkeys(held.get(c * width, ())))
-        x = LABEL + c * (CELL + 2)
-        title = f"byte {sector * sector_bytes + c * width}: " + (
-            f"lanes {', '.join(map(str, lanes))}" if lanes else "nobody"
-        )
-        fill = f"hsl({lanes[0] * 360 // LANES}, 65%, 70%)" if lanes else "#eeeeee"
-        marks = " ".join(f"l{lane}" for lane in lanes)
-        yield f'<rect x="{x}" y="{y}" width="{CELL}" height="{CELL}" fill="{fill}" class="{marks}">'
-        yield f"<title>{escape(title)}</title></rect>"
-        if lanes:
-            yield f'<text x="{x + 7}" y="{y + 10}" font-size="8" text-anchor="middle" pointer-events="none">{lanes[0]}</text>'
+def _threads(found: Sequence[Touched]) -> Panel:
+    by_thread: dict[int, list[Touched]] = {}
+    for t in found:
+        by_thread.setdefault(t.thread, []).append(t)
+    cells = []
+    count = max(by_thread, default=-1) + 1
+    for thread, of in by_thread.items():
+        title = f"thread {thread}: elements {listed([list(t.index) for t in of])}"
+        keys = tuple(dict.fromkeys(f"e{t.position}" for t in of))
+        row, column = divmod(thread, THREADS_A_ROW)
+        cells.append(Cell(row, column, f"t{thread}", str(thread), title, hue(thread, WARP), keys))
+    rows = tuple("" for _ in range(-(-count // THREADS_A_ROW)))
+    return Panel("threads", rows, ("",) * min(count, THREADS_A_ROW), tuple(cells))
+
+
+def _sectors(found: Sequence[Touched], sectors: Sequence[int], per_sector: int, access: Access, shape: Shape) -> Panel:
+    """A row for each sector, a cell for each element that it holds."""
+    threads: dict[int, list[int]] = {}
+    for t in found:
+        threads.setdefault(t.position, []).append(t.thread)
+    cells = []
+    for row, sector in enumerate(sectors):
+        places = range(sector * per_sector, (sector + 1) * per_sector)
+        for of, run in itertools.groupby(places, key=lambda p: tuple(dict.fromkeys(threads.get(p, ())))):
+            for neighbours in [list(run)] if not of else [[p] for p in run]:
+                cells.append(_element_cell(neighbours, of, (row, neighbours[0] - places[0]), access, shape))
+    labels = tuple(f"byte {sector * access.sector_bytes}" for sector in sectors)
+    return Panel(f"sectors of {access.sector_bytes} bytes of {shape}", labels, ("",) * per_sector, tuple(cells), 1)
+
+
+def _element_cell(
+    neighbours: Sequence[int], of: Sequence[int], place: tuple[int, int], access: Access, shape: Shape
+) -> Cell:
+    """An element that threads ask for, or neighbours that nobody does."""
+    first, last = neighbours[0], neighbours[-1]
+    index = _index(first, shape)
+    what = f"element {index}" if index is not None else "beyond the array"
+    if last > first:
+        end = _index(last, shape)
+        what += f" to {end}" if end is not None else " to beyond the array" if index is not None else ""
+    who = f"threads {listed(of)}" if len(of) > 1 else f"thread {of[0]}" if of else "moved, asked for by nobody"
+    title = f"{what}, byte {first * access.element_bits // 8}: {who}"
+    text, colour = (str(of[0]), hue(of[0], WARP)) if of else ("", EMPTY)
+    return Cell(*place, f"e{first}", text, title, colour, tuple(f"t{k}" for k in of), len(neighbours))

@@ -175,7 +175,7 @@ def _judged(computation: Computation) -> list[Instruction]:
 
 def _named(part: Instruction | Computation, name: str) -> Instruction:
     bare = name.removeprefix("%")
-    for computation in part.module.computations.values():
+    for computation in (part.module.entry, *part.module.computations.values()):
         if bare in computation.instructions:
             return computation.instructions[bare]
     raise UnsupportedOp(f"{part.module.name} has no instruction {name!r}")

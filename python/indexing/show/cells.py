@@ -1,0 +1,145 @@
+"""Pictures made of cells, as data: what a warp touches of memory, what its words do to banks, where a tile lies.
+
+A picture is panels of cells; cells that belong together (a thread and its elements) name each other. Nothing of a format
+stands here: `svg_renderer` and `figure_renderer` draw it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import TypeAlias
+
+__all__ = [
+    "CELL",
+    "EMPTY",
+    "GAP",
+    "GROUND",
+    "HEAD",
+    "Cell",
+    "Panel",
+    "Panels",
+    "Place",
+    "curve_between",
+    "hue",
+    "listed",
+    "places_of",
+]
+
+Point: TypeAlias = tuple[int, int]
+CELL = 16  # pixels from one cell to the next
+CHARACTER = 6  # pixels of one character of a label
+GAP = 18  # pixels between panels
+MARGIN = 60  # pixels beside the panels, for arrows that pass by some
+HEAD = 18  # pixels of a title
+EMPTY, GROUND = "#e4e4e4", "#f5f5f5"  # of a cell that is there and not used; of where there is none
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A square of a panel: `text` stands in it, `title` is said of it, `key` is its name in the picture.
+
+    One that stands for several neighbours alike is as many `columns` wide.
+    `partners` are the keys of the cells that are lit with it: of a thread its elements, of an element its threads.
+    """
+
+    row: int
+    column: int
+    key: str
+    text: str
+    title: str
+    colour: str
+    partners: tuple[str, ...] = ()
+    columns: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """Rows of cells, a label before each row and one above some columns; `level` is the row of panels that it stands in."""
+
+    title: str
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    cells: tuple[Cell, ...]
+    level: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Panels:
+    """Panels, arrows between them (from, to, by number), and a sentence of what is to be seen."""
+
+    title: str
+    note: str
+    panels: tuple[Panel, ...]
+    arrows: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a panel lies, in pixels: its corner, its size, and that of its first cell."""
+
+    left: int
+    top: int
+    width: int
+    height: int
+    cells_left: int
+    cells_top: int
+
+
+def places_of(picture: Panels) -> tuple[list[Place], int, int]:
+    """Where each panel lies, level by level, each level in the middle; then the width and height of all."""
+    sizes = [_size(panel) for panel in picture.panels]
+    levels = sorted({panel.level for panel in picture.panels})
+    members = [[k for k, panel in enumerate(picture.panels) if panel.level == level] for level in levels]
+    widths = [sum(sizes[k][0] for k in row) + GAP * (len(row) - 1) for row in members]
+    between = 2 * GAP if picture.arrows else GAP
+    tops = list(accumulate((max(sizes[k][1] for k in row) + between for row in members), initial=3 * HEAD))
+    across = max([*widths, CHARACTER * max(len(picture.note), len(picture.title), 60)])
+    places: dict[int, Place] = {}
+    for row, width, top in zip(members, widths, tops, strict=False):
+        left = (across - width) // 2 if picture.arrows else 0
+        for k in row:
+            margin, head = _margin(picture.panels[k]), _head(picture.panels[k])
+            places[k] = Place(GAP + left, top, *sizes[k], GAP + left + margin, top + head)
+            left += sizes[k][0] + GAP
+    beside = MARGIN if picture.arrows else 0
+    return [places[k] for k in range(len(sizes))], across + 2 * GAP + beside, tops[-1]
+
+
+def curve_between(start: Place, end: Place) -> tuple[Point, Point, Point, Point]:
+    """An arrow's cubic curve: from below a panel to above one that stands right under it, else from side to side."""
+    if end.top - (start.top + start.height) <= 2 * GAP:
+        a, b = (start.left + start.width // 2, start.top + start.height + 2), (end.left + end.width // 2, end.top - 2)
+        bend = (b[1] - a[1]) // 2
+        return a, (a[0], a[1] + bend), (b[0], b[1] - bend), b
+    a, b = (start.left + start.width, start.top + start.height // 2), (end.left + end.width, end.top + HEAD)
+    side = max(a[0], b[0]) + MARGIN
+    return a, (side, a[1]), (side, b[1]), b
+
+
+def _size(panel: Panel) -> tuple[int, int]:
+    across = max(_margin(panel) + CELL * len(panel.columns), CHARACTER * len(panel.title))
+    return across, _head(panel) + CELL * len(panel.rows)
+
+
+def _margin(panel: Panel) -> int:
+    longest = max(map(len, panel.rows), default=0)
+    return CHARACTER * longest + 6 if longest else 0
+
+
+def _head(panel: Panel) -> int:
+    return HEAD + (CELL if any(panel.columns) else 0)
+
+
+def hue(number: int, of: int) -> str:
+    """A light colour for one of so many, `#rrggbb`."""
+    turn = 6.0 * (number % max(of, 1)) / max(of, 1)
+    parts = [min(max(abs((turn + shift) % 6 - 3) - 1, 0.0), 1.0) for shift in (0, 4, 2)]
+    return "#" + "".join(f"{round(148 + 92 * part):02x}" for part in parts)
+
+
+def listed(things: Sequence[object], most: int = 12) -> str:
+    """Some things in words, those beyond the first few counted."""
+    shown = ", ".join(map(str, things[:most]))
+    return shown if len(things) <= most else f"{shown} and {len(things) - most} more"

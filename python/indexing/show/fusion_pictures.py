@@ -1,0 +1,82 @@
+"""The pictures of all accesses of a fusion, or of another instruction: of global memory by sector, of shared memory by bank."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from indexing.analysis.device import H100, Device
+from indexing.analysis.memory.global_memory import Access, Coalescing, Launch, Tiles, coalescing
+from indexing.arguments import of_type, optional, takes
+from indexing.hlo.subjects import part_of_program
+from indexing.ops.op import leaves
+from indexing.show.banks import bank_picture
+from indexing.show.cells import Cell, Panel
+from indexing.show.picture import Picture
+from indexing.show.warp import WARP, access_picture
+
+if TYPE_CHECKING:
+    from indexing.hlo import Computation, Instruction, Program, Shape
+
+__all__ = ["access_pictures", "bank_pictures", "name_of_access", "pictures_of_accesses", "stacked"]
+
+
+@takes(device=of_type(Device), launch=optional(of_type(Launch, Tiles)))
+def access_pictures(
+    target: Program, device: Device = H100, launch: Launch | Tiles | None = None
+) -> tuple[Picture, ...]:
+    """Of each load and store of global memory, loads first, what the first warp touches by sector; with `Tiles`, a tile.
+
+    Arguments and errors are those of `coalescing`.
+    """
+    part = part_of_program(target, "access_pictures: target")
+    found = coalescing(part, device, launch)
+    return tuple(pictures_of_accesses(part, found, found.accesses))
+
+
+def pictures_of_accesses(part: Instruction | Computation, found: Coalescing, chosen: Sequence[Access]) -> list[Picture]:
+    """The pictures of some accesses."""
+    is_tile = found.emitter == "tiles"
+
+    def threads(access: Access) -> int:
+        return access.map.dims[0].upper + 1 if is_tile else WARP
+
+    return [access_picture(a, _shape(part, a), threads(a), name_of_access(part, a)) for a in chosen]
+
+
+def _shape(part: Instruction | Computation, access: Access) -> Shape:
+    """Of the array that an access touches."""
+    if access.operand is not None:
+        return leaves(part.operands[access.operand].shape)[0]
+    return leaves(part.shape)[access.output or 0]
+
+
+def name_of_access(part: Instruction | Computation, access: Access) -> str:
+    """Which access it is."""
+    if access.operand is not None:
+        return f"read of operand {access.operand}, {part.operands[access.operand].name}"
+    return f"write of output {access.output}"
+
+
+@takes(device=of_type(Device))
+def bank_pictures(target: Program, device: Device = H100) -> tuple[Picture, ...]:
+    """Of each load and store of shared memory, the warp instruction that takes most passes over the banks; conflicts in red."""
+    part = part_of_program(target, "bank_pictures: target")
+    return tuple(bank_picture(access, device) for access in coalescing(part, device).shared)
+
+
+def stacked(pictures: Sequence[Picture], title: str) -> Picture:
+    """Several pictures as one, below each other; the first panel of each says its title and its note."""
+    panels: list[Panel] = []
+    for number, picture in enumerate(pictures):
+        first = max((panel.level for panel in panels), default=-1) + 1
+        for k, panel in enumerate(picture.panels):
+            head = f"{picture.title}: {picture.note}; " if k == 0 else ""
+            cells = tuple(_renamed(cell, f"p{number}") for cell in panel.cells)
+            panels.append(replace(panel, title=head + panel.title, cells=cells, level=first + panel.level))
+    return Picture(title, f"{len(pictures)} picture{'' if len(pictures) == 1 else 's'}", tuple(panels))
+
+
+def _renamed(cell: Cell, prefix: str) -> Cell:
+    return replace(cell, key=prefix + cell.key, partners=tuple(prefix + key for key in cell.partners))

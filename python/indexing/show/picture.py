@@ -1,0 +1,36 @@
+"""A picture made of cells, and the forms that it can be had in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from indexing.show.cells import Panels
+from indexing.show.figure_renderer import figure, png
+from indexing.show.svg_renderer import whole_svg
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["Picture"]
+
+
+class Picture(Panels):
+    """Panels of cells, arrows between them, a title and a sentence of what is to be seen; as SVG, PNG or a figure."""
+
+    __slots__ = ()
+
+    def svg(self) -> str:
+        """SVG that stands alone: in a browser, pointing at a cell lights its partners, and a click keeps them lit."""
+        return whole_svg(self)
+
+    def png(self) -> bytes:
+        """PNG. Raises UnsupportedOp without matplotlib (extra `viz`)."""
+        return png(self)
+
+    def figure(self) -> Figure:
+        """A Figure of matplotlib. Raises UnsupportedOp without matplotlib (extra `viz`)."""
+        return figure(self)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        return whole_svg(self)

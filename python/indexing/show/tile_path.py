@@ -1,0 +1,249 @@
+"""A tile's way through a fusion: what one tile of the output needs of each array that is computed or read on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, groupby, pairwise
+from math import prod
+from typing import TypeAlias
+
+from indexing.analysis.tiling.propagation import Tile
+from indexing.analysis.tiling.space import Array, TilingSpace, tiling_space
+from indexing.arguments import integers, optional, takes
+from indexing.emitters.hero import outputs
+from indexing.errors import IndexingError
+from indexing.hlo import Instruction, Program, Shape
+from indexing.hlo.subjects import part_of_program
+from indexing.ops.op import leaves
+from indexing.show.cells import Cell, Panel, listed
+from indexing.show.picture import Picture
+
+__all__ = ["Part", "TilePath", "covered", "follow_tile", "tile_picture"]
+
+#: Of a panel's rows or columns: the first index of each, and the one behind its last.
+Cuts: TypeAlias = list[tuple[int, int]]
+Colour: TypeAlias = tuple[int, int, int]  # red, green, blue
+
+MAX_ROWS, MAX_COLUMNS = 12, 24  # cells of an array; larger ones share them
+MAX_ARRAYS = 60
+MAX_DEFAULT_SIZE = 32  # along a dimension, where nobody asks for sizes
+WHOLE, ROOT = (47, 111, 187), (196, 98, 16)  # of cells that the tile covers: of arrays, of outputs
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What a tile is of an array: along each dimension the indices that it covers, those outside of the array left out.
+
+    `exact`: each of these elements is needed; else the tile may cover more.
+    """
+
+    array: Array
+    spans: tuple[range, ...]
+    exact: bool
+
+    @property
+    def shape(self) -> Shape:
+        """The array's."""
+        return leaves(self.array[0].shape)[self.array[1]]
+
+    def __str__(self) -> str:
+        """As slices: `[0:8, 4:20:2]`."""
+        return "[" + ", ".join(f"{s.start}:{s.stop}" + (f":{s.step}" if s.step != 1 else "") for s in self.spans) + "]"
+
+
+@dataclass(frozen=True, slots=True)
+class TilePath:
+    """One tile of a tiling space, of these sizes, and what it covers of each array."""
+
+    space: TilingSpace
+    sizes: tuple[int, ...]
+    parts: tuple[Part, ...]
+
+
+@takes(sizes=optional(integers), numbers=optional(integers))
+def follow_tile(target: Program, sizes: Sequence[int] | None = None, numbers: Sequence[int] | None = None) -> TilePath:
+    """What one tile of a fusion's tiling space covers of each array, outputs first, then against the flow of data.
+
+    `sizes` are those of the tile along the space's dimensions (see `tiling_space`), whole along those left out at the end;
+    None: a tile of moderate size. `numbers` says which tile, along each dimension (default: the first). Raises IndexingError
+    where the sizes are no tiles, or there is no tile of that number.
+    """
+    space = tiling_space(target)
+    extents = [max(d.size, 1) for d in space.dimensions]
+    asked = _default_tile(space) if sizes is None else sizes
+    whole = [*asked, *extents[len(asked) :]]
+    _check(space, whole, extents)
+    starts = _starts(whole, numbers or (), extents)
+    clipped = [min(s, extent - start) for s, start, extent in zip(whole, starts, extents, strict=True)]
+    known = clipped if space.holds(clipped) else whole
+    found = []
+    for array, tiles in space.tiles.items():
+        for tile in tiles if not array[0].is_constant else ():
+            exact = tile.exact and not tile.mask and known == clipped
+            found.append(Part(array, _spans(tile, leaves(array[0].shape)[array[1]], starts, known), exact))
+    return TilePath(space, tuple(whole), tuple(dict.fromkeys(found)))
+
+
+def _starts(sizes: Sequence[int], numbers: Sequence[int], extents: Sequence[int]) -> list[int]:
+    """Where the tile of these numbers starts; the first one along dimensions that are left out."""
+    chosen = [*numbers, *([0] * (len(sizes) - len(numbers)))]
+    starts = [n * s for n, s in zip(chosen, sizes, strict=False)]
+    beyond = [k for k, (start, n) in enumerate(zip(starts, extents, strict=True)) if not 0 <= start < n]
+    if beyond or len(chosen) > len(sizes):
+        raise IndexingError(f"there is no tile {chosen} of {list(sizes)} in a space of {list(extents)}")
+    return starts
+
+
+def _default_tile(space: TilingSpace) -> Sequence[int]:
+    """Up to MAX_DEFAULT_SIZE along the last two parallel dimensions, all of what is accumulated; smaller where these are no
+    tiles, and the whole space where no smaller ones are.
+    """
+    parallel = [k for k, d in enumerate(space.dimensions) if d.kind == "parallel"]
+    whole = [max(d.size, 1) for d in space.dimensions]
+    size = MAX_DEFAULT_SIZE
+    while size:
+        sizes = [min(size if k in parallel[-2:] else 1, n) if k in parallel else n for k, n in enumerate(whole)]
+        if space.holds(sizes):
+            return sizes
+        size //= 2
+    return whole
+
+
+def _check(space: TilingSpace, sizes: Sequence[int], extents: Sequence[int]) -> None:
+    if len(sizes) != len(extents) or any(not 1 <= s <= n for s, n in zip(sizes, extents, strict=False)):
+        kinds = ", ".join(f"{d.size} ({d.kind})" for d in space.dimensions)
+        raise IndexingError(f"a tile has a size from 1 along each dimension of the space: {kinds}; got {list(sizes)}")
+    if not space.holds(sizes):
+        valid = next(iter(space.valid_tilings()), None)
+        raise IndexingError(f"sizes {list(sizes)} are no tiles of all that is computed; {list(valid or ())} are")
+
+
+def _spans(tile: Tile, shape: Shape, starts: Sequence[int], sizes: Sequence[int]) -> tuple[range, ...]:
+    """Along each dimension, runtime values at their least."""
+    offsets = tile.moved_offsets.evaluate(starts, [0] * tile.moved_offsets.num_symbols)
+    spans = zip(offsets, tile.sizes.evaluate(sizes), tile.strides.evaluate(sizes), shape.dimensions, strict=True)
+    return tuple(_inside(int(offset), int(count), int(stride), extent) for offset, count, stride, extent in spans)
+
+
+def _inside(offset: int, count: int, stride: int, extent: int) -> range:
+    """The indices that lie in the array, from the lowest."""
+    indices = range(offset, offset + count * stride, stride) if stride else range(offset, offset + 1)
+    low, high, step = min(indices[0], indices[-1]), max(indices[0], indices[-1]), max(abs(stride), 1)
+    low += max(-(low // step) * step, 0)
+    return range(low, min(high, extent - 1) + 1, step)
+
+
+def covered(spans: Sequence[range], sizes: Sequence[int], stop: int) -> int:
+    """How many of the array's first `stop` elements, row by row, lie in the spans."""
+    rest = list(accumulate((len(s) for s in reversed(spans)), int.__mul__, initial=1))[::-1]
+    found = 0
+    for d, span in enumerate(spans):
+        below = prod(sizes[d + 1 :])
+        digit, stop = divmod(stop, max(below, 1))
+        found += len(range(span.start, min(span.stop, digit), span.step)) * rest[d + 1]
+        if digit not in span:
+            return found
+    return found + stop
+
+
+def tile_picture(target: Program, sizes: Sequence[int] | None = None, numbers: Sequence[int] | None = None) -> Picture:
+    """A panel for each array, operands above what reads them: blue what the tile needs of it, orange what it makes.
+
+    A row of a panel is an index of all dimensions but the last, a column one of the last; where there are more than a panel
+    shows, a cell stands for several and is darker the more of them the tile covers. Arguments as for `follow_tile`.
+    """
+    path = follow_tile(target, sizes, numbers)
+    by_array: dict[Array, list[Part]] = {}
+    for part in path.parts:
+        by_array.setdefault(part.array, []).append(part)
+    shown = list(by_array)[:MAX_ARRAYS]
+    levels = _levels(shown)
+    made = _made(target)
+    panels = tuple(
+        _panel(by_array[array], levels[array], k, ROOT if array[0] in made else WHOLE) for k, array in enumerate(shown)
+    )
+    note = f"tile {' x '.join(map(str, path.sizes))} of {' x '.join(str(d.size) for d in path.space.dimensions)}"
+    left_out = len(by_array) - len(shown)
+    note += f"; {left_out} arrays left out" if left_out else ""
+    unknown = [f"{i.name} ({why})" for i, why in path.space.unknown]
+    note += f"; nothing is known of {listed(unknown, 2)}" if unknown else ""
+    title = f"A tile's way through {getattr(target, 'name', 'the program')}"
+    return Picture(title, note, panels, tuple(_arrows(shown)))
+
+
+def _made(target: Program) -> set[Instruction]:
+    """The instructions whose values are the target's own."""
+    part = part_of_program(target, "tile_picture: target")
+    inside = part.called[0] if isinstance(part, Instruction) and part.is_fusion else part
+    return {inside} if isinstance(inside, Instruction) else {output.instruction for output in outputs(inside)}
+
+
+def _arrows(shown: Sequence[Array]) -> Iterator[tuple[int, int]]:
+    """From each array to those that read it."""
+    for a, (operand, _) in enumerate(shown):
+        for b, (user, _) in enumerate(shown):
+            if operand in user.operands:
+                yield a, b
+
+
+def _levels(shown: Sequence[Array]) -> dict[Array, int]:
+    """Of each array the row of panels that it stands in: below all of its operands."""
+    depth: dict[Instruction, int] = {}
+    drawn = {i for i, _ in shown}
+    for i in next(iter(drawn)).computation.instructions.values():
+        if i in drawn:
+            depth[i] = 1 + max((depth[o] for o in i.operands if o in depth), default=-1)
+    outside = [i for i in drawn if i not in depth]  # operands of an instruction that is looked at alone
+    return {array: 0 if array[0] in outside else depth[array[0]] for array in shown}
+
+
+def _panel(parts: Sequence[Part], level: int, number: int, colour: Colour) -> Panel:
+    """The array's cells, each with the share that some tile covers at least."""
+    i, shape = parts[0].array[0], parts[0].shape
+    *leading, columns = shape.dimensions or (1,)
+    row_cuts, column_cuts = _cuts(prod(leading), MAX_ROWS), _cuts(columns, MAX_COLUMNS)
+    shares = [_shares(part, leading, columns, row_cuts, column_cuts) for part in parts]
+    cells = []
+    for r, (top, bottom) in enumerate(row_cuts):
+        of_row = [max(of[r][c] for of in shares) for c in range(len(column_cuts))]
+        for share, (first, last) in _runs(of_row):
+            columns_shown = f"columns {column_cuts[first][0]}:{column_cuts[last][1]}"
+            title = f"{i.name}, rows {top}:{bottom}, {columns_shown}: {share:.0%} in the tile"
+            cells.append(
+                Cell(r, first, f"a{number}r{r}c{first}", "", title, _shade(colour, share), (), last - first + 1)
+            )
+    tiles = listed([f"{part}{'' if part.exact else ' at most'}" for part in parts], 3)
+    return Panel(f"{i.name}: {shape} {tiles}", ("",) * len(row_cuts), ("",) * len(column_cuts), tuple(cells), level)
+
+
+def _shares(part: Part, leading: Sequence[int], columns: int, row_cuts: Cuts, column_cuts: Cuts) -> list[list[float]]:
+    """The share of each cell's elements that a tile covers."""
+    spans = part.spans or (range(1),)
+
+    def along(cuts: Cuts, spans: Sequence[range], sizes: Sequence[int]) -> list[float]:
+        return [(covered(spans, sizes, end) - covered(spans, sizes, start)) / (end - start) for start, end in cuts]
+
+    rows, across = along(row_cuts, spans[:-1], leading), along(column_cuts, spans[-1:], [columns])
+    return [[row * column for column in across] for row in rows]
+
+
+def _cuts(size: int, most: int) -> Cuts:
+    """So many indices in at most so many runs, as equal as can be."""
+    count = min(size, most)
+    ends = [size * k // count for k in range(count + 1)] if count else [0]
+    return list(pairwise(ends))
+
+
+def _runs(shares: Sequence[float]) -> Iterator[tuple[float, tuple[int, int]]]:
+    """Neighbours of one share above 0, from the first to the last."""
+    for share, run in groupby(range(len(shares)), key=shares.__getitem__):
+        places = list(run)
+        if share:
+            yield share, (places[0], places[-1])
+
+
+def _shade(colour: Colour, share: float) -> str:
+    """From light to the full colour; what is touched at all can be seen."""
+    weight = 0.25 + 0.75 * share
+    return "#" + "".join(f"{round(238 + (part - 238) * weight):02x}" for part in colour)
