@@ -16,7 +16,6 @@ import numpy as np
 
 from indexing.emitters.types import storage_bytes
 from indexing.errors import IndexingError
-from indexing.hlo.layout import major_to_minor
 from indexing.ops.tuples import flatten
 from indexing.reference.interpreter import run_computation
 
@@ -49,12 +48,9 @@ class Trial:
     def __init__(self, computation: Computation, device: TimingDevice, seed: int) -> None:
         """The same inputs for the same seed."""
         self.device = device
-        self.shapes = [p.shape for p in computation.parameters]
-        random = np.random.default_rng(seed)
-        self.arrays = [some_values(shape, random) for shape in self.shapes]
-        with np.errstate(all="ignore"):
-            self.wanted = [np.asarray(a) for a in flatten(run_computation(computation, self.arrays))]
+        self.arrays, self.wanted = arguments_and_results(computation, seed)
         self._copies: list[dict[tuple[str, int], Buffer]] = []
+        self._done = 0  # calls that were timed
 
     def problem(self, kernel: Kernel) -> str:
         """What is wrong with the results of a kernel; empty where they are right."""
@@ -80,15 +76,20 @@ class Trial:
             if k >= MIN_SAMPLES and time.perf_counter() - begin > MAX_SECONDS * len(runs):
                 break
             for run in runs:
-                run.sample()
+                run.samples.append(self._seconds_of_a_call(run.clock, run.calls))
         return [run.timing() for run in runs]
 
     def _run(self, kernel: Kernel) -> _Run:
         sets = self._sets(kernel)
         clock = self.device.clock(kernel, sets)
-        clock(0, len(sets))  # warms up what is loaded late
-        once = max(clock(len(sets), len(sets)) / len(sets), 1e-9)
-        return _Run(clock, max(int(SAMPLE / once), 1), 2 * len(sets))
+        self._seconds_of_a_call(clock, len(sets))  # warms up what is loaded late
+        once = max(self._seconds_of_a_call(clock, len(sets)), 1e-9)
+        return _Run(clock, max(int(SAMPLE / once), 1))
+
+    def _seconds_of_a_call(self, clock: Clock, calls: int) -> float:
+        """Each call takes the arguments that were out of use the longest, whichever kernel used them."""
+        self._done += calls
+        return clock(self._done - calls, calls) / calls
 
     def _sets(self, kernel: Kernel) -> list[list[Buffer]]:
         """What is passed in turn: copies of the arguments, which all kernels of the fusion share, and scratch of its own."""
@@ -114,8 +115,7 @@ class Trial:
 
     def _buffer(self, argument: Argument) -> Buffer:
         if argument.kind == "input":
-            order = major_to_minor(self.shapes[argument.number])
-            return self.device.upload(np.ascontiguousarray(self.arrays[argument.number].transpose(order)))
+            return self.device.upload(in_memory(self.arrays[argument.number], argument))
         if argument.kind == "scratch":
             return self.device.upload(argument.zeros())
         return self.device.empty(_nbytes(argument))
@@ -123,16 +123,11 @@ class Trial:
 
 @dataclass(slots=True)
 class _Run:
-    """A kernel that is timed: a sample is `calls` calls, each of which takes the arguments that were out of use the longest."""
+    """A kernel that is timed: a sample is the mean of `calls` calls."""
 
     clock: Clock
     calls: int
-    done: int
     samples: list[float] = field(default_factory=list)
-
-    def sample(self) -> None:
-        self.samples.append(self.clock(self.done, self.calls) / self.calls)
-        self.done += self.calls
 
     def timing(self) -> Timing:
         low, middle, high = np.quantile(self.samples, (0.25, 0.5, 0.75))
@@ -143,6 +138,19 @@ def _rotation(kernel: Kernel) -> int:
     """How many copies of the arguments are taken in turn."""
     size = sum(_nbytes(a) for a in kernel.arguments if a.alias_of is None and a.kind != "scratch")
     return max(min(-(-ROTATED_BYTES // max(size, 1)), MAX_ROTATION), 1)
+
+
+def arguments_and_results(computation: Computation, seed: int) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Values of the parameters, the same for the same seed, and the reference's results for them."""
+    random = np.random.default_rng(seed)
+    arrays = [some_values(p.shape, random) for p in computation.parameters]
+    with np.errstate(all="ignore"):
+        return arrays, [np.asarray(a) for a in flatten(run_computation(computation, arrays))]
+
+
+def in_memory(array: np.ndarray, argument: Argument) -> np.ndarray:
+    """The array with its elements in the order in which the argument has them."""
+    return np.ascontiguousarray(array.transpose(_order(argument)))
 
 
 def some_values(shape: Shape, random: np.random.Generator) -> np.ndarray:

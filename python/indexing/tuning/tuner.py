@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -92,34 +92,15 @@ class Tuning:
         write_picture(self, Path(path))
 
     def to_kernel_tuner(self) -> dict[str, object]:
-        """What Kernel Tuner's `tune_kernel` takes beside the arguments of the kernel.
+        """Kernel Tuner searches the same plans: `kernel_tuner.tune_kernel(**found.to_kernel_tuner())`.
 
         Source and problem size are functions of the knobs; the threads of a block are the parameter `block_size_x`, which the
-        restriction ties to the others.
+        restriction ties to the others. Arguments are those that plans are measured with; plans whose kernels take other
+        ones than the default's are left out. Kernels in C run on one core.
         """
-        grid = predict(self.computation, device=self.machine)
-        choices = {name: sorted(set(column.tolist())) for name, column in grid.plans.items()}
-        threads = {tuple(grid.plan(k).values()): int(t) for k, t in enumerate(grid.threads)}
+        from indexing.tuning.kernel_tuner import tune_kernel_arguments
 
-        def chosen(values: Mapping[str, int]) -> Plan:
-            return {n: int(values[n]) for n in self.space.names}
-
-        def is_legal(values: Mapping[str, int]) -> bool:
-            return threads.get(tuple(chosen(values).values())) == values["block_size_x"]
-
-        return {
-            "kernel_name": self._kernel(self.space.default).name,
-            "kernel_source": lambda values: self._kernel(chosen(values)).source,
-            "problem_size": lambda values: self._kernel(chosen(values)).grid,
-            "grid_div_x": [],
-            "grid_div_y": [],
-            "grid_div_z": [],
-            "tune_params": {**choices, "block_size_x": sorted(set(threads.values()))},
-            "restrictions": is_legal,
-        }
-
-    def _kernel(self, plan: Mapping[str, int]) -> Kernel:
-        return emit_fused(self.computation, self.machine.dialect, **plan)
+        return tune_kernel_arguments(self.computation, self.machine)
 
 
 def _cells(t: Tried) -> list[str]:

@@ -1,0 +1,119 @@
+"""A search of Kernel Tuner for the plans of a fusion: the arguments of its function `tune_kernel`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+from indexing.emitters import emit_fused, knobs
+from indexing.lazy import np
+from indexing.tuning.measurement import TOLERANCES, arguments_and_results, in_memory
+from indexing.tuning.prediction import predict
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from indexing.emitters.kernel import Argument, Kernel
+    from indexing.hlo import Computation
+    from indexing.tuning.machine import Machine
+
+BLOCK = "block_size_x"  # Kernel Tuner's name for the threads of a block
+LANGUAGES = {"cuda": "CUDA", "c": "C"}
+#: Kernel Tuner compiles C by g++, as C++.
+C_OPTIONS = ["-O3", "-march=native", "-w", "-fpermissive", "-Drestrict=__restrict__", "-D_Bool=bool"]
+#: Of a plan its knobs, and the threads of a block.
+Values = Mapping[str, int]
+
+
+def tune_kernel_arguments(computation: Computation, machine: Machine) -> dict[str, object]:
+    """What `kernel_tuner.tune_kernel(**...)` takes."""
+    space = knobs(computation, machine.dialect)
+
+    @cache
+    def emitted(*plan: int) -> Kernel:
+        return emit_fused(computation, machine.dialect, **dict(zip(space.names, plan, strict=True)))
+
+    def kernel(values: Values) -> Kernel:
+        return emitted(*(int(values[n]) for n in space.names))
+
+    default = kernel(space.default)
+    passed = tuple(map(str, _passed(default)))
+    grid = predict(computation, device=machine)
+    legal = {tuple(grid.plan(k).values()) for k in range(len(grid))}
+
+    def is_legal(values: Values) -> bool:
+        if tuple(int(values[n]) for n in space.names) not in legal:
+            return False
+        chosen = kernel(values)
+        return chosen.block[0] == values[BLOCK] and tuple(map(str, _passed(chosen))) == passed
+
+    choices = {n: sorted(set(column.tolist())) for n, column in grid.plans.items()}
+    return {
+        "kernel_name": default.name if machine.dialect == "cuda" else _timed_name(default),
+        "kernel_source": lambda values: _source(kernel(values)),
+        "problem_size": lambda values: kernel(values).launch_grid,
+        "tune_params": {**choices, BLOCK: sorted(set(grid.threads.astype(int).tolist()))},
+        "restrictions": is_legal,
+        "lang": LANGUAGES[machine.dialect],
+        **{f"grid_div_{dimension}": [] for dimension in "xyz"},
+        "defines": {},  # names of knobs are no macros in these sources
+        **({"compiler_options": C_OPTIONS} if machine.dialect == "c" else {}),
+        **_data(computation, default),
+    }
+
+
+def _passed(kernel: Kernel) -> list[Argument]:
+    return [a for a in kernel.arguments if a.alias_of is None]
+
+
+def _data(computation: Computation, kernel: Kernel) -> dict[str, object]:
+    """Arrays for the kernel's parameters, and what they should hold afterwards where that is a result."""
+    given, wanted = arguments_and_results(computation, seed=0)
+    arrays: list[NDArray[Any]] = []
+    answers: list[NDArray[Any] | None] = []
+    for number, a in enumerate(kernel.arguments):
+        if a.alias_of is not None:
+            continue
+        result = next((o for o in kernel.arguments if o.kind == "output" and (o is a or o.alias_of == number)), None)
+        answer = None if result is None else in_memory(wanted[result.number], result).reshape(-1)
+        arrays.append(_plain(_initial(a, given)))
+        answers.append(None if answer is None or _plain(answer) is not answer else answer)
+    largest = max((float(np.abs(a).max(initial=0.0)) for a in answers if a is not None), default=0.0)
+    return {"arguments": arrays, "answer": answers, "atol": TOLERANCES["f32"] * largest}
+
+
+def _initial(argument: Argument, given: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    if argument.kind == "input":
+        return in_memory(given[argument.number], argument).reshape(-1)
+    return argument.zeros().reshape(-1)
+
+
+def _plain(array: NDArray[Any]) -> NDArray[Any]:
+    """The same bytes as numbers that Kernel Tuner knows."""
+    if array.dtype in (np.float32, np.float64) or array.dtype.kind in "iu":
+        return array
+    return array.view(f"u{min(array.dtype.itemsize, 8)}")
+
+
+def _timed_name(kernel: Kernel) -> str:
+    return f"{kernel.name}_timed"
+
+
+def _source(kernel: Kernel) -> str:
+    """Of C with a function that takes the buffers and returns the milliseconds that all blocks take, one after another."""
+    if kernel.dialect == "cuda":
+        return kernel.source
+    names = [f"a{k}" for k in range(len(_passed(kernel)))]
+    return f"""#include <time.h>
+{kernel.source}
+float {_timed_name(kernel)}({", ".join(f"void *{n}" for n in names)}) {{
+  void *const buffers[] = {{{", ".join(names)}}};
+  struct timespec begin, end;
+  clock_gettime(CLOCK_MONOTONIC, &begin);
+  {kernel.name}(buffers, 0, {prod(kernel.launch_grid)});
+  clock_gettime(CLOCK_MONOTONIC, &end);
+  return (end.tv_sec - begin.tv_sec) * 1e3f + (end.tv_nsec - begin.tv_nsec) * 1e-6f;
+}}
+"""
