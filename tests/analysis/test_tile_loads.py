@@ -79,3 +79,18 @@ def test_what_is_no_tile_is_told() -> None:
         ix.coalescing(root, launch=ix.Tiles((2,)))
     with pytest.raises(ix.IndexingError, match="sizes"):
         ix.Tiles((0, 4))
+
+
+def test_a_computation_is_judged_from_its_parameters_on() -> None:
+    """As the fusion that calls it: not from what its root reads."""
+    text = """f { p = f32[64,64] parameter(0)
+      t = f32[64,64] transpose(p), dimensions={1,0}
+      ROOT n = f32[64,64] negate(t) }
+    ENTRY e { p = f32[64,64] parameter(0) ROOT r = f32[64,64] fusion(p), kind=kLoop, calls=f }"""
+    module = ix.hlo.parse(text)
+    for launch in (ix.Tiles((1, 64)), ix.Launch()):
+        of_computation = ix.coalescing(module.computations["f"], launch=launch)
+        assert [a.map for a in of_computation.accesses] == [
+            a.map for a in ix.coalescing(module.entry.root, launch=launch).accesses
+        ]
+    assert ix.coalescing(module.computations["f"], launch=ix.Tiles((1, 64))).reads[0].sectors == 64

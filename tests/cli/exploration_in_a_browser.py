@@ -43,6 +43,7 @@ def test_a_knob_changes_the_prediction(shown: Page) -> None:
     shown.get_by_label("tile").select_option("8")
     expect(shown.locator("#of_conflicts td.n")).not_to_have_text(before)
     expect(shown.locator("#of_conflicts")).to_contain_text(f"at first {before}")
+    expect(shown.locator("#take")).to_be_enabled()
     shown.locator("#take").click()
     best = re.search(r"predicted to take (.*)\.", shown.locator("#best").inner_text())
     assert best is not None
@@ -59,3 +60,37 @@ def test_a_layout_changes_the_prediction_and_can_be_taken_back(shown: Page) -> N
     expect(shown.locator("#of_time td.n")).to_have_text(before)
     assert "__global__" in shown.locator("#source").inner_text()
     assert shown.locator("#error").inner_text() == ""
+
+
+def test_threads_light_their_elements_and_a_plan_changes_the_banks(shown: Page) -> None:
+    shown.locator("#list button", has_text="turned").click()
+    expect(shown.locator("#name")).to_have_text("turned")
+    write = shown.locator("#sectors svg").last
+    expect(shown.locator("#banks svg")).to_have_count(2)
+    write.locator("[data-key=t3]").click()
+    lit = write.locator(".on").evaluate_all("(cells) => cells.map((c) => c.dataset.key)")
+    assert "t3" in lit and [key[0] for key in lit].count("e") >= 1
+    element = next(key for key in lit if key[0] == "e")
+    write.locator(f"[data-key={element}]").hover()
+    assert "t3" in write.locator(".on").evaluate_all("(cells) => cells.map((c) => c.dataset.key)")
+    before = shown.locator("#banks").inner_html()
+    shown.get_by_label("tile").select_option("8")
+    shown.wait_for_function("(before) => document.getElementById('banks').innerHTML !== before", arg=before)
+
+
+def test_a_tile_changes_its_way_and_one_that_is_none_is_refused(shown: Page) -> None:
+    shown.locator("#list button", has_text="turned").click()
+    expect(shown.locator("#space")).to_have_text("of 256 (parallel), 512 (parallel)")
+    shown.fill("#tile", "8,512")
+    shown.press("#tile", "Enter")
+    expect(shown.locator("#way")).to_contain_text("t: f32[256,512]{1,0} [0:8, 0:512]")
+    expect(shown.locator("#moves tr").first).to_contain_text("512 sectors a tile")
+    shown.fill("#tile", "0")
+    shown.press("#tile", "Enter")
+    expect(shown.locator("#tileerror")).to_contain_text("a tile has a size from 1")
+
+
+def test_maps_and_the_graph_are_there(shown: Page) -> None:
+    shown.locator("#list button", has_text="turned").click()
+    expect(shown.locator("#maps")).to_contain_text("(d0, d1) -> (d1, d0)")
+    expect(shown.locator("#graph")).to_contain_text("transpose f32[256,512]")

@@ -6,13 +6,17 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote, urlencode
+from xml.etree import ElementTree
 
 import pytest
 
 import indexing as ix
 from indexing.analysis.device import device_named
 from indexing.analysis.report.lines import seconds_text
-from indexing.cli.exploration import Exploration, Server, with_layouts
+from indexing.cli.exploration import MAX_PLANS, Exploration, predicted_plans, with_layouts
+from indexing.cli.exploration_server import Server
+from indexing.show.banks import bank_picture
+from indexing.show.svg_renderer import cells_svg
 
 PROGRAM = """HloModule </script><b>m
 add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }
@@ -48,10 +52,14 @@ def get(server: Server, path: str, host: str | None = None, **query: str) -> tup
     return found
 
 
-def predicted(server: Server, **query: str) -> dict[str, object]:
-    status, text, _ = get(server, "/predict", **query)
+def asked(server: Server, path: str, **query: str) -> dict[str, object]:
+    status, text, _ = get(server, path, **query)
     assert status == 200, text
     return json.loads(text)  # type: ignore[no-any-return]
+
+
+def predicted(server: Server, **query: str) -> dict[str, object]:
+    return asked(server, "/predict", **query)
 
 
 def test_all_fusions_are_listed(server: Server) -> None:
@@ -67,8 +75,13 @@ def test_predictions_are_those_of_predict(server: Server) -> None:
         assert found["seconds"] == expected.time[0] and found["emitter"] == "transpose"
         assert {k["name"]: k["value"] for k in found["knobs"]}["tile"] == tile  # type: ignore[attr-defined]
         assert "__global__" in str(found["source"])
-        everything = ix.predict(turned, None, H100)
-        assert found["best"] == {"plan": everything.best()[0], "time": seconds_text(float(everything.time.min()))}
+    everything = ix.predict(turned, None, H100)
+    expected = {
+        "plan": everything.best()[0],
+        "time": seconds_text(float(everything.time.min())),
+        "plans": len(everything),
+    }
+    assert asked(server, "/best", fusion="turned") == asked(server, "/best", fusion="turned", tile="8") == expected
 
 
 def test_another_layout_is_another_kernel(server: Server) -> None:
@@ -79,9 +92,59 @@ def test_another_layout_is_another_kernel(server: Server) -> None:
     assert with_layouts(MODULE.computations["total"], {0: "0,1"}).parameters[0].shape.layout == (0, 1)
 
 
+def titles(picture: str) -> list[str]:
+    return [e.text or "" for e in ElementTree.fromstring(picture).iter("{http://www.w3.org/2000/svg}title")]
+
+
+def test_the_pictures_are_those_of_the_plan_and_the_layout(server: Server) -> None:
+    for tile in ("8", "32"):
+        found = asked(server, "/accesses", fusion="turned", tile=tile)
+        kernel = ix.emit(MODULE.entry.instructions["turned"], tile=int(tile))
+        expected = [cells_svg(bank_picture(a, H100)) for a in ix.coalescing(kernel).shared]
+        assert found["banks"] == expected
+    for layout, element in (("1,0", "[0, 1]"), ("0,1", "[1, 0]")):
+        sectors = asked(server, "/accesses", fusion="sums", **{"layout 0": layout})["sectors"]
+        said = [title for access in sectors for title in titles(access["picture"])]  # type: ignore[attr-defined]
+        assert any(title.startswith(f"element {element}, byte 4: ") for title in said), "the order in memory"
+
+
+def test_a_tile_is_followed_and_its_loads_counted(server: Server) -> None:
+    found = asked(server, "/tile", fusion="turned", **{"tile sizes": "16,64"})
+    assert found["sizes"] == [16, 64] and found["space"] == [
+        {"size": 256, "kind": "parallel"},
+        {"size": 512, "kind": "parallel"},
+    ]
+    assert "t, rows 0:21, columns 0:64: 76% in the tile" in titles(str(found["way"])), "16 of 21 rows"
+    # 64 rows of 16 elements are 128 sectors; 16 rows of 64 elements as well
+    assert found["moves"] == [
+        {"access": "read of p", "sectors": "128", "ratio": "1"},
+        {"access": "write of the output", "sectors": "128", "ratio": "1"},
+    ]
+    assert asked(server, "/tile", fusion="sums")["sizes"] == [32, 256]
+
+
+def test_maps_and_graph_are_those_of_the_fusion(server: Server) -> None:
+    found = asked(server, "/maps", fusion="turned")
+    assert "(d0, d1) -> (d1, d0)" in str(found["maps"])
+    texts = [e.text for e in ElementTree.fromstring(str(found["graph"])).iter("{http://www.w3.org/2000/svg}text")]
+    assert {"p", "t"} <= set(texts)
+
+
+def test_too_many_plans_are_sampled() -> None:
+    """A loop of 2^16 elements has thousands of plans in its grid."""
+    text = "f { p = f32[512,256] parameter(0) ROOT n = f32[512,256] negate(p) }"
+    computation = ix.hlo.parse(text).entry
+    assert len(predicted_plans(computation, H100)) == min(MAX_PLANS, len(ix.predict(computation, None, H100)))
+
+
 @pytest.mark.parametrize(
     ("path", "query", "status"),
     [
+        *((path, {"fusion": "none"}, 400) for path in ("/best", "/maps", "/accesses", "/tile")),
+        ("/tile", {"fusion": "turned", "tile sizes": "0,1"}, 400),
+        ("/tile", {"fusion": "turned", "tile sizes": "a"}, 400),
+        ("/tile", {"fusion": "turned", "tile sizes": "9" * 5000}, 400),
+        ("/tile", {"fusion": "turned", "tile sizes": "256,512"}, 400),
         ("/predict", {"fusion": "none"}, 400),
         ("/predict", {"fusion": "turned", "layout 0": "0,0"}, 400),
         ("/predict", {"fusion": "turned", "layout 0": "1,0} parameter(0) x"}, 400),

@@ -1,43 +1,49 @@
-"""`indexing explore`: a program's kernels in a browser, live: choose a kernel, change knobs of its plan and layouts of what it
-reads, and see the predictions change.
+"""What `indexing explore` answers about a program's fusions: predictions of plans and layouts, maps, graph, pictures.
 
-The server listens on 127.0.0.1 alone; every request needs the token of this run, and a Host that is this machine, so that
-neither another user's program nor a page of the network (by DNS rebinding) can ask. All it answers with is text of the program.
+Everything is a pure function of the program, the device and what was chosen; what takes long is kept.
 """
 
 from __future__ import annotations
 
-import argparse
-import hmac
-import json
 import re
-import secrets
-import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from html import escape
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from importlib import resources
-from urllib.parse import parse_qs, urlsplit
+from threading import Lock
 
 import indexing as ix
+from indexing.analysis.memory.global_memory import Coalescing, Tiles
 from indexing.analysis.report.lines import bytes_text, seconds_text
-from indexing.cli.answer import Answer
-from indexing.cli.console import Json, Problem, write
-from indexing.cli.programs import read_program
+from indexing.cli.console import Json, Problem
+from indexing.emitters.kernel import Kernel
+from indexing.emitters.knob_space import KnobSpace
 from indexing.hlo import Computation, Instruction, Module, Shape
+from indexing.show.banks import bank_picture
+from indexing.show.drawing import svg
+from indexing.show.fusion_pictures import pictures_of_accesses
+from indexing.show.page import MAX_DRAWN
+from indexing.show.svg_renderer import cells_svg
+from indexing.show.tile_path import follow_tile, tile_picture
+from indexing.tuning.prediction import Predictions
 
 SHOWN = ("sectors", "memory_bytes", "instructions", "conflicts", "occupancy", "waves", "time")
-LOCAL = ("127.0.0.1", "localhost")
+MAX_PLANS = 2000  # that the best is looked for among
+Layouts = tuple[tuple[int, str], ...]
 
 
 @dataclass(frozen=True)
 class Exploration:
-    """What can be asked about a program: a pure function of it and of the device."""
+    """What can be asked about a program: a pure function of it and of the device.
+
+    A question names a fusion and what was chosen: knobs by name, layouts as `layout 0`, the sizes of a tile as `tile sizes`.
+    All raise IndexingError for a fusion that there is not, and for layouts and tiles that are none.
+    """
 
     module: Module
     device: ix.Device
+    _changed: dict[tuple[str, Layouts], Computation] = field(default_factory=dict)
+    _best: dict[tuple[str, Layouts], Json] = field(default_factory=dict)
+    _lock: Lock = field(default_factory=Lock)
 
     @cached_property
     def fusions(self) -> dict[str, Instruction]:
@@ -49,26 +55,27 @@ class Exploration:
         """All fusions."""
         return [{"name": name, "shape": str(i.shape)} for name, i in self.fusions.items()]
 
-    def predicted(self, fusion: str, choices: Mapping[str, str]) -> Json:
-        """The knobs of a fusion's kernel and what is predicted of one plan; `choices` are knobs, and layouts as `layout 0`.
-
-        Raises IndexingError for a fusion that there is not, and for values that are none.
-        """
+    def _chosen(self, fusion: str, choices: Mapping[str, str]) -> tuple[tuple[str, Layouts], Computation]:
+        """The fusion's computation with the layouts that were chosen, made once; and the key that it is kept by."""
         if fusion not in self.fusions:
             raise Problem(f"the program has no fusion {fusion!r}")
         computation = self.fusions[fusion].called[0]
-        layouts = {k: choices[f"layout {k}"] for k in range(len(computation.parameters)) if f"layout {k}" in choices}
-        changed = with_layouts(computation, layouts)
-        space = ix.knobs(changed)
-        plan: dict[str, int] = {}
-        for knob in space.knobs:  # each depends on those before it
-            legal = space.legal(knob.name, space.default | plan)
-            asked = choices.get(knob.name, "")
-            value = int(asked) if asked.isdecimal() and len(asked) < 12 else knob.default
-            plan[knob.name] = value if value in legal else knob.default if knob.default in legal else legal[-1]
-        found = ix.predict(changed, plan, self.device)
-        every = ix.predict(changed, None, self.device)
-        kernel = ix.emit(changed, "cuda", **plan)
+        numbers = range(len(computation.parameters))
+        key = fusion, tuple((k, choices[f"layout {k}"]) for k in numbers if f"layout {k}" in choices)
+        with self._lock:
+            if key not in self._changed:
+                self._changed[key] = with_layouts(computation, dict(key[1]))
+            return key, self._changed[key]
+
+    def _kernel(self, computation: Computation, choices: Mapping[str, str]) -> Kernel:
+        return ix.emit(computation, "cuda", **plan_of(ix.knobs(computation), choices))
+
+    def predicted(self, fusion: str, choices: Mapping[str, str]) -> Json:
+        """The knobs of a fusion's kernel, what is predicted of one plan, and its source."""
+        _, computation = self._chosen(fusion, choices)
+        space = ix.knobs(computation)
+        plan = plan_of(space, choices)
+        found = ix.predict(computation, plan, self.device)
         knobs: list[Json] = [
             {"name": k.name, "value": plan[k.name], "choices": [c for c in k.choices if c in space.legal(k.name, plan)]}
             for k in space.knobs
@@ -77,12 +84,97 @@ class Exploration:
             "fusion": fusion,
             "emitter": found.emitter,
             "knobs": knobs,
-            "layouts": [layout_choices(p.shape) for p in changed.parameters],
+            "layouts": [layout_choices(p.shape) for p in computation.parameters],
             "predicted": {name: shown(name, float(getattr(found, name)[0])) for name in SHOWN},
             "seconds": float(found.time[0]),
-            "best": {"plan": dict(every.best()[0]), "time": seconds_text(float(every.time.min()))},
-            "source": kernel.source,
+            "source": self._kernel(computation, choices).source,
         }
+
+    def best(self, fusion: str, choices: Mapping[str, str]) -> Json:
+        """The plan that is predicted to be fastest: of all in the grid, or of a sample where these are too many."""
+        key, computation = self._chosen(fusion, choices)
+        if key not in self._best:
+            every = predicted_plans(computation, self.device)
+            time = seconds_text(float(every.time.min()))
+            self._best[key] = {"plan": dict(every.best()[0]), "time": time, "plans": len(every)}
+        return self._best[key]
+
+    def maps(self, fusion: str, choices: Mapping[str, str]) -> Json:
+        """The maps of a fusion from output to input, and its graph where that is not too large to look at."""
+        _, computation = self._chosen(fusion, choices)
+        drawn = len(computation.instructions) <= MAX_DRAWN
+        return {"maps": str(ix.maps(computation)), "graph": svg(computation) if drawn else ""}
+
+    def accesses(self, fusion: str, choices: Mapping[str, str]) -> Json:
+        """What the loads and stores of a plan's kernel touch: the worst of global memory first, then shared memory."""
+        _, computation = self._chosen(fusion, choices)
+        found = ix.coalescing(self._kernel(computation, choices), self.device)
+        return {
+            "sectors": pictures_by_ratio(computation, found),
+            "banks": [cells_svg(bank_picture(access, self.device)) for access in found.shared],
+        }
+
+    def tile(self, fusion: str, choices: Mapping[str, str]) -> Json:
+        """A tile's way through a fusion, and what loading and storing whole tiles of the output moves."""
+        _, computation = self._chosen(fusion, choices)
+        asked = choices.get("tile sizes", "").strip()
+        sizes = tuple(natural(part) for part in asked.split(",")) if asked else None
+        path = follow_tile(computation, sizes)
+        return {
+            "sizes": list(path.sizes),
+            "space": [{"size": d.size, "kind": d.kind} for d in path.space.dimensions],
+            "way": cells_svg(tile_picture(computation, path.sizes)),
+            "moves": self._moves(computation, path.sizes),
+        }
+
+    def _moves(self, computation: Computation, sizes: tuple[int, ...]) -> Json:
+        """Sectors that tiles of the first output move, to the least number; nothing where there are several outputs."""
+        if computation.shape.is_tuple:
+            return []
+        found = ix.coalescing(computation, self.device, Tiles(sizes[: computation.shape.rank]))
+        return [
+            {
+                "access": f"{a.kind} of {computation.operands[a.operand].name if a.operand is not None else 'the output'}",
+                "sectors": f"{a.sectors:,.6g}",
+                "ratio": f"{a.ratio:.3g}",
+            }
+            for a in found.accesses
+        ]
+
+
+def natural(text: str) -> int:
+    """An integer from 0, not too long to be a size."""
+    if not text.strip().isdecimal() or len(text) > 12:
+        raise Problem(f"{text!r} is no size: a tile has integers with commas between, such as 32,32")
+    return int(text)
+
+
+def plan_of(space: KnobSpace, choices: Mapping[str, str]) -> dict[str, int]:
+    """A legal plan that has what was chosen where that is legal; each knob depends on those before it."""
+    plan: dict[str, int] = {}
+    for knob in space.knobs:
+        legal = space.legal(knob.name, space.default | plan)
+        asked = choices.get(knob.name, "")
+        value = int(asked) if asked.isdecimal() and len(asked) < 12 else knob.default
+        plan[knob.name] = value if value in legal else knob.default if knob.default in legal else legal[-1]
+    return plan
+
+
+def predicted_plans(computation: Computation, device: ix.Device) -> Predictions:
+    """Of all plans of the grid, or of a sample where these are more than MAX_PLANS."""
+    space = ix.knobs(computation)
+    columns = space.grid()
+    if len(next(iter(columns.values()), ())) > MAX_PLANS:
+        columns = space.sample(MAX_PLANS)
+    return ix.predict(computation, columns or None, device)
+
+
+def pictures_by_ratio(computation: Computation, found: Coalescing) -> Json:
+    """Each access of global memory, the one that moves most beyond its least first."""
+    worst = sorted(found.accesses, key=lambda a: -a.ratio)
+    drawn = pictures_of_accesses(computation, found, worst)
+    ratios = (f"{a.ratio:.3g} times the sectors that it needs" for a in worst)
+    return [{"ratio": ratio, "picture": cells_svg(p)} for ratio, p in zip(ratios, drawn, strict=True)]
 
 
 def shown(name: str, value: float) -> str:
@@ -131,96 +223,3 @@ def called_by(computation: Computation) -> set[str]:
             found.update(c.name for c in new)
             pending += new
     return found
-
-
-# ---- the server
-
-
-class Server(ThreadingHTTPServer):
-    """Answers about one program, to those who know the token."""
-
-    daemon_threads = True
-
-    def __init__(self, exploration: Exploration, port: int) -> None:
-        super().__init__(("127.0.0.1", port), Handler)
-        self.exploration, self.token = exploration, secrets.token_urlsafe(24)
-
-    @property
-    def address(self) -> str:
-        """Where a browser finds the page."""
-        return f"http://127.0.0.1:{self.server_address[1]}/?token={self.token}"
-
-    def trusts(self, host: str, token: str) -> bool:
-        """Whether a request comes from the page of this run."""
-        local = {f"{name}:{self.server_address[1]}" for name in LOCAL}
-        return host in local and hmac.compare_digest(token.encode(errors="replace"), self.token.encode())
-
-    def answer(self, path: str, asked: Mapping[str, str]) -> tuple[int, str, str]:
-        """Status, type and text for a path and its query."""
-        if path == "/":
-            return 200, "text/html", page(self.exploration.module.name)
-        try:
-            if path == "/fusions":
-                return 200, "application/json", json.dumps(self.exploration.listed())
-            if path == "/predict":
-                found = self.exploration.predicted(asked.get("fusion", ""), asked)
-                return 200, "application/json", json.dumps(found)
-        except ix.IndexingError as error:
-            return 400, "application/json", json.dumps({"error": str(error)})
-        return 404, "application/json", json.dumps({"error": "there is nothing here"})
-
-
-class Handler(BaseHTTPRequestHandler):
-    """One request."""
-
-    server: Server
-
-    def do_GET(self) -> None:  # the name that the standard library calls
-        """Answer, or refuse who isn't trusted."""
-        url = urlsplit(self.path)
-        asked = {name: values[0] for name, values in parse_qs(url.query).items()}
-        if not self.server.trusts(self.headers.get("Host", ""), asked.get("token", "")):
-            self.reply(403, "text/plain", "this needs the address that `indexing explore` printed")
-        else:
-            self.reply(*self.server.answer(url.path, asked))
-
-    def reply(self, status: int, kind: str, text: str) -> None:
-        """Send an answer that loads nothing from elsewhere, stands in no frame, and stays in no cache."""
-        body = text.encode()
-        self.send_response(status)
-        policy = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'; "
-        for name, value in (
-            ("Content-Type", f"{kind}; charset=utf-8"),
-            ("Content-Length", str(len(body))),
-            ("Content-Security-Policy", policy + "frame-ancestors 'none'; base-uri 'none'"),
-            ("Referrer-Policy", "no-referrer"),
-            ("X-Content-Type-Options", "nosniff"),
-            ("Cache-Control", "no-store"),
-        ):
-            self.send_header(name, value)
-        try:
-            self.end_headers()
-            self.wfile.write(body)
-        except ConnectionError:  # the browser has asked for something else
-            self.close_connection = True
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Say nothing: the log would hold the token."""
-
-
-def page(name: str) -> str:
-    """The page; all that it shows it asks for."""
-    template = resources.files("indexing.cli").joinpath("exploration.html").read_text(encoding="utf-8")
-    return template.replace("@TITLE@", escape(name))
-
-
-def explore(options: argparse.Namespace) -> Answer:
-    """Serve the page until Ctrl-C."""
-    exploration = Exploration(read_program(options.file), options.device)
-    if not exploration.fusions:
-        raise Problem("the program has no fusions to explore; `indexing report` shows its instructions")
-    with Server(exploration, options.port) as server:
-        write([json.dumps({"address": server.address}) if options.json else f"{server.address}  (Ctrl-C ends it)"])
-        sys.stdout.flush()
-        server.serve_forever()
-    raise Problem("the server has ended")

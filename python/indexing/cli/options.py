@@ -11,7 +11,7 @@ from indexing.analysis.device import DEVICES, Device, device_named
 from indexing.cli.answer import Answer
 from indexing.cli.diagnosis import doctor
 from indexing.cli.execution import run
-from indexing.cli.exploration import explore
+from indexing.cli.exploration_server import explore
 from indexing.cli.instruction_maps import maps
 from indexing.cli.kernels import emit, partition
 from indexing.cli.manual import completion, manual_page

@@ -167,10 +167,9 @@ def coalescing(
     kernel = _kernel_of(part) if launch is None and _is_fused(part) else None
     if kernel is not None:
         return _of_kernel(kernel, device, storage)
-    root = part if isinstance(part, Instruction) else part.root
     if isinstance(launch, Tiles):
-        return _of_tiles(root, device, launch, storage)
-    return _of_loop(root, device, launch or Launch(), storage)
+        return _of_tiles(part, device, launch, storage)
+    return _of_loop(part, device, launch or Launch(), storage)
 
 
 def _is_fused(target: Instruction | Computation) -> bool:
@@ -215,7 +214,7 @@ def _of_kernel(kernel: Kernel, device: Device, storage: Storage) -> Coalescing:
     return Coalescing(tuple(reads), tuple(writes), device, kernel.emitter, tuple(unknown), shared)
 
 
-def _of_loop(root: Instruction, device: Device, launch: Launch, storage: Storage) -> Coalescing:
+def _of_loop(root: Instruction | Computation, device: Device, launch: Launch, storage: Storage) -> Coalescing:
     """Loads and stores of one thread an element (or vector) of each output."""
     reads: list[Access] = []
     writes: list[Access] = []
@@ -240,7 +239,7 @@ def _of_loop(root: Instruction, device: Device, launch: Launch, storage: Storage
     return Coalescing(tuple(reads), tuple(writes), device, "loop", tuple(unknown.items()))
 
 
-def _of_tiles(root: Instruction, device: Device, tiles: Tiles, storage: Storage) -> Coalescing:
+def _of_tiles(root: Instruction | Computation, device: Device, tiles: Tiles, storage: Storage) -> Coalescing:
     """Loads and stores of one program a tile."""
     reads: list[Access] = []
     writes: list[Access] = []

@@ -15,7 +15,7 @@ from indexing.analysis.memory.thread_maps import thread_map
 from indexing.analysis.tiling.propagation import Tile, propagate_tiles
 from indexing.arguments import check_fields, integers
 from indexing.errors import IndexingError, UnsupportedOp
-from indexing.hlo import Instruction, Shape
+from indexing.hlo import Computation, Instruction, Shape
 from indexing.hlo.layout import delinearize
 from indexing.indexing_analysis.instructions import output_to_input
 from indexing.ops.op import leaves
@@ -48,7 +48,7 @@ class TileLoad:
     exact: bool = True
 
 
-def tile_loads(root: Instruction, tiles: Tiles) -> Iterator[TileLoad]:
+def tile_loads(root: Instruction | Computation, tiles: Tiles) -> Iterator[TileLoad]:
     """Of each output the store of its tile, and of each operand the loads that a tile of the output needs."""
     for output, shape in enumerate(leaves(root.shape)):
         if len(tiles.sizes) != shape.rank:

@@ -1,0 +1,126 @@
+"""The server of `indexing explore`, on this machine alone.
+
+It listens on 127.0.0.1; every request needs the token of this run, and a Host that is this machine, so that neither another
+user's program nor a page of the network (by DNS rebinding) can ask. All it answers with is text of the program.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hmac
+import json
+import secrets
+import sys
+from collections.abc import Mapping
+from html import escape
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib import resources
+from urllib.parse import parse_qs, urlsplit
+
+import indexing as ix
+from indexing.cli.answer import Answer
+from indexing.cli.console import Problem, write
+from indexing.cli.exploration import Exploration
+from indexing.cli.programs import read_program
+from indexing.show.svg_renderer import lights
+
+LOCAL = ("127.0.0.1", "localhost")
+#: What can be asked of a fusion, with its knobs, layouts and tile.
+QUESTIONS = {
+    "/predict": Exploration.predicted,
+    "/best": Exploration.best,
+    "/maps": Exploration.maps,
+    "/accesses": Exploration.accesses,
+    "/tile": Exploration.tile,
+}
+
+
+class Server(ThreadingHTTPServer):
+    """Answers about one program, to those who know the token."""
+
+    daemon_threads = True
+
+    def __init__(self, exploration: Exploration, port: int) -> None:
+        super().__init__(("127.0.0.1", port), Handler)
+        self.exploration, self.token = exploration, secrets.token_urlsafe(24)
+
+    @property
+    def address(self) -> str:
+        """Where a browser finds the page."""
+        return f"http://127.0.0.1:{self.server_address[1]}/?token={self.token}"
+
+    def trusts(self, host: str, token: str) -> bool:
+        """Whether a request comes from the page of this run."""
+        local = {f"{name}:{self.server_address[1]}" for name in LOCAL}
+        return host in local and hmac.compare_digest(token.encode(errors="replace"), self.token.encode())
+
+    def answer(self, path: str, asked: Mapping[str, str]) -> tuple[int, str, str]:
+        """Status, type and text for a path and its query."""
+        if path == "/":
+            return 200, "text/html", page(self.exploration.module.name)
+        try:
+            if path == "/fusions":
+                return 200, "application/json", json.dumps(self.exploration.listed())
+            question = QUESTIONS.get(path)
+            if question is not None:
+                found = question(self.exploration, asked.get("fusion", ""), asked)
+                return 200, "application/json", json.dumps(found)
+        except ix.IndexingError as error:
+            return 400, "application/json", json.dumps({"error": str(error)})
+        return 404, "application/json", json.dumps({"error": "there is nothing here"})
+
+
+class Handler(BaseHTTPRequestHandler):
+    """One request."""
+
+    server: Server
+
+    def do_GET(self) -> None:  # the name that the standard library calls
+        """Answer, or refuse who isn't trusted."""
+        url = urlsplit(self.path)
+        asked = {name: values[0] for name, values in parse_qs(url.query).items()}
+        if not self.server.trusts(self.headers.get("Host", ""), asked.get("token", "")):
+            self.reply(403, "text/plain", "this needs the address that `indexing explore` printed")
+        else:
+            self.reply(*self.server.answer(url.path, asked))
+
+    def reply(self, status: int, kind: str, text: str) -> None:
+        """Send an answer that loads nothing from elsewhere, stands in no frame, and stays in no cache."""
+        body = text.encode()
+        self.send_response(status)
+        policy = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'; "
+        for name, value in (
+            ("Content-Type", f"{kind}; charset=utf-8"),
+            ("Content-Length", str(len(body))),
+            ("Content-Security-Policy", policy + "frame-ancestors 'none'; base-uri 'none'"),
+            ("Referrer-Policy", "no-referrer"),
+            ("X-Content-Type-Options", "nosniff"),
+            ("Cache-Control", "no-store"),
+        ):
+            self.send_header(name, value)
+        try:
+            self.end_headers()
+            self.wfile.write(body)
+        except ConnectionError:  # the browser has asked for something else
+            self.close_connection = True
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing: the log would hold the token."""
+
+
+def page(name: str) -> str:
+    """The page; all that it shows it asks for."""
+    template = resources.files("indexing.cli").joinpath("exploration.html").read_text(encoding="utf-8")
+    return template.replace("@LIGHTS@", lights()).replace("@TITLE@", escape(name))
+
+
+def explore(options: argparse.Namespace) -> Answer:
+    """Serve the page until Ctrl-C."""
+    exploration = Exploration(read_program(options.file), options.device)
+    if not exploration.fusions:
+        raise Problem("the program has no fusions to explore; `indexing report` shows its instructions")
+    with Server(exploration, options.port) as server:
+        write([json.dumps({"address": server.address}) if options.json else f"{server.address}  (Ctrl-C ends it)"])
+        sys.stdout.flush()
+        server.serve_forever()
+    raise Problem("the server has ended")
