@@ -31,6 +31,7 @@ OTHER_MEANINGS = {
     "cli/map_algebra.py": {"map"},
     "__init__.py": {"compare"},  # a function
     "analysis/report/comparison.py": {"compare"},
+    "cli/exploration.py": {"fusion"},  # a field of the answer
     "cli/exploration_server.py": {"fusion"},  # a field of the question
     "cli/pictures.py": {"dot"},
     "cli/options.py": {"compare", "map"},  # a command; an argument
