@@ -1,88 +1,231 @@
-"""Mutants of the core, by cargo-mutants: a sample with a seed, of which `cargo test` must kill at least 95 in 100.
+"""Mutants of the core: a sample with a seed, of which `cargo test` must kill at least 95 in 100.
 
-    python fuzz/mutants_rust.py --count 60 --seed 7
+    python fuzz/mutants_rust.py --count 400 --seed 7 [--list] [WORD ...]
 
-A mutant is a change of one operator, constant or function body of the rules, ranges, constraints, intervals or sets. What
-survives is listed, but for what `fuzz/surviving_mutants.txt` knows, each with its reason. Needs `cargo install cargo-mutants`.
+A mutant is a change of one operator, match arm or function body of the rules, ranges, constraints, intervals or sets;
+words choose those that have all of them in their names. One build holds them all (`fuzz/schemata`), each is chosen by a
+variable of the environment, and only the tests that come to its place run on it. What survives is listed.
+
+Mutants that change no answer stand in `fuzz/surviving_mutants.txt`, each with its reason. They do not count; one of the
+sample that is killed nevertheless, and one that does not exist, is an error.
 """
 
 import argparse
+import json
+import os
+import random
+import resource
+import secrets
 import shutil
 import subprocess
-import sys
-import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-CORE = "rust/core/src"
-FILES = [
-    f"{CORE}/{name}"
-    for name in (
-        "simplify/rules/*.rs",
-        "simplify/range.rs",
-        "simplify/constraints.rs",
-        "simplify/congruence.rs",
-        "simplify/preimage.rs",
-        "interval.rs",
-        "sets/*.rs",
-    )
-]
-#: The tests that run on each mutant: all but those of cost, which take long and count work.
-TESTS = ("canonical", "forms", "intervals", "is_simplified", "maps", "order", "sets", "simplify")
+SCHEMATA = ROOT / "fuzz" / "schemata" / "Cargo.toml"
+SURVIVORS = ROOT / "fuzz" / "surviving_mutants.txt"
+#: The copy of the core that holds the mutants, and what is built of it.
+COPY = ROOT / "target" / "mutants_rust"
+SOURCE = Path("rust/core/src")
+PLACES = (
+    "simplify/rules/*.rs",
+    "simplify/range.rs",
+    "simplify/constraints.rs",
+    "simplify/congruence.rs",
+    "simplify/preimage.rs",
+    "interval.rs",
+    "sets/*.rs",
+)
+#: Which mutant is chosen: its number, 0 for none; or `trace`, and the numbers that are come to go to a file.
+CHOICE = """
+/// Is this the mutant that `MUTANT` names?
+pub(crate) fn mutant(number: u32) -> bool {
+    static CHOSEN: std::sync::LazyLock<Option<u32>> =
+        std::sync::LazyLock::new(|| std::env::var("MUTANT").unwrap_or_default().parse().ok());
+    match *CHOSEN {
+        Some(chosen) => chosen == number,
+        None => reached(number),
+    }
+}
+
+#[cold]
+fn reached(number: u32) -> bool {
+    use std::io::Write;
+    static SEEN: std::sync::Mutex<std::collections::BTreeSet<u32>> =
+        std::sync::Mutex::new(std::collections::BTreeSet::new());
+    if SEEN.lock().unwrap().insert(number) {
+        let path = std::env::var("REACHED").expect("where MUTANT is no number");
+        let mut file = std::fs::OpenOptions::new().create(true).append(true).open(path).unwrap();
+        writeln!(file, "{number}").unwrap();
+    }
+    false
+}
+"""
+#: The tests that run on each mutant, the quickest first: all but those of HLO's text, and of cost, which take long.
+TESTS = (
+    "lib",
+    "intervals",
+    "points",
+    "counting",
+    "is_simplified",
+    "maps",
+    "ranges",
+    "forms",
+    "strength",
+    "canonical",
+    "order",
+    "sets",
+    "simplify",
+)
 ENOUGH = 0.95
+#: Far above what a test takes, of the processor's time: what takes longer doesn't end.
+CPU_SECONDS = 30
+MEMORY = 8 << 30
 
 
-def known_survivors() -> set[str]:
-    """Mutants that change no answer, as cargo-mutants names them without the place; a reason stands behind ` -- `."""
-    lines = (ROOT / "fuzz" / "surviving_mutants.txt").read_text().splitlines()
-    return {line.split(" -- ")[0] for line in lines if line and not line.startswith("#")}
+@dataclass(frozen=True)
+class Mutant:
+    number: int
+    name: str  # file: function: change; equal ones of a function are numbered
+    place: str  # file:line
 
 
-def without_place(mutant: str) -> str:
-    """`file: what`, of `file:line:column: what`."""
-    file, _, rest = mutant.partition(":")
-    return f"{file}: {rest.split(': ', 1)[1]}"
+def make_copy() -> None:
+    """Copy the crates to where they may be changed."""
+    for name in ("Cargo.toml", "Cargo.lock"):
+        COPY.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(ROOT / name, COPY / name)
+    shutil.rmtree(COPY / "rust", ignore_errors=True)
+    shutil.copytree(ROOT / "rust", COPY / "rust", ignore=shutil.ignore_patterns("target"))
 
 
-def command(count: int, seed: int, out: str) -> list[str]:
-    files = [argument for file in FILES for argument in ("--file", file)]
-    listed = subprocess.run(
-        ["cargo", "mutants", "--list", "-p", "indexing-core", *files],
-        cwd=ROOT,
+def put_mutants_in() -> list[Mutant]:
+    """Write all mutants into the copy."""
+    files = [str(f.relative_to(COPY)) for place in PLACES for f in sorted((COPY / SOURCE).glob(place))]
+    run = ["cargo", "run", "--quiet", "--locked", "--release", "--manifest-path", str(SCHEMATA), "--", *files]
+    printed = subprocess.run(run, cwd=COPY, check=True, stdout=subprocess.PIPE, text=True).stdout
+    with (COPY / SOURCE / "lib.rs").open("a") as face:
+        face.write(CHOICE)
+    return list(named(printed.splitlines()))
+
+
+def named(rows: list[str]) -> Iterator[Mutant]:
+    seen: Counter[str] = Counter()
+    for row in rows:
+        number, path, line, function, change = row.split("\t")
+        name = f"{Path(path).relative_to(SOURCE)}: {function}: {change}"
+        seen[name] += 1
+        yield Mutant(int(number), name if seen[name] == 1 else f"{name} ({seen[name]})", f"{path}:{line}")
+
+
+def built_tests() -> dict[str, Path]:
+    """The programs of the tests, by name."""
+    tests = [argument for test in TESTS for argument in (["--lib"] if test == "lib" else ["--test", test])]
+    run = ["cargo", "test", "--quiet", "--locked", "--no-run", "--profile", "mutants", "-p", "indexing-core", *tests]
+    built = subprocess.run(
+        [*run, "--message-format", "json"],
+        cwd=COPY,
+        # A mutant may be an overflow that the compiler sees.
+        env={**os.environ, "RUSTFLAGS": "--cap-lints allow", "CARGO_TARGET_DIR": str(COPY / "built")},
         check=True,
-        capture_output=True,
+        stdout=subprocess.PIPE,
         text=True,
     )
-    shards = max(1, len(listed.stdout.splitlines()) // count)
-    run = ["cargo", "mutants", "-p", "indexing-core", *files, "--profile", "mutants", "--timeout", "120", "-o", out]
-    tests = ["--lib", *(argument for test in TESTS for argument in ("--test", test))]
-    return [*run, "--shard", f"{seed % shards}/{shards}", "--sharding", "round-robin", "--", *tests]
+    found = [json.loads(line) for line in built.stdout.splitlines()]
+    programs = {m["target"]["name"]: Path(m["executable"]) for m in found if m.get("executable")}
+    return {test: programs["indexing_core" if test == "lib" else test] for test in TESTS}
 
 
-def outcome(out: Path, kind: str) -> list[str]:
-    return (out / "mutants.out" / f"{kind}.txt").read_text().splitlines()
+def passes(program: Path, chosen: dict[str, str]) -> bool:
+    """Whether a program of tests passes within its limits."""
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+
+    run = subprocess.run(
+        [program, "--quiet", "--test-threads=1"],
+        cwd=COPY / "rust" / "core",
+        env={**chosen, "RUST_BACKTRACE": "0"},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        preexec_fn=limit,
+    )
+    return run.returncode == 0
+
+
+def reached(program: Path) -> set[int]:
+    """The mutants whose places a program of tests comes to."""
+    listed = COPY / "reached.txt"
+    listed.write_text("")
+    if not passes(program, {"MUTANT": "trace", "REACHED": str(listed)}):
+        raise SystemExit(f"{program.name} fails without a mutant")
+    return {int(number) for number in listed.read_text().split()}
+
+
+def known_survivors() -> dict[str, str]:
+    """Mutants that change no answer, by name, with the reason."""
+    lines = SURVIVORS.read_text().splitlines()
+    rows = [line.partition(" -- ") for line in lines if line and not line.startswith("#")]
+    return {name: reason for name, _, reason in rows}
+
+
+def killers(tests: dict[str, Path], sample: list[Mutant], jobs: int) -> Iterator[tuple[Mutant, str]]:
+    """Each mutant with the test that kills it; none: it survives."""
+    places = {test: reached(program) for test, program in tests.items()}
+
+    def killer(mutant: Mutant) -> tuple[Mutant, str]:
+        asked = (t for t, program in tests.items() if mutant.number in places[t])
+        chosen = {"MUTANT": str(mutant.number)}
+        return mutant, next((t for t in asked if not passes(tests[t], chosen)), "")
+
+    with ThreadPoolExecutor(jobs) as pool:
+        yield from pool.map(killer, sample)
+
+
+def judge(results: Iterator[tuple[Mutant, str]], known: dict[str, str]) -> bool:
+    """Print what survives; whether enough are killed, and no known survivor is."""
+    killed, survivors, mistaken = 0, 0, 0
+    for mutant, test in results:
+        if mutant.name in known:
+            mistaken += bool(test)
+            if test:
+                print(f"killed by {test}, but said to survive: {mutant.name}", flush=True)
+        elif test:
+            killed += 1
+        else:
+            survivors += 1
+            print(f"survives: {mutant.name}  [{mutant.place}]", flush=True)
+    total = killed + survivors
+    print(f"{killed} of {total} mutants are killed: {killed / max(total, 1):.1%}")
+    return mistaken == 0 and killed >= ENOUGH * total
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--count", type=int, default=60, help="about how many mutants (60)")
-    parser.add_argument("--seed", type=int, default=0, help="which sample (0)")
+    parser.add_argument("words", nargs="*", metavar="WORD")
+    parser.add_argument("--count", type=int, default=400, help="how many mutants (400)")
+    parser.add_argument("--seed", type=int, default=None, help="which sample")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="how many at once")
+    parser.add_argument("--list", action="store_true", help="print the mutants, and run nothing")
     options = parser.parse_args()
-    if not shutil.which("cargo-mutants"):
-        print("cargo-mutants is missing: cargo install cargo-mutants --locked", file=sys.stderr)
-        return 2
-    with tempfile.TemporaryDirectory() as folder:
-        done = subprocess.run(command(options.count, options.seed, folder), cwd=ROOT, check=False)
-        if done.returncode not in (0, 2, 3):  # all killed, some missed, some timed out
-            return done.returncode
-        killed = len(outcome(Path(folder), "caught")) + len(outcome(Path(folder), "timeout"))
-        known = known_survivors()
-        missed = [m for m in outcome(Path(folder), "missed") if without_place(m) not in known]
-    for mutant in missed:
-        print(f"survived: {mutant}")
-    total = killed + len(missed)
-    print(f"{killed} of {total} mutants were killed")
-    return int(killed < ENOUGH * total)
+    seed = secrets.randbits(32) if options.seed is None else options.seed
+    make_copy()
+    every = put_mutants_in()
+    known = known_survivors()
+    if missing := known.keys() - {m.name for m in every}:
+        print(*(f"no such mutant: {name}" for name in sorted(missing)), sep="\n")
+        return 1
+    every = [m for m in every if all(word in m.name for word in options.words)]
+    sample = random.Random(seed).sample(every, min(options.count, len(every)))
+    print(f"seed {seed}: {len(sample)} of {len(every)} mutants", flush=True)
+    if options.list:
+        print(*(f"{m.name}  [{m.place}]" for m in sample), sep="\n")
+        return 0
+    return 0 if judge(killers(built_tests(), sample, options.jobs), known) else 1
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ use crate::sets::count::{count_group, groups, Group, Question, BUDGET};
 use crate::sets::inverse::{determines, invert};
 use crate::sets::points::PointStep;
 use crate::simplify::domain::PointVariables;
+use crate::simplify::facts::normal_form;
 use crate::simplify::width::Width;
 use crate::simplify::Scratch;
 
@@ -139,26 +140,21 @@ impl Steps {
         i64::try_from(i128::from(self.first) + length).ok()
     }
 
-    /// The values of `e` where the constraints of its group only bound them.
+    /// As many values as `e` has where the constraints of its group only bound them: a factor or a constant changes no
+    /// number.
     fn of_constrained(arena: &mut Arena, map: &MapBuilder, group: &Group, e: Expr) -> Option<Steps> {
-        let mut steps = Steps::of(arena, map, e)?;
+        let (form, ..) = normal_form(arena, e)?;
+        let mut steps = Steps::of(arena, map, form)?;
         for k in &group.constraints {
-            let (form, interval) = map.constraints[*k];
-            let shift = arena.sub(e, form).ok()?;
-            let shift = arena.as_constant(shift)?;
-            steps = steps.within(interval.plus(Interval::point(shift)))?;
+            let (bounded, interval) = map.constraints[*k];
+            steps = steps.within(interval).filter(|_| bounded == form)?;
         }
         Some(steps)
     }
 
     fn within(self, bounds: Interval) -> Option<Steps> {
-        let own = Interval::new(self.first, self.last()?);
-        let kept = own.intersect(bounds);
-        let gap = |from: i64, to: i64| i128::from(to) - i128::from(from);
-        let skipped = (gap(own.lower, kept.lower) + i128::from(self.step) - 1) / i128::from(self.step);
-        let reached = gap(own.lower, kept.upper).div_euclid(i128::from(self.step));
-        let first = i64::try_from(i128::from(own.lower) + skipped * i128::from(self.step)).ok()?;
-        Some(Steps { first, step: self.step, count: u128::try_from(reached - skipped + 1).ok()? })
+        let kept = Interval::new(self.first, self.last()?).intersect(bounds);
+        (self.step == 1).then(|| Steps { first: kept.lower, step: 1, count: kept.count() })
     }
 
     /// The values of `e` on the box of `map`, where they are evenly spaced and that can be seen.
@@ -172,13 +168,9 @@ impl Steps {
             Node::FloorDiv(x, m) => {
                 let m = arena.as_constant(m)?;
                 let x = Steps::of(arena, map, x)?;
-                if x.step <= m {
-                    // No quotient is jumped over.
-                    let (a, b) = (x.first.div_euclid(m), x.last()?.div_euclid(m));
-                    return Some(Steps { first: a, step: 1, count: Interval::new(a, b).count() });
-                }
-                let even = x.step % m == 0;
-                even.then(|| Steps { first: x.first.div_euclid(m), step: x.step / m, count: x.count })
+                // Where no quotient is jumped over. Wider steps are no multiples of m: those have left the quotient.
+                let (a, b) = (x.first.div_euclid(m), x.last()?.div_euclid(m));
+                (x.step <= m).then(|| Steps { first: a, step: 1, count: Interval::new(a, b).count() })
             }
             Node::Mod(x, m) => {
                 let m = arena.as_constant(m)?;
