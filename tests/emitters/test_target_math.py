@@ -98,6 +98,22 @@ def test_functions_of_two_numbers(opcode: str) -> None:
     check(got, exact, 0 if opcode == "rem" else BOUND, x, y)
 
 
+@pytest.mark.parametrize("opcode", ["maximum", "minimum"])
+@pytest.mark.parametrize("constant", [0.0, -0.0, 1.5, math.nan])
+def test_an_extremum_of_a_number_and_a_constant(opcode: str, constant: float) -> None:
+    """NaN wins, and of two zeros the one with the sign of the extremum."""
+    x = np.array([0, -0.0, 1, -1, 1.5, 2, 1e-40, -1e-40, np.inf, -np.inf, np.nan], np.float32)
+    known = ir.Constant("f32", constant)
+    with np.errstate(all="ignore"):
+        expected = (np.maximum if opcode == "maximum" else np.minimum)(x, np.float32(constant))
+    zeros = x == constant
+    of_zeros = np.signbit(x) & np.signbit(constant) if opcode == "maximum" else np.signbit(x) | np.signbit(constant)
+    for value in (lambda a: ir.Op(opcode, "f32", (a, known)), lambda a: ir.Op(opcode, "f32", (known, a))):
+        (got,) = run(elementwise(value, ["f32"], "f32", x.size), x)
+        np.testing.assert_array_equal(got, expected)
+        assert (np.signbit(got[zeros]) == of_zeros[zeros]).all()
+
+
 @pytest.mark.parametrize("opcode", ["ceil", "floor", "trunc", "round_even", "round_away"])
 @pytest.mark.parametrize("kind", ["f32", "f64"])
 def test_rounding_to_integers(opcode: str, kind: str) -> None:

@@ -14,9 +14,16 @@ static inline u32 bits_f32(f32 x) { u32 y; __builtin_memcpy(&y, &x, sizeof y); r
 
 static inline f32 float_f32(u32 x) { f32 y; __builtin_memcpy(&y, &x, sizeof y); return y; }
 
+static inline f32 choose_f32(u32 condition, f32 a, f32 b) {
+  u32 mask = 0 - condition;
+  return float_f32((bits_f32(a) & mask) | (bits_f32(b) & ~mask));
+}
+
 static inline f32 maximum_f32(f32 a, f32 b) {
-  f32 equal = float_f32(bits_f32(a) & bits_f32(b)), other = a > b || a != a ? a : b;
-  return a == b ? equal : other;
+  f32 equal = float_f32(bits_f32(a) & bits_f32(b));
+  u32 first = (a > b) | (a != a);
+  f32 other = __builtin_constant_p(a) | __builtin_constant_p(b) ? choose_f32(first, a, b) : first ? a : b;
+  return choose_f32(a == b, equal, other);
 }
 
 static inline s32 minimum_s32(s32 a, s32 b) { return a < b ? a : b; }

@@ -10,6 +10,7 @@ typedef unsigned long long u64;
 #endif
 #define inf_f32 __builtin_inff()
 #define nan_f32 __builtin_nanf("")
+typedef unsigned int u32;
 typedef int s32;
 typedef long long s64;
 
@@ -25,7 +26,19 @@ static inline f64 log_wide(f64 x) {  // x a positive, normal number
   return mul_add_f64(e, 0.6931471805599453, 2 * s * mul_add_f64(mul_add_f64(mul_add_f64(mul_add_f64(mul_add_f64(mul_add_f64(mul_add_f64(mul_add_f64(0.058823529411764705, z, 0.06666666666666667), z, 0.07692307692307693), z, 0.09090909090909091), z, 0.1111111111111111), z, 0.14285714285714285), z, 0.2), z, 0.3333333333333333), z, 1.0));
 }
 
-static inline f32 log_f32(f32 x) { return x > 0 ? x < inf_f32 ? (f32)log_wide(x) : x : x == 0 ? -inf_f32 : nan_f32; }
+static inline u32 bits_f32(f32 x) { u32 y; __builtin_memcpy(&y, &x, sizeof y); return y; }
+
+static inline f32 float_f32(u32 x) { f32 y; __builtin_memcpy(&y, &x, sizeof y); return y; }
+
+static inline f32 choose_f32(u32 condition, f32 a, f32 b) {
+  u32 mask = 0 - condition;
+  return float_f32((bits_f32(a) & mask) | (bits_f32(b) & ~mask));
+}
+
+static inline f32 log_f32(f32 x) {
+  f32 edge = x == 0 ? -inf_f32 : x > 0 ? x : nan_f32;
+  return choose_f32((x > 0) & (x < inf_f32), (f32)log_wide(x), edge);
+}
 
 // add
 static inline f32 combine0(f32 a0, f32 b0) {

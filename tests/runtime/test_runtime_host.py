@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import shlex
 import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +19,8 @@ import pytest
 
 import indexing as ix
 from indexing.emitters.ir import nodes as ir
+from indexing.emitters.ir.passes.thread_loops import make_thread_loops
+from indexing.emitters.targets import TARGETS, write
 from indexing.emitters.targets.c_family import together
 from indexing.errors import CompileError
 from indexing.runtime import cache, compiler
@@ -266,6 +271,16 @@ def test_macros_of_the_processor_are_part_of_the_key(monkeypatch: pytest.MonkeyP
     assert preprocessed(wide) == preprocessed(wide + '#define __DATE__ "today"\n')
 
 
+def test_options_of_the_compiler_are_part_of_the_key(
+    monkeypatch: pytest.MonkeyPatch, forgotten_compiler: object
+) -> None:
+    """`CC` may have options that define no macro."""
+    plain = compiler.find_compiler()
+    monkeypatch.setenv("CC", shlex.join([*plain.command, "-funroll-loops"]))
+    compiler.find_compiler.cache_clear()
+    assert compiler.find_compiler().identity != plain.identity
+
+
 def test_what_is_used_least_recently_goes(empty_cache: Path) -> None:
     empty_cache.mkdir(parents=True)
     for age in range(10):
@@ -335,24 +350,49 @@ def test_the_compiler_in_a_wheel(
         np.testing.assert_allclose(got, getattr(np, opcode)(x.astype(np.float64)), rtol=1e-6)
 
 
-def test_functions_of_f32_become_vectors() -> None:
+def of_f32(opcode: str, *operands: ir.Value) -> ir.Op:
+    return ir.Op(opcode, "f32", operands)
+
+
+def becomes_vectors(value: Callable[..., ir.Value], inputs: int) -> bool:
+    """Whether the compiler makes vectors of the loop over an elementwise kernel's threads; True where it isn't gcc."""
     found = compiler.find_compiler()
     if "gcc" not in subprocess.run([*found.command, "-v"], capture_output=True, text=True, check=False).stderr:
-        return  # only gcc says it in this form
-    from indexing.emitters.targets import TARGETS, write
-    from ir_kernels import make_thread_loops
+        return True  # only gcc says it in this form
+    source = write(make_thread_loops(elementwise(value, ["f32"] * inputs, "f32", 4096)), TARGETS["c"])
+    command = [*found.command, *found.flags, "-fopt-info-vec-optimized", "-", "-o", os.devnull, "-c"]
+    return "loop vectorized" in subprocess.run(command, input=source, capture_output=True, text=True, check=True).stderr
 
+
+def test_functions_of_f32_become_vectors() -> None:
     names = (
         "exp expm1 log log1p logistic sin cos tan sinh cosh tanh sqrt rsqrt cbrt acos acosh asin asinh atan atanh erf"
     )
     for opcode in [*names.split(), "pow", "atan2", "maximum", "round_away", "sign"]:
-        kinds = ["f32"] * (2 if opcode in ("pow", "atan2", "maximum") else 1)
-        source = write(
-            make_thread_loops(elementwise(lambda *a, o=opcode: ir.Op(o, "f32", a), kinds, "f32", 4096)), TARGETS["c"]
-        )
-        command = [*found.command, *found.flags, "-fopt-info-vec-optimized", "-", "-o", os.devnull, "-c"]
-        said = subprocess.run(command, input=source, capture_output=True, text=True, check=True).stderr
-        assert "loop vectorized" in said, opcode
+        inputs = 2 if opcode in ("pow", "atan2", "maximum") else 1
+        assert becomes_vectors(partial(of_f32, opcode), inputs), opcode
+
+
+ZERO, SIX = ir.Constant("f32", 0.0), ir.Constant("f32", 6.0)
+
+
+@pytest.mark.parametrize(
+    ("value", "inputs"),
+    [
+        (lambda x: of_f32("pow", of_f32("log1p", x), SIX), 1),
+        (lambda x: of_f32("log", of_f32("log", x)), 1),
+        (lambda x: of_f32("cos", of_f32("sin", x)), 1),
+        (lambda x: of_f32("cbrt", of_f32("atanh", x)), 1),
+        (lambda x, y: of_f32("exp", of_f32("pow", x, y)), 2),
+        (lambda x: of_f32("minimum", of_f32("maximum", x, ZERO), SIX), 1),
+        (lambda x, y, z: of_f32("maximum", of_f32("maximum", x, y), z), 3),
+        (lambda x: of_f32("log", of_f32("maximum", x, ZERO)), 1),
+        (lambda x, y: of_f32("pow", of_f32("select", ir.Op("lt", "pred", (x, y)), x, SIX), y), 2),
+    ],
+    ids="pow(log1p) log(log) cos(sin) cbrt(atanh) exp(pow) clip maximum(maximum) log(relu) pow(select)".split(),
+)
+def test_functions_of_functions_become_vectors(value: Callable[..., ir.Value], inputs: int) -> None:
+    assert becomes_vectors(value, inputs)
 
 
 def test_buffers_copy_and_come_back() -> None:

@@ -90,7 +90,7 @@ def _candidates() -> Iterable[tuple[str, ...]]:
 
 
 def _identity(command: tuple[str, ...], flags: tuple[str, ...]) -> str | None:
-    """A hash of the macros that the compiler defines: its version, and the instructions of the processor that it uses."""
+    """A hash of its options and of the macros that it defines: its version, the instructions of the processor that it uses."""
     try:
         done = subprocess.run(
             [*command, *flags, "-dM", "-E", "-"], input="", capture_output=True, text=True, check=False
@@ -102,7 +102,7 @@ def _identity(command: tuple[str, ...], flags: tuple[str, ...]) -> str | None:
     lines = sorted(
         line for line in done.stdout.splitlines() if not line.startswith(("#define __DATE", "#define __TIME"))
     )
-    return hashlib.sha256("\n".join([*flags, *lines]).encode()).hexdigest()
+    return hashlib.sha256("\n".join([*command[1:], *flags, *lines]).encode()).hexdigest()
 
 
 def _libraries() -> tuple[str, ...]:

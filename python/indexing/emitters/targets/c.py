@@ -142,6 +142,7 @@ C = Target(
     shuffle_first="",
     unroll="",  # what is unrolled for loads on their way is not worth the compiler's time
     volatile="",
+    constant_select={"f32": "choose_f32", "f64": "choose_f64"},
     thread_loop="#pragma GCC ivdep",
     prelude=(),
 )

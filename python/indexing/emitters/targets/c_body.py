@@ -46,7 +46,7 @@ class BodyWriter:
 
     def _set_index_writer(self) -> None:
         self.index = IndexWriter(self.variables, self.unit.use)
-        self.values = ValueWriter(self.index, self.unit.use, self._load)
+        self.values = ValueWriter(self.index, self.unit.use, self._load, self.target.constant_select)
 
     def line(self, text: str) -> None:
         """Append one line."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -43,9 +43,16 @@ _Spelling: TypeAlias = "Callable[[ir.Op, list[Text]], Text]"
 class ValueWriter:
     """Writes the values of one function; `use` is told each library name, `load` gives the text of a load."""
 
-    def __init__(self, index: IndexWriter, use: Callable[[str], str], load: Callable[[ir.Load], str]) -> None:
-        """`index` writes the function's index expressions."""
+    def __init__(
+        self,
+        index: IndexWriter,
+        use: Callable[[str], str],
+        load: Callable[[ir.Load], str],
+        constant_select: Mapping[str, str],
+    ) -> None:
+        """`index` writes the function's index expressions; `constant_select` is the target's."""
         self.index, self.use, self.load = index, use, load
+        self.constant_select = constant_select
 
     def text(self, value: ir.Value) -> str:
         """C text of a value."""
@@ -143,6 +150,8 @@ class ValueWriter:
     def _select(self, op: ir.Op, operands: list[Text]) -> Text:
         if kind_of(op.type) == "complex":
             return self._call(f"select_{op.type}", operands)
+        if op.type in self.constant_select and any(isinstance(o, ir.Constant) for o in op.operands[1:]):
+            return self._call(self.constant_select[op.type], operands)
         p, a, b = (o.under(COMPARISON) for o in operands)
         return Text(f"{p} ? {a} : {b}", CONDITIONAL)
 

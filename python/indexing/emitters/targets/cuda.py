@@ -139,4 +139,5 @@ CUDA = Target(
     shuffle_first="__shfl_sync(0xffffffffu, {value}, 0, {group})",
     unroll="#pragma unroll {n}",
     volatile="",
+    constant_select={},
 )

@@ -169,6 +169,32 @@ angle angle_of(f32 x) {{
 }}"""
 
 
+# Where `?:` has a constant for one of its values, gcc computes what follows from that beforehand and jumps there, and a loop
+# with jumps becomes no vectors. Masks leave nothing to jump over.
+_CHOOSE = """\
+$T choose_$T($B condition, $T a, $T b) {
+  $B mask = 0 - condition;
+  return float_$T((bits_$T(a) & mask) | (bits_$T(b) & ~mask));
+}"""
+
+# Equal values differ in bits only when they are zeros.
+_EXTREMUM = """\
+$T ${name}imum_$T($T a, $T b) {
+  $T equal = float_$T(bits_$T(a) $join bits_$T(b));
+  $B first = (a $operator b) | (a != a);
+  $T other = __builtin_constant_p(a) | __builtin_constant_p(b) ? choose_$T(first, a, b) : first ? a : b;
+  return choose_$T(a == b, equal, other);
+}"""
+
+
+def _choices() -> Iterator[Definition]:
+    for real, bits in (("f32", "u32"), ("f64", "u64")):
+        yield function("choose_$T", _CHOOSE, "$T $B bits_$T float_$T", T=real, B=bits)
+        for name, operator, join in (("max", ">", "&"), ("min", "<", "|")):
+            words = {"T": real, "B": bits, "name": name, "operator": operator, "join": join}
+            yield function("${name}imum_$T", _EXTREMUM, "$T $B bits_$T float_$T choose_$T", **words)
+
+
 def _exponential() -> Iterator[Definition]:
     # x = n ln 2 + r with |r| <= ln 2 / 2; p = e**r - 1, by a polynomial with a relative error of 2**-27.
     yield Definition("exp_terms", "typedef struct { f32 p; s32 n; } exp_terms;", ("f32", "s32"))
@@ -242,17 +268,21 @@ f32 sinh_f32(f32 x) {
 def _logarithm() -> Iterator[Definition]:
     yield function(
         "log_f32",
-        "f32 log_f32(f32 x) { return x > 0 ? x < inf_f32 ? (f32)log_wide(x) : x : x == 0 ? -inf_f32 : nan_f32; }",
-        "f32 log_wide inf_f32 nan_f32",
+        """\
+f32 log_f32(f32 x) {
+  f32 edge = x == 0 ? -inf_f32 : x > 0 ? x : nan_f32;
+  return choose_f32((x > 0) & (x < inf_f32), (f32)log_wide(x), edge);
+}""",
+        "f32 log_wide inf_f32 nan_f32 choose_f32",
     )
     yield function(
         "log1p_f32",
         """\
 f32 log1p_f32(f32 x) {
-  f32 y = copysign_f32((f32)log1p_wide(x), x);
-  return x > -1 ? x < inf_f32 ? y : x : x == -1 ? -inf_f32 : nan_f32;
+  f32 y = copysign_f32((f32)log1p_wide(x), x), edge = x == -1 ? -inf_f32 : x > 0 ? x : nan_f32;
+  return choose_f32((x > -1) & (x < inf_f32), y, edge);
 }""",
-        "f32 log1p_wide copysign_f32 inf_f32 nan_f32",
+        "f32 log1p_wide copysign_f32 inf_f32 nan_f32 choose_f32",
     )
     yield function(
         "asinh_f32",
@@ -268,30 +298,32 @@ f32 asinh_f32(f32 x) {
         """\
 f32 acosh_f32(f32 x) {
   f64 d = (f64)x - 1, y = log1p_wide(d + sqrt_f64(d * (d + 2)));
-  return x >= 1 ? x < inf_f32 ? (f32)y : x : nan_f32;
+  return choose_f32((x >= 1) & (x < inf_f32), (f32)y, x >= 1 ? x : nan_f32);
 }""",
-        "f32 f64 log1p_wide sqrt_f64 inf_f32 nan_f32",
+        "f32 f64 log1p_wide sqrt_f64 inf_f32 nan_f32 choose_f32",
     )
     yield function(
         "atanh_f32",
         """\
 f32 atanh_f32(f32 x) {
   f64 a = abs_f32(x), y = 0.5 * log1p_wide(2 * a / (1 - a));
-  return a < 1 ? copysign_f32((f32)y, x) : a == 1 ? copysign_f32(inf_f32, x) : nan_f32;
+  return choose_f32(a < 1, copysign_f32((f32)y, x), a == 1 ? copysign_f32(inf_f32, x) : nan_f32);
 }""",
-        "f32 f64 abs_f32 log1p_wide copysign_f32 inf_f32 nan_f32",
+        "f32 f64 abs_f32 log1p_wide copysign_f32 inf_f32 nan_f32 choose_f32",
     )
     yield function(
         "cbrt_f32",
         """\
 f32 cbrt_f32(f32 x) {
   f32 a = abs_f32(x), y = (f32)exp_wide(log_wide(a) / 3);
-  return a > 0 && a < inf_f32 ? copysign_f32(y, x) : x;
+  return choose_f32((a > 0) & (a < inf_f32), copysign_f32(y, x), x);
 }""",
-        "f32 abs_f32 exp_wide log_wide inf_f32 copysign_f32",
+        "f32 abs_f32 exp_wide log_wide inf_f32 copysign_f32 choose_f32",
     )
     yield function(
-        "pow_f32", _POW, "f32 f64 u32 abs_f32 bits_f32 exp_wide log_wide limit_f64 trunc_f32 inf_f32 nan_f32"
+        "pow_f32",
+        _POW,
+        "f32 f64 u32 abs_f32 bits_f32 exp_wide log_wide limit_f64 trunc_f32 inf_f32 nan_f32 choose_f32",
     )
 
 
@@ -307,7 +339,7 @@ f32 pow_f32(f32 x, f32 y) {
   r = odd & negative ? -r : r;
   r = (x != x) | (y != y) ? x + y : r;
   r = (a == 1) & (size == inf_f32) ? 1.0f : r;
-  return (y == 0) | (x == 1) ? 1.0f : r;
+  return choose_f32((y == 0) | (x == 1), 1.0f, r);
 }"""
 
 
@@ -321,9 +353,9 @@ f32 {name}_f32(f32 x) {{
   angle a = angle_of(x);
   u32 quadrant = a.quadrant{moved};
   f64 s = sin_wide(a.r), c = cos_wide(a.r), y = quadrant & 1 ? c : s;
-  return abs_f32(x) < inf_f32 ? (f32)(quadrant & 2 ? -y : y) : nan_f32;
+  return choose_f32(abs_f32(x) < inf_f32, (f32)(quadrant & 2 ? -y : y), nan_f32);
 }}""",
-            "f32 f64 u32 angle angle_of sin_wide cos_wide abs_f32 inf_f32 nan_f32",
+            "f32 f64 u32 angle angle_of sin_wide cos_wide abs_f32 inf_f32 nan_f32 choose_f32",
         )
     yield function(
         "tan_f32",
@@ -331,9 +363,9 @@ f32 {name}_f32(f32 x) {{
 f32 tan_f32(f32 x) {
   angle a = angle_of(x);
   f64 s = sin_wide(a.r), c = cos_wide(a.r);
-  return abs_f32(x) < inf_f32 ? (f32)(a.quadrant & 1 ? -c / s : s / c) : nan_f32;
+  return choose_f32(abs_f32(x) < inf_f32, (f32)(a.quadrant & 1 ? -c / s : s / c), nan_f32);
 }""",
-        "f32 f64 angle angle_of sin_wide cos_wide abs_f32 inf_f32 nan_f32",
+        "f32 f64 angle angle_of sin_wide cos_wide abs_f32 inf_f32 nan_f32 choose_f32",
     )
     yield function("atan_f32", "f32 atan_f32(f32 x) { return (f32)atan_wide(x); }", "f32 atan_wide")
     yield function(
@@ -382,4 +414,4 @@ f32 hypot_f32(f32 x, f32 y) {
     )
 
 
-MATH: tuple[Definition, ...] = (*_parts(), *_exponential(), *_logarithm(), *_trigonometric(), *_others())
+MATH: tuple[Definition, ...] = (*_choices(), *_parts(), *_exponential(), *_logarithm(), *_trigonometric(), *_others())

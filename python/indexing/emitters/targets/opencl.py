@@ -103,5 +103,6 @@ OPENCL = Target(
     shuffle_first="",
     unroll="#pragma unroll {n}",
     volatile="volatile ",
+    constant_select={},
     prelude=("#pragma OPENCL FP_CONTRACT OFF",),
 )

@@ -68,5 +68,6 @@ class Target:
     shuffle_first: str  # {value} {group}
     unroll: str  # {n} turns
     volatile: str  # qualifier of a word that other threads change
+    constant_select: Mapping[str, str]  # by type: the function that selects where one of the values is a constant
     thread_loop: str = ""  # in front of a loop over the threads of a block
     prelude: tuple[str, ...] = ()
