@@ -49,7 +49,7 @@ def test_transposes(kind, sizes, permutation) -> None:
 
 
 @pytest.mark.parametrize("tile", [8, 16, 32])
-@pytest.mark.parametrize("block_size", [64, 512])
+@pytest.mark.parametrize("block_size", [32, 512, 992])
 def test_knobs(tile: int, block_size: int) -> None:
     text = moved("f32", (33, 50), (1, 0))
     kernel = check(text, "transpose", tile=tile, block_size=block_size)

@@ -2,10 +2,14 @@
 
 import numpy as np
 import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 
 import indexing as ix
 from fusion_texts import FUSIONS, fusion
+from indexing._core import traffic_in_blocks
 from indexing.tuning.machine import CPU, MACHINES, machine_of
+from memory_simulator import simulate
 
 
 def by_itself(kernel: object) -> tuple[float, float, float, float]:
@@ -56,6 +60,47 @@ def test_blocks_of_any_size_are_counted_exactly() -> None:
         warps = threads // b * 1000 + threads % b // 32
         pairs = {(w, a // 8) for w, a in zip(warps, threads, strict=True)}
         assert sectors == 2 * len(pairs)
+
+
+PLACES = st.recursive(
+    st.sampled_from(["P", "P * 3", "P + s"]),
+    lambda inner: st.one_of(
+        st.tuples(inner, st.sampled_from(["mod 7", "mod 40", "floordiv 5", "* 3", "+ 11", "* -1"])).map(
+            lambda p: f"({p[0]}) {p[1]}"
+        ),
+        st.tuples(inner, inner).map(lambda p: f"{p[0]} + {p[1]}"),
+    ),
+    max_leaves=3,
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    PLACES,
+    st.sampled_from(["", ", P mod 9 in [0, 5]", ", P * 2 + vector_index in [0, 150]"]),
+    st.sampled_from([1, 40, 97, 700]),
+    st.sampled_from([8, 32, 64]),
+    st.sampled_from([0, 128]),
+)
+def test_threads_cut_into_blocks_of_many_sizes(place: str, bound: str, threads: int, bits: int, widest: int) -> None:
+    """By enumeration of all warps, of the map with the blocks written out."""
+    sizes = np.array([1, 3, 31, 32, 33, 64, 90, 1024])
+
+    def thread_map(number: str, block: int) -> ix.IndexingMap:
+        text = (
+            f"(th_x, th_y, th_z, bl_x, bl_y, bl_z)[vector_index, s] -> (({place}) * 2 + vector_index), domain: "
+            f"th_x in [0, {block - 1}], th_y in [0, 0], th_z in [0, 0], bl_x in [0, {-(-threads // block) - 1}], "
+            f"bl_y in [0, 0], bl_z in [0, 0], vector_index in [0, 1], s in [0, 2], P in [0, {threads - 1}]{bound}"
+        )
+        return ix.IndexingMap.parse(text.replace("P", number))
+
+    found = traffic_in_blocks(thread_map("bl_x", 1).simplify(), sizes, [1], bits, 32, 256, 1024, 6, widest)
+    assume(found is not None)
+    instructions, sectors, _ = found
+    for k, block in enumerate(sizes.tolist()):
+        m = thread_map(f"(bl_x * {block} + th_x)", block)
+        moved = simulate(m, [1], (block, 1, 1), bits, 0 if widest else None, widest)
+        assert (instructions[k], sectors[k]) == (moved.instructions, moved.sectors), block
 
 
 def test_the_default_is_the_whole_grid_and_repeats_cost_nothing() -> None:

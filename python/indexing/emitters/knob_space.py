@@ -20,8 +20,9 @@ Values: TypeAlias = "range | tuple[int, ...]"
 #: Plans, a column of values for each knob.
 Columns: TypeAlias = "dict[str, NDArray[np.int64]]"
 #: What a knob changes: what threads do ("kernel"); of a launch in one dimension the threads of a block ("block") or the most
-#: blocks ("grid"); how many blocks share a result ("splits").
-Effect: TypeAlias = Literal["kernel", "block", "grid", "splits"]
+#: blocks ("grid"); how many whole warps share the work of a block, one after another ("warps"); how many blocks share a result
+#: ("splits").
+Effect: TypeAlias = Literal["kernel", "block", "grid", "warps", "splits"]
 MAX_CHOICES = 16  # of a knob, in a grid
 
 
@@ -215,5 +216,6 @@ def _is_in(column: NDArray[np.int64], values: Values) -> NDArray[np.bool_]:
 
 def _text(values: Values) -> str:
     if isinstance(values, range) and len(values) > 2:
-        return f"[{values.start}, {values.stop - 1}]"
+        steps = "" if values.step == 1 else f" in steps of {values.step}"
+        return f"[{values[0]}, {values[-1]}]{steps}"
     return "{" + ", ".join(map(str, values)) + "}"

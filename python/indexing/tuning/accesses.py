@@ -7,12 +7,12 @@ others are counted each, by the kernel's maps with the size as a parameter.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
-from indexing._core import IndexingMap, Interval, ParametricMap, SymbolicMap, Variable, variable
+from indexing._core import IndexingMap, Interval, ParametricMap, SymbolicMap, Variable, traffic_in_blocks, variable
 from indexing.analysis.memory.banks import bank_accesses
 from indexing.analysis.memory.transactions import VECTOR, VECTOR_BITS
 from indexing.emitters import emit_fused
@@ -23,27 +23,38 @@ from indexing.lazy import np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from indexing.analysis.device import Device
     from indexing.emitters.kernel import Argument, Kernel
-    from indexing.emitters.knob_space import KnobSpace
+    from indexing.emitters.knob_space import Knob, KnobSpace
     from indexing.hlo import Computation
     from indexing.tuning.machine import Machine
 
+    Floats = NDArray[np.float64]
+
+#: Sums of each instruction and of a vector's together, what they are multiplied with and divided by, how many were sampled.
+Counted: TypeAlias = "tuple[list[int], list[int], int, int, int | None]"
 MAX_BLOCK = 1024
 BASE_REGISTERS = 18  # of a thread, for indices and addresses
 MAX_REGISTERS = 255
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Traffic:
-    """Sums over a launch: instructions of warps, sectors, bytes of sectors that one thread's vector shares counted once, and
-    bytes of device memory; `exact` where nothing was sampled or assumed.
+    """Sums over launches, one for each size of blocks: instructions of warps, sectors, bytes of sectors that one thread's
+    vector shares counted once, and bytes of device memory; `exact` where nothing was sampled or assumed.
     """
 
-    instructions: float = 0
-    sectors: float = 0
-    moved: float = 0
-    memory: float = 0
-    exact: bool = True
+    instructions: Floats
+    sectors: Floats
+    moved: Floats
+    memory: Floats
+    exact: NDArray[np.bool_]
+
+    @classmethod
+    def nothing(cls, launches: int, exact: bool) -> Traffic:
+        """Of launches that move nothing."""
+        zeros = np.zeros(launches)
+        return cls(zeros, zeros, zeros, zeros, np.full(launches, exact))
 
     def plus(self, other: Traffic) -> Traffic:
         """Both together."""
@@ -52,8 +63,13 @@ class Traffic:
             self.sectors + other.sectors,
             self.moved + other.moved,
             self.memory + other.memory,
-            self.exact and other.exact,
+            self.exact & other.exact,
         )
+
+    @property
+    def rows(self) -> Floats:
+        """A row for each launch, a column for each sum."""
+        return np.stack([self.instructions, self.sectors, self.moved, self.memory, self.exact], axis=1)
 
 
 @dataclass(slots=True)
@@ -67,7 +83,7 @@ class KernelTraffic:
     ideal_passes: float = 0
     exact: bool = True
     registers: int = 0
-    by_block: dict[int, Traffic] = field(default_factory=dict)
+    by_block: dict[int, Floats] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.registers = self._registers()
@@ -87,14 +103,14 @@ class KernelTraffic:
         bits = sum(bit_width(a.element_type) * _lanes(m) for a, m in maps)
         return min(BASE_REGISTERS + -(-bits // 32), MAX_REGISTERS)
 
-    def traffic(self, blocks: NDArray[np.int64]) -> list[Traffic]:
-        """Of launches with so many threads a block."""
+    def traffic(self, blocks: NDArray[np.int64]) -> Floats:
+        """Of launches with so many threads a block: `Traffic.rows`."""
         warp = self.machine.device.warp_size
-        alike = np.where(blocks % warp == 0, warp, blocks) if self.has_block_knob else np.zeros_like(blocks)
-        new = [int(b) for b in np.unique(alike) if int(b) not in self.by_block]
+        alike = (np.where(blocks % warp == 0, warp, blocks) if self.has_block_knob else np.zeros_like(blocks)).tolist()
+        new = sorted(set(alike) - self.by_block.keys())
         if new:
             self._count(np.array(new, np.int64))
-        return [self.by_block[b] for b in alike.tolist()]
+        return np.array([self.by_block[b] for b in alike])
 
     def _arguments(self) -> list[tuple[Argument, tuple[IndexingMap, ...]]]:
         k = self.kernel
@@ -103,33 +119,26 @@ class KernelTraffic:
         return inputs + [(a, writes[a.number]) for a in k.accessed if a.kind == "output"]
 
     def _count(self, blocks: NDArray[np.int64]) -> None:
-        totals = [Traffic()] * len(blocks)
+        total = Traffic.nothing(len(blocks), True)
         for argument, maps in self._arguments():
-            of_argument = [Traffic(exact=bool(maps))] * len(blocks)
+            of_argument = Traffic.nothing(len(blocks), bool(maps))
             for m in maps:
-                found = self._of_map(argument, m, blocks)
-                of_argument = [a.plus(b) for a, b in zip(of_argument, found, strict=True)]
-            totals = [t.plus(self._cached(argument, a)) for t, a in zip(totals, of_argument, strict=True)]
-        self.by_block.update(zip(blocks.tolist(), totals, strict=True))
+                of_argument = of_argument.plus(self._of_map(argument, m, blocks))
+            total = total.plus(self._cached(argument, of_argument))
+        self.by_block.update(zip(blocks.tolist(), total.rows, strict=True))
 
     def _cached(self, argument: Argument, t: Traffic) -> Traffic:
         """Of an array that the cache holds, device memory moves each byte once."""
         size = argument.element_count * storage_bytes(argument.element_type)
-        memory = min(t.moved, size) if size <= self.machine.cache_bytes else t.moved
-        return Traffic(t.instructions, t.sectors, t.moved, memory, t.exact)
+        memory = np.minimum(t.moved, size) if size <= self.machine.cache_bytes else t.moved
+        return replace(t, memory=memory)
 
-    def _of_map(self, argument: Argument, m: IndexingMap, blocks: NDArray[np.int64]) -> list[Traffic]:
+    def _of_map(self, argument: Argument, m: IndexingMap, blocks: NDArray[np.int64]) -> Traffic:
         """By the kernel's own blocks, or for each of the sizes `blocks`."""
-        device, is_vector = (
-            self.machine.device,
-            argument.kind == "output" or argument.number in self.kernel.vector_reads,
-        )
+        device = self.machine.device
+        is_vector = argument.kind == "output" or argument.number in self.kernel.vector_reads
         names = [v.name for v in m.ranges]
-        threads = blocks if self.has_block_knob else np.full_like(blocks, prod(self.kernel.block))
-        parametric = in_blocks(m) if self.has_block_knob else m.with_parameters()
-        rows, index = parametric.global_memory_traffic(
-            {"block": threads} if self.has_block_knob else {},
-            threads,
+        memory = (
             strides(argument),
             storage_bytes(argument.element_type) * 8,
             device.warp_size,
@@ -138,17 +147,31 @@ class KernelTraffic:
             6 + names.index(VECTOR) if VECTOR in names else None,
             VECTOR_BITS if is_vector else 0,
         )
-        found = [_traffic(row, device.sector_bytes, not m.runtimes) for row in rows]
-        return [found[k] for k in index.tolist()]
+        if not self.has_block_knob:
+            block = np.full_like(blocks, prod(self.kernel.block))
+            return self._counted(m.with_parameters().global_memory_traffic({}, block, *memory), m)
+        found = traffic_in_blocks(m, blocks, *memory)
+        if found is None:
+            return self._counted(in_blocks(m).global_memory_traffic({"block": blocks}, blocks, *memory), m)
+        instructions, sectors, together = found
+        moved = together * device.sector_bytes
+        return Traffic(instructions, sectors, moved, moved, np.ones(len(blocks), bool))
+
+    def _counted(self, found: tuple[Sequence[Counted | None], NDArray[np.int64]], m: IndexingMap) -> Traffic:
+        """What the core counted of the instances of a map."""
+        rows, index = found
+        sums = np.array([_sums(row) for row in rows], np.float64)[index].T
+        moved = sums[2] * self.machine.device.sector_bytes
+        return Traffic(sums[0], sums[1], moved, moved, sums[3].astype(bool) & (not m.runtimes))
 
 
-def _traffic(row: tuple[list[int], list[int], int, int, int | None] | None, sector: int, exact: bool) -> Traffic:
+def _sums(row: Counted | None) -> tuple[float, float, float, bool]:
+    """Instructions, sectors, sectors of one vector's together; whether all warps were judged."""
     if row is None:
-        return Traffic()
-    each, unrolled, numerator, denominator, sampled = row
+        return 0, 0, 0, True
+    each, together, numerator, denominator, sampled = row
     scale = numerator / denominator if numerator != denominator else 1
-    moved = unrolled[2] * scale * sector
-    return Traffic(each[0] * scale, each[2] * scale, moved, moved, exact and sampled is None)
+    return each[0] * scale, each[2] * scale, together[2] * scale, sampled is None
 
 
 def in_blocks(m: IndexingMap) -> ParametricMap:
@@ -180,10 +203,18 @@ def strides(argument: Argument) -> list[int]:
     return found
 
 
+def needs_kernel(knob: Knob, device: Device) -> bool:
+    """Whether plans that differ in this knob are counted by kernels of their own."""
+    if knob.effect == "warps":
+        return any(threads % device.warp_size for threads in knob.values)
+    return knob.effect == "kernel"
+
+
 def kernel_traffic(
     computation: Computation, space: KnobSpace, plan: Mapping[str, int], machine: Machine
 ) -> KernelTraffic:
-    """What the kernel moves whose knobs are those of `plan`, those of its launch aside."""
+    """What the kernel moves whose knobs are those of `plan`, those of its launch aside, which are the least."""
     launch = {k.name: 1 for k in space.knobs if k.effect in ("block", "splits")}
-    kernel = emit_fused(computation, machine.dialect, **{**space.default, **plan, **launch})
+    warps = {k.name: k.values[0] for k in space.knobs if k.effect == "warps"}
+    kernel = emit_fused(computation, machine.dialect, **{**space.default, **warps, **plan, **launch})
     return KernelTraffic(kernel, machine, any(k.effect == "block" for k in space.knobs))

@@ -14,7 +14,7 @@ from indexing.emitters.types import storage_bytes
 from indexing.errors import IndexingError
 from indexing.hlo import Computation, Instruction, Module
 from indexing.lazy import np
-from indexing.tuning.accesses import KernelTraffic, kernel_traffic
+from indexing.tuning.accesses import KernelTraffic, kernel_traffic, needs_kernel
 from indexing.tuning.machine import Machine, machine_of
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ class _Fusion:
         rows = len(next(iter(columns.values())))
         found = {name: np.zeros(rows) for name in _COUNTED}
         exact = np.ones(rows, bool)
-        kernel_knobs = [k.name for k in self.space.knobs if k.effect == "kernel"]
+        kernel_knobs = [k.name for k in self.space.knobs if needs_kernel(k, self.machine.device)]
         for key, places in _groups([columns[n] for n in kernel_knobs], rows):
             case = self._kernel(dict(zip(kernel_knobs, key, strict=True)), key)
             of_case, exact[places] = self._of_kernel(case, {n: c[places] for n, c in columns.items()})
@@ -154,9 +154,8 @@ class _Fusion:
     def _of_kernel(self, case: KernelTraffic, columns: Columns) -> tuple[dict[str, Floats], NDArray[np.bool_]]:
         """The columns of `_COUNTED` for plans of one kernel."""
         blocks, threads, splits = self._launch(case, columns)
-        sizes, index = np.unique(threads, return_inverse=True)
-        traffic = case.traffic(sizes)
-        sums = np.array([(t.instructions, t.sectors, t.moved, t.memory) for t in traffic])[index].T
+        sizes, index = _numbered(threads)
+        sums = case.traffic(sizes)[index].T
         parts = self._parts(case, splits)
         whole = np.ones(len(blocks))
         found = {
@@ -172,7 +171,7 @@ class _Fusion:
             "conflicts": whole * (case.passes - case.ideal_passes),
             "operations": whole * case.kernel.work,
         }
-        return found, np.array([t.exact and case.exact for t in traffic])[index]
+        return found, sums[4].astype(bool) & case.exact
 
     def _launch(
         self, case: KernelTraffic, columns: Columns
@@ -184,7 +183,7 @@ class _Fusion:
         if "block" not in by_effect:
             x, y, z = case.kernel.block
             a, b, c = case.kernel.grid
-            return ones * (a * b * c) * splits, ones * (x * y * z), splits
+            return ones * (a * b * c) * splits, by_effect.get("warps", ones * (x * y * z)), splits
         threads = by_effect["block"]
         blocks = -(-case.threads // threads)
         chunks = -(-blocks // by_effect.get("grid", blocks))
@@ -220,8 +219,18 @@ def _groups(columns: list[NDArray[np.int64]], rows: int) -> list[tuple[tuple[int
         return [((), np.arange(rows))] if rows else []
     numbers = np.zeros(rows, np.int64)
     for column in columns:
-        values, index = np.unique(column, return_inverse=True)
-        numbers = np.unique(numbers * len(values) + index, return_inverse=True)[1]
+        values, index = _numbered(column)
+        numbers = _numbered(numbers * len(values) + index)[1]
     order = np.argsort(numbers, kind="stable")
     cuts = np.flatnonzero(np.diff(numbers[order])) + 1
     return [(tuple(int(c[p[0]]) for c in columns), p) for p in np.split(order, cuts) if len(p)]
+
+
+def _numbered(column: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The values of a column, ascending, and of each row the number of its own: as `np.unique`, which loads numpy.ma."""
+    order = np.argsort(column, kind="stable")
+    ascending = column[order]
+    is_new = np.append(True, ascending[1:] != ascending[:-1])[: len(column)]
+    index = np.empty_like(order)
+    index[order] = np.cumsum(is_new) - 1
+    return ascending[is_new], index

@@ -13,6 +13,7 @@ mod sets;
 mod simplify;
 mod text;
 
+pub use access::block_sizes::{moved_in_blocks, Moved};
 pub use access::memory_traffic::{counted, Counted, Memory, Sums};
 pub use access::prediction::{Demand, Machine, Prediction};
 pub use access::warps::Access;

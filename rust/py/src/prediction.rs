@@ -69,7 +69,8 @@ fn demand_of(columns: &[Vec<f64>], row: usize) -> Demand {
     }
 }
 
-fn array<'py>(py: Python<'py>, values: &[f64]) -> PyResult<Array<'py>> {
+/// An array of numbers.
+pub fn array<'py>(py: Python<'py>, values: &[f64]) -> PyResult<Array<'py>> {
     let numpy = py.import("numpy")?;
     let out = numpy.call_method1("empty", (values.len(), numpy.getattr("float64")?))?;
     PyBuffer::<f64>::get(&out)?.copy_from_slice(py, values)?;

@@ -64,6 +64,27 @@ pub fn counted(
     Ok(found.filter(|f| f.each[0] > 0))
 }
 
+/// Values of all variables, and for how many points they stand.
+pub(crate) type Point = (Vec<i64>, u128);
+
+/// Of each point of the variables that are not free: their values, and for how many points it stands; `None` where there are
+/// more than `most`.
+pub(crate) fn points(classes: &[Vec<Sample>], most: u64) -> Result<Option<Vec<Point>>> {
+    let rows = classes.iter().map(|c| Rows::new(c)).collect::<Result<Vec<_>>>()?;
+    if rows.iter().fold(0u64, |n, r| n.saturating_add(r.count)) > most {
+        return Ok(None);
+    }
+    let of_class = |r: &Rows| {
+        let read = |k| {
+            let mut values = r.first.clone();
+            let times = r.read(k, &mut values);
+            (values, times)
+        };
+        (0..r.count).map(read).collect::<Vec<_>>()
+    };
+    Ok(Some(rows.iter().flat_map(of_class).collect()))
+}
+
 /// Rows of a class: one value for each variable, the last one fastest.
 struct Rows {
     /// The first value of each variable.
@@ -115,7 +136,8 @@ struct Within {
     spans: Vec<(Interval, bool)>,
 }
 
-struct Counter<'a> {
+/// Counts warps, those alike once.
+pub(crate) struct Counter<'a> {
     warps: &'a Warps,
     layout: Layout,
     cycle: i64,
@@ -139,7 +161,8 @@ struct Counter<'a> {
 }
 
 impl<'a> Counter<'a> {
-    fn new(warps: &'a Warps, access: &Access<'_>, memory: Memory) -> Result<Self> {
+    /// Nothing is counted yet.
+    pub(crate) fn new(warps: &'a Warps, access: &Access<'_>, memory: Memory) -> Result<Self> {
         let lanes = access.warp_size as usize;
         let span = warps.vector.map(|v| warps.values[v]).unwrap_or(Interval::point(0));
         let elements = usize::try_from(span.count()).ok().filter(|n| *n <= 1 << 12);
@@ -202,6 +225,38 @@ impl<'a> Counter<'a> {
 
     /// Count the warp at one point of the variables that are not free, `weight` times; false as [`Pattern::add`].
     fn row(&mut self, values: &[i64], weight: u128) -> Result<bool> {
+        if !self.turn_to(values, self.count)? {
+            return Ok(false);
+        }
+        let start = self.start();
+        Ok(self.patterns[self.last].add(start, weight))
+    }
+
+    /// What the first `lanes` of the warp at one point move; `None` as [`Counter::run`].
+    pub(crate) fn at(&mut self, values: &[i64], lanes: usize) -> Result<Option<(Sums, Sums)>> {
+        if !self.turn_to(values, lanes * self.layout.elements)? {
+            return Ok(None);
+        }
+        let start = self.start();
+        Ok(self.patterns[self.last].at(start))
+    }
+
+    /// Add to `into` what tells the warp at one point from others: warps of one kind move alike, whichever of their first lanes
+    /// are active. False as [`Pattern::add`].
+    pub(crate) fn kind(&mut self, values: &[i64], into: &mut Vec<i64>) -> Result<bool> {
+        let found = self.turn_to(values, self.count)?;
+        into.push(self.start());
+        into.extend_from_slice(&self.key);
+        Ok(found)
+    }
+
+    /// Where the addresses of the warp that `offsets` tell begin, up to what makes no difference.
+    fn start(&self) -> i64 {
+        floor_mod(self.offsets[0], self.cycle).unwrap_or(0)
+    }
+
+    /// Make `last` the pattern of the first `elements` of the warp at one point; false where there is none.
+    fn turn_to(&mut self, values: &[i64], elements: usize) -> Result<bool> {
         let beside = &self.warps.beside;
         beside.evaluate_into(beside.root_count(), values, &mut self.scratch, &mut self.offsets)?;
         let roots = 1 + self.warps.bounds.len();
@@ -211,6 +266,11 @@ impl<'a> Counter<'a> {
         let Within { values, spans } = &self.parts[self.here];
         self.next.clear();
         self.next.resize(self.count.div_ceil(64), -1);
+        if elements < self.count {
+            let below = |n: usize| if n < 64 { (1i64 << n) - 1 } else { -1 };
+            let words = self.next.iter_mut().enumerate();
+            words.for_each(|(k, word)| *word = below(elements.saturating_sub(64 * k)));
+        }
         for (k, (interval, offset)) in self.warps.bounds.iter().zip(&self.offsets[1..]).enumerate() {
             let wanted = interval.minus(Interval::point(*offset));
             if !wanted.covers(spans[k].0) {
@@ -230,7 +290,7 @@ impl<'a> Counter<'a> {
                 }
             };
         }
-        Ok(self.patterns[self.last].add(floor_mod(self.offsets[0], self.cycle).unwrap_or(0), weight))
+        Ok(true)
     }
 
     /// The addresses of the lanes whose bits `key` has.

@@ -187,6 +187,14 @@ impl Pattern {
         true
     }
 
+    /// What a warp moves whose addresses start at `start`; `None` where [`Pattern::add`] is false.
+    pub fn at(&mut self, start: i64) -> Option<(Sums, Sums)> {
+        self.add(start, 0).then(|| {
+            let (each, together, _) = self.known[&start];
+            (each, together)
+        })
+    }
+
     /// All that was counted: each instruction by itself, and those of a vector together.
     pub fn total(&self) -> Result<(Sums, Sums)> {
         let (mut each, mut together) = ([0; 6], [0; 6]);

@@ -28,7 +28,7 @@ from indexing.emitters.heroes.transpose.plans import (
     shared_bytes,
 )
 from indexing.emitters.knob_space import Knob, KnobSpace
-from indexing.emitters.launch import assembled, entry_builder
+from indexing.emitters.launch import MAX_THREADS_PER_BLOCK, assembled, entry_builder
 from indexing.emitters.types import storage_bytes
 from indexing.emitters.vectors import VECTOR_BYTES
 from indexing.errors import IndexingError
@@ -45,7 +45,7 @@ MAX_RUN_BYTES = 60  # longer runs are read and written whole by a loop, sector b
 SECTOR_BYTES = 32
 MIN_PLANE = 256  # elements of the plane
 MAX_SHARED_BYTES = 48 * 1024
-BLOCKS = (64, 128, 256, 512)  # threads
+BLOCKS = range(WARP, MAX_THREADS_PER_BLOCK + 1, WARP)  # threads
 BLOCK = 256
 
 
@@ -106,7 +106,8 @@ def _groups(instruction: Instruction) -> Groups | None:
 
 
 def plan(computation: Computation, *, tile: int | None = None, block_size: int = BLOCK) -> TransposePlan:
-    """Launch dimensions. Knobs: `tile` 8, 16, 32, 64 or 128 (as shared memory allows); `block_size` 64, 128, 256 or 512.
+    """Launch dimensions. Knobs: `tile` 8, 16, 32, 64 or 128 (as shared memory allows); `block_size` whole warps of 32,
+    up to 1024 threads.
 
     A tile is `tile` by `tile`; where a side of the plane is shorter than 8, all of it by as much as makes 32 by `tile` words.
     """
@@ -116,7 +117,7 @@ def plan(computation: Computation, *, tile: int | None = None, block_size: int =
     groups = _groups(found.first)
     assert groups is not None
     if block_size not in BLOCKS:
-        raise IndexingError(f"block_size is 64, 128, 256 or 512; got {block_size}")
+        raise IndexingError(f"block_size is a multiple of {WARP} up to {MAX_THREADS_PER_BLOCK}; got {block_size}")
     widths = tuple(storage_bytes(hero.shape.element_type) for hero in found.heroes)
     if tile is not None:
         plan = _planned(groups, widths, tile, block_size)
@@ -144,7 +145,7 @@ def knobs(computation: Computation, default: TransposePlan) -> KnobSpace:
     widths = tuple(storage_bytes(hero.shape.element_type) for hero in found.heroes)
     tiles = tuple(t for t in TILES if _planned(groups, widths, t, BLOCK) is not None)
     tile = Knob("tile", tiles, _default_tile(groups, widths))
-    return KnobSpace(NAME, (tile, Knob("block_size", BLOCKS, default.block_size)))
+    return KnobSpace(NAME, (tile, Knob("block_size", BLOCKS, default.block_size, "warps")))
 
 
 def _planned(groups: Groups, widths: tuple[int, ...], tile: int, block_size: int) -> TransposePlan | None:
