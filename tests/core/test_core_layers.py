@@ -42,7 +42,7 @@ FILES = {
     ),
     "map": ("symbolic_map names indexing_map", "variables compose", "simplify", "parametric"),
     "sets": ("points", "count inverse image relate"),
-    "access": ("period prediction", "warps transactions", "memory_traffic"),
+    "access": ("period prediction", "warps transactions", "memory_traffic", "block_sizes"),
 }
 
 
