@@ -67,11 +67,13 @@ fn reached(number: u32) -> bool {
 #: The tests that run on each mutant, the quickest first: all but those of HLO's text, and of cost, which take long.
 TESTS = (
     "lib",
-    "intervals",
     "points",
-    "counting",
     "is_simplified",
     "maps",
+    "intervals",
+    "limits",
+    "relations",
+    "counting",
     "ranges",
     "forms",
     "strength",

@@ -73,6 +73,8 @@ fn points_with_linear_constraints_and_congruences_are_counted() {
         "(d0 + d1) floordiv 4 in [1, 1]",
         "min(d0 * 2, d1 + 3) in [1, 6]",
         "d1 + d0 floordiv d1 in [-2, 3]",
+        "d0 mod d1 in [0, 100]",
+        "d0 floordiv d1 in [-100, 100]",
         "d0 mod 3 - d1 mod 2 in [0, 1]",
     ];
     for (k, first) in constraints.iter().enumerate() {
@@ -168,6 +170,7 @@ fn results_on_large_domains_are_counted_by_their_steps() {
         ("d0 * -3 + d1 * 6", MANY + 6),
         ("d0 * 3 - d1 * 6", MANY + 6),
         ("(d0 + d1) mod 1024", 1024),
+        ("(d0 + 5) mod 1099511627776", MANY),
         ("(d0 + d1) mod 2199023255552", MANY + 3),
         ("(d0 * 6 + d1 * 6 + 1) mod 16", 8),
         ("(d0 floordiv 5) * 7 + 1", MANY / 5 + 1),
@@ -200,6 +203,11 @@ fn points_of_large_domains_are_counted_in_closed_form() {
         // 10^12 + 3 is 4 modulo 7: two of each seven, and both in the rest.
         ("d0 in [0, 1000000000002], d1 in [0, 0], d0 mod 7 in [2, 3]", 2 * 142_857_142_857 + 2),
         ("d0 in [-6, 1000000000000], d1 in [0, 6], (d0 * 3 + d1) mod 7 in [2, 3]", 2 * 1_000_000_000_007),
+        // d1 is 1 or 4, and leaves d0 two residues of seven: 4 / 7 of 10^12 + 1, which is 2 modulo 7.
+        (
+            "d0 in [0, 1000000000000], d1 in [0, 6], (d0 * 3 + d1) mod 7 in [2, 3], d1 mod 3 in [1, 1]",
+            571_428_571_428,
+        ),
         ("d0 in [0, 1000000000000], d1 in [0, 9], d0 - d1 * 100 in [0, 99]", 1000),
         (
             "d0 in [0, 1000000000000], d1 in [0, 9], d0 + d1 in [5, 1000000000004]",

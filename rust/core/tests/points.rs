@@ -1,6 +1,6 @@
 //! The points of domains: one by one, by many, and asked about; against the box that is gone through in order.
 
-use indexing_core::{read_indexing_map, Arena, IndexingMap, Interval, PointStep, ReadScratch};
+use indexing_core::{read_indexing_map, Arena, ErrorKind, IndexingMap, Interval, PointStep, ReadScratch};
 
 fn read(text: &str) -> IndexingMap {
     read_indexing_map(text, &mut Arena::new(), &mut ReadScratch::default()).expect(text)
@@ -38,6 +38,8 @@ const DOMAINS: &[(&str, Holds)] = &[
         p[1] != 0 && (0..=2).contains(&floor_quotient(p[0], p[1]))
     }),
     ("(d0, d1) -> (d0 floordiv d1), domain: d0 in [-9, 9], d1 in [-4, 9]", |p| p[1] != 0),
+    ("(d0, d1) -> (d0), domain: d0 in [-9, 9], d1 in [-4, 9], d0 mod d1 in [0, 100]", |p| p[1] != 0),
+    ("(d0, d1) -> (d0), domain: d0 in [-9, 9], d1 in [-4, 9], d0 floordiv d1 in [-100, 100]", |p| p[1] != 0),
     ("(d0, d1) -> (d0 floordiv (d1 mod 3)), domain: d0 in [0, 19], d1 in [-4, 9], d0 - d1 in [0, 9]", |p| {
         p[1].rem_euclid(3) != 0 && (0..=9).contains(&(p[0] - p[1]))
     }),
@@ -159,4 +161,20 @@ fn large_boxes_begin_at_their_first_points() {
     assert_eq!(points.known_count(), Some(all - 100));
     let empty = IndexingMap::known_empty(&mut Arena::new());
     assert_eq!(empty.points(&mut Arena::new()).known_count(), Some(0));
+}
+
+/// What int64 does not hold is an error where it is come to, not a point.
+#[test]
+fn overflow_is_an_error_at_its_point() {
+    let map = read("(d0) -> (d0), domain: d0 in [0, 3], d0 * 9223372036854775807 in [-9223372036854775808, 9223372036854775807]");
+    let mut points = map.points(&mut Arena::new());
+    let mut found = Vec::new();
+    let error = loop {
+        match points.step(8) {
+            Ok(PointStep::Point(p)) => found.push(p[0]),
+            Ok(_) => {}
+            Err(e) => break e,
+        }
+    };
+    assert_eq!((found, error.kind()), (vec![0, 1], ErrorKind::Overflow));
 }

@@ -7,8 +7,8 @@
 mod random_expressions;
 
 use indexing_core::{
-    read_indexing_map, simplify, write_indexing_map, Arena, IndexingMap, Interval, MapKind, PointVariables,
-    ReadScratch, Scratch, Style,
+    explain, read_indexing_map, simplify, write_indexing_map, Arena, IndexingMap, Interval, Made, MapKind,
+    PointVariables, ReadScratch, Scratch, Style,
 };
 use random_expressions::Random;
 use std::collections::{BTreeMap, HashMap};
@@ -238,12 +238,34 @@ fn missed(source: &str, arena: &mut Arena, scratch: &mut Scratch) -> [usize; 3] 
     [usize::from(nonlinear && is_linear(&values)), idle, simple.dag().node_count()]
 }
 
+/// The steps of a simplification lead to the same map, and each changes what it met.
+fn check_steps(source: &str, arena: &mut Arena, scratch: &mut Scratch) {
+    arena.clear();
+    let map = read_indexing_map(source, arena, &mut ReadScratch::default()).expect(source);
+    let simple = simplify(arena, scratch, &map, PointVariables::Replace).expect(source);
+    arena.clear();
+    let (explained, steps) = explain(arena, scratch, &map).expect(source);
+    assert_eq!(explained, simple, "{source}");
+    for step in steps {
+        let name = step.law.name;
+        match (step.before, step.after) {
+            ((e, _), Made::Expression(made)) => assert_ne!(made, e, "{name} in {source}"),
+            ((e, Some(i)), Made::Constraints(made)) => assert_ne!(made, [(e, i)], "{name} in {source}"),
+            ((_, within), _) => assert!(within.is_some(), "{name} in {source}"),
+        }
+    }
+}
+
 fn check(kind: &Kind) {
     let (arena, scratch) = (&mut Arena::new(), &mut Scratch::default());
     let mut found = [0; 3];
     for seed in 1..CASES {
         let mut r = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
-        let missed = missed(&random_map(kind, &mut r), arena, scratch);
+        let source = random_map(kind, &mut r);
+        if seed % 8 == 0 {
+            check_steps(&source, arena, scratch);
+        }
+        let missed = missed(&source, arena, scratch);
         found.iter_mut().zip(missed).for_each(|(all, one)| *all += one);
     }
     assert!(found.iter().zip(kind.record).all(|(f, r)| *f <= r), "{found:?}, recorded are {:?}", kind.record);

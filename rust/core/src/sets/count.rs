@@ -150,7 +150,7 @@ impl Counter {
                 none |= bounds.intersect(range).is_empty();
             }
             let largest = self.outer.iter().copied().max_by_key(|v| part[*v].count());
-            let here = if none && certain {
+            let here = if none {
                 0
             } else if all {
                 self.volume(&part)?
@@ -223,7 +223,7 @@ impl Counter {
         }
         match residues.as_slice() {
             [] => Ok(span.count()),
-            [(i, rest)] if span.count() < 1 << 62 => Ok(count_residues(span, i, *rest)),
+            [(i, rest)] => Ok(count_residues(span, i, *rest)),
             _ => {
                 // Several congruences: point by point.
                 let mut total = 0;
@@ -315,18 +315,17 @@ fn count_residues(span: Interval, inner: &Inner, rest: i64) -> u128 {
 fn floor_sum(n: i128, m: i128, a: i128, b: i128) -> i128 {
     let (mut n, mut m, mut a, mut b) = (n, m, a, b);
     let mut total = 0i128;
-    while n > 0 {
+    loop {
         total += n * (n - 1) / 2 * a.div_euclid(m) + n * b.div_euclid(m);
         (a, b) = (a.rem_euclid(m), b.rem_euclid(m));
         let top = a * n + b;
         if top < m {
-            break;
+            return total;
         }
         // Count lattice points by columns instead of rows.
         (n, b) = (top / m, top % m);
         (a, m) = (m, a);
     }
-    total
 }
 
 impl Dag {
@@ -395,6 +394,12 @@ mod tests {
         let far = solutions(-1, i64::MIN + 2, Interval::point(0));
         assert_eq!(far, Interval::point(i64::MIN + 2));
         assert!(solutions(1, i64::MIN, Interval::point(0)).is_empty());
+        // An end that is open holds for what int64 does not.
+        assert_eq!(solutions(4, 1, Interval::new(0, i64::MAX)), Interval::new(0, i64::MAX));
+        assert_eq!(solutions(4, 1, Interval::new(i64::MIN, 0)), Interval::new(i64::MIN, -1));
+        assert_eq!(solutions(-4, 1, Interval::new(0, i64::MAX)), Interval::new(i64::MIN, 0));
+        assert_eq!(solutions(-4, 1, Interval::new(i64::MIN, 0)), Interval::new(1, i64::MAX));
+        assert_eq!(solutions(0, 1, Interval::new(0, 1)), Interval::ALL);
     }
 
     #[test]

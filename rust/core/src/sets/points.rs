@@ -209,7 +209,7 @@ impl Points {
         let ranges: Vec<Interval> =
             constraints.root_positions().iter().map(|r| self.ranges[*r as usize]).collect();
         let (values, divisors) = ranges.split_at(bounds.len());
-        if certain && values.iter().zip(bounds).any(|(range, stated)| stated.intersect(*range).is_empty()) {
+        if values.iter().zip(bounds).any(|(range, stated)| stated.intersect(*range).is_empty()) {
             return Ok(());
         }
         let holds = values.iter().zip(bounds).all(|(range, stated)| stated.covers(*range));

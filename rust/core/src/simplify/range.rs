@@ -248,7 +248,7 @@ impl Ranges {
                 self.of_digits(arena, constant, terms).map_or(info, |digits| info.and(Info::of(digits)))
             }
             Node::FloorDiv(a, b) => {
-                if let Some(m) = arena.as_constant(b).filter(|m| *m > 0) {
+                if let Some(m) = arena.as_constant(b) {
                     return Info::of(self.of_term(arena, a).bounds.floordiv_positive(m));
                 }
                 let (a, b) = (self.operand(arena, a), self.operand(arena, b));
@@ -256,16 +256,12 @@ impl Ranges {
                 Info::of(if q.is_empty() { Interval::ALL } else { q })
             }
             Node::Mod(a, b) => {
-                if let Some(m) = arena.as_constant(b).filter(|m| *m > 0) {
+                if let Some(m) = arena.as_constant(b) {
                     return Self::of_remainder(self.of_term(arena, a), m);
                 }
                 let (a, b) = (self.operand(arena, a), self.operand(arena, b));
-                if b.bounds.is_point() && b.bounds.lower > 0 {
-                    return Self::of_remainder(&a, b.bounds.lower);
-                }
                 let largest = b.bounds.remainders().upper;
-                let below = a.bounds.lower >= 0 && a.bounds.upper < i64::MAX;
-                let upper = if below { largest.min(a.bounds.upper) } else { largest };
+                let upper = if a.bounds.lower >= 0 { largest.min(a.bounds.upper) } else { largest };
                 Info::of(Interval::new(0, upper))
             }
             Node::Min(args) => Self::of_min_max(args.iter().map(|a| self.operand(arena, *a)), Interval::min),
@@ -277,8 +273,7 @@ impl Ranges {
     #[inline]
     fn of_sum(&self, arena: &Arena, constant: i64, terms: &[Term]) -> Info {
         let (mut lower, mut upper) = (constant, constant);
-        let mut beyond = constant == i64::MIN || constant == i64::MAX;
-        let mut any_residue = false;
+        let (mut beyond, mut any_residue) = (false, false);
         for t in terms {
             let info = self.of_term(arena, t.expr);
             let Interval { lower: low, upper: high } = info.bounds;
@@ -327,7 +322,6 @@ impl Ranges {
         match modulus {
             // All constant; or the modulus is no int64.
             0 => Info::of(bounds),
-            1 => Info { bounds, modulus, residue: 0 }.tightened(),
             _ => Info { bounds, modulus, residue: div_mod_positive(residue, modulus).1 }.tightened(),
         }
     }
@@ -391,23 +385,13 @@ impl Ranges {
     }
 
     fn of_min_max(parts: impl Iterator<Item = Info>, f: fn(Interval, Interval) -> Interval) -> Info {
-        let mut all: Option<Info> = None;
-        for p in parts {
-            all = Some(match all {
-                None => p,
-                Some(q) => {
-                    let apart = p.residue.checked_sub(q.residue).unwrap_or(1); // beyond int64: nothing is known
-                    let g = gcd_i64(gcd_i64(p.modulus, q.modulus), apart).max(1);
-                    let residue = div_mod_positive(p.residue, g).1;
-                    Info { bounds: f(p.bounds, q.bounds), modulus: g, residue }
-                }
-            });
-        }
-        match all {
-            Some(info) if info.modulus > 0 => info.tightened(),
-            Some(info) => Info::of(info.bounds),
-            None => Info::of(Interval::ALL),
-        }
+        let both = |q: Info, p: Info| {
+            let apart = p.residue.checked_sub(q.residue).unwrap_or(1); // beyond int64: nothing is known
+            let g = gcd_i64(gcd_i64(p.modulus, q.modulus), apart).max(1);
+            let residue = div_mod_positive(p.residue, g).1;
+            Info { bounds: f(p.bounds, q.bounds), modulus: g, residue }
+        };
+        parts.reduce(both).map_or(Info::UNKNOWN, Info::tightened)
     }
 
     fn of_product(&self, arena: &Arena, args: &[Expr]) -> Info {

@@ -1,0 +1,93 @@
+//! Searches that end at a size: at that size the law is still applied, and sums far beyond it stay as they are.
+
+use indexing_core::{
+    read_indexing_map, simplify, write_indexing_map, Arena, PointVariables, ReadScratch, Scratch, Style,
+};
+
+/// The simplified results of a map, as text.
+fn simplified(result: &str, domain: &str, variables: usize) -> String {
+    let names: Vec<String> = (0..variables).map(|v| format!("d{v}")).collect();
+    let source = format!("({}) -> ({result}), domain: {domain}", names.join(", "));
+    let map = read_indexing_map(&source, &mut Arena::new(), &mut ReadScratch::default()).expect(&source);
+    let simple = simplify(&mut Arena::new(), &mut Scratch::default(), &map, PointVariables::Replace);
+    let text = write_indexing_map(&simple.expect(&source), Style::Plain).expect("a short text");
+    let result = text.split("-> (").nth(1).and_then(|t| t.split("), domain").next());
+    result.unwrap_or(&text).to_owned()
+}
+
+/// A box for `variables` variables.
+fn wide(variables: usize) -> String {
+    (0..variables).map(|v| format!("d{v} in [0, 99]")).collect::<Vec<_>>().join(", ")
+}
+
+/// `core`, and variables from `d3` on until there are so many terms.
+fn with_terms(core: &str, own: usize, terms: usize) -> (String, usize) {
+    let others: String = (0..terms - own).map(|k| format!(" + d{}", k + 3)).collect();
+    (format!("{core}{others}"), 3 + terms - own)
+}
+
+fn of_sum(core: &str, own: usize, terms: usize) -> String {
+    let (e, variables) = with_terms(core, own, terms);
+    simplified(&e, &wide(variables), variables)
+}
+
+#[test]
+fn quotients_that_differ_join_in_sums_of_32_terms() {
+    let core = "(d0 + d1) floordiv 4 - d0 floordiv 4";
+    for (terms, joins) in [(2, true), (31, true), (32, true), (33, false), (34, false)] {
+        assert_eq!(of_sum(core, 2, terms).contains("d0 mod 4"), joins, "{terms} terms");
+    }
+}
+
+#[test]
+fn mirrored_remainders_are_found_in_sums_of_32_terms() {
+    for (terms, found) in [(1, true), (31, true), (32, true), (33, false), (34, false)] {
+        let text = of_sum("2 - (d0 * 3 + d1 + 2) mod 3", 1, terms);
+        assert_eq!(!text.contains(" - "), found, "{terms} terms: {text}");
+    }
+}
+
+#[test]
+fn products_are_factored_in_sums_of_32_terms() {
+    for (terms, found) in [(2, true), (31, true), (32, true), (33, false), (34, false)] {
+        let text = of_sum("d0 * d1 + d0 * d2", 2, terms);
+        assert_eq!(text.contains("(d1 + d2)"), found, "{terms} terms: {text}");
+    }
+}
+
+#[test]
+fn laws_of_sums_are_tried_on_64_terms() {
+    for (terms, found) in [(2, true), (63, true), (64, true), (65, false), (66, false)] {
+        let text = of_sum("d0 - (d0 floordiv 4) * 4", 2, terms);
+        assert_eq!(text.contains("d0 mod 4"), found, "{terms} terms: {text}");
+    }
+}
+
+/// `x + 8 * (x floordiv 4) = 3 * x - 2 * (x mod 4)`, and so on: digits are spelled otherwise in sums of 24 terms.
+#[test]
+fn digits_are_spelled_otherwise_in_sums_of_24_terms() {
+    for (terms, found) in [(2, true), (23, true), (24, true), (25, false), (26, false)] {
+        let text = of_sum("d0 * 2 + d0 floordiv 2", 2, terms);
+        assert_eq!(text.contains("(d0 * 5) floordiv 2"), found, "{terms} terms: {text}");
+    }
+}
+
+/// The arguments of a minimum are compared pair by pair up to 24: of `d0` and `d0 + d1`, the second is idle.
+#[test]
+fn arguments_are_compared_pair_by_pair_up_to_24() {
+    for (arguments, found) in [(3, true), (23, true), (24, true), (25, false), (26, false)] {
+        let others: String = (2..arguments).map(|k| format!(", d{} * 3 - 100", k + 1)).collect();
+        let text = simplified(&format!("min(d0, d0 + d1{others})"), &wide(arguments + 1), arguments + 1);
+        assert_eq!(!text.contains("d0 + d1,"), found, "{arguments} arguments: {text}");
+    }
+}
+
+/// `(1000 * x + 1000) floordiv 2001` rises at 2, 4, 6, and so on, for a thousand times: where it rises 64 times it is
+/// compared with `x floordiv 2`, which does alike.
+#[test]
+fn steps_of_a_quotient_are_compared_up_to_64() {
+    for (last, found) in [(9, true), (127, true), (129, true), (130, false), (133, false)] {
+        let text = simplified("(d0 * 1000 + 1000) floordiv 2001", &format!("d0 in [0, {last}]"), 1);
+        assert_eq!(text == "d0 floordiv 2", found, "up to {last}: {text}");
+    }
+}

@@ -1,0 +1,157 @@
+//! Inverses, comparisons and injectivity where enumeration alone would not do: large domains, ranges, runtime variables.
+
+use indexing_core::{
+    difference, intersect, inverse, is_injective, read_indexing_map, write_indexing_map, Arena, IndexingMap,
+    MapKind, PointStep, ReadScratch, Scratch, Style,
+};
+use std::collections::BTreeSet;
+
+fn read(text: &str) -> IndexingMap {
+    read_indexing_map(text, &mut Arena::new(), &mut ReadScratch::default()).expect(text)
+}
+
+/// Bijections, and what inverts them by their definition.
+#[test]
+fn inverses_of_digits_have_no_free_variable() {
+    for (map, back) in [
+        ("(d0) -> (d0 floordiv 4, d0 mod 4), domain: d0 in [0, 4294967295]", "(d0 * 4 + d1)"),
+        ("(d0, d1) -> (d0 * 4 + d1), domain: d0 in [0, 4294967295], d1 in [0, 3]", "(d0 floordiv 4, d0 mod 4)"),
+        ("(d0, d1) -> (d1, d0), domain: d0 in [0, 4294967295], d1 in [0, 3]", "(d1, d0)"),
+        ("(d0, d1) -> (d0 + d1, d1), domain: d0 in [0, 4294967295], d1 in [0, 3]", "(d0 - d1, d1)"),
+        ("(d0) -> (-d0 + 9), domain: d0 in [0, 4294967295]", "(9 - d0)"),
+        ("(d0) -> (d0 * 5 + 3), domain: d0 in [0, 4294967295]", "(d0 floordiv 5)"),
+        (
+            "(d0, d1, d2) -> (d0 * 12 + d1 * 4 + d2), domain: d0 in [0, 4294967295], d1 in [0, 2], d2 in [0, 3]",
+            "(d0 floordiv 12, (d0 floordiv 4) mod 3, d0 mod 4)",
+        ),
+        (
+            "(d0) -> (d0 floordiv 12, (d0 floordiv 4) mod 3, d0 mod 4), domain: d0 in [0, 4294967295]",
+            "(d0 * 12 + d1 * 4 + d2)",
+        ),
+        ("(d0, d1) -> (d1 * -8 + d0), domain: d0 in [0, 7], d1 in [0, 4294967295]", "(d0 mod 8, -(d0 floordiv 8))"),
+        ("(d0, d1) -> (d0 * 8 + d1), domain: d0 in [0, 4294967295], d1 in [-3, 4]", "((d0 + 3) floordiv 8, (d0 + 3) mod 8 - 3)"),
+    ] {
+        let (a, s) = (&mut Arena::new(), &mut Scratch::default());
+        let found = write_indexing_map(&inverse(a, s, &read(map)).expect(map), Style::Plain).expect("short");
+        let result = found.split("-> ").nth(1).and_then(|t| t.split(", domain").next());
+        assert_eq!(result, Some(back), "{map}: {found}");
+        assert_eq!(is_injective(a, s, &read(map)), Ok(true), "{map}");
+    }
+}
+
+/// What the results do not tell is found without a list of all points.
+#[test]
+fn injectivity_of_large_domains_is_told() {
+    let large = "d0 in [0, 1099511627775], d1 in [0, 3]";
+    for (results, expected) in [
+        ("d0 * 3 + d1", false),
+        ("d0 * 4 + d1", true),
+        ("d0 * 5 + d1", true),
+        ("d0 * -4 + d1", true),
+        ("d0 - d1 * 1099511627776", true),
+        ("d0 floordiv 2, d0 mod 2, d1", true),
+        ("d0 + d1, d1", true),
+        ("d0 floordiv 2", false),
+    ] {
+        let map = read(&format!("(d0, d1) -> ({results}), domain: {large}"));
+        let found = is_injective(&mut Arena::new(), &mut Scratch::default(), &map);
+        assert_eq!(found, Ok(expected), "{results}");
+    }
+}
+
+/// All points of a map: dimensions, ranges and runtime variables, then results.
+fn graph(map: &IndexingMap) -> BTreeSet<(Vec<i64>, Vec<i64>)> {
+    let (mut points, mut found) = (map.points(&mut Arena::new()), BTreeSet::new());
+    loop {
+        match points.step(4096).expect("small") {
+            PointStep::Point(p) => {
+                let y =
+                    map.dag().evaluate_first(map.num_results(), &p, &mut Vec::new()).expect("small").to_vec();
+                found.insert((p, y));
+            }
+            PointStep::Searching => {}
+            PointStep::End => return found,
+        }
+    }
+}
+
+/// The relation of dimensions, results and runtime variables, whatever the ranges are.
+#[test]
+fn inverses_keep_runtime_variables_and_name_what_is_open_a_range() {
+    for text in [
+        "(d0)[s0]{rt0} -> (d0 + rt0, s0), domain: d0 in [0, 3], s0 in [0, 2], rt0 in [-1, 2]",
+        "(d0, d1){rt0, rt1} -> (d0 + rt0), domain: d0 in [0, 3], d1 in [0, 2], rt0 in [-1, 2], rt1 in [0, 1]",
+        "(d0, d1)[s0, s1]{rt0} -> (d0 * 2 + s0 + rt0 * 3, d1 + s1), domain: d0 in [0, 3], d1 in [0, 2], s0 in [0, 1], s1 in [0, 2], rt0 in [0, 2]",
+        "(d0)[s0, s1] -> (d0 floordiv 3 + s0, s1), domain: d0 in [0, 8], s0 in [0, 1], s1 in [4, 5]",
+        "(d0, d1){rt0} -> (d0 floordiv 2, d1 - rt0), domain: d0 in [0, 5], d1 in [0, 4], rt0 in [0, 2], d0 + rt0 in [2, 5]",
+    ] {
+        let map = read(text);
+        let back = inverse(&mut Arena::new(), &mut Scratch::default(), &map).expect(text);
+        assert_eq!([back.num_dims(), back.num_results()], [map.num_results(), map.num_dims()], "{text}");
+        assert_eq!(back.num_runtimes(), map.num_runtimes(), "{text}");
+        let (dims, results) = (map.num_dims(), map.num_results());
+        let runtimes = dims + map.num_ranges();
+        let there: BTreeSet<_> =
+            graph(&map).into_iter().map(|(p, y)| (p[..dims].to_vec(), y, p[runtimes..].to_vec())).collect();
+        let runtimes = results + back.num_ranges();
+        let here: BTreeSet<_> =
+            graph(&back).into_iter().map(|(p, x)| (x, p[..results].to_vec(), p[runtimes..].to_vec())).collect();
+        assert_eq!(there, here, "{text}");
+    }
+}
+
+/// Maps that differ at one of very many points: no sample finds it.
+#[test]
+fn a_single_point_of_difference_is_found() {
+    let first = "(d0, d1) -> (d0 * 4 + d1), domain: d0 in [0, 1099511627775], d1 in [0, 3]";
+    for (second, at) in [
+        (format!("{first}, d0 * 4 + d1 in [1, 9999999999999]"), Some(vec![0, 0])),
+        (format!("{first}, d0 * 4 + d1 in [0, 4398046511102]"), Some(vec![1_099_511_627_775, 3])),
+        (first.replace("(d0 * 4 + d1)", "(max(d0 * 4 + d1, 1))"), Some(vec![0, 0])),
+        (
+            first.replace("(d0 * 4 + d1)", "(min(d0 * 4 + d1, 4398046511102))"),
+            Some(vec![1_099_511_627_775, 3]),
+        ),
+        (
+            first.replace(
+                "(d0 * 4 + d1)",
+                "(d0 * 4 + d1 + max(min(d0 - 700000000000, 700000000002 - d0), 0) * d1)",
+            ),
+            None,
+        ),
+        (first.to_owned(), None),
+    ] {
+        let (a, b) = (read(first), read(&second));
+        for (a, b) in [(&a, &b), (&b, &a)] {
+            let found = difference(&mut Arena::new(), &mut Scratch::default(), a, b).expect(&second);
+            if second.contains("700000000000") {
+                let point = found.expect("one in the middle");
+                assert!(point[0] == 700_000_000_001 && point[1] > 0, "{point:?}");
+            } else {
+                assert_eq!(found, at, "{second}");
+            }
+        }
+    }
+}
+
+#[test]
+fn intersections_with_what_is_nowhere_defined() {
+    let (a, s) = (&mut Arena::new(), &mut Scratch::default());
+    let map = read("(d0) -> (d0), domain: d0 in [0, 9]");
+    let (empty, undefined) = (read("KNOWN EMPTY"), read("UNDEFINED"));
+    for (x, y) in [(&map, &empty), (&empty, &map), (&empty, &empty)] {
+        assert_eq!(intersect(a, s, x, y).map(|m| m.form()), Ok(MapKind::KnownEmpty));
+    }
+    for (x, y) in [(&map, &undefined), (&undefined, &map), (&empty, &undefined), (&undefined, &empty)] {
+        let message = intersect(a, s, x, y).expect_err("nothing is known").to_string();
+        assert!(message.contains("undefined"), "{message}");
+    }
+    for other in [
+        "(d0, d1) -> (d0), domain: d0 in [0, 9], d1 in [0, 9]",
+        "(d0) -> (d0, d0), domain: d0 in [0, 9]",
+        "()[s0] -> (s0), domain: s0 in [0, 9]",
+    ] {
+        assert!(intersect(a, s, &map, &read(other)).is_err(), "{other}");
+        assert!(difference(a, s, &map, &read(other)).is_err(), "{other}");
+    }
+}
