@@ -128,6 +128,34 @@ const CONSTRAINED: Kind = Kind {
     record: [3, 1191, 15591],
 };
 
+/// Sums of which facts, or what is shared, bound terms together better than one by one.
+const RELATED: Kind = Kind {
+    results: &[
+        "(d2 * m + A) floordiv m",
+        "(d2 * m + A) mod m",
+        "(d2 * m - A) floordiv w",
+        "(d2 * w + A * m + d1 mod m) mod w",
+        "(d2 * w + (A floordiv n) * n - A + m) floordiv w",
+        "(d2 * m + d0 - (d0 floordiv m) * m) floordiv m",
+        "(d2 * 4 + A floordiv m - B floordiv m) mod 4",
+        "min(A, m - 1) + (d2 * m + A) floordiv m",
+        "max(d0 + d1, A * 2)",
+        "(A + B) floordiv m",
+    ],
+    constraints: &[
+        "A in [0, 1]",
+        "A in [-2, 0]",
+        "A in [0, 1], d0 + d1 in [0, 3]",
+        "d0 - d1 in [0, 1]",
+        "A in [0, 3], B in [0, 3]",
+        "A - B in [0, 0]",
+        "d0 mod m - d1 in [0, 0]",
+        "A mod m in [0, 0]",
+        "A floordiv m - d1 in [0, 1]",
+    ],
+    record: [3, 1776, 16070],
+};
+
 fn choose<T: Copy>(r: &mut Random, from: &[T]) -> T {
     from[r.below(from.len() as u64) as usize]
 }
@@ -294,4 +322,9 @@ fn products_and_divisors_that_are_expressions() {
 #[test]
 fn domains_with_constraints() {
     check(&CONSTRAINED);
+}
+
+#[test]
+fn terms_that_depend_on_each_other() {
+    check(&RELATED);
 }
