@@ -1,10 +1,14 @@
 """CUDA C++ to machine code without a GPU; on a machine with one, launches as well."""
 
+import subprocess
+import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import indexing as ix
 from indexing.errors import CompileError, IndexingError
 from indexing.runtime.cuda import CudaDevice, check_limits, gpu_count
 from indexing.runtime.nvrtc import compile_cubin
@@ -78,3 +82,31 @@ def test_a_machine_without_a_gpu_says_so_and_one_with_a_gpu_runs() -> None:
     array = device.export(target, x.dtype, x.shape)
     again = device.borrow(array, x.dtype, x.shape)
     np.testing.assert_array_equal(device.download(again, x.dtype, x.shape), 2 * x)
+
+
+def test_what_runs_on_a_gpu_only_calls_what_cuda_core_has() -> None:
+    """`make gpu` runs gpu_device.py; here its kernels compile, and what it calls is there."""
+    from cuda.core import Stream
+    from cuda.core.graph import GraphBuilder
+
+    import gpu_device
+
+    called = {
+        Stream: ["create_graph_builder", "record", "sync", "handle"],
+        GraphBuilder: ["begin_building", "end_building", "complete"],
+        gpu_device.Graph: ["launch"],
+        gpu_device.StridedMemoryView: ["from_dlpack", "from_cuda_array_interface", "from_buffer", "__dlpack__"],
+    }
+    assert [(c.__name__, n) for c, names in called.items() for n in names if not hasattr(c, n)] == []
+    for text in (gpu_device.SOFTMAX, gpu_device.TOTAL):
+        assert ix.emit(ix.hlo.parse(text).entry).cubin("sm_90").startswith(b"\x7fELF")
+
+
+def test_the_gpu_target_without_a_gpu_says_in_one_line_what_is_missing() -> None:
+    if gpu_count():
+        return
+    example = Path(__file__).parents[2] / "examples" / "embedding.hlo"
+    command = [sys.executable, "-m", "indexing", "run", "--device", "cuda", str(example)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 1 and done.stdout == ""
+    assert done.stderr.startswith("indexing: GPU 0 can't be used: ") and done.stderr.count("\n") == 1
