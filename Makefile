@@ -102,6 +102,7 @@ bench: $(VENV)-bench/.made ## speed: the core (CORPUS= a file of maps), Python, 
 	"$(bench_python)" benches/growth.py
 	"$(bench_python)" benches/memory.py
 	"$(bench_python)" benches/analyses.py
+	"$(bench_python)" benches/predictions.py
 	"$(bench_python)" benches/peers.py --markdown README.md
 	"$(bench_python)" benches/cpu.py --markdown docs/kernels.md
 

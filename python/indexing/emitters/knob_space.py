@@ -209,9 +209,12 @@ def powers_of_two(most: int) -> tuple[int, ...]:
 
 
 def _is_in(column: NDArray[np.int64], values: Values) -> NDArray[np.bool_]:
-    if isinstance(values, range) and values.step == 1:
-        return (column >= values.start) & (column < values.stop)
-    return np.isin(column, np.array(values, np.int64))
+    if isinstance(values, range):
+        return (column >= values.start) & (column < values.stop) & ((column - values.start) % values.step == 0)
+    if not values:
+        return np.zeros(column.shape, bool)
+    ascending = np.array(values, np.int64)
+    return ascending[np.searchsorted(ascending[:-1], column)] == column
 
 
 def _text(values: Values) -> str:
