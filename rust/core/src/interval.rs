@@ -165,11 +165,9 @@ impl Interval {
             return Interval::point(0);
         }
         let (a, b) = if factor > 0 { (self.lower, self.upper) } else { (self.upper, self.lower) };
-        let open_lower = if factor > 0 { a == LOW } else { a == HIGH };
-        let open_upper = if factor > 0 { b == HIGH } else { b == LOW };
-        let lower = if open_lower { LOW } else { saturating_product(a, factor) };
-        let upper = if open_upper { HIGH } else { saturating_product(b, factor) };
-        Interval::saturated(lower, upper)
+        // But for the negative of the greatest number, the products of open ends saturate to open ends.
+        let lower = if factor < 0 && a == HIGH { LOW } else { saturating_product(a, factor) };
+        Interval::saturated(lower, saturating_product(b, factor))
     }
 
     /// The least interval that holds all products.

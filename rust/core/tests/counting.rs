@@ -89,6 +89,20 @@ fn points_with_linear_constraints_and_congruences_are_counted() {
     }
 }
 
+/// Where an outer variable is a divisor, its zero leaves no point on the line of the inner one.
+#[test]
+fn lines_where_a_divisor_is_zero_have_no_points() {
+    for constraint in [
+        "d2 + d0 floordiv d1 in [0, 3]",
+        "(d2 + d0 floordiv d1) mod 5 in [1, 2]",
+        "d2 * 2 - d0 mod d1 in [-1, 30]",
+    ] {
+        check(&format!(
+            "(d0, d1, d2) -> (d2), domain: d0 in [-3, 5], d1 in [-2, 2], d2 in [0, 20], {constraint}"
+        ));
+    }
+}
+
 #[test]
 fn results_with_strides_are_counted() {
     let parts = [

@@ -309,3 +309,31 @@ fn check_ends(found: Interval, [a, b, c]: [i64; 3], [x, y]: [Interval; 2]) {
         }
     }
 }
+
+/// A product is a multiple of what its factors are multiples of, by constraints as well.
+#[test]
+fn products_of_multiples_are_multiples() {
+    for (m, n) in [(2, 3), (4, 2), (5, 5), (6, 4)] {
+        let mut arena = Arena::new();
+        let (x, y) = (arena.variable(0), arena.variable(1));
+        let zero = Interval::point(0);
+        let constraints = vec![
+            (arena.modulo_constant(x, m).expect("small"), zero),
+            (arena.modulo_constant(y, n).expect("small"), zero),
+        ];
+        let map = MapBuilder {
+            intervals: vec![Interval::new(-50, 50), Interval::new(-60, 60)],
+            names: Names::default(),
+            num_dims: 2,
+            constraints,
+            ..MapBuilder::default()
+        };
+        let product = arena.mul(x, y).expect("small");
+        let shifted = arena.offset(product, 1).expect("small");
+        for (e, rest) in [(product, 0), (shifted, 1)] {
+            let e = arena.modulo_constant(e, m * n).expect("small");
+            let found = range_of(&mut arena, &mut Scratch::default(), &map, e);
+            assert_eq!(found, Interval::point(rest), "{m} and {n}");
+        }
+    }
+}

@@ -367,12 +367,7 @@ impl Ranges {
             let ((q, low), (p, high)) =
                 (div_mod_positive(a.bounds.lower, m), div_mod_positive(a.bounds.upper, m));
             if p == q {
-                let (modulus, residue) = if a.modulus > 1 && m % a.modulus == 0 {
-                    (a.modulus, div_mod_positive(a.residue, a.modulus).1)
-                } else {
-                    (1, 0)
-                };
-                return Info { bounds: Interval::new(low, high), modulus, residue }.tightened();
+                return Info::of(Interval::new(low, high));
             }
         }
         if a.modulus == 1 {
