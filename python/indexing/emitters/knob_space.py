@@ -209,12 +209,13 @@ def powers_of_two(most: int) -> tuple[int, ...]:
 
 
 def _is_in(column: NDArray[np.int64], values: Values) -> NDArray[np.bool_]:
-    if isinstance(values, range):
-        return (column >= values.start) & (column < values.stop) & ((column - values.start) % values.step == 0)
-    if not values:
-        return np.zeros(column.shape, bool)
-    ascending = np.array(values, np.int64)
-    return ascending[np.searchsorted(ascending[:-1], column)] == column
+    found: NDArray[np.bool_] = np.zeros(column.shape, bool)
+    if values and isinstance(values, range):
+        found = (column >= values[0]) & (column <= values[-1]) & ((column - values[0]) % values.step == 0)
+    elif values:
+        ascending = np.array(values, np.int64)
+        found = ascending[np.searchsorted(ascending[:-1], column)] == column
+    return found
 
 
 def _text(values: Values) -> str:
