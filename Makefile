@@ -46,8 +46,9 @@ demo: $(VENV)-demo/.made ## build quickly, install in .venv-demo, then show what
 
 test: lint rust-test c-test python-test ## everything that CI checks: format, lints, types, stub, Rust and Python tests
 
-rust-test: $(VENV)/.made ## the tests of the Rust core, debug assertions on
+rust-test: $(VENV)/.made ## the tests of the Rust core and the examples of its documentation, debug assertions on; the crate packs and builds alone
 	cargo test --quiet --locked --profile checked -p indexing-core -p indexing-capi
+	cargo package --quiet --locked --allow-dirty -p indexing-core
 
 c-test: $(VENV)/.installed ## the C example, against the library that the crate `indexing-capi` makes
 	cargo build --quiet --locked --profile checked -p indexing-capi
@@ -62,6 +63,7 @@ lint: lint-rust lint-python ## formatting, clippy, ruff, mypy --strict, stubtest
 lint-rust: $(VENV)/.made
 	cargo fmt --all --check
 	cargo clippy --quiet --locked --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --no-deps -p indexing-core -p indexing-capi
 
 lint-python: $(VENV)/.developed
 	$(bin)/ruff format --check .

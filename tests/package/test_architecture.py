@@ -8,6 +8,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "python" / "indexing"
 
 MAX_LINES = 500  # lines
+MAX_INLINE = 40  # attributes
 
 
 def sources() -> list[Path]:
@@ -29,6 +30,12 @@ def test_files_stay_short() -> None:
     written = [f for f in sources() if f.suffix != ".pyi"]  # the stub is one file as the compiled module is one
     long = {str(f.relative_to(ROOT)): n for f in written if (n := len(code_of(f).splitlines())) > MAX_LINES}
     assert long == {}
+
+
+def test_few_functions_ask_to_be_inlined() -> None:
+    """Those that save most instructions, as callgrind counts them; the compiler finds the rest."""
+    asked = {str(f.relative_to(ROOT)): f.read_text().count("#[inline") for f in (ROOT / "rust").rglob("*.rs")}
+    assert sum(asked.values()) <= MAX_INLINE, {f: n for f, n in asked.items() if n}
 
 
 def test_functions_stay_short() -> None:

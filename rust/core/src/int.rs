@@ -1,21 +1,18 @@
 //! The integer semantics, once: floor division, remainder in `[0, |m|)`, gcd, checked and saturating forms.
 
 /// `a floordiv b`, rounded towards minus infinity; `None` for `b = 0` and for `i64::MIN floordiv -1`.
-#[inline]
 pub fn floor_div(a: i64, b: i64) -> Option<i64> {
     let q = a.checked_div(b)?;
     Some(if a % b != 0 && ((a < 0) != (b < 0)) { q - 1 } else { q })
 }
 
 /// `a ceildiv b`, rounded towards plus infinity; `None` as for [`floor_div`].
-#[inline]
 pub fn ceil_div(a: i64, b: i64) -> Option<i64> {
     let q = a.checked_div(b)?;
     Some(if a % b != 0 && ((a < 0) == (b < 0)) { q + 1 } else { q })
 }
 
 /// `a mod m` in `[0, |m|)`; `None` for `m = 0`.
-#[inline]
 pub fn floor_mod(a: i64, m: i64) -> Option<i64> {
     if m == 0 {
         return None;
@@ -26,7 +23,6 @@ pub fn floor_mod(a: i64, m: i64) -> Option<i64> {
 }
 
 /// `a floordiv m` and `a mod m` for a positive `m`, in one division.
-#[inline]
 pub fn div_mod_positive(a: i64, m: i64) -> (i64, i64) {
     debug_assert!(m > 0);
     let (q, r) = (a / m, a % m);
@@ -38,7 +34,6 @@ pub fn div_mod_positive(a: i64, m: i64) -> (i64, i64) {
 }
 
 /// The greatest common divisor of the absolute values; `gcd(0, x) = |x|`.
-#[inline]
 pub fn gcd(a: i64, b: i64) -> u64 {
     let (mut a, mut b) = (a.unsigned_abs(), b.unsigned_abs());
     while b != 0 {
@@ -49,7 +44,6 @@ pub fn gcd(a: i64, b: i64) -> u64 {
 
 /// `gcd` as an int64. Where the result is 2^63 (both in {0, i64::MIN}), its half: 0 would read as "all are 0" to the next
 /// step of a fold, and a smaller common divisor is one all the same.
-#[inline]
 pub fn gcd_i64(a: i64, b: i64) -> i64 {
     i64::try_from(gcd(a, b)).unwrap_or(1 << 62)
 }

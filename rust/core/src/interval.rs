@@ -6,6 +6,15 @@
 use crate::int::{ceil_div, floor_div};
 
 /// The integers from `lower` to `upper`, both included; empty where `lower > upper`.
+///
+/// ```
+/// use indexing_core::Interval;
+///
+/// let lanes = Interval::new(0, 31);
+/// assert_eq!(lanes.scaled(4).plus(Interval::point(3)), Interval::new(3, 127));
+/// assert_eq!(lanes.lt(Interval::point(32)), Some(true));
+/// assert_eq!(lanes.lt(Interval::point(16)), None); // it depends
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Interval {
     /// The least element.
@@ -17,7 +26,6 @@ pub struct Interval {
 const LOW: i64 = i64::MIN;
 const HIGH: i64 = i64::MAX;
 
-#[inline]
 fn add_lower(a: i64, b: i64) -> i64 {
     if a == LOW || b == LOW {
         LOW
@@ -26,7 +34,6 @@ fn add_lower(a: i64, b: i64) -> i64 {
     }
 }
 
-#[inline]
 fn add_upper(a: i64, b: i64) -> i64 {
     if a == HIGH || b == HIGH {
         HIGH
@@ -55,14 +62,12 @@ impl Interval {
     pub const EMPTY: Interval = Interval { lower: 0, upper: -1 };
 
     /// `[lower, upper]`.
-    #[inline]
     pub const fn new(lower: i64, upper: i64) -> Self {
         Interval { lower, upper }
     }
 
     /// What saturated arithmetic gives: a lower bound that met the greatest number still lies below "unbounded", an
     /// upper bound that met the least one above, so that two saturated ends never look like one value.
-    #[inline]
     const fn saturated(lower: i64, upper: i64) -> Self {
         let lower = if lower == HIGH { HIGH - 1 } else { lower };
         let upper = if upper == LOW { LOW + 1 } else { upper };
@@ -70,37 +75,31 @@ impl Interval {
     }
 
     /// `[value, value]`.
-    #[inline]
     pub const fn point(value: i64) -> Self {
         Interval { lower: value, upper: value }
     }
 
     /// Does it hold no integer?
-    #[inline]
     pub fn is_empty(self) -> bool {
         self.lower > self.upper
     }
 
     /// Does it hold one integer?
-    #[inline]
     pub fn is_point(self) -> bool {
         self.lower == self.upper
     }
 
     /// Are both ends known?
-    #[inline]
     pub fn is_bounded(self) -> bool {
         self.lower != LOW && self.upper != HIGH
     }
 
     /// Is `value` in it?
-    #[inline]
     pub fn contains(self, value: i64) -> bool {
         self.lower <= value && value <= self.upper
     }
 
     /// Are all integers of `other` in it?
-    #[inline]
     pub fn covers(self, other: Interval) -> bool {
         other.is_empty() || (self.lower <= other.lower && other.upper <= self.upper)
     }
@@ -115,14 +114,12 @@ impl Interval {
     }
 
     /// The integers in both.
-    #[inline]
     #[must_use]
     pub fn intersect(self, other: Interval) -> Interval {
         Interval::new(self.lower.max(other.lower), self.upper.min(other.upper))
     }
 
     /// The least interval that holds both.
-    #[inline]
     #[must_use]
     pub fn union(self, other: Interval) -> Interval {
         if self.is_empty() {
@@ -135,21 +132,18 @@ impl Interval {
     }
 
     /// All sums.
-    #[inline]
     #[must_use]
     pub fn plus(self, other: Interval) -> Interval {
         Interval::saturated(add_lower(self.lower, other.lower), add_upper(self.upper, other.upper))
     }
 
     /// All differences.
-    #[inline]
     #[must_use]
     pub fn minus(self, other: Interval) -> Interval {
         self.plus(other.negated())
     }
 
     /// All negatives.
-    #[inline]
     #[must_use]
     pub fn negated(self) -> Interval {
         let lower = if self.upper == HIGH { LOW } else { self.upper.saturating_neg() };
@@ -158,7 +152,6 @@ impl Interval {
     }
 
     /// All multiples by a constant.
-    #[inline]
     #[must_use]
     pub fn scaled(self, factor: i64) -> Interval {
         if factor == 0 {
@@ -192,7 +185,6 @@ impl Interval {
     }
 
     /// The floor quotients by a positive constant.
-    #[inline]
     #[must_use]
     pub fn floordiv_positive(self, divisor: i64) -> Interval {
         debug_assert!(divisor > 0);
@@ -245,14 +237,12 @@ impl Interval {
     }
 
     /// The smaller of two elements.
-    #[inline]
     #[must_use]
     pub fn min(self, other: Interval) -> Interval {
         Interval::saturated(self.lower.min(other.lower), self.upper.min(other.upper))
     }
 
     /// The greater of two elements.
-    #[inline]
     #[must_use]
     pub fn max(self, other: Interval) -> Interval {
         Interval::saturated(self.lower.max(other.lower), self.upper.max(other.upper))
@@ -269,7 +259,6 @@ impl Interval {
     }
 
     /// Is no element of this above an element of `other`? False where an end that decides is unbounded.
-    #[inline]
     pub fn at_most(self, other: Interval) -> bool {
         self.upper <= other.lower && self.upper != HIGH && other.lower != LOW
     }

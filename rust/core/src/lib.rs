@@ -1,6 +1,6 @@
-//! Symbolic indexing maps: expressions, their simplification over a domain, maps, counting, HLO text.
-//!
-//! Pure Rust: no Python, no I/O, no global state. The modules are private; what they offer stands here.
+#![doc = include_str!("../README.md")]
+
+// The modules are private; what they offer stands here.
 
 mod access;
 mod error;

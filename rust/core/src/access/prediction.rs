@@ -77,6 +77,17 @@ pub struct Prediction {
 
 impl Machine {
     /// The prediction for a kernel that asks for `d`.
+    ///
+    /// ```
+    /// use indexing_core::{Demand, Machine};
+    ///
+    /// let machine = Machine { processors: 4.0, warp_size: 32.0, threads: 1024.0, latency: 1e-6, ..Machine::default() };
+    /// let kernel = Demand { blocks: 8.0, threads: 512.0, ..Demand::default() };
+    /// let found = machine.predict(&kernel);
+    /// assert_eq!((found.resident, found.occupancy, found.waves), (2.0, 1.0, 1.0));
+    /// let too_large = Demand { threads: 2048.0, ..kernel };
+    /// assert_eq!(machine.predict(&too_large).time, f64::INFINITY);
+    /// ```
     pub fn predict(&self, d: &Demand) -> Prediction {
         let warps = (d.threads / self.warp_size).ceil().max(1.0);
         let resident = self.resident(d, warps);

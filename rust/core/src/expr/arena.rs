@@ -137,7 +137,6 @@ impl Arena {
     }
 
     /// How many operands a node has, give or take one.
-    #[inline]
     pub(crate) fn operand_count(&self, e: Expr) -> usize {
         let r = &self.records[e.index()];
         match r.tag {
@@ -146,13 +145,11 @@ impl Arena {
         }
     }
 
-    #[inline]
     pub(crate) fn tag(&self, e: Expr) -> Tag {
         self.records[e.index()].tag
     }
 
     /// A variable or constant as such.
-    #[inline]
     pub(crate) fn leaf(&self, e: Expr) -> Option<Leaf> {
         let r = &self.records[e.index()];
         match r.tag {
@@ -163,25 +160,21 @@ impl Arena {
     }
 
     /// Can the two have a variable in common? False is certain.
-    #[inline]
     pub(crate) fn may_share_variables(&self, a: Expr, b: Expr) -> bool {
         self.records[a.index()].variables & self.records[b.index()].variables != 0
     }
 
     /// The variables below `e`, each as the bit of its index modulo 16.
-    #[inline]
     pub(crate) fn variables_of(&self, e: Expr) -> u16 {
         self.records[e.index()].variables
     }
 
     /// Can `e` have all variables of `form`? False is certain.
-    #[inline]
     pub(crate) fn may_use_variables_of(&self, e: Expr, form: Expr) -> bool {
         self.records[form.index()].variables & !self.records[e.index()].variables == 0
     }
 
     /// Is it a variable, or a sum of variables alone?
-    #[inline]
     pub(crate) fn is_linear(&self, e: Expr) -> bool {
         self.records[e.index()].shape & LINEAR != 0
     }
@@ -197,28 +190,24 @@ impl Arena {
     }
 
     /// Is it a constant, or a sum of variables of which none is in `replaced` (by the bits of their indices modulo 16)?
-    #[inline]
     pub(crate) fn is_plain(&self, e: Expr, replaced: u16) -> bool {
         let r = &self.records[e.index()];
         r.variables & replaced == 0 && (r.shape & LINEAR != 0 || r.tag == Tag::Constant)
     }
 
     /// The value of a constant.
-    #[inline]
     pub fn as_constant(&self, e: Expr) -> Option<i64> {
         let r = &self.records[e.index()];
         (r.tag == Tag::Constant).then_some(r.value)
     }
 
     /// The index of a variable.
-    #[inline]
     pub fn as_variable(&self, e: Expr) -> Option<u32> {
         let r = &self.records[e.index()];
         (r.tag == Tag::Variable).then_some(r.at)
     }
 
     /// `(a, c)` of `a floordiv c` with a constant `c`.
-    #[inline]
     pub fn as_floordiv(&self, e: Expr) -> Option<(Expr, i64)> {
         let r = &self.records[e.index()];
         if r.tag != Tag::FloorDiv {
@@ -228,7 +217,6 @@ impl Arena {
     }
 
     /// `(a, c)` of `a mod c` with a constant `c`.
-    #[inline]
     pub fn as_mod(&self, e: Expr) -> Option<(Expr, i64)> {
         let r = &self.records[e.index()];
         if r.tag != Tag::Mod {
@@ -238,7 +226,6 @@ impl Arena {
     }
 
     /// The constant of an expression read as a sum (0 where there is none).
-    #[inline]
     pub fn constant_part(&self, e: Expr) -> i64 {
         let r = &self.records[e.index()];
         if matches!(r.tag, Tag::Sum | Tag::Constant) {

@@ -21,7 +21,6 @@ pub(crate) fn coefficient(value: Option<i64>) -> Result<i64> {
 }
 
 /// The residue of `coeff` in `(-m/2, m/2]`.
-#[inline]
 pub(crate) fn signed_residue(coeff: i64, m: i64) -> i64 {
     let (_, r) = div_mod_positive(coeff, m);
     if r > m / 2 {
@@ -51,13 +50,11 @@ impl Arena {
     }
 
     /// A constant.
-    #[inline]
     pub fn constant(&mut self, value: i64) -> Expr {
         self.intern_constant(value)
     }
 
     /// A variable by its index.
-    #[inline]
     pub fn variable(&mut self, index: u32) -> Expr {
         self.intern_variable(index)
     }
@@ -96,7 +93,6 @@ impl Arena {
     }
 
     /// `a * factor + constant`.
-    #[inline]
     pub fn affine(&mut self, a: Expr, factor: i64, constant: i64) -> Result<Expr> {
         if factor == 0 {
             return Ok(self.constant(constant));
@@ -179,7 +175,6 @@ impl Arena {
     }
 
     /// Are the terms flat, sorted, different, and none of them 0?
-    #[inline]
     fn are_in_order(&self, terms: &[Term]) -> bool {
         let mut last: Option<Expr> = None;
         terms.iter().all(|t| {
@@ -407,7 +402,6 @@ impl Arena {
     }
 }
 
-#[inline]
 pub(crate) fn gcd_with(g: u64, coeff: i64) -> u64 {
     if g == 1 {
         return 1;

@@ -228,13 +228,11 @@ fn magnitude(values: &[i64]) -> u64 {
 }
 
 /// Combine each value of `out` with that of a row.
-#[inline]
 fn each(out: &mut [i64], row: &[i64], of: impl Fn(i64, i64) -> i64) {
     out.iter_mut().zip(row).for_each(|(o, x)| *o = of(*o, *x));
 }
 
 /// Set each value to what two rows give; false where one gives nothing.
-#[inline]
 fn each_pair(out: &mut [i64], left: &[i64], right: &[i64], of: impl Fn(i64, i64) -> Option<i64>) -> bool {
     let mut good = true;
     for ((o, x), y) in out.iter_mut().zip(left).zip(right) {
@@ -246,7 +244,6 @@ fn each_pair(out: &mut [i64], left: &[i64], right: &[i64], of: impl Fn(i64, i64)
 }
 
 /// Multiply each value by a row's; false where one leaves int64, which none does where it is known that all fit.
-#[inline]
 fn multiply(out: &mut [i64], row: &[i64], fits: bool) -> bool {
     if fits {
         each(out, row, i64::wrapping_mul);
@@ -262,7 +259,6 @@ fn multiply(out: &mut [i64], row: &[i64], fits: bool) -> bool {
 }
 
 /// Add a multiple of a row's to each value; false as of `multiply`.
-#[inline]
 fn add_multiple(out: &mut [i64], coeff: i64, row: &[i64], fits: bool) -> bool {
     if fits && coeff == 1 {
         each(out, row, i64::wrapping_add);
@@ -303,7 +299,6 @@ impl Reciprocal {
     }
 
     /// `x floordiv divisor`: of a negative x as of -1 - x.
-    #[inline]
     fn quotient(self, x: i64) -> i64 {
         let sign = x >> 63;
         let high = (u128::from((x ^ sign) as u64) * u128::from(self.factor)) >> 64;
@@ -311,7 +306,6 @@ impl Reciprocal {
     }
 
     /// `x mod divisor`. The product wraps where the quotient is rounded down beyond int64; the difference does not.
-    #[inline]
     fn remainder(self, x: i64) -> i64 {
         x.wrapping_sub(self.quotient(x).wrapping_mul(self.divisor))
     }

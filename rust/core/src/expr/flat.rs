@@ -36,7 +36,6 @@ impl Dag {
     }
 
     /// How many of the first variables have positions: variable `i` is at `i`.
-    #[inline]
     pub(crate) fn first_variables(&self) -> u32 {
         self.variables
     }
@@ -47,20 +46,17 @@ impl Dag {
     }
 
     /// The words of the nodes, without those of the roots.
-    #[inline]
     pub(crate) fn node_words(&self) -> &[i64] {
         &self.words[..self.words.len() - (self.roots + self.tail) as usize]
     }
 
     /// The positions of the roots.
-    #[inline]
     pub(crate) fn root_positions(&self) -> &[i64] {
         let end = self.words.len() - self.tail as usize;
         &self.words[end - self.roots as usize..end]
     }
 
     /// The words that were given to [`Arena::export_with`].
-    #[inline]
     pub(crate) fn tail(&self) -> &[i64] {
         &self.words[self.words.len() - self.tail as usize..]
     }
@@ -82,7 +78,6 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    #[inline]
     fn at(&self, e: Expr) -> i64 {
         i64::from(if e.0 < FIRST_VARIABLES { e.0 } else { self.places[e.index()].0 })
     }
@@ -93,7 +88,6 @@ impl BottomUp for Writer<'_> {
         self.arena
     }
 
-    #[inline]
     fn is_known(&self, e: Expr) -> bool {
         e.0 < FIRST_VARIABLES || self.places[e.index()].1 == self.value
     }
@@ -148,7 +142,6 @@ impl Arena {
 
     /// How many variables there are up to the last one of the first that is used. Where others are used as well, it may
     /// be more: they share the bits of the first.
-    #[inline]
     fn first_variables_of(&self, roots: &[Expr]) -> u32 {
         let used = roots.iter().fold(0, |used, r| used | self.variables_of(*r));
         u16::BITS - used.leading_zeros()
@@ -192,14 +185,12 @@ impl Arena {
     }
 
     /// As [`Arena::import`], to the end of `out`.
-    #[inline]
     pub(crate) fn import_into(&mut self, dag: &Dag, out: &mut Vec<Expr>) {
         self.import_moved_into(dag, |v| v, out);
     }
 
     /// As [`Arena::import_into`], with variable `place(i)` for variable `i`. `place` must rise: then what is canonical
     /// stays so.
-    #[inline]
     pub(crate) fn import_moved_into(&mut self, dag: &Dag, place: impl Fn(u32) -> u32, out: &mut Vec<Expr>) {
         if dag.node_words().is_empty() {
             out.extend(dag.root_positions().iter().map(|r| self.intern_variable(place(*r as u32))));
@@ -211,7 +202,6 @@ impl Arena {
     }
 
     /// The node at each position, with variables moved.
-    #[inline]
     pub(crate) fn bring_in(&mut self, dag: &Dag, place: impl Fn(u32) -> u32) -> Vec<Expr> {
         let mut nodes = std::mem::take(&mut self.flat.nodes);
         nodes.clear();

@@ -22,13 +22,11 @@ pub(crate) enum Entry<'a> {
 
 impl Dag {
     /// The nodes in order, operands before their users.
-    #[inline]
     pub(crate) fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
         (0..self.first_variables()).map(Entry::Variable).chain(self.written())
     }
 
     /// The nodes that have words: all but the first variables.
-    #[inline]
     pub(crate) fn written(&self) -> Entries<'_> {
         Entries { words: self.node_words() }
     }
@@ -36,7 +34,6 @@ impl Dag {
 
 impl<'a> Entry<'a> {
     /// The node that `words` begins with, and the words behind it.
-    #[inline]
     pub(crate) fn first(words: &'a [i64]) -> Option<(Entry<'a>, &'a [i64])> {
         let (head, rest) = words.split_first()?;
         let count = (*head >> 8) as u32 as usize;
@@ -72,7 +69,6 @@ pub(crate) struct Entries<'a> {
 impl<'a> Iterator for Entries<'a> {
     type Item = Entry<'a>;
 
-    #[inline]
     fn next(&mut self) -> Option<Entry<'a>> {
         let (entry, rest) = Entry::first(self.words)?;
         self.words = rest;

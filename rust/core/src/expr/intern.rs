@@ -8,7 +8,6 @@ use crate::expr::arena::{Arena, FIRST_CONSTANTS, FIRST_NODES, FIRST_VARIABLES, M
 use crate::expr::node::{added, finish, mix, Expr, Record, Tag, Term, LINEAR};
 
 impl Arena {
-    #[inline]
     fn find(
         &mut self,
         hash: u32,
@@ -44,7 +43,6 @@ impl Arena {
         }
     }
 
-    #[inline]
     fn insert(&mut self, slot: usize, record: Record) -> Expr {
         let id = self.records.len() as u32;
         self.records.push(record);
@@ -52,7 +50,7 @@ impl Arena {
         Expr(id)
     }
 
-    #[inline(always)]
+    #[inline]
     pub(crate) fn intern_constant(&mut self, value: i64) -> Expr {
         if (0..i64::from(FIRST_CONSTANTS)).contains(&value) {
             return Expr(FIRST_VARIABLES + value as u32);
@@ -68,7 +66,7 @@ impl Arena {
         }
     }
 
-    #[inline(always)]
+    #[inline]
     pub(crate) fn intern_variable(&mut self, index: u32) -> Expr {
         if index < FIRST_VARIABLES {
             return Expr(index);
@@ -136,10 +134,9 @@ impl Arena {
     }
 
     /// As [`Arena::intern_sum`], of terms that are in no list yet.
-    #[inline]
     pub(crate) fn intern_terms(&mut self, value: i64, terms: impl Iterator<Item = Term>) -> Expr {
         let at = self.terms.len();
-        terms.for_each(|t| self.terms.push(t));
+        self.terms.extend(terms);
         let record = self.sum_record(value, &self.terms[at..]);
         match self.find(record.hash, |arena, r| arena.is_sum(r, value, &arena.terms[at..])) {
             Ok(e) => {
@@ -151,7 +148,6 @@ impl Arena {
     }
 
     /// The record of a sum whose terms have no place yet.
-    #[inline]
     fn sum_record(&self, value: i64, terms: &[Term]) -> Record {
         let mut mixed = mix(Tag::Sum as u64, value as u64);
         let (mut variables, mut linear, mut weight) = (0, LINEAR, u8::from(value != 0));
@@ -167,7 +163,6 @@ impl Arena {
         Record { value, hash, at: 0, len, variables, tag: Tag::Sum, shape: weight | linear }
     }
 
-    #[inline]
     fn is_sum(&self, r: &Record, value: i64, terms: &[Term]) -> bool {
         r.tag == Tag::Sum && r.value == value && self.terms_of(r) == terms
     }

@@ -14,7 +14,6 @@ use crate::error::{Error, Result};
 use crate::expr::canonical::{coefficient, gcd_with};
 use crate::expr::{Arena, Expr, Node, Tag, Term, Terms};
 
-#[inline]
 fn opposite(tag: Tag) -> Tag {
     if tag == Tag::Min {
         Tag::Max
@@ -24,7 +23,6 @@ fn opposite(tag: Tag) -> Tag {
 }
 
 /// Is `a` at least as strong as `b` under `tag` (at most, for a minimum)?
-#[inline]
 fn wins(tag: Tag, a: i64, b: i64) -> bool {
     if tag == Tag::Min {
         a <= b

@@ -1,12 +1,11 @@
 //! Nodes: what is read of them, and what the arena keeps of them.
 
-/// A node of an [`Arena`].
+/// A node of an [`Arena`](crate::Arena).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Expr(pub(crate) u32);
 
 impl Expr {
     /// The position of the node in its arena.
-    #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -23,7 +22,6 @@ pub struct Term {
 
 impl Term {
     /// `coeff * expr`.
-    #[inline]
     pub fn new(coeff: i64, expr: Expr) -> Self {
         Term { coeff, expr }
     }
@@ -97,24 +95,20 @@ pub(crate) const LINEAR: u8 = 0x80;
 /// The greatest weight: it stands for any that is greater.
 pub(crate) const MAX_WEIGHT: u8 = 0x7f;
 
-#[inline]
 pub(crate) fn mix(hash: u64, word: u64) -> u64 {
     (hash.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95)
 }
 
 /// The bit of a variable in the sets of variables that nodes have: that of its index modulo 16.
-#[inline]
 pub(crate) fn variable_bit(index: usize) -> u16 {
     1 << (index % u16::BITS as usize)
 }
 
 /// A weight and that of one more operand.
-#[inline]
 pub(crate) fn added(weight: u8, shape: u8) -> u8 {
     (weight + (shape & !LINEAR)).min(MAX_WEIGHT)
 }
 
-#[inline]
 pub(crate) fn finish(hash: u64) -> u32 {
     (hash ^ (hash >> 32)) as u32
 }

@@ -45,7 +45,6 @@ impl Arena {
     // ------------------------------------------------------------------ traversal
 
     /// Call `f` with each operand of `e`, in order.
-    #[inline]
     pub fn for_each_operand(&self, e: Expr, mut f: impl FnMut(Expr)) {
         match self.node(e) {
             Node::Variable(_) | Node::Constant(_) => {}

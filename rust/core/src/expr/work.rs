@@ -6,13 +6,11 @@ use crate::expr::Arena;
 
 impl Arena {
     /// The units of work done so far. Only differences mean something.
-    #[inline]
     pub fn work(&self) -> u64 {
         self.work.get()
     }
 
     /// Count `units` of work.
-    #[inline]
     pub(crate) fn charge(&self, units: usize) {
         self.work.set(self.work.get() + units as u64);
     }
@@ -33,7 +31,6 @@ impl Limit {
         Limit(arena.work().saturating_add(units))
     }
 
-    #[inline]
     pub(crate) fn is_reached(self, arena: &Arena) -> bool {
         arena.work() > self.0
     }

@@ -1,4 +1,6 @@
-//! What is wrong with a text, and where.
+//! Errors of HLO text: a message, and the place in the text.
+
+use std::fmt;
 
 /// Longest piece of a line that an excerpt shows; programs with lines of a megabyte exist.
 const EXCERPT: usize = 120;
@@ -48,6 +50,14 @@ impl HloError {
         }
     }
 }
+
+impl fmt::Display for HloError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "byte {}: {}", self.offset, self.message)
+    }
+}
+
+impl std::error::Error for HloError {}
 
 /// The largest character boundary at or below `offset`.
 fn floor_boundary(text: &str, mut offset: usize) -> usize {

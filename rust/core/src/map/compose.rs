@@ -43,7 +43,6 @@ impl Places {
     }
 
     /// Where variable `v` of the first map comes to stand.
-    #[inline]
     fn of_first(&self, v: usize) -> usize {
         if v < self.dims {
             v
@@ -55,7 +54,6 @@ impl Places {
     }
 
     /// Where variable `v` of the second map comes to stand, which is no dimension.
-    #[inline]
     fn of_second(&self, v: usize) -> usize {
         if v < self.dims2 + self.ranges2 {
             v - self.dims2 + self.dims
@@ -65,7 +63,6 @@ impl Places {
     }
 
     /// The variables that come to stand behind one another: whether they are those of the first map, and which.
-    #[inline]
     fn for_each_run(&self, mut f: impl FnMut(bool, Range<usize>)) {
         let (symbols, symbols2) = (self.dims + self.ranges, self.dims2 + self.ranges2);
         if self.all2 == self.dims2 {

@@ -101,13 +101,11 @@ impl IndexingMap {
     }
 
     /// How many dimensions.
-    #[inline]
     pub fn num_dims(&self) -> usize {
         self.num_dims as usize
     }
 
     /// How many range variables.
-    #[inline]
     pub fn num_ranges(&self) -> usize {
         self.num_ranges as usize
     }
@@ -118,25 +116,21 @@ impl IndexingMap {
     }
 
     /// How many variables: dimensions, ranges and runtime variables.
-    #[inline]
     pub fn num_variables(&self) -> usize {
         self.num_variables as usize
     }
 
     /// How many results.
-    #[inline]
     pub fn num_results(&self) -> usize {
         self.num_results as usize
     }
 
     /// The intervals of all variables: dimensions, ranges, runtime variables.
-    #[inline]
     pub fn intervals(&self) -> impl ExactSizeIterator<Item = Interval> + '_ {
         intervals_of(&self.dag.tail()[..2 * self.num_variables()])
     }
 
     /// The intervals of the variables at `places`.
-    #[inline]
     pub(crate) fn intervals_at(&self, places: Range<usize>) -> impl ExactSizeIterator<Item = Interval> + '_ {
         intervals_of(&self.dag.tail()[2 * places.start..2 * places.end])
     }
@@ -148,7 +142,6 @@ impl IndexingMap {
     }
 
     /// The intervals of the constraints, in the order of their expressions.
-    #[inline]
     pub fn constraint_bounds(&self) -> impl ExactSizeIterator<Item = Interval> + '_ {
         intervals_of(&self.dag.tail()[2 * self.num_variables()..])
     }
@@ -193,7 +186,6 @@ impl IndexingMap {
     }
 }
 
-#[inline]
 fn intervals_of(words: &[i64]) -> impl ExactSizeIterator<Item = Interval> + '_ {
     words.chunks_exact(2).map(|w| Interval::new(w[0], w[1]))
 }
@@ -225,7 +217,6 @@ impl MapBuilder {
 
     /// Decide constraints on constants, turn those on variables into bounds, join those on one expression, and sort:
     /// equal sets of constraints become equal lists.
-    #[inline]
     pub(crate) fn canonicalize_constraints(&mut self, arena: &Arena) {
         if !self.constraints.is_empty() {
             self.canonicalize_list(arena);

@@ -71,13 +71,11 @@ impl Names {
     }
 
     /// Have all variables their default names?
-    #[inline]
     pub fn are_default(&self) -> bool {
         self.0.is_none()
     }
 
     /// The name of variable `i`, if it is not the default one.
-    #[inline]
     pub fn get(&self, i: usize) -> Option<&Arc<str>> {
         self.0.as_ref()?.get(i)?.as_ref()
     }
@@ -116,12 +114,10 @@ impl Names {
 pub(crate) const RESERVED: [&str; 9] =
     ["floordiv", "ceildiv", "mod", "min", "max", "in", "domain", "floorDiv", "ceilDiv"];
 
-#[inline]
 pub(crate) fn starts_name(b: u8) -> bool {
     b.is_ascii_alphabetic() || b == b'_' || b >= 0x80
 }
 
-#[inline]
 pub(crate) fn continues_name(b: u8) -> bool {
     starts_name(b) || b.is_ascii_digit() || b == b'.'
 }

@@ -43,6 +43,21 @@ impl Parameter {
 }
 
 /// A map in parameters.
+///
+/// ```
+/// use indexing_core::{
+///     read_indexing_map, write_indexing_map, Arena, Interval, Parameter, ParametricMap, ReadScratch, Scratch, Style,
+/// };
+///
+/// let (mut arena, mut scratch) = (Arena::new(), Scratch::default());
+/// let text = "(d0, T) -> (d0 floordiv T, d0 mod T), domain: d0 in [0, 63], T in [1, 64]";
+/// let map = read_indexing_map(text, &mut arena, &mut ReadScratch::default())?;
+/// let tile = Parameter { variable: 1, interval: Interval::new(1, 64), step: 1 };
+/// let tiled = ParametricMap::new(&mut arena, &mut scratch, &map, vec![tile])?;
+/// let of_64 = tiled.instantiate(&mut arena, &mut scratch, &[64])?;
+/// assert_eq!(write_indexing_map(&of_64, Style::Plain)?, "(d0) -> (0, d0), domain: d0 in [0, 63]");
+/// # Ok::<(), indexing_core::Error>(())
+/// ```
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct ParametricMap {
     stated: IndexingMap,

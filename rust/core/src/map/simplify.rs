@@ -25,20 +25,17 @@ impl MapBuilder {
     }
 
     /// A map in the memory of `scratch`, until that is given back.
-    #[inline]
     fn within(scratch: &mut Scratch) -> Self {
         let mut map = MapBuilder::default();
         map.put_domain(std::mem::take(&mut scratch.lists));
         map
     }
 
-    #[inline]
     fn give_back(mut self, scratch: &mut Scratch) {
         scratch.lists = self.take_domain(PointVariables::Replace);
     }
 
     /// Simplify results and constraints on the domain, and tighten bounds. Variables stay, whether used or not.
-    #[inline]
     pub fn simplify(&mut self, arena: &mut Arena, scratch: &mut Scratch, points: PointVariables) {
         if !self.known_empty {
             let mut problem = self.take_domain(points);
@@ -56,7 +53,6 @@ impl MapBuilder {
     }
 
     /// Is it plain that no rule applies? So are most maps of a program: variables in another order, moved by constants.
-    #[inline]
     fn is_simplified(&self, arena: &Arena, points: PointVariables) -> bool {
         self.constraints.is_empty() && {
             let point = |(_, i): &(usize, &Interval)| points == PointVariables::Replace && i.is_point();
@@ -95,7 +91,6 @@ pub fn simplifies_fully(arena: &mut Arena, scratch: &mut Scratch, map: &Indexing
 }
 
 /// `second` after `first`, simplified.
-#[inline]
 pub fn compose_simplified(
     arena: &mut Arena,
     scratch: &mut Scratch,

@@ -200,6 +200,19 @@ impl MapBuilder {
 }
 
 /// A map of `results` over dimensions `[0, size - 1]` and ranges `[0, size - 1]`.
+///
+/// ```
+/// use indexing_core::{from_tensor_sizes, write_indexing_map, Arena, Style};
+///
+/// let mut arena = Arena::new();
+/// let (row, lane) = (arena.variable(0), arena.variable(1));
+/// let offset = arena.scale(row, 32)?;
+/// let results = vec![arena.add(offset, lane)?];
+/// let map = from_tensor_sizes(results, &[8], &[32])?.build(&mut arena)?;
+/// let text = "(d0)[s0] -> (d0 * 32 + s0), domain: d0 in [0, 7], s0 in [0, 31]";
+/// assert_eq!(write_indexing_map(&map, Style::Plain)?, text);
+/// # Ok::<(), indexing_core::Error>(())
+/// ```
 pub fn from_tensor_sizes(results: Vec<Expr>, dims: &[i64], ranges: &[i64]) -> Result<MapBuilder> {
     let interval = |size: &i64| match size.checked_sub(1) {
         Some(upper) if *size >= 0 => Ok(Interval::new(0, upper)),

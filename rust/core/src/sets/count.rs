@@ -178,7 +178,6 @@ impl Counter {
     }
 
     /// Count what it takes to look at a box of so many variables.
-    #[inline]
     fn spend(&self, arena: &Arena, limit: Limit, variables: usize) -> Result<()> {
         arena.charge(1 + (self.dag.node_words().len() + variables) / WORDS_A_UNIT);
         if limit.is_reached(arena) {

@@ -308,6 +308,18 @@ impl IndexingMap {
     }
 
     /// The points of the domain; none where the map is not defined.
+    ///
+    /// ```
+    /// use indexing_core::{read_indexing_map, Arena, PointStep, ReadScratch};
+    ///
+    /// let mut arena = Arena::new();
+    /// let text = "(d0, d1) -> (d0), domain: d0 in [0, 2], d1 in [0, 2], d0 + d1 in [4, 4]";
+    /// let map = read_indexing_map(text, &mut arena, &mut ReadScratch::default())?;
+    /// let mut points = map.points(&mut arena);
+    /// assert!(matches!(points.step(100)?, PointStep::Point(p) if p == [2, 2]));
+    /// assert!(matches!(points.step(100)?, PointStep::End));
+    /// # Ok::<(), indexing_core::Error>(())
+    /// ```
     pub fn points(&self, arena: &mut Arena) -> Points {
         let domain = self.domain(arena);
         let whole = (self.form() == MapKind::Defined).then(|| domain.intervals.clone());

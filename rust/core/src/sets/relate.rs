@@ -62,6 +62,18 @@ pub fn intersect(
 /// they differ.
 ///
 /// Errors: the maps differ in their numbers of variables or results; it is not decided with the work allowed.
+///
+/// ```
+/// use indexing_core::{difference, read_indexing_map, Arena, ReadScratch, Scratch};
+///
+/// let (mut arena, mut reading, mut scratch) = (Arena::new(), ReadScratch::default(), Scratch::default());
+/// let mut read = |text| read_indexing_map(text, &mut arena, &mut reading);
+/// let row = read("(d0) -> (d0 floordiv 4), domain: d0 in [0, 7]")?;
+/// let clamped = read("(d0) -> (min(d0 floordiv 3, 1)), domain: d0 in [0, 7]")?;
+/// assert_eq!(difference(&mut arena, &mut scratch, &row, &row)?, None);
+/// assert_eq!(difference(&mut arena, &mut scratch, &row, &clamped)?, Some(vec![3]));
+/// # Ok::<(), indexing_core::Error>(())
+/// ```
 pub fn difference(
     arena: &mut Arena,
     scratch: &mut Scratch,

@@ -108,7 +108,6 @@ impl ConstraintPropagation {
 
     /// Take `e in interval` into the domain. `e` is simplified on the box. True where that is kept as it is and tells
     /// nothing else.
-    #[inline]
     pub(crate) fn assume(&mut self, s: &mut Simplifier<'_>, e: Expr, interval: Interval) -> bool {
         let (kept, tightened) = (self.kept.len(), std::mem::take(&mut self.tightened));
         self.assume_all(s, e, interval);
@@ -251,7 +250,6 @@ impl ConstraintPropagation {
         self.bounds[v] = new;
     }
 
-    #[inline]
     fn keep(&mut self, s: &mut Simplifier<'_>, e: Expr, interval: Interval) {
         if !self.joins_kept(s, e, interval) {
             // What a law of constraints has left may be spelled otherwise.
@@ -261,7 +259,6 @@ impl ConstraintPropagation {
     }
 
     /// Where something is kept of the same expression, both meet.
-    #[inline]
     fn joins_kept(&mut self, s: &mut Simplifier<'_>, e: Expr, interval: Interval) -> bool {
         let Some(k) = self.place_of(e) else { return false };
         let known = self.kept[k].1;
@@ -275,7 +272,6 @@ impl ConstraintPropagation {
         true
     }
 
-    #[inline]
     fn place_of(&mut self, e: Expr) -> Option<usize> {
         if self.kept.len() <= SEARCHED {
             return self.kept.iter().position(|(k, _)| *k == e);

@@ -22,7 +22,6 @@ impl Simplifier<'_> {
         }
     }
 
-    #[inline]
     fn known_cost(&self, e: Expr) -> Option<u32> {
         match self.arena.leaf(e) {
             Some(_) => Some(0),
@@ -102,7 +101,6 @@ impl Simplifier<'_> {
         self.known_width(e).unwrap_or(Width::WIDE)
     }
 
-    #[inline]
     fn known_width(&self, e: Expr) -> Option<Width> {
         self.widths.get(e.index()).copied().flatten()
     }

@@ -79,7 +79,6 @@ impl DomainSimplifier {
         self.run(arena, scratch, true)
     }
 
-    #[inline]
     fn run(&mut self, arena: &mut Arena, scratch: &mut Scratch, explain: bool) -> Outcome {
         if self.bounds.iter().any(|b| b.is_empty()) {
             return Outcome { status: Status::Complete, empty: true, steps: Vec::new() };
@@ -116,7 +115,6 @@ impl DomainSimplifier {
     }
 
     /// State that no divisor is 0.
-    #[inline]
     fn state_conditions(&mut self, s: &mut Simplifier<'_>) {
         let roots = self.results.iter().copied().chain(self.constraints.iter().map(|c| c.0));
         let divisors = s.arena.divisors(roots);
@@ -149,7 +147,6 @@ impl DomainSimplifier {
     }
 
     /// Drop what the box says. Most constraints of composed maps are such: they need no simplification.
-    #[inline]
     fn drop_implied(&mut self, s: &mut Simplifier<'_>, stable: &StableConstraints) {
         self.constraints.retain(|&(e, interval)| {
             let implied = !stable.holds(e, interval) && interval.covers(s.bounds(e));
@@ -161,7 +158,6 @@ impl DomainSimplifier {
     }
 
     /// Tighten until nothing changes; true where the domain was found to hold no point.
-    #[inline]
     fn propagate_constraints(&mut self, s: &mut Simplifier<'_>) -> bool {
         let bounds: SmallVec<[Interval; 8]> = SmallVec::from_slice(&self.bounds);
         let mut stated = Vec::new();
@@ -196,7 +192,6 @@ impl DomainSimplifier {
     }
 
     /// One pass over constraints. Where it changes nothing, or `compare` says so, they are used on each other.
-    #[inline]
     fn tighten(
         &mut self,
         s: &mut Simplifier<'_>,
@@ -310,13 +305,11 @@ impl DomainSimplifier {
         false
     }
 
-    #[inline]
     fn restate_facts(&self, s: &mut Simplifier<'_>, except: Option<usize>) {
         s.start_on(self.visible_bounds());
         self.state_facts(s, except);
     }
 
-    #[inline]
     fn state_facts(&self, s: &mut Simplifier<'_>, except: Option<usize>) {
         for (k, (e, interval)) in self.constraints.iter().enumerate() {
             if Some(k) == except {

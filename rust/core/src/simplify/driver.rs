@@ -84,7 +84,6 @@ impl Simplifier<'_> {
         self.memo.get(e.index()).copied().filter(|m| *m != NONE)
     }
 
-    #[inline(always)]
     fn remember(&mut self, e: Expr, new: Expr) {
         let top = e.index().max(new.index());
         if self.memo.len() <= top {
@@ -209,6 +208,7 @@ impl BottomUp for Simplifier<'_> {
         self.arena
     }
 
+    #[inline]
     fn is_known(&self, e: Expr) -> bool {
         self.memoised(e).is_some()
     }

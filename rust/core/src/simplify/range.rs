@@ -117,7 +117,6 @@ const NEVER: u32 = u32::MAX;
 
 impl Ranges {
     /// Start on a new domain: the box of the variables, no facts.
-    #[inline]
     pub fn reset(&mut self, bounds: impl Iterator<Item = Interval>) {
         self.variables.clear();
         self.points = 0;
@@ -139,7 +138,6 @@ impl Ranges {
     }
 
     /// Is it a constant, or a sum of variables of which none has one value? False may be wrong.
-    #[inline]
     pub(crate) fn is_plain(&self, arena: &Arena, e: Expr) -> bool {
         arena.is_plain(e, self.points)
     }
@@ -167,18 +165,15 @@ impl Ranges {
     }
 
     /// The bounds of `e`.
-    #[inline]
     pub fn bounds(&mut self, arena: &mut Arena, e: Expr) -> Interval {
         self.info(arena, e).bounds
     }
 
-    #[inline]
     fn is_known(&self, arena: &Arena, e: Expr) -> bool {
         matches!(arena.tag(e), Tag::Variable | Tag::Constant)
             || self.infos.get(e.index()).is_some_and(|(_, time)| *time == self.time)
     }
 
-    #[inline]
     fn known(&self, arena: &Arena, e: Expr) -> Option<Info> {
         match arena.leaf(e) {
             Some(Leaf::Constant(c)) => Some(Info::point(c)),
@@ -187,12 +182,10 @@ impl Ranges {
         }
     }
 
-    #[inline]
     pub(crate) fn variable(&self, v: u32) -> Info {
         self.variables.get(v as usize).copied().unwrap_or(Info::of(Interval::ALL))
     }
 
-    #[inline]
     fn store(&mut self, e: Expr, info: Info) {
         if self.infos.len() <= e.index() {
             self.infos.resize(e.index() + 16, (Info::UNKNOWN, NEVER));
@@ -220,13 +213,11 @@ impl Ranges {
         info
     }
 
-    #[inline]
     pub(crate) fn operand(&self, arena: &Arena, e: Expr) -> Info {
         self.known(arena, e).unwrap_or(Info::of(Interval::ALL))
     }
 
     /// What is known of a term, which is no constant, of something of which all is known.
-    #[inline(always)]
     pub(crate) fn of_term(&self, arena: &Arena, e: Expr) -> &Info {
         let known = match arena.as_variable(e) {
             Some(v) => self.variables.get(v as usize),
@@ -235,7 +226,6 @@ impl Ranges {
         known.unwrap_or(&Info::UNKNOWN)
     }
 
-    #[inline]
     fn of_operands(&self, arena: &Arena, e: Expr) -> Info {
         match arena.node(e) {
             Node::Constant(c) => Info::point(c),
@@ -270,7 +260,6 @@ impl Ranges {
         }
     }
 
-    #[inline]
     fn of_sum(&self, arena: &Arena, constant: i64, terms: &[Term]) -> Info {
         let (mut lower, mut upper) = (constant, constant);
         let (mut beyond, mut any_residue) = (false, false);
@@ -296,7 +285,6 @@ impl Ranges {
         Info { bounds, modulus, residue }
     }
 
-    #[inline]
     fn congruence_of_sum(&self, arena: &Arena, constant: i64, terms: &[Term]) -> (i64, i64) {
         let mut known = (0, constant);
         for t in terms {
@@ -328,7 +316,6 @@ impl Ranges {
 
     /// `a * x + b * (x floordiv k) + c * (x mod k)` is `(a * k + b) * q + (a + c) * r`, where `q` and `r` are
     /// independent but for the ends of `x`.
-    #[inline]
     fn of_digits(&self, arena: &Arena, constant: i64, terms: &[Term]) -> Option<Interval> {
         let (x, k) = terms.iter().find_map(|t| {
             let (x, k) = arena.as_floordiv(t.expr).or_else(|| arena.as_mod(t.expr))?;

@@ -90,7 +90,6 @@ impl<'a> Simplifier<'a> {
         self.trace = Some(Vec::new());
     }
 
-    #[inline]
     pub(crate) fn explains(&self) -> bool {
         self.trace.is_some()
     }
@@ -139,26 +138,22 @@ impl<'a> Simplifier<'a> {
     }
 
     /// The bounds of `e`.
-    #[inline]
     pub fn bounds(&mut self, e: Expr) -> Interval {
         self.ranges.bounds(self.arena, e)
     }
 
     /// What is known of `e`.
-    #[inline]
     pub fn info(&mut self, e: Expr) -> Info {
         self.ranges.info(self.arena, e)
     }
 
     /// Spend units of work; false once there is none left.
-    #[inline]
     pub(crate) fn spend(&mut self, units: u64) -> bool {
         self.arena.charge(units as usize);
         !self.is_spent()
     }
 
     /// Is the budget used up? Then what is not yet simplified stays as it is.
-    #[inline]
     pub(crate) fn is_spent(&mut self) -> bool {
         let spent = self.arena.work() >= self.limit;
         self.exhausted |= spent;
@@ -166,7 +161,6 @@ impl<'a> Simplifier<'a> {
     }
 
     /// Note the application of a rule.
-    #[inline]
     pub(crate) fn note_rule(&mut self, law: &Law, before: Expr, after: Expr) {
         if self.explains() {
             self.push_rule(law, before, after);
@@ -181,7 +175,6 @@ impl<'a> Simplifier<'a> {
     }
 
     /// Note what a law made of the constraint `e in interval`.
-    #[inline]
     pub(crate) fn note_constraint(
         &mut self,
         law: &Law,

@@ -14,7 +14,6 @@ pub(crate) struct StableConstraints {
 }
 
 impl StableConstraints {
-    #[inline]
     pub(crate) fn holds(&self, e: Expr, interval: Interval) -> bool {
         !self.known.is_empty()
             && self

@@ -11,7 +11,6 @@ const FACTS_COMPARED: usize = 12;
 
 impl Ranges {
     /// What is known of `e`, with what the facts tell.
-    #[inline]
     pub(crate) fn with_facts(&self, arena: &mut Arena, e: Expr, info: Info) -> Info {
         let Node::Sum(_, terms) = arena.node(e) else {
             return if self.facts.has_atoms { self.with_stated(e, 1, 0, info) } else { info };
@@ -43,7 +42,6 @@ impl Ranges {
     }
 
     /// What is stated of `form`, for `factor * form + offset`.
-    #[inline]
     fn with_stated(&self, form: Expr, factor: i64, offset: i64, mut info: Info) -> Info {
         if let Some(bounds) = self.facts.ranges.get(&form) {
             let stated = bounds.scaled(factor).plus(Interval::point(offset));

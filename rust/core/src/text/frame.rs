@@ -32,17 +32,14 @@ pub(super) struct Value {
 const ONE: Value = Value { coeff: 1, expr: None };
 
 impl Value {
-    #[inline]
     pub(super) fn number(coeff: i64) -> Self {
         Value { coeff, expr: None }
     }
 
-    #[inline]
     pub(super) fn expr(e: Expr) -> Self {
         Value { coeff: 1, expr: Some(e) }
     }
 
-    #[inline]
     pub(super) fn node(self, arena: &mut Arena) -> Result<Expr> {
         match self.expr {
             None => Ok(arena.constant(self.coeff)),
@@ -51,7 +48,6 @@ impl Value {
     }
 
     /// The value under an operator and a number; `None` where that is an error.
-    #[inline]
     pub(super) fn under(
         self,
         arena: &mut Arena,
@@ -97,7 +93,6 @@ impl Sum {
         Ok(())
     }
 
-    #[inline]
     fn add_constant(&mut self, c: i128) -> Result<()> {
         let sum = self.constant.checked_add(if self.minus { -c } else { c });
         self.constant = sum.ok_or_else(|| Error::overflow("a constant"))?;
@@ -105,7 +100,6 @@ impl Sum {
     }
 
     /// The node of the sum, which is empty then; its terms stand in the list from `first` on.
-    #[inline]
     pub(super) fn end(&mut self, arena: &mut Arena, terms: &mut Vec<Term>, first: usize) -> Result<Expr> {
         let constant = std::mem::take(&mut self.constant);
         let constant = i64::try_from(constant).map_err(|_| Error::overflow("a constant"))?;
@@ -132,7 +126,6 @@ pub(super) struct Frame {
 
 impl Frame {
     /// A bracket whose terms, arguments and factors stand in the lists from these places on.
-    #[inline]
     pub(super) fn new(
         bracket: Bracket,
         at: usize,
@@ -157,7 +150,6 @@ impl Frame {
     }
 
     /// Does a product begin here, without a sign of its own?
-    #[inline]
     pub(super) fn is_at_term(&self) -> bool {
         self.operator == Operator::None && !self.negate
     }
@@ -182,7 +174,6 @@ impl Frame {
     }
 
     /// One more factor. All are multiplied at once: a product of the first ones would be made for nothing.
-    #[inline]
     fn times(&mut self, factors: &mut Vec<Expr>, value: Value) -> Result<()> {
         let Value { coeff, expr } = self.product;
         let coeff = coeff.checked_mul(value.coeff).ok_or_else(|| Error::overflow("a coefficient"))?;
@@ -200,7 +191,6 @@ impl Frame {
     }
 
     /// The product that was read, with none left.
-    #[inline]
     fn take_product(&mut self, arena: &mut Arena, factors: &mut Vec<Expr>) -> Result<Value> {
         let product = std::mem::replace(&mut self.product, ONE);
         if factors.len() == self.first_factor {
@@ -212,7 +202,6 @@ impl Frame {
     }
 
     /// The product that was read becomes a term.
-    #[inline]
     pub(super) fn end_product(&mut self, arena: &mut Arena, lists: &mut Lists) -> Result<()> {
         let product = self.take_product(arena, &mut lists.factors)?;
         self.sum.add(product, arena, &mut lists.terms)

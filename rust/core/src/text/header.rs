@@ -32,7 +32,6 @@ struct Custom<'t> {
 
 impl Custom<'_> {
     /// What is behind the name in `text`, if the name is short; that may still belong to the name.
-    #[inline]
     fn strip<'s>(&self, text: &'s [u8]) -> Option<&'s [u8]> {
         let word = u64::from_le_bytes(*text.first_chunk()?);
         if word & self.mask == self.key && self.name.len() <= 8 {
@@ -48,7 +47,6 @@ const FEW: usize = 12;
 const NAMES_KEPT: usize = 8;
 
 /// The number behind `prefix`, written as default names write it.
-#[inline]
 fn place_in(name: &str, prefix: usize) -> Option<usize> {
     let digits = &name.as_bytes()[prefix..];
     if digits.is_empty() || digits.len() > 9 || (digits[0] == b'0' && digits.len() > 1) {
@@ -61,7 +59,6 @@ fn place_in(name: &str, prefix: usize) -> Option<usize> {
 }
 
 /// The kind and the place that a default name stands for.
-#[inline]
 fn default_place(name: &str) -> Option<(VariableKind, usize)> {
     let (kind, prefix) = match name.as_bytes() {
         [b'd', digit @ b'0'..=b'9'] => return Some((VariableKind::Dimension, usize::from(digit - b'0'))),
@@ -76,13 +73,11 @@ fn default_place(name: &str) -> Option<(VariableKind, usize)> {
 
 impl<'t> Header<'t> {
     /// Where the variable with this default name would be, if it is there and has it.
-    #[inline]
     fn default_index(&self, name: &str) -> Option<usize> {
         let (kind, place) = default_place(name)?;
         self.index_of_default(kind, place)
     }
 
-    #[inline]
     fn index_of_default(&self, kind: VariableKind, place: usize) -> Option<usize> {
         let (first, end) = match kind {
             VariableKind::Dimension => (0, self.num_dims),
@@ -108,14 +103,12 @@ impl<'t> Header<'t> {
     }
 
     /// Has the variable the default name of its place?
-    #[inline]
     fn has_default(&self, index: usize) -> bool {
         let after_all = self.custom.last().is_none_or(|c| (c.index as usize) < index);
         after_all || self.custom.binary_search_by_key(&index, |c| c.index as usize).is_err()
     }
 
     /// As [`VariableNames::short`], for a name of at most eight bytes that is no default name.
-    #[inline]
     fn short_custom<'s>(&self, text: &'s [u8]) -> Option<(u32, &'s [u8])> {
         if self.custom.is_empty() || !text.first().is_some_and(|b| starts_name(*b)) {
             return None;
@@ -123,7 +116,6 @@ impl<'t> Header<'t> {
         self.any_short_custom(text)
     }
 
-    #[inline(never)]
     fn any_short_custom<'s>(&self, text: &'s [u8]) -> Option<(u32, &'s [u8])> {
         if self.custom.len() > FEW {
             return None;
@@ -169,7 +161,6 @@ impl<'t> Header<'t> {
     }
 
     /// Read `d0 in [0, 9], ` for one variable after the other, as far as all is written just so: what is behind.
-    #[inline]
     pub(super) fn usual_domain<'s>(&self, mut text: &'s [u8], intervals: &mut Vec<Interval>) -> &'s [u8] {
         // Custom names in front of all others.
         for (v, c) in self.custom.iter().enumerate() {
@@ -206,7 +197,6 @@ impl<'t> Header<'t> {
     }
 
     /// The names as a value; they return from text to text.
-    #[inline]
     pub(super) fn names(&self, reading: &mut ReadScratch) -> Names {
         if self.custom.is_empty() {
             return Names::default();
@@ -244,7 +234,7 @@ impl<'t> Header<'t> {
 }
 
 impl VariableNames for Header<'_> {
-    #[inline(always)]
+    #[inline]
     fn short<'t>(&self, text: &'t [u8]) -> Option<(u32, &'t [u8])> {
         match self.short_default(text) {
             Some((v, rest)) if !rest.first().is_some_and(|b| is_name_byte(*b)) => Some((v, rest)),
@@ -276,7 +266,6 @@ impl VariableNames for Header<'_> {
 }
 
 /// As [`Header::usual_domain`], of the runtime variables at these places among them: apart, for few maps have any.
-#[inline(never)]
 fn usual_runtimes<'s>(mut text: &'s [u8], places: Range<usize>, intervals: &mut Vec<Interval>) -> &'s [u8] {
     for place in places {
         let digit = u8::try_from(place).ok().filter(|place| *place < 10).map(|place| b'0' + place);
@@ -289,14 +278,12 @@ fn usual_runtimes<'s>(mut text: &'s [u8], places: Range<usize>, intervals: &mut 
 }
 
 /// ` in [lower, upper], `, written just so, or without the last comma at the end.
-#[inline]
 fn usual_bounds(text: &[u8]) -> Option<(Interval, &[u8])> {
     let (lower, rest) = usual_lower(text)?;
     bounds_from(lower, rest)
 }
 
 /// The bounds with this lower one, `upper], ` being next.
-#[inline(always)]
 fn bounds_from(lower: i64, text: &[u8]) -> Option<(Interval, &[u8])> {
     match short_number(text)? {
         (upper, [b']', b',', b' ', rest @ ..]) => Some((Interval::new(lower, upper), rest)),
@@ -306,7 +293,6 @@ fn bounds_from(lower: i64, text: &[u8]) -> Option<(Interval, &[u8])> {
 }
 
 /// Read the names of a list as far as they are default names in their order; is this the whole list?
-#[inline]
 fn default_names(scanner: &mut Scanner<'_>, header: &mut Header<'_>, kind: VariableKind, close: u8) -> bool {
     let [letter] = *kind.prefix().as_bytes() else { return default_runtimes(scanner, header, close) };
     let mut rest = scanner.rest;
@@ -331,7 +317,6 @@ fn default_names(scanner: &mut Scanner<'_>, header: &mut Header<'_>, kind: Varia
 }
 
 /// As [`default_names`], of runtime variables: apart, for few maps have any.
-#[inline(never)]
 fn default_runtimes(scanner: &mut Scanner<'_>, header: &mut Header<'_>, close: u8) -> bool {
     for digit in b'0'..=b'9' {
         match scanner.rest {
@@ -348,7 +333,7 @@ fn default_runtimes(scanner: &mut Scanner<'_>, header: &mut Header<'_>, close: u
     false
 }
 
-#[inline(always)]
+#[inline]
 fn names<'t>(
     scanner: &mut Scanner<'t>,
     header: &mut Header<'t>,

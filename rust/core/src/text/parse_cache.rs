@@ -56,7 +56,6 @@ impl ParseCache {
     }
 
     /// The first bytes of a sum, and the set that it belongs to.
-    #[inline]
     fn place(sum: &[u8]) -> Option<(u64, usize)> {
         let key = u64::from_le_bytes(*sum.first_chunk::<8>()?);
         Some((key, slot(key) % SETS))
@@ -64,7 +63,6 @@ impl ParseCache {
 
     /// What `rest` of `text` begins with, as far as it was read before and `ends` is true of what is behind it: the
     /// expression, and what is behind it.
-    #[inline]
     pub(super) fn find<'t>(
         &self,
         text: &str,
@@ -88,7 +86,6 @@ impl ParseCache {
         None
     }
 
-    #[inline]
     pub(super) fn keep(&mut self, text: &str, start: usize, end: usize, expr: Expr) {
         if end < start + MIN_LENGTH {
             return;
@@ -101,13 +98,11 @@ impl ParseCache {
     }
 
     /// What the quotient or remainder is, if it was made before.
-    #[inline]
     pub(super) fn find_division(&self, operation: (Tag, Expr, i64)) -> Option<Expr> {
         let seen = self.divisions.get(place_of_division(operation))?;
         (seen.text == self.text && seen.operation == operation).then_some(seen.result)
     }
 
-    #[inline]
     pub(super) fn keep_division(&mut self, operation: (Tag, Expr, i64), result: Expr) {
         if let Some(place) = self.divisions.get_mut(place_of_division(operation)) {
             *place = Division { text: self.text, operation, result };
@@ -115,12 +110,10 @@ impl ParseCache {
     }
 }
 
-#[inline]
 fn place_of_division((tag, dividend, divisor): (Tag, Expr, i64)) -> usize {
     slot(u64::from(dividend.0) << 1 ^ (tag == Tag::Mod) as u64 ^ (divisor as u64).rotate_left(32)) % DIVISIONS
 }
 
-#[inline]
 fn slot(key: u64) -> usize {
     (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58) as usize
 }

@@ -124,7 +124,6 @@ impl Bounded<'_> {
 }
 
 /// The rest of a domain: what usual bounds don't say.
-#[inline]
 fn domain(
     scanner: &mut Scanner<'_>,
     arena: &mut Arena,
@@ -171,7 +170,6 @@ pub fn read_indexing_map(text: &str, arena: &mut Arena, reading: &mut ReadScratc
     result
 }
 
-#[inline]
 fn read_parts(
     scanner: &mut Scanner<'_>,
     arena: &mut Arena,

@@ -27,12 +27,10 @@ const fn classes() -> [u8; 256] {
     table
 }
 
-#[inline]
 pub(super) fn is_name_byte(b: u8) -> bool {
     is(b, NAME)
 }
 
-#[inline]
 fn is(b: u8, class: u8) -> bool {
     CLASS[b as usize] & class != 0
 }
@@ -50,12 +48,10 @@ impl<'t> Scanner<'t> {
     }
 
     /// The byte offset of what is next.
-    #[inline]
     pub(super) fn at(&self) -> usize {
         self.text.len() - self.rest.len()
     }
 
-    #[inline]
     pub(super) fn skip_space(&mut self) {
         // Most places have one space or none.
         match self.rest {
@@ -71,20 +67,17 @@ impl<'t> Scanner<'t> {
     }
 
     /// The next byte that is no white space; 0 at the end.
-    #[inline]
     pub(super) fn peek(&mut self) -> u8 {
         self.skip_space();
         self.here()
     }
 
     /// The byte at this place; 0 at the end.
-    #[inline]
     pub(super) fn here(&self) -> u8 {
         self.rest.first().copied().unwrap_or(0)
     }
 
     /// Take the byte that is here.
-    #[inline]
     pub(super) fn step(&mut self) {
         if let [_, rest @ ..] = self.rest {
             self.rest = rest;
@@ -92,7 +85,6 @@ impl<'t> Scanner<'t> {
     }
 
     /// Take `b` if it is next.
-    #[inline]
     pub(super) fn take(&mut self, b: u8) -> bool {
         let found = self.peek() == b;
         if found {
@@ -102,7 +94,6 @@ impl<'t> Scanner<'t> {
     }
 
     /// Take `b`, or fail: `what` says what was expected.
-    #[inline]
     pub(super) fn need(&mut self, b: u8, what: &str) -> Result<()> {
         if self.take(b) {
             Ok(())
@@ -112,7 +103,6 @@ impl<'t> Scanner<'t> {
     }
 
     /// Take the word `word` if it is next.
-    #[inline]
     pub(super) fn take_word(&mut self, word: &str) -> bool {
         self.skip_space();
         match self.rest.strip_prefix(word.as_bytes()) {
@@ -125,7 +115,6 @@ impl<'t> Scanner<'t> {
     }
 
     /// Take `text`, written just so, if it is here.
-    #[inline]
     pub(super) fn take_exactly<const N: usize>(&mut self, text: &[u8; N]) -> Option<()> {
         let (found, rest) = self.rest.split_first_chunk()?;
         if found != text {
@@ -136,13 +125,11 @@ impl<'t> Scanner<'t> {
     }
 
     /// Does a name begin at this place?
-    #[inline]
     pub(super) fn at_name(&self) -> bool {
         is(self.here(), NAME_START)
     }
 
     /// Take a name if one is next.
-    #[inline]
     pub(super) fn name(&mut self) -> Option<&'t str> {
         self.skip_space();
         if !self.at_name() {
@@ -155,7 +142,6 @@ impl<'t> Scanner<'t> {
     }
 
     /// Take a number, with `negative` the sign in front of it: its first digit is here.
-    #[inline]
     pub(super) fn unsigned(&mut self, negative: bool) -> Result<i64> {
         let start = self.at();
         let magnitude = self.digits()?;
@@ -163,7 +149,6 @@ impl<'t> Scanner<'t> {
     }
 
     /// Take a number without a sign if one is next.
-    #[inline]
     pub(super) fn number(&mut self) -> Result<Option<i64>> {
         if self.peek().is_ascii_digit() {
             self.unsigned(false).map(Some)
@@ -173,7 +158,6 @@ impl<'t> Scanner<'t> {
     }
 
     /// Take the digits that are here: at least one is.
-    #[inline]
     pub(super) fn digits(&mut self) -> Result<u64> {
         let start = self.at();
         let (length, value, rest) = digits(self.rest);
@@ -233,7 +217,6 @@ impl<'t> Scanner<'t> {
 }
 
 /// The digits that `text` begins with: their number, what they say where they are at most 19, and what is behind.
-#[inline]
 fn digits(text: &[u8]) -> (usize, u64, &[u8]) {
     let mut rest = text;
     let mut value = 0u64;
@@ -249,7 +232,6 @@ fn digits(text: &[u8]) -> (usize, u64, &[u8]) {
 }
 
 /// ` in [lower, upper]`, written just so and without signs: the two, and what is behind.
-#[inline]
 pub(super) fn usual_interval(text: &[u8]) -> Option<(i64, i64, &[u8])> {
     let (lower, rest) = usual_lower(text)?;
     let (upper, rest) = short_number(rest)?;
@@ -269,7 +251,6 @@ pub(super) fn usual_lower(text: &[u8]) -> Option<(i64, &[u8])> {
 }
 
 /// The number of at most 18 digits that `text` begins with, and what is behind it.
-#[inline]
 pub(super) fn short_number(text: &[u8]) -> Option<(i64, &[u8])> {
     let (first, mut rest) = text.split_first()?;
     let mut value = i64::from(first.wrapping_sub(b'0'));
@@ -289,7 +270,6 @@ fn too_long(start: usize) -> Error {
 }
 
 /// The int64 of a magnitude and a sign, if it is one.
-#[inline]
 fn signed(magnitude: u64, negative: bool) -> Option<i64> {
     if negative {
         0i64.checked_sub_unsigned(magnitude)
@@ -299,7 +279,6 @@ fn signed(magnitude: u64, negative: bool) -> Option<i64> {
 }
 
 /// The first eight bytes of a name, as a number: equal for names that begin alike.
-#[inline]
 pub(super) fn name_key(name: &[u8]) -> u64 {
     match name.first_chunk::<8>() {
         Some(first) => u64::from_le_bytes(*first),

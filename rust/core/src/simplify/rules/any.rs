@@ -25,6 +25,7 @@ fn known_equal(s: &mut Simplifier<'_>, e: Expr) -> Result<Option<Expr>> {
     Ok(Some(s.simplify(other)))
 }
 
+#[inline]
 fn single_value(s: &mut Simplifier<'_>, e: Expr) -> Result<Option<Expr>> {
     let bounds = s.bounds(e);
     let found = bounds.is_point() && s.arena.tag(e) != Tag::Constant;

@@ -106,7 +106,6 @@ pub(super) fn traits(s: &Simplifier<'_>, n: Expr) -> u16 {
 }
 
 /// `n / m = (n - r) / m` where `r` in `[0, g)` and `g` divides `m` and `n - r`.
-#[inline]
 fn split(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {
     s.split(n, m, |s, found| {
         let high = s.simplify(found.high);
@@ -181,7 +180,6 @@ fn carried(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Ex
 const STEPS_COMPARED: i64 = 64;
 
 /// `(a * x + c) / m = (x + b) / k + q` where both rise at the same values of `x`, where that is cheaper.
-#[inline]
 fn thresholds(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {
     let Node::Sum(c, &[t]) = s.arena.node(n) else { return Ok(None) };
     let x = s.bounds(t.expr);

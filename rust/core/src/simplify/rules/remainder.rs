@@ -84,7 +84,6 @@ pub(super) fn apply(s: &mut Simplifier<'_>, e: Expr) -> Result<Option<Expr>> {
 }
 
 /// `n % m = n - m * k` where all of `n` lies in one period.
-#[inline]
 fn in_period(s: &mut Simplifier<'_>, _: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {
     let bounds = s.bounds(n);
     if !bounds.is_bounded() {
@@ -158,7 +157,6 @@ fn residues(arena: &Arena, t: Term, m: i64) -> Option<(i64, i64, Terms)> {
 }
 
 /// `n % m = n - m * (n / m)` where the facts know the quotient.
-#[inline]
 fn quotient_known(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {
     if s.ranges.facts.equal.is_empty() {
         return Ok(None);
@@ -173,7 +171,6 @@ fn quotient_known(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Op
 }
 
 /// `n % m = (n - r) % m + r` where `r` in `[0, g)` and `g` divides `m` and `n - r`.
-#[inline]
 fn split(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {
     s.split(n, m, |s, found| {
         let low = s.simplify(found.low);

@@ -107,7 +107,6 @@ impl Simplifier<'_> {
 
     /// May terms that depend on each other be bounded better together than one by one? Where no fact is about terms
     /// of the dividend alone, and no quotient or remainder stands beside its dividend or its twin, they may not.
-    #[inline]
     fn are_related(&self, n: Expr, parts: &[Part]) -> bool {
         if !(2..=PARTS_RELATED).contains(&parts.len())
             || (self.arena.is_linear(n) && self.ranges.facts.are_of_atoms())
@@ -133,7 +132,6 @@ impl Simplifier<'_> {
     }
 
     /// The terms of `n`; its constant is returned.
-    #[inline]
     fn fill_parts(&mut self, n: Expr, parts: &mut Parts) -> i64 {
         self.info(n); // with it, all is found that is known of its terms
         let one = [Term::new(1, n)];
@@ -276,7 +274,6 @@ impl<'p> Reduced<'p> {
 }
 
 /// How far the values of bounds are apart; as far as can be where they are open.
-#[inline]
 fn width(bounds: Interval) -> u64 {
     match bounds.is_bounded() {
         true => bounds.upper.abs_diff(bounds.lower),
@@ -316,7 +313,6 @@ fn residue_of(coeff: i64, r: i64, g: i64, residues: Residues) -> i64 {
 
 /// `m`, and the common divisors of `m` with the steps of the terms, one by one and joined from the largest on; the
 /// largest first, and none of them 1.
-#[inline]
 fn fill_granules(parts: &[Part], m: i64, found: &mut Granules) {
     found.push(m);
     for p in parts {
@@ -331,7 +327,6 @@ fn fill_granules(parts: &[Part], m: i64, found: &mut Granules) {
 }
 
 /// Put `g` in its place among falling numbers.
-#[inline]
 fn insert(found: &mut Granules, g: i64) {
     let place = found.iter().position(|x| *x <= g).unwrap_or(found.len());
     if g > 1 && found.get(place) != Some(&g) {

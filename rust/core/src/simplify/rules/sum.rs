@@ -270,6 +270,7 @@ fn extremum_absorbs(s: &mut Simplifier<'_>, e: Expr, _: &[Term]) -> Result<Optio
 }
 
 /// `e` is `e - k * (f - c)` where the facts say `f = c`; taken where that is cheaper.
+#[inline]
 fn equality_used(s: &mut Simplifier<'_>, e: Expr, _: &[Term]) -> Result<Option<Expr>> {
     if !s.ranges.facts.has_equalities {
         return Ok(None);
