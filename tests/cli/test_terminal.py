@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from indexing.cli import main, terminal
+from indexing.cli.answer import Table
 
 EXAMPLE = str(Path(__file__).resolve().parents[2] / "examples" / "transformer_block.hlo")
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
@@ -83,8 +84,7 @@ def test_names_do_not_command_the_terminal(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(sys, "stdout", Screen())
     monkeypatch.setenv("TERM", "xterm")
     name = "p\x1b[2Jx[bold]y[/]"
-    shown = terminal.rendered([f"why: {name}", terminal.Table(("kernel",), [[name]]), f"1. {name}"])
-    assert shown is not None
+    shown = list(terminal.rendered([f"why: {name}", Table(("kernel",), [[name]]), f"1. {name}"]))
     assert "\x1b[2J" not in "".join(shown)
     assert sum("p\\x1b[2Jx[bold]y[/]" in COLOUR.sub("", line) for line in shown) == 3
 

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 import indexing as ix
-from indexing import executable, extras
+from indexing import extras
+from indexing.executable import devices
 from indexing.runtime.host import Host
 
 NEGATE = "ENTRY e { p = f32[4] parameter(0) ROOT n = f32[4] negate(p) }"
@@ -33,9 +34,9 @@ WITHOUT_COMPILER = {k: v for k, v in os.environ.items() if k != "CC"} | {"PATH":
 
 @pytest.fixture(autouse=True)
 def found_anew() -> Iterator[None]:
-    executable.first_that_works.cache_clear()
+    devices.first_that_works.cache_clear()
     yield
-    executable.first_that_works.cache_clear()
+    devices.first_that_works.cache_clear()
 
 
 def test_auto_runs_in_the_reference_where_nothing_else_works_and_says_so_once() -> None:
@@ -62,12 +63,12 @@ def test_a_back_end_that_opens_but_makes_no_kernel_does_not_work(monkeypatch: py
         raise ix.CompileError("no linker")
 
     monkeypatch.setattr(Host, "load", refuse)
-    monkeypatch.setattr(executable, "_has_gpu", lambda: False)
+    monkeypatch.setattr(devices, "has_gpu", lambda: False)
     with pytest.warns(ix.ReferenceFallback, match="device 'cpu' does not work: no linker"):
-        assert executable.first_that_works() == "reference"
+        assert devices.first_that_works() == "reference"
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert executable.first_that_works() == "reference"
+        assert devices.first_that_works() == "reference"
 
 
 def test_a_gpu_that_cannot_be_used_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -76,16 +77,16 @@ def test_a_gpu_that_cannot_be_used_is_named(monkeypatch: pytest.MonkeyPatch) -> 
             raise ix.IndexingError("GPU 0 can't be used")
         return Host()
 
-    monkeypatch.setattr(executable, "_opened", opened)
-    monkeypatch.setattr(executable, "_has_gpu", lambda: True)
+    monkeypatch.setattr(devices, "open_device", opened)
+    monkeypatch.setattr(devices, "has_gpu", lambda: True)
     with pytest.warns(ix.ReferenceFallback, match="runs programs on 'cpu': device 'cuda' does not work: GPU 0"):
-        assert executable.first_that_works() == "cpu"
+        assert devices.first_that_works() == "cpu"
 
 
 def test_nothing_is_said_where_the_first_works() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert executable.first_that_works() in ("cuda", "cpu")
+        assert devices.first_that_works() in ("cuda", "cpu")
 
 
 @pytest.mark.parametrize("device", ["cpu", "cuda"])

@@ -30,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.json:
             write_json(answer.data)
         else:
-            write(rendered(answer.parts) or answer.lines)
+            write(rendered(answer.parts))
     except BrokenPipeError:  # the reader has seen enough
         return 0
     except KeyboardInterrupt:

@@ -1,26 +1,66 @@
-"""What a command found, and files that it writes."""
+"""What a command found: for --json as data, for people as parts, which a pipe gets line by line and a terminal drawn."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 from indexing.cli.console import Json, Problem
-from indexing.cli.terminal import Part
+
+__all__ = ["Answer", "Listing", "Part", "Remark", "Table", "plain_lines", "written"]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows of cells under a head; numbers stand to the right, as their columns' names tell by a leading `>`.
+
+    `plain` are the lines that stand for it where it isn't drawn.
+    """
+
+    head: tuple[str, ...]
+    rows: Sequence[Sequence[str]]
+    plain: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Source text in a language that Pygments knows by this name."""
+
+    text: str
+    language: str
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """A line about a listing; where that isn't drawn, a comment that begins with `mark`."""
+
+    text: str
+    mark: str
+
+
+Part: TypeAlias = "str | Table | Listing | Remark"
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a command found: `data` for --json, `lines` for people; `status` is the exit status.
-
-    `parts`, where there are some, are what a terminal shows instead of the lines.
-    """
+    """What a command found: `data` for --json, `parts` for people; `status` is the exit status."""
 
     data: Json
-    lines: Iterable[str]
+    parts: Iterable[Part]
     status: int = 0
-    parts: Sequence[Part] = ()
+
+
+def plain_lines(parts: Iterable[Part]) -> Iterator[str]:
+    """The lines of parts, without tables and colours."""
+    for part in parts:
+        if isinstance(part, Table):
+            yield from part.plain
+        elif isinstance(part, Listing):
+            yield part.text.rstrip("\n")
+        else:
+            yield f"{part.mark} {part.text}" if isinstance(part, Remark) else part
 
 
 def written(path: Path, content: bytes) -> Path:

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 
 import indexing as ix
-from indexing.cli.answer import Answer
+from indexing.cli.answer import Answer, Table
 from indexing.cli.console import Json
-from indexing.cli.terminal import Table
-from indexing.executable import DeviceName
+from indexing.executable.devices import DEVICE_NAMES, DeviceName
 from indexing.extras import install_command
 from indexing.lazy import np
 
@@ -30,7 +29,6 @@ EXTRAS = {
     "viz": ("graphs laid out by Graphviz, pictures as PNG", ("pygraphviz", "matplotlib")),
 }
 TRIAL = "ENTRY trial { p = f32[8] parameter(0) ROOT n = f32[8] negate(p) }"
-DEVICES: tuple[DeviceName, ...] = ("cuda", "cpu", "reference")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +46,10 @@ class Finding:
 
 def doctor(options: argparse.Namespace) -> Answer:
     """Try each back end by a program of its own, and look for each extra."""
-    backends = [tried(name) for name in DEVICES]
+    backends = [tried(name) for name in DEVICE_NAMES if name != "auto"]
     extras = [looked_for(extra) for extra in EXTRAS]
     here = f"indexing {ix.__version__}, Python {platform.python_version()}, {platform.system()} {platform.machine()}"
-    lines = [here, "", "back ends", *(f.line() for f in backends), "", "extras", *(f.line() for f in extras)]
+    lines = ["", "back ends", *(f.line() for f in backends), "", "extras", *(f.line() for f in extras)]
     data: Json = {
         "version": ix.__version__,
         "python": platform.python_version(),
@@ -60,7 +58,7 @@ def doctor(options: argparse.Namespace) -> Answer:
         "extras": [as_json(f) for f in extras],
     }
     found = [("yes" if f.works else "no", f.name, f.about) for f in (*backends, *extras)]
-    return Answer(data, lines, parts=[here, Table(("works", "back end or extra", "about"), found)])
+    return Answer(data, [here, Table(("works", "back end or extra", "about"), found, lines)])
 
 
 def tried(device: DeviceName) -> Finding:

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import indexing as ix
-from indexing.cli.answer import Answer, written
+from indexing.analysis.report.lines import kernel_line
+from indexing.cli.answer import Answer, Listing, Part, Remark, written
 from indexing.cli.console import Json
 from indexing.cli.programs import named_computation, named_instruction, plain, read_program
-from indexing.cli.terminal import Listing, Part
 from indexing.emitters.ir.text import print_kernel
 from indexing.emitters.ir.verify import Verification
 from indexing.hlo import Module
 
 if TYPE_CHECKING:
     from indexing.emitters.kernel import Kernel
+    from indexing.partitioner import Subgraph
 
 
 def partition(options: argparse.Namespace) -> Answer:
@@ -28,34 +32,70 @@ def partition(options: argparse.Namespace) -> Answer:
         computations = [named_computation(module, options.computation)]
     else:
         computations = [planned.computation for planned in planned_kernels(module)]
-    data: list[Json] = []
-    lines: list[str] = []
-    for computation in computations:
-        subgraphs = ix.partition(computation).subgraphs
-        lines.append(f"{plain(computation.name)}: {len(subgraphs)} functions")
-        items: list[Json] = []
-        for subgraph in subgraphs:
-            roots, names = ([i.name for i in group] for group in (subgraph.roots, subgraph.instructions))
-            items.append({"name": subgraph.name, "roots": list(roots), "instructions": list(names)})
-            lines.append(f"  {plain(subgraph.name)}: {', '.join(map(plain, names))}")
-            lines.append(f"    returns {', '.join(map(plain, roots))}")
-        data.append({"computation": computation.name, "subgraphs": items})
-    return Answer(data, lines)
+    found = [(c.name, ix.partition(c).subgraphs) for c in computations]
+    data: list[Json] = [
+        {"computation": name, "subgraphs": [subgraph_json(s) for s in subgraphs]} for name, subgraphs in found
+    ]
+    return Answer(data, (line for name, subgraphs in found for line in subgraph_lines(name, subgraphs)))
+
+
+def subgraph_json(subgraph: Subgraph) -> Json:
+    """The names of a function, of its roots and of its instructions."""
+    roots, names = ([i.name for i in group] for group in (subgraph.roots, subgraph.instructions))
+    return {"name": subgraph.name, "roots": list(roots), "instructions": list(names)}
+
+
+def subgraph_lines(computation: str, subgraphs: Sequence[Subgraph]) -> Iterator[str]:
+    """A computation's functions as indented text."""
+    yield f"{plain(computation)}: {len(subgraphs)} functions"
+    for subgraph in subgraphs:
+        yield f"  {plain(subgraph.name)}: {', '.join(plain(i.name) for i in subgraph.instructions)}"
+        yield f"    returns {', '.join(plain(i.name) for i in subgraph.roots)}"
 
 
 def emit(options: argparse.Namespace) -> Answer:
     """Emit kernels; compile them, verify them and write them to files on request."""
-    kernels = emitted(read_program(options.file), options)
-    repeated: Counter[str] = Counter()  # kernels of different fusions may have one name
-    data: list[Json] = []
-    lines: list[str] = []
+    found = [made(kernel, options) for kernel in emitted(read_program(options.file), options)]
     parts: list[Part] = []
-    status = 0
-    for kernel in kernels:
-        cubin = kernel.cubin(options.arch) if options.arch else b""
-        about = f"{kernel.name}: {kernel.emitter} emitter, grid {kernel.grid}, block {kernel.block}"
-        about += f", {kernel.shared_bytes} bytes shared"
-        about += f", cubin of {len(cubin)} bytes for {options.arch}" if cubin else ""
+    repeated: Counter[str] = Counter()  # kernels of different fusions may have one name
+    for made_kernel in found:
+        name = made_kernel.kernel.name
+        repeated[name] += 1
+        if options.out is None:
+            parts += made_kernel.shown()
+        else:
+            stem = name if repeated[name] == 1 else f"{name}_{repeated[name]}"
+            parts += made_kernel.filed(options.out, stem)
+        parts += made_kernel.proved()
+    refuted = any(m.proofs is not None and m.proofs.refuted for m in found)
+    return Answer([m.as_json() for m in found], parts, 1 if refuted else 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A kernel, or its IR after a stage; with its machine code for `arch` and its proofs, where these are asked for."""
+
+    kernel: Kernel
+    stage: str | None
+    arch: str | None
+    text: str
+    cubin: bytes
+    proofs: Verification | None
+
+    @property
+    def mark(self) -> str:
+        """The beginning of a comment in the text."""
+        return "#" if self.stage else "//"
+
+    @property
+    def about(self) -> str:
+        """The kernel's emitter, launch and machine code in a line."""
+        compiled = f", cubin of {len(self.cubin)} bytes for {self.arch}" if self.cubin else ""
+        return f"{kernel_line(self.kernel)}, {self.kernel.shared_bytes} bytes shared{compiled}"
+
+    def as_json(self) -> Json:
+        """All about the kernel."""
+        kernel = self.kernel
         item: dict[str, Json] = {
             "name": kernel.name,
             "emitter": kernel.emitter,
@@ -65,33 +105,35 @@ def emit(options: argparse.Namespace) -> Answer:
             "shared_bytes": kernel.shared_bytes,
             "arguments": [str(a) for a in kernel.arguments],
         }
-        text, ending = kernel.source, kernel.target.ending
-        if options.stage:
-            text, ending = print_kernel(kernel.stage(options.stage)), ".ir"
-            item |= {"stage": options.stage, "ir": text}
-        else:
-            item["source"] = text
-        if cubin:
-            item |= {"arch": options.arch, "cubin_bytes": len(cubin)}
-        mark = "#" if options.stage else "//"
-        if options.out is None:
-            lines += [f"{mark} {about}", text.rstrip("\n"), ""]
-            parts += [about, Listing(text, "text" if options.stage else "c++"), ""]
-        else:
-            repeated[kernel.name] += 1
-            count = repeated[kernel.name]
-            stem = kernel.name if count == 1 else f"{kernel.name}_{count}"
-            lines.append(f"{written(options.out / f'{stem}{ending}', text.encode())}  {about}")
-            if cubin:
-                lines.append(str(written(options.out / f"{stem}.{options.arch}.cubin", cubin)))
-        if options.verify:
-            proofs = kernel.verify()
-            item["verification"] = verification(proofs)
-            lines += [f"{mark} {line}" for line in f"{kernel.name}: {proofs}".splitlines()]
-            parts += f"{kernel.name}: {proofs}".splitlines()
-            status = 1 if proofs.refuted else status
-        data.append(item)
-    return Answer(data, lines, status, parts if options.out is None else ())
+        item |= {"stage": self.stage, "ir": self.text} if self.stage else {"source": self.text}
+        if self.cubin:
+            item |= {"arch": self.arch, "cubin_bytes": len(self.cubin)}
+        if self.proofs is not None:
+            item["verification"] = verification(self.proofs)
+        return item
+
+    def shown(self) -> list[Part]:
+        """The text below a line about it."""
+        return [Remark(self.about, self.mark), Listing(self.text, "text" if self.stage else "c++"), ""]
+
+    def filed(self, folder: Path, stem: str) -> Iterator[str]:
+        """Write the text, and the machine code, to files of this stem: their paths."""
+        ending = ".ir" if self.stage else self.kernel.target.ending
+        yield f"{written(folder / f'{stem}{ending}', self.text.encode())}  {self.about}"
+        if self.cubin:
+            yield str(written(folder / f"{stem}.{self.arch}.cubin", self.cubin))
+
+    def proved(self) -> list[Part]:
+        """What is proved, and what isn't."""
+        lines = f"{self.kernel.name}: {self.proofs}".splitlines() if self.proofs is not None else []
+        return [Remark(line, self.mark) for line in lines]
+
+
+def made(kernel: Kernel, options: argparse.Namespace) -> Made:
+    """A kernel with what is asked for of it."""
+    text = print_kernel(kernel.stage(options.stage)) if options.stage else kernel.source
+    cubin = kernel.cubin(options.arch) if options.arch else b""
+    return Made(kernel, options.stage, options.arch, text, cubin, kernel.verify() if options.verify else None)
 
 
 def verification(found: Verification) -> Json:

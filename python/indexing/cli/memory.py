@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from typing import cast
 
 import indexing as ix
 from indexing.analysis.report.comparison import Comparison
 from indexing.analysis.report.lines import bytes_text, comparison_lines, report_lines, seconds_text
-from indexing.cli.answer import Answer
+from indexing.cli.answer import Answer, Table
 from indexing.cli.console import Json, Problem
 from indexing.cli.programs import named_instruction, read_program
-from indexing.cli.terminal import Table
 
 
 def analyze(options: argparse.Namespace) -> Answer:
@@ -28,7 +28,7 @@ def analyze(options: argparse.Namespace) -> Answer:
     top = options.top or None
     kept = found.worst(top, options.min_waste)
     lines = list(report_lines(found, top, options.min_waste))
-    return Answer(report_json(kept, found), lines, parts=[fusions_table(kept), *lines])
+    return Answer(report_json(kept, found), [fusions_table(kept), *lines])
 
 
 def fusions_table(kept: ix.ProgramReport) -> Table:
@@ -98,11 +98,11 @@ def compare(options: argparse.Namespace) -> Answer:
         "same": len(found.same),
     }
     lines = list(comparison_lines(found, options.top or None))
-    return Answer(data, lines, parts=[totals_table(found), *lines[2:]])
+    return Answer(data, [totals_table(found, lines[:2]), *lines[2:]])
 
 
-def totals_table(found: Comparison) -> Table:
-    """The totals before and after, side by side."""
+def totals_table(found: Comparison, plain: Sequence[str]) -> Table:
+    """The totals before and after, side by side; `plain` says the same in lines."""
     both = (found.before, found.after)
     facts = (
         ("kernels", [str(len(r.fusions)) for r in both]),
@@ -112,4 +112,6 @@ def totals_table(found: Comparison) -> Table:
         ("time", [seconds_text(r.seconds) for r in both]),
         ("time lost", [seconds_text(r.seconds_lost) for r in both]),
     )
-    return Table(("", f">before: {found.before.name}", f">after: {found.after.name}"), [(n, *v) for n, v in facts])
+    return Table(
+        ("", f">before: {found.before.name}", f">after: {found.after.name}"), [(n, *v) for n, v in facts], plain
+    )

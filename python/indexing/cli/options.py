@@ -20,7 +20,7 @@ from indexing.cli.memory import analyze, compare
 from indexing.cli.pictures import FORMS, draw, report
 from indexing.emitters.ir.passes import STAGES
 from indexing.emitters.targets import TARGETS
-from indexing.executable import DEVICE_NAMES
+from indexing.executable.devices import DEVICE_NAMES
 
 
 def parser() -> argparse.ArgumentParser:

@@ -10,46 +10,31 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, TextIO, TypeAlias
+from typing import Any, TextIO
 
 from indexing.analysis.report.lines import printable
+from indexing.cli.answer import Listing, Part, Remark, Table, plain_lines
 
-__all__ = ["Listing", "Part", "Progress", "Table", "rendered", "working"]
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """Rows of cells under a head; numbers stand to the right, as their columns' names tell by a leading `>`."""
-
-    head: tuple[str, ...]
-    rows: Sequence[Sequence[str]]
-
-
-@dataclass(frozen=True, slots=True)
-class Listing:
-    """Source text in a language that Pygments knows by this name."""
-
-    text: str
-    language: str
-
-
-Part: TypeAlias = "str | Table | Listing"
+__all__ = ["Progress", "rendered", "working"]
 
 # What stands out in a line: its beginning, and the style.
 STYLES = (("why: ", "yellow"), ("mend: ", "green"), ("note: ", "magenta"), ("ok ", "green"), ("no ", "red"))
 
 
-def rendered(parts: Sequence[Part]) -> list[str] | None:
-    """The lines of parts for the terminal that standard output is; None where it is none, or rich isn't there."""
-    if not parts or not is_terminal(sys.stdout) or os.environ.get("TERM") == "dumb":
-        return None
+def rendered(parts: Iterable[Part]) -> Iterable[str]:
+    """The lines of parts: drawn where standard output is a terminal, rich is there and something is to be drawn."""
+    if not is_terminal(sys.stdout) or os.environ.get("TERM") == "dumb":
+        return plain_lines(parts)
+    parts = list(parts)
+    if not any(isinstance(part, Table | Listing) for part in parts):
+        return plain_lines(parts)
     try:
         rich = importlib.import_module("rich.console")
     except ImportError:
-        return None
+        return plain_lines(parts)
     console = rich.Console(file=io.StringIO(), force_terminal=True, highlight=False, markup=False, emoji=False)
     for part in parts:
         console.print(_drawable(part), soft_wrap=not isinstance(part, Table))
@@ -71,8 +56,9 @@ def _drawable(part: Part) -> Any:
         return importlib.import_module("rich.syntax").Syntax(
             part.text, part.language, theme="ansi_dark", background_color="default"
         )
-    style = next((style for start, style in STYLES if part.lstrip().startswith(start)), "")
-    return importlib.import_module("rich.text").Text(printable(part), style)
+    line = part.text if isinstance(part, Remark) else part
+    style = next((style for start, style in STYLES if line.lstrip().startswith(start)), "")
+    return importlib.import_module("rich.text").Text(printable(line), style)
 
 
 def _table(part: Table) -> Any:

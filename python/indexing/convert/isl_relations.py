@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, constant, variable
 from indexing.arguments import of_type, takes
+from indexing.convert.expressions import names_of, written
 from indexing.convert.polyhedral import HIGHEST, LOWEST, bounded_map, check_is_affine, domain_parts
 from indexing.errors import InvalidMap, ParseError
 from indexing.extras import missing_extra
@@ -27,7 +28,7 @@ def to_isl(m: IndexingMap) -> str:
     Raises InvalidMap as `to_affine_map`, runtime variables apart.
     """
     check_is_affine(m, "an isl relation", runtimes=True)
-    names = [v.name or f"v{k}" for k, v in enumerate(m.variables)]
+    names = names_of(m)
     if len(set(names)) < len(names) or not all(re.fullmatch(r"[A-Za-z_]\w*", n) for n in names):
         raise InvalidMap("the names of the variables are not different identifiers")
     dims, ranges = names[: m.num_dims], names[m.num_dims : m.num_dims + m.num_ranges]
@@ -106,22 +107,20 @@ def _bounds_of(sides: list[str], numbers: dict[str, int], part: str) -> list[tup
 
 def _isl(e: SymbolicExpr, names: Sequence[str]) -> str:
     """An expression in isl's words."""
-    done: list[str] = []
-    nodes = e.nodes()
-    for kind, numbers, operands in nodes:
-        parts = [done[k] for k in operands]
-        if kind == "variable":
-            done.append(names[numbers[0]])
-        elif kind == "constant":
-            done.append(str(numbers[0]))
-        elif kind == "sum":
-            terms = [f"{c}*{p}" if c != 1 else p for c, p in zip(numbers[1:], parts, strict=True)]
-            done.append(f"({' + '.join([*terms, *([str(numbers[0])] if numbers[0] else [])])})")
-        elif kind == "floordiv":
-            done.append(f"floor(({parts[0]})/{parts[1]})")
-        else:
-            done.append(f"(({parts[0]}) mod {parts[1]})")
-    return done[-1]
+    return written(e, lambda kind, numbers, parts: _isl_node(kind, numbers, parts, names))
+
+
+def _isl_node(kind: str, numbers: Sequence[int], parts: Sequence[str], names: Sequence[str]) -> str:
+    if kind == "variable":
+        return names[numbers[0]]
+    if kind == "constant":
+        return str(numbers[0])
+    if kind == "sum":
+        terms = [f"{c}*{p}" if c != 1 else p for c, p in zip(numbers[1:], parts, strict=True)]
+        return f"({' + '.join([*terms, *([str(numbers[0])] if numbers[0] else [])])})"
+    if kind == "floordiv":
+        return f"floor(({parts[0]})/{parts[1]})"
+    return f"(({parts[0]}) mod {parts[1]})"
 
 
 def _read_isl(text: str, numbers: dict[str, int]) -> SymbolicExpr:

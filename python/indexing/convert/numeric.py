@@ -1,7 +1,6 @@
-"""Lossless conversions between indexing maps and other notations, or a refusal that says what cannot be said there.
+"""NumPy strides, CuTe layouts and Triton linear layouts: where each element of an array lies.
 
-NumPy strides, CuTe layouts and Triton linear layouts say where an element lies: they stand for maps with one dimension a
-coordinate and the domain of a box. MLIR's affine maps and isl's relations say the map itself, with its domain.
+They stand for maps of one result, with one dimension a coordinate and a box from 0 on as domain.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ from typing import TypeAlias
 
 from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, constant, variable
 from indexing.arguments import of_type, takes
+from indexing.convert.expressions import check_has_value
 from indexing.errors import InvalidMap, ParseError
 from indexing.lazy import np
 
@@ -52,7 +52,7 @@ def to_strides(m: IndexingMap) -> Strided:
         stride = int(position.evaluate(at)) - offset if size > 1 else 0
         strides.append(stride)
         rest = rest - variable(d) * stride
-    if _value(rest.simplify([v.interval for v in m.dims])) != 0:
+    if rest.simplify([v.interval for v in m.dims]).constant_value != 0:
         raise InvalidMap(f"{position} is no sum of multiples of the index: it has no strides")
     return Strided(sizes, tuple(strides), offset)
 
@@ -82,10 +82,10 @@ def to_cute(m: IndexingMap) -> str:
         alone = position.replace_variables([variable(d) if k == d else z for k, z in enumerate(zero)])
         rest = rest - alone
         modes.append(_digits(alone, d, v.upper + 1))
-    first = _value(position.replace_variables(zero))
+    first = position.replace_variables(zero).constant_value
     if first != 0:
         raise InvalidMap(f"the first element lies at {first}: a CuTe layout begins at 0")
-    if _value(rest.simplify([v.interval for v in m.dims])) != 0:
+    if rest.simplify([v.interval for v in m.dims]).constant_value != 0:
         raise InvalidMap(f"{position} mixes coordinates: a CuTe layout is a sum of one part each")
     shape, stride = (",".join(_mode(mode[k]) for mode in modes) for k in (0, 1))
     plain = len(modes) == 1 and len(modes[0][0]) == 1
@@ -152,7 +152,7 @@ def _digits(part: SymbolicExpr, d: int, size: int) -> tuple[list[int], list[int]
     if size > MAX_POINTS:
         interval = [Interval(0, size - 1)] * (d + 1)
         step = int(part.evaluate([0] * d + [1]))
-        if _value((part - variable(d) * step).simplify(interval)) == 0:
+        if (part - variable(d) * step).simplify(interval).constant_value == 0:
             return [size], [step]
         raise InvalidMap(f"{part} is not linear and has more than {MAX_POINTS} values")
     values = np.broadcast_to(part.evaluate([np.zeros(1, np.int64)] * d + [np.arange(size)]), (size,))
@@ -283,8 +283,7 @@ def _bit(bases: Bases, k: int, bit: int) -> SymbolicExpr:
 
 
 def _check_box(m: IndexingMap) -> None:
-    if m.is_undefined or m.is_known_empty:
-        raise InvalidMap(f"the map is {m}: there is nothing to convert")
+    check_has_value(m)
     if m.ranges or m.runtimes:
         raise InvalidMap("range and runtime variables make several positions of one index: a layout has one each")
     if m.constraints or any(v.lower != 0 for v in m.dims):
@@ -298,10 +297,6 @@ def _position(m: IndexingMap) -> SymbolicExpr:
             f"the map has {m.num_results} results; a layout leads to one position (compose with linear_map)"
         )
     return m.results[0]
-
-
-def _value(e: SymbolicExpr) -> int | None:
-    return e.constant_value
 
 
 def _unread(text: str, at: int, what: str) -> ParseError:

@@ -7,11 +7,13 @@ from collections.abc import Sequence
 
 from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, variable
 from indexing.arguments import of_type, optional, takes
+from indexing.convert.expressions import check_has_value
 from indexing.errors import InvalidMap, ParseError
 
 __all__ = ["bounded_map", "check_is_affine", "domain_parts", "from_affine_map", "to_affine_map", "to_affine_set"]
 
 LOWEST, HIGHEST = -(2**63), 2**63 - 1
+UNBOUNDED = Interval(LOWEST, HIGHEST)
 _SAYABLE = frozenset({"variable", "constant", "sum", "floordiv", "mod"})
 
 
@@ -72,8 +74,7 @@ def from_affine_map(map_text: str, set_text: str | None = None) -> IndexingMap:
 
 def check_is_affine(m: IndexingMap, what: str, *, runtimes: bool = False) -> None:
     """Raise InvalidMap, in the name of what is to be written, for a map that it cannot say."""
-    if m.is_undefined or m.is_known_empty:
-        raise InvalidMap(f"the map is {m}: there is nothing to convert")
+    check_has_value(m)
     if m.runtimes and not runtimes:
         raise InvalidMap(f"{what} does not tell runtime variables from range variables")
     for e in (*m.results, *(e for e, _ in m.constraints)):
@@ -105,7 +106,7 @@ def bounded_map(
     bounds: Sequence[tuple[SymbolicExpr, Interval]],
 ) -> IndexingMap:
     """The map on the domain where all bounds hold; those of single variables are these variables' intervals."""
-    intervals = [Interval(LOWEST, HIGHEST)] * len(names)
+    intervals = [UNBOUNDED] * len(names)
     constraints: dict[SymbolicExpr, Interval] = {}
     for e, interval in bounds:
         kind, numbers, operands = e.nodes()[-1]
@@ -114,21 +115,14 @@ def bounded_map(
             inner, sign, shift = e.postorder()[operands[0]], numbers[1], numbers[0]
         elif kind == "sum":
             inner, shift = e - numbers[0], numbers[0]
-        ends = [end if end in (LOWEST, HIGHEST) else end - shift for end in (interval.lower, interval.upper)]
-        if sign < 0:
-            ends = [LOWEST if end == HIGHEST else HIGHEST if end == LOWEST else -end for end in reversed(ends)]
+        moved = interval - shift if sign > 0 else shift - interval
         at = inner.used_variables()
         if inner.nodes()[-1][0] == "variable":
-            intervals[at[0]] = intervals[at[0]].intersect(Interval(*ends))
+            intervals[at[0]] = intervals[at[0]].intersect(moved)
         elif at or not interval.contains(shift):
-            negated = -inner
-            if negated in constraints:
-                inner, ends = (
-                    negated,
-                    [LOWEST if x == HIGHEST else HIGHEST if x == LOWEST else -x for x in reversed(ends)],
-                )
-            known = constraints.get(inner, Interval(LOWEST, HIGHEST))
-            constraints[inner] = known.intersect(Interval(*ends))
+            if -inner in constraints:
+                inner, moved = -inner, 0 - moved
+            constraints[inner] = constraints.get(inner, UNBOUNDED).intersect(moved)
     named = list(zip(names, intervals, strict=True))
     return IndexingMap(symbolic, named[:dims], named[dims : dims + ranges], named[dims + ranges :], constraints)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from indexing._core import IndexingMap, SymbolicExpr
 from indexing.arguments import each, of_type, optional, takes
+from indexing.convert.expressions import check_has_value, names_of, written
 from indexing.errors import InvalidMap, UnsupportedOp
 from indexing.extras import missing_extra
 
@@ -26,14 +27,10 @@ def to_sympy(e: SymbolicExpr | IndexingMap, names: Sequence[str] | None = None) 
     """
     sympy = _sympy()
     if isinstance(e, IndexingMap):
-        _check(e)
-        own = [v.name or f"v{k}" for k, v in enumerate(e.variables)]
+        check_has_value(e)
+        own = names_of(e)
         return tuple(to_sympy(r, own) for r in e.results)
-    done: list[Any] = []
-    for kind, numbers, operands in e.nodes():
-        parts = [done[k] for k in operands]
-        done.append(_SYMPY[kind](sympy, numbers, parts, names))
-    return done[-1]
+    return written(e, lambda kind, numbers, parts: _SYMPY[kind](sympy, numbers, parts, names))
 
 
 _SYMPY: dict[str, Callable[[Any, Sequence[int], list[Any], Sequence[str] | None], Any]] = {
@@ -123,7 +120,7 @@ def to_latex(e: SymbolicExpr | IndexingMap, names: Sequence[str] | None = None) 
         return _latex(e, names)
     if e.is_undefined or e.is_known_empty:
         return rf"\text{{{e}}}"
-    own = [v.name or f"v{k}" for k, v in enumerate(e.variables)]
+    own = names_of(e)
     left = ", ".join(_letter(n) for n in own)
     right = ", ".join(_latex(r, own) for r in e.results)
     bounds = [
@@ -135,11 +132,8 @@ def to_latex(e: SymbolicExpr | IndexingMap, names: Sequence[str] | None = None) 
 
 
 def _latex(e: SymbolicExpr, names: Sequence[str] | None) -> str:
-    done: list[tuple[str, int]] = []
-    for kind, numbers, operands in e.nodes():
-        parts = [done[k] for k in operands]
-        done.append(_piece(kind, numbers, parts, names))
-    return done[-1][0]
+    text, _ = written(e, lambda kind, numbers, parts: _piece(kind, numbers, parts, names))
+    return text
 
 
 def _piece(
@@ -190,11 +184,6 @@ def _letter(name: str) -> str:
 
 def _name(number: int, names: Sequence[str] | None) -> str:
     return names[number] if names is not None and number < len(names) else f"v{number}"
-
-
-def _check(m: IndexingMap) -> None:
-    if m.is_undefined or m.is_known_empty:
-        raise InvalidMap(f"the map is {m}: there is nothing to convert")
 
 
 def _sympy() -> Any:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from functools import cache
 from time import perf_counter
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from indexing.arguments import of_type, takes
-from indexing.emitters import emit
-from indexing.errors import IndexingError, ReferenceFallback
+from indexing.errors import IndexingError
+from indexing.executable.devices import REFERENCE, DeviceName, first_that_works, open_device
 from indexing.executable.memory import OwnedArray, Pool
 from indexing.executable.plan import Planner
 from indexing.executable.profile import Profile, Recorder, StepTime
@@ -22,24 +20,19 @@ from indexing.executable.program import emit_all as emit_all
 from indexing.executable.program import planned_kernels as planned_kernels
 from indexing.executable.steps import arrays_of
 from indexing.executable.tuned_plans import tuned_plan
-from indexing.hlo import Module, Shape, parse
+from indexing.hlo import Module, Shape
 from indexing.hlo.subjects import whole_program
 from indexing.ops.bounded import check_kernel_sizes, sizes_fit
 from indexing.ops.op import HloValue, leaves
 from indexing.reference.evaluation import evaluate
 from indexing.reference.interpreter import check_has_value
 from indexing.reference.program_arguments import check_count, host_array, host_value, is_on_gpu
-from indexing.runtime.device import Device
+from indexing.runtime.device import Device, ExchangingDevice
 
 if TYPE_CHECKING:
     from indexing.emitters.kernel import Kernel
     from indexing.hlo import Instruction
-    from indexing.runtime.cuda import CudaDevice
     from indexing.runtime.device import Buffer
-
-DeviceName: TypeAlias = Literal["auto", "cuda", "cpu", "reference"]
-DEVICE_NAMES = ("auto", "cuda", "cpu", "reference")
-TRIAL = "ENTRY trial { p = f32[] parameter(0) ROOT n = f32[] negate(p) }"
 
 
 @takes(device=of_type(str, Device))
@@ -60,9 +53,9 @@ def compile(
     parsed = whole_program(module, "compile: module")
     if device == "auto":
         device = first_that_works()
-    if device == "reference":
+    if device == REFERENCE:
         return ReferenceExecutable(parsed)
-    opened = _opened(device) if isinstance(device, str) else device
+    opened = open_device(device) if isinstance(device, str) else device
     return DeviceExecutable(parsed, opened, _measured_knobs(opened) if tuned else default_knobs)
 
 
@@ -111,7 +104,7 @@ class ReferenceExecutable(Executable):
     def __init__(self, module: Module) -> None:
         """There is nothing to compile."""
         super().__init__(module)
-        self.device = "reference"
+        self.device = REFERENCE
         self.kernels = ()
         self.reference_steps = tuple(module.entry.post_order())
         for instruction in self.reference_steps:
@@ -126,7 +119,7 @@ class ReferenceExecutable(Executable):
         start = perf_counter()
         self(*arrays)
         seconds = perf_counter() - start
-        step = StepTime(self.module.entry.name, "reference", 1, seconds)
+        step = StepTime(self.module.entry.name, REFERENCE, 1, seconds)
         return Profile(self.device, (step,), seconds)
 
 
@@ -152,9 +145,11 @@ class DeviceExecutable(Executable):
         held: list[OwnedArray] = []
         for k, (array, p) in enumerate(zip(arrays, self.module.entry.parameters, strict=True)):
             held.extend(self._held(array, p.shape, f"argument {k}"))
-        stays = self._on.name == "cuda" and any(is_on_gpu(a) for a in arrays)
         results = self._plan.run(self._pool, held)
-        values = [self._exported(h) if stays else _downloaded(h) for h in results]
+        if isinstance(self._on, ExchangingDevice) and any(is_on_gpu(a) for a in arrays):
+            values = [_exported(h, self._on) for h in results]
+        else:
+            values = [_downloaded(h) for h in results]
         return tuple(values) if self.module.entry.root.shape.is_tuple else values[0]
 
     def profile(self, *arrays: object) -> Profile:
@@ -189,17 +184,16 @@ class DeviceExecutable(Executable):
                 yield OwnedArray(leaf, self._pool, array=array)
 
     def _borrowed(self, array: object, shape: Shape, what: str) -> Buffer:
-        if self._on.name != "cuda":
+        if not isinstance(self._on, ExchangingDevice):
             raise IndexingError(f"{what} lies on a GPU; expected an array in host memory, for device {self._on.name!r}")
-        device: CudaDevice = self._on  # type: ignore[assignment]
         _check_array(array, shape, what)
         if tuple(reversed(shape.minor_to_major)) != tuple(range(shape.rank)):
             raise IndexingError(f"{what} must be passed in host memory: its layout {shape.layout} is not row-major")
-        return device.borrow(array, shape.dtype, shape.dimensions)
+        return self._on.borrow(array, shape.dtype, shape.dimensions)
 
-    def _exported(self, held: OwnedArray) -> HloValue:
-        device: CudaDevice = self._on  # type: ignore[assignment]
-        return device.export(held.on_device(), held.shape.dtype, held.shape.dimensions)  # type: ignore[return-value]
+
+def _exported(held: OwnedArray, device: ExchangingDevice) -> HloValue:
+    return device.export(held.on_device(), held.shape.dtype, held.shape.dimensions)  # type: ignore[return-value]
 
 
 def _downloaded(held: OwnedArray) -> np.ndarray:
@@ -218,42 +212,3 @@ def _check_array(array: object, shape: Shape, what: str) -> None:
     found = str(getattr(array, "dtype", "")).removeprefix("torch.")
     if found not in (str(shape.dtype), "bool" if shape.element_type == "pred" else str(shape.dtype)):
         raise IndexingError(f"{what} has element type {found} on a GPU; expected {shape.dtype} ({shape})")
-
-
-@cache
-def first_that_works() -> DeviceName:
-    """The device that `"auto"` means: found once, by making a small kernel; what does not work is warned of."""
-    broken: list[str] = []
-    candidates: tuple[DeviceName, ...] = ("cuda", "cpu") if _has_gpu() else ("cpu",)
-    for name in candidates:
-        try:
-            device = _opened(name)
-            device.load(emit(parse(TRIAL).entry, dialect=device.dialect))
-        except IndexingError as failure:
-            broken.append(f"device {name!r} does not work: {failure}")
-        else:
-            break
-    else:
-        name = "reference"
-    if broken:
-        slow = ", slowly" if name == "reference" else ""
-        warnings.warn(f"device='auto' runs programs on {name!r}{slow}: {'; '.join(broken)}", ReferenceFallback, 3)
-    return name
-
-
-def _opened(name: str) -> Device:
-    if name not in DEVICE_NAMES:
-        raise IndexingError(f"{name!r} is no device; expected one of {', '.join(map(repr, DEVICE_NAMES))}")
-    if name == "cuda":
-        from indexing.runtime.cuda import CudaDevice
-
-        return CudaDevice()
-    from indexing.runtime.host import Host
-
-    return Host()
-
-
-def _has_gpu() -> bool:
-    from indexing.runtime.cuda import gpu_count
-
-    return gpu_count() > 0

@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import TYPE_CHECKING, TypeVar
 
+from indexing.executable.devices import REFERENCE
+
 if TYPE_CHECKING:
     from indexing.emitters.kernel import Kernel
     from indexing.hlo import Instruction
     from indexing.runtime.device import Device
 
 Result = TypeVar("Result")
-REFERENCE = "reference"
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 
+from indexing.errors import CompileError
+
 if TYPE_CHECKING:
     from indexing.emitters.kernel import Dialect, Kernel
     from indexing.runtime.tape import Tape
@@ -51,6 +53,12 @@ class CompilableKernel(Protocol):
     @property
     def shared_bytes(self) -> int:
         """Bytes of shared memory that the source declares."""
+
+
+def expect_dialect(kernel: CompilableKernel, dialect: Dialect) -> None:
+    """Raise CompileError where a kernel is written for another target than the one of this dialect."""
+    if kernel.dialect != dialect:
+        raise CompileError(f"kernel {kernel.name} is in dialect {kernel.dialect!r}; emit it with dialect={dialect!r}")
 
 
 Launch = Callable[[Sequence[Buffer]], None]
@@ -112,6 +120,17 @@ class DeviceProgram(Protocol):
         Those of consumed arguments go, too: they are results, or the program's from now on. `times` is told what each
         kernel took.
         """
+
+
+@runtime_checkable
+class ExchangingDevice(Device, Protocol):
+    """A device that takes arrays which lie on it, and gives results out as such, without copies."""
+
+    def borrow(self, array: object, dtype: np.dtype, shape: tuple[int, ...]) -> Buffer:
+        """The array's memory as a buffer that is only read. Raises IndexingError where it is not row-major or elsewhere."""
+
+    def export(self, buffer: Buffer, dtype: np.dtype, shape: tuple[int, ...]) -> object:
+        """An array of the buffer's first elements, which other libraries read where it lies; the buffer is its own."""
 
 
 @runtime_checkable

@@ -17,10 +17,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from indexing.errors import CompileError
 from indexing.runtime.compiler import find_compiler, shared_library
 from indexing.runtime.compiling_together import compile_together, entry_name
-from indexing.runtime.device import Buffer, Clock, CompilableKernel
+from indexing.runtime.device import Buffer, Clock, CompilableKernel, expect_dialect
 from indexing.runtime.host_memory import address, leased_bytes
 from indexing.runtime.host_program import HostProgram
 
@@ -136,8 +135,7 @@ class Host:
 
     def load(self, kernel: CompilableKernel) -> HostKernel:
         """Compile the kernel, or find it compiled; CompileError with the numbered source and the compiler's log."""
-        if kernel.dialect != self.dialect:
-            raise CompileError(f"kernel {kernel.name} is in dialect {kernel.dialect!r}; emit it with dialect='c'")
+        expect_dialect(kernel, self.dialect)
         key = (kernel.name, kernel.source)
         if key not in self._kernels:
             threads = kernel.block[0] * kernel.block[1] * kernel.block[2]

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING
 from indexing.errors import CompileError
 from indexing.extras import install_command, missing_extra
 from indexing.runtime import cache
+from indexing.runtime.device import CompilableKernel, expect_dialect
 from indexing.runtime.listing import compile_error
 
 if TYPE_CHECKING:
     from cuda.core import ProgramOptions
-
-    from indexing.runtime.device import CompilableKernel
 
 
 CACHE_BYTES = 512 * 2**20
@@ -28,8 +27,7 @@ def compile_cubin(kernel: CompilableKernel, arch: str = "sm_90") -> bytes:
     Raises CompileError: for another dialect or an `arch` of another form, without the `cuda` extra, or with the
     numbered source and the log where NVRTC refuses the source.
     """
-    if kernel.dialect != "cuda":
-        raise CompileError(f"kernel {kernel.name} is in dialect {kernel.dialect!r}; emit it with dialect='cuda'")
+    expect_dialect(kernel, "cuda")
     if re.fullmatch(r"sm_\d{2,3}[af]?", arch) is None:
         raise CompileError(f"{arch!r} is no GPU architecture; expected sm_ and a number, as in 'sm_90'")
     try:

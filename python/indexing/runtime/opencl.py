@@ -10,7 +10,7 @@ import numpy as np
 from indexing.emitters.kernel import Dialect
 from indexing.errors import CompileError, IndexingError
 from indexing.extras import missing_extra
-from indexing.runtime.device import Buffer, CompilableKernel, Launch
+from indexing.runtime.device import Buffer, CompilableKernel, Launch, expect_dialect
 from indexing.runtime.listing import compile_error
 
 if TYPE_CHECKING:
@@ -86,8 +86,7 @@ class OpenCLDevice:
 
     def load(self, kernel: CompilableKernel) -> Launch:
         """Build the kernel for this device, or find it built."""
-        if kernel.dialect != self.dialect:
-            raise CompileError(f"kernel {kernel.name} is in dialect {kernel.dialect!r}; emit it with dialect='opencl'")
+        expect_dialect(kernel, self.dialect)
         self._check_limits(kernel)
         entry = self._cl.Kernel(self._built(kernel), kernel.name)
         global_size = tuple(g * b for g, b in zip(kernel.launch_grid, kernel.block, strict=True))

@@ -10,7 +10,7 @@ from html import escape
 from typing import Any
 
 from indexing._core import IndexingMap, SymbolicExpr
-from indexing.analysis.report.lines import bytes_text, seconds_text, totals_line
+from indexing.analysis.report.lines import bytes_text, kernel_line, seconds_text, totals_line
 from indexing.analysis.report.programs import ProgramReport
 from indexing.convert import to_latex
 from indexing.emitters.kernel import Kernel
@@ -76,8 +76,7 @@ def maps_table(maps: ProgramMaps) -> str:
 
 def source_block(kernel: Kernel) -> str:
     """A kernel's source, with its launch."""
-    about = f"{kernel.name}: {kernel.emitter} emitter, grid {kernel.grid}, block {kernel.block}"
-    return f"<p>{escape(about)}</p><pre><code>{escape(kernel.source)}</code></pre>"
+    return f"<p>{escape(kernel_line(kernel))}</p><pre><code>{escape(kernel.source)}</code></pre>"
 
 
 def table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:

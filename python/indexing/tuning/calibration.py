@@ -11,10 +11,11 @@ from indexing.analysis.device import Device
 from indexing.arguments import integer, of_type, optional, takes
 from indexing.emitters import emit_fused, knobs
 from indexing.errors import IndexingError
+from indexing.executable.devices import device_of_dialect
 from indexing.hlo import Computation, parse
 from indexing.lazy import np
 from indexing.tuning.machine import Machine, machine_of
-from indexing.tuning.measurement import Trial, opened
+from indexing.tuning.measurement import Trial
 from indexing.tuning.prediction import Predictions, demands_of, predict
 from indexing.tuning.tuner import this_machine
 
@@ -89,7 +90,7 @@ def calibrate(device: DeviceLike | None = None, plans: int = 5, seed: int = 0) -
 
 def _measured(machine: Machine, plans: int, seed: int) -> Iterator[tuple[str, Predictions, NDArray[np.float64]]]:
     """Of each fusion its predictions and its times, one a plan."""
-    device = opened(machine.dialect)
+    device = device_of_dialect(machine.dialect)
     for name, computation in corpus():
         space = knobs(computation, machine.dialect)
         columns = {n: np.array([space.default[n], *c]) for n, c in space.sample(plans - 1, seed).items()}

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from indexing.emitters.types import storage_bytes
-from indexing.errors import IndexingError
 from indexing.ops.tuples import flatten
 from indexing.reference.interpreter import run_computation
 
@@ -202,16 +201,3 @@ def _physical(argument: Argument) -> tuple[int, ...]:
 def _logical(found: np.ndarray, argument: Argument) -> np.ndarray:
     order = _order(argument)
     return found.transpose([order.index(d) for d in range(len(order))])
-
-
-def opened(name: str) -> TimingDevice:
-    """The device that measures for a machine's dialect. Raises CompileError where it isn't there."""
-    if name == "c":
-        from indexing.runtime.host import Host
-
-        return Host()
-    if name == "cuda":
-        from indexing.runtime.cuda import CudaDevice
-
-        return CudaDevice()
-    raise IndexingError(f"nothing is measured in dialect {name!r}: tune for a CPU or a CUDA device")

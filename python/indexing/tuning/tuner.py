@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, overload
 from indexing.arguments import integer, of_type, one_of, optional, takes
 from indexing.emitters import emit_fused, fused_computation, knobs
 from indexing.errors import CompileError, IndexingError
+from indexing.executable.devices import device_of_dialect, has_gpu
 from indexing.executable.plan_store import Measured, Store, plan_of, plan_text
 from indexing.executable.tuned_plans import fusion_key
 from indexing.hlo import Computation, Instruction, Module
 from indexing.tuning.machine import MACHINES, Machine, machine_of
-from indexing.tuning.measurement import Trial, opened
+from indexing.tuning.measurement import Trial
 from indexing.tuning.prediction import predict
 from indexing.tuning.search import SAMPLERS, Plan, Sampler, proposals, worth_trying
 
@@ -157,7 +158,7 @@ def tune(
     if budget < 1:
         raise IndexingError(f"budget is a number of plans, at least 1; got {budget}")
     machine = machine_of(device) if device is not None else this_machine()
-    target = opened(machine.dialect)
+    target = device_of_dialect(machine.dialect)
     known = Store(store)
     if isinstance(fusion, Module):
         return [
@@ -169,9 +170,7 @@ def tune(
 
 def this_machine() -> Machine:
     """The first GPU where there is one, else the processor."""
-    from indexing.runtime.cuda import gpu_count
-
-    return MACHINES["H100"] if gpu_count() else MACHINES["CPU"]
+    return MACHINES["H100"] if has_gpu() else MACHINES["CPU"]
 
 
 def _computations(module: Module, dialect: Dialect) -> Iterator[Computation]:

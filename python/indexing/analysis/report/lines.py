@@ -9,8 +9,9 @@ if TYPE_CHECKING:
     from indexing.analysis.report.accesses import Row
     from indexing.analysis.report.comparison import Comparison
     from indexing.analysis.report.programs import FusionReport, ProgramReport
+    from indexing.emitters.kernel import Kernel
 
-__all__ = ["bytes_text", "comparison_lines", "report_lines", "seconds_text", "totals_line"]
+__all__ = ["bytes_text", "comparison_lines", "kernel_line", "report_lines", "seconds_text", "totals_line"]
 
 STEP = 1000
 NOTEWORTHY = 10  # an excess of a tenth of what the fusion moves
@@ -91,6 +92,11 @@ def row_lines(row: Row) -> Iterator[str]:
         yield f"  mend: {printable(row.remedy)}"
     if row.note:
         yield f"  note: {printable(row.note)}"
+
+
+def kernel_line(kernel: Kernel) -> str:
+    """One line: the kernel's name, its emitter and its launch dimensions."""
+    return f"{kernel.name}: {kernel.emitter} emitter, grid {kernel.grid}, block {kernel.block}"
 
 
 def bytes_text(count: float) -> str:

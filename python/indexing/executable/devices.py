@@ -1,0 +1,82 @@
+"""The devices that run programs: their names, the dialect of their kernels, how they are opened, and which one `auto` is."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from functools import cache
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from indexing.emitters import emit
+from indexing.errors import IndexingError, ReferenceFallback
+from indexing.hlo import parse
+
+if TYPE_CHECKING:
+    from indexing.runtime.device import TimingDevice
+
+__all__ = ["DEVICE_NAMES", "REFERENCE", "DeviceName", "device_of_dialect", "first_that_works", "has_gpu", "open_device"]
+
+DeviceName: TypeAlias = Literal["auto", "cuda", "cpu", "reference"]
+DEVICE_NAMES: tuple[DeviceName, ...] = ("auto", "cuda", "cpu", "reference")
+REFERENCE = "reference"  # numpy: no device, and no kernels
+TRIAL = "ENTRY trial { p = f32[] parameter(0) ROOT n = f32[] negate(p) }"
+
+
+def _cuda() -> TimingDevice:
+    from indexing.runtime.cuda import CudaDevice
+
+    return CudaDevice()
+
+
+def _cpu() -> TimingDevice:
+    from indexing.runtime.host import Host
+
+    return Host()
+
+
+# Those that run kernels, by name: the dialect of these, and what opens the device.
+_OPENERS: dict[str, tuple[str, Callable[[], TimingDevice]]] = {"cuda": ("cuda", _cuda), "cpu": ("c", _cpu)}
+
+
+def open_device(name: str) -> TimingDevice:
+    """The device of that name. Raises IndexingError for no such name, CompileError where it isn't there."""
+    if name not in _OPENERS:
+        raise IndexingError(f"{name!r} is no device; expected one of {', '.join(map(repr, DEVICE_NAMES))}")
+    _, opened = _OPENERS[name]
+    return opened()
+
+
+def device_of_dialect(dialect: str) -> TimingDevice:
+    """The device whose kernels are of that dialect. Raises IndexingError where there is none, CompileError as `open_device`."""
+    for known, opened in _OPENERS.values():
+        if known == dialect:
+            return opened()
+    raise IndexingError(f"nothing is measured in dialect {dialect!r}: tune for a CPU or a CUDA device")
+
+
+def has_gpu() -> bool:
+    """Whether the CUDA driver is there and sees a GPU."""
+    from indexing.runtime.cuda import gpu_count
+
+    return gpu_count() > 0
+
+
+@cache
+def first_that_works() -> DeviceName:
+    """The device that `"auto"` means: found once, by making a small kernel; what does not work is warned of."""
+    broken: list[str] = []
+    candidates: tuple[DeviceName, ...] = ("cuda", "cpu") if has_gpu() else ("cpu",)
+    for name in candidates:
+        try:
+            device = open_device(name)
+            device.load(emit(parse(TRIAL).entry, dialect=device.dialect))
+        except IndexingError as failure:
+            broken.append(f"device {name!r} does not work: {failure}")
+        else:
+            break
+    else:
+        name = "reference"
+    if broken:
+        slow = ", slowly" if name == REFERENCE else ""
+        warnings.warn(f"device='auto' runs programs on {name!r}{slow}: {'; '.join(broken)}", ReferenceFallback, 3)
+    return name
