@@ -15,11 +15,12 @@ import pytest
 import indexing as ix
 from fusion_texts import FUSIONS, fusion
 from indexing.emitters.kernel import Kernel
+from indexing.executable.devices import device_of_dialect
 from indexing.executable.plan_store import Measured, Store, plan_text
 from indexing.executable.tuned_plans import fusion_key, tuned_plan
 from indexing.runtime.device import Buffer, Clock
 from indexing.runtime.host_memory import address
-from indexing.tuning.measurement import Timing, Trial, difference, opened
+from indexing.tuning.measurement import Timing, Trial, difference
 from indexing.tuning.search import proposals, worth_trying
 
 LOOP = "ENTRY f { p = f32[40,25] parameter(0)\n ROOT n = f32[40,25] negate(p) }"
@@ -46,7 +47,7 @@ def test_a_search_finds_a_plan_and_keeps_it(name: str) -> None:
     again = ix.tune(fusion(name), budget=3, device="cpu")
     assert again.trials == found.trials and again.key == found.key
     best = min(found.trials, key=lambda t: t.seconds or 0).plan
-    assert tuned_plan(fusion(name), opened("c")) == best == found.best
+    assert tuned_plan(fusion(name), device_of_dialect("c")) == best == found.best
 
 
 def test_compile_takes_what_was_measured(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,7 +97,7 @@ def test_neighbours_of_the_default_are_tried_and_each_kernel_once() -> None:
 
 def test_samples_go_through_all_copies_of_the_arguments(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("indexing.tuning.measurement.ROTATED_BYTES", 5 * 8000)
-    device = opened("c")
+    device = device_of_dialect("c")
     trial = Trial(ix.hlo.parse(LOOP).entry, device, 0)
     launched: list[int] = []
 
@@ -135,7 +136,7 @@ def test_the_fastest_are_measured_again_in_turns_with_the_default(monkeypatch: p
 
 
 def test_the_processor_launches_on_each_copy_in_turn() -> None:
-    device, computation = opened("c"), ix.hlo.parse(LOOP).entry
+    device, computation = device_of_dialect("c"), ix.hlo.parse(LOOP).entry
     data = [np.full(1000, k, np.float32) for k in range(3)]
     sets = [[device.upload(d), device.upload(np.zeros(1000, np.float32))] for d in data]
     assert device.clock(ix.emit(computation, "c"), sets)(2, 2) > 0  # the third, then the first
@@ -147,7 +148,7 @@ def test_the_processor_launches_on_each_copy_in_turn() -> None:
 
 def test_wrong_results_are_never_timed(monkeypatch: pytest.MonkeyPatch) -> None:
     computation = ix.hlo.parse(LOOP).entry
-    trial = Trial(computation, opened("c"), 0)
+    trial = Trial(computation, device_of_dialect("c"), 0)
     other = ix.hlo.parse(LOOP.replace("negate", "abs")).entry
     assert trial.problem(ix.emit(computation, "c")) == ""
     assert trial.problem(ix.emit(other, "c")).startswith("output 0 is wrong by")
@@ -156,7 +157,7 @@ def test_wrong_results_are_never_timed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert {t.measured.state for t in found.trials} == {"wrong"}
     with pytest.raises(ix.IndexingError, match=r"no plan of f could be measured: output 0 is wrong"):
         _ = found.best
-    assert tuned_plan(computation, opened("c")) == {}
+    assert tuned_plan(computation, device_of_dialect("c")) == {}
 
 
 def test_differences() -> None:
@@ -186,7 +187,7 @@ def test_a_killed_search_goes_on(store: Path, tmp_path: Path) -> None:
     process.send_signal(signal.SIGKILL)
     process.wait()
     process.stdout.close()
-    key = fusion_key(ix.hlo.parse(LOOP).entry, ix.knobs(ix.hlo.parse(LOOP).entry, "c"), opened("c"))
+    key = fusion_key(ix.hlo.parse(LOOP).entry, ix.knobs(ix.hlo.parse(LOOP).entry, "c"), device_of_dialect("c"))
     before = {p: m for p, m in Store(store).found(key).items() if m.state == "measured"}
     assert before
     found = ix.tune(ix.hlo.parse(LOOP).entry, budget=6, device="cpu")
@@ -198,7 +199,7 @@ def test_a_killed_search_goes_on(store: Path, tmp_path: Path) -> None:
 def test_what_ended_its_process_twice_is_left_out(store: Path) -> None:
     computation = ix.hlo.parse(LOOP).entry
     space = ix.knobs(computation, "c")
-    key = fusion_key(computation, space, opened("c"))
+    key = fusion_key(computation, space, device_of_dialect("c"))
     Store(store).put(key, plan_text(space.default), Measured("started", 2))
     found = ix.tune(computation, budget=2, device="cpu")
     assert found.trials[0].measured.state == "failed" and found.trials[1].measured.state == "measured"
@@ -267,4 +268,4 @@ def test_tables_and_pictures(tmp_path: Path) -> None:
 def test_every_fusion_of_the_samples_has_inputs_that_its_kernel_agrees_on() -> None:
     for name in FUSIONS:
         computation = fusion(name)
-        assert Trial(computation, opened("c"), 3).problem(ix.emit(computation, "c")) == "", name
+        assert Trial(computation, device_of_dialect("c"), 3).problem(ix.emit(computation, "c")) == "", name
