@@ -225,10 +225,10 @@ class SymbolicMap:
         """The map of each dimension to itself."""
     @property
     def num_dims(self) -> int:
-        """How many dimensions."""
+        """The number of dimensions."""
     @property
     def num_symbols(self) -> int:
-        """How many symbols."""
+        """The number of symbols."""
     @property
     def results(self) -> tuple[SymbolicExpr, ...]:
         """The results."""
@@ -360,13 +360,13 @@ class Step:
         """When the law holds."""
     @property
     def before(self) -> str:
-        """What the rule met."""
+        """The expression or constraint that the rule applied to."""
     @property
     def after(self) -> str:
-        """What it made of it; of a constraint that always or never holds "true" or "false"."""
+        """The result; of a constraint that always or never holds "true" or "false"."""
     @property
     def facts(self) -> tuple[str, ...]:
-        """What the rule could use, where its law needs a domain: bounds of the variables, then the constraints on them."""
+        """The facts that the rule could use, where its law needs a domain: bounds of the variables, then the constraints on them."""
 
 @final
 class Law:
@@ -374,7 +374,7 @@ class Law:
 
     @property
     def group(self) -> str:
-        """Where it is applied: by a "rule" on a domain, by a "constructor", to a "constraint", to derive a "range"."""
+        """The group that applies it: a "rule" on a domain, by a "constructor", to a "constraint", to derive a "range"."""
     @property
     def name(self) -> str:
         """Its stable name."""
@@ -439,16 +439,16 @@ class IndexingMap:
         """Dimensions, ranges, runtime variables."""
     @property
     def num_dims(self) -> int:
-        """How many dimensions."""
+        """The number of dimensions."""
     @property
     def num_ranges(self) -> int:
-        """How many range variables."""
+        """The number of range variables."""
     @property
     def num_runtimes(self) -> int:
-        """How many runtime variables."""
+        """The number of runtime variables."""
     @property
     def num_results(self) -> int:
-        """How many results."""
+        """The number of results."""
     @property
     def results(self) -> tuple[SymbolicExpr, ...]:
         """The results."""
@@ -516,9 +516,9 @@ class IndexingMap:
     def is_empty(self) -> bool:
         """Has the domain no point? Exact; raises Undecided where neither structure nor a search within the budget tells."""
     def count(self) -> int:
-        """How many points the domain has. Exact, by structure where there is one; raises Undecided as `is_empty`."""
+        """The number of points of the domain. Exact, by structure where there is one; raises Undecided as `is_empty`."""
     def image_count(self) -> int:
-        """How many different results there are. Exact; raises Undecided as `is_empty`."""
+        """The number of different results. Exact; raises Undecided as `is_empty`."""
     def is_injective(self) -> bool:
         """Have different points (of all variables) different results? Exact; raises Undecided as `is_empty`."""
     def is_bijection_onto(self, sizes: Sequence[SupportsIndex]) -> bool:
@@ -612,16 +612,16 @@ class HloModule:
         """Row of the entry computation."""
     @property
     def instruction_count(self) -> int:
-        """How many instructions there are."""
+        """The number of instructions."""
     @property
     def signature_count(self) -> int:
-        """How many different signatures there are."""
+        """The number of different signatures."""
     def header(self) -> list[tuple[str, str]]:
         """The header's attributes."""
     def computations(self) -> list[tuple[str, int, int, int]]:
         """Of each computation: name, first instruction, one past the last, root."""
     def computation_attributes(self, computation: int) -> list[tuple[str, str]]:
-        """What follows the closing brace."""
+        """The attributes behind the closing brace."""
     def rows(self, first: int, last: int) -> list[tuple[str, str, int, int]]:
         """Of each instruction from `first` up to `last`: name, opcode, shape, signature."""
     def shape(self, shape: int) -> tuple[str, list[int], list[bool], tuple[list[int], str] | None, list[int], int]:
@@ -657,7 +657,7 @@ class HloModule:
     def literal_text(self, instruction: int) -> str:
         """A constant's literal as written; empty for what is no constant."""
     def place(self, instruction: int) -> tuple[int, int, str, int]:
-        """Where an instruction stands: line, column, the line, the characters in front of the name."""
+        """The place of an instruction: line, column, the line, the characters in front of the name."""
     def text(self) -> str:
         """The module as text that reads back."""
     def computation_text(self, computation: int) -> str:
@@ -683,7 +683,7 @@ def global_memory_traffic(
     vector: int | None = None,
     widest: int = 0,
 ) -> _Traffic | None:
-    """What the warps of a thread map move in global memory; None where no thread reaches anything. Sizes are in bits.
+    """The traffic of a thread map's warps in global memory; None where no thread reaches anything. Sizes are in bits.
 
     `map` goes from `(th_x, th_y, th_z, bl_x, bl_y, bl_z)[ranges]{runtime variables}` to an index with these `strides`
     in elements of `width`. `vector` is the place, among all variables, of the range variable that counts a thread's
@@ -710,7 +710,7 @@ def traffic_in_blocks(
 def shared_memory_traffic(
     map: IndexingMap, width: int, block: Sequence[int], warp_size: int, banks: int, word: int
 ) -> _Traffic | None:
-    """What the warps of a thread map do in shared memory; None where no thread reaches anything. Sizes are in bits.
+    """The traffic of a thread map's warps in shared memory; None where no thread reaches anything. Sizes are in bits.
 
     `map` goes to one cell of `width`; each of the `banks` serves one `word` in a pass. The sums are those of
     instructions, bytes asked for, passes, the least number of passes, and zeros. Raises as `global_memory_traffic`.

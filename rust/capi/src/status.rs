@@ -1,11 +1,11 @@
-//! What a call says of itself: a code, and of the last failure of a thread a message and a place in the text.
+//! The outcome of a call: a code, and of the last failure of a thread a message and a place in the text.
 
 use indexing_core::{Error, ErrorKind};
 use std::cell::RefCell;
 use std::ffi::{c_char, CString};
 use std::panic::{catch_unwind, AssertUnwindSafe};
 
-/// How a call ended. The numbers are those of the header and stay as they are.
+/// The outcome of a call. The numbers are those of the header and stay as they are.
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[allow(missing_docs, reason = "the header says what each means")]
@@ -28,7 +28,7 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// What was passed is not what the header asks for.
+    /// An argument is not what the header asks for.
     pub fn argument(message: &str) -> Self {
         Failure { status: Status::InvalidArgument, message: message.to_owned(), offset: None }
     }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// What went wrong; the name of each kind is stable.
+/// The kinds of errors; their names are stable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ErrorKind {
     /// Text that does not follow the grammar.

@@ -66,7 +66,7 @@ impl Interval {
         Interval { lower, upper }
     }
 
-    /// What saturated arithmetic gives: a lower bound that met the greatest number still lies below "unbounded", an
+    /// The interval between saturated ends: a lower bound that met the greatest number still lies below "unbounded", an
     /// upper bound that met the least one above, so that two saturated ends never look like one value.
     const fn saturated(lower: i64, upper: i64) -> Self {
         let lower = if lower == HIGH { HIGH - 1 } else { lower };
@@ -104,7 +104,7 @@ impl Interval {
         other.is_empty() || (self.lower <= other.lower && other.upper <= self.upper)
     }
 
-    /// How many integers.
+    /// The number of integers.
     pub fn count(self) -> u128 {
         if self.is_empty() {
             0

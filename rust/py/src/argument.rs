@@ -52,7 +52,7 @@ impl<'py> FromPyObject<'py> for VariableIndex {
     }
 }
 
-/// How many threads may work.
+/// The number of threads that may work.
 #[derive(Clone, Copy)]
 pub struct Threads(pub usize);
 
@@ -71,7 +71,7 @@ impl<'py> FromPyObject<'py> for Threads {
 /// The longest `repr` of an expression or a map, in bytes; longer ones end in three dots.
 pub const MAX_REPR_LENGTH: usize = 1 << 14;
 
-/// How a text is written.
+/// The style of a text.
 pub fn style_of(style: Option<&Bound<'_, PyString>>) -> PyResult<Style> {
     let Some(name) = style else { return Ok(Style::Plain) };
     match text_of(name)? {

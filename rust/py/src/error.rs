@@ -42,7 +42,7 @@ pub fn raise(py: Python<'_>, error: &Error, text: Option<&str>, prefix: &str) ->
     made.map_or_else(|e| e, PyErr::from_value)
 }
 
-/// Where a byte is: line, column, and the part of the line around it.
+/// The place of a byte: line, column, and the part of the line around it.
 fn place(text: &str, offset: usize) -> Place {
     HloError::new(offset, "").place(text)
 }

@@ -119,7 +119,7 @@ fn intervals_of(sequence: &Bound<'_, PyAny>) -> PyResult<Vec<Interval>> {
     list(sequence)?.iter().map(interval_of).collect()
 }
 
-/// What names mean in the text of an expression.
+/// The variables that names stand for in the text of an expression.
 struct Names {
     given: HashMap<String, u32>,
     num_dims: Option<u32>,

@@ -101,13 +101,13 @@ impl HloModule {
         self.tables.entry
     }
 
-    /// How many instructions there are.
+    /// The number of instructions.
     #[getter]
     fn instruction_count(&self) -> usize {
         self.tables.instructions.len()
     }
 
-    /// How many different signatures there are.
+    /// The number of different signatures.
     #[getter]
     fn signature_count(&self) -> u32 {
         self.tables.signatures
@@ -125,7 +125,7 @@ impl HloModule {
         named.map(|(name, (first, last, root))| (name, first, last, root)).collect()
     }
 
-    /// What follows the closing brace.
+    /// The attributes behind the closing brace.
     fn computation_attributes(&self, computation: usize) -> PyResult<Texts> {
         let row = in_table(computation, self.tables.computations.len())?;
         Ok(self.texts(self.tables.computations[row].attributes.range()))
@@ -285,7 +285,7 @@ impl HloModule {
         Ok(self.tables.instructions[self.row(instruction)?].literal.of(&self.tables.text))
     }
 
-    /// Where an instruction stands: line, column, the line, the characters in front of the name.
+    /// The place of an instruction: line, column, the line, the characters in front of the name.
     fn place(&self, instruction: usize) -> PyResult<(usize, usize, String, usize)> {
         let at = self.tables.instructions[self.row(instruction)?].name.start as usize;
         let place = HloError::new(at, "").place(&self.tables.text);

@@ -191,25 +191,25 @@ impl PyIndexingMap {
         self.variables_at(py, 0, self.0.num_variables())
     }
 
-    /// How many dimensions.
+    /// The number of dimensions.
     #[getter]
     fn num_dims(&self) -> usize {
         self.0.num_dims()
     }
 
-    /// How many range variables.
+    /// The number of range variables.
     #[getter]
     fn num_ranges(&self) -> usize {
         self.0.num_ranges()
     }
 
-    /// How many runtime variables.
+    /// The number of runtime variables.
     #[getter]
     fn num_runtimes(&self) -> usize {
         self.0.num_runtimes()
     }
 
-    /// How many results.
+    /// The number of results.
     #[getter]
     fn num_results(&self) -> usize {
         self.0.num_results()

@@ -10,7 +10,7 @@ pub struct PyLaw(Law);
 
 #[pymethods]
 impl PyLaw {
-    /// Where it is applied: by a "rule" on a domain, by a "constructor", to a "constraint", to derive a "range".
+    /// The group that applies it: a "rule" on a domain, by a "constructor", to a "constraint", to derive a "range".
     #[getter]
     fn group(&self) -> &'static str {
         self.0.group.name()

@@ -53,13 +53,13 @@ impl PySymbolicMap {
         made(py, |arena| SymbolicMap::identity(arena, num_dims.0))
     }
 
-    /// How many dimensions.
+    /// The number of dimensions.
     #[getter]
     fn num_dims(&self) -> usize {
         self.0.num_dims()
     }
 
-    /// How many symbols.
+    /// The number of symbols.
     #[getter]
     fn num_symbols(&self) -> usize {
         self.0.num_symbols()

@@ -1,4 +1,4 @@
-//! What the warps of an access move.
+//! The memory traffic of an access's warps.
 
 use crate::error::{invalid, Raise};
 use crate::indexing_map::PyIndexingMap;
@@ -17,12 +17,12 @@ fn traffic(py: Python<'_>, access: &Access<'_>, memory: Memory) -> PyResult<Opti
     Ok(py.detach(count).raise(py)?.map(found))
 }
 
-/// What Python gets of the sums.
+/// The sums as Python gets them.
 pub fn found(f: Counted) -> Traffic {
     (f.each, f.together, f.all, f.judged.saturating_mul(f.repeats), f.sampled)
 }
 
-/// What the warps of a thread map move in global memory; None where no thread reaches anything. Sizes are in bits.
+/// The traffic of a thread map's warps in global memory; None where no thread reaches anything. Sizes are in bits.
 ///
 /// `map` goes from `(th_x, th_y, th_z, bl_x, bl_y, bl_z)[ranges]{runtime variables}` to an index with these `strides`
 /// in elements of `width`. `vector` is the place, among all variables, of the range variable that counts a thread's
@@ -84,7 +84,7 @@ pub fn traffic_in_blocks<'py>(
     Ok(Some([column(|m| m.instructions)?, column(|m| m.sectors)?, column(|m| m.together)?]))
 }
 
-/// What the warps of a thread map do in shared memory; None where no thread reaches anything. Sizes are in bits.
+/// The traffic of a thread map's warps in shared memory; None where no thread reaches anything. Sizes are in bits.
 ///
 /// `map` goes to one cell of `width`; each of the `banks` serves one `word` in a pass. The sums are those of
 /// instructions, bytes asked for, passes, the least number of passes, and zeros. Raises as `global_memory_traffic`.

@@ -1,4 +1,4 @@
-//! What an `IndexingMap` answers: values, points, counts, the inverse, comparisons.
+//! Questions to an `IndexingMap`: values, points, counts, the inverse, comparisons.
 
 use crate::equivalence::PyEquivalence;
 use crate::error::{invalid, Raise};
@@ -85,12 +85,12 @@ impl PyIndexingMap {
         self.asked(py, |arena, scratch| is_empty(arena, scratch, &self.0))
     }
 
-    /// How many points the domain has. Exact, by structure where there is one; raises Undecided as `is_empty`.
+    /// The number of points of the domain. Exact, by structure where there is one; raises Undecided as `is_empty`.
     fn count<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         product(py, &self.asked(py, |arena, scratch| count(arena, scratch, &self.0))?)
     }
 
-    /// How many different results there are. Exact; raises Undecided as `is_empty`.
+    /// The number of different results. Exact; raises Undecided as `is_empty`.
     fn image_count<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         product(py, &self.asked(py, |arena, scratch| image_count(arena, scratch, &self.0))?)
     }

@@ -33,19 +33,19 @@ impl PyStep {
         self.law.precondition
     }
 
-    /// What the rule met.
+    /// The expression or constraint that the rule applied to.
     #[getter]
     fn before(&self) -> &str {
         &self.before
     }
 
-    /// What it made of it; of a constraint that always or never holds "true" or "false".
+    /// The result; of a constraint that always or never holds "true" or "false".
     #[getter]
     fn after(&self) -> &str {
         &self.after
     }
 
-    /// What the rule could use, where its law needs a domain: bounds of the variables, then the constraints on them.
+    /// The facts that the rule could use, where its law needs a domain: bounds of the variables, then the constraints on them.
     #[getter]
     fn facts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, &self.facts)

@@ -47,7 +47,7 @@ pub fn values_of<'py>(sequences: &[&Bound<'py, PyAny>]) -> PyResult<Values<'py>>
 /// Arrays of int64 that broadcast to one shape.
 pub struct Columns {
     pub shape: Vec<usize>,
-    /// How many elements that shape has.
+    /// The number of elements of that shape.
     pub length: usize,
     arrays: Vec<Column>,
 }

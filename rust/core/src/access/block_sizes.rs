@@ -52,7 +52,7 @@ impl Moved {
     }
 }
 
-/// What `access`, of a kernel with one thread a block, moves with blocks of each of these sizes.
+/// The traffic of `access`, of a kernel with one thread a block, with blocks of each of these sizes.
 ///
 /// `None` where the map does not repeat after a few thousand threads, or has runtime variables: then
 /// [`counted`](super::memory_traffic::counted) tells each size. Errors: as that.
@@ -177,7 +177,7 @@ impl<'a> Launch<'a> {
         Ok(true)
     }
 
-    /// What all warps move with blocks of `size` threads; `None` where vectors lie in memory in more than one way.
+    /// The traffic of all warps with blocks of `size` threads; `None` where vectors lie in memory in more than one way.
     fn of_blocks(&mut self, size: i64) -> Result<Option<Moved>> {
         let (whole, rest) = (size / self.warp, size % self.warp);
         let lanes = [(whole > 0).then_some(self.warp), (rest > 0).then_some(rest)];
@@ -323,7 +323,7 @@ fn period(warps: &Warps, cycle: i64, regular: i64) -> Option<i64> {
     (period <= MAX_PERIOD).then_some(period)
 }
 
-/// What warps of some lanes move, by the thread that they begin with up to the period; sums over warps in a row.
+/// Traffic of warps of some lanes, by their first thread up to the period; sums over warps in a row.
 struct Table {
     entries: Vec<Moved>,
     /// Of each entry: its row, and its place there.

@@ -1,4 +1,4 @@
-//! What the warps of an access move: sectors and lines of global memory, passes over the banks of shared memory.
+//! Memory traffic of an access's warps: sectors and lines of global memory, passes over the banks of shared memory.
 //!
 //! Warps whose addresses differ by whole lines (or turns of the banks), and whose lanes are active alike, are counted by
 //! one of them.
@@ -14,7 +14,7 @@ use crate::interval::Interval;
 use crate::simplify::Scratch;
 use std::collections::HashMap;
 
-/// What is known of an access's warps.
+/// The counts of an access's warps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counted {
     /// Each load or store by itself.
@@ -25,7 +25,7 @@ pub struct Counted {
     pub all: u128,
     /// For how many of them those that were judged stand.
     pub judged: u128,
-    /// How many were judged, where that are not all.
+    /// The number of those judged, where that are not all.
     pub sampled: Option<u64>,
     /// Values of the runtime variables, which the sums run over; one of them happens.
     pub repeats: u128,
@@ -93,9 +93,9 @@ struct Rows {
     turning: Vec<(usize, u64, u64, u64)>,
     /// For how many points a row stands by the other variables.
     weight: u128,
-    /// How many rows.
+    /// The number of rows.
     count: u64,
-    /// How many points.
+    /// The number of points.
     points: u128,
 }
 
@@ -232,7 +232,7 @@ impl<'a> Counter<'a> {
         Ok(self.patterns[self.last].add(start, weight))
     }
 
-    /// What the first `lanes` of the warp at one point move; `None` as [`Counter::run`].
+    /// The traffic of the first `lanes` of the warp at one point; `None` as [`Counter::run`].
     pub(crate) fn at(&mut self, values: &[i64], lanes: usize) -> Result<Option<(Sums, Sums)>> {
         if !self.turn_to(values, lanes * self.layout.elements)? {
             return Ok(None);
@@ -250,7 +250,7 @@ impl<'a> Counter<'a> {
         Ok(found)
     }
 
-    /// Where the addresses of the warp that `offsets` tell begin, up to what makes no difference.
+    /// The start of the addresses of the warp that `offsets` tell, up to what makes no difference.
     fn start(&self) -> i64 {
         floor_mod(self.offsets[0], self.cycle).unwrap_or(0)
     }

@@ -1,4 +1,4 @@
-//! What the warps of a kernel touch: which addresses, in how many transactions, with how much memory traffic.
+//! Accesses of a kernel's warps: their addresses, transactions and memory traffic.
 
 pub(crate) mod block_sizes;
 pub(crate) mod memory_traffic;

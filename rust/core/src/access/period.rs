@@ -13,13 +13,13 @@ use crate::interval::Interval;
 pub struct Growth {
     /// Steps, at least 1.
     pub period: i64,
-    /// How much larger the value then is.
+    /// The increase of the value then.
     pub growth: i64,
 }
 
 const STILL: Growth = Growth { period: 1, growth: 0 };
 
-/// How each root grows with `variable`: the least period that is known; `None` where none is.
+/// The growth of each root with `variable`: the least period that is known; `None` where none is.
 pub fn growths(dag: &Dag, variable: u32) -> Vec<Option<Growth>> {
     let mut found: Vec<(Option<Growth>, Option<i64>)> = Vec::with_capacity(dag.node_count());
     for entry in dag.entries() {
@@ -93,9 +93,9 @@ fn of_division(
 pub struct Sample {
     /// The first value.
     pub first: i64,
-    /// How many values stand for all.
+    /// The number of values that stand for all.
     pub shown: u64,
-    /// How many there are.
+    /// The number of all values.
     pub count: u64,
 }
 
@@ -185,7 +185,7 @@ impl Splitting<'_> {
         best.map(|(_, v)| v)
     }
 
-    /// Where to end the lower part of variable `v`: where a bound begins or ends to hold for all values of the others,
+    /// The end of the lower part of variable `v`: a place where a bound begins or ends to hold for all values of the others,
     /// else half way.
     fn middle(&self, part: &Interval, v: usize, open: &[usize], values: &[Interval]) -> i64 {
         let Interval { lower: low, upper: high } = *part;
@@ -251,7 +251,7 @@ impl Splitting<'_> {
         })
     }
 
-    /// Where to end a part of a large class, so that a variable of it takes all multiples equally often.
+    /// The end of a part of a large class, chosen so that a variable of it takes all multiples equally often.
     fn even_part(&self, class: &[Sample], open: &[usize]) -> Option<(usize, i64)> {
         let rows = class.iter().fold(1u64, |n, s| n.saturating_mul(s.shown));
         let is_uneven = |(v, s): &(usize, &Sample)| s.count % s.shown != 0 && self.only_moves(*v, open);

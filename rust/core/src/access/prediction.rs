@@ -1,9 +1,9 @@
-//! How long a kernel takes, by a model of few constants: a roofline whose memory roof is lower where too few bytes are
+//! The time of a kernel, by a model of few constants: a roofline whose memory roof is lower where too few bytes are
 //! under way, and whose last wave of blocks may leave processors idle.
 //!
 //! The laws are those of docs/prediction.md. Nothing here is measured.
 
-/// What the model knows of a device. Rates are per second; a limit of 0 is none.
+/// The constants of a device in the model. Rates are per second; a limit of 0 is none.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 #[repr(C)]
 pub struct Machine {
@@ -37,7 +37,7 @@ pub struct Machine {
     pub block: f64,
 }
 
-/// What a kernel asks of a device.
+/// The demands of a kernel on a device.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 #[repr(C)]
 pub struct Demand {
@@ -61,7 +61,7 @@ pub struct Demand {
     pub operations: f64,
 }
 
-/// What the model says of a kernel.
+/// The model's prediction for a kernel.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 #[repr(C)]
 pub struct Prediction {
@@ -69,7 +69,7 @@ pub struct Prediction {
     pub resident: f64,
     /// The share of a processor's threads that they fill.
     pub occupancy: f64,
-    /// How often all processors are filled.
+    /// The number of times that all processors are filled.
     pub waves: f64,
     /// Seconds; infinite where it can't be launched.
     pub time: f64,

@@ -1,10 +1,10 @@
-//! What one warp instruction moves: sectors and lines of global memory, or passes over the banks of shared memory.
+//! Transactions of one warp instruction: sectors and lines of global memory, or passes over the banks of shared memory.
 
 use crate::error::{Error, Result};
 use crate::int::{floor_mod, gcd_i64};
 use std::collections::HashMap;
 
-/// Where an access goes, and what that memory moves at once; sizes in bits.
+/// The memory of an access, and the units that it moves at once; sizes in bits.
 #[derive(Clone, Copy, Debug)]
 pub enum Memory {
     /// Sectors, tagged in lines of whole sectors; a thread moves up to `vector` bits with one instruction, 0 where it
@@ -19,7 +19,7 @@ pub enum Memory {
     },
     /// Banks, each of which serves one word in a pass; a warp whose elements are wider goes in parts that fill all banks.
     Shared {
-        /// How many.
+        /// The number of banks.
         banks: i64,
         /// A word.
         word: i64,
@@ -54,7 +54,7 @@ impl Memory {
     }
 }
 
-/// What the threads of a warp move together.
+/// The transactions of a warp's threads together.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Layout {
     pub memory: Memory,
@@ -73,7 +73,7 @@ pub(crate) struct Pattern {
     /// One an instruction.
     groups: Vec<Group>,
     together: Option<Group>,
-    /// Where the vectors begin up to multiples of their size; `None` where there are none to be merged.
+    /// The starts of the vectors up to multiples of their size; `None` where there are none to be merged.
     vectors: Option<i64>,
     /// By start: what is moved, and for how many warp instructions of the launch.
     known: HashMap<i64, (Sums, Sums, u128)>,
@@ -106,7 +106,7 @@ impl Group {
         self.elements.saturating_mul(width).saturating_add(7) / 8
     }
 
-    /// How many pieces of `size` bits hold elements.
+    /// The number of pieces of `size` bits that hold elements.
     fn pieces(&self, start: i64, size: i64) -> i64 {
         let (mut count, mut last) = (0, i64::MIN);
         for (first, end) in &self.runs {
@@ -187,7 +187,7 @@ impl Pattern {
         true
     }
 
-    /// What a warp moves whose addresses start at `start`; `None` where [`Pattern::add`] is false.
+    /// The transactions of a warp whose addresses start at `start`; `None` where [`Pattern::add`] is false.
     pub fn at(&mut self, start: i64) -> Option<(Sums, Sums)> {
         self.add(start, 0).then(|| {
             let (each, together, _) = self.known[&start];
@@ -236,7 +236,7 @@ pub(crate) fn add(sums: &mut Sums, more: &Sums, weight: u128) -> Result<()> {
 }
 
 impl Layout {
-    /// Where the elements of a thread's vector begin, if they are neighbours.
+    /// The start of a thread's vector, if its elements are neighbours.
     fn one_piece(&self, lane: &[Option<i64>]) -> Option<i64> {
         let first = (*lane.first()?)?;
         let in_order = |(k, a): (usize, &Option<i64>)| *a == first.checked_add(k as i64 * self.width);

@@ -50,13 +50,13 @@ pub(crate) struct Warps {
     pub within: Dag,
     /// Of each, the other part, over all other variables; then the values of the parameters.
     pub beside: Dag,
-    /// Where a lane is active.
+    /// The intervals of the values where a lane is active.
     pub bounds: Vec<Interval>,
     /// The variables' values.
     pub values: Vec<Interval>,
     /// The variable that counts a vector's elements.
     pub vector: Option<usize>,
-    /// How many values the runtime variables take together: only one of them happens.
+    /// The number of values that the runtime variables take together: only one of them happens.
     pub repeats: u128,
 }
 
@@ -202,7 +202,7 @@ struct Parts<'a> {
     own: &'a [u32],
     /// The number of the first parameter's variable.
     first: u32,
-    /// What each parameter stands for.
+    /// The expression that each parameter stands for.
     parameters: Vec<Expr>,
     /// The two parts of each node.
     known: HashMap<Expr, (Expr, Expr)>,

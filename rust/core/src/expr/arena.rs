@@ -42,9 +42,9 @@ pub(crate) struct FlatBuffers {
 /// Memory for bringing values out.
 #[derive(Default, Debug)]
 pub(crate) struct Words {
-    /// Where each node of the arena was written last, and in which value.
+    /// The position at which each node of the arena was written last, and the value.
     pub(crate) places: Vec<(u32, u32)>,
-    /// How many values were written.
+    /// The number of values that were written.
     pub(crate) values: u32,
     pub(crate) words: Vec<i64>,
 }
@@ -58,7 +58,7 @@ const MAX_BASE: u32 = 1 << 31;
 pub(crate) const FIRST_VARIABLES: u32 = u16::BITS;
 /// So many constants are there from the beginning as well, from 0 on, behind the first variables.
 pub(crate) const FIRST_CONSTANTS: u32 = 16;
-/// How many nodes are there from the beginning; the table doesn't have them.
+/// The number of nodes that are there from the beginning; the table doesn't have them.
 pub(crate) const FIRST_NODES: usize = (FIRST_VARIABLES + FIRST_CONSTANTS) as usize;
 
 impl Default for Arena {
@@ -109,12 +109,12 @@ impl Arena {
         self.divides_by_expressions = false;
     }
 
-    /// How many nodes there are.
+    /// The number of nodes.
     pub fn node_count(&self) -> usize {
         self.records.len()
     }
 
-    /// How many operands the lists of nodes hold.
+    /// The number of operands in the lists of nodes.
     pub(crate) fn list_lengths(&self) -> usize {
         self.terms.len() + self.args.len()
     }
@@ -136,7 +136,7 @@ impl Arena {
         }
     }
 
-    /// How many operands a node has, give or take one.
+    /// The number of a node's operands, give or take one.
     pub(crate) fn operand_count(&self, e: Expr) -> usize {
         let r = &self.records[e.index()];
         match r.tag {
@@ -179,7 +179,7 @@ impl Arena {
         self.records[e.index()].shape & LINEAR != 0
     }
 
-    /// How many leaves it has, written out, up to [`MAX_WEIGHT`].
+    /// The number of its leaves, written out, up to [`MAX_WEIGHT`].
     pub(crate) fn weight(&self, e: Expr) -> u8 {
         self.records[e.index()].shape & !LINEAR
     }

@@ -29,7 +29,7 @@ fn sum(constant: i64, terms: impl Iterator<Item = (i64, i64)>) -> Result<i64> {
 }
 
 impl Dag {
-    /// How many of the first nodes the first `count` roots need.
+    /// The number of first nodes that the first `count` roots need.
     fn nodes_for(&self, count: usize) -> usize {
         self.root_positions()[..count].iter().max().map_or(0, |r| *r as usize + 1)
     }
@@ -125,7 +125,7 @@ impl Dag {
         Ok(())
     }
 
-    /// What is known of each of the first nodes before any is worked out; nothing where so few points don't repay that.
+    /// The range of each of the first nodes, found before any is evaluated; none where so few points don't repay that.
     fn facts(&self, nodes: usize, variables: &[&[i64]], length: usize) -> Vec<Known> {
         let mut known: Vec<Known> = Vec::with_capacity(nodes);
         for entry in self.entries().take(nodes) {
@@ -212,7 +212,7 @@ impl Dag {
     }
 }
 
-/// What is known of a node for all points.
+/// The range of a node over all points.
 #[derive(Clone, Copy)]
 struct Known {
     /// No value is farther from 0.
@@ -221,7 +221,7 @@ struct Known {
     reciprocal: Option<Reciprocal>,
 }
 
-/// What no value is farther from 0 than.
+/// The greatest distance of a value from 0.
 fn magnitude(values: &[i64]) -> u64 {
     let bits = values.iter().fold(0, |bits, x| bits | (x ^ (x >> 63)));
     bits as u64 + 1
@@ -278,7 +278,7 @@ fn add_multiple(out: &mut [i64], coeff: i64, row: &[i64], fits: bool) -> bool {
     !overflows
 }
 
-/// What divides by a constant from 2, by a product and a shift.
+/// A division by a constant from 2 on, by a product and a shift.
 #[derive(Clone, Copy)]
 struct Reciprocal {
     divisor: i64,

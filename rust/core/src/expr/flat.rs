@@ -15,10 +15,10 @@ pub struct Dag {
     /// The nodes, the positions of the roots, and the tail.
     words: Arc<[i64]>,
     roots: u32,
-    /// How many of the first variables have positions.
+    /// The number of first variables that have positions.
     variables: u32,
     nodes: u32,
-    /// How many words at the end belong to what holds the value.
+    /// The number of words at the end that belong to the holder of the value.
     tail: u32,
 }
 
@@ -30,17 +30,17 @@ fn header(tag: Tag, payload: u32) -> i64 {
 }
 
 impl Dag {
-    /// How many roots.
+    /// The number of roots.
     pub fn root_count(&self) -> usize {
         self.roots as usize
     }
 
-    /// How many of the first variables have positions: variable `i` is at `i`.
+    /// The number of first variables that have positions: variable `i` is at `i`.
     pub(crate) fn first_variables(&self) -> u32 {
         self.variables
     }
 
-    /// How many positions of nodes there are.
+    /// The number of positions of nodes.
     pub fn node_count(&self) -> usize {
         self.nodes as usize
     }
@@ -70,7 +70,7 @@ impl Dag {
 /// Writes nodes in depth-first post-order.
 struct Writer<'a> {
     arena: &'a Arena,
-    /// Where each node is, and in which value: what is of another value is not written yet.
+    /// The position of each node, and its value: nodes of another value are not written yet.
     places: &'a mut [(u32, u32)],
     value: u32,
     words: &'a mut Vec<i64>,
@@ -140,7 +140,7 @@ impl Arena {
         dag
     }
 
-    /// How many variables there are up to the last one of the first that is used. Where others are used as well, it may
+    /// The number of variables up to the last of the first ones that is used. Where others are used as well, it may
     /// be more: they share the bits of the first.
     fn first_variables_of(&self, roots: &[Expr]) -> u32 {
         let used = roots.iter().fold(0, |used, r| used | self.variables_of(*r));

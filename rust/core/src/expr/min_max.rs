@@ -6,7 +6,7 @@
 //! joined leaves no trace. Terms that all arguments share stand outside, as do common factors; an argument that another
 //! one makes idle is dropped; shared arguments of nested `max` are taken out.
 //!
-//! What a constructor makes is bounded: terms are distributed over [`ARGUMENTS_SPREAD`] arguments at most, and nested
+//! The results of constructors are bounded: terms are distributed over [`ARGUMENTS_SPREAD`] arguments at most, and nested
 //! `max` are searched with so much work for each argument. Beyond that, they stay as they are. Both depend on the
 //! arguments alone, so that equal ones make equal nodes.
 
@@ -31,12 +31,12 @@ fn wins(tag: Tag, a: i64, b: i64) -> bool {
     }
 }
 
-/// How deep minima in maxima are searched for idle arguments.
+/// The depth to which minima in maxima are searched for idle arguments.
 const MAX_DEPTH: u32 = 3;
 
 /// With more arguments than this, a nested one with terms beside it stays nested: the terms would multiply.
 const ARGUMENTS_SPREAD: usize = 12;
-/// Where the terms beside it are longer than this, written out, as well.
+/// With terms beside it that are longer than this, written out, it stays nested as well.
 const WEIGHT_SPREAD: u32 = 32;
 /// The work for each argument to find what absorbs what.
 const SEARCH_PER_ARGUMENT: u64 = 1000;
@@ -113,7 +113,7 @@ impl Arena {
         args.into_iter().map(|a| self.combine(rest, 1, a, t.coeff)).collect::<Result<Vec<_>>>().map(Some)
     }
 
-    /// How long the terms of `e` other than `own` are, written out.
+    /// The length of the terms of `e` other than `own`, written out.
     fn weight_beside(&self, e: Expr, own: Expr) -> u32 {
         let Node::Sum(_, terms) = self.node(e) else { return 0 };
         terms.iter().filter(|t| t.expr != own).map(|t| u32::from(self.weight(t.expr))).sum()
@@ -325,7 +325,7 @@ impl Arena {
         }
     }
 
-    /// What is added to all arguments, so that the constant of the first becomes 0: max(x - 3, 0) + 3 = max(x, 3). Where
+    /// The offset of all arguments that makes the constant of the first 0: max(x - 3, 0) + 3 = max(x, 3). Where
     /// another constant would leave int64, as much of it as that one takes, so that one form is left of all shifted ones.
     fn shared_shift(&self, args: &[Expr]) -> i128 {
         if self.tag(args[0]) == Tag::Constant {

@@ -16,7 +16,7 @@ impl Expr {
 pub struct Term {
     /// The nonzero coefficient.
     pub coeff: i64,
-    /// What it multiplies: no constant and no sum.
+    /// The factor beside it: no constant and no sum.
     pub expr: Expr,
 }
 
@@ -60,7 +60,7 @@ pub(crate) enum Leaf {
     Constant(i64),
 }
 
-/// What a node is; in the order in which terms are sorted.
+/// The kinds of nodes, in the order in which terms are sorted.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[repr(u8)]
 pub(crate) enum Tag {
@@ -86,7 +86,7 @@ pub(crate) struct Record {
     /// The variables below, each by its index modulo 16.
     pub(crate) variables: u16,
     pub(crate) tag: Tag,
-    /// How long it is, written out, up to [`MAX_WEIGHT`]; with the bit [`LINEAR`].
+    /// The number of its leaves, written out, up to [`MAX_WEIGHT`]; with the bit [`LINEAR`].
     pub(crate) shape: u8,
 }
 

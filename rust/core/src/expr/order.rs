@@ -3,7 +3,7 @@
 use crate::expr::{Arena, Expr, Tag};
 use std::cmp::Ordering;
 
-/// How far down two expressions are compared before a hash of their structure decides: nested ones that differ only far
+/// The depth to which two expressions are compared before a hash of their structure decides: nested ones that differ only far
 /// below would take as many steps each time.
 const MAX_STEPS: usize = 64;
 

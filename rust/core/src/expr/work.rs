@@ -15,7 +15,7 @@ impl Arena {
         self.work.set(self.work.get() + units as u64);
     }
 
-    /// How much memory the nodes take: their number and that of their operands.
+    /// The memory of the nodes: their number and that of their operands.
     pub(crate) fn size(&self) -> usize {
         self.records.len() + self.list_lengths()
     }

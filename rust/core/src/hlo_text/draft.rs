@@ -29,13 +29,13 @@ pub struct DraftInstruction {
     pub shape: String,
     /// Opcode.
     pub opcode: String,
-    /// What stands in the parentheses.
+    /// The contents of the parentheses.
     pub argument: DraftArgument,
     /// Attributes by key.
     pub attributes: Vec<(String, DraftValue)>,
 }
 
-/// What stands in an instruction's parentheses.
+/// Contents of an instruction's parentheses.
 #[derive(Clone, Debug)]
 pub enum DraftArgument {
     /// Numbers of instructions in front of this one.

@@ -10,7 +10,7 @@ const EXCERPT: usize = 120;
 pub struct HloError {
     /// Byte offset into the text.
     pub offset: usize,
-    /// What was expected, what came, what to do.
+    /// The expectation, what stood there instead, and the remedy.
     pub message: String,
 }
 
@@ -33,7 +33,7 @@ impl HloError {
         Self { offset, message: message.into() }
     }
 
-    /// Where in `text` the error is.
+    /// The place of the error in `text`.
     pub fn place(&self, text: &str) -> Place {
         let offset = floor_boundary(text, self.offset.min(text.len()));
         let start = text[..offset].rfind('\n').map_or(0, |i| i + 1);
@@ -67,5 +67,5 @@ fn floor_boundary(text: &str, mut offset: usize) -> usize {
     offset
 }
 
-/// What a step of reading gives.
+/// The result of a step of reading.
 pub type Result<T> = std::result::Result<T, HloError>;

@@ -1,4 +1,4 @@
-//! What the operands and attributes of an instruction say of its shape: checked against the text, or used where the
+//! The shape of an instruction, inferred from operands and attributes: checked against the text, or used where the
 //! text gives none.
 
 pub(super) mod communication;
@@ -50,7 +50,7 @@ pub(super) struct Site<'s, 'a> {
     pub(super) attributes: &'s [Attribute],
 }
 
-/// What is known of a result.
+/// The inferred shape of a result, as far as it is known.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Outcome {
     /// Nothing.
@@ -170,7 +170,7 @@ impl Site<'_, '_> {
         Ok(found)
     }
 
-    /// What the opcode needs, the types that it takes, and what the rest gives.
+    /// Check the opcode's operands and element types, and infer the shape.
     pub(super) fn judge(&self, row: &OpcodeRow) -> Result<Outcome> {
         for key in row.needs {
             self.required(key, self.span(key))?;

@@ -199,7 +199,7 @@ impl<'a> Cursor<'a> {
         Ok(name)
     }
 
-    /// Where in the text a piece that was cut from it starts.
+    /// The offset in the text of a piece that was cut from it.
     pub(super) fn offset_of(&self, piece: &str) -> usize {
         (piece.as_ptr() as usize).saturating_sub(self.text.as_ptr() as usize)
     }

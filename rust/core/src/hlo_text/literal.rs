@@ -137,7 +137,7 @@ fn parse_array(cursor: &mut Cursor, shape: &Shape, out: &mut Vec<u8>) -> Result<
     }
 }
 
-/// What stands in front of the cursor inside braces.
+/// The state of a literal in front of the cursor, inside braces.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Separator {
     Start,

@@ -15,7 +15,7 @@ pub(super) enum Number {
     Nan(bool, Option<u64>),
 }
 
-/// What a floating point type has besides finite numbers.
+/// The values of a floating point type besides finite numbers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Special {
     /// Infinities and payloads, as IEEE 754.

@@ -1,4 +1,4 @@
-//! What starts in the background and what ends it: each start has one user, which goes on with it or ends it.
+//! Pairs of asynchronous instructions: each start has one user, which goes on with it or ends it.
 
 use super::error::{HloError, Result};
 use super::tables::{Instruction, Module};

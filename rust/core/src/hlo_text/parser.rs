@@ -20,7 +20,7 @@ use super::Table;
 
 pub use build::{build_module, DraftError};
 
-/// What text writes of an instruction before its attributes.
+/// The part of an instruction before its attributes.
 struct Pending {
     root: bool,
     name: Span,

@@ -8,7 +8,7 @@ use super::Table;
 /// Deepest nesting of tuples in a shape; real programs stay below ten.
 pub const MAX_TUPLE_DEPTH: usize = 100;
 
-/// What kind of number an element type is.
+/// The class of numbers of an element type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     /// `pred`.
@@ -32,7 +32,7 @@ pub struct ElementRow {
     pub name: &'static str,
     /// Bits an element takes; 0 where there are none.
     pub bits: u32,
-    /// What kind of number.
+    /// The class of its numbers.
     pub class: Class,
 }
 
@@ -112,7 +112,7 @@ pub const UNBOUNDED: i64 = -1;
 /// A shape's number in its module.
 pub type ShapeId = u32;
 
-/// How an array lies in memory.
+/// The layout of an array in memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
     /// Dimensions, the fastest varying one first.
@@ -368,7 +368,7 @@ fn opens_group(cursor: &Cursor) -> Option<ElementType> {
     }
 }
 
-/// Where the shape at the cursor ends if it is written plainly; only ever used as a key of texts already read.
+/// The end of the shape at the cursor if it is written plainly; only ever used as a key of texts already read.
 fn guess_end(cursor: &Cursor) -> Option<usize> {
     let rest = &cursor.text.as_bytes()[cursor.at..];
     if rest.first() == Some(&b'(') {

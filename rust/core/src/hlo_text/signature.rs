@@ -132,7 +132,7 @@ impl<'a> Signatures<'a> {
         }
     }
 
-    /// How many there are.
+    /// The number of different signatures.
     pub(super) fn count(&self) -> u32 {
         self.unique
     }

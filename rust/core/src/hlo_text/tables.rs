@@ -1,4 +1,4 @@
-//! What a parsed module is: flat tables over the kept text.
+//! A parsed module: flat tables over the kept text.
 
 use std::ops::Range;
 
@@ -115,7 +115,7 @@ pub struct Module {
     pub attributes: Vec<Attribute>,
     /// Called computations.
     pub calls: Vec<Call>,
-    /// How many different signatures there are.
+    /// The number of different signatures.
     pub signatures: u32,
 }
 

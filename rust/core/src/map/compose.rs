@@ -19,7 +19,7 @@ pub fn compose(arena: &mut Arena, first: &IndexingMap, second: &IndexingMap) -> 
     }
 }
 
-/// How many variables of each kind two maps have, and where they come to stand: the dimensions of the first, the ranges
+/// The numbers of two maps' variables by kind, and their places in the composition: the dimensions of the first, the ranges
 /// of the second, those of the first, the runtime variables of the second, those of the first.
 struct Places {
     dims: usize,
@@ -42,7 +42,7 @@ impl Places {
         }
     }
 
-    /// Where variable `v` of the first map comes to stand.
+    /// The place of variable `v` of the first map.
     fn of_first(&self, v: usize) -> usize {
         if v < self.dims {
             v
@@ -53,7 +53,7 @@ impl Places {
         }
     }
 
-    /// Where variable `v` of the second map comes to stand, which is no dimension.
+    /// The place of variable `v` of the second map, which is no dimension.
     fn of_second(&self, v: usize) -> usize {
         if v < self.dims2 + self.ranges2 {
             v - self.dims2 + self.dims

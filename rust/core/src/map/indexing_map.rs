@@ -59,9 +59,9 @@ pub struct MapBuilder {
     pub intervals: Vec<Interval>,
     /// The names of the variables.
     pub names: Names,
-    /// How many of the variables are dimensions.
+    /// The number of dimensions.
     pub num_dims: usize,
-    /// How many are ranges.
+    /// The number of range variables.
     pub num_ranges: usize,
     /// The results.
     pub results: Vec<Expr>,
@@ -100,27 +100,27 @@ impl IndexingMap {
         self.form
     }
 
-    /// How many dimensions.
+    /// The number of dimensions.
     pub fn num_dims(&self) -> usize {
         self.num_dims as usize
     }
 
-    /// How many range variables.
+    /// The number of range variables.
     pub fn num_ranges(&self) -> usize {
         self.num_ranges as usize
     }
 
-    /// How many runtime variables.
+    /// The number of runtime variables.
     pub fn num_runtimes(&self) -> usize {
         self.num_variables() - self.num_dims() - self.num_ranges()
     }
 
-    /// How many variables: dimensions, ranges and runtime variables.
+    /// The number of variables: dimensions, ranges and runtime variables.
     pub fn num_variables(&self) -> usize {
         self.num_variables as usize
     }
 
-    /// How many results.
+    /// The number of results.
     pub fn num_results(&self) -> usize {
         self.num_results as usize
     }
@@ -156,7 +156,7 @@ impl IndexingMap {
         &self.dag
     }
 
-    /// What variable `i` stands for.
+    /// The kind of variable `i`.
     pub fn kind(&self, i: usize) -> VariableKind {
         kind_of(i, self.num_dims(), self.num_ranges())
     }
@@ -302,7 +302,7 @@ impl MapBuilder {
         (self.num_dims, self.num_ranges, self.known_empty) = (0, 0, false);
     }
 
-    /// How many runtime variables.
+    /// The number of runtime variables.
     pub fn num_runtimes(&self) -> usize {
         self.intervals.len() - self.num_dims - self.num_ranges
     }

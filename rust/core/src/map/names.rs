@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// What a variable stands for.
+/// The kind of a variable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum VariableKind {
     /// An index of the point that is asked about.
@@ -15,7 +15,7 @@ pub enum VariableKind {
 }
 
 impl VariableKind {
-    /// What default names of the kind begin with.
+    /// The prefix of the kind's default names.
     pub fn prefix(self) -> &'static str {
         match self {
             VariableKind::Dimension => "d",

@@ -154,7 +154,7 @@ impl ParametricMap {
         open.build(arena)
     }
 
-    /// What stands for each variable: values of parameters, and the others, which move up; `kept` gets these.
+    /// The expression for each variable: values of parameters, and the others, which move up; `kept` gets these.
     fn places(&self, arena: &mut Arena, values: &[i64], kept: &mut Vec<usize>) -> Vec<Expr> {
         let mut places = Vec::with_capacity(self.stated.num_variables());
         for v in 0..self.stated.num_variables() {
@@ -185,7 +185,7 @@ impl ParametricMap {
 /// The rows of columns of one length, equal ones once.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DistinctRows {
-    /// Where each row is found for the first time, rising.
+    /// The first place of each different row, rising.
     pub first: Vec<usize>,
     /// Of each row, the place in `first` of its equal.
     pub index: Vec<u32>,

@@ -35,12 +35,12 @@ impl SymbolicMap {
         SymbolicMap::new(arena, n, 0, &results)
     }
 
-    /// How many dimensions.
+    /// The number of dimensions.
     pub fn num_dims(&self) -> usize {
         self.num_dims as usize
     }
 
-    /// How many symbols.
+    /// The number of symbols.
     pub fn num_symbols(&self) -> usize {
         self.num_symbols as usize
     }

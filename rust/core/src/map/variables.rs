@@ -158,7 +158,7 @@ impl MapBuilder {
         self.reorder(arena, &order, dims, num_ranges)
     }
 
-    /// Where a constraint says that a range variable is `r` modulo `c`, count by steps of `c`: the variable becomes
+    /// Rescale range variables that a constraint says to be `r` modulo `c` to count by steps of `c`: the variable becomes
     /// `c * s + r`, with `s` in its place, and the constraint goes.
     pub fn rescale_symbols(&mut self, arena: &mut Arena) -> Result<()> {
         while let Some((k, v, c, r)) = self.stepped_range(arena) {

@@ -1,4 +1,4 @@
-//! How many points a domain has, exactly.
+//! The exact number of points of a domain.
 //!
 //! Variables that no constraint links are counted apart and multiplied: a box of any size costs nothing. In a group of
 //! linked variables one variable that stands linearly, or linearly within a `mod`, is counted in closed form, the others
@@ -17,10 +17,10 @@ pub(crate) const BUDGET: u64 = 1 << 26;
 /// Words of constraints, or variables, that are looked at in one unit.
 const WORDS_A_UNIT: usize = 4;
 
-/// What is asked about a group.
+/// The question about a group.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Question {
-    /// How many points there are.
+    /// The number of points.
     HowMany,
     /// Whether there is one: any positive number says so.
     WhetherAny,
@@ -78,7 +78,7 @@ pub fn groups(arena: &mut Arena, map: &MapBuilder, results: &[Expr]) -> Vec<Grou
     out
 }
 
-/// How a constraint depends on the variable that is counted in closed form.
+/// The dependence of a constraint on the variable that is counted in closed form.
 #[derive(Clone, Copy, Debug)]
 struct Inner {
     coeff: i64,
@@ -266,7 +266,7 @@ fn solutions(coeff: i64, rest: i64, interval: Interval) -> Interval {
     Interval::new(least.max(first) as i64, most.min(last) as i64)
 }
 
-/// How `e in interval` depends on variable `v`, and what remains of `e` without it; `None`: in no simple way.
+/// The dependence of `e in interval` on variable `v`, and the rest of `e` without it; `None` where it is not simple.
 fn depends(arena: &mut Arena, e: Expr, interval: Interval, v: u32) -> Option<(Inner, Expr)> {
     if let Some((x, m)) = arena.as_mod(e) {
         let (coeff, rest) = linear_in(arena, x, v)?;

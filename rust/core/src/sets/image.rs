@@ -1,5 +1,5 @@
-//! What a map reaches: how many different results, whether different points have different results, whether the
-//! results are exactly the elements of a tensor; how wide the integers are that it needs.
+//! The image of a map: the number of different results, whether different points have different results, whether the
+//! results are exactly the elements of a tensor; the width of the integers that it needs.
 
 use crate::error::{Error, Result};
 use crate::expr::work::Limit;

@@ -1,4 +1,4 @@
-//! What results tell about variables: which variables they determine, by which expressions, and the inverse relation.
+//! Solving results for variables: which variables they determine, by which expressions, and the inverse relation.
 //!
 //! From `r = y` other equations follow: a sum whose terms are digits of different weight tells each term, `x floordiv m`
 //! and `x mod m` together tell `x`, known terms leave a sum. Where nothing follows any more, a free variable is put in.
@@ -15,7 +15,7 @@ use std::collections::{HashMap, HashSet};
 /// The work to look at one node on the way to a witness.
 const WALK_COST: usize = 4;
 
-/// What is known: expressions over the variables of a map, each with an expression over other variables that is equal.
+/// Equations: expressions over the variables of a map, each with an equal expression over other variables.
 pub struct Knowledge {
     limit: Limit,
     witnesses: HashMap<Expr, Expr>,
@@ -37,7 +37,7 @@ impl Knowledge {
         }
     }
 
-    /// What has one value by a constraint has that value.
+    /// Learn the expressions that have one value by a constraint.
     fn learn_constraints(&mut self, arena: &mut Arena, map: &MapBuilder) {
         for (e, interval) in map.constraints.iter().filter(|(_, i)| i.is_point()) {
             let value = arena.constant(interval.lower);
@@ -49,7 +49,7 @@ impl Knowledge {
         }
     }
 
-    /// What `e` is equal to, if that is known directly or term by term.
+    /// The expression that `e` is equal to, if that is known directly or term by term.
     pub fn witness(&self, arena: &mut Arena, e: Expr) -> Result<Option<Expr>> {
         if let Some(w) = self.witnesses.get(&e) {
             return Ok(Some(*w));

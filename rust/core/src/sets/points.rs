@@ -6,7 +6,7 @@ use crate::expr::Arena;
 use crate::interval::Interval;
 use crate::map::indexing_map::{IndexingMap, MapKind};
 
-/// What a step found.
+/// The result of a step.
 pub enum PointStep {
     /// A point of the domain: the values of all variables.
     Point(Vec<i64>),
@@ -16,7 +16,7 @@ pub enum PointStep {
     End,
 }
 
-/// Where a map holds: bounds of variables, and constraints.
+/// The domain of a map: bounds of variables, and constraints.
 #[derive(Clone)]
 pub struct Domain {
     intervals: Vec<Interval>,
@@ -88,7 +88,7 @@ impl Domain {
 
 /// Boxes of at most so many points are not halved any more.
 const SMALL_BOX: u128 = 64;
-/// What a step costs beside the words of constraints that it looks at, four a unit.
+/// The cost of a step beside the words of constraints that it looks at, four a unit.
 const STEP_COST: u64 = 4;
 /// Units of work in search of one point.
 const SEARCH_BUDGET: u64 = 1 << 26;
@@ -131,7 +131,7 @@ impl Points {
         Ok(PointStep::Searching)
     }
 
-    /// How many points there are, where no constraint has to be asked for that.
+    /// The number of points, where no constraint has to be asked for it.
     pub fn known_count(&self) -> Option<u128> {
         let unasked = self.domain.constraints.root_count() == 0;
         let in_boxes =
@@ -247,7 +247,7 @@ impl Points {
     }
 }
 
-/// How many points of a box there are from `next` on.
+/// The number of points of a box from `next` on.
 fn left_in(part: &[Interval], next: &[i64]) -> u128 {
     let digits = part.iter().zip(next);
     let after = digits.fold(0u128, |after, (i, x)| {

@@ -183,7 +183,7 @@ fn pick(i: Interval, choice: u64, value: u64) -> i64 {
     }
 }
 
-/// Where `a` holds and `b` does not, where `b` holds and `a` does not, where both hold with different results: `f` says
+/// Ask `f` where `a` holds and `b` does not, where `b` holds and `a` does not, where both hold with different results: `f` says
 /// of each part whether to stop.
 fn for_each_differing_part(
     arena: &mut Arena,

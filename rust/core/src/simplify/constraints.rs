@@ -22,7 +22,7 @@ pub(crate) struct ConstraintPropagation {
     /// Did bounds of variables change?
     pub(crate) tightened: bool,
     pub(crate) empty: bool,
-    /// Where each form stands among those kept, once there are many.
+    /// The place of each form among those kept, once there are many.
     places: HashMap<Expr, usize>,
 }
 
@@ -43,7 +43,7 @@ impl Assumption {
         Assumption { expr, interval, whole: interval, implied: false }
     }
 
-    /// What follows of a part of the expression.
+    /// A constraint on a part of the expression follows.
     fn part(&self, expr: Expr, interval: Interval) -> Self {
         Assumption { expr, interval, whole: interval, implied: self.implied }
     }
@@ -90,7 +90,7 @@ pub(crate) fn laws() -> impl Iterator<Item = Law> {
     ROWS.iter().map(|row| *row.law).chain(of_congruences)
 }
 
-/// What is still to be assumed.
+/// Constraints that are still to be assumed.
 type Work = SmallVec<[Assumption; 4]>;
 
 impl ConstraintPropagation {
@@ -258,7 +258,7 @@ impl ConstraintPropagation {
         }
     }
 
-    /// Where something is kept of the same expression, both meet.
+    /// Intersect the interval with that of the same expression, where one is kept.
     fn joins_kept(&mut self, s: &mut Simplifier<'_>, e: Expr, interval: Interval) -> bool {
         let Some(k) = self.place_of(e) else { return false };
         let known = self.kept[k].1;
@@ -326,7 +326,7 @@ impl ConstraintPropagation {
         None
     }
 
-    /// What `sum in interval` says of each term when the others are as small or as large as they can be.
+    /// The bounds of each term that `sum in interval` implies, by the extreme values of the others.
     fn bounds_of_terms(&mut self, s: &mut Simplifier<'_>, a: &mut Assumption, work: &mut Work) -> bool {
         let Assumption { expr: e, interval, .. } = *a;
         let Node::Sum(constant, terms) = s.arena.node(e) else { return false };

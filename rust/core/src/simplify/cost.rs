@@ -1,4 +1,4 @@
-//! What an expression costs when it is written out, and how wide the integers are that it needs.
+//! The cost of an expression, written out, and the width of the integers that it needs.
 
 use crate::expr::canonical::gcd_with;
 use crate::expr::traversal::{compute_all, BottomUp};

@@ -1,4 +1,4 @@
-//! Where a map is defined: a point at which a constraint or a result divides by 0 is not in the domain.
+//! The domain of definition: a point at which a constraint or a result divides by 0 is not in the domain.
 //!
 //! Divisors that are constants are never 0. For any other that may be 0, a constraint says that it isn't; with these
 //! stated, every law may take it for granted that divisors aren't 0, and none has to keep a division alive.

@@ -3,7 +3,7 @@
 use crate::expr::Expr;
 use crate::interval::Interval;
 
-/// What happens to variables that have one value.
+/// The treatment of variables that have one value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum PointVariables {
     /// They become constants.
@@ -22,6 +22,6 @@ pub struct DomainSimplifier {
     pub constraints: Vec<(Expr, Interval)>,
     /// The results.
     pub results: Vec<Expr>,
-    /// What happens to variables that have one value.
+    /// The treatment of variables that have one value.
     pub points: PointVariables,
 }

@@ -18,7 +18,7 @@ use crate::simplify::trace::Step;
 use smallvec::SmallVec;
 use std::collections::HashMap;
 
-/// What [`DomainSimplifier::simplify`] found out.
+/// The outcome of [`DomainSimplifier::simplify`].
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// Whether the budget sufficed.
@@ -36,7 +36,7 @@ const COMPARISON_INTERVAL: usize = 4;
 /// With more constraints than this, they are not simplified with each other as facts.
 const CONSTRAINTS_COMPARED: usize = 12;
 
-/// What constraints say of each expression.
+/// The intervals of constraints by expression.
 #[derive(Default)]
 struct Stated(HashMap<Expr, Interval>);
 
@@ -61,7 +61,7 @@ const SMALL: usize = 500;
 /// The laws of all constraints together.
 pub(crate) const LAWS: [Law; 3] = [DIVISOR, EQUATES, SOLVED];
 
-/// What a round of tightening did.
+/// The changes that a round of tightening made.
 enum Round {
     Moved,
     Unchanged,
@@ -102,7 +102,7 @@ impl DomainSimplifier {
         Outcome { status: s.status(), empty, steps: s.take_steps() }
     }
 
-    /// How many nodes and operands there are, give or take what is in the arena beside.
+    /// The number of nodes and operands, those of others in the arena included.
     fn size(&self, arena: &mut Arena) -> usize {
         let stated = arena.size() + self.bounds.len();
         if stated < SMALL {
@@ -350,8 +350,9 @@ impl DomainSimplifier {
         }
     }
 
-    /// Where `x - y = 0`, write `x` for `y` in the other constraints; true where one changed. All pairs at once: of each
-    /// class of equal variables the first stands for all, and each other one stays in one constraint alone.
+    /// Replace equals: where `x - y = 0`, write `x` for `y` in the other constraints; true where one changed. All pairs
+    /// at once: of each class of equal variables the first stands for all, and each other one stays in one constraint
+    /// alone.
     fn equate_variables(&mut self, s: &mut Simplifier<'_>) -> bool {
         let mut equal = EqualVariables::default();
         let own: Vec<Option<Expr>> = self

@@ -1,4 +1,4 @@
-//! What is known of an expression on a domain: bounds and a congruence, once a node.
+//! Bounds and congruence of an expression on a domain, derived once a node.
 //!
 //! The domain is a box of variables and facts from constraints: bounds of linear forms, and congruences. A fact is
 //! stored for the form without its constant, divided by its content, with a positive leading coefficient.
@@ -104,7 +104,7 @@ pub struct Ranges {
     pub(crate) facts: Facts,
     /// The variables that have one value, by their bits.
     points: u16,
-    /// What was derived of each node, and when: what is not of this time was forgotten.
+    /// Bounds and congruence of each node, and the time of their derivation: those of another time are forgotten.
     infos: Vec<(Info, u32)>,
     time: u32,
 }
@@ -147,7 +147,7 @@ impl Ranges {
         arena.as_variable(e).is_some_and(|v| self.variable(v).bounds.is_point())
     }
 
-    /// What is known of `e`.
+    /// Bounds and congruence of `e`.
     #[inline]
     pub fn info(&mut self, arena: &mut Arena, e: Expr) -> Info {
         match self.known(arena, e) {
@@ -217,7 +217,7 @@ impl Ranges {
         self.known(arena, e).unwrap_or(Info::of(Interval::ALL))
     }
 
-    /// What is known of a term, which is no constant, of something of which all is known.
+    /// Bounds and congruence of a term, which is no constant, of a node whose operands are known.
     pub(crate) fn of_term(&self, arena: &Arena, e: Expr) -> &Info {
         let known = match arena.as_variable(e) {
             Some(v) => self.variables.get(v as usize),

@@ -142,7 +142,7 @@ impl<'a> Simplifier<'a> {
         self.ranges.bounds(self.arena, e)
     }
 
-    /// What is known of `e`.
+    /// Bounds and congruence of `e`.
     pub fn info(&mut self, e: Expr) -> Info {
         self.ranges.info(self.arena, e)
     }

@@ -1,4 +1,4 @@
-//! What the facts of constraints tell of an expression, beside its operands.
+//! Bounds and congruences that constraints state of expressions.
 
 use crate::expr::{Arena, Expr, Node};
 use crate::int::div_mod_positive;
@@ -10,7 +10,7 @@ use crate::simplify::range::{Info, Ranges};
 const FACTS_COMPARED: usize = 12;
 
 impl Ranges {
-    /// What is known of `e`, with what the facts tell.
+    /// Bounds and congruence of `e`, tightened by the facts.
     pub(crate) fn with_facts(&self, arena: &mut Arena, e: Expr, info: Info) -> Info {
         let Node::Sum(_, terms) = arena.node(e) else {
             return if self.facts.has_atoms { self.with_stated(e, 1, 0, info) } else { info };
@@ -41,7 +41,7 @@ impl Ranges {
         info
     }
 
-    /// What is stated of `form`, for `factor * form + offset`.
+    /// The bounds that are stated of `form`, as those of `factor * form + offset`.
     fn with_stated(&self, form: Expr, factor: i64, offset: i64, mut info: Info) -> Info {
         if let Some(bounds) = self.facts.ranges.get(&form) {
             let stated = bounds.scaled(factor).plus(Interval::point(offset));

@@ -9,20 +9,20 @@ use crate::simplify::law::Law;
 pub struct Step {
     /// The law.
     pub law: Law,
-    /// What it met: an expression, or the constraint that the expression lies in the interval.
+    /// The expression before, or the constraint that it lies in the interval.
     pub before: (Expr, Option<Interval>),
-    /// What it made.
+    /// The result.
     pub after: Made,
     /// For a law that needs a domain: the bounds of the variables in `before`, then the constraints on them.
     pub facts: Vec<(Expr, Interval)>,
 }
 
-/// What a law made.
+/// The result of a law.
 #[derive(Clone, Debug)]
 pub enum Made {
     /// Another form of an expression.
     Expression(Expr),
-    /// What a constraint says, implies or becomes; nothing where it always holds.
+    /// The constraints that stand for one, or follow from it; none where it always holds.
     Constraints(Vec<(Expr, Interval)>),
     /// The constraint never holds.
     Never,

@@ -1,4 +1,4 @@
-//! How wide the integers are that an expression needs on a domain, with all that is computed on the way to it.
+//! The width of the integers that an expression needs on a domain, with all that is computed on the way to it.
 
 use crate::expr::{Arena, Expr, Node, Term};
 use crate::interval::Interval;

@@ -112,7 +112,7 @@ impl Sum {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Frame {
     pub(super) bracket: Bracket,
-    /// Where it was opened.
+    /// The place of its opening.
     pub(super) at: usize,
     pub(super) first_term: usize,
     pub(super) first_arg: usize,
@@ -214,7 +214,7 @@ impl Frame {
     }
 }
 
-/// What the brackets that are being read hold, those inside behind those around them.
+/// The contents of the brackets that are being read, inner ones behind outer ones.
 #[derive(Default, Debug)]
 pub(super) struct Lists {
     pub(super) terms: Vec<Term>,

@@ -31,7 +31,7 @@ struct Custom<'t> {
 }
 
 impl Custom<'_> {
-    /// What is behind the name in `text`, if the name is short; that may still belong to the name.
+    /// The text behind the name, if the name is short; it may still belong to the name.
     fn strip<'s>(&self, text: &'s [u8]) -> Option<&'s [u8]> {
         let word = u64::from_le_bytes(*text.first_chunk()?);
         if word & self.mask == self.key && self.name.len() <= 8 {
@@ -72,7 +72,7 @@ fn default_place(name: &str) -> Option<(VariableKind, usize)> {
 }
 
 impl<'t> Header<'t> {
-    /// Where the variable with this default name would be, if it is there and has it.
+    /// The index of the variable with this default name, if it is there and has it.
     fn default_index(&self, name: &str) -> Option<usize> {
         let (kind, place) = default_place(name)?;
         self.index_of_default(kind, place)

@@ -1,4 +1,4 @@
-//! What was read before in a text: maps repeat their subexpressions, so that the text of one tells what it is.
+//! A cache of the sums read before in a text: maps repeat their subexpressions, letter by letter.
 
 use crate::expr::{Expr, Tag};
 
@@ -9,7 +9,7 @@ pub(super) struct ParseCache {
     divisions: Vec<Division>,
     /// Which text they stand in; those of others count for nothing.
     text: u32,
-    /// How many sums were kept, of all texts and before this one.
+    /// The number of sums kept, of all texts and before this one.
     kept: usize,
     before: usize,
 }
@@ -61,7 +61,7 @@ impl ParseCache {
         Some((key, slot(key) % SETS))
     }
 
-    /// What `rest` of `text` begins with, as far as it was read before and `ends` is true of what is behind it: the
+    /// The sum at the beginning of `rest`, where it was read before and `ends` is true of the text behind it: the
     /// expression, and what is behind it.
     pub(super) fn find<'t>(
         &self,
@@ -97,7 +97,7 @@ impl ParseCache {
         }
     }
 
-    /// What the quotient or remainder is, if it was made before.
+    /// The quotient or remainder, if it was made before.
     pub(super) fn find_division(&self, operation: (Tag, Expr, i64)) -> Option<Expr> {
         let seen = self.divisions.get(place_of_division(operation))?;
         (seen.text == self.text && seen.operation == operation).then_some(seen.result)

@@ -10,7 +10,7 @@ use crate::expr::{Arena, Expr};
 use crate::map::indexing_map::MapBuilder;
 use crate::map::names::Names;
 
-/// What names mean while an expression is read.
+/// The variables that names stand for while an expression is read.
 pub trait VariableNames {
     /// The variable that `name` names.
     fn index_of(&self, name: &str) -> Option<u32>;
@@ -18,7 +18,7 @@ pub trait VariableNames {
     fn short<'t>(&self, _text: &'t [u8]) -> Option<(u32, &'t [u8])> {
         None
     }
-    /// What to say of a name that is none.
+    /// The message for a name that names no variable.
     fn expected(&self) -> String;
 }
 

@@ -7,7 +7,7 @@ const SPACE: u8 = 1;
 const NAME_START: u8 = 2;
 const NAME: u8 = 4;
 
-/// What each byte can be.
+/// The classes of each byte.
 static CLASS: [u8; 256] = classes();
 
 const fn classes() -> [u8; 256] {
@@ -38,7 +38,7 @@ fn is(b: u8, class: u8) -> bool {
 /// A place in a text.
 pub(super) struct Scanner<'t> {
     pub(super) text: &'t str,
-    /// What is not read yet: a slice, for it is shortened without a check of its bounds.
+    /// The text that is not read yet: a slice, for it is shortened without a check of its bounds.
     pub(super) rest: &'t [u8],
 }
 

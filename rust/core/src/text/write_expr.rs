@@ -10,7 +10,7 @@ use crate::expr::flat::Dag;
 use crate::expr::flat_nodes::Entry;
 use std::fmt::Write;
 
-/// How operators are printed.
+/// The style in which operators are printed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Style {
     /// `floordiv`, and `min(a, b, c)`.
@@ -20,7 +20,7 @@ pub enum Style {
     Xla,
 }
 
-/// What must stand in brackets here.
+/// The expressions that need brackets at a place.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Level {
     /// Nothing.
@@ -59,9 +59,9 @@ pub(super) enum Task {
 pub(crate) struct Writer<'d> {
     dag: &'d Dag,
     style: Style,
-    /// Where the words of each node begin that has words.
+    /// The start of the words of each node that has words.
     starts: Vec<u32>,
-    /// How long the text may get.
+    /// The greatest length of the text.
     limit: usize,
     pub(super) tasks: Vec<Task>,
     pub(super) items: Vec<Item>,
@@ -79,7 +79,7 @@ pub fn abridged_expr(dag: &Dag, root: usize, length: usize, name: &dyn Fn(u32, &
     abridged(length, |out| Writer::new(dag, Style::Plain).within(length).root(root, out, name))
 }
 
-/// What `write` writes, which stops with an error once that is longer than `length` bytes.
+/// The text that `write` writes, which stops with an error once it is longer than `length` bytes.
 pub(super) fn abridged(length: usize, write: impl FnOnce(&mut String) -> Result<()>) -> String {
     let mut out = String::new();
     if write(&mut out).is_err() || out.len() > length {

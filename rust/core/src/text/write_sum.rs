@@ -3,7 +3,7 @@
 use super::write_expr::{Item, Level, Task, Writer};
 use crate::expr::flat_nodes::Entry;
 
-/// What a sum is made of: a term, or terms with one factor.
+/// A part of a sum: a term, or terms with one factor.
 #[derive(Clone, Copy, Debug)]
 struct Piece {
     negative: bool,

@@ -8,7 +8,7 @@ use super::super::shape::{ElementType, Shape, ShapeId};
 use super::tuples::{like_all, tuple};
 use super::{same_size, same_sizes, Outcome, Site};
 
-/// How many take part in each group; `None` where the text leaves it to the number of replicas.
+/// The number of participants of each group; `None` where the text leaves it to the number of replicas.
 fn group_size(site: &Site) -> Result<Option<i64>> {
     let global = site.value("use_global_device_ids") == Some("true");
     if global && site.integer("channel_id")?.is_none_or(|id| id < 1) {
@@ -200,7 +200,7 @@ pub(in super::super) fn permute_start(site: &Site) -> Result<Outcome> {
     Ok(Outcome::Any)
 }
 
-/// What all replicas' operands add up to.
+/// The result of an all-reduce: of its operands' shapes.
 pub(in super::super) fn all_reduce(site: &Site) -> Result<Outcome> {
     group_size(site)?;
     like_all(site)
@@ -227,13 +227,13 @@ fn number(element: &str) -> Outcome {
     Outcome::Array(ElementType::named(element), Vec::new())
 }
 
-/// What is sent, a context, a token.
+/// The tuple of a send: the operand, a context, a token.
 pub(in super::super) fn send(site: &Site) -> Result<Outcome> {
     is_token(site, site.operands[1])?;
     Ok(Outcome::Tuple(vec![Outcome::Like(site.operands[0]), number("u32"), Outcome::Like(site.operands[1])]))
 }
 
-/// What will come, a context, a token.
+/// The tuple of a receive: the result to come, a context, a token.
 pub(in super::super) fn recv(site: &Site) -> Result<Outcome> {
     is_token(site, site.operands[0])?;
     let Some(given) = site.given else { return Ok(Outcome::Any) };
@@ -241,7 +241,7 @@ pub(in super::super) fn recv(site: &Site) -> Result<Outcome> {
     Ok(Outcome::Tuple(vec![Outcome::Like(received), number("u32"), Outcome::Like(site.operands[0])]))
 }
 
-/// What has come, and a token.
+/// The tuple of a finished receive: the result, and a token.
 pub(in super::super) fn recv_done(site: &Site) -> Result<Outcome> {
     let started = &site.shape(0).elements;
     let &[received, _, token] = &started[..] else {
@@ -250,7 +250,7 @@ pub(in super::super) fn recv_done(site: &Site) -> Result<Outcome> {
     Ok(Outcome::Tuple(vec![Outcome::Like(received), Outcome::Like(token)]))
 }
 
-/// What the host gives, and a token.
+/// The tuple of an infeed: the host's value, and a token.
 pub(in super::super) fn infeed(site: &Site) -> Result<Outcome> {
     is_token(site, site.operands[0])?;
     let Some(given) = site.given else { return Ok(Outcome::Any) };

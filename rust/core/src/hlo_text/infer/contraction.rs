@@ -147,7 +147,7 @@ pub(in super::super) fn reduce(site: &Site) -> Result<Outcome> {
     results(site, count, &left)
 }
 
-/// How many windows fit.
+/// The number of windows that fit.
 pub(in super::super) fn reduce_window(site: &Site) -> Result<Outcome> {
     let count = inputs_and_initial_values(site)?;
     results(site, count, &window_counts(site, &site.array(0)?.dimensions)?)
@@ -167,7 +167,7 @@ pub(in super::super) fn select_and_scatter(site: &Site) -> Result<Outcome> {
     Ok(Outcome::Like(site.operands[0]))
 }
 
-/// How many windows fit in each dimension.
+/// The number of windows that fit in each dimension.
 fn window_counts(site: &Site, sizes: &[i64]) -> Result<Vec<i64>> {
     let window = site.read("window", attributes::window)?.unwrap_or_default();
     if window.len() != sizes.len() {

@@ -4,7 +4,7 @@ use super::super::error::Result;
 use super::super::shape::{Class, Shape};
 use super::{same_size, same_sizes, Outcome, Site};
 
-/// What the dimension numbers of gather are called, and of scatter.
+/// The names of the dimension numbers of gather, and of scatter.
 struct Names {
     /// Dimensions of the result (of the updates) that lie inside a slice.
     window: &'static str,

@@ -54,7 +54,7 @@ pub(in super::super) fn like_only(site: &Site) -> Result<Outcome> {
     })
 }
 
-/// What the chosen branch gives; the computations are checked where all are known.
+/// The shape of the chosen branch's result; the computations are checked where all are known.
 pub(in super::super) fn conditional(site: &Site) -> Result<Outcome> {
     let chooser = site.scalar(0)?.element;
     let (listed, yes, no) =

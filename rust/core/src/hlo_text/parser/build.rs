@@ -9,13 +9,13 @@ use super::*;
 /// A draft that cannot be built: why, and the text that the error points into.
 #[derive(Clone, Debug)]
 pub struct DraftError {
-    /// What was expected, and where in the text.
+    /// The expectation that failed, and its place in the text.
     pub error: HloError,
     /// The module as text.
     pub text: String,
 }
 
-/// Where the words of an instruction stand in the text.
+/// The places of an instruction's words in the text.
 struct Words {
     name: Span,
     shape: Span,
@@ -24,7 +24,7 @@ struct Words {
     attributes: Vec<Attribute>,
 }
 
-/// Where the words of a computation stand.
+/// The places of a computation's words.
 struct ComputationWords {
     name: Span,
     instructions: Vec<Words>,

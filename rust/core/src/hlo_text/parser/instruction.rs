@@ -151,7 +151,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// What stands behind the last attribute: checks, and a row in the table.
+    /// Finish an instruction behind its last attribute: checks, and a row in the table.
     pub(super) fn finish_instruction(&mut self) -> Result<()> {
         if let Some(pending) = self.frames.last_mut().and_then(|frame| frame.pending.take()) {
             match pending.starts {

@@ -1,4 +1,4 @@
-//! What stands in an instruction's parentheses: operands, a literal, a parameter's number.
+//! Contents of an instruction's parentheses: operands, a literal, a parameter's number.
 
 use super::super::literal::parse_literal;
 use super::super::opcodes::OPCODES;
@@ -167,7 +167,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// What bare instructions use and do not define is a parameter, numbered as it comes.
+/// Make parameters of the names that bare instructions use and do not define, numbered as they come.
 fn implied_parameter(frame: &mut Frame, name: Span, shape: ShapeId, signatures: &mut Signatures) -> u32 {
     let row = frame.instructions.len() as u32;
     let number = frame.bare.unwrap_or(0);

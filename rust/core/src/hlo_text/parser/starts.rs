@@ -1,4 +1,4 @@
-//! What text may leave out: `%f#1`, an element of a tuple; `<op>-start`, an operation in the background without a
+//! Short forms of text: `%f#1`, an element of a tuple; `<op>-start`, an operation in the background without a
 //! computation around it.
 
 use super::super::tables::Instruction;

@@ -68,7 +68,7 @@ pub(crate) fn laws() -> impl Iterator<Item = Law> {
     any.chain(quotients).chain(remainders).chain(sum::laws()).chain(last)
 }
 
-/// What the first of the rows that applies makes of `e`; `None` where none does.
+/// The result of the first row that applies to `e`; `None` where none does.
 fn first_of<'a, F>(
     s: &mut Simplifier<'a>,
     rows: &'static [Row<F>],
@@ -84,7 +84,7 @@ fn first_of<'a, F>(
     Ok(None)
 }
 
-/// What the rules of its operator make of a canonical node of simplified operands.
+/// The result of an operator's rules for a canonical node of simplified operands.
 pub(crate) fn apply(s: &mut Simplifier<'_>, e: Expr) -> Expr {
     let found = match s.arena.tag(e) {
         Tag::Sum => sum::apply(s, e),
@@ -98,18 +98,18 @@ pub(crate) fn apply(s: &mut Simplifier<'_>, e: Expr) -> Expr {
     found.ok().flatten().unwrap_or(e)
 }
 
-/// What the rules of every node make of `e`, before those of its operator.
+/// The result of the rules for every node, before those of its operator.
 pub(crate) fn apply_first(s: &mut Simplifier<'_>, e: Expr) -> Expr {
     let has = if s.ranges.facts.equal.is_empty() { ALWAYS } else { any::STATED };
     first_of(s, any::FIRST, has, e, |s, f| f(s, e)).ok().flatten().unwrap_or(e)
 }
 
-/// What the rules of results make of `e` before it is simplified.
+/// The result of the rules for results, before `e` is simplified.
 pub(crate) fn apply_before(s: &mut Simplifier<'_>, e: Expr) -> Expr {
     first_of(s, any::BEFORE_RESULT, ALWAYS, e, |s, f| f(s, e)).ok().flatten().unwrap_or(e)
 }
 
-/// What the rules of results make of `e` after it was simplified.
+/// The result of the rules for results, after `e` was simplified.
 pub(crate) fn apply_last(s: &mut Simplifier<'_>, e: Expr) -> Expr {
     first_of(s, extraction::RESULTS, ALWAYS, e, |s, f| f(s, e)).ok().flatten().unwrap_or(e)
 }

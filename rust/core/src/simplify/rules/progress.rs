@@ -54,7 +54,7 @@ fn dividends(s: &mut Simplifier<'_>, e: Expr) -> (u128, usize) {
     (divisors, count)
 }
 
-/// How many variables, and the sum of their indices.
+/// The number of variables, and the sum of their indices.
 fn variables(s: &mut Simplifier<'_>, e: Expr) -> (usize, u64) {
     let mut used = s.arena.reachable(&[e]);
     used.retain(|x| s.arena.tag(*x) == Tag::Variable);

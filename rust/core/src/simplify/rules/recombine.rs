@@ -77,7 +77,7 @@ pub(super) fn remainder_beside_quotient(
     Ok(out)
 }
 
-/// How a remainder belongs to a dividend `z`: it is `z % m`, or `m - 1 - z % m`.
+/// The relation of a remainder to a dividend `z`: it is `z % m`, or `m - 1 - z % m`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Side {
     Same,

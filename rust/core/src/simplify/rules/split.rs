@@ -273,7 +273,7 @@ impl<'p> Reduced<'p> {
     }
 }
 
-/// How far the values of bounds are apart; as far as can be where they are open.
+/// The width of bounds: the distance of their ends, the greatest number where one is open.
 fn width(bounds: Interval) -> u64 {
     match bounds.is_bounded() {
         true => bounds.upper.abs_diff(bounds.lower),
@@ -281,7 +281,7 @@ fn width(bounds: Interval) -> u64 {
     }
 }
 
-/// How far the values of terms that depend on no other are apart modulo `g`, with residues of least absolute value;
+/// The width of the values of independent terms modulo `g`, with residues of least absolute value;
 /// `None` beyond 64 bits.
 #[inline]
 fn least_width(parts: &[Part], g: i64) -> Option<u64> {

@@ -175,7 +175,7 @@ fn traits(s: &Simplifier<'_>, terms: &[Term]) -> u16 {
     has
 }
 
-/// What the first row that applies to a term of this kind makes of `e`.
+/// The result of the first row that applies to a term of this kind in `e`.
 fn of_each_term(
     s: &mut Simplifier<'_>,
     (e, has): (Expr, u16),
