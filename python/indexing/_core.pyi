@@ -366,7 +366,7 @@ class Step:
         """The result; of a constraint that always or never holds "true" or "false"."""
     @property
     def facts(self) -> tuple[str, ...]:
-        """The facts that the rule could use, where its law needs a domain: bounds of the variables, then the constraints on them."""
+        """Facts that the rule could use, where its law needs a domain: bounds of the variables, then constraints on them."""
 
 @final
 class Law:

@@ -45,7 +45,7 @@ impl PyStep {
         &self.after
     }
 
-    /// The facts that the rule could use, where its law needs a domain: bounds of the variables, then the constraints on them.
+    /// Facts that the rule could use, where its law needs a domain: bounds of the variables, then constraints on them.
     #[getter]
     fn facts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, &self.facts)
