@@ -22,27 +22,33 @@ PROGRAMS = {
 }
 
 
-def moved(root: ix.hlo.Instruction, operand: int | None, tile: Sequence[int]) -> tuple[int, int, int, int]:
+def moved(
+    root: ix.hlo.Instruction, operand: int | None, tile: Sequence[int], sequential: Sequence[int] = ()
+) -> tuple[int, int, int, int]:
     """Tiles, bytes, sectors and lines, from the definition."""
     array = root if operand is None else root.operands[operand]
     layout = array.shape.layout
     minor = layout if layout is not None else tuple(range(array.shape.rank))[::-1]
     steps, size = strides(array.shape.dimensions, minor), array.shape.dtype.itemsize
-    reached: dict[tuple[int, ...], set[tuple[int, ...]]] = {}
+    reached: dict[tuple[int, ...], set[tuple[tuple[int, ...], tuple[int, ...]]]] = {}
     for indexing in [] if operand is None else ix.output_to_input(root)[operand]:
         for dims, symbols in indexing.map.points():
-            reached.setdefault(dims, set()).add(indexing.map.evaluate(dims, symbols))
+            step = tuple(s // n for s, n in zip(symbols, sequential, strict=False))
+            reached.setdefault(dims, set()).add((step, indexing.map.evaluate(dims, symbols)))
     found = [0, 0, 0, 0]
     for at in itertools.product(*(range(0, n, s) for n, s in zip(root.shape.dimensions, tile, strict=True))):
         ends = zip(at, tile, root.shape.dimensions, strict=True)
         here = itertools.product(*(range(a, min(a + s, n)) for a, s, n in ends))
-        elements = {e for i in here for e in ({i} if operand is None else reached.get(i, set()))}
-        starts = {size * sum(i * s for i, s in zip(e, steps, strict=True)) for e in elements}
-        touched = {a + b for a in starts for b in range(size)}
-        found[0] += bool(touched)
-        found[1] += len(touched)
-        found[2] += len({b // 32 for b in touched})
-        found[3] += len({b // 128 for b in touched})
+        elements = {e for i in here for e in ({((), i)} if operand is None else reached.get(i, set()))}
+        for step in {step for step, _ in elements}:
+            starts = {
+                size * sum(i * s for i, s in zip(e, steps, strict=True)) for at_step, e in elements if at_step == step
+            }
+            touched = {a + b for a in starts for b in range(size)}
+            found[0] += bool(touched)
+            found[1] += len(touched)
+            found[2] += len({b // 32 for b in touched})
+            found[3] += len({b // 128 for b in touched})
     return found[0], found[1], found[2], found[3]
 
 
@@ -57,6 +63,46 @@ def test_tiles_move_what_their_elements_need(name: str, tile: tuple[int, int]) -
         assert a.exactness == "exact"
         assert a.total.numbers[:4] == moved(root, a.operand, tile), a.map
     assert {a.operand for a in found.reads} | {k for k, _ in found.unknown} == set(range(len(root.operands)))
+
+
+ADD = "add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) } "
+SEQUENTIAL = {
+    "dot": (PROGRAMS["dot"], [((8, 10), (5,)), ((24, 40), (17,)), ((7, 16), (4,)), ((1, 1), (1,))]),
+    "two contracted": (
+        "ENTRY e { p = f32[6,8,10] parameter(0) q = f32[8,10,12] parameter(1) "
+        "ROOT d = f32[6,12] dot(p, q), lhs_contracting_dims={1,2}, rhs_contracting_dims={0,1} }",
+        [((3, 4), (2, 5)), ((6, 12), (8, 3)), ((4, 5), (3, 10))],
+    ),
+    "reduction": (
+        ADD + "ENTRY e { p = f32[20,33] parameter(0) z = f32[] constant(0) "
+        "ROOT r = f32[20] reduce(p, z), dimensions={1}, to_apply=add }",
+        [((4,), (8,)), ((20,), (33,)), ((3,), (1,))],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SEQUENTIAL)
+def test_what_is_contracted_or_reduced_has_tiles_as_well(name: str) -> None:
+    """One plan gives the tiles of all operands: those of one dimension are the same for each."""
+    text, plans = SEQUENTIAL[name]
+    root = ix.hlo.parse(text).entry.root
+    for sizes, sequential in plans:
+        found = ix.coalescing(root, launch=ix.Tiles(sizes, sequential))
+        assert {a.operand for a in found.reads} == set(range(len(root.operands))) and not found.unknown
+        assert found.writes[0].total.numbers[:4] == moved(root, None, sizes)
+        for a in found.reads:
+            assert a.exactness == "exact"
+            assert a.total.numbers[:4] == moved(root, a.operand, sizes, sequential), (sizes, sequential)
+
+
+def test_sequential_tiles_need_what_is_reduced() -> None:
+    dot, negate = (ix.hlo.parse(PROGRAMS[n]).entry.root for n in ("dot", "negate"))
+    with pytest.raises(ix.IndexingError, match="d reduces or contracts 1 dimensions, the sequential tile has 2"):
+        ix.coalescing(dot, launch=ix.Tiles((8, 8), (4, 4)))
+    with pytest.raises(ix.IndexingError, match="n reduces or contracts no dimensions"):
+        ix.coalescing(negate, launch=ix.Tiles((8, 8), (4,)))
+    with pytest.raises(ix.IndexingError, match="sizes of 1 and more"):
+        ix.Tiles((8, 8), (0,))
 
 
 def test_how_much_of_what_is_moved_is_asked_for() -> None:

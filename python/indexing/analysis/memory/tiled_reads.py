@@ -1,38 +1,44 @@
 """Coalescing of a kernel that works tile by tile: what loading an operand's tile, or storing an output's, moves.
 
 All elements of a tile move at once; elements beyond the array do not. What a tile of the operand is follows from that of the
-output (see `tiling`); what is reduced or contracted runs whole.
+output, and from that of what is reduced or contracted (see `tiling`); where none is given, this runs whole.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import prod
 
 from indexing._core import IndexingMap, SymbolicExpr, SymbolicMap, Variable, variable
 from indexing.analysis.memory.thread_maps import thread_map
-from indexing.analysis.tiling.propagation import Tile, propagate_tiles
+from indexing.analysis.tiling.propagation import Tile, propagate
 from indexing.arguments import check_fields, integers
 from indexing.errors import IndexingError, UnsupportedOp
 from indexing.hlo import Computation, Instruction, Shape
 from indexing.hlo.layout import delinearize
 from indexing.indexing_analysis.instructions import output_to_input
-from indexing.ops.op import leaves
+from indexing.ops.op import OperandIndexing, leaves
 
 MAX_ELEMENTS = 1 << 16  # of one tile
 
 
 @dataclass(frozen=True, slots=True)
 class Tiles:
-    """A launch of one program a tile of these sizes of each output; a last tile may be partial."""
+    """A launch of one program a tile of these sizes of each output; a last tile may be partial.
+
+    `sequential` are the sizes of a tile of what an instruction reduces or contracts, a dimension each: a program loads the
+    tiles that its operands have for one such tile after another. () is all of these dimensions at once.
+    """
 
     sizes: tuple[int, ...]
+    sequential: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
-        check_fields(self, sizes=integers)
-        if any(s < 1 for s in self.sizes) or prod(self.sizes) > MAX_ELEMENTS:
-            raise IndexingError(f"a tile has sizes of 1 and more, and up to {MAX_ELEMENTS} elements; got {self.sizes}")
+        check_fields(self, sizes=integers, sequential=integers)
+        whole = (*self.sizes, *self.sequential)
+        if any(s < 1 for s in whole) or prod(whole) > MAX_ELEMENTS:
+            raise IndexingError(f"a tile has sizes of 1 and more, and up to {MAX_ELEMENTS} elements; got {whole}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,30 +55,62 @@ class TileLoad:
 
 
 def tile_loads(root: Instruction | Computation, tiles: Tiles) -> Iterator[TileLoad]:
-    """Of each output the store of its tile, and of each operand the loads that a tile of the output needs."""
+    """Of each output the store of its tile, and of each operand the loads that a tile of the output needs.
+
+    Raises IndexingError for tiles of another rank than the outputs, or than what is reduced or contracted.
+    """
     for output, shape in enumerate(leaves(root.shape)):
         if len(tiles.sizes) != shape.rank:
             raise IndexingError(
                 f"output {output} of {root.name} has {shape.rank} dimensions, the tile {len(tiles.sizes)}"
             )
         own = _own_tile(shape.rank)
-        yield TileLoad(None, output, output, *_threads(own, tiles.sizes, shape, shape))
-        for k, maps in enumerate(output_to_input(root, output)):
+        yield TileLoad(None, output, output, *_threads(own, tiles.sizes, shape.dimensions, shape))
+        read_by = output_to_input(root, output)
+        _check_sequential(root.name, read_by, tiles)
+        for k, maps in enumerate(read_by):
             if not maps or all(m.map.is_known_empty for m in maps):
                 continue
             try:
-                found = propagate_tiles(root, k, output)
+                found = list(_tiles(f"operand {k} of {root.name}", maps, shape, tiles))
             except UnsupportedOp as error:
                 yield TileLoad(k, output, 0, IndexingMap.undefined(), 0, str(error))
                 continue
-            different = {m.map: m for m in reversed(maps)}
-            for tile, (m, indexing) in zip(found, reversed(different.items()), strict=True):
-                if not tile.holds(tiles.sizes):
+            for indexing, tile, extents in found:
+                sizes = (*tiles.sizes, *tiles.sequential)[: len(extents)]
+                if not tile.holds(sizes):
                     yield TileLoad(k, output, 0, IndexingMap.undefined(), 0, "what it reads is no tile at these sizes")
                     continue
                 read = leaves(root.operands[k].shape)[indexing.leaf]
-                load = TileLoad(k, output, indexing.leaf, *_threads(tile, tiles.sizes, shape, read, m.runtimes))
-                yield replace(load, exact=tile.exact and not tile.mask)
+                threads = _threads(tile, sizes, extents, read, shape.rank, indexing.map.runtimes)
+                exact = indexing.exactness == "exact" and tile.exact and not tile.mask
+                yield TileLoad(k, output, indexing.leaf, *threads, exact=exact)
+
+
+def _check_sequential(name: str, read_by: Sequence[Sequence[OperandIndexing]], tiles: Tiles) -> None:
+    counts = {len(m.map.ranges) for maps in read_by for m in maps if m.map.ranges}
+    if tiles.sequential and counts != {len(tiles.sequential)}:
+        dimensions = " or ".join(map(str, sorted(counts))) or "no"
+        what = f"{name} reduces or contracts {dimensions} dimensions"
+        raise IndexingError(f"{what}, the sequential tile has {len(tiles.sequential)}")
+
+
+def _tiles(
+    name: str, maps: Sequence[OperandIndexing], output: Shape, tiles: Tiles
+) -> Iterator[tuple[OperandIndexing, Tile, tuple[int, ...]]]:
+    """Of each different map of an operand its tile, over tiles of the output and of what is reduced or contracted, if that
+    has tiles; and the sizes of what they are tiles of.
+    """
+    different: dict[IndexingMap, OperandIndexing] = {}
+    for indexing in maps:
+        different.setdefault(indexing.map, indexing)
+    for m, indexing in different.items():
+        if m.is_undefined:
+            raise UnsupportedOp(f"{name}: {indexing.reason or 'nothing is known about its map'}")
+        steps = m.ranges if tiles.sequential else ()
+        wide = m.ranges_to_dims([m.num_dims + k for k in range(len(steps))])
+        extents = (*output.dimensions, *(v.upper + 1 for v in steps))
+        yield indexing, propagate(wide, extents, name), extents
 
 
 def _own_tile(rank: int) -> Tile:
@@ -83,16 +121,26 @@ def _own_tile(rank: int) -> Tile:
 
 
 def _threads(
-    tile: Tile, sizes: Sequence[int], output: Shape, read: Shape, runtimes: Sequence[Variable] = ()
+    tile: Tile,
+    sizes: Sequence[int],
+    extents: Sequence[int],
+    read: Shape,
+    parallel: int | None = None,
+    runtimes: Sequence[Variable] = (),
 ) -> tuple[IndexingMap, int]:
-    """From thread and block to the index of the tile's element, where the array has one."""
+    """From thread and block, and the steps over dimensions after the first `parallel` ones (None: these are all), to the
+    index of the tile's element, where the array has one.
+    """
     counts, strides = tile.sizes.evaluate(sizes), tile.strides.evaluate(sizes)
     threads = prod(counts)
-    grid = [-(-n // s) for n, s in zip(output.dimensions, sizes, strict=True)]
-    at = delinearize(variable(3), grid)
-    places = [*(a * s for a, s in zip(at, sizes, strict=True)), *(variable(6 + r) for r in range(len(runtimes)))]
+    numbers = [-(-n // s) for n, s in zip(extents, sizes, strict=True)]
+    grid, steps = numbers[:parallel], numbers[len(numbers[:parallel]) :]
+    at = [*delinearize(variable(3), grid), *(variable(6 + k) for k in range(len(steps)))]
+    first = 6 + len(steps)
+    places = [*(a * s for a, s in zip(at, sizes, strict=True)), *(variable(first + r) for r in range(len(runtimes)))]
     moved = [e.replace_variables(places) for e in tile.moved_offsets.results]
     inside: list[SymbolicExpr] = delinearize(variable(0), counts)
     results = [o + s * i for o, s, i in zip(moved, strides, inside, strict=True)]
     bounds = [(e, (0, n - 1)) for e, n in zip(results, read.dimensions, strict=True)]
-    return thread_map((prod(grid), 1, 1), (threads, 1, 1), results, (), bounds, runtimes), threads
+    ranges = [(f"step{k}", count) for k, count in enumerate(steps)]
+    return thread_map((prod(grid), 1, 1), (threads, 1, 1), results, ranges, bounds, runtimes), threads
