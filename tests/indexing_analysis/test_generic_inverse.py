@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -125,6 +126,33 @@ def test_runtime_values_stay_those_of_the_map() -> None:
         pairs = {(i, d) for d in range(3) for s in range(2) for i in range(12) if d * 2 + s + value == i}
         inside = [i for i in range(12) if found.map.contains([i], [value])]
         assert {(i, found.map.evaluate([i], [value])[0]) for i in inside} == pairs
+
+
+def test_bounds_that_a_runtime_value_has_already_stay() -> None:
+    """A value that is clamped to less than its variable's interval is clamped so in the inverse as well."""
+    text = """ENTRY e { p = f32[8] parameter(0)
+      s = s32[] parameter(1)
+      ROOT r = f32[3] dynamic-slice(p, s), dynamic_slice_sizes={3} }"""
+    (start,) = ix.output_to_input(ix.hlo.parse(text).entry.root)[0][0].runtime_values
+    m = ix.IndexingMap.parse("(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 2], rt0 in [0, 5]")
+    (found,) = inverted(OperandIndexing(m, (replace(start, bounds=(1, 4)),)), (8,)).runtime_values
+    assert found.bounds == (1, 4)
+
+
+def test_accesses_at_indices_of_other_places_are_others() -> None:
+    """Two slices whose starts are read at different places of one array read different elements."""
+    text = """ENTRY e { p = f32[8] parameter(0)
+      s = s32[] parameter(1)
+      ROOT r = f32[3] dynamic-slice(p, s), dynamic_slice_sizes={3} }"""
+    (indexing,) = ix.output_to_input(ix.hlo.parse(text).entry.root)[0]
+    (start,) = indexing.runtime_values
+    places = [ix.IndexingMap.parse(f"(d0) -> ({e}), domain: d0 in [0, 2]") for e in ("d0", "d0 + 1")]
+    composer, access = AccessComposer(), Access.of_all((3,))
+    first, second = (
+        composer.through(access, replace(indexing, runtime_values=(replace(start, map=place),)), "user", 0, (8,))
+        for place in places
+    )
+    assert first != second and first.map == second.map
 
 
 def test_an_index_without_points_is_never_evaluated() -> None:

@@ -66,6 +66,7 @@ LINES = [
     ("(s32[2], s32[3]) all-reduce(p0, p1), replica_groups={g}, to_apply=sum", ["s32[2]", "s32[3]"]),
     ("s32[2,3] reduce-scatter(p0), replica_groups={g}, dimensions={{0}}, to_apply=sum", ["s32[{n2},3]"]),
     ("s32[{n2},3] all-to-all(p0), replica_groups={g}, dimensions={{0}}", ["s32[{n2},3]"]),
+    ("s32[2,{n}] all-to-all(p0), replica_groups={g}, dimensions={{1}}", ["s32[2,{n}]"]),
     ("s32[2,3] collective-broadcast(p0), replica_groups={g}", ["s32[2,3]"]),
 ]
 
@@ -75,7 +76,7 @@ LINES = [
 def test_collectives_name_element_and_replica(line: str, operands: list[str], groups: str) -> None:
     size = 4 if groups.count(",") == 3 and "},{" not in groups and "<=" not in groups else 2
     replicas = 2 if groups == "{{0,1}}" else 4
-    fill = {"n2": 2 * size, "g": groups}
+    fill = {"n": size, "n2": 2 * size, "g": groups}
     text = program(line.format(**fill), *(o.format(**fill) for o in operands))
     root = ix.hlo.parse(text).entry.root
     for output in range(len(leaves(root.shape))):

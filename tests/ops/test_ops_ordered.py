@@ -59,6 +59,15 @@ LATEST = """latest {
   ROOT r = (f64[], f64[]) tuple(c, x)
 }
 """
+TWO = """two {
+  x = f64[] parameter(0)
+  y = f64[] parameter(1)
+  c = f64[] parameter(2)
+  s = f64[] add(x, c)
+  d = f64[] multiply(y, y)
+  ROOT r = (f64[], f64[], f64[]) tuple(s, d, s)
+}
+"""
 SLICES = """slices {
   x = f64[2] parameter(0)
   c = f64[2] parameter(1)
@@ -155,6 +164,22 @@ def test_scan(function, backward):
     np.testing.assert_allclose(out, want[:, ::-1] if backward else want)
     np.testing.assert_allclose(last, values[1] if function == "apart" else sums[:, -1])
     check(text, values, operands=[0, 1])
+
+
+def test_arrays_that_a_scan_keeps_apart_reach_their_own_result_alone():
+    text = program(
+        "(f64[4], f64[4], f64[]) scan(p0, p1, p2), dimensions={0}, num_carries=1, to_apply=two",
+        "f64[4]",
+        "f64[4]",
+        "f64[]",
+        computations=TWO,
+    )
+    values = [np.array([1.0, 2, 4, 8]), np.array([3.0, 5, 7, 9]), np.array(0.5)]
+    sums, squares, last = run(root_of(text), values)
+    np.testing.assert_allclose(sums, np.cumsum(values[0]) + 0.5)
+    np.testing.assert_allclose(squares, values[1] ** 2)
+    np.testing.assert_allclose(last, 15.5)
+    check(text, values, operands=range(3))
 
 
 def test_scan_over_slices():

@@ -6,6 +6,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from indexing.ops.registry import REGISTRY
 from reached import check, program, root_of, run
 
 ADD = "add {\n  a = f64[] parameter(0)\n  b = f64[] parameter(1)\n  ROOT s = f64[] add(a, b)\n}\n"
@@ -28,6 +29,15 @@ ARGMAX = """argmax {
   m = f64[] select(first, a, b)
   k = s64[] select(first, i, j)
   ROOT r = (f64[], s64[]) tuple(m, k)
+}
+"""
+KEEP = """keep {
+  a = f64[] parameter(0)
+  i = s64[] parameter(1)
+  b = f64[] parameter(2)
+  j = s64[] parameter(3)
+  s = f64[] add(a, b)
+  ROOT r = (f64[], s64[]) tuple(s, i)
 }
 """
 MOST = "most {\n  a = f64[] parameter(0)\n  b = f64[] parameter(1)\n  ROOT g = pred[] compare(a, b), direction=GE\n}\n"
@@ -185,6 +195,32 @@ def test_variadic_reduce_window():
     np.testing.assert_array_equal(best, [max(values[0][g]) for g in groups])
     np.testing.assert_array_equal(at, [max(g, key=lambda x: values[0][x]) for g in groups])
     check(text, values, operands=range(4), only_bounds=range(4), change=lambda v: np.asarray(v) + 9)
+
+
+@pytest.mark.parametrize(
+    ("function", "computation", "second", "used"),
+    [("pair", PAIR, [10, 13, 16], [False, True, False, True]), ("keep", KEEP, [7, 7, 7], [False, False, False, True])],
+)
+def test_arrays_that_a_reduction_keeps_apart_reach_their_own_result_alone(function, computation, second, used):
+    """Neither array, nor its initial value, is used in the other's sum; where a result stays, no array is used."""
+    text = program(
+        f"(f64[3], s64[3]) reduce-window(p0, p1, p2, p3), window={{size=3}}, to_apply={function}",
+        "f64[5]",
+        "s64[5]",
+        "f64[]",
+        "s64[]",
+        computations=computation,
+    )
+    values = [np.array([3.0, 1, 4, 1, 5]), np.arange(5), np.array(0.5), np.array(7)]
+    sums, others = run(root_of(text), values)
+    np.testing.assert_allclose(sums, [8.5, 6.5, 10.5])
+    np.testing.assert_array_equal(others, second)
+    check(text, values, operands=range(4), change=lambda v: np.asarray(v) + 9)
+    op, root = REGISTRY["reduce-window"], root_of(text)
+    found = [[maps[0].exactness == "exact" for maps in op.output_to_input(root, output)] for output in range(2)]
+    assert found == [[True, False, True, False], used]
+    back = [[maps[0].exactness == "exact" for maps in op.input_to_output(root, operand)] for operand in range(4)]
+    assert back == [list(column) for column in zip(*found, strict=True)]
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -140,7 +140,8 @@ def _all_to_all_from_output(i: Instruction, output: int) -> Indexing:
     block = sizes[d] // members.size
     index = variables(len(sizes))
     asked = members.replica_map(sizes, index[d] // max(block, 1))
-    index[d] = variables(1, len(sizes))[0] * block + index[d] % max(block, 1)
+    (member,) = variables(1, len(sizes))
+    index[d] = member * block + index[d] % max(block, 1)
     return [[_with_replica(tensor_map(index, sizes, [members.size]), asked, _OWN)]]
 
 
