@@ -38,11 +38,11 @@ __all__ = [
 
 _Integer: TypeAlias = int | np.integer
 _Integers: TypeAlias = npt.NDArray[np.integer]
-#: What stands for an interval: an Interval, its two bounds, or one value.
+#: Values taken for an interval: an Interval, its two bounds, or one value.
 _IntervalLike: TypeAlias = Interval | tuple[int, int] | int
-#: What stands for a variable: a Variable, a name and an interval, or an interval (the name is then the default one).
+#: Values taken for a variable: a Variable, a name and an interval, or an interval (the name is then the default one).
 _VariableLike: TypeAlias = Variable | tuple[str, _IntervalLike] | _IntervalLike
-#: What stands for an expression.
+#: Values taken for an expression.
 _ExprLike: TypeAlias = SymbolicExpr | SupportsIndex
 #: _Constraints: each expression lies in its interval.
 _Constraints: TypeAlias = Sequence[tuple[_ExprLike, _IntervalLike]] | Mapping[SymbolicExpr, _IntervalLike]
@@ -110,7 +110,7 @@ class Interval:
     def __bool__(self) -> bool:
         """Does it hold any?"""
     def __len__(self) -> int:
-        """How many it holds. Raises Overflow beyond int64."""
+        """The number of its integers. Raises Overflow beyond int64."""
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
     def __reduce__(self) -> tuple[type[Interval], tuple[int, int]]: ...

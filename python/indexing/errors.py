@@ -13,7 +13,7 @@ __all__ = [
 
 
 class IndexingError(Exception):
-    """What every error of this package is: a message that says what is wrong, where, and what to do."""
+    """The base of this package's errors: a message that says what is wrong, where, and what to do."""
 
     id: str = "indexing-error"
 
@@ -54,7 +54,7 @@ def at_place(message: str, line: int, column: int, source_line: str, caret: int,
 
 
 class UnsupportedOp(IndexingError):
-    """What this package cannot do: which op, and what is supported instead."""
+    """A program or a request that this package cannot handle: which op, and what is supported instead."""
 
     id = "unsupported-op"
 

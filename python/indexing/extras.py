@@ -1,4 +1,4 @@
-"""How to install what an extra of this package needs, from wherever the package itself was installed.
+"""Installing what an extra of this package needs, from wherever the package itself was installed.
 
 A wheel's file, a checkout and an index are told apart by nothing that stays true: the file may be gone, no index may have
 the package. What the extra lists is on every index, so its packages are named, for the interpreter that runs.
@@ -25,12 +25,12 @@ def install_command(extra: str) -> str:
 
 
 def missing_extra(what: str, extra: str, failure: ImportError) -> str:
-    """What to say where something needs an extra, and an import says that it isn't there."""
+    """The message where something needs an extra, and an import says that it isn't there."""
     return f"{what} needs the {extra} extra ({failure}); install {install_command(extra)}"
 
 
 def _requirements(extra: str) -> list[str]:
-    """What the installed distribution lists for the extra; nothing where the package runs from its sources."""
+    """The requirements that the installed distribution lists for the extra; none where the package runs from its sources."""
     try:
         listed = metadata.requires(DISTRIBUTION) or []
     except metadata.PackageNotFoundError:

@@ -1,4 +1,4 @@
-"""What takes long to load, loaded when it is first used: names of this package, and numpy.
+"""Imports at first use of what takes long to load: names of this package, and numpy.
 
 `import indexing` loads maps alone. What works on programs imports numpy from here: it takes longer to load than a
 thousand maps to simplify, and starts threads, but only values of arrays need it.
@@ -26,7 +26,7 @@ class Package(ModuleType):
     _homes: dict[str, str]
 
     def __getattr__(self, name: str) -> object:
-        """What `from home import name` gives, kept for the next time."""
+        """The value of `from home import name`, kept for the next time."""
         home = self._homes.get(name)
         if home is None:
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}", name=name, obj=self)

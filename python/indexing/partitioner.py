@@ -64,7 +64,7 @@ class Subgraph:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Epilogue:
-    """What is computed after the heroes: `roots`, from the heroes' values at an index of sizes `index_sizes`.
+    """The part of a fusion after the heroes: `roots`, from the heroes' values at an index of sizes `index_sizes`.
 
     `root_indexing` has one map a root, from that index to the root's.
     """
@@ -108,7 +108,7 @@ class PartitionedComputation:
 
     @cached_property
     def evaluations(self) -> Mapping[Instruction, int]:
-        """How often each instruction's element is computed: as often as its function is called, and its loops go round.
+        """The times that each instruction's element is computed: the calls of its function, and the turns of its loops.
 
         An instruction that no function reads is computed once an element.
         """
@@ -237,7 +237,7 @@ class _Partitioner:
         self.owners[instruction] = owner
 
     def _look_through(self, instruction: Instruction, reads: Iterable[_Read]) -> None:
-        """What only names arrays is not computed: who reads it reads the operand that has the array."""
+        """Look through instructions that only name arrays: who reads one reads the operand that has the array."""
         homes = {owner for owner, _ in reads}
         if len(homes) == 1:
             self._hold(instruction, homes.pop())
@@ -267,7 +267,7 @@ class _Partitioner:
         return len(self.drafts) - 1
 
     def _own_accesses(self, instruction: Instruction, reads: Iterable[_Read]) -> list[Access]:
-        """How the function of an instruction reads it; where its arrays differ in sizes, one way for each that is read."""
+        """The accesses of an instruction's own function to it; where its arrays differ in sizes, one for each that is read."""
         parts = leaves(instruction.shape)
         if has_one_index(instruction.shape):
             return [Access.of_all(_first_leaf(instruction.shape).dimensions)]
@@ -387,6 +387,6 @@ def _is_written_several_times(instruction: Instruction) -> bool:
 
 
 def _index_components(user: Instruction) -> int:
-    """How many components an index vector that the user reads has: text has one after the other, its producer in each."""
+    """The number of components of an index vector that the user reads: text has one after the other, its producer in each."""
     attribute = traits_of(user).index_vectors
     return len(user.ints(attribute)) if attribute else 0

@@ -22,7 +22,7 @@ MAX_REPETITION = 2  # how often a planned kernel does the work of its instructio
 
 
 def element_work(instruction: Instruction) -> int:
-    """How many elements of its operands the longest loop of one element reads, at least 1; 0 for index arithmetic."""
+    """The number of operands' elements that the longest loop of one element reads, at least 1; 0 for index arithmetic."""
     if traits_of(instruction).is_index_arithmetic:
         return 0
     shapes = [leaves(o.shape) for o in instruction.operands]
@@ -31,7 +31,7 @@ def element_work(instruction: Instruction) -> int:
 
 
 def _reads(indexing: OperandIndexing, operand: Shape) -> int:
-    """How many elements one element of the output reads, constraints left aside."""
+    """The number of elements that one element of the output reads, constraints left aside."""
     if indexing.map.is_undefined:
         return max(operand.element_count, 1)
     return max(prod(v.interval.upper - v.interval.lower + 1 for v in indexing.map.ranges), 1)
@@ -47,7 +47,7 @@ def work_once(instruction: Instruction) -> int:
 
 
 def element_count(instruction: Instruction) -> int:
-    """How many elements the longest array of the instruction has."""
+    """The number of elements of the instruction's longest array."""
     return max((part.element_count for part in leaves(instruction.shape)), default=1)
 
 

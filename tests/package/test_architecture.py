@@ -1,6 +1,7 @@
 """The invariants of ARCHITECTURE.md that can be read off the sources: names, lengths, words."""
 
 import ast
+import itertools
 import re
 from pathlib import Path
 
@@ -85,6 +86,20 @@ def test_no_unfinished_or_silenced_code() -> None:
     for file in sources():
         for number, line in enumerate(file.read_text().splitlines(), 1):
             if mark.search(line) and file != Path(__file__).resolve():
+                found.append(f"{file.relative_to(ROOT)}:{number}: {line.strip()}")
+    assert found == []
+
+
+def test_doc_comments_begin_with_the_thing_that_they_are_about() -> None:
+    """Not with How, Where or What: a sentence that names a thing is read once."""
+    begun = re.compile(r"^\s*(///|//!|\"{3}|#:)\s*(How|Where|What)\b")
+    found = []
+    for file in (f for folder in ("rust", "python") for f in (ROOT / folder).rglob("*")):
+        if file.suffix not in (".rs", ".py", ".pyi") or "tests" in file.relative_to(ROOT).parts:
+            continue
+        lines = ["", *file.read_text().splitlines()]
+        for number, (before, line) in enumerate(itertools.pairwise(lines), 1):
+            if begun.search(line) and not before.lstrip().startswith(("///", "//!", "#:")):
                 found.append(f"{file.relative_to(ROOT)}:{number}: {line.strip()}")
     assert found == []
 

@@ -1,1 +1,1 @@
-"""What maps are for: coalescing, utilization, tiles; and conversions to and from other layouts."""
+"""Analyses of maps: coalescing, utilization, tiles; and conversions to and from other layouts."""

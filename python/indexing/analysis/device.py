@@ -12,7 +12,7 @@ __all__ = ["A100", "A6000", "B200", "DEVICES", "H100", "H200", "L4", "V100", "De
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """What the analyses of memory accesses need to know of a device.
+    """A device as the analyses of memory accesses see it.
 
     Threads run in warps of `warp_size`; global memory moves in sectors of `sector_bytes`, tagged in lines of
     `line_bytes`; shared memory has `banks` banks, each `bank_bytes` wide. `memory_bandwidth` is bytes a second, as the

@@ -1,4 +1,4 @@
-"""What a command found: for --json as data, for people as parts, which a pipe gets line by line and a terminal drawn."""
+"""Answers of commands: for --json as data, for people as parts, which a pipe gets line by line and a terminal drawn."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ Part: TypeAlias = "str | Table | Listing | Remark"
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a command found: `data` for --json, `parts` for people; `status` is the exit status."""
+    """The answer of a command: `data` for --json, `parts` for people; `status` is the exit status."""
 
     data: Json
     parts: Iterable[Part]

@@ -1,4 +1,4 @@
-"""What the command line reads and writes: standard streams as they may be, in any encoding, full, closed or gone."""
+"""Input and output of the command line: standard streams as they may be, in any encoding, full, closed or gone."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ STDIN = "<stdin>"
 
 
 class Problem(IndexingError):
-    """What is wrong with the input or with a stream, where no function of the package is there to say it."""
+    """An error in the input or of a stream that no function of the package raises."""
 
     id = "command-line"
 

@@ -1,4 +1,4 @@
-"""What `indexing explore` answers about a program's fusions: predictions of plans and layouts, maps, graph, pictures.
+"""Answers of `indexing explore` about a program's fusions: predictions of plans and layouts, maps, graph, pictures.
 
 Everything is a pure function of the program, the device and what was chosen; what takes long is kept.
 """
@@ -33,7 +33,7 @@ Layouts = tuple[tuple[int, str], ...]
 
 @dataclass(frozen=True)
 class Exploration:
-    """What can be asked about a program: a pure function of it and of the device.
+    """The questions about a program and their answers: a pure function of it and of the device.
 
     A question names a fusion and what was chosen: knobs by name, layouts as `layout 0`, the sizes of a tile as `tile sizes`.
     All raise IndexingError for a fusion that there is not, and for layouts and tiles that are none.
@@ -106,7 +106,7 @@ class Exploration:
         return {"maps": str(ix.maps(computation)), "graph": svg(computation) if drawn else ""}
 
     def accesses(self, fusion: str, choices: Mapping[str, str]) -> Json:
-        """What the loads and stores of a plan's kernel touch: the worst of global memory first, then shared memory."""
+        """The memory that loads and stores of a plan's kernel touch: the worst of global memory first, then shared memory."""
         _, computation = self._chosen(fusion, choices)
         found = ix.coalescing(self._kernel(computation, choices), self.device)
         return {

@@ -25,7 +25,7 @@ from indexing.cli.programs import read_program
 from indexing.show.svg_renderer import lights
 
 LOCAL = ("127.0.0.1", "localhost")
-#: What can be asked of a fusion, with its knobs, layouts and tile.
+#: The questions about a fusion, with its knobs, layouts and tile.
 QUESTIONS = {
     "/predict": Exploration.predicted,
     "/best": Exploration.best,
@@ -46,7 +46,7 @@ class Server(ThreadingHTTPServer):
 
     @property
     def address(self) -> str:
-        """Where a browser finds the page."""
+        """The address of the page."""
         return f"http://127.0.0.1:{self.server_address[1]}/?token={self.token}"
 
     def trusts(self, host: str, token: str) -> bool:

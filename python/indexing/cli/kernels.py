@@ -124,7 +124,7 @@ class Made:
             yield str(written(folder / f"{stem}.{self.arch}.cubin", self.cubin))
 
     def proved(self) -> list[Part]:
-        """What is proved, and what isn't."""
+        """The proofs, and the checks that remain."""
         lines = f"{self.kernel.name}: {self.proofs}".splitlines() if self.proofs is not None else []
         return [Remark(line, self.mark) for line in lines]
 
@@ -137,7 +137,7 @@ def made(kernel: Kernel, options: argparse.Namespace) -> Made:
 
 
 def verification(found: Verification) -> Json:
-    """What is proved, counted, and each check that is not."""
+    """The number of proofs, and each check that remains."""
     rest: list[Json] = [
         {"kind": c.kind, "subject": c.subject, "status": c.status, "reason": c.reason}
         for c in (*found.refuted, *found.open)

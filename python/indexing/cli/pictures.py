@@ -46,7 +46,7 @@ def _form_of(path: Path | None) -> str:
 
 
 def _target(module: Module, options: argparse.Namespace) -> Instruction | Computation:
-    """What a picture of cells is of: one instruction, or one computation as if it were a fusion."""
+    """The subject of a picture of cells: one instruction, or one computation as if it were a fusion."""
     if options.instruction:
         return named_instruction(module, options.instruction)
     if options.computation:
@@ -65,7 +65,7 @@ def _called_by(module: Module, name: str) -> str:
 
 
 def _in_cells(target: Instruction | Computation, options: argparse.Namespace, form: str) -> bytes:
-    """What the kernel's accesses, or a tile, touch."""
+    """The elements that the kernel's accesses, or a tile, touch."""
     if options.picture == "tile":
         picture = tile_picture(target, options.tile)
     elif options.picture == "banks":

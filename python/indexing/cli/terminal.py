@@ -82,7 +82,7 @@ BEAT = 0.2
 
 @dataclass(slots=True)
 class Progress:
-    """How many of how many parts are done; called by what does them."""
+    """The number of parts done, of how many; called by the function that does them."""
 
     done: int = 0
     total: int = 0

@@ -94,7 +94,7 @@ class _Emitters:
 
 @takes(fusion=of_type(Instruction, Computation, Module), dialect=of_type(str))
 def knobs(fusion: Instruction | Computation | Module, dialect: Dialect = "cuda") -> KnobSpace:
-    """What may be chosen of the plan of a fusion's kernel: names, legal values, defaults, conditions between them.
+    """The choices in the plan of a fusion's kernel: names, legal values, defaults, conditions between them.
 
     `emit(fusion, dialect, **plan)` makes a kernel of every plan that it allows. Raises as `emit` does.
     """

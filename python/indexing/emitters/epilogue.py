@@ -1,4 +1,4 @@
-"""What a kernel computes around its heroes: the outputs after them, and the outputs beside them."""
+"""The outputs around a kernel's heroes: the outputs after them, and the outputs beside them."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ class FunctionBuilder(StatementBuilder):
 
     @contextmanager
     def within_subgraph(self, subgraph: Subgraph) -> Iterator[None]:
-        """What belongs to `subgraph` is built here, not called."""
+        """A scope in which the instructions of `subgraph` are built here, not called."""
         outer, self._home = self._home, subgraph
         try:
             yield
@@ -101,7 +101,7 @@ class FunctionBuilder(StatementBuilder):
         self._injected[hero] = (index, tuple(values))
 
     def withdraw(self, instructions: Iterable[Instruction]) -> None:
-        """What has been injected for them is out of scope."""
+        """Forget the values that have been injected for them."""
         for instruction in instructions:
             self._injected.pop(instruction, None)
 
@@ -216,7 +216,7 @@ class FunctionBuilder(StatementBuilder):
         return value
 
     def stored(self, kind: str, value: Value) -> Node:
-        """What memory shall hold of a value: what it was loaded from, where it was."""
+        """The value as memory holds it: the one that was loaded, where it was loaded."""
         found, held = self._storage.get(value.node, ("", None))  # type: ignore[call-overload]
         return held if found == kind else _encoded(kind, self.node(value))
 
@@ -235,7 +235,7 @@ class FunctionBuilder(StatementBuilder):
 
     @contextmanager
     def base_scope(self) -> Iterator[None]:
-        """What is built inside counts as the function's own level, where each instruction is computed once."""
+        """A scope that counts as the function's own level, where each instruction is computed once."""
         before, self.base_scopes = self.base_scopes, len(self._memo)
         try:
             yield

@@ -59,11 +59,11 @@ class Argument:
 
     @property
     def element_count(self) -> int:
-        """How many elements the buffer holds; 1 for a scalar."""
+        """The number of elements in the buffer; 1 for a scalar."""
         return prod(self.dimensions)
 
     def zeros(self) -> np.ndarray:
-        """What a scratch buffer holds before the first launch."""
+        """The contents of a scratch buffer before the first launch."""
         return np.zeros(self.dimensions, element_type(self.element_type).dtype)
 
     def __str__(self) -> str:
@@ -84,7 +84,7 @@ class SharedAccess:
 
 @dataclass(frozen=True, repr=False)
 class Kernel:
-    """What an emitter makes of a fusion: `ir`, as it is built, for the target called `dialect`.
+    """A fusion's kernel: `ir`, as it is built, for the target called `dialect`.
 
     `source` is a whole translation unit whose entry function is `name`; its parameters are the `arguments` without an
     `alias_of`, one pointer each. `grid` counts blocks (work-groups) and `block` threads (work-items) in x, y and z.
@@ -124,7 +124,7 @@ class Kernel:
 
     @property
     def target(self) -> Target:
-        """What the kernel is written for."""
+        """The target that the kernel is written for."""
         return TARGETS[self.dialect]
 
     @cached_property
@@ -156,7 +156,7 @@ class Kernel:
         return write_parts(self.lowered, self.target)
 
     def verify(self) -> Verification:
-        """What is proved of the kernel, its threads side by side, and what isn't."""
+        """The proofs about the kernel, its threads side by side, and the checks that remain."""
         return verify(self.stage(PARALLEL))
 
     @property

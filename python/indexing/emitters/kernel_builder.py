@@ -36,7 +36,7 @@ MAX_INLINED = 64  # statements
 
 
 class KernelBuilder:
-    """What is built for one computation: its functions, its buffers."""
+    """The parts built for one computation: its functions, its buffers."""
 
     def __init__(self, computation: Computation, partition: PartitionedComputation) -> None:
         """Nothing is built yet."""
@@ -67,7 +67,7 @@ class KernelBuilder:
 
     @property
     def scratch_count(self) -> int:
-        """How many scratch buffers there are."""
+        """The number of scratch buffers."""
         return sum(b.role == "scratch" for b in self._buffers.values())
 
     def splat(self, instruction: Instruction) -> complex | bool | None:

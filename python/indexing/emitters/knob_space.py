@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 Values: TypeAlias = "range | tuple[int, ...]"
 #: Plans, a column of values for each knob.
 Columns: TypeAlias = "dict[str, NDArray[np.int64]]"
-#: What a knob changes: what threads do ("kernel"); of a launch in one dimension the threads of a block ("block") or the most
-#: blocks ("grid"); how many whole warps share the work of a block, one after another ("warps"); how many blocks share a result
-#: ("splits").
+#: The part of a kernel that a knob changes: what threads do ("kernel"); of a launch in one dimension the threads of a block
+#: ("block") or the most blocks ("grid"); how many whole warps share the work of a block, one after another ("warps"); how
+#: many blocks share a result ("splits").
 Effect: TypeAlias = Literal["kernel", "block", "grid", "warps", "splits"]
 MAX_CHOICES = 16  # of a knob, in a grid
 
@@ -47,7 +47,7 @@ class Knob:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """What is legal for `knob` depends on knobs before it: their values, in the order of `given`, are keys of `values`."""
+    """The legal values of `knob` by those of knobs before it: their values, in the order of `given`, are keys of `values`."""
 
     knob: str
     given: tuple[str, ...]
@@ -183,7 +183,7 @@ class KnobSpace:
 
     @property
     def size(self) -> int:
-        """How many legal plans there are."""
+        """The number of legal plans."""
         restricted = {n for c in self.conditions for n in (c.knob, *c.given)}
         free = prod(len(k.values) for k in self.knobs if k.name not in restricted)
         return free * self._restricted([n for n in self.names if n in restricted], {})

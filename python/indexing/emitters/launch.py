@@ -1,4 +1,4 @@
-"""What the kernels of all heroes share: thread ids as index variables, places of elements, conditions, stores."""
+"""Parts of the kernels of all heroes: thread ids as index variables, places of elements, conditions, stores."""
 
 from __future__ import annotations
 

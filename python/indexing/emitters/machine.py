@@ -1,4 +1,4 @@
-"""What plans ask of the machines that run a target's kernels: how much makes them busy, and how wide teams are best."""
+"""The machines that run a target's kernels, as plans see them: how much makes them busy, and how wide teams are best."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class IndexScope:
         return expression.range(self.intervals)
 
     def tree_size(self, expression: SymbolicExpr) -> int:
-        """How many nodes the expression has, repeated ones counted each time."""
+        """The number of the expression's nodes, repeated ones counted each time."""
         sizes: list[int] = []
         for _, _, operands in expression.nodes():
             sizes.append(1 + sum(sizes[o] for o in operands))

@@ -108,7 +108,7 @@ class StatementBuilder:
 
     @property
     def depth(self) -> int:
-        """How many blocks are open, the body included."""
+        """The number of open blocks, the body included."""
         return len(self._blocks)
 
     def add(self, statement: Statement) -> None:
@@ -279,7 +279,7 @@ class StatementBuilder:
 
     @contextmanager
     def promising(self, promise: str) -> Iterator[None]:
-        """What is built inside has indices of data of which the caller promises something."""
+        """A scope in which indices of data are built, about which the caller promises something."""
         before, self._promise = self._promise, promise
         yield
         self._promise = before

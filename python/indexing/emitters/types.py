@@ -1,4 +1,4 @@
-"""How HLO's element types appear in a kernel: the type that memory holds, and the type that is computed with."""
+"""HLO's element types in a kernel: the type that memory holds, and the type that is computed with."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ class Executable(ABC):
     reference_steps: tuple[Instruction, ...]
 
     def __init__(self, module: Module) -> None:
-        """What all executables know: the module and its parameters' shapes."""
+        """Keep the module, whose parameters have the shapes of the arguments."""
         self.module = module
 
     @abstractmethod
@@ -92,7 +92,7 @@ class Executable(ABC):
 
     @abstractmethod
     def profile(self, *arrays: object) -> Profile:
-        """What each step of a call on these arrays takes, as a table; compilation is counted apart.
+        """The time of each step of a call on these arrays, as a table; compilation is counted apart.
 
         The program runs twice: what only a first call does is no part of the times.
         """
@@ -168,7 +168,7 @@ class DeviceExecutable(Executable):
 
     @property
     def buffers_allocated(self) -> int:
-        """How many buffers of the device the calls so far have needed, arguments aside."""
+        """The number of the device's buffers that the calls so far have needed, arguments aside."""
         return self._pool.allocated
 
     def _held(self, value: object, shape: Shape, what: str) -> Iterator[OwnedArray]:

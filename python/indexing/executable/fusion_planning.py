@@ -87,7 +87,7 @@ def assembled_arrays(node: Node) -> set[Ref]:
 
 
 def _overwritten_count(node: Node) -> int:
-    """How many leading operands a kernel of the node overwrites with its result."""
+    """The number of leading operands that a kernel of the node overwrites with its result."""
     overwritten = node.op.overwritten
     return 0 if overwritten is None else overwritten(node.instruction)
 
@@ -308,7 +308,7 @@ class _FusionPlanner:
         return read.is_known and distance(read.map, operand) > 1
 
     def _accesses(self, fusion: PlannedFusion, node: Node, user: Node) -> Iterator[Access]:
-        """How `user` reads `node`, seen from the kernel's root."""
+        """The access of `user` to `node`, seen from the kernel's root."""
         outputs = range(len(leaves(user.instruction.shape)))
         is_read_at_once = has_one_index(user.instruction.shape)
         for position, operand in enumerate(user.operands):
@@ -340,7 +340,7 @@ class _FusionPlanner:
 
 
 def _sharing_neighbours(accesses: Sequence[Access], shape: Shape) -> int:
-    """How many neighbours along the root's last dimension need one and the same number of an index: it counts once for them.
+    """The number of neighbours along the root's last dimension that share a number of an index: it counts once for them.
 
     What each of them computes of floating point numbers, such as powers of a step's number, counts for each.
     """
@@ -362,7 +362,7 @@ def _is_index_arithmetic(shape: Shape) -> bool:
 
 
 def distance(read: IndexingMap, shape: Shape) -> int:
-    """How many elements of an array of `shape` lie between what neighbours in a map's last dimension read, at its start."""
+    """The number of elements of an array of `shape` between what neighbours in a map's last dimension read, at its start."""
     if not read.dims or read.is_undefined or read.is_known_empty:
         return 0
     start = [v.interval.lower for v in (*read.dims, *read.ranges, *read.runtimes)]

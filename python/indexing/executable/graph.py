@@ -141,7 +141,7 @@ def _is_awaited(instruction: Instruction) -> bool:
 
 
 def _returned(caller: Instruction, operands: Sequence[Tree], result: Tree) -> Tree:
-    """What an inlined instruction gives; an asynchronous start packs its operands and results."""
+    """The arrays of an inlined instruction; an asynchronous start packs its operands and results."""
     return (tuple(operands), result) if traits_of(caller).calls == "starts" else result
 
 

@@ -1,4 +1,4 @@
-"""What was measured, kept between runs: an SQLite file in the user's data folder, one row a plan of a fusion on a device."""
+"""The store of measurements: an SQLite file in the user's data folder, one row a plan of a fusion on a device."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ CREATE TABLE IF NOT EXISTS searches (
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What is known of a plan: median `seconds` and their `spread`, or why there are none (`detail`)."""
+    """The measurement of a plan: median `seconds` and their `spread`, or why there are none (`detail`)."""
 
     state: State
     attempts: int

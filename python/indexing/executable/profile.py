@@ -19,7 +19,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class StepTime:
-    """What the launches of one kernel took in a call; or an instruction that the numpy reference computes, whose
+    """The time of one kernel's launches in a call; or an instruction that the numpy reference computes, whose
     `emitter` is `reference`. `compile_seconds` were spent once, when the program was compiled.
     """
 
@@ -40,17 +40,17 @@ class Profile:
 
     @property
     def step_seconds(self) -> float:
-        """What all steps took."""
+        """The time of all steps."""
         return sum(s.seconds for s in self.steps)
 
     @property
     def other_seconds(self) -> float:
-        """What was no step."""
+        """The time of a call outside of steps."""
         return max(self.seconds - self.step_seconds, 0.0)
 
     @property
     def compile_seconds(self) -> float:
-        """What the compilation of all kernels took, before the first call."""
+        """The time of compiling all kernels, before the first call."""
         return sum(s.compile_seconds for s in self.steps)
 
     def __str__(self) -> str:
@@ -86,7 +86,7 @@ class Recorder:
     counts: dict[int, int] = field(default_factory=dict)
 
     def timed(self, what: Kernel | Instruction, run: Callable[[], Result]) -> Result:
-        """What `run` returns; its time is that of a kernel or an instruction."""
+        """The result of `run`, whose time is that of a kernel or an instruction."""
         self.device.finish()
         start = perf_counter()
         result = run()

@@ -102,7 +102,7 @@ class _ProgramPlanner:
         return repeats_itself(body, self._kernel_of(body).work)
 
     def _body_of(self, fusion: Instruction) -> Computation:
-        """What a fusion computes; the same one for equal fusions."""
+        """The computation of a fusion; the same one for equal fusions."""
         return self.bodies.setdefault(fusion.signature, fusion.called[0])
 
     def _kernel_of(self, computation: Computation) -> Kernel:

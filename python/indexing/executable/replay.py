@@ -32,7 +32,7 @@ Source: TypeAlias = "tuple[bool, int]"  # whether it is an operand's slot, or el
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """How many steps are recorded for a step, and how deep control flow is nested in it."""
+    """The number of steps recorded for a step, and the depth of control flow in it."""
 
     steps: int
     nesting: int
@@ -156,7 +156,7 @@ def _callees(step: Step) -> tuple[Plan, ...]:
 
 
 class _Extents:
-    """What can be recorded, and how much that is; None where something in it needs the host."""
+    """The recording of a step, and its size; None where something in it needs the host."""
 
     def __init__(self) -> None:
         self.of_plans: dict[Plan, Extent | None] = {}

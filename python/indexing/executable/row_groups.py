@@ -358,7 +358,7 @@ class _Growth:
         return not self.with_elements and len(reductions) > 1 and len(forms) == 1
 
     def _levels(self, members: Places) -> Mapping[Node, int]:
-        """How many reductions lie one behind the other up to each node."""
+        """The number of reductions one behind the other up to each node."""
         levels: dict[Node, int] = {}
         for node in sorted(members, key=self.search.number.__getitem__):
             levels[node] = max((levels.get(ref.node, 0) for ref in node.refs()), default=0) + (node.op is REDUCE)

@@ -1,4 +1,4 @@
-"""What a row group writes: the members that others read, less those that these compute again from what is in memory."""
+"""Outputs of a row group: the members that others read, less those that these compute again from what is in memory."""
 
 from __future__ import annotations
 

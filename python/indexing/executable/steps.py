@@ -1,4 +1,4 @@
-"""What a program does, one step after another: launch a kernel, ask the numpy reference, decide control flow."""
+"""The steps of a program, one after another: launch a kernel, ask the numpy reference, decide control flow."""
 
 from __future__ import annotations
 

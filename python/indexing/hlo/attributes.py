@@ -1,4 +1,4 @@
-"""What the attributes of an instruction say: integers, flags, slices, windows, labels, groups."""
+"""Attributes of an instruction as values: integers, flags, slices, windows, labels, groups."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class AttributeReader:
 
     @abstractmethod
     def _bad(self, key: str, wanted: str) -> ParseError:
-        """What is raised for an attribute that is not as it is wanted."""
+        """The error for an attribute of another form than is expected."""
 
     def ints(self, key: str) -> tuple[int, ...]:
         """The integers of an attribute such as `dimensions={0,1}` or `index_vector_dim=1`; `()` where it is absent."""
@@ -80,7 +80,7 @@ class AttributeReader:
         return tuple(WindowDim(*dim) for dim in dims or ())
 
     def dim_labels(self) -> ConvolutionLabels:
-        """What each dimension of a convolution's arrays means."""
+        """The role of each dimension of a convolution's arrays."""
         rows = self._required(self._tables.labels(self._id, "dim_labels"), "dim_labels")
         labels = [DimensionLabels(batch, feature, tuple(spatial)) for batch, feature, spatial in rows]
         return ConvolutionLabels(*labels)

@@ -21,7 +21,7 @@ __all__ = ["AttributeValue", "BuiltInstruction", "ComputationBuilder", "ModuleBu
 
 T = TypeVar("T")
 
-#: What an attribute may be given as: text as HLO writes it, a truth value, a number, integers (`{0,1}`), the slice or the
+#: The values of an attribute: text as HLO writes it, a truth value, a number, integers (`{0,1}`), the slice or the
 #: window of each dimension, the labels of a convolution, a computation or several.
 AttributeValue: TypeAlias = (
     "str | float | ComputationBuilder | ConvolutionLabels "

@@ -71,7 +71,7 @@ def lower(
     kwargs: Mapping[str, object],
     platforms: tuple[str, ...] | None = None,
 ) -> Any:
-    """What `jax.jit(function).lower(*args, **kwargs)` gives, unused arguments kept; what was lowered already, as it is."""
+    """The function as JAX lowers it for these arguments, unused ones kept; one that was lowered already, as it is."""
     jax = _needed("jax")
     if hasattr(function, "compiler_ir"):
         if args or kwargs:
@@ -197,7 +197,7 @@ def _first_field(data: bytes) -> bytes:
 
 
 def _refused(program: str | bytes, message: str) -> ParseError | UnsupportedOp:
-    """What MLIR says of a text, with its place where it names one."""
+    """The error of MLIR for a text, with its place where it names one."""
     found = _PLACE.search(message)
     if found is None or isinstance(program, bytes):
         return UnsupportedOp(f"XLA does not convert this StableHLO: {message.strip()}")

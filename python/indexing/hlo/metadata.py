@@ -1,4 +1,4 @@
-"""What an instruction's metadata says of where it comes from: the name in the program, the place in the source."""
+"""The origin of an instruction by its metadata: the name in the program, the place in the source."""
 
 from __future__ import annotations
 
@@ -88,6 +88,6 @@ def _tables(text: str) -> dict[str, dict[str, str]]:
 
 
 def _end_of_header(text: str) -> int:
-    """Where the first computation begins, whose last line before any other is the first to end in a brace."""
+    """The start of the first computation, whose last line before any other is the first to end in a brace."""
     found = _COMPUTATION.search(text)
     return found.start() if found else len(text)

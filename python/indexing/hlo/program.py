@@ -316,7 +316,7 @@ class Computation:
 
     @property
     def attributes(self) -> Mapping[str, str]:
-        """What follows the closing brace, such as `execution_thread`."""
+        """The attributes behind the closing brace, such as `execution_thread`."""
         return MappingProxyType(dict(self.module._core.computation_attributes(self._row)))
 
     @property
@@ -408,7 +408,7 @@ class Module:
 
     @property
     def instruction_count(self) -> int:
-        """How many instructions all computations have."""
+        """The number of instructions in all computations."""
         return int(self._core.instruction_count)
 
     def _shape(self, row: int) -> Shape:

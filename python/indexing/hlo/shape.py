@@ -141,7 +141,7 @@ class Shape:
 
     @property
     def rank(self) -> int:
-        """How many dimensions an array has."""
+        """The number of an array's dimensions."""
         return len(self.dimensions)
 
     @property

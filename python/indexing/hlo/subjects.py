@@ -1,4 +1,4 @@
-"""What a question may be about: instructions, computations, modules, and JAX functions with their arguments.
+"""The subjects of questions: instructions, computations, modules, and JAX functions with their arguments.
 
 Public functions take a `Program` and ask for the part that is meant: a module means its entry, a tuple
 `(function, *arguments)` the entry of the function's program, as `from_jax` lowers it.
@@ -19,7 +19,7 @@ __all__ = ["Part", "Program", "parameter_names", "part_of_program", "whole_progr
 
 #: An instruction, or a computation, whose parameters stand for its operands.
 Part: TypeAlias = Instruction | Computation
-#: What a question may be about; the tuple is a JAX function and its arguments.
+#: The subjects of questions; the tuple is a JAX function and its arguments.
 Program: TypeAlias = Instruction | Computation | Module | tuple[object, ...]
 
 _PARTS = (Instruction, Computation, Module)

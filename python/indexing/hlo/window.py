@@ -1,4 +1,4 @@
-"""What windows and convolutions are made of."""
+"""Windows, and the dimension numbers of convolutions."""
 
 from __future__ import annotations
 

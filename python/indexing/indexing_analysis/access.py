@@ -37,14 +37,14 @@ class Access:
 
     @property
     def reads(self) -> int:
-        """How many elements are read over all points, constraints left aside."""
+        """The number of elements read over all points, constraints left aside."""
         known = self.map
         if known.is_known_empty:
             return 0
         return prod(max(v.interval.upper - v.interval.lower + 1, 0) for v in (*known.dims, *known.ranges))
 
     def evaluations(self, calls: int) -> int:
-        """How many elements are read where the function is called `calls` times."""
+        """The number of elements read where the function is called `calls` times."""
         return -(-calls * self.reads // self.points) if self.points else 0
 
 
@@ -58,7 +58,7 @@ class AccessComposer:
     def through(
         self, access: Access, indexing: OperandIndexing, user: Hashable, position: int, sizes: tuple[int, ...]
     ) -> Access:
-        """How the function reads operand `position` of `user`, an array of `sizes`, where it reads `user` at `access`."""
+        """The access to operand `position` of `user`, an array of `sizes`, where the function reads `user` at `access`."""
         leaf = indexing.leaf
         if indexing.exactness == "unknown" or indexing.map.is_undefined:
             return Access(IndexingMap.identity(sizes), 1, leaf, (user, position), is_known=False)

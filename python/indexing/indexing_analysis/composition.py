@@ -49,7 +49,7 @@ class Compositions:
         self._different: dict[OperandIndexing, OperandIndexing] = {}
 
     def compose(self, first: OperandIndexing, second: OperandIndexing) -> OperandIndexing:
-        """What `compose_indexing` gives."""
+        """The map as `compose_indexing` gives it."""
         identity = (id(first), id(second))
         known = self._by_identity.get(identity)
         if known is not None:

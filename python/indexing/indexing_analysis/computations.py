@@ -51,7 +51,7 @@ Step: TypeAlias = tuple[int, int, OperandIndexing, bool]  # operand, its array, 
 
 @dataclass(slots=True)
 class Memo:
-    """What is known of a module's maps: formulas by an instruction's signature, maps through a computation by its name.
+    """Cached maps of a module: formulas by an instruction's signature, maps through a computation by its name.
 
     Only formulas without runtime values are shared by signature, since these name instructions; others are kept by
     instruction.
@@ -332,7 +332,7 @@ def _key(m: OperandIndexing) -> Key:
 
 
 def starting(instruction: Instruction, output: int) -> Found:
-    """What is known where propagation starts: array `output` of the instruction is itself."""
+    """The start of propagation: array `output` of the instruction is itself."""
     itself = identity(output_sizes(instruction, output))
     return {itself.map: itself}
 

@@ -197,7 +197,7 @@ class _Solution:
         )
 
     def _places(self) -> list[SymbolicExpr]:
-        """Where unknowns, runtimes and the input's index are among the inverse's variables."""
+        """The places of unknowns, runtimes and the input's index among the inverse's variables."""
         self.kept.sort()
         rank = len(self.sizes)
         at = {v: rank + n for n, v in enumerate(self.kept)}

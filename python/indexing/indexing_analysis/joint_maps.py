@@ -15,7 +15,7 @@ Read: TypeAlias = tuple[IndexingMap, int, Literal["clamp", "drop"], Bounds | Non
 
 @dataclass(frozen=True)
 class Places:
-    """Where the variables of a map go: its dimensions become expressions, its ranges and runtimes move."""
+    """The new places of a map's variables: its dimensions become expressions, its ranges and runtimes move."""
 
     dims: Sequence[SymbolicExpr]
     first_range: int

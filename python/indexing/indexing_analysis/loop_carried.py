@@ -18,7 +18,7 @@ Source = tuple[frozenset[tuple[int, int]], "tuple[int, int] | None"]
 
 @dataclass(slots=True)
 class _Memo:
-    """What is known of a module's loops, by body and condition, and of its computations, by name."""
+    """Cached facts about a module's loops, by body and condition, and its computations, by name."""
 
     sources: dict[str, list[Source]] = field(default_factory=dict)
     loops: dict[tuple[str, str], tuple[list[bool], list[frozenset[int]]]] = field(default_factory=dict)

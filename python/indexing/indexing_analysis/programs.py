@@ -72,7 +72,7 @@ class InstructionMaps(Mapping[Instruction, "list[Indexing]"]):
         return (i for c in self.module.computations.values() for i in c.instructions.values())
 
     def __len__(self) -> int:
-        """How many instructions there are."""
+        """The number of instructions."""
         return self.module.instruction_count
 
     def __repr__(self) -> str:
@@ -132,7 +132,7 @@ class ProgramMaps(Mapping[Pair, "list[OperandIndexing]"]):
         return ((start.name, end.name) for start in self.near for end in self.far)
 
     def __len__(self) -> int:
-        """How many pairs there are."""
+        """The number of pairs."""
         return len(self.inputs) * len(self.outputs)
 
     def __str__(self) -> str:
@@ -169,7 +169,7 @@ class ProgramMaps(Mapping[Pair, "list[OperandIndexing]"]):
 
 
 def _about(m: OperandIndexing) -> Iterator[str]:
-    """Where the values of runtime variables stand, and why the map isn't exact."""
+    """The places of runtime variables' values, and the reason why the map isn't exact."""
     for variable, value in zip(m.map.runtimes, m.runtime_values, strict=True):
         yield f"{variable.name}: element {str(value.map).partition(', domain')[0]} of {value.instruction.name}"
     if m.exactness != "exact":

@@ -39,7 +39,7 @@ _PADDING_INCLUDED = (
 
 @dataclass(frozen=True, slots=True)
 class _Convolution:
-    """What the attributes say: sizes by role, groups, windows."""
+    """A convolution's attributes: sizes by role, groups, windows."""
 
     lhs: tuple[int, ...]
     rhs: tuple[int, ...]
@@ -68,7 +68,7 @@ class _Convolution:
         return self.out[self.labels.output.batch]
 
     def kernel_position(self, k: int, window: SymbolicExpr) -> SymbolicExpr:
-        """Where along spatial dimension k of the kernel the window's element lies."""
+        """The place of the window's element along spatial dimension k of the kernel."""
         return window * -1 + (self.window[k].size - 1) if self.window[k].reversed else window
 
 

@@ -30,7 +30,7 @@ def parameters_used(computation: Computation) -> list[frozenset[int]]:
 
 @dataclass(frozen=True, slots=True)
 class FoldDependence:
-    """What the results of a fold are made of: states are numbered from 0, the elements of a step behind them.
+    """The dependences of a fold's results: states are numbered from 0, the elements of a step behind them.
 
     `direct`: what one step's result is computed from. `closed`: the same, each state replaced by all that it was made
     of in the steps before (and its initial value).
@@ -62,7 +62,7 @@ def _numbered(used: frozenset[int], states: int, elements: int) -> frozenset[int
 
 
 def reduction_dependence(instruction: Instruction) -> tuple[frozenset[int], ...]:
-    """What each result of a reduce or reduce-window is made of: initial values numbered from 0, operands behind them."""
+    """The dependences of each result of a reduce or reduce-window: initial values numbered from 0, operands behind them."""
     count = len(instruction.operands) // 2
     return fold_dependence(instruction.called[0], count, count, elements_first=False).closed
 

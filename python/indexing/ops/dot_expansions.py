@@ -51,6 +51,6 @@ def reduced_dot(dot: Instruction) -> Computation:
 
 
 def _counts(dot: Instruction) -> tuple[int, int, int]:
-    """How many dimensions are batch and contracting ones, and free ones of the left operand."""
+    """The numbers of batch dimensions, of contracting ones, and of free ones of the left operand."""
     batch, contracted = len(dot.ints("lhs_batch_dims")), len(dot.ints("lhs_contracting_dims"))
     return batch, contracted, dot.operands[0].shape.rank - batch - contracted

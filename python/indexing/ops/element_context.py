@@ -1,4 +1,4 @@
-"""What element code is written against: values, indices, and the context that a kernel's builder supplies.
+"""The interface of element code: values, indices, and the context that a kernel's builder supplies.
 
 Element code computes one element of an op by the operations of the kernel IR (`indexing.emitters.ir.opcodes`).
 """

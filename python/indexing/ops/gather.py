@@ -44,7 +44,7 @@ class IndexVectors:
 
     @property
     def batch_sizes(self) -> list[int]:
-        """How many vectors there are, by dimension."""
+        """The number of vectors, by dimension."""
         return [self.sizes[k] for k in self.batch_dims]
 
     def element(self, batch: Sequence[SymbolicExpr], component: SymbolicExpr) -> tuple[SymbolicExpr, ...]:
@@ -54,7 +54,7 @@ class IndexVectors:
         return tuple(at[k] for k in range(len(self.sizes)))
 
     def start(self, dimension: int, batch: Sequence[SymbolicExpr]) -> Start | None:
-        """Where the start of an operand dimension is read; None where no component says it."""
+        """The place of an operand dimension's start; None where no component gives it."""
         if dimension not in self.targets:
             return None
         return Start(self.instruction, self.element(batch, constant(self.targets.index(dimension))))

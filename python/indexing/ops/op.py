@@ -1,4 +1,4 @@
-"""What an op is made of: the data every opcode states, and the few ways to build its maps.
+"""The parts of an op: the data every opcode states, and the few ways to build its maps.
 
 `OperandIndexing` is one map from the index of an output element to an index of an operand, together with where its
 runtime variables are read and how exact it is. An `Op` is everything the package knows of one opcode.
@@ -28,7 +28,7 @@ HloValue: TypeAlias = "Array | tuple[HloValue, ...] | None"  # an array, a tuple
 
 @dataclass(frozen=True, slots=True)
 class RuntimeValue:
-    """Where a runtime variable's value is read: element `map(output index)` of `instruction`.
+    """The place of a runtime variable's value: element `map(output index)` of `instruction`.
 
     HLO clamps that element to `bounds` (None: the variable's interval), so value = clamp(lower, element, upper); the
     map it belongs to holds where the value lies in the variable's interval. Where `out_of_bounds` is "drop" (scatter),

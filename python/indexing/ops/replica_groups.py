@@ -22,7 +22,7 @@ def groups_of(i: Instruction) -> tuple[tuple[int, ...], ...]:
 
 
 def replica_count(i: Instruction) -> int:
-    """How many replicas or partitions, whichever are more, the module says it runs on; 1 where it doesn't say."""
+    """The number of replicas or partitions, whichever are more, that the module states; 1 where it states none."""
     attributes = i.computation.module.attributes
     counts = [attributes.get("replica_count", "1"), attributes.get("num_partitions", "1")]
     return max(int(c) for c in counts if c.isdigit()) if any(c.isdigit() for c in counts) else 1

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Where one start index is read, as an index over the variables of the map that uses it."""
+    """The place of one start index, as an index over the variables of the map that uses it."""
 
     instruction: Instruction
     element: tuple[SymbolicExpr, ...]

@@ -39,7 +39,7 @@ def alias(shape: Shape, leaf: int) -> list[OperandIndexing]:
 
 
 def leaf_before(shape: Shape, element: int) -> int:
-    """How many arrays of a tuple shape come before its `element`-th element."""
+    """The number of arrays of a tuple shape before its `element`-th element."""
     return shape.leaf_offsets[element]
 
 

@@ -1,4 +1,4 @@
-"""Where a window's elements lie: the arithmetic that convolution, reduce-window and select-and-scatter share.
+"""The places of a window's elements: the arithmetic that convolution, reduce-window and select-and-scatter share.
 
 Along one dimension, element w of the window of output o stands at position o * stride + w * rhs_dilation, and holds
 input x where that position is pad_low + x * lhs_dilation; elsewhere it meets padding.

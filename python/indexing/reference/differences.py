@@ -52,7 +52,7 @@ def _array(shape: Shape, generator: np.random.Generator) -> Array:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """How an array differs from the one expected.
+    """The difference of an array from the one expected.
 
     `largest` is the largest |got - expected| / max(1, |expected|) where both are finite; `differing` counts elements
     that are not equal (two NaNs are), `misplaced` those where only one of the two is finite. `tolerance` is the largest

@@ -18,7 +18,7 @@ _HANDS_OVER = ("fused", "inlined", "applies")  # of scalars: the called computat
 
 
 class _Interpreter:
-    """What references that run computations are given (`Interpreter`)."""
+    """The `Interpreter` that is given to references which run computations."""
 
     def run(self, computation: Computation, arguments: Sequence[HloValue]) -> HloValue:
         return run_computation(computation, arguments)

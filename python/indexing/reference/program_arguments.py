@@ -1,4 +1,4 @@
-"""What a caller passes to a program, as arrays of its parameters' shapes and element types.
+"""A caller's arguments as arrays of its parameters' shapes and element types.
 
 A number is taken for a number of another type where it stays what it is: integers and truth values must be what the
 parameter's type can hold exactly (3.0 is 3, 3.5 is no integer, 300 is no s8), floats are rounded to the nearest, but no
@@ -132,7 +132,7 @@ def _is_complex(shape: Shape) -> bool:
 
 
 def _unlike_integers(wide: np.ndarray, shape: Shape) -> np.ndarray:
-    """Where a number is none of an integer type, or neither 0 nor 1 for pred."""
+    """The numbers that are none of an integer type, or neither 0 nor 1 for pred."""
     low, high = (0, 1) if shape.element_type == "pred" else _bounds(shape.dtype)
     if wide.dtype.kind in "bui":
         least, greatest = _bounds(wide.dtype)  # numpy compares numbers of its type alone
@@ -144,7 +144,7 @@ def _unlike_integers(wide: np.ndarray, shape: Shape) -> np.ndarray:
 
 
 def _overflown(wide: np.ndarray, shape: Shape) -> np.ndarray:
-    """Where a number would be finite, infinite or NaN and wasn't, or has an imaginary part and the type has none."""
+    """The numbers that would be finite, infinite or NaN and weren't, or have an imaginary part that the type has not."""
     converted = (wide if _is_complex(shape) else wide.real).astype(shape.dtype)
     lost: np.ndarray = np.isfinite(wide) != np.isfinite(converted)
     lost |= np.isnan(wide) != np.isnan(converted)

@@ -1,4 +1,4 @@
-"""Where compiled kernels are kept on disk."""
+"""The folder on disk that keeps compiled kernels."""
 
 from __future__ import annotations
 

@@ -124,7 +124,7 @@ def shared_library(name: str, source: str) -> Path:
 
 
 def object_path(source: str) -> Path:
-    """Where the shared library of a source is, or will be. Raises CompileError where no folder can be written."""
+    """The path of a source's shared library. Raises CompileError where no folder can be written."""
     key = hashlib.sha256(f"{find_compiler().identity}\n{source}".encode()).hexdigest()
     suffix = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
     folder = folders.directory("host")

@@ -233,7 +233,7 @@ def _row_major(shape: Sequence[int], strides: Sequence[int]) -> bool:
 
 
 def gpu_count() -> int:
-    """How many GPUs there are; 0 without a driver or without the `cuda` extra."""
+    """The number of GPUs; 0 without a driver or without the `cuda` extra."""
     try:
         from cuda.bindings import driver
         from cuda.pathfinder import DynamicLibNotFoundError

@@ -1,4 +1,4 @@
-"""What an executable needs of a device: buffers, copies, and kernels that can be launched."""
+"""The protocols of devices: buffers, copies, and kernels that can be launched."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Buffer:
 
 
 class CompilableKernel(Protocol):
-    """What a device needs of a kernel; an emitter's Kernel is one."""
+    """A kernel as a device needs it; an emitter's Kernel is one."""
 
     @property
     def name(self) -> str:
@@ -104,8 +104,9 @@ class TimingDevice(Device, Protocol):
     """A device that tells how long its kernels take."""
 
     def clock(self, kernel: CompilableKernel, sets: Sequence[Sequence[Buffer]]) -> Clock:
-        """What launches the kernel again and again, each time on the next of `sets` (after the last comes the first), and
-        tells the seconds from the first launch's begin to the last one's end, by the device's own clock. Raises as `load`.
+        """A function that launches the kernel again and again, each time on the next of `sets` (after the last comes the
+        first), and tells the seconds from the first launch's begin to the last one's end, by the device's own clock. Raises as
+        `load`.
         """
 
 

@@ -85,6 +85,6 @@ def aligned_bytes(nbytes: int) -> np.ndarray:
 
 
 def address(array: Any) -> int:
-    """Where the memory of a numpy array begins."""
+    """The address of a numpy array's memory."""
     start: int = array.__array_interface__["data"][0]
     return start

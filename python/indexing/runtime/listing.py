@@ -1,4 +1,4 @@
-"""How a compiler's complaint is shown: its log, and the source with the line numbers that the log speaks of."""
+"""Listings of what a compiler refuses: its log, and the source with the line numbers that the log speaks of."""
 
 from __future__ import annotations
 

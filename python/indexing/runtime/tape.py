@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Opcode(IntEnum):
-    """What an instruction does, and the words that follow; `replay.c` has the same list."""
+    """The instructions of a tape, and the words that follow each; `replay.c` has the same list."""
 
     END = 0
     LAUNCH = 1  # kernel, count, registers
@@ -55,7 +55,7 @@ class Tape:
 
     @property
     def position(self) -> int:
-        """Where the next instruction will stand."""
+        """The place of the next instruction."""
         return len(self.words)
 
     def launch(self, kernel: int, registers: Sequence[int]) -> None:

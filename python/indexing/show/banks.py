@@ -1,4 +1,4 @@
-"""What a warp instruction does to the banks of shared memory: a column for each bank, a row for each pass."""
+"""A warp instruction on the banks of shared memory: a column for each bank, a row for each pass."""
 
 from __future__ import annotations
 

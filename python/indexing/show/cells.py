@@ -77,7 +77,7 @@ class Panels:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a panel lies, in pixels: its corner, its size, and that of its first cell."""
+    """The place of a panel, in pixels: its corner, its size, and that of its first cell."""
 
     left: int
     top: int
@@ -88,7 +88,7 @@ class Place:
 
 
 def places_of(picture: Panels) -> tuple[list[Place], int, int]:
-    """Where each panel lies, level by level, each level in the middle; then the width and height of all."""
+    """The place of each panel, level by level, each level in the middle; then the width and height of all."""
     sizes = [_size(panel) for panel in picture.panels]
     levels = sorted({panel.level for panel in picture.panels})
     members = [[k for k, panel in enumerate(picture.panels) if panel.level == level] for level in levels]

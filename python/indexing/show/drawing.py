@@ -136,7 +136,7 @@ def shown(line: str) -> str:
 
 
 def layout(computation: Computation, lines: Mapping[str, int]) -> Mapping[str, tuple[int, int]]:
-    """Where each box stands: a row above all its users, below all its operands, beside what it is read with.
+    """The place of each box: a row above all its users, below all its operands, beside what it is read with.
 
     `lines` says how many lines stand above a box.
     """

@@ -1,4 +1,4 @@
-"""How values look in notebooks: maps as formulas, computations as pictures, reports and programs' maps as tables.
+"""Values in notebooks: maps as formulas, computations as pictures, reports and programs' maps as tables.
 
 `%load_ext indexing` tells IPython so; nothing of IPython is imported here.
 """

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = ["program_page"]
 
-#: What JSON holds.
+#: The values of JSON.
 Data: TypeAlias = "dict[str, Data] | list[Data] | str | int | float | bool | None"
 
 MAX_DRAWN = 80  # instructions of a graph; more are no picture
@@ -90,7 +90,7 @@ def row_of(fusion: FusionReport) -> Data:
 
 
 def search_text(fusion: FusionReport) -> str:
-    """What the filter looks at."""
+    """The text that the filter searches."""
     i = fusion.instruction
     return f"{i.name} {i.opcode} {i.shape} {i.attributes.get('kind', '')} {fusion.place or ''}".lower()
 

@@ -32,5 +32,5 @@ class Picture(Panels):
         return figure(self)
 
     def _repr_html_(self) -> str:
-        """What a notebook shows."""
+        """The picture as a notebook shows it."""
         return whole_svg(self)

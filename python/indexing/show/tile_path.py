@@ -33,7 +33,7 @@ WHOLE, ROOT = (47, 111, 187), (196, 98, 16)  # of cells that the tile covers: of
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What a tile is of an array: along each dimension the indices that it covers, those outside of the array left out.
+    """The part of an array in a tile: along each dimension the indices that it covers, those outside of the array left out.
 
     `exact`: each of these elements is needed; else the tile may cover more.
     """
@@ -63,7 +63,7 @@ class TilePath:
 
 @takes(sizes=optional(integers), numbers=optional(integers))
 def follow_tile(target: Program, sizes: Sequence[int] | None = None, numbers: Sequence[int] | None = None) -> TilePath:
-    """What one tile of a fusion's tiling space covers of each array, outputs first, then against the flow of data.
+    """The part of each array that one tile of a fusion's tiling space covers, outputs first, then against the flow of data.
 
     `sizes` are those of the tile along the space's dimensions (see `tiling_space`), whole along those left out at the end;
     None: a tile of moderate size. `numbers` says which tile, along each dimension (default: the first). Raises IndexingError
@@ -86,7 +86,7 @@ def follow_tile(target: Program, sizes: Sequence[int] | None = None, numbers: Se
 
 
 def _starts(sizes: Sequence[int], numbers: Sequence[int], extents: Sequence[int]) -> list[int]:
-    """Where the tile of these numbers starts; the first one along dimensions that are left out."""
+    """The start of the tile of these numbers; the first one along dimensions that are left out."""
     chosen = [*numbers, *([0] * (len(sizes) - len(numbers)))]
     starts = [n * s for n, s in zip(chosen, sizes, strict=False)]
     beyond = [k for k, (start, n) in enumerate(zip(starts, extents, strict=True)) if not 0 <= start < n]
@@ -135,7 +135,7 @@ def _inside(offset: int, count: int, stride: int, extent: int) -> range:
 
 
 def covered(spans: Sequence[range], sizes: Sequence[int], stop: int) -> int:
-    """How many of the array's first `stop` elements, row by row, lie in the spans."""
+    """The number of the array's first `stop` elements, row by row, that lie in the spans."""
     rest = list(accumulate((len(s) for s in reversed(spans)), int.__mul__, initial=1))[::-1]
     found = 0
     for d, span in enumerate(spans):

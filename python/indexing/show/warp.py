@@ -1,4 +1,4 @@
-"""What one warp, or a tile, touches of an array in global memory: threads above, the sectors of memory below."""
+"""Elements of an array in global memory that one warp, or a tile, touches: threads above, the sectors of memory below."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Touched:
 
 
 def touched(access: Access, shape: Shape, threads: int = WARP) -> tuple[Touched, ...]:
-    """What the first threads of the launch touch, a few elements of each thread; runtime values at their least."""
+    """The elements that the first threads of the launch touch, a few of each thread; runtime values at their least."""
     m = access.map
     fixed = [max(v.lower, 0) for v in m.runtimes]
     found = []

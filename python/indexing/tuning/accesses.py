@@ -1,4 +1,4 @@
-"""What the accesses of a kernel's plans move, counted for many plans at once.
+"""Traffic of the accesses of a kernel's plans, counted for many plans at once.
 
 Plans that differ in nothing that their threads do share one kernel, which is emitted and counted once. In a launch of one
 dimension the threads of a block decide how threads are cut into warps: blocks of whole warps are alike, whatever their size;
@@ -74,7 +74,7 @@ class Traffic:
 
 @dataclass(slots=True)
 class KernelTraffic:
-    """What is counted of one kernel: of a launch in one dimension it has one thread a block, and `threads` in all."""
+    """The traffic of one kernel: of a launch in one dimension it has one thread a block, and `threads` in all."""
 
     kernel: Kernel
     machine: Machine
@@ -158,7 +158,7 @@ class KernelTraffic:
         return Traffic(instructions, sectors, moved, moved, np.ones(len(blocks), bool))
 
     def _counted(self, found: tuple[Sequence[Counted | None], NDArray[np.int64]], m: IndexingMap) -> Traffic:
-        """What the core counted of the instances of a map."""
+        """The core's counts of a map's instances."""
         rows, index = found
         sums = np.array([_sums(row) for row in rows], np.float64)[index].T
         moved = sums[2] * self.machine.device.sector_bytes
@@ -213,7 +213,7 @@ def needs_kernel(knob: Knob, device: Device) -> bool:
 def kernel_traffic(
     computation: Computation, space: KnobSpace, plan: Mapping[str, int], machine: Machine
 ) -> KernelTraffic:
-    """What the kernel moves whose knobs are those of `plan`, those of its launch aside, which are the least."""
+    """The traffic of the kernel whose knobs are those of `plan`, those of its launch aside, which are the least."""
     launch = {k.name: 1 for k in space.knobs if k.effect in ("block", "splits")}
     warps = {k.name: k.values[0] for k in space.knobs if k.effect == "warps"}
     kernel = emit_fused(computation, machine.dialect, **{**space.default, **warps, **plan, **launch})

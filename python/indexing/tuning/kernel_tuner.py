@@ -28,7 +28,7 @@ Values = Mapping[str, int]
 
 
 def tune_kernel_arguments(computation: Computation, machine: Machine) -> dict[str, object]:
-    """What `kernel_tuner.tune_kernel(**...)` takes."""
+    """The arguments of `kernel_tuner.tune_kernel(**...)`."""
     space = knobs(computation, machine.dialect)
 
     @cache

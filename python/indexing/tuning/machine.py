@@ -1,4 +1,4 @@
-"""What the model of times knows of a device: sizes and rates, as data sheets or a calibration give them."""
+"""A device in the model of times: sizes and rates, as data sheets or a calibration give them."""
 
 from __future__ import annotations
 

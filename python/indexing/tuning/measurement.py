@@ -1,4 +1,4 @@
-"""How long a kernel takes, and whether it is right: it is run beside the reference before it is timed.
+"""A kernel's time, and whether its results are right: it is run beside the reference before it is timed.
 
 Arguments are rotated through more memory than caches hold, so that a call finds none of its own; scratch memory is left as
 a call leaves it. A sample is as many calls as take 2 ms, by the device's own clock, without Python between them; the result
@@ -52,7 +52,7 @@ class Trial:
         self._done = 0  # calls that were timed
 
     def problem(self, kernel: Kernel) -> str:
-        """What is wrong with the results of a kernel; empty where they are right."""
+        """The difference of a kernel's results from the reference; empty where they are right."""
         launch, buffers = self.device.load(kernel), self._fresh(kernel)
         launch([b for b, a in zip(buffers, kernel.arguments, strict=True) if a.alias_of is None])
         for argument, buffer in zip(kernel.arguments, buffers, strict=True):
@@ -91,7 +91,7 @@ class Trial:
         return clock(self._done - calls, calls) / calls
 
     def _sets(self, kernel: Kernel) -> list[list[Buffer]]:
-        """What is passed in turn: copies of the arguments, which all kernels of the fusion share, and scratch of its own."""
+        """The buffers that are passed in turn: copies of the arguments, which all kernels share, and scratch of its own."""
         passed = [a for a in kernel.arguments if a.alias_of is None]
         scratch = {a.number: self._buffer(a) for a in passed if a.kind == "scratch"}
         sets: list[list[Buffer]] = []
@@ -134,7 +134,7 @@ class _Run:
 
 
 def _rotation(kernel: Kernel) -> int:
-    """How many copies of the arguments are taken in turn."""
+    """The number of copies of the arguments that are taken in turn."""
     size = sum(_nbytes(a) for a in kernel.arguments if a.alias_of is None and a.kind != "scratch")
     return max(min(-(-ROTATED_BYTES // max(size, 1)), MAX_ROTATION), 1)
 
@@ -164,7 +164,7 @@ def some_values(shape: Shape, random: np.random.Generator) -> np.ndarray:
 
 
 def difference(found: np.ndarray, wanted: np.ndarray, kind: str) -> str:
-    """How results differ by more than rounding: relative to the largest of them; empty where they don't."""
+    """The difference of results beyond rounding: relative to the largest of them; empty where they don't."""
     if found.shape != wanted.shape:
         return f"has shape {found.shape}; expected {wanted.shape}"
     if kind[0] in "sup":

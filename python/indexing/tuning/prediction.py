@@ -1,4 +1,4 @@
-"""What plans of a fusion's kernel move, compute and hold, and how long a model says that they take: many plans at once."""
+"""Predictions for many plans of a fusion's kernel: what they move, compute and hold, and their time by a model."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Predictions:
     exact: NDArray[np.bool_]
 
     def __len__(self) -> int:
-        """How many plans."""
+        """The number of plans."""
         return len(self.time)
 
     def plan(self, row: int) -> dict[str, int]:
@@ -77,7 +77,7 @@ def predict(
     plans: Mapping[str, ArrayLike] | None = None,
     device: DeviceLike = H100,
 ) -> Predictions:
-    """What the kernels of a fusion do on a device, for each plan: a row of `plans`, columns of knob values.
+    """Predictions for the kernels of a fusion on a device, for each plan: a row of `plans`, columns of knob values.
 
     Knobs that are left out have their default; without plans, all of `knobs(fusion).grid()`. Raises IndexingError for a plan
     that is not legal, and for a device whose rates are not known; otherwise as `emit`.
@@ -92,7 +92,7 @@ def predict(
 
 @dataclass(slots=True)
 class _Known:
-    """What is known of a module's fusions on machines."""
+    """The counts of a module's fusions on machines, kept from call to call."""
 
     fusions: dict[tuple[Computation, Machine], _Fusion] = field(default_factory=dict)
 
@@ -201,7 +201,7 @@ _COUNTED = (
     *("blocks", "threads", "registers", "shared_bytes", "instructions", "sectors", "bytes", "memory_bytes", "passes"),
     *("conflicts", "operations"),
 )
-#: What the model asks of a kernel, in the order of the core.
+#: The model's columns for a kernel, in the order of the core.
 DEMANDS = (
     *("blocks", "threads", "registers", "shared_bytes", "instructions", "bytes", "memory_bytes", "passes"),
     "operations",

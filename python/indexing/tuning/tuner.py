@@ -49,7 +49,7 @@ class Tried:
 
 @dataclass(frozen=True, slots=True)
 class Tuning:
-    """What a search found: `trials` in the order in which they were tried, the first the default plan.
+    """The result of a search: `trials` in the order in which they were tried, the first the default plan.
 
     `key` names the fusion, the device and the versions in the store.
     """

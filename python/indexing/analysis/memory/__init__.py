@@ -1,1 +1,1 @@
-"""What kernels and fusions ask of memory: transactions, bank conflicts, distinct elements."""
+"""Memory use of kernels and fusions: transactions, bank conflicts, distinct elements."""

@@ -30,7 +30,7 @@ _VALUES = "runtime values decide how many different elements are read"
 
 @dataclass(frozen=True, slots=True)
 class Utilization:
-    """How an operand (one array of it, `leaf`, where it is a tuple) is used over the whole output.
+    """The use of an operand (one array of it, `leaf`, where it is a tuple) over the whole output.
 
     Between `at_least` and `distinct` of its `elements` are read, in `reads` reads: one for each map, output element and
     value of the range variables. `exactness` is "exact" where these bounds are one number and every read is one;

@@ -153,7 +153,7 @@ def coalescing(
     launch: Launch | Tiles | None = None,
     storage: Storage = "bytes",
 ) -> Coalescing:
-    """How the loads and stores of a kernel use the sectors they move.
+    """The use that loads and stores of a kernel make of the sectors they move.
 
     `target` is a Kernel, or a fusion (or computation), which is judged as the kernel that `emit` makes of it; any other
     instruction, what no kernel computes, and whatever comes with a `launch`, is judged as a loop over its output; with
@@ -184,7 +184,7 @@ class _Kernels:
 
 
 def _kernel_of(target: Instruction | Computation) -> Kernel | None:
-    """What `emit` makes of a fusion, made once; None for what no kernel computes, which a loop then stands for."""
+    """The kernel of a fusion, made once; None where no kernel computes it, for which a loop then stands."""
     known = target.module.attached(_Kernels).by_target
     if target not in known:
         try:
@@ -285,7 +285,7 @@ def _accesses(
     storage: Storage,
     may_be_vector: bool,
 ) -> Iterator[Access]:
-    """What each map's warps move; maps that reach nothing are no accesses."""
+    """The traffic of each map's warps; maps that reach nothing are no accesses."""
     bits = bit_width(argument.element_type)
     width = bits if storage == "packed" and bits < 8 else storage_bytes(argument.element_type) * 8
     is_read = argument.kind == "input"

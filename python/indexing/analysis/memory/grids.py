@@ -49,7 +49,7 @@ def _line(e: SymbolicExpr) -> tuple[int | None, int, int] | None:
 
 
 def size_of_union(grids: Sequence[Grid]) -> int | None:
-    """How many elements lie in some grid; None where that takes too many intersections."""
+    """The number of elements in some grid; None where that takes too many intersections."""
     budget = [MAX_STEPS]
     return _union(list(dict.fromkeys(grids)), budget)
 

@@ -1,4 +1,4 @@
-"""What the warps of one access of a kernel move, from its thread map: sums over all warp instructions of the launch.
+"""Traffic of the warps of one access of a kernel, from its thread map: sums over all warp instructions of the launch.
 
 A warp instruction is one warp at one value of every range variable: what one load or store of the kernel does at once.
 """
@@ -41,7 +41,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """What a thread map's warps do in global memory.
+    """The traffic of a thread map's warps in global memory.
 
     `each` counts every load or store by itself; `unrolled` those of one thread's vector together, for what one of them
     brings the next ones find. `sampled` says of how many warp instructions all were judged; None: of each.
@@ -113,5 +113,5 @@ def sampling(judged: int) -> str:
 
 
 def _scaled(sums: Sequence[int], numerator: int, denominator: int) -> Sequence[float]:
-    """What a sample, or all runtime values together, say of the launch."""
+    """The traffic of the launch, from a sample or from all runtime values together."""
     return sums if numerator == denominator else [n * numerator / denominator for n in sums]

@@ -1,4 +1,4 @@
-"""What one instruction moves: a row for each array that it reads or writes.
+"""The traffic of one instruction: a row for each array that it reads or writes.
 
 What must move are the different bytes of each operand that are read, and those of the outputs; what will move are the
 sectors of the kernel's loads and stores. Shapes decide both: nothing is run. What contracts or accumulates (a product of

@@ -1,4 +1,4 @@
-"""What changed between two programs that do the same: fusions lost and made, bytes, waste."""
+"""Comparison of two programs that do the same: fusions lost and made, bytes, waste."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Comparison", "compare", "content_key"]
 
-#: What two kernels that compute the same have in common, whatever their names.
+#: The key that two kernels which compute the same have in common, whatever their names.
 Key: TypeAlias = "tuple[object, ...]"
 _NAMES = frozenset({"metadata", "backend_config", "frontend_attributes", "calls", "to_apply", "sharding"})
 

@@ -1,4 +1,4 @@
-"""What the analysis of one file gives for tables: a row for the program, and one for each of its fusions."""
+"""Rows for tables from the analysis of one file: a row for the program, and one for each of its fusions."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class AnalyzedFiles:
-    """How many programs were analyzed, how many of them gave an error, and how many had been done before.
+    """The numbers of programs analyzed, of those that gave an error, and of those that had been done before.
 
     `programs` and `fusions` are the folders of the tables' parts: `pandas.read_parquet` and others read a folder as one.
     """

@@ -26,7 +26,7 @@ Cell: TypeAlias = "str | int | float | bool | None"
 
 @dataclass(frozen=True, slots=True)
 class FusionReport:
-    """What one fusion (or other instruction) moves: its accesses, those that waste most first.
+    """The traffic of one fusion (or other instruction): its accesses, those that waste most first.
 
     `place` is the line of the program that it comes from, where metadata says so.
     """
@@ -58,12 +58,12 @@ class FusionReport:
 
     @property
     def seconds(self) -> float:
-        """What it takes to move what will move, at the memory's full rate."""
+        """Seconds to move what will move, at the memory's full rate."""
         return self.will_move / self.device.memory_bandwidth
 
     @property
     def seconds_lost(self) -> float:
-        """What it takes to move what is wasted, at the memory's full rate."""
+        """Seconds to move what is wasted, at the memory's full rate."""
         return self.wasted / self.device.memory_bandwidth
 
 
@@ -97,12 +97,12 @@ class ProgramReport:
 
     @property
     def seconds(self) -> float:
-        """What it takes to move what will move, at the memory's full rate."""
+        """Seconds to move what will move, at the memory's full rate."""
         return sum(f.seconds for f in self.fusions)
 
     @property
     def seconds_lost(self) -> float:
-        """What it takes to move what is wasted, at the memory's full rate."""
+        """Seconds to move what is wasted, at the memory's full rate."""
         return sum(f.seconds_lost for f in self.fusions)
 
     def worst(self, top: int | None = None, min_waste: int = 0) -> ProgramReport:
@@ -143,7 +143,7 @@ def analyze(
     fusion: str | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> ProgramReport:
-    """What the fusions of a program move, and waste, on a device; of one fusion where its name is given.
+    """The traffic and the waste of a program's fusions on a device; of one fusion where its name is given.
 
     `program` is a module, a computation, an instruction, or `(function, *arguments)` of JAX. Where it has no fusions, its
     instructions are judged one by one. Loops, calls and conditionals stand for the instructions of their computations, each

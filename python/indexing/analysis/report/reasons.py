@@ -147,7 +147,7 @@ def _turns(results: Sequence[object], user: Instruction) -> bool:
 
 
 def lane_step(access: Access, shape: Shape) -> Step | None:
-    """How far apart neighbouring lanes are, where that is the same for the first lanes of a warp; else None."""
+    """The distance of neighbouring lanes, where it is the same for the first lanes of a warp; else None."""
     points = [p for p in (_index_of_lane(access, lane) for lane in range(4)) if p is not None]
     steps = {_difference(a, b, access, shape) for a, b in pairwise(points)}
     return steps.pop() if len(steps) == 1 else None

@@ -1,4 +1,4 @@
-"""What an expression takes on a tile: a grid `offset + stride * [0, size)`, by the structure of the expression.
+"""The values of an expression on a tile: a grid `offset + stride * [0, size)`, by the structure of the expression.
 
 A tile has a size a dimension and begins at a multiple of it; range variables run whole. Where a grid needs more (a
 quotient must not see a tile that straddles a period), it is a clause over the sizes.

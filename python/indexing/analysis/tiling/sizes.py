@@ -73,7 +73,7 @@ class _Choice:
                 yield size
 
     def _left(self, clause: Sequence[_Literal], sizes: Sequence[int]) -> Clause | None:
-        """What a clause asks of this dimension; None where it holds already."""
+        """The literals of a clause that are left to this dimension; None where one of the others holds."""
         left = []
         for e, wanted, used in clause:
             if not used or used[-1] < self.place:

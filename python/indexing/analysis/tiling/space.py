@@ -265,7 +265,7 @@ def _without_ranges(m: IndexingMap) -> IndexingMap:
 
 
 def _below(root: Array, cluster: set[Instruction]) -> Iterator[tuple[Array, IndexingMap]]:
-    """What an output reads at one index each, nearest first, with the map to it."""
+    """The instructions that an output reads at one index each, nearest first, with the map to it."""
     pending = [(root, IndexingMap.identity(_sizes(root)))]
     seen = {root}
     while pending:

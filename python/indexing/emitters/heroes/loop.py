@@ -67,7 +67,7 @@ class LoopPlan:
 
     @property
     def groups(self) -> int:
-        """How many vectors of elements there are, the last one perhaps partial."""
+        """The number of vectors of elements, the last one perhaps partial."""
         return -(-self.count // self.vector_width)
 
 

@@ -113,7 +113,7 @@ def _lands_exactly(hero: Instruction) -> bool:
 
 
 def _landing_map(hero: Instruction, k: int) -> OperandIndexing | None:
-    """Where update `k` ends up in output `k`; None where it has no part in it."""
+    """The place of update `k` in output `k`; None where it has no part in it."""
     maps = input_to_output(hero, len(hero.operands) // 2 + 1 + k)[k]
     return maps[0] if len(maps) == 1 else None
 
@@ -187,7 +187,7 @@ def plan(
 
 
 def _beside(hero: Instruction, meeting: Meeting) -> int:
-    """How many updates lie side by side in memory under one index, where threads may take several."""
+    """The number of updates side by side in memory under one index, where threads may take several."""
     shape = hero.operands[len(hero.operands) // 2 + 1].shape
     if meeting not in ("unique", "atomic") or not shape.rank:
         return 1
@@ -349,7 +349,7 @@ class _Body:
 
     @contextmanager
     def _first_of_run(self, index: Index) -> Iterator[Value]:
-        """What is built inside runs for updates whose predecessor has another index, and where segments begin.
+        """A scope that runs for updates whose predecessor has another index, and at the starts of segments.
 
         The variable that it is given holds where a segment goes on with the run of the one before.
         """

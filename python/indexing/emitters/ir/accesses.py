@@ -47,7 +47,7 @@ INT64 = Interval(-(2**63), 2**63 - 1)
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What holds at a place of a body.
+    """The conditions and loops around a place of a body.
 
     `places` has, for each index variable, what it is over thread ids (or a function's parameters), loop variables and
     indices that are data; `loops` and `data` are the variables of these two kinds in scope. `is_certain` where the
@@ -148,7 +148,7 @@ class Accesses:
     counters: dict[str, Access] = field(default_factory=dict)  # by the shared buffers that hold that
 
     def collect(self, body: Block, results: Iterable[Value] = ()) -> Accesses:
-        """What the body and the values that it returns do."""
+        """Collect the accesses of the body and of the values that it returns."""
         context = Context(tuple(variable(k) for k in range(len(self.variables))))
         context = self._block(body, context)
         for value in results:
@@ -197,7 +197,7 @@ class Accesses:
         return context
 
     def _statement(self, s: Statement, context: Context) -> Context:
-        """What follows the statement knows what the result says."""
+        """Collect the accesses of a statement; the result is the context of those that follow it."""
         if isinstance(s, If):
             inner = context
             for condition in s.conditions:  # each is looked at where those before hold
@@ -259,7 +259,7 @@ class Accesses:
         return replace(context, data=(*context.data, s.variable))
 
     def _last_block(self, inside: Context, outside: Context, condition: Value) -> Context:
-        """Where the condition holds for the last of several blocks to arrive at a counter, whichever that is: the last
+        """Follow a condition that holds for the last of several blocks to arrive at a counter, whichever that is: the last
         in number stands for it. One thread of each block arrives.
         """
         match condition:

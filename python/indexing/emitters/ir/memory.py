@@ -47,7 +47,7 @@ class Memory:
         return (self.of(v.buffer) for v in subvalues(value) if isinstance(v, Load))
 
     def read(self, s: Statement) -> Iterator[str]:
-        """What a statement itself reads, blocks within left out."""
+        """The places that a statement itself reads, blocks within left out."""
         for value in values_of(s):
             yield from self._loads(value)
         if isinstance(s, Copy):
@@ -56,7 +56,7 @@ class Memory:
             yield from self._read[s.function]
 
     def written(self, s: Statement) -> Iterator[str]:
-        """What a statement itself writes."""
+        """The places that a statement itself writes."""
         if isinstance(s, Store | AtomicUpdate | FetchAdd):
             yield self.of(s.buffer)
         elif isinstance(s, Copy):

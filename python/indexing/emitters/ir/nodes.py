@@ -36,7 +36,7 @@ class Constant:
 
 @dataclass(frozen=True, slots=True)
 class Ref:
-    """What a `Let`, a `Var`, a result of a `CallFunction` or a value parameter of the function has named."""
+    """A value by its name, which a `Let`, a `Var`, a result of a `CallFunction` or a value parameter gave it."""
 
     type: str
     name: str
@@ -256,7 +256,7 @@ class Barrier:
 
 @dataclass(frozen=True, slots=True)
 class Fence:
-    """What the thread wrote to global memory is seen by all blocks before what it writes next."""
+    """A fence: all blocks see what the thread wrote to global memory before they see what it writes next."""
 
 
 Statement: TypeAlias = (
@@ -301,7 +301,7 @@ class Buffer:
 
     @property
     def size(self) -> int:
-        """How many elements it holds."""
+        """The number of its elements."""
         total = 1
         for n in self.dimensions:
             total *= n

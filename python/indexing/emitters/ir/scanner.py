@@ -98,7 +98,7 @@ class Line:
         return found[0]
 
     def start(self) -> int:
-        """Where the next word or symbol stands."""
+        """The place of the next word or symbol."""
         self._skip()
         return self.at
 

@@ -59,7 +59,7 @@ def _within(line: Line, variables: Mapping[str, int]) -> Within:
 
 
 def _typed(line: Line, word: str, at: int, variables: Mapping[str, int], types: Mapping[str, str], depth: int) -> Value:
-    """What has its type behind its name and a point."""
+    """Values that have their type behind their name and a point."""
     kind = line.one_of(ELEMENT_TYPES, "a type")
     if word == "load":
         return Load(kind, line.word("a buffer"), read_place(line, variables))

@@ -271,7 +271,7 @@ class BodyWriter:
 
 
 def _tree_size(nodes: Sequence[tuple[str, list[int], list[int]]]) -> int:
-    """How many nodes the text has, those in several places counted each time."""
+    """The number of nodes in the text, those in several places counted each time."""
     sizes: list[int] = []
     for _, _, operands in nodes:
         sizes.append(1 + sum(sizes[o] for o in operands))

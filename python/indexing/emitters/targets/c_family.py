@@ -182,7 +182,7 @@ class UnitWriter:
     # ------------------------------------------------------------ functions and the entry
 
     def result_type(self, function: ir.Function) -> str:
-        """What a function returns: its result, or a struct of its results."""
+        """The type that a function returns: its result's, or a struct of its results."""
         if len(function.results) == 1:
             return self.use(function.results[0].type)
         return f"{function.name}_results"

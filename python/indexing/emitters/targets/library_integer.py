@@ -94,7 +94,7 @@ def _bits(t: str) -> Iterator[Definition]:
 
 
 def _index(t: str) -> Iterator[Definition]:
-    """What index expressions use: division and remainder that floor."""
+    """The functions of index expressions: division and remainder that floor."""
     yield function(
         "floor_div_$T",
         "$T floor_div_$T($T a, $T b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }",

@@ -74,7 +74,7 @@ def horner(variable: str, coefficients: Sequence[float], kind: str = "f64") -> s
 
 
 def _parts() -> Iterator[Definition]:
-    """What the functions are made of; all are on f64, with the accuracy that f32 needs."""
+    """The parts of the functions; all are on f64, with the accuracy that f32 needs."""
     for kind, builtin in (("f64", "__builtin_fma"), ("f32", "__builtin_fmaf")):
         yield Definition(
             f"mul_add_{kind}",

@@ -1,4 +1,4 @@
-"""What a target is: one object that holds every difference between the languages that kernels are written in."""
+"""The interface of a target: one object that holds every difference between the languages that kernels are written in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all elementwise ops share: their formula, the width in which they compute, and the block that holds them.
+"""The common parts of elementwise ops: their formula, the width in which they compute, and the block that holds them.
 
 An elementwise op is stated by two functions: `reference`, on arrays of the *computing* types (integers as int64 or
 uint64, narrow floats as f32), and `code`, from values of the operands to the value of the result in a kernel. Rounding

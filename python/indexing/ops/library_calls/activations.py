@@ -1,4 +1,4 @@
-"""What library calls apply to the elements of a product before they are stored."""
+"""Activations that library calls apply to the elements of a product before they are stored."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ _BY_TARGET = {target: line for line in LIBRARY_CALLS for target in line.targets}
 
 
 class _Read(dict[int, "Computation | str"]):
-    """What the calls of a module stand for, by signature: a computation, or why there is none."""
+    """The meaning of a module's custom calls, by signature: a computation, or why there is none."""
 
 
 def custom_call_target(i: Instruction) -> str:

@@ -144,7 +144,7 @@ def _steps(plan: ReductionPlan) -> int:
 
 
 def _vector_width(computation: Computation, found: Heroes, d: Dimensions) -> int:
-    """What the narrowest input of the operands' size fills 16 bytes with."""
+    """The number of elements of the narrowest input of the operands' size in 16 bytes."""
     order = computation.post_order()
     if not is_light(order, found.heroes):
         return 1

@@ -34,8 +34,8 @@ class Team:
 
 @dataclass(frozen=True, slots=True)
 class Reducer:
-    """What combines two values of each of the `kinds` of element types, and the values that change nothing, where it has
-    such.
+    """The operation that combines two values of each of the `kinds` of element types, with its neutral elements where it has
+    them.
     """
 
     computation: Computation
@@ -51,7 +51,7 @@ class Reducer:
 
 
 class Accumulators:
-    """What a thread reduces into for one reduction, one value an array; `width` of each, for as many columns.
+    """The accumulators of a thread for one reduction, one value an array; `width` of each, for as many columns.
 
     Where the reducer has a neutral element they start there; elsewhere the first value that a thread reads starts them.
     """
@@ -85,7 +85,7 @@ class Accumulators:
             self._set(lane, self._starts())
 
     def values(self, lane: SymbolicExpr) -> list[Value]:
-        """What has been accumulated for column `lane`."""
+        """The values accumulated for column `lane`."""
         if self.width == 1:
             return self._variables
         pairs = zip(self._buffers, self.kinds, strict=True)
@@ -122,7 +122,7 @@ class Accumulators:
         self._set(lane, results)
 
     def _in_variables(self) -> list[list[Value]]:
-        """What has been accumulated, in variables, one list a column."""
+        """The accumulated values, in variables, one list a column."""
         columns = [self.values(constant(k)) for k in range(self.width)]
         if self.width == 1:
             return columns

@@ -1,4 +1,4 @@
-"""How a reduction is laid out on blocks and threads: its dimensions, its knobs, and the walk of each thread."""
+"""The layout of a reduction on blocks and threads: its dimensions, its knobs, and the walk of each thread."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ class Dimensions:
 
     @property
     def rows(self) -> int:
-        """How many elements the result has."""
+        """The number of the result's elements."""
         return prod(self.sizes[d] for d in self.kept)
 
     @property
     def reduced(self) -> int:
-        """How many elements make one of the result."""
+        """The number of elements that make one of the result."""
         return prod(self.sizes[d] for d in self.gone)
 
     @property
@@ -108,13 +108,13 @@ class ReductionPlan:
 
     @property
     def columns(self) -> int:
-        """How many columns a thread reduces side by side; 1 in a row reduction."""
+        """The number of columns that a thread reduces side by side; 1 in a row reduction."""
         return self.vector_width if self.dimensions.kind == "column" else 1
 
 
 @dataclass(frozen=True, slots=True)
 class ThreadMapping:
-    """How a block's threads walk the operands: the coordinates of their rows or columns, and those of what they reduce.
+    """The walk of a block's threads over the operands: the coordinates of their rows or columns, and those of what they reduce.
 
     `loops` are range variables with counts; in the first `whole_steps` of the inner one every thread has its vector.
     `tile` and `split` number the block, `slot` the team of threads in it, and `part` the thread in its team.
@@ -213,7 +213,7 @@ def operand_index(
 
 
 def ceil_div(a: int, b: int) -> int:
-    """How many times `b` it takes to reach `a`."""
+    """The number of times that `b` is added to reach `a`."""
     return -(-a // b)
 
 

@@ -44,7 +44,7 @@ class Splits:
 
     @contextmanager
     def combined(self, team: Team, tile: SymbolicExpr, split: SymbolicExpr, slot: SymbolicExpr) -> Iterator[None]:
-        """What is built inside is done once a tile, when part 0 of each team has the result of all blocks.
+        """A scope that is done once a tile, when part 0 of each team has the result of all blocks.
 
         `tile` and `split` number the block, `slot` the thread's team.
         """

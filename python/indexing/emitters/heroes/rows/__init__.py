@@ -148,12 +148,12 @@ def _space(computation: Computation) -> RowSpace:
 
 
 def _elements(plan: RowsPlan) -> int:
-    """What a thread takes of a row."""
+    """The elements of a row that a thread takes."""
     return plan.steps * plan.vector_width
 
 
 def _vector_width(computation: Computation, space: RowSpace, d: Dimensions) -> int:
-    """What the narrowest input of the size of the space fills 16 bytes with, as long as a warp has a vector each."""
+    """The number of elements of the narrowest input of the space's size in 16 bytes, as long as a warp has a vector each."""
     if d.kind != "row" or not is_light(computation.post_order(), space.reductions):
         return 1
     read = [p.shape for p in computation.parameters if p.shape.element_count == space.shape.element_count]

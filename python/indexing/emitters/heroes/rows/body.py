@@ -161,13 +161,13 @@ class Body:
     # ------------------------------------------------------------ what is kept
 
     def _cell(self, place: SymbolicExpr) -> Index:
-        """Where a thread keeps the element of that number."""
+        """The place where a thread keeps the element of that number."""
         if self.plan.keep == "registers":
             return (place,)
         return (self.body.scope.simplify(place * self.plan.block[0] + thread_id("th_x")),)
 
     def _load_kept(self, number: int, place: SymbolicExpr) -> None:
-        """What an earlier pass has kept of an element."""
+        """The value that an earlier pass has kept of an element."""
         for i, first in self.kept.first.items():
             if first < number <= self.kept.last[i]:
                 held = Load(storage_type(i.shape.element_type), self.buffers[i], self._cell(place))

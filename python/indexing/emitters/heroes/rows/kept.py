@@ -1,4 +1,4 @@
-"""What a thread keeps of its elements from one pass over a row to the next."""
+"""Values that a thread keeps of its elements from one pass over a row to the next."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ def _bytes(i: Instruction) -> int:
 
 
 def kept_of(space: RowSpace, keeps: bool) -> Kept:
-    """What is kept: parameters with an element for each of the space, and what takes long to compute; nothing unless
-    `keeps`.
+    """The values that are kept: parameters with an element for each of the space, and what takes long to compute; none
+    unless `keeps`.
     """
     wanted: dict[Instruction, set[int]] = {}
     for number, found in enumerate(space.passes):

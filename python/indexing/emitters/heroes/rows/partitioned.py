@@ -41,7 +41,7 @@ def _access(space: RowSpace, member: Instruction) -> Access:
 
 
 def _accesses(space: RowSpace, i: Instruction) -> Iterator[Access]:
-    """How members read an instruction."""
+    """The accesses of members to an instruction."""
     composer = AccessComposer()
     for user in dict.fromkeys(i.users):
         if user not in space.places:

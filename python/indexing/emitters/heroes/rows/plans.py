@@ -1,4 +1,4 @@
-"""How rows are laid out on blocks and threads."""
+"""The layout of rows on blocks and threads."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class RowsPlan:
 
     @property
     def steps(self) -> int:
-        """How many vectors a thread takes of its row."""
+        """The number of vectors that a thread takes of its row."""
         return ceil_div(self.dimensions.reduced, self.vector_width * self.threads)
 
     @property

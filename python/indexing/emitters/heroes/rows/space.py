@@ -115,7 +115,7 @@ class Rows:
 
     @cached_property
     def count(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return leaves(self.reduce.shape)[0].element_count
 
     @cached_property
@@ -234,7 +234,7 @@ class _Matching:
                 self._record(operand, 0, None)
 
     def _levels(self) -> dict[Instruction, int] | None:
-        """How many passes lie before each instruction is known; None where what is no member needs one."""
+        """The number of passes before each instruction is known; None where an instruction that is no member needs one."""
         levels: dict[Instruction, int] = {}
         reductions = set(self.reductions)
         for i in self.computation.post_order():

@@ -44,7 +44,7 @@ class Body:
         return self.body.kernel.add_buffer(Buffer(name, kind, (count,), space))  # type: ignore[arg-type]
 
     def build(self) -> None:
-        """What fills the tiles, what empties them."""
+        """The instructions that fill the tiles, and those that empty them."""
         body, walk = self.body, self.reading
         with each(body, walk.steps) as step, placed(body, walk.bounds, (step,)):
             if self.plan.packed > 1:
@@ -65,7 +65,7 @@ class Body:
 
     @contextmanager
     def _vector(self, walk: ThreadMapping, ranges: Index) -> Iterator[tuple[Index, Index]]:
-        """What is built inside is done for each element of a vector: index of the operands, values of the ranges."""
+        """A scope that is done for each element of a vector: index of the operands, values of the ranges."""
         body = self.body
         step, *row = ranges
         at_lane_0 = (step, constant(0), *row)
@@ -87,7 +87,7 @@ class Body:
         return tuple(map(self.body.scope.simplify, index))
 
     def _operands(self, index: Index) -> Iterator[tuple[int, Node]]:
-        """What memory would hold of each hero's operand."""
+        """The value that memory would hold of each hero's operand."""
         for k, hero in enumerate(self.found.heroes):
             value = self.body.read(hero.operands[0], index)
             yield k, self.body.stored(hero.shape.element_type, value)
@@ -120,7 +120,7 @@ class Body:
         self.found.build_after(body, index)
 
     def _held(self, k: int, hero: Instruction, ranges: Index) -> Node:
-        """What the tile holds of an element; where packed, its part of a word."""
+        """The tile's value of an element; where packed, its part of a word."""
         cell = at_ranges(self.body, self.storing.cell, ranges)
         storage = storage_type(hero.shape.element_type)
         if self.plan.packed == 1:

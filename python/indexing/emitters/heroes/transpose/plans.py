@@ -1,4 +1,4 @@
-"""How a transpose is laid out on blocks and threads: its dimensions, its knobs, and the walks of each thread."""
+"""The layout of a transpose on blocks and threads: its dimensions, its knobs, and the walks of each thread."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def shared_bytes(plan: TransposePlan, widths: Sequence[int]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class ThreadMapping:
-    """How a block's threads walk a tile: while reading along lines of x, while writing along lines of y.
+    """The walk of a block's threads over a tile: while reading along lines of x, while writing along lines of y.
 
     A line's elements are those of its runs, one after another. `fast` counts vectors of `width` elements of a line, or,
     where these don't divide it, elements, the lane among them; `slow` counts lines, unless `fast` goes on from one line
@@ -185,7 +185,7 @@ def _elements(plan: TransposePlan, fast: str) -> ThreadMapping:
 
 
 def _cell(plan: TransposePlan, fast: str, slow: SymbolicExpr, line: SymbolicExpr) -> SymbolicExpr:
-    """Where the tile has the element at `line` of line `slow`."""
+    """The place in the tile of the element at `line` of line `slow`."""
     run = plan.groups.run_size
     return slow * plan.row + line if fast == "x" else line // run * plan.row + slow * run + line % run
 

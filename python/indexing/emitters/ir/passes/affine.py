@@ -53,7 +53,7 @@ class _Rows:
 
     @cached_property
     def uneven(self) -> int:
-        """How many places in memory do not move evenly along a row."""
+        """The number of places in memory that do not move evenly along a row."""
         return sum(not _is_affine(self._written_out(e).simplify(self.intervals)) for e in _places(self.original))
 
     def kernel(self) -> ir.Kernel:

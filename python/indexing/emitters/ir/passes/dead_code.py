@@ -52,7 +52,7 @@ def _live(body: Block, results: Iterable[Value]) -> Block:
 
 
 def _uses(body: Block, results: Iterable[Value]) -> Counter[str | int]:
-    """How often each name and each index variable is read; assigning to a variable does not read it."""
+    """The number of reads of each name and each index variable; assigning to a variable does not read it."""
     uses: Counter[str | int] = Counter()
 
     def count(value: Value) -> None:

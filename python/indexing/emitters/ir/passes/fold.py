@@ -46,7 +46,7 @@ def fold_constants(kernel: Kernel) -> Kernel:
 
 
 class _Folding:
-    """What is known of the names of one function, in the order of its text."""
+    """The constants among the names of one function, in the order of its text."""
 
     def __init__(self, variables: tuple[IndexVariable, ...], body: Block) -> None:
         self.intervals = [v.interval for v in variables]

@@ -65,7 +65,7 @@ def _runs(loop: For, variables: tuple[IndexVariable, ...]) -> bool:
 
 
 def _split(loop: For, runs: bool, memory: Memory) -> tuple[list[Statement], For]:
-    """What moves in front of the loop, and the loop without it."""
+    """The statements that move in front of the loop, and the loop without them."""
     changing = _Changing(loop, memory)
     front: list[Statement] = []
     kept: list[Statement] = []

@@ -48,7 +48,7 @@ def inline_functions(kernel: Kernel) -> Kernel:
 
 
 def depth(body: Block) -> int:
-    """How deep blocks lie in blocks."""
+    """The depth to which blocks lie in blocks."""
     return 1 + max((depth(b) for s in body for b in blocks_of(s)), default=0)
 
 

@@ -64,7 +64,7 @@ def _stretches(items: Iterable[Item]) -> Iterator[Stretch | Team]:
 
 @dataclass(slots=True)
 class _Use:
-    """What a stretch defines and reads."""
+    """The names that a stretch defines and reads."""
 
     defined: dict[str, str] = field(default_factory=dict)  # names with their types
     variables: set[str] = field(default_factory=set)  # names that may change
@@ -301,7 +301,7 @@ class Stretches:
         return body[0]
 
     def _stretch(self, stretch: Stretch) -> ir.Block:
-        """What one thread does: index expressions again, what was kept, the statements, what is to be kept."""
+        """The statements of one thread: index expressions again, what was kept, the statements, what is to be kept."""
         use = self.uses[stretch.number]
         given = [self._again(v) for v in sorted(self._needed(stretch.number) - set(use.given))]
         touched = [n for n in self.kept if n in use.read or n in use.assigned]

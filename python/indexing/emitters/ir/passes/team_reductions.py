@@ -91,7 +91,7 @@ class _Lowering:
         return [*out, *self._shuffles(run, warps), *self._spread(run, width)]
 
     def _spread(self, run: Sequence[TeamReduce], group: int) -> list[Statement]:
-        """What the first thread of each group has, to all of it, where that is asked for."""
+        """Give the value of each group's first thread to the whole group, where that is asked for."""
         out: list[Statement] = []
         for r in run:
             for n, t in zip(r.names, r.types, strict=True):
@@ -175,7 +175,7 @@ def _form(r: TeamReduce) -> tuple[int, int, bool]:
 
 
 def _held(name: str, kind: str) -> Value:
-    """What memory holds of a variable."""
+    """The value that memory holds for a variable."""
     value = Ref(kind, name)
     return Op("convert", "u8", (value,)) if kind == "pred" else value
 

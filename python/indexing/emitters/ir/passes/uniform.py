@@ -1,4 +1,4 @@
-"""What the threads of a block share: values that are the same for all of them, and loops that are better shared."""
+"""Uniform values and loops: those that are the same for all threads of a block, and loops that are better shared."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ class Uniformity:
                     yield from ((e, 1) for e in indices_of(s))
 
     def _step(self, place: SymbolicExpr, width: int) -> str:
-        """How far a place moves from one thread to the next: `same`, `side` by side, or `apart`."""
+        """The distance of a place from that of the next thread: `same`, `side` by side, or `apart`."""
         resolved = self._resolved(place)
         if resolved is None:
             return "apart"

@@ -44,7 +44,7 @@ def vectorize_accesses(kernel: Kernel) -> Kernel:
 
 
 def lane_count(loop: For) -> int:
-    """How many lanes a loop over lanes has; 0 for another loop."""
+    """The number of lanes of a loop over lanes; 0 for another loop."""
     count = loop.stop.constant_value
     is_whole = count == loop.unroll and loop.start.constant_value == 0 and loop.step == 1
     return loop.unroll if is_whole and loop.unroll > 1 else 0
@@ -115,7 +115,7 @@ class _Lanes:
         return self._store(found) if isinstance(found, Store) else found
 
     def _base(self, name: str, index: Index) -> SymbolicExpr | None:
-        """What is in front of the lane, where the place is one of an aligned vector."""
+        """The part of a place in front of the lane, where the place is one of an aligned vector."""
         buffer = self.vectors.by_name.get(name)
         if buffer is None or buffer.space != "global" or len(index) != 1:
             return None

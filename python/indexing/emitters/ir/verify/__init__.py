@@ -28,17 +28,17 @@ class Verification:
 
     @property
     def proved(self) -> tuple[Check, ...]:
-        """What is proved."""
+        """The checks that are proved."""
         return tuple(c for c in self.checks if c.status == "proved")
 
     @property
     def open(self) -> tuple[Check, ...]:
-        """What is neither proved nor refuted."""
+        """The checks that are neither proved nor refuted."""
         return tuple(c for c in self.checks if c.status == "open")
 
     @property
     def refuted(self) -> tuple[Check, ...]:
-        """What is wrong."""
+        """The checks that are refuted."""
         return tuple(c for c in self.checks if c.status == "refuted")
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""Where the last block to arrive at a counter reads what all blocks have written: fences and barriers stand in between."""
+"""A check of last blocks: fences and barriers stand between what all blocks write and what the last to arrive reads."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class _Arrival:
         self.barriers = [p for p, s in placed if isinstance(s, Barrier)]
 
     def fault(self) -> str:
-        """What is wrong; empty where nothing is."""
+        """The problems; empty where there are none."""
         memory = Memory(self.kernel)
         scratch = {b.name for b in self.kernel.buffers if b.role == "scratch"} - {self.counter}
         is_reset = False

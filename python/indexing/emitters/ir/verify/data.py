@@ -1,4 +1,4 @@
-"""What is known of index variables that are data: what values they can have, and what they depend on."""
+"""Index variables that are data: their possible values, and the variables on which they depend."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class Dependence:
         return tuple(v for v in context.data if v in named)
 
     def places(self, variables: Iterable[int]) -> list[SymbolicExpr]:
-        """What the variables depend on; IndexingError where that is more than this finds."""
+        """The variables on which these depend; IndexingError where that is more than this finds."""
         found: dict[SymbolicExpr, None] = {}
         for number in variables:
             value, context = self.body.data[number]
@@ -102,5 +102,5 @@ class Dependence:
                     self._collect(*self.body.names[name], found)
 
     def promises(self, variables: Iterable[int]) -> set[str]:
-        """What callers promise of the variables."""
+        """The callers' promises about the variables."""
         return {self.body.promises.get(v, "") for v in variables}

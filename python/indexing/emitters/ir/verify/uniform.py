@@ -61,7 +61,7 @@ class _Uniformity:
 
     @property
     def count(self) -> int:
-        """How many names and variables may differ."""
+        """The number of names and variables that may differ."""
         return len(self.names) + len(self.variables)
 
     def block(self, block: Block) -> Iterator[Check]:
