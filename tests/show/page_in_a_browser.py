@@ -70,7 +70,7 @@ def test_a_click_shows_a_kernel_and_pointing_lights_threads_and_elements(shown: 
     picture = shown.locator("svg.cells").first
     picture.locator("[data-key=t3]").hover()
     assert lit(picture) == ["e192", "t3"], "a thread: its elements, which lie 64 apart"
-    assert picture.locator(".said").text_content() == "thread 3: elements [0, 3]"
+    assert picture.locator(".said").text_content() == "thread 3: elements [3, 0]"
     picture.locator("[data-key=e320]").click()
     shown.locator("#detail h2").hover()
     assert lit(picture) == ["e320", "t5"], "an element: its threads; a click keeps them"
