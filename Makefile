@@ -36,7 +36,7 @@ jaxlib = $(shell "$(python)" -c 'import jaxlib; print(jaxlib.__version__)')
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test rust-test c-test python-test lint lint-rust lint-python fmt bench golden fuzz mutants mutants-python mutants-rust gpu ahead-of-time ray browser wheel portable-wheel sdist smoke audit docs site clean
+.PHONY: help demo test rust-test c-test python-test lint lint-rust lint-python fmt bench golden fuzz mutants mutants-python mutants-rust gpu ahead-of-time ray browser wheel portable-wheel sdist smoke audit docs clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -105,7 +105,7 @@ bench: $(VENV)-bench/.made ## speed: the core (CORPUS= a file of maps), Python, 
 	"$(bench_python)" benches/memory.py
 	"$(bench_python)" benches/analyses.py
 	"$(bench_python)" benches/predictions.py
-	"$(bench_python)" benches/peers.py --markdown README.md
+	"$(bench_python)" benches/peers.py --markdown README.md docs/comparison.md
 	"$(bench_python)" benches/cpu.py --markdown docs/kernels.md
 
 gpu: $(if $(GPU_PYTHON),,$(VENV)/.developed) ## what needs a GPU: its kernels compiled, then the tests of kernels and programs on it, its bandwidth against a copy (GPU_PYTHON= one that has the wheel: nothing is installed)
@@ -150,17 +150,15 @@ audit: $(VENV)/.developed ## licences, advisories and sources of the crates (car
 	$(bin)/pip install --quiet 'pip-audit>=2.8'
 	$(bin)/pip-audit --skip-editable
 
-docs: $(VENV)/.developed ## write the generated documents of docs/
+docs: $(VENV)/.developed ## write the generated documents of docs/, and all of them as a site for browsers, in .site/html
 	"$(python)" docs/generate.py
 	PYTHONPATH=tests/oracles "$(python)" tests/core/rules_docs.py docs/rules.md
-
-site: $(VENV)/.developed ## the documents as a site for browsers, in .site/html
-	$(bin)/pip install --quiet 'mkdocs-material>=9.5' 'mkdocstrings[python]>=0.27'
+	$(bin)/pip install --quiet "$$(ls dist/*.whl)[docs]"
 	"$(python)" docs/gather_site.py .site/docs
-	$(bin)/mkdocs build --quiet
+	NO_MKDOCS_2_WARNING=1 $(bin)/mkdocs build --quiet
 
 clean: ## remove everything that the targets made
-	rm -rf $(VENV) $(VENV)-bench $(VENV)-cuda $(VENV)-smoke $(VENV)-demo .site dist target .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks
+	rm -rf $(VENV) $(VENV)-bench $(VENV)-cuda $(VENV)-smoke $(VENV)-demo .site .cache dist target .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The steps that the targets share, each with a stamp.

@@ -1,8 +1,9 @@
 """The same problems through this package and the simplifiers that pip installs, in one run: times, forms, ratios.
 
-    python benches/peers.py [--count N] [--seed S] [--markdown FILE]
+    python benches/peers.py [--count N] [--seed S] [--markdown FILE ..]
 
-Prints a table; with --markdown, writes it between the markers of that file. A form counts as best when no other
+Prints a table; with --markdown, writes it between the markers of each file. Times are those of the processor, which other
+programs on the machine change little. A form counts as best when no other
 answer to the problem costs less (1 for + and *, 4 for a quotient, remainder, min or max). Answers are checked at random
 points; a wrong one is counted as such.
 """
@@ -17,6 +18,7 @@ import statistics
 import time
 from dataclasses import dataclass, field
 from fractions import Fraction
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +31,7 @@ SLOW = 20.0  # seconds after which a simplifier is given no more problems
 
 @dataclass
 class Result:
-    """What one simplifier did."""
+    """What one simplifier did; `name` has its version."""
 
     name: str
     times: list[float] = field(default_factory=list)
@@ -70,7 +72,7 @@ def is_right(problem: Problem, text: str, generator: random.Random) -> bool:
 
 def measure(simplifier: Any, given: list[Problem]) -> Result:
     """One cold pass: each problem is built, then simplified once; only the second is timed."""
-    result = Result(simplifier.name)
+    result = Result(f"{simplifier.name} {version(simplifier.package)}")
     generator = random.Random(0)
     simplifier.simplify(simplifier.build(problems(1, seed=0)[0]))  # what is loaded at the first call
     for number, problem in enumerate(given):
@@ -78,9 +80,9 @@ def measure(simplifier: Any, given: list[Problem]) -> Result:
             break
         try:
             built = simplifier.build(problem)
-            start = time.perf_counter()
+            start = time.process_time()
             answer = simplifier.simplify(built)
-            result.times.append(time.perf_counter() - start)
+            result.times.append(time.process_time() - start)
             text = simplifier.text(answer)
             if is_right(problem, text, generator):
                 result.costs[number] = cost(text)
@@ -119,7 +121,7 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--count", type=int, default=300)
     options.add_argument("--seed", type=int, default=1)
-    options.add_argument("--markdown", type=Path)
+    options.add_argument("--markdown", type=Path, nargs="*", default=[])
     chosen = options.parse_args()
     given = problems(chosen.count, chosen.seed)
     results = []
@@ -132,10 +134,10 @@ def main() -> None:
         results.append(measure(simplifier, given))
     lines = table(results, len(given))
     print("\n".join(lines))
-    if chosen.markdown:
-        before, _, rest = chosen.markdown.read_text().partition(MARKERS[0])
+    for file in chosen.markdown:
+        before, _, rest = file.read_text().partition(MARKERS[0])
         after = rest.partition(MARKERS[1])[2]
-        chosen.markdown.write_text(before + MARKERS[0] + "\n".join(lines) + "\n" + MARKERS[1] + after)
+        file.write_text(before + MARKERS[0] + "\n".join(lines) + "\n" + MARKERS[1] + after)
 
 
 if __name__ == "__main__":

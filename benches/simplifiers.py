@@ -54,6 +54,7 @@ class Indexing:
     """This package."""
 
     name = "indexing"
+    package = "indexing"
 
     def __init__(self) -> None:
         self.ix = importlib.import_module("indexing")
@@ -75,6 +76,7 @@ class Tvm:
     """`Analyzer.simplify` with the variables bound."""
 
     name = "TVM"
+    package = "apache-tvm"
 
     def __init__(self) -> None:
         self.tvm = importlib.import_module("tvm")
@@ -109,6 +111,7 @@ class Tinygrad:
     """`UOp.simplify` over variables with bounds."""
 
     name = "tinygrad"
+    package = "tinygrad"
 
     def __init__(self) -> None:
         self.uop = importlib.import_module("tinygrad.uop.ops").UOp
@@ -136,6 +139,7 @@ class Sympy:
     """`sympy.simplify`, variables declared integer and not negative."""
 
     name = "SymPy"
+    package = "sympy"
 
     def __init__(self) -> None:
         self.sympy = importlib.import_module("sympy")
@@ -164,6 +168,7 @@ class Isl:
     """A piecewise quasi-affine function: coalesced, its gist over the domain, the expression that isl makes of it."""
 
     name = "isl"
+    package = "islpy"
 
     def __init__(self) -> None:
         self.isl = importlib.import_module("islpy")
@@ -203,6 +208,7 @@ class Mlir:
     """`AffineExpr` through jaxlib's bindings: it simplifies as it builds, and knows no bounds and no min or max."""
 
     name = "MLIR"
+    package = "jaxlib"
 
     def __init__(self) -> None:
         self.ir = importlib.import_module("jaxlib.mlir.ir")

@@ -19,6 +19,11 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return {page.name: page.read_text() for page in folder.glob("*.md")}
 
 
+def test_the_notebooks_are_pages() -> None:
+    navigation = set(re.findall(r": (notebooks/\w+\.ipynb)$", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE))
+    assert navigation == {f"notebooks/{f.name}" for f in (ROOT / "docs" / "notebooks").glob("*.ipynb")} != set()
+
+
 def test_every_document_has_its_place(pages: dict[str, str]) -> None:
     navigation = set(re.findall(r": (\w+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE))
     assert navigation == set(pages) and {d.name for d in (ROOT / "docs").glob("*.md")} <= navigation
