@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import indexing as ix
-from indexing.analysis.report.accesses import moving
 from indexing.analysis.tiling.propagation import propagate_tiles
 from indexing.emitters.kernel import Kernel
+from indexing.report.accesses import moving
 
 ADD = "add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }\n"
 RANK_12 = ",".join(["2", "3"] * 6)

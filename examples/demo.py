@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 
 import indexing as ix
-from indexing.analysis.report.lines import fusion_lines, totals_line
 from indexing.reference.differences import difference, make_inputs
+from indexing.report.lines import fusion_lines, totals_line
 from indexing.show.page import program_page
 
 

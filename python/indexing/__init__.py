@@ -42,11 +42,6 @@ if TYPE_CHECKING:
     from indexing.analysis.memory.global_memory import Launch as Launch
     from indexing.analysis.memory.global_memory import Tiles as Tiles
     from indexing.analysis.memory.global_memory import coalescing as coalescing
-    from indexing.analysis.report.comparison import compare as compare
-    from indexing.analysis.report.many_files import AnalyzedFiles as AnalyzedFiles
-    from indexing.analysis.report.many_files import analyze_files as analyze_files
-    from indexing.analysis.report.programs import ProgramReport as ProgramReport
-    from indexing.analysis.report.programs import analyze as analyze
     from indexing.analysis.tiling.propagation import Tile as Tile
     from indexing.analysis.tiling.propagation import propagate_tile as propagate_tile
     from indexing.analysis.tiling.propagation import propagate_tiles as propagate_tiles
@@ -74,6 +69,11 @@ if TYPE_CHECKING:
     from indexing.partitioner import partition as partition
     from indexing.reference.evaluation import evaluate as evaluate
     from indexing.reference.evaluation import evaluate_replicas as evaluate_replicas
+    from indexing.report.comparison import compare as compare
+    from indexing.report.many_files import AnalyzedFiles as AnalyzedFiles
+    from indexing.report.many_files import analyze_files as analyze_files
+    from indexing.report.programs import ProgramReport as ProgramReport
+    from indexing.report.programs import analyze as analyze
     from indexing.show.notebook import load_ipython_extension as load_ipython_extension
     from indexing.tuning.calibration import Calibration as Calibration
     from indexing.tuning.calibration import calibrate as calibrate
@@ -90,9 +90,9 @@ else:
             "indexing.analysis.device": "Device",
             "indexing.analysis.memory.distinct_elements": "Utilization utilization",
             "indexing.analysis.memory.global_memory": "Coalescing Launch Tiles coalescing",
-            "indexing.analysis.report.comparison": "compare",
-            "indexing.analysis.report.many_files": "AnalyzedFiles analyze_files",
-            "indexing.analysis.report.programs": "ProgramReport analyze",
+            "indexing.report.comparison": "compare",
+            "indexing.report.many_files": "AnalyzedFiles analyze_files",
+            "indexing.report.programs": "ProgramReport analyze",
             "indexing.analysis.tiling.propagation": "Tile propagate_tile propagate_tiles valid_tilings",
             "indexing.analysis.tiling.space": "TilingSpace tiling_space",
             "indexing.emitters": "emit knobs",

@@ -12,9 +12,9 @@ import pytest
 
 import indexing as ix
 from indexing.analysis.device import device_named
-from indexing.analysis.report.file_rows import FileRows, Source, failed, rows_of_file, sources_in
-from indexing.analysis.report.workers import by_processes
 from indexing.cli import main
+from indexing.report.file_rows import FileRows, Source, failed, rows_of_file, sources_in
+from indexing.report.workers import by_processes
 
 COPY = (
     "HloModule m{0}\nENTRY e {{ p = f32[64,{0}] parameter(0) ROOT t = f32[{0},64] transpose(p), dimensions={{1,0}} }}"
@@ -93,7 +93,7 @@ def test_memory_that_is_not_there_is_a_row(monkeypatch: pytest.MonkeyPatch) -> N
     def none_left(path: str) -> ix.hlo.Module:
         raise MemoryError("64 GiB")
 
-    monkeypatch.setattr("indexing.analysis.report.file_rows.load", none_left)
+    monkeypatch.setattr("indexing.report.file_rows.load", none_left)
     assert rows_of_file(Source("a.hlo", 0, 0), None, DEVICE).program["error"] == "MemoryError: 64 GiB"
 
 

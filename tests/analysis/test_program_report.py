@@ -1,12 +1,14 @@
 """Reports of programs: what wastes most comes first, sentences say what the access does, totals add up, dumps compare."""
 
+import math
+
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import indexing as ix
 from indexing.analysis.device import DEVICES
-from indexing.analysis.report.lines import bytes_text, seconds_text
+from indexing.report.lines import bytes_text, seconds_text
 
 # Two fusions: one reads a column-major array along rows, through a loop that adds; the other is coalesced.
 PROGRAM = """HloModule two
@@ -44,9 +46,29 @@ def test_what_wastes_most_comes_first_and_totals_add_up() -> None:
     read = access(report, "two", "y")
     assert read.ratio == pytest.approx(8) and read.will_move == 8 * size and read.wasted == 7 * size
     assert two.wasted == report.wasted == 7 * size
-    assert report.seconds_lost == pytest.approx(7 * size / 3.35e12)
-    assert ix.analyze(program(), "l4").seconds_lost == pytest.approx(7 * size / 0.3e12)
     assert str(one.place) == "m.py:7" and two.place is None
+
+
+@pytest.mark.parametrize(("device", "rate"), [("h100", 3.35e12), ("l4", 0.3e12), ("b200", 7.7e12)])
+def test_times_are_those_of_predict_and_what_is_lost_the_time_of_wasted_bytes(device: str, rate: float) -> None:
+    """An array beyond the cache: the memory's rate decides, and whole waves of blocks (docs/prediction.md)."""
+    module = ix.hlo.parse(str(program()).replace("256,64", "16384,8192").replace("16384", "32768"))
+    (fusion, *_) = ix.analyze(module, device).fusions
+    found = ix.predict(fusion.instruction, {}, device)
+    assert fusion.wasted > 0 and fusion.seconds == found.time[0]
+    waves = float(found.waves[0])
+    assert fusion.seconds_lost == pytest.approx(fusion.wasted / rate * math.ceil(waves) / waves)
+
+
+def test_times_of_what_no_kernel_computes_and_of_a_device_of_ones_own() -> None:
+    """Launch, latency, bytes at the memory's rate: 3 us, 0.6 us, and 2^30 bytes."""
+    text = "ENTRY e { p = f32[134217728] parameter(0) ROOT n = f32[134217728] negate(p) }"
+    mine = ix.Device("mine", memory_bandwidth=10**12)
+    (found,) = ix.analyze(ix.hlo.parse(text), mine).fusions
+    blocks = 134217728 / 128
+    waves = blocks / (132 * 16)
+    assert found.seconds == pytest.approx(3.6e-6 + 2**30 / 1e12 * math.ceil(waves) / waves)
+    assert found.seconds_lost == 0
 
 
 def test_sentences_say_how_lanes_go() -> None:
@@ -107,7 +129,7 @@ def test_a_report_as_text_and_as_columns() -> None:
     report = ix.analyze(program())
     head, *lines = str(report).splitlines()
     assert head.startswith(
-        "two on H100: 2 kernels; 328 kB must move, 786 kB will, 459 kB of them wasted (58%): 137 ns of"
+        "two on H100: 2 kernels; 328 kB must move, 786 kB will, 459 kB of them wasted (58%): 0 ns of 7.95 us"
     )
     assert lines[1].startswith("1. two  f32[256,64]{1,0} fusion  459 kB wasted")
     assert lines[2] == "   read y: 65.5 kB must move, 524 kB will, 8.00 times the sectors that it needs"

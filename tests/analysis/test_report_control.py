@@ -1,7 +1,7 @@
 """Loops, calls and conditionals in a report stand for the instructions of their computations."""
 
 import indexing as ix
-from indexing.analysis.report.accesses import moving
+from indexing.report.accesses import moving
 
 PROGRAM = """
 HloModule control

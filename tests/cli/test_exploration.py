@@ -12,9 +12,9 @@ import pytest
 
 import indexing as ix
 from indexing.analysis.device import device_named
-from indexing.analysis.report.lines import seconds_text
 from indexing.cli.exploration import MAX_PLANS, Exploration, predicted_plans, with_layouts
 from indexing.cli.exploration_server import Server
+from indexing.report.lines import seconds_text
 from indexing.show.banks import bank_picture
 from indexing.show.svg_renderer import cells_svg
 

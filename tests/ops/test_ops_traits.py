@@ -30,7 +30,7 @@ OTHER_MEANINGS = {
     "cli/instruction_maps.py": {"map"},  # a field of the answer
     "cli/map_algebra.py": {"map"},
     "__init__.py": {"compare"},  # a function
-    "analysis/report/comparison.py": {"compare"},
+    "report/comparison.py": {"compare"},
     "cli/exploration.py": {"fusion"},  # a field of the answer
     "cli/exploration_server.py": {"fusion"},  # a field of the question
     "cli/pictures.py": {"dot"},

@@ -13,11 +13,11 @@ from threading import Lock
 
 import indexing as ix
 from indexing.analysis.memory.global_memory import Coalescing, Tiles
-from indexing.analysis.report.lines import bytes_text, seconds_text
 from indexing.cli.console import Json, Problem
 from indexing.emitters.kernel import Kernel
 from indexing.emitters.knob_space import KnobSpace
 from indexing.hlo import Computation, Instruction, Module, Shape
+from indexing.report.lines import bytes_text, seconds_text
 from indexing.show.banks import bank_picture
 from indexing.show.drawing import svg
 from indexing.show.fusion_pictures import pictures_of_accesses

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import indexing as ix
-from indexing.analysis.report.lines import kernel_line
 from indexing.cli.answer import Answer, Listing, Part, Remark, written
 from indexing.cli.console import Json
 from indexing.cli.programs import named_computation, named_instruction, plain, read_program
 from indexing.emitters.ir.text import print_kernel
 from indexing.emitters.ir.verify import Verification
 from indexing.hlo import Module
+from indexing.report.lines import kernel_line
 
 if TYPE_CHECKING:
     from indexing.emitters.kernel import Kernel

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from typing import cast
 
 import indexing as ix
-from indexing.analysis.report.comparison import Comparison
-from indexing.analysis.report.lines import bytes_text, comparison_lines, report_lines, seconds_text
 from indexing.cli.answer import Answer, Table
 from indexing.cli.console import Json, Problem
 from indexing.cli.programs import named_instruction, read_program
+from indexing.report.comparison import Comparison
+from indexing.report.lines import bytes_text, comparison_lines, report_lines, seconds_text
 
 
 def analyze(options: argparse.Namespace) -> Answer:

@@ -15,8 +15,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TextIO
 
-from indexing.analysis.report.lines import printable
 from indexing.cli.answer import Listing, Part, Remark, Table, plain_lines
+from indexing.report.lines import printable
 
 __all__ = ["Progress", "rendered", "working"]
 

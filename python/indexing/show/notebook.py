@@ -10,12 +10,12 @@ from html import escape
 from typing import Any
 
 from indexing._core import IndexingMap, SymbolicExpr
-from indexing.analysis.report.lines import bytes_text, kernel_line, seconds_text, totals_line
-from indexing.analysis.report.programs import ProgramReport
 from indexing.convert import to_latex
 from indexing.emitters.kernel import Kernel
 from indexing.hlo import Computation, Instruction, Module
 from indexing.indexing_analysis.programs import ProgramMaps
+from indexing.report.lines import bytes_text, kernel_line, seconds_text, totals_line
+from indexing.report.programs import ProgramReport
 from indexing.show.drawing import svg
 
 __all__ = ["load_ipython_extension"]

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from indexing.analysis.memory.global_memory import coalescing
-from indexing.analysis.report.comparison import content_key
-from indexing.analysis.report.lines import totals_line
 from indexing.emitters import emit
 from indexing.errors import IndexingError
 from indexing.indexing_analysis.programs import maps
+from indexing.report.comparison import content_key
+from indexing.report.lines import totals_line
 from indexing.show.banks import bank_picture
 from indexing.show.drawing import svg
 from indexing.show.fusion_pictures import pictures_of_accesses
@@ -26,9 +26,9 @@ from indexing.show.svg_renderer import cells_svg, lights
 from indexing.show.tile_path import tile_picture
 
 if TYPE_CHECKING:
-    from indexing.analysis.report.accesses import Row
-    from indexing.analysis.report.programs import FusionReport, ProgramReport
     from indexing.hlo import Instruction
+    from indexing.report.accesses import Row
+    from indexing.report.programs import FusionReport, ProgramReport
     from indexing.show.picture import Picture
 
 __all__ = ["program_page"]

@@ -6,7 +6,7 @@ import os
 from dataclasses import astuple, dataclass, fields, replace
 from typing import TypeAlias
 
-from indexing.analysis.device import A100, A6000, H100, V100, Device
+from indexing.analysis.device import A100, A6000, B200, H100, H200, L4, V100, Device
 from indexing.errors import IndexingError
 
 __all__ = ["CPU", "MACHINES", "DeviceLike", "Machine", "machine_of"]
@@ -75,10 +75,8 @@ class Machine:
         return replace(self, rates=replace(self.rates, **rates))
 
 
-def _gpu(
-    device: Device, processors: int, clock: float, memory: float, cache: tuple[float, float], **more: float
-) -> Machine:
-    """From the data sheet: gigahertz, gigabytes a second, megabytes and gigabytes a second of the L2 cache."""
+def _gpu(device: Device, processors: int, clock: float, cache: tuple[float, float], **more: float) -> Machine:
+    """From the data sheet: gigahertz, megabytes and gigabytes a second of the L2 cache; the memory's rate is the device's."""
     rates = Rates(
         processors=processors,
         warp_size=device.warp_size,
@@ -86,7 +84,7 @@ def _gpu(
         blocks=more.get("blocks", 32),
         registers=65536,
         shared_bytes=more["shared"] * 1024,
-        memory_rate=memory * GIGA,
+        memory_rate=float(device.memory_bandwidth),
         cache_rate=cache[1] * GIGA,
         operation_rate=processors * more.get("lanes", 128) * clock * GIGA,
         pass_rate=clock * GIGA,
@@ -113,11 +111,13 @@ CPU = _cpu()
 MACHINES: dict[str, Machine] = {
     m.name: m
     for m in (
-        _gpu(V100, 80, 1.53, 900, (6, 2500), shared=96, lanes=64),
-        _gpu(A100, 108, 1.41, 1555, (40, 4000), shared=164, lanes=64),
-        _gpu(A6000, 84, 1.8, 768, (6, 2500), threads=1536, blocks=16, shared=100),
-        _gpu(H100, 132, 1.755, 3350, (50, 5500), shared=227),
-        _gpu(replace(H100, name="H200"), 132, 1.755, 4800, (50, 5500), shared=227),
+        _gpu(V100, 80, 1.53, (6, 2500), shared=96, lanes=64),
+        _gpu(A100, 108, 1.41, (40, 4000), shared=164, lanes=64),
+        _gpu(A6000, 84, 1.8, (6, 2500), threads=1536, blocks=16, shared=100),
+        _gpu(H100, 132, 1.755, (50, 5500), shared=227),
+        _gpu(H200, 132, 1.755, (50, 5500), shared=227),
+        _gpu(B200, 148, 1.965, (126, 9000), shared=227),
+        _gpu(L4, 58, 2.04, (48, 2500), threads=1536, blocks=24, shared=100),
         CPU,
     )
 }

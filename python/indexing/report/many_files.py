@@ -13,7 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from indexing.analysis.device import Device, device_named
-from indexing.analysis.report.file_rows import (
+from indexing.arguments import integer, of_type, optional, takes
+from indexing.errors import IndexingError, UnsupportedOp
+from indexing.extras import missing_extra
+from indexing.report.file_rows import (
     FUSION_COLUMNS,
     PROGRAM_COLUMNS,
     Cells,
@@ -21,10 +24,7 @@ from indexing.analysis.report.file_rows import (
     Source,
     sources_in,
 )
-from indexing.analysis.report.workers import by_processes, by_ray
-from indexing.arguments import integer, of_type, optional, takes
-from indexing.errors import IndexingError, UnsupportedOp
-from indexing.extras import missing_extra
+from indexing.report.workers import by_processes, by_ray
 
 __all__ = ["AnalyzedFiles", "analyze_files"]
 

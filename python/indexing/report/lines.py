@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from indexing.analysis.report.accesses import Row
-    from indexing.analysis.report.comparison import Comparison
-    from indexing.analysis.report.programs import FusionReport, ProgramReport
     from indexing.emitters.kernel import Kernel
+    from indexing.report.accesses import Row
+    from indexing.report.comparison import Comparison
+    from indexing.report.programs import FusionReport, ProgramReport
 
 __all__ = ["bytes_text", "comparison_lines", "kernel_line", "report_lines", "seconds_text", "totals_line"]
 

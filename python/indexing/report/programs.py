@@ -7,16 +7,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from indexing.analysis.device import Device, device_named
-from indexing.analysis.report.accesses import Row, moving, rows_of
+from indexing.analysis.device import Device
 from indexing.arguments import of_type, optional, takes
 from indexing.errors import UnsupportedOp
 from indexing.extras import missing_extra
 from indexing.hlo import Instruction, Place, Program, source_place
 from indexing.hlo.subjects import part_of_program
+from indexing.report.accesses import Row, moving, rows_of
+from indexing.report.times import machine_for, times_of
 
 if TYPE_CHECKING:
     from indexing.hlo import Computation
+    from indexing.tuning.machine import Machine
 
 __all__ = ["FusionReport", "ProgramReport", "analyze"]
 
@@ -28,12 +30,16 @@ Cell: TypeAlias = "str | int | float | bool | None"
 class FusionReport:
     """The traffic of one fusion (or other instruction): its accesses, those that waste most first.
 
-    `place` is the line of the program that it comes from, where metadata says so.
+    `seconds` is what `ix.predict` says of its kernel's default plan (of what no kernel computes: of a loop that moves as much),
+    `seconds_lost` how much less it says where nothing is wasted. `place` is the line of the program that it comes from, where
+    metadata says so.
     """
 
     instruction: Instruction
     accesses: tuple[Row, ...]
     device: Device
+    seconds: float
+    seconds_lost: float
     place: Place | None = None
 
     @property
@@ -55,16 +61,6 @@ class FusionReport:
     def wasted(self) -> int:
         """Bytes of sectors that coalesced accesses of the same elements would not move."""
         return sum(r.wasted for r in self.accesses)
-
-    @property
-    def seconds(self) -> float:
-        """Seconds to move what will move, at the memory's full rate."""
-        return self.will_move / self.device.memory_bandwidth
-
-    @property
-    def seconds_lost(self) -> float:
-        """Seconds to move what is wasted, at the memory's full rate."""
-        return self.wasted / self.device.memory_bandwidth
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,12 +93,12 @@ class ProgramReport:
 
     @property
     def seconds(self) -> float:
-        """Seconds to move what will move, at the memory's full rate."""
+        """Seconds that its kernels are predicted to take, one after the other."""
         return sum(f.seconds for f in self.fusions)
 
     @property
     def seconds_lost(self) -> float:
-        """Seconds to move what is wasted, at the memory's full rate."""
+        """Seconds among these that they would not take if nothing were wasted."""
         return sum(f.seconds_lost for f in self.fusions)
 
     def worst(self, top: int | None = None, min_waste: int = 0) -> ProgramReport:
@@ -131,7 +127,7 @@ class ProgramReport:
 
     def __str__(self) -> str:
         """The totals, then the ten worst fusions with the accesses that waste, and why."""
-        from indexing.analysis.report.lines import report_lines
+        from indexing.report.lines import report_lines
 
         return "\n".join(report_lines(self, top=10))
 
@@ -151,7 +147,7 @@ def analyze(
     Raises IndexingError for an unknown device or fusion.
     """
     of_type(Device, str)(device, "analyze: device")
-    chosen = device_named(device) if isinstance(device, str) else device
+    machine = machine_for(device)
     part = part_of_program(program, "analyze: program")
     instructions = [part] if isinstance(part, Instruction) else _judged(part)
     if fusion is not None:
@@ -159,11 +155,11 @@ def analyze(
     judged = list(moving(instructions))
     found = []
     for k, i in enumerate(judged):
-        found.append(_report(i, chosen))
+        found.append(_report(i, machine))
         if progress is not None:
             progress(k + 1, len(judged))
     ordered = sorted(found, key=lambda f: (-f.wasted, f.must_move - f.will_move))
-    return ProgramReport(part.module.name, chosen, tuple(ordered))
+    return ProgramReport(part.module.name, machine.device, tuple(ordered))
 
 
 def _judged(computation: Computation) -> list[Instruction]:
@@ -181,11 +177,13 @@ def _named(part: Instruction | Computation, name: str) -> Instruction:
     raise UnsupportedOp(f"{part.module.name} has no instruction {name!r}")
 
 
-def _report(i: Instruction, device: Device) -> FusionReport:
-    rows = sorted(rows_of(i, device), key=lambda r: (-r.wasted, -r.excess))
+def _report(i: Instruction, machine: Machine) -> FusionReport:
+    rows = sorted(rows_of(i, machine.device), key=lambda r: (-r.wasted, -r.excess))
     inner: Sequence[Instruction] = (i, i.called[0].root, *i.called[0].instructions.values()) if i.called else (i,)
     places = (source_place(j) for j in inner)
-    return FusionReport(i, tuple(rows), device, next((p for p in places if p is not None), None))
+    place = next((p for p in places if p is not None), None)
+    times = times_of(i, rows, machine)
+    return FusionReport(i, tuple(rows), machine.device, times.seconds, times.lost, place)
 
 
 def _library(name: str) -> Any:

@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from indexing.analysis.report.programs import analyze
 from indexing.errors import IndexingError
 from indexing.hlo.files import dumped_programs, load, program_of
+from indexing.report.programs import analyze
 
 if TYPE_CHECKING:
     from indexing.analysis.device import Device
-    from indexing.analysis.report.programs import FusionReport, ProgramReport
+    from indexing.report.programs import FusionReport, ProgramReport
 
 Cells: TypeAlias = "dict[str, str | int | float | None]"
 

@@ -12,9 +12,9 @@ from multiprocessing import get_context, parent_process
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from indexing.analysis.report.file_rows import FileRows, Source, failed, rows_of_file
 from indexing.errors import UnsupportedOp
 from indexing.extras import missing_extra
+from indexing.report.file_rows import FileRows, Source, failed, rows_of_file
 
 if TYPE_CHECKING:
     from indexing.analysis.device import Device

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from indexing.analysis.report.programs import FusionReport, ProgramReport, analyze
 from indexing.hlo import op_name
+from indexing.report.programs import FusionReport, ProgramReport, analyze
 
 if TYPE_CHECKING:
     from indexing.analysis.device import Device
@@ -37,7 +37,7 @@ class Comparison:
 
     def __str__(self) -> str:
         """The totals of both, then what changed."""
-        from indexing.analysis.report.lines import comparison_lines
+        from indexing.report.lines import comparison_lines
 
         return "\n".join(comparison_lines(self, top=10))
 

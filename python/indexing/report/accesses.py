@@ -16,12 +16,12 @@ from indexing.analysis.device import H100, Device
 from indexing.analysis.memory.banks import BankAccess
 from indexing.analysis.memory.distinct_elements import Utilization, utilization
 from indexing.analysis.memory.global_memory import Access, Coalescing, coalescing
-from indexing.analysis.report.reasons import Subject, reasons_for
 from indexing.errors import IndexingError
 from indexing.hlo.layout import bit_width
 from indexing.indexing_analysis.instructions import output_to_input
 from indexing.ops.op import leaves
 from indexing.ops.registry import traits_of
+from indexing.report.reasons import Subject, reasons_for
 
 if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction, Shape
