@@ -72,7 +72,7 @@ def is_right(problem: Problem, text: str, generator: random.Random) -> bool:
 
 def measure(simplifier: Any, given: list[Problem]) -> Result:
     """One cold pass: each problem is built, then simplified once; only the second is timed."""
-    result = Result(f"{simplifier.name} {version(simplifier.package)}")
+    result = Result(f"{simplifier.name} ({simplifier.package} {version(simplifier.package)})")
     generator = random.Random(0)
     simplifier.simplify(simplifier.build(problems(1, seed=0)[0]))  # what is loaded at the first call
     for number, problem in enumerate(given):
