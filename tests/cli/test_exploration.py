@@ -169,6 +169,21 @@ def test_strangers_get_nothing(server: Server) -> None:
     assert "http://" not in text and "https://" not in text, "nothing is loaded from elsewhere"
 
 
+def test_ports_that_are_none_or_taken_are_told(
+    server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from indexing.cli import main
+
+    file = tmp_path / "m.hlo"
+    file.write_text(PROGRAM)
+    taken = server.server_address[1]
+    assert main(["explore", "--port", str(taken), str(file)]) == 1
+    assert capsys.readouterr().err.startswith(f"indexing: port {taken} can't be listened at: ")
+    with pytest.raises(SystemExit, match="2"):
+        main(["explore", "--port", "99999", str(file)])
+    assert "there is no port 99999: the last is 65535" in capsys.readouterr().err
+
+
 def test_a_program_without_fusions_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     from indexing.cli import main
 

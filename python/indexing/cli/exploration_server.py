@@ -41,7 +41,10 @@ class Server(ThreadingHTTPServer):
     daemon_threads = True
 
     def __init__(self, exploration: Exploration, port: int) -> None:
-        super().__init__(("127.0.0.1", port), Handler)
+        try:
+            super().__init__(("127.0.0.1", port), Handler)
+        except OSError as error:
+            raise Problem(f"port {port} can't be listened at: {error.strerror or error}") from None
         self.exploration, self.token = exploration, secrets.token_urlsafe(24)
 
     @property

@@ -22,6 +22,8 @@ from indexing.emitters.ir.passes import STAGES
 from indexing.emitters.targets import TARGETS
 from indexing.executable.devices import DEVICE_NAMES
 
+MAX_PORT = 65535
+
 
 def parser() -> argparse.ArgumentParser:
     """The commands and their options."""
@@ -128,7 +130,7 @@ def parser() -> argparse.ArgumentParser:
     add_device(sub)
 
     sub = add_for_file("explore", explore, "serve a program's kernels to a browser here: change plans, see predictions")
-    sub.add_argument("--port", metavar="N", type=natural, default=0, help="default: any that is free")
+    sub.add_argument("--port", metavar="N", type=port, default=0, help="default: any that is free")
     add_device(sub)
 
     add("doctor", doctor, "say which back ends work here, why others don't, and how to install what is missing")
@@ -162,6 +164,14 @@ def natural(text: str) -> int:
     if not text.isdecimal():
         raise argparse.ArgumentTypeError(f"{text!r} is no integer from 0")
     return int(text)
+
+
+def port(text: str) -> int:
+    """A number of a port."""
+    number = natural(text)
+    if number > MAX_PORT:
+        raise argparse.ArgumentTypeError(f"there is no port {number}: the last is {MAX_PORT}")
+    return number
 
 
 def sizes(text: str) -> tuple[int, ...]:

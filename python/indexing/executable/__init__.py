@@ -78,6 +78,11 @@ class Executable(ABC):
         """Keep the module, whose parameters have the shapes of the arguments."""
         self.module = module
 
+    def __repr__(self) -> str:
+        """One line: what runs where, and how much of it in kernels."""
+        by_reference = f", {len(self.reference_steps)} steps by the reference" if self.reference_steps else ""
+        return f"Executable({self.module.name}, on {self.device}, {len(self.kernels)} kernels{by_reference})"
+
     @abstractmethod
     def __call__(self, *arrays: object) -> HloValue:
         """Run on arrays, numbers or sequences of the parameters' shapes.
