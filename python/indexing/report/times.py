@@ -1,4 +1,4 @@
-"""How long an instruction's kernel takes, and how much of that its waste costs: by the model of `ix.predict`, and no other."""
+"""Times of an instruction's kernel, and how much of them its waste costs: by the model of `ix.predict`, and no other."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def times_of(i: Instruction, rows: Sequence[Row], machine: Machine) -> Times:
 
 
 def _of_kernel(i: Instruction, machine: Machine) -> dict[str, float] | None:
-    """What the default plan of a fusion's kernel asks of the machine; None where no kernel computes it."""
+    """Demands of the default plan of a fusion's kernel on the machine; None where no kernel computes it."""
     if not i.is_fusion:
         return None
     try:
@@ -65,7 +65,7 @@ def _of_kernel(i: Instruction, machine: Machine) -> dict[str, float] | None:
 
 
 def _of_rows(rows: Sequence[Row], machine: Machine) -> dict[str, float]:
-    """What one thread an element asks, each warp for as much as a warp can in one instruction where nothing else is known."""
+    """Demands of one thread an element, each warp for as much as a warp can in one instruction where nothing else is known."""
     elements = max((row.elements for row in rows if row.kind == "write"), default=1)
     moved = [(float(row.must_move if row.will_move is None else row.will_move), row) for row in rows]
     sector = machine.device.sector_bytes
