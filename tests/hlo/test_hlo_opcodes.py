@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
 import pytest
 
 import indexing as ix
@@ -87,3 +88,30 @@ def test_needed_attributes(opcode: str) -> None:
         except ix.ParseError:
             continue  # the shape says that something else is meant
         ix.output_to_input(next(i for i in module.entry.instructions.values() if i.opcode == opcode))
+
+
+ELEMENT_TYPES = {"pred": "bool", "s32": "int32", "u32": "uint32", "f32": "float32", "c64": "complex64"}
+ELEMENTWISE = [name for name, op in REGISTRY.items() if op.is_elementwise and TABLE[name][:2] in ((1, 1), (2, 2))]
+
+
+@pytest.mark.parametrize("opcode", ELEMENTWISE)
+def test_element_types(opcode: str) -> None:
+    """Where the table takes an element type the op computes it, or says by name that it has no meaning there."""
+    count, needs = TABLE[opcode][0], TABLE[opcode][2]
+    operands = ", ".join(f"p{k}" for k in range(count))
+    taken = []
+    for name, dtype in ELEMENT_TYPES.items():
+        parameters = " ".join(f"p{k} = {name}[3] parameter({k})" for k in range(count))
+        try:
+            module = ix.hlo.parse(f"ENTRY e {{ {parameters} ROOT r = {name}[3] {opcode}({operands}) }}")
+        except ix.ParseError as refusal:
+            assert refusal.line == 1
+            continue
+        taken.append(name)
+        arrays = [np.array([1, 0, 1], dtype)] * count
+        try:
+            assert np.asarray(ix.evaluate(module, *arrays)).dtype == dtype
+        except ix.UnsupportedOp as refusal:
+            assert f"{opcode} is not defined on {name}" in str(refusal)
+    others = {"compare", "complex", "imag", "is-finite", "real", "reduce-precision", "stochastic-convert"}
+    assert taken or needs or opcode in others, opcode

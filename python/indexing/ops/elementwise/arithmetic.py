@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from indexing.lazy import np
+from indexing.ops.element_types import element_type
 from indexing.ops.elementwise.builders import Code, computed, elementwise_op, kind_of, refuse
 from indexing.ops.op import Array, Op, broadcast_sizes
 
@@ -89,6 +90,8 @@ def _boxed(a: Array) -> Array:
 
 
 def _remainder(instruction: Instruction, a: Array, b: Array) -> Array:
+    if a.dtype.kind == "c":
+        raise refuse("remainder", element_type(instruction.shape.element_type))
     return _truncated(a, b)[1] if a.dtype.kind in "iu" else np.fmod(a, b)
 
 
