@@ -263,6 +263,13 @@ RANGES: dict[str, RangeExample] = {
         ),
         (("d0 - (d1 floordiv 4) * 3", "d0 in [-4, 7], d1 in [-4, 7]", (-7, 10)),),
     ),
+    "range-of-opened-quotient": RangeExample(
+        (
+            ("(d0 * 5) floordiv 3 - d0", "d0 in [0, 9]", (0, 6)),
+            ("d0 * 2 + d1 - ((d0 * 7 + d1) floordiv 4) * 2", "d0 in [0, 4], d1 in [1, 2]", (-5, 2)),
+        ),
+        (("(d0 * 5) floordiv 3 - d1", "d0 in [0, 9], d1 in [0, 9]", (-9, 15)),),
+    ),
     "range-by-lifting": RangeExample(
         (("d0 floordiv 4 + d1", "d0 in [0, 9], d1 in [-9, 9], d0 + d1 * 4 in [0, 7]", (0, 1)),),
         (("d0 floordiv 4 + d1", "d0 in [0, 9], d1 in [-9, 9], d0 + d1 * 3 in [0, 7]", (-3, 4)),),

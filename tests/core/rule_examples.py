@@ -193,6 +193,18 @@ RULES: dict[str, RuleExample] = {
         ("(d0, d1) -> (min(d0, d1) + max(d0, d1)), domain: d0 in [-4, 4], d1 in [-4, 4]",),
         ("(d0, d1) -> (min(d0, d1) + max(d0, d1 + 1)), domain: d0 in [-4, 4], d1 in [-4, 4]",),
     ),
+    "extremum-of-last-step": RuleExample(
+        (
+            "(d0) -> (min(50 - (d0 floordiv 8) * 8, 8)), domain: d0 in [0, 49]",
+            "(d0) -> (max((d0 floordiv 3) * 5 + 1, 18)), domain: d0 in [0, 14]",
+            "(d0) -> (max(4 - (d0 floordiv 5) * 7, 3)), domain: d0 in [0, 19]",
+            "(d0) -> (min((d0 floordiv 4) * 2, -7)), domain: d0 in [-16, -1]",
+        ),
+        (
+            "(d0) -> (min(50 - (d0 floordiv 8) * 8, 4)), domain: d0 in [0, 57]",
+            "(d0) -> (max((d0 floordiv 3) * 5 + 1, 15)), domain: d0 in [0, 14]",
+        ),
+    ),
     "extremum-absorbs-terms": RuleExample(
         (
             "(d0) -> (d0 - min(d0, 2) * 2), domain: d0 in [-3, 3]",

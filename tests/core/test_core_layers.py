@@ -33,7 +33,7 @@ FILES = {
     "simplify": (
         "law trace facts domain congruence preimage stable_constraints",
         "laws constraint_laws range",
-        "stated definedness width",
+        "stated definedness width range_of_sum",
         "simplifier",
         "cost",
         "rules",

@@ -13,6 +13,7 @@ pub(crate) mod law;
 pub(crate) mod laws;
 pub(crate) mod preimage;
 pub(crate) mod range;
+mod range_of_sum;
 pub(crate) mod rules;
 pub(crate) mod simplifier;
 pub(crate) mod stable_constraints;

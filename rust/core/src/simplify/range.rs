@@ -235,7 +235,8 @@ impl Ranges {
                 if !(2..=TERMS_JOINED).contains(&terms.len()) || arena.is_linear(e) {
                     return info;
                 }
-                self.of_digits(arena, constant, terms).map_or(info, |digits| info.and(Info::of(digits)))
+                let related = self.of_related_terms(arena, constant, terms);
+                related.map_or(info, |bounds| info.and(Info::of(bounds)))
             }
             Node::FloorDiv(a, b) => {
                 if let Some(m) = arena.as_constant(b) {
@@ -312,39 +313,6 @@ impl Ranges {
             0 => Info::of(bounds),
             _ => Info { bounds, modulus, residue: div_mod_positive(residue, modulus).1 }.tightened(),
         }
-    }
-
-    /// `a * x + b * (x floordiv k) + c * (x mod k)` is `(a * k + b) * q + (a + c) * r`, where `q` and `r` are
-    /// independent but for the ends of `x`.
-    fn of_digits(&self, arena: &Arena, constant: i64, terms: &[Term]) -> Option<Interval> {
-        let (x, k) = terms.iter().find_map(|t| {
-            let (x, k) = arena.as_floordiv(t.expr).or_else(|| arena.as_mod(t.expr))?;
-            let beside = |o: &Term| {
-                o.expr == x
-                    || (o.expr != t.expr
-                        && Some((x, k)) == arena.as_floordiv(o.expr).or_else(|| arena.as_mod(o.expr)))
-            };
-            terms.iter().any(beside).then_some((x, k))
-        })?;
-        let mut rest = Interval::point(constant);
-        let (mut a, mut b, mut c) = (0, 0, 0);
-        for t in terms {
-            if t.expr == x {
-                a = t.coeff;
-            } else if arena.as_floordiv(t.expr) == Some((x, k)) {
-                b = t.coeff;
-            } else if arena.as_mod(t.expr) == Some((x, k)) {
-                c = t.coeff;
-            } else {
-                rest = rest.plus(self.operand(arena, t.expr).bounds.scaled(t.coeff));
-            }
-        }
-        let quotient = a.checked_mul(k)?.checked_add(b)?;
-        let remainder = a.checked_add(c)?;
-        let bounds = self.operand(arena, x).bounds;
-        let digits =
-            bounds.floordiv_positive(k).scaled(quotient).plus(Interval::new(0, k - 1).scaled(remainder));
-        Some(rest.plus(digits))
     }
 
     /// `a mod m`.

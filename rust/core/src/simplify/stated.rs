@@ -1,6 +1,6 @@
 //! Bounds and congruences that constraints state of expressions.
 
-use crate::expr::{Arena, Expr, Node};
+use crate::expr::{Arena, Expr, Node, Term, Terms};
 use crate::int::div_mod_positive;
 use crate::interval::Interval;
 use crate::simplify::facts::normal_form;
@@ -70,36 +70,54 @@ impl Ranges {
         Some(stated.floordiv_positive(b))
     }
 
-    /// `e = k * form + rest`: the bounds of the form and of the rest bound `e`.
+    /// `e = k * form + rest`: the bounds of the form and of the rest bound `e`; the rest may hold further forms.
     fn with_linear_facts(&self, arena: &mut Arena, e: Expr, info: Info) -> Info {
         let mut info = info;
         let Node::Sum(constant, terms) = arena.node(e) else { return info };
-        for (form, bounds) in &self.facts.linear {
+        for (k, (form, bounds)) in self.facts.linear.iter().enumerate() {
             if !arena.may_use_variables_of(e, *form) {
                 continue;
             }
-            let Node::Sum(0, parts) = arena.node(*form) else { continue };
-            let Some(first) = terms.iter().find(|t| t.expr == parts[0].expr) else { continue };
-            let Some(k) = first.coeff.checked_div(parts[0].coeff) else { continue };
-            if k == 0 || first.coeff % parts[0].coeff != 0 {
-                continue;
-            }
-            let mut rest = Interval::point(constant).plus(bounds.scaled(k));
-            let mut shared = 0;
-            for t in terms {
-                let part = parts.iter().find(|p| p.expr == t.expr);
-                shared += usize::from(part.is_some());
-                let taken = part.map_or(Some(0), |p| p.coeff.checked_mul(k));
-                match taken.and_then(|x| t.coeff.checked_sub(x)) {
-                    Some(left) => rest = rest.plus(self.operand(arena, t.expr).bounds.scaled(left)),
-                    None => rest = Interval::ALL,
+            let Some((factor, mut rest)) = without(arena, terms, *form) else { continue };
+            let mut sum = Interval::point(constant).plus(bounds.scaled(factor));
+            for (_, (form, bounds)) in self.facts.linear.iter().enumerate().filter(|(i, _)| *i != k) {
+                if rest.len() < 2 {
+                    break;
+                }
+                arena.charge(rest.len());
+                match without(arena, &rest, *form) {
+                    Some((factor, fewer)) if fewer.len() + arena.operand_count(*form) == rest.len() => {
+                        sum = sum.plus(bounds.scaled(factor));
+                        rest = fewer;
+                    }
+                    _ => {}
                 }
             }
-            // All parts of the form must have been taken away for the identity to hold.
-            if shared == parts.len() {
-                info = info.and(Info { bounds: rest, modulus: 1, residue: 0 });
+            for t in &rest {
+                sum = sum.plus(self.operand(arena, t.expr).bounds.scaled(t.coeff));
             }
+            info = info.and(Info { bounds: sum, modulus: 1, residue: 0 });
         }
         info
     }
+}
+
+/// `(k, rest)` where the sum of the terms is `k * form + rest`, all parts of the form being terms.
+fn without(arena: &Arena, terms: &[Term], form: Expr) -> Option<(i64, Terms)> {
+    let Node::Sum(0, parts) = arena.node(form) else { return None };
+    let first = terms.iter().find(|t| t.expr == parts[0].expr)?;
+    let factor = first.coeff.checked_div(parts[0].coeff).filter(|k| *k != 0)?;
+    let whole = factor.checked_mul(parts[0].coeff) == Some(first.coeff);
+    if !whole || !parts[1..].iter().all(|p| terms.iter().any(|t| t.expr == p.expr)) {
+        return None;
+    }
+    let mut rest = Terms::new();
+    for t in terms {
+        let part = parts.iter().find(|p| p.expr == t.expr);
+        let left = t.coeff.checked_sub(part.map_or(Some(0), |p| p.coeff.checked_mul(factor))?)?;
+        if left != 0 {
+            rest.push(Term::new(left, t.expr));
+        }
+    }
+    Some((factor, rest))
 }

@@ -255,8 +255,7 @@ impl<'d> Writer<'d> {
     }
 
     fn push_terms(&mut self, pairs: &[i64]) {
-        let items = pairs.chunks_exact(2).map(|p| Item { coeff: p[0], expr: p[1] as u32, shift: 0 });
-        self.items.extend(items);
+        self.items.extend(items_of(pairs));
     }
 
     fn push_items(&mut self, e: u32) {
@@ -266,4 +265,9 @@ impl<'d> Writer<'d> {
             _ => self.items.push(Item { coeff: 1, expr: e, shift: 0 }),
         }
     }
+}
+
+/// The terms of a sum, not shifted.
+pub(super) fn items_of(pairs: &[i64]) -> impl Iterator<Item = Item> + '_ {
+    pairs.chunks_exact(2).map(|p| Item { coeff: p[0], expr: p[1] as u32, shift: 0 })
 }

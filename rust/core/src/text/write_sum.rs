@@ -1,6 +1,6 @@
 //! Printing sums: which terms share a factor, where the constant is cheapest, which sign comes first.
 
-use super::write_expr::{Item, Level, Task, Writer};
+use super::write_expr::{items_of, Item, Level, Task, Writer};
 use crate::expr::flat_nodes::Entry;
 
 /// A part of a sum: a term, or terms with one factor.
@@ -17,6 +17,17 @@ enum Content {
     One(Item),
     /// Places of the list of items.
     Group(u32, u32),
+}
+
+/// Quotients, minima and maxima within each other that a constant is moved through.
+const NESTED_PLACES: u32 = 3;
+/// With more items than this, or arguments, no place for a constant is looked for in what is nested.
+const ITEMS_PRICED: usize = 8;
+
+/// What is added to an item where the whole constant is moved into it; `None` where the coefficient doesn't divide it.
+fn exact_shift(item: Item, constant: i64) -> Option<i64> {
+    constant.checked_rem(item.coeff).filter(|r| *r == 0)?;
+    constant.checked_div(item.coeff).filter(|q| *q != 0)
 }
 
 impl Writer<'_> {
@@ -46,51 +57,82 @@ impl Writer<'_> {
 
     /// Ways to move a constant into an item: what is added inside, what is left outside, what is gained.
     fn placements(&self, item: Item, constant: i64) -> Vec<(i64, i64, i64)> {
-        let exact = (constant != 0 && item.coeff != -1 && constant % item.coeff == 0)
-            .then(|| constant / item.coeff)
-            .or_else(|| if item.coeff == -1 { constant.checked_neg() } else { None })
-            .filter(|q| *q != 0);
+        let exact = exact_shift(item, constant);
         match self.entry(item.expr) {
-            Entry::FloorDiv(a, b) => {
-                let Some(m) = self.constant_of(b as u32) else { return Vec::new() };
-                let own = self.own_constant(a as u32);
-                let price = |c: i64| i64::from(c != 0 && c != m - 1);
-                let moved = exact.and_then(|q| q.checked_mul(m)).filter(|s| own.checked_add(*s).is_some());
-                moved.map(|shift| (shift, 0, 1 + price(own) - price(own + shift))).into_iter().collect()
+            Entry::FloorDiv(..) => {
+                let moved = exact.and_then(|q| self.placed_exactly(item, q, NESTED_PLACES));
+                moved.map(|(shift, gain)| (shift, 0, gain)).into_iter().collect()
             }
-            Entry::Min(args) | Entry::Max(args) => self.placements_in_arguments(item, constant, exact, args),
+            Entry::Min(args) | Entry::Max(args) => {
+                let open = args.iter().map(|a| *a as u32).filter(|a| self.constant_of(*a).is_none());
+                let away = open.take(8).filter_map(|a| self.own_constant(a).checked_neg());
+                let shifts = exact.into_iter().chain(away);
+                shifts.filter_map(|shift| self.placed_in_arguments(item, constant, shift, args)).collect()
+            }
             _ => Vec::new(),
         }
     }
 
-    fn placements_in_arguments(
+    fn placed_in_arguments(
         &self,
         item: Item,
         constant: i64,
-        exact: Option<i64>,
+        shift: i64,
         args: &[i64],
-    ) -> Vec<(i64, i64, i64)> {
-        let all: Vec<i64> = args.iter().map(|a| self.own_constant(*a as u32)).collect();
-        let open: Vec<i64> = args
-            .iter()
-            .zip(&all)
-            .filter(|(a, _)| self.constant_of(**a as u32).is_none())
-            .map(|(_, c)| *c)
-            .collect();
-        let price = |shift: i64, outside: i64| {
-            open.iter().filter(|c| c.wrapping_add(shift) != 0).count() as i64 + i64::from(outside != 0)
+    ) -> Option<(i64, i64, i64)> {
+        let outside = constant.checked_sub(item.coeff.checked_mul(shift)?)?;
+        let inside = self.argument_gain(args, shift, NESTED_PLACES)?;
+        Some((shift, outside, inside + i64::from(constant != 0) - i64::from(outside != 0)))
+    }
+
+    /// What is gained where `quotient` times its coefficient is moved into an item, and what is added inside for that.
+    fn placed_exactly(&self, item: Item, quotient: i64, levels: u32) -> Option<(i64, i64)> {
+        match self.entry(item.expr) {
+            Entry::FloorDiv(a, b) => {
+                let (a, m) = (a as u32, self.constant_of(b as u32)?);
+                let (own, shift) = (self.own_constant(a), quotient.checked_mul(m)?);
+                // A dividend with m - 1 is printed as a ceildiv without it.
+                let price = |c: i64| self.price(a, if c == m - 1 { 0 } else { c }, levels);
+                Some((shift, 1 + price(own) - price(own.checked_add(shift)?)))
+            }
+            Entry::Min(args) | Entry::Max(args) => {
+                Some((quotient, 1 + self.argument_gain(args, quotient, levels)?))
+            }
+            _ => None,
+        }
+    }
+
+    /// What is gained where each argument is printed with `shift` added; `None` where one leaves int64.
+    fn argument_gain(&self, args: &[i64], shift: i64, levels: u32) -> Option<i64> {
+        let mut gain = 0;
+        for &a in args {
+            let a = a as u32;
+            let own = self.own_constant(a);
+            let moved = own.checked_add(shift)?;
+            if self.constant_of(a).is_none() {
+                gain += self.price(a, own, levels) - self.price(a, moved, levels);
+            }
+        }
+        Some(gain)
+    }
+
+    /// The additions that `e` takes with `constant` in place of its own, less those that it takes without any.
+    fn price(&self, e: u32, constant: i64, levels: u32) -> i64 {
+        if constant == 0 {
+            return 0;
+        }
+        let placed =
+            |item: Item| Some(self.placed_exactly(item, exact_shift(item, constant)?, levels - 1)?.1);
+        let best = match self.entry(e) {
+            _ if levels == 0 => None,
+            Entry::Sum(_, pairs) if pairs.len() <= 2 * ITEMS_PRICED => {
+                items_of(pairs).filter_map(placed).max()
+            }
+            Entry::Sum(..) => None,
+            Entry::Min(args) | Entry::Max(args) if args.len() > ITEMS_PRICED => None,
+            _ => placed(Item { coeff: 1, expr: e, shift: 0 }),
         };
-        let before = price(0, constant);
-        let away = open.iter().take(8).filter_map(|c| c.checked_neg());
-        exact
-            .into_iter()
-            .chain(away)
-            .filter(|shift| all.iter().all(|c| c.checked_add(*shift).is_some()))
-            .filter_map(|shift| {
-                let outside = constant.checked_sub(item.coeff.checked_mul(shift)?)?;
-                Some((shift, outside, before - price(shift, outside)))
-            })
-            .collect()
+        1 - best.unwrap_or(0).max(0)
     }
 
     // ------------------------------------------------------------------ the layout

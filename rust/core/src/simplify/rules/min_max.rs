@@ -3,6 +3,7 @@
 use super::{first_of, rule, Row, ALWAYS};
 use crate::error::Result;
 use crate::expr::{Expr, Node, Tag, Term};
+use crate::interval::Interval;
 use crate::simplify::simplifier::Simplifier;
 
 /// With more arguments than this, differences are not looked at pair by pair.
@@ -28,6 +29,17 @@ pub(super) const EXTREMA: &[Row<ExtremumRule>] = &[
         rule("extremum-term-leaves", "min, max", "min(a + t, b) = min(a, b - t) + t", "none (max alike)"),
         ALWAYS,
         term_leaves,
+    ),
+    Row::new(
+        rule(
+            "extremum-of-last-step",
+            "min, max",
+            "max(a * x, c) = c + (a * n - c) * (x / n), min(-a * x, -c) = -c - (a * n - c) * (x / n)",
+            "a > 0, n > 0, 0 <= x <= n, a * n - a <= c <= a * n on the domain",
+        )
+        .on_domain(),
+        ALWAYS,
+        of_last_step,
     ),
 ];
 
@@ -109,6 +121,54 @@ fn term_leaves(s: &mut Simplifier<'_>, tag: Tag, e: Expr, args: &[Expr]) -> Resu
         }
     }
     Ok(None)
+}
+
+/// An extremum of a constant and of what passes it in the last step of its range alone, where that is cheaper: the size
+/// of a last, partial tile.
+fn of_last_step(s: &mut Simplifier<'_>, tag: Tag, e: Expr, args: &[Expr]) -> Result<Option<Expr>> {
+    let (x, c) = match *args {
+        [x, y] if s.arena.as_constant(x).is_none() => (x, s.arena.as_constant(y)),
+        [x, y] => (y, s.arena.as_constant(x)),
+        _ => return Ok(None),
+    };
+    let (Some(c), (constant, terms)) = (c, s.arena.to_sum(x)) else { return Ok(None) };
+    let &[t] = terms.as_slice() else { return Ok(None) };
+    let rises = (t.coeff > 0) == (tag == Tag::Max);
+    let Some(step) = last_step(s.bounds(t.expr), rises) else { return Ok(None) };
+    let value = |at: i64| t.coeff.checked_mul(at)?.checked_add(constant);
+    let (Some(last), Some(before)) = (value(step.last), value(step.before)) else { return Ok(None) };
+    let Some(gain) = last.checked_sub(c).filter(|_| if tag == Tag::Max { before <= c } else { before >= c })
+    else {
+        return Ok(None);
+    };
+    let walked = s.arena.affine(t.expr, step.sign, step.shift)?;
+    let reached = s.arena.floordiv_constant(walked, step.count)?;
+    let raw = s.arena.affine(reached, gain, c)?;
+    if s.cost(raw) >= s.cost(e) {
+        return Ok(None);
+    }
+    let out = s.simplify(raw);
+    Ok(Some(out))
+}
+
+/// A walk over a range: `sign * x + shift` goes from 0 to `count`, `x` arrives at `last` and comes from `before`.
+struct LastStep {
+    last: i64,
+    before: i64,
+    sign: i64,
+    shift: i64,
+    count: i64,
+}
+
+/// The walk over more than two values, upwards or downwards.
+fn last_step(range: Interval, rises: bool) -> Option<LastStep> {
+    let count = range.upper.checked_sub(range.lower).filter(|n| *n > 1)?;
+    Some(if rises {
+        let shift = range.lower.checked_neg()?;
+        LastStep { last: range.upper, before: range.upper - 1, sign: 1, shift, count }
+    } else {
+        LastStep { last: range.lower, before: range.lower + 1, sign: -1, shift: range.upper, count }
+    })
 }
 
 /// The arguments without those that another one, still kept, is never worse than.
