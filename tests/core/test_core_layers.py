@@ -51,8 +51,9 @@ def core_files() -> list[Path]:
 
 
 def code_of(file: Path) -> str:
-    """A file's text without the tests at its end."""
-    return file.read_text().split("#[cfg(test)]")[0]
+    """A file's text without the tests at its end, and without comments, which may point anywhere."""
+    lines = file.read_text().split("#[cfg(test)]")[0].splitlines(keepends=True)
+    return "".join(line for line in lines if not line.lstrip().startswith("//"))
 
 
 def place(file: Path) -> list[str]:
