@@ -24,7 +24,7 @@ const NESTED_PLACES: u32 = 3;
 /// With more items than this, or arguments, no place for a constant is looked for in what is nested.
 const ITEMS_PRICED: usize = 8;
 
-/// What is added to an item where the whole constant is moved into it; `None` where the coefficient doesn't divide it.
+/// The shift of an item into which the whole constant is moved; `None` where the coefficient doesn't divide it.
 fn exact_shift(item: Item, constant: i64) -> Option<i64> {
     constant.checked_rem(item.coeff).filter(|r| *r == 0)?;
     constant.checked_div(item.coeff).filter(|q| *q != 0)
@@ -85,7 +85,7 @@ impl Writer<'_> {
         Some((shift, outside, inside + i64::from(constant != 0) - i64::from(outside != 0)))
     }
 
-    /// What is gained where `quotient` times its coefficient is moved into an item, and what is added inside for that.
+    /// The shift inside an item into which `quotient` times its coefficient is moved, and the gain.
     fn placed_exactly(&self, item: Item, quotient: i64, levels: u32) -> Option<(i64, i64)> {
         match self.entry(item.expr) {
             Entry::FloorDiv(a, b) => {
@@ -102,7 +102,7 @@ impl Writer<'_> {
         }
     }
 
-    /// What is gained where each argument is printed with `shift` added; `None` where one leaves int64.
+    /// The gain where each argument is printed with `shift` added; `None` where one leaves int64.
     fn argument_gain(&self, args: &[i64], shift: i64, levels: u32) -> Option<i64> {
         let mut gain = 0;
         for &a in args {
