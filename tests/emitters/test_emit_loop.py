@@ -302,3 +302,27 @@ def test_what_is_the_same_for_all_lanes_stands_in_front_of_their_loop() -> None:
     lanes = [s for s in statements(lowered.body) if isinstance(s, For)]
     inside = [v for loop in lanes for s in statements(loop.body) for g in values_of(s) for v in subvalues(g)]
     assert not any(isinstance(v, Load) and v.buffer == "p1" for v in inside)
+
+
+ROWS_OF_100 = """
+f {
+  x = f32[7,100] parameter(0)
+  b = f32[100] parameter(1)
+  s = f32[7] parameter(2)
+  bs = f32[7,100] broadcast(b), dimensions={1}
+  ss = f32[7,100] broadcast(s), dimensions={0}
+  y = f32[7,100] multiply(x, ss)
+  z = f32[7,100] add(y, bs)
+  ROOT t = f32[7,61] slice(z), slice={[0:7], [2:63]}
+}"""
+BACKWARDS = "f { x = f32[5,45] parameter(0) r = f32[5,45] reverse(x), dimensions={1} ROOT s = f32[5,45] add(x, r) }"
+
+
+@pytest.mark.parametrize("knobs", [{}, {"block_size": 32}, {"block_size": 1024}, {"block_size": 64, "max_blocks": 2}])
+@pytest.mark.parametrize("text", [ROWS_OF_100, BACKWARDS], ids=["slice", "reverse"])
+def test_rows_that_begin_within_a_block(text: str, knobs: dict[str, int]) -> None:
+    """On processors they are loops of their own, wherever blocks begin and end."""
+    check(text, "loop", **knobs)
+    kernel = ix.emit(as_fusion(text), "c", **knobs).stage("row-loops")
+    loops = {kernel.variables[s.variable].name for s in statements(kernel.body) if isinstance(s, For)}
+    assert "row" in loops or "max_blocks" in knobs

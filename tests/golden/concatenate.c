@@ -30,21 +30,27 @@ static inline f32 exp_f32(f32 x) {
   return (e.p + 1.0f) * two_to(half) * two_to(e.n - half);
 }
 
+static inline s32 maximum_s32(s32 a, s32 b) { return a > b ? a : b; }
+
+static inline s32 minimum_s32(s32 a, s32 b) { return a < b ? a : b; }
+
 static void concatenate_concatenate_blocks(const f32 *restrict p0, const f32 *restrict p1, f32 *restrict o0, s64 first_block, s64 last_block) {
   for (s64 block = first_block; block < last_block; block++) {
     const s32 bl_x = block % 50;
-    #pragma GCC ivdep
-    for (s32 th_x = 0; th_x < 128; th_x++) {
-      const s32 i = th_x + bl_x * 128;
-      const f32 v0 = p0[th_x + bl_x * 128];
-      const f32 v1 = (-v0);
-      o0[i + (i / 100) * 50] = v1;
-      if (i % 100 <= 49) {
-        const s32 j2 = i % 100;
-        const f32 v3 = p1[j2 + (i / 100) * 50];
-        const f32 v4 = exp_f32(v3);
-        const f32 v5 = (-v4);
-        o0[j2 + (i / 100) * 150 + 100] = v5;
+    for (s32 row = (bl_x * 32) / 25; row < (bl_x * 32 + 6) / 25 + 2; row++) {
+      #pragma GCC ivdep
+      for (s32 th_x = -minimum_s32(bl_x * 32 - row * 25, 0) * 4; th_x < -maximum_s32(bl_x * 32 - row * 25, (-7)) * 4 + 100; th_x++) {
+        const s32 i = th_x + bl_x * 128;
+        const f32 v0 = p0[th_x + bl_x * 128];
+        const f32 v1 = (-v0);
+        o0[th_x + bl_x * 128 + row * 50] = v1;
+        if (th_x + bl_x * 128 - row * 100 <= 49) {
+          const s32 j2 = th_x + bl_x * 128 - row * 100;
+          const f32 v3 = p1[th_x + bl_x * 128 - row * 50];
+          const f32 v4 = exp_f32(v3);
+          const f32 v5 = (-v4);
+          o0[th_x + bl_x * 128 + row * 50 + 100] = v5;
+        }
       }
     }
   }

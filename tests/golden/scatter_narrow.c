@@ -24,6 +24,8 @@ static inline u16 encode_bf16(f32 x) {
 
 static inline s32 maximum_s32(s32 a, s32 b) { return a > b ? a : b; }
 
+static inline s32 minimum_s32(s32 a, s32 b) { return a < b ? a : b; }
+
 // add
 static inline f32 combine0(f32 a0, f32 b0) {
   const f32 v0 = a0 + b0;
@@ -34,16 +36,18 @@ static void scatter_scatter_blocks(u16 *p0, const s32 *restrict p1, const u16 *r
   for (s64 block = first_block; block < last_block; block++) {
     u16 *const o0 = (u16 *)p0;
     for (s32 bl_x = 0; bl_x < 22; bl_x++) {
-      for (s32 th_x = 0; th_x < -maximum_s32(bl_x * 8, 167) * 16 + 2800; th_x++) {
-        const s32 i = th_x + bl_x * 128;
-        const s32 v0 = p1[i / 70];
-        const s32 j1 = clamp_s32(0, v0, 11);
-        const bool v2 = ((v0 >= 0) & (v0 <= 11));
-        if (v2) {
-          const u16 v3 = p2[th_x + bl_x * 128];
-          const f32 v4 = decode_bf16(v3);
-          const f32 now_1 = combine0(decode_bf16(o0[j1 * 70 + i % 70]), v4);
-          o0[j1 * 70 + i % 70] = encode_bf16(now_1);
+      for (s32 row = (bl_x * 64) / 35; row < minimum_s32((bl_x * 64 + 28) / 35, 38) + 2; row++) {
+        for (s32 th_x = -minimum_s32(bl_x * 64 - row * 35, 0) * 2; th_x < -maximum_s32(bl_x * 64 - row * 35, (-29)) * 2 + 70; th_x++) {
+          const s32 i = th_x + bl_x * 128;
+          const s32 v0 = p1[row];
+          const s32 j1 = clamp_s32(0, v0, 11);
+          const bool v2 = ((v0 >= 0) & (v0 <= 11));
+          if (v2) {
+            const u16 v3 = p2[th_x + bl_x * 128];
+            const f32 v4 = decode_bf16(v3);
+            const f32 now_1 = combine0(decode_bf16(o0[th_x + bl_x * 128 + j1 * 70 - row * 70]), v4);
+            o0[th_x + bl_x * 128 + j1 * 70 - row * 70] = encode_bf16(now_1);
+          }
         }
       }
     }

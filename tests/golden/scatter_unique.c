@@ -11,23 +11,27 @@ static inline s32 clamp_s32(s32 low, s32 x, s32 high) { s32 y = x < low ? low : 
 
 static inline s32 maximum_s32(s32 a, s32 b) { return a > b ? a : b; }
 
+static inline s32 minimum_s32(s32 a, s32 b) { return a < b ? a : b; }
+
 static void scatter_scatter_blocks(f32 *p0, const s32 *restrict p1, const f32 *restrict p2, s64 first_block, s64 last_block) {
   for (s64 block = first_block; block < last_block; block++) {
     const s32 bl_x = block % 22;
     f32 *const o0 = (f32 *)p0;
-    #pragma GCC ivdep
-    for (s32 th_x = 0; th_x < -maximum_s32(bl_x * 8, 167) * 16 + 2800; th_x++) {
-      const s32 i = th_x + bl_x * 128;
-      const s32 v0 = p1[i / 70];
-      const s32 j1 = clamp_s32(0, v0, 11);
-      const bool v2 = ((v0 >= 0) & (v0 <= 11));
-      if (v2) {
-        const f32 v3 = o0[j1 * 70 + i % 70];
-        f32 v4 = v3;
-        const f32 v5 = p2[th_x + bl_x * 128];
-        const f32 v6 = v4 + v5;
-        v4 = v6;
-        o0[j1 * 70 + i % 70] = v4;
+    for (s32 row = (bl_x * 64) / 35; row < minimum_s32((bl_x * 64 + 28) / 35, 38) + 2; row++) {
+      #pragma GCC ivdep
+      for (s32 th_x = -minimum_s32(bl_x * 64 - row * 35, 0) * 2; th_x < -maximum_s32(bl_x * 64 - row * 35, (-29)) * 2 + 70; th_x++) {
+        const s32 i = th_x + bl_x * 128;
+        const s32 v0 = p1[row];
+        const s32 j1 = clamp_s32(0, v0, 11);
+        const bool v2 = ((v0 >= 0) & (v0 <= 11));
+        if (v2) {
+          const f32 v3 = o0[th_x + bl_x * 128 + j1 * 70 - row * 70];
+          f32 v4 = v3;
+          const f32 v5 = p2[th_x + bl_x * 128];
+          const f32 v6 = v4 + v5;
+          v4 = v6;
+          o0[th_x + bl_x * 128 + j1 * 70 - row * 70] = v4;
+        }
       }
     }
   }

@@ -14,6 +14,7 @@ from indexing.emitters.ir.passes.index_widths import narrow_indices
 from indexing.emitters.ir.passes.inline import inline_functions
 from indexing.emitters.ir.passes.one_block import make_one_block
 from indexing.emitters.ir.passes.peel import peel_loops, unswitch
+from indexing.emitters.ir.passes.row_loops import make_row_loops
 from indexing.emitters.ir.passes.split_lanes import split_into_lanes
 from indexing.emitters.ir.passes.team_reductions import lower_team_reductions
 from indexing.emitters.ir.passes.thread_loops import make_thread_loops
@@ -60,6 +61,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("fold-again", _for_any(fold_constants)),
     Pass("dead-code-again", _for_any(remove_dead_code)),
     Pass("thread-loops", lambda kernel, target: kernel if target.has_threads else make_thread_loops(kernel)),
+    Pass("row-loops", lambda kernel, target: kernel if target.has_threads else make_row_loops(kernel)),
     Pass("one-block", lambda kernel, target: kernel if target.has_threads else make_one_block(kernel)),
 )
 

@@ -54,7 +54,7 @@ class _Rows:
     @cached_property
     def uneven(self) -> int:
         """The number of places in memory that do not move evenly along a row."""
-        return sum(not _is_affine(self._written_out(e).simplify(self.intervals)) for e in _places(self.original))
+        return sum(not is_affine(self._written_out(e).simplify(self.intervals)) for e in places(self.original.body))
 
     def kernel(self) -> ir.Kernel:
         """The whole kernel."""
@@ -66,7 +66,7 @@ class _Rows:
         """The expression written out, where that is affine in the thread; else with what it names."""
         if expression not in self.found:
             out = self._written_out(expression).simplify(self.intervals)
-            self.found[expression] = out if _is_affine(out) else self._in_rows(expression).simplify(self.intervals)
+            self.found[expression] = out if is_affine(out) else self._in_rows(expression).simplify(self.intervals)
         return self.found[expression]
 
     def _in_rows(self, expression: SymbolicExpr) -> SymbolicExpr:
@@ -90,10 +90,10 @@ class _Rows:
         return self.whole[number]
 
 
-def _places(kernel: ir.Kernel) -> list[SymbolicExpr]:
-    """The index expressions of loads and stores."""
+def places(body: ir.Block) -> list[SymbolicExpr]:
+    """The index expressions of a body's loads and stores."""
     found: dict[SymbolicExpr, None] = {}
-    for statement in ir.statements(kernel.body):
+    for statement in ir.statements(body):
         if isinstance(statement, ir.Store | ir.Copy | ir.CallFunction):
             found.update(dict.fromkeys(indices_of(statement)))
         for value in values_of(statement):
@@ -103,10 +103,16 @@ def _places(kernel: ir.Kernel) -> list[SymbolicExpr]:
     return list(found)
 
 
-def _is_affine(expression: SymbolicExpr) -> bool:
+def is_affine(expression: SymbolicExpr) -> bool:
+    """Whether an expression grows by the same from each thread to the next."""
+    return growth_of(expression) is not None
+
+
+def growth_of(expression: SymbolicExpr) -> int | None:
+    """By how much an expression grows from each thread to the next; None where that differs."""
     used = expression.used_variables()
     if X not in used:
-        return True
+        return 0
     beside = [variable(v) for v in range(max(used) + 1)]
     beside[X] = variable(X) + 1
-    return (expression.replace_variables(beside) - expression).constant_value is not None
+    return (expression.replace_variables(beside) - expression).constant_value
