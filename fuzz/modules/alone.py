@@ -16,8 +16,8 @@ import indexing as ix
 from indexing import hlo
 from modules import oracle
 from modules.compare import difference, flushed
-from modules.perturb import Values, all_values
 from modules.program import Array, Instruction, Program
+from program_values import Values, all_values
 
 CALLING = ("call", "fusion", "conditional", "while")
 

@@ -13,13 +13,11 @@ import numpy as np
 from indexing import hlo
 from indexing.indexing_analysis.computations import computation_indexing, computation_inverse
 from indexing.ops.op import OperandIndexing
-from indexing.ops.tuples import flatten
-from indexing.reference.interpreter import evaluate_instruction
 from modules.compare import same
 from modules.program import Tolerance, product
 from modules.values import DEFINITE, TRIANGULAR, Data, random_array
+from program_values import Values, all_values, runtime_values
 
-Values = dict[object, object]
 Pairs = np.ndarray
 Run = Callable[[Sequence[np.ndarray]], list[np.ndarray]]
 MAX_POINTS = 200_000  # of a map's domain; larger ones are not enumerated
@@ -27,20 +25,6 @@ MAX_POINTS = 200_000  # of a map's domain; larger ones are not enumerated
 
 class TooLarge(Exception):
     """A domain of more points than are enumerated here."""
-
-
-def all_values(computation: hlo.Computation, arguments: Sequence[object]) -> Values:
-    """The value of every instruction, those inside of fusions, calls, and all branches of conditionals included."""
-    values: Values = {}
-    for i in computation.post_order():
-        operands = [values[o] for o in i.operands]
-        values[i] = evaluate_instruction(i, operands, arguments)
-        if i.opcode in ("fusion", "call"):
-            values |= all_values(i.called[0], operands)
-        if i.opcode == "conditional":
-            for branch, operand in zip(i.called, operands[1:], strict=True):
-                values |= all_values(branch, [operand])
-    return values
 
 
 def named(
@@ -77,7 +61,7 @@ def _points(m: OperandIndexing, values: Values) -> tuple[list[np.ndarray], list[
     grid = np.indices(lengths).reshape(len(lengths), product(lengths))
     point = [grid[k] + i.lower for k, i in enumerate(intervals)]
     count, dims = product(lengths), len(m.map.dims)
-    runtimes, kept = _runtime_values(m, point, count, values)
+    runtimes, kept = runtime_values(m, point, count, values)
     point, runtimes = [p[kept] for p in point], [r[kept] for r in runtimes]
     if not point and not runtimes:
         return [], [np.array([int(v)]) for v in m.map.evaluate([], [])] if m.map.contains([], []) else []
@@ -85,44 +69,6 @@ def _points(m: OperandIndexing, values: Values) -> tuple[list[np.ndarray], list[
     point, runtimes = [p[inside] for p in point], [r[inside] for r in runtimes]
     found = m.map.evaluate(point[:dims], [*point[dims:], *runtimes])
     return point[:dims], [np.broadcast_to(np.asarray(f, np.int64), inside.sum()) for f in found]
-
-
-def _runtime_values(
-    m: OperandIndexing, point: Sequence[np.ndarray], count: int, values: Values
-) -> tuple[list[np.ndarray], np.ndarray]:
-    """For each point the values of the runtime variables, and whether there are any: else it isn't in the domain."""
-    dims, kept = len(m.map.dims), np.ones(count, bool)
-    known: dict[int, np.ndarray] = {}
-    while len(known) < len(m.runtime_values):
-        before = len(known)
-        for k, value in enumerate(m.runtime_values):
-            first = dims + len(value.map.ranges)
-            needs = {v - first for e in value.map.results for v in e.used_variables() if v >= first}
-            if k in known or not needs <= set(known):
-                continue
-            symbols = [
-                *point[dims:first],
-                *(known.get(j, np.zeros(count, np.int64)) for j in range(len(value.map.runtimes))),
-            ]
-            array = np.asarray(flatten(values[value.instruction])[value.output])
-            at = [np.broadcast_to(np.asarray(v), count) for v in value.map.evaluate(list(point[:dims]), symbols)]
-            for i, n in zip(at, array.shape, strict=True):
-                kept &= (i >= 0) & (i < n)
-            element = array[tuple(np.where(kept, i, 0) for i in at)] if kept.any() else np.zeros(count)
-            known[k], inside = _clamped(m, k, np.broadcast_to(element, count))
-            kept &= inside
-        assert len(known) > before, "runtime values depend on each other in a circle"
-    return [known[k] for k in range(len(m.runtime_values))], kept
-
-
-def _clamped(m: OperandIndexing, k: int, element: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    value, interval = m.runtime_values[k], m.map.runtimes[k].interval
-    lower, upper = value.bounds or (interval.lower, interval.upper)
-    wide = element.astype(object) if element.dtype == np.uint64 else element.astype(np.int64)
-    if value.out_of_bounds == "clamp":
-        return np.clip(wide, lower, upper).astype(np.int64), np.ones(element.shape, bool)
-    inside = np.asarray((wide >= lower) & (wide <= upper), bool)
-    return np.where(inside, wide, lower).astype(np.int64), inside
 
 
 class Watcher:

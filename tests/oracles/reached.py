@@ -9,7 +9,7 @@ the op's own formulas, the maps through what it calls, simplified maps, in both 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -23,9 +23,9 @@ from indexing.ops.registry import REGISTRY
 from indexing.ops.tuples import flatten, nest
 from indexing.reference.interpreter import INTERPRETER, evaluate_instruction
 from indexing.reference.program_arguments import entry_arguments
+from program_values import Values, all_values, runtime_values
 
 Pairs = set[tuple[tuple[int, ...], tuple[int, ...]]]
-Values = Mapping[hlo.Instruction, object]
 #: Gives another value than an element has.
 Change = Callable[[np.generic], object]
 
@@ -68,17 +68,6 @@ def run(instruction: hlo.Instruction, values: Sequence[object]) -> tuple[np.ndar
     return results
 
 
-def all_values(computation: hlo.Computation, arguments: Sequence[object]) -> dict[hlo.Instruction, object]:
-    """The value of every instruction, those inside of fusions and calls included."""
-    values: dict[hlo.Instruction, object] = {}
-    for i in computation.post_order():
-        operands = [values[o] for o in i.operands]
-        values[i] = evaluate_instruction(i, operands, arguments)
-        if i.opcode in ("fusion", "call"):
-            values |= all_values(i.called[0], operands)
-    return values
-
-
 # ---------------------------------------------------------------- what maps name
 
 
@@ -96,11 +85,9 @@ def points(found: OperandIndexing, values: Values) -> Pairs:
     spans = [np.arange(v.interval.lower, v.interval.upper + 1) for v in (*m.dims, *m.ranges)]
     variables = [g.reshape(-1) for g in np.meshgrid(*spans, indexing="ij")] if spans else []
     count = variables[0].size if variables else 1
-    keep = np.ones(count, bool)
-    read = _runtime_values(found, variables, count, values)
-    for k, (runtime, value) in enumerate(zip(m.runtimes, found.runtime_values, strict=True)):
+    read, keep = runtime_values(found, variables, count, values)
+    for runtime, element in zip(m.runtimes, read, strict=True):
         low, high = runtime.interval.lower, runtime.interval.upper
-        element = _clamped(found, k, read[k]) if value.out_of_bounds == "clamp" else read[k]
         keep &= (element >= low) & (element <= high)
         variables = [*variables, np.clip(element, low, high)]
     for e, interval in m.constraints:
@@ -110,34 +97,6 @@ def points(found: OperandIndexing, values: Values) -> Pairs:
     other = [np.broadcast_to(e.evaluate(variables), count)[keep] for e in m.results]
     sides = (zip(*side, strict=True) if side else itertools.repeat((), int(keep.sum())) for side in (own, other))
     return {(tuple(map(int, a)), tuple(map(int, b))) for a, b in zip(*sides, strict=False)}
-
-
-def _runtime_values(
-    found: OperandIndexing, variables: Sequence[np.ndarray], count: int, values: Values
-) -> list[np.ndarray]:
-    """The elements that runtime variables stand for, before any clamp; one may be read at an index that another gives."""
-    dims = len(found.map.dims)
-    known: dict[int, np.ndarray] = {}
-    while len(known) < len(found.runtime_values):
-        before = len(known)
-        for k, value in enumerate(found.runtime_values):
-            own = dims + len(value.map.ranges)
-            needed = {v - own for e in value.map.results for v in e.used_variables() if v >= own}
-            if k in known or not needed <= set(known):
-                continue
-            nothing = np.zeros((), np.int64)
-            others = [_clamped(found, j, known[j]) if j in known else nothing for j in range(len(value.map.runtimes))]
-            array = np.asarray(flatten(values[value.instruction])[value.output])
-            at = [np.broadcast_to(e.evaluate([*variables[:own], *others]), count) for e in value.map.results]
-            inside = tuple(np.clip(a, 0, n - 1) for a, n in zip(at, array.shape, strict=True))  # elsewhere: no point
-            known[k] = np.broadcast_to(array[inside].astype(np.int64), count)
-        assert len(known) > before, "runtime values depend on each other in a circle"
-    return [known[k] for k in range(len(found.runtime_values))]
-
-
-def _clamped(found: OperandIndexing, which: int, element: np.ndarray) -> np.ndarray:
-    interval = found.map.runtimes[which].interval
-    return np.clip(element, *(found.runtime_values[which].bounds or (interval.lower, interval.upper)))
 
 
 def exact_maps(maps: Iterable[OperandIndexing]) -> list[OperandIndexing] | None:
