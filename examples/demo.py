@@ -34,7 +34,13 @@ def main(path: Path, picture: Path) -> int:
     show_kernel(report.fusions[0].instruction)
     status = show_results(module)
     heading("What to try next")
-    for command in (f"indexing analyze {path}", f"indexing report {path} -o page.html", "indexing doctor"):
+    worst = report.fusions[0].name
+    for command in (
+        f"indexing analyze {path}",
+        f"indexing explore {path}",
+        f"indexing draw {path} --picture tile --instruction {worst} -o tile.svg",
+        "indexing doctor",
+    ):
         print(f"    {command}")
     print(
         "    and, where JAX is installed, in Python: print(ix.maps(jax.numpy.matmul, np.ones((4, 8)), np.ones((8, 2))))"

@@ -1,7 +1,10 @@
 """What a notebook shows of values, through IPython's own interface of formatters."""
 
+import sys
 from types import SimpleNamespace
 from xml.etree import ElementTree
+
+import pytest
 
 import indexing as ix
 
@@ -53,6 +56,33 @@ def test_reports_maps_and_kernels_are_tables_and_text() -> None:
         "exact",
     ]
     kernel = ElementTree.fromstring(f"<div>{shown(ix.emit(module))['text/html']}</div>")
-    assert "__global__" in kernel.find("pre/code").text
+    assert "__global__" in "".join(kernel.itertext())
     hostile = ix.hlo.parse('ENTRY e { p = f32[2] parameter(0), metadata={op_name="<b>&"} ROOT n = f32[2] negate(p) }')
     assert "<b>" not in shown(ix.maps(hostile))["text/html"]
+
+
+def test_accesses_plans_and_tiles_are_tables() -> None:
+    fusion = ix.hlo.parse(TEXT.replace("4,8", "512,256").replace("8,4", "256,512")).entry.root
+
+    def cells(value: object) -> list[str | None]:
+        return [e.text for e in ElementTree.fromstring(f"<div>{shown(value)['text/html']}</div>").iter("td")]
+
+    assert cells(ix.coalescing(fusion, launch=ix.Launch()))[:5] == ["read of operand 0", "32", "4", "8", "no"]
+    shared = cells(ix.coalescing(fusion))
+    assert "store of tile0, shared" in shared and "1 passes" in shared
+    found = ix.predict(fusion, {"tile": [8, 32], "block_size": 256})
+    assert cells(found)[0] == ", ".join(f"{k} = {v}" for k, v in found.best()[0].items())
+    space = cells(ix.tiling_space(fusion))
+    assert space[:3] == ["d0", "256 (parallel)", "t"] and "(d0, d1) -> (d1, d0)" in space
+
+
+def test_source_is_highlighted_and_without_pygments_plain(monkeypatch: pytest.MonkeyPatch) -> None:
+    kernel = ix.emit(ix.hlo.parse(TEXT).entry.root)
+    coloured = shown(kernel)["text/html"]
+    assert "<span style=" in coloured
+    text = "".join(ElementTree.fromstring(f"<div>{coloured}</div>").itertext())
+    monkeypatch.setitem(sys.modules, "pygments", None)
+    plain = shown(kernel)["text/html"]
+    assert "<span" not in plain
+    assert kernel.source.strip() in text
+    assert kernel.source.strip() in "".join(ElementTree.fromstring(f"<div>{plain}</div>").itertext())

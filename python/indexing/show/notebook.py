@@ -1,15 +1,18 @@
-"""Values in notebooks: maps as formulas, computations as pictures, reports and programs' maps as tables.
+"""Values in notebooks: maps as formulas, computations as pictures, kernels as highlighted source;
+reports, programs' maps, accesses, predicted plans and tiles as tables.
 
 `%load_ext indexing` tells IPython so; nothing of IPython is imported here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from html import escape
 from typing import Any
 
 from indexing._core import IndexingMap, SymbolicExpr
+from indexing.analysis.memory.global_memory import Coalescing
+from indexing.analysis.tiling.space import TilingSpace
 from indexing.convert import to_latex
 from indexing.emitters.kernel import Kernel
 from indexing.hlo import Computation, Instruction, Module
@@ -17,6 +20,7 @@ from indexing.indexing_analysis.programs import ProgramMaps
 from indexing.report.lines import bytes_text, kernel_line, seconds_text, totals_line
 from indexing.report.programs import ProgramReport
 from indexing.show.drawing import svg
+from indexing.tuning.prediction import Predictions
 
 __all__ = ["load_ipython_extension"]
 
@@ -31,9 +35,8 @@ def load_ipython_extension(shell: Any) -> None:
         formatters["text/latex"].for_type(formal, formula)
     for drawn in (Computation, Module, Instruction):
         formatters["image/svg+xml"].for_type(drawn, graph)
-    formatters["text/html"].for_type(ProgramReport, report_table)
-    formatters["text/html"].for_type(ProgramMaps, maps_table)
-    formatters["text/html"].for_type(Kernel, source_block)
+    for shown, function in HTML.items():
+        formatters["text/html"].for_type(shown, function)
 
 
 def formula(value: IndexingMap | SymbolicExpr) -> str:
@@ -75,8 +78,45 @@ def maps_table(maps: ProgramMaps) -> str:
 
 
 def source_block(kernel: Kernel) -> str:
-    """A kernel's source, with its launch."""
-    return f"<p>{escape(kernel_line(kernel))}</p><pre><code>{escape(kernel.source)}</code></pre>"
+    """A kernel's source with its launch; highlighted where Pygments is, as wherever IPython is."""
+    about = f"<p>{escape(kernel_line(kernel))}</p>"
+    try:
+        from pygments import highlight
+        from pygments.formatters import HtmlFormatter
+        from pygments.lexers import CppLexer
+    except ImportError:
+        return f"{about}<pre><code>{escape(kernel.source)}</code></pre>"
+    return about + str(highlight(kernel.source, CppLexer(), HtmlFormatter(noclasses=True)))
+
+
+def accesses_table(found: Coalescing) -> str:
+    """A row for each access of global memory, then the conflicts of shared memory."""
+    rows = []
+    for a in found.accesses:
+        which = f"operand {a.operand}" if a.operand is not None else f"output {a.output}"
+        verdict = "yes" if a.coalesced else "no"
+        rows.append((f"{a.kind} of {which}", f"{a.sectors:.6g}", f"{a.ideal:.6g}", f"{a.ratio:.3g}", verdict))
+    for b in found.shared:
+        rows.append((f"{b.kind} of {b.array}, shared", f"{b.passes:.6g} passes", f"{b.ideal:.6g}", "", ""))
+    return table(("access", "sectors a warp", "least", "ratio", "coalesced"), rows)
+
+
+def plans_table(found: Predictions) -> str:
+    """The plans that are predicted to be fastest."""
+    rows = []
+    for row in found.time.argsort(kind="stable")[:SHOWN].tolist():
+        plan = ", ".join(f"{name} = {value}" for name, value in found.plan(row).items())
+        numbers = (f"{found.sectors[row]:,.6g}", f"{found.conflicts[row]:,.6g}", f"{found.occupancy[row]:.3g}")
+        rows.append((plan, seconds_text(float(found.time[row])), *numbers))
+    head = ("plan", "predicted", "sectors", "conflicts", "occupancy")
+    return f"<p>{len(found)} plans on {escape(found.machine.name)}</p>{table(head, rows)}"
+
+
+def tiles_table(space: TilingSpace) -> str:
+    """The dimensions of a tiling space, and the tile of each array over their sizes."""
+    rows = [(f"d{k}", f"{d.size} ({d.kind})", d.instruction.name) for k, d in enumerate(space.dimensions)]
+    tiles = [(i.name, str(t.sizes), str(t.moved_offsets)) for (i, _), found in space.tiles.items() for t in found]
+    return table(("dimension", "size", "of"), rows) + table(("array", "sizes", "offsets"), tiles)
 
 
 def table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
@@ -84,3 +124,14 @@ def table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
     top = "".join(f"<th>{escape(cell)}</th>" for cell in head)
     body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
     return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
+
+
+#: HTML of a value, by its type.
+HTML: dict[type, Callable[[Any], str]] = {
+    ProgramReport: report_table,
+    ProgramMaps: maps_table,
+    Kernel: source_block,
+    Coalescing: accesses_table,
+    Predictions: plans_table,
+    TilingSpace: tiles_table,
+}
