@@ -85,10 +85,11 @@ class Place:
     height: int
     cells_left: int
     cells_top: int
+    level: int
 
 
 def places_of(picture: Panels) -> tuple[list[Place], int, int]:
-    """The place of each panel, level by level, each level in the middle; then the width and height of all."""
+    """The place of each panel, level by level, each level on one line, in the middle where there are arrows; then the width and height of all."""
     sizes = [_size(panel) for panel in picture.panels]
     levels = sorted({panel.level for panel in picture.panels})
     members = [[k for k, panel in enumerate(picture.panels) if panel.level == level] for level in levels]
@@ -101,15 +102,16 @@ def places_of(picture: Panels) -> tuple[list[Place], int, int]:
         left = (across - width) // 2 if picture.arrows else 0
         for k in row:
             margin, head = _margin(picture.panels[k]), _head(picture.panels[k])
-            places[k] = Place(GAP + left, top, *sizes[k], GAP + left + margin, top + head)
+            y = top + max(sizes[other][1] for other in row) - sizes[k][1]
+            places[k] = Place(GAP + left, y, *sizes[k], GAP + left + margin, y + head, picture.panels[k].level)
             left += sizes[k][0] + GAP
     beside = MARGIN if picture.arrows else 0
     return [places[k] for k in range(len(sizes))], across + 2 * GAP + beside, tops[-1]
 
 
 def curve_between(start: Place, end: Place) -> tuple[Point, Point, Point, Point]:
-    """An arrow's cubic curve: from below a panel to above one that stands right under it, else from side to side."""
-    if end.top - (start.top + start.height) <= 2 * GAP:
+    """An arrow's cubic curve: from below a panel to above one of the next level, else from side to side."""
+    if end.level == start.level + 1:
         a, b = (start.left + start.width // 2, start.top + start.height + 2), (end.left + end.width // 2, end.top - 2)
         bend = (b[1] - a[1]) // 2
         return a, (a[0], a[1] + bend), (b[0], b[1] - bend), b

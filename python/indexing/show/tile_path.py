@@ -188,14 +188,14 @@ def _arrows(shown: Sequence[Array]) -> Iterator[tuple[int, int]]:
 
 
 def _levels(shown: Sequence[Array]) -> dict[Array, int]:
-    """Of each array the row of panels that it stands in: below all of its operands."""
-    depth: dict[Instruction, int] = {}
+    """Of each array the row of panels that it stands in: right above the highest of its users."""
     drawn = {i for i, _ in shown}
-    for i in next(iter(drawn)).computation.instructions.values():
+    height: dict[Instruction, int] = {}
+    for i in reversed(list(next(iter(drawn)).computation.instructions.values())):
         if i in drawn:
-            depth[i] = 1 + max((depth[o] for o in i.operands if o in depth), default=-1)
-    outside = [i for i in drawn if i not in depth]  # operands of an instruction that is looked at alone
-    return {array: 0 if array[0] in outside else depth[array[0]] for array in shown}
+            height[i] = max((height[u] + 1 for u in i.users if u in height), default=0)
+    highest = max(height.values())
+    return {array: highest - height[array[0]] for array in shown}
 
 
 def _panel(parts: Sequence[Part], level: int, number: int, colour: Colour) -> Panel:
