@@ -89,7 +89,7 @@ class Place:
 
 
 def places_of(picture: Panels) -> tuple[list[Place], int, int]:
-    """The place of each panel, level by level, each level on one line, in the middle where there are arrows; then the width and height of all."""
+    """The place of each panel: levels below each other, those with arrows in the middle; then the width and height of all."""
     sizes = [_size(panel) for panel in picture.panels]
     levels = sorted({panel.level for panel in picture.panels})
     members = [[k for k, panel in enumerate(picture.panels) if panel.level == level] for level in levels]
