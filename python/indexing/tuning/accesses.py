@@ -182,7 +182,8 @@ def in_blocks(m: IndexingMap) -> ParametricMap:
     limits = Interval(m.dims[3].lower, m.dims[3].upper)
     conditions = [(e.replace_variables(places), i) for e, i in m.constraints]
     conditions += [(position, limits), (variable(3) * variable(last), Interval(0, limits.upper))]
-    dims = [Variable(v.name, Interval(0, MAX_BLOCK - 1) if k == 0 else v.interval) for k, v in enumerate(m.dims)]
+    intervals = {0: Interval(0, MAX_BLOCK - 1), 3: Interval(0, limits.upper)}  # threads may begin to do something later
+    dims = [Variable(v.name, intervals.get(k, v.interval)) for k, v in enumerate(m.dims)]
     runtimes = [*m.runtimes, Variable("block", Interval(1, MAX_BLOCK))]
     results = [e.replace_variables(places) for e in m.results]
     symbolic = SymbolicMap(len(dims), len(m.ranges) + len(runtimes), results)

@@ -27,7 +27,7 @@ from indexing.emitters.heroes.transpose.plans import (
     TransposePlan,
     shared_bytes,
 )
-from indexing.emitters.knob_space import Knob, KnobSpace
+from indexing.emitters.knob_space import Effect, Knob, KnobSpace
 from indexing.emitters.launch import MAX_THREADS_PER_BLOCK, assembled, entry_builder
 from indexing.emitters.types import storage_bytes
 from indexing.emitters.vectors import VECTOR_BYTES
@@ -143,9 +143,18 @@ def knobs(computation: Computation, default: TransposePlan) -> KnobSpace:
     groups = _groups(found.first)
     assert groups is not None
     widths = tuple(storage_bytes(hero.shape.element_type) for hero in found.heroes)
-    tiles = tuple(t for t in TILES if _planned(groups, widths, t, BLOCK) is not None)
-    tile = Knob("tile", tiles, _default_tile(groups, widths))
-    return KnobSpace(NAME, (tile, Knob("block_size", BLOCKS, default.block_size, "warps")))
+    plans = {t: p for t in TILES if (p := _planned(groups, widths, t, BLOCK)) is not None}
+    tile = Knob("tile", tuple(plans), _default_tile(groups, widths))
+    effect: Effect = "warps" if all(map(_is_cut_into_warps, plans.values())) else "kernel"
+    return KnobSpace(NAME, (tile, Knob("block_size", BLOCKS, default.block_size, effect)))
+
+
+def _is_cut_into_warps(plan: TransposePlan) -> bool:
+    """Whether blocks of any number of warps do the same: where words are packed, threads store those beyond a small plane too,
+    as many as there are in the last step.
+    """
+    g = plan.groups
+    return plan.packed == 1 or (plan.sides[0] <= g.sizes[g.x] and plan.sides[1] <= g.sizes[g.y])
 
 
 def _planned(groups: Groups, widths: tuple[int, ...], tile: int, block_size: int) -> TransposePlan | None:
