@@ -33,6 +33,7 @@ SOURCE = Path("rust/core/src")
 PLACES = (
     "simplify/rules/*.rs",
     "simplify/range.rs",
+    "simplify/range_of_sum.rs",
     "simplify/constraints.rs",
     "simplify/congruence.rs",
     "simplify/preimage.rs",

@@ -1,8 +1,8 @@
 //! Inverses, comparisons and injectivity where enumeration alone would not do: large domains, ranges, runtime variables.
 
 use indexing_core::{
-    difference, intersect, inverse, is_injective, read_indexing_map, write_indexing_map, Arena, IndexingMap,
-    MapKind, PointStep, ReadScratch, Scratch, Style,
+    difference, index_bits, intersect, inverse, is_injective, read_indexing_map, write_indexing_map, Arena,
+    ErrorKind, IndexingMap, MapKind, PointStep, ReadScratch, Scratch, Style,
 };
 use std::collections::BTreeSet;
 
@@ -131,6 +131,22 @@ fn a_single_point_of_difference_is_found() {
                 assert_eq!(found, at, "{second}");
             }
         }
+    }
+}
+
+/// Indices need 32 bits where they, what they are made of, and partial sums stay within them.
+#[test]
+fn index_bits_follow_the_largest_value_on_the_way() {
+    for (map, bits) in [
+        ("(d0) -> (d0), domain: d0 in [0, 2147483646]", Ok(32)),
+        ("(d0) -> (d0 * 4), domain: d0 in [0, 2147483646]", Ok(64)),
+        ("(d0) -> ((d0 * 4) floordiv 3), domain: d0 in [-1073741824, 0]", Ok(64)),
+        ("(d0) -> (d0), domain: d0 in [0, 4294967296]", Ok(64)),
+        ("(d0) -> (d0 * 4611686018427387904), domain: d0 in [0, 7]", Err(ErrorKind::Overflow)),
+        ("KNOWN EMPTY", Ok(32)),
+    ] {
+        let found = index_bits(&mut Arena::new(), &mut Scratch::default(), &read(map));
+        assert_eq!(found.map_err(|e| e.kind()), bits, "{map}");
     }
 }
 

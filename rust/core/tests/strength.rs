@@ -75,6 +75,7 @@ const EXTREMA: Kind = Kind {
         "min(A, B) floordiv m",
         "max(A, B) mod m",
         "min(A floordiv m, B floordiv m)",
+        "min((A floordiv m) * p + q, (B floordiv m) * p)",
         "max(A, B) - min(A, u)",
         "min(A + 5, B) - min(A, B - 2)",
         "max(A * 2 + 3, B) * p - max(A * 2, B - 1) * p",
@@ -83,7 +84,7 @@ const EXTREMA: Kind = Kind {
         "max(A floordiv m, u - B floordiv m)",
     ],
     constraints: &[""],
-    record: [32, 87, 27561],
+    record: [27, 71, 28662],
 };
 
 const PRODUCTS: Kind = Kind {

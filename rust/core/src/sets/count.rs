@@ -399,6 +399,12 @@ mod tests {
         assert_eq!(solutions(-4, 1, Interval::new(0, i64::MAX)), Interval::new(i64::MIN, 0));
         assert_eq!(solutions(-4, 1, Interval::new(i64::MIN, 0)), Interval::new(1, i64::MAX));
         assert_eq!(solutions(0, 1, Interval::new(0, 1)), Interval::ALL);
+        // Both ends of int64 may be the only solution, or miss it by one.
+        assert_eq!(solutions(1, 0, Interval::point(i64::MIN)), Interval::point(i64::MIN));
+        assert_eq!(solutions(1, 0, Interval::point(i64::MAX)), Interval::point(i64::MAX));
+        assert_eq!(solutions(1, 1, Interval::point(i64::MIN + 1)), Interval::point(i64::MIN));
+        assert_eq!(solutions(1, -1, Interval::point(i64::MAX - 1)), Interval::point(i64::MAX));
+        assert!(solutions(1, i64::MAX, Interval::new(-5, -3)).is_empty());
     }
 
     #[test]

@@ -160,7 +160,6 @@ impl Steps {
     /// The values of `e` on the box of `map`, where they are evenly spaced and that can be seen.
     fn of(arena: &mut Arena, map: &MapBuilder, e: Expr) -> Option<Steps> {
         match arena.node(e) {
-            Node::Constant(c) => Some(Steps { first: c, step: 1, count: 1 }),
             Node::Variable(v) => {
                 let i = map.intervals[v as usize];
                 Some(Steps { first: i.lower, step: 1, count: i.count() })

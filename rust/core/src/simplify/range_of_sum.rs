@@ -56,12 +56,8 @@ impl Ranges {
     fn of_digits(&self, arena: &Arena, constant: i64, terms: &[Term]) -> Option<Interval> {
         let (x, k) = terms.iter().find_map(|t| {
             let (x, k) = arena.as_floordiv(t.expr).or_else(|| arena.as_mod(t.expr))?;
-            let beside = |o: &Term| {
-                o.expr == x
-                    || (o.expr != t.expr
-                        && Some((x, k)) == arena.as_floordiv(o.expr).or_else(|| arena.as_mod(o.expr)))
-            };
-            terms.iter().any(beside).then_some((x, k))
+            // Beside each other alone, both digits are independent already.
+            terms.iter().any(|o| o.expr == x).then_some((x, k))
         })?;
         let mut rest = Interval::point(constant);
         let (mut a, mut b, mut c) = (0, 0, 0);
