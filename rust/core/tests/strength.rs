@@ -154,7 +154,7 @@ const RELATED: Kind = Kind {
         "A mod m in [0, 0]",
         "A floordiv m - d1 in [0, 1]",
     ],
-    record: [3, 1776, 16070],
+    record: [4, 1778, 16070],
 };
 
 fn choose<T: Copy>(r: &mut Random, from: &[T]) -> T {
