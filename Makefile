@@ -98,9 +98,10 @@ mutants-python: $(VENV)/.developed ## the same, in the formulas of ops and the g
 mutants-rust: $(VENV)/.made ## the same, in the rules, ranges, constraints, intervals and sets of the core
 	"$(python)" fuzz/mutants_rust.py --count $(COUNT)0 --seed $(seed)
 
-bench: $(VENV)-bench/.made ## speed: the core (CORPUS= a file of maps), Python, growth, and the peers that pip installs
+bench: $(VENV)-bench/.made ## speed: the core (CORPUS= a file of maps), Python, all maps of programs (PROGRAMS= files), growth, and the peers that pip installs
 	CORPUS="$(corpus)" cargo bench --quiet --locked --manifest-path benches/core/Cargo.toml
 	"$(bench_python)" -m pytest benches --benchmark-only
+	"$(bench_python)" benches/program_maps.py $(PROGRAMS)
 	"$(bench_python)" benches/growth.py
 	"$(bench_python)" benches/memory.py
 	"$(bench_python)" benches/analyses.py

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 import indexing as ix
-from indexing.indexing_analysis import composition
 from indexing.ops import op
 from programs import program
 
@@ -20,10 +19,9 @@ SIZE = 42_012
 
 
 def _forget() -> None:
-    for module in (op, composition):
-        for function in vars(module).values():
-            if hasattr(function, "cache_clear"):
-                function.cache_clear()
+    for function in vars(op).values():
+        if hasattr(function, "cache_clear"):
+            function.cache_clear()
 
 
 def _parsed() -> tuple[tuple[ix.hlo.Module], dict[str, Any]]:

@@ -1,10 +1,13 @@
 """The compiled core: expressions, maps and HLO text. All values are immutable, hashable, comparable and picklable."""
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, SupportsIndex, TypeAlias, TypeVar, final, overload
+from typing import Literal, Protocol, Self, SupportsIndex, TypeAlias, TypeVar, final, overload
 
 import numpy as np
 import numpy.typing as npt
+
+from indexing.hlo import Instruction
+from indexing.ops.op import Indexing, OperandIndexing, RuntimeValue
 
 __all__ = [
     "Equivalence",
@@ -15,6 +18,7 @@ __all__ = [
     "Law",
     "ParametricMap",
     "Points",
+    "Propagation",
     "Step",
     "SymbolicExpr",
     "SymbolicMap",
@@ -616,6 +620,9 @@ class HloModule:
     @property
     def signature_count(self) -> int:
         """The number of different signatures."""
+    @property
+    def has_unknown_sizes(self) -> bool:
+        """Whether some dimension's size is only bounded, or not known."""
     def header(self) -> list[tuple[str, str]]:
         """The header's attributes."""
     def computations(self) -> list[tuple[str, int, int, int]]:
@@ -666,6 +673,58 @@ class HloModule:
         """An instruction as one line of text."""
     def shape_text(self, shape: int) -> str:
         """A shape as text."""
+
+class _Formulas(Protocol):  # what the core asks while it composes maps
+    operand_indexing: type[OperandIndexing]
+    runtime_value: type[RuntimeValue]
+    def formula(self, row: int, output: int, /) -> None: ...
+    def inverse(self, row: int, operand: int, /) -> None: ...
+    def reached_wholly(self, row: int, parameter: int, leaf: int, /) -> tuple[list[int], list[int], str]: ...
+    def instruction(self, row: int, /) -> Instruction: ...
+    def row(self, instruction: Instruction, /) -> int: ...
+    def may_be_known(self, instruction: Instruction, /) -> bool: ...
+    def known(self, instruction: Instruction, index: list[SymbolicExpr], /) -> int | SymbolicExpr | None: ...
+
+_Arrays: TypeAlias = list[tuple[int, int]]
+_Place: TypeAlias = tuple[int, int]
+
+@final
+class Propagation:
+    """The known maps of a module. One thread at a time; its methods may be called from the formulas that they ask for.
+
+    `asked` is what knows the formulas: an object with the methods of `_Formulas`.
+    """
+
+    def __new__(cls, module: HloModule) -> Self: ...
+    def put(self, asked: _Formulas, inverse: bool, at: _Place, simplified: bool, parts: Sequence[object]) -> None:
+        """State a formula: for each operand (inverse: output) its maps, or a tuple that says through what they go."""
+    def put_names(self, asked: _Formulas, row: int, named: list[tuple[int, int]]) -> None:
+        """State that the arrays of an instruction are arrays of its operands: the operand of each, and which array of that."""
+    def find(self, asked: _Formulas, inverse: bool, row: int, arrays: int) -> bool:
+        """Find the formulas of the first `arrays` arrays of an instruction (inverse: operands), to be read later; says whether
+        they are those of all of its signature."""
+    def formula(self, asked: _Formulas, inverse: bool, at: _Place, count: int) -> Indexing:
+        """The formula of an array of an instruction (inverse: of an operand), as `count` lists."""
+    def through(
+        self, asked: _Formulas, inverse: bool, at: _Place, arguments: Sequence[Instruction], count: int
+    ) -> Indexing:
+        """The maps through a computation: from array `at[1]` of its root, or inverse from that parameter."""
+    def prepare(self, asked: _Formulas, inverse: bool, at: _Place) -> None:
+        """Find the maps through a computation, to be read later."""
+    def start(self, asked: _Formulas, row: int, output: int) -> int:
+        """The list of one map: array `output` of an instruction is itself."""
+    def merged(self, asked: _Formulas, one: int, other: int) -> int:
+        """The maps of both lists."""
+    def maps(self, asked: _Formulas, found: int, leaf: int) -> list[OperandIndexing]:
+        """The maps of a list, of array `leaf`."""
+    def propagate(
+        self, asked: _Formulas, computation: int, found: list[tuple[int, _Arrays]], order: list[int]
+    ) -> list[tuple[int, _Arrays]]:
+        """Follow what is found of a computation's instructions to the operands of those of `order`, users before operands."""
+    def propagate_to(self, asked: _Formulas, start: int, leaf: int, target: int) -> _Arrays:
+        """The lists of maps from array `leaf` of an instruction to those of `target`, which its users lead to."""
+    def compose(self, asked: _Formulas, first: OperandIndexing, second: OperandIndexing) -> OperandIndexing:
+        """One map after another."""
 
 #: _Traffic: sums over the warp instructions of an access, and over those of one thread's vector together; what they are
 #: to be multiplied with and divided by, for one runtime value of several and for samples; how many instructions were

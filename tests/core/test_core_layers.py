@@ -20,6 +20,7 @@ ROOMS = {
     "access": {"error", "int", "interval", "expr", "simplify", "map"},
     "text": {"error", "int", "interval", "expr", "map"},
     "hlo_text": {"error", "int"},
+    "propagation": {"error", "int", "interval", "expr", "simplify", "map", "hlo_text"},
 }
 # The files of a room from the lowest up, those of a line being one layer: each may use its own layer and those below.
 FILES = {
@@ -43,6 +44,7 @@ FILES = {
     "map": ("symbolic_map names indexing_map", "variables compose", "simplify", "parametric"),
     "sets": ("points", "count inverse image relate"),
     "access": ("period prediction", "warps transactions", "memory_traffic", "block_sizes"),
+    "propagation": ("interner joint replicas", "operand_map", "found", "formulas", "walk"),
 }
 
 

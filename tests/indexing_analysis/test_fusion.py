@@ -12,7 +12,6 @@ import pytest
 
 import indexing as ix
 from fusion_texts import fusion_of, texts
-from indexing.indexing_analysis import computations
 from reached import check, spelled
 
 # ---------------------------------------------------------------- random fusions against the reference
@@ -390,17 +389,19 @@ def test_a_fusion_that_updates_twice_names_what_it_keeps(starts: tuple[int, int]
     check(text, given, only_bounds=[2, 3])
 
 
-def test_work_beyond_the_budget_is_a_bound_that_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    text = """HloModule m
-    f { p = (s32[3], s32[3], s32[3]) parameter(0)
-      a = s32[3] get-tuple-element(p), index=0
+def test_work_beyond_the_budget_is_a_bound_that_says_so() -> None:
+    long = 20_001  # instructions, each of which one map reaches from the first array
+    chain = "\n".join(f"x{k + 1} = s32[3] negate(x{k})" for k in range(long))
+    text = f"""HloModule m
+    f {{ p = (s32[3], s32[3], s32[3]) parameter(0)
+      x0 = s32[3] get-tuple-element(p), index=0
       b = s32[3] get-tuple-element(p), index=1
       c = s32[3] get-tuple-element(p), index=2
-      s = s32[3] add(a, b)
-      ROOT t = (s32[3], s32[3]) tuple(s, c) }
-    ENTRY e { p = (s32[3], s32[3], s32[3]) parameter(0)
-      ROOT r = (s32[3], s32[3]) call(p), to_apply=f }"""
-    monkeypatch.setattr(computations, "MAX_WORK", 0)
+      {chain}
+      s = s32[3] add(x{long}, b)
+      ROOT t = (s32[3], s32[3]) tuple(s, c) }}
+    ENTRY e {{ p = (s32[3], s32[3], s32[3]) parameter(0)
+      ROOT r = (s32[3], s32[3]) call(p), to_apply=f }}"""
     first, second = ix.input_to_output(ix.hlo.parse(text).entry.root)
     assert [(m.leaf, m.exactness) for m in first] == [(0, "exact"), (1, "over-approximate")]
     assert "too large" in first[1].reason

@@ -38,7 +38,6 @@ OTHER_MEANINGS = {
     "hlo/shape.py": {"tuple"},  # an element type
     "hlo/attributes.py": {"slice"},  # an attribute
     "hlo/window.py": {"pad"},  # a field of windows
-    "indexing_analysis/joint_maps.py": {"clamp"},  # what happens to an index out of bounds
     "emitters/launch.py": {"clamp"},
     "emitters/scope.py": {"parameter"},  # a kind of index variable
     "emitters/kernel_builder.py": {"constant"},  # a space of memory

@@ -11,14 +11,12 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 
 import indexing as ix
 from indexing import hlo
-from indexing.indexing_analysis.computations import MAPS
-from indexing.ops.op import OperandIndexing, ThroughComputations, leaves
+from indexing.ops.op import Indexing, OperandIndexing, ThroughComputations, leaves
 from indexing.ops.registry import REGISTRY
 from indexing.ops.tuples import flatten, nest
 from indexing.reference.interpreter import INTERPRETER, evaluate_instruction
@@ -205,18 +203,30 @@ def _check_operand(
     disjoint = not isinstance(
         op.output_to_input, ThroughComputations
     )  # where several instructions may read one element
-    backward = [ix.input_to_output(root, k), op.inverse_indexing(root, k, MAPS)]
+    backward = [ix.input_to_output(root, k), *_own_inverse(root, k)]
     for output, want in enumerate(outputs):
         label = f"{root.opcode}, output {output}, operand {k}, array {leaf}"
-        for forward in (partial(op.indexing, maps=MAPS), ix.output_to_input):
+        for forward in (*_own_formula(root), ix.output_to_input):
             found = forward(root, output)
             assert len(found) == len(root.operands), label
             _check_ranks(found[k], root.operands[k], root, (leaf, output))
             agree([m for m in found[k] if m.leaf == leaf], want, values, leaf, label, shows, disjoint)
         turned = {(b, a) for a, b in want}
-        for inverse in (maps for maps in backward if maps is not None):
+        for inverse in backward:
             maps = [m for m in inverse[output] if m.leaf == leaf]
             agree(maps, turned, values, leaf, f"backwards {label}", shows, disjoint)
+
+
+def _own_formula(root: hlo.Instruction) -> list[Callable[[hlo.Instruction, int], Indexing]]:
+    """The formula as the op states it, where that is maps alone, and not those through a computation."""
+    formula = REGISTRY[root.opcode].output_to_input
+    return [] if isinstance(formula, ThroughComputations) else [formula]
+
+
+def _own_inverse(root: hlo.Instruction, operand: int) -> list[Indexing]:
+    """The inverse that the op states, if it states one, as maps alone."""
+    formula = REGISTRY[root.opcode].input_to_output
+    return [] if formula is None or isinstance(formula, ThroughComputations) else [formula(root, operand)]
 
 
 def _check_ranks(

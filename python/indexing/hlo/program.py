@@ -116,6 +116,11 @@ class Instruction(AttributeReader):
             return found
 
     @property
+    def row(self) -> int:
+        """Position among the instructions of all computations of the module, from 0."""
+        return self._id
+
+    @property
     def index(self) -> int:
         """Position in the computation, from 0."""
         return self._id - self.computation._first
@@ -297,6 +302,20 @@ class Computation:
         return self._all()[self._root - self._first]
 
     @property
+    def row(self) -> int:
+        """Position in the module, from 0."""
+        return self._row
+
+    @property
+    def first_row(self) -> int:
+        """The row of its first instruction."""
+        return self._first
+
+    def instruction_at(self, row: int) -> Instruction:
+        """The instruction of this row."""
+        return self._all()[row - self._first]
+
+    @property
     def shape(self) -> Shape:
         """The shape of the root."""
         return self.root.shape
@@ -380,6 +399,11 @@ class Module:
     def name(self) -> str:
         """The module's name; the entry's where the text has no header."""
         return str(self._core.name)
+
+    @property
+    def tables(self) -> _core.HloModule:
+        """The tables that the core parsed, which all views read."""
+        return self._core
 
     @property
     def entry(self) -> Computation:

@@ -1,4 +1,4 @@
-"""Runtime values that are known: constants and iotas, also behind ops that only move them, folded into a map.
+"""Runtime values that are known: constants and iotas, also behind ops that only move them. The core folds them into maps.
 
 HLO's clamp is applied: an iota folds as min(max(i, lower), upper). A constant inside its bounds folds as itself; one
 outside stays a runtime variable, whose value is the constant and whose bounds say how it is clamped. Where a value is
@@ -8,12 +8,10 @@ dropped instead of clamped, it folds as itself, and the bounds become a constrai
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, constant, variable
+from indexing._core import SymbolicExpr
 from indexing.hlo.program import INTEGER_FORMATS
-from indexing.indexing_analysis.joint_maps import Joint, Source
 from indexing.ops.op import ThroughComputations
 from indexing.ops.registry import op_of, traits_of
 
@@ -23,50 +21,20 @@ if TYPE_CHECKING:
 MAX_OPS = 64  # how many ops a value is followed through
 
 
-def fold_known(joint: Joint, instructions: Sequence[Instruction]) -> Joint:
-    """The joint map with known runtime values substituted, simplified again; itself where none are known.
-
-    `instructions` are those that its sources number.
-    """
-    if joint.map.is_known_empty:
-        return joint
-    known = {k: e for k, s in enumerate(joint.sources) if (e := _known(s, instructions[s.number])) is not None}
-    if not known:
-        return joint
-    first = len(joint.map.dims) + len(joint.map.ranges)
-    total = first + len(joint.map.runtimes)
-    places = [known[v - first] if v - first in known else variable(v) for v in range(total)]
-    m = joint.map
-    constraints = [(e.replace_variables(places), b) for e, b in m.constraints]
-    for k, e in known.items():
-        interval = m.runtimes[k].interval  # a tightened interval says where the map holds
-        constraints.append((e.replace_variables(places), interval))
-    substituted = IndexingMap(
-        SymbolicMap(len(m.dims), total - len(m.dims), [e.replace_variables(places) for e in m.results]),
-        list(m.dims),
-        list(m.ranges),
-        [
-            Interval(*s.bounds) if k in known else v
-            for k, (s, v) in enumerate(zip(joint.sources, m.runtimes, strict=True))
-        ],
-        constraints,
-    )
-    sources = [
-        replace(s, index=tuple(e.replace_variables(places) for e in s.index), drops=s.drops and k not in known)
-        for k, s in enumerate(joint.sources)
-    ]
-    return Joint(substituted, sources).simplified()
+def may_be_known(instruction: Instruction) -> bool:
+    """Is it a constant or an iota, also behind ops that only move its elements?"""
+    return _source(instruction) is not None
 
 
-def _known(source: Source, instruction: Instruction) -> SymbolicExpr | None:
-    """The value, clamped to its bounds, as an expression of the joint map's variables; None where it isn't known."""
-    lower, upper = source.bounds
-    value = known_value(instruction, source.index)
-    if value is None:
-        return None
-    if isinstance(value, int):
-        return constant(value) if source.drops or lower <= value <= upper else None
-    return value if source.drops else value.max(constant(lower)).min(constant(upper))
+def _source(instruction: Instruction) -> Instruction | None:
+    for _ in range(MAX_OPS):
+        op = traits_of(instruction)
+        if instruction.is_constant or op.kind == "counts":
+            return instruction
+        if op.kind != "moves" or instruction.shape.is_tuple:
+            return None
+        instruction = instruction.operands[0]
+    return None
 
 
 def known_value(instruction: Instruction, index: Sequence[SymbolicExpr]) -> int | SymbolicExpr | None:

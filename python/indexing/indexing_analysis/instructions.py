@@ -15,19 +15,14 @@ from indexing.errors import InvalidMap
 from indexing.hlo import Computation, Instruction, Part, Program
 from indexing.hlo.layout import to_logical, to_physical
 from indexing.hlo.subjects import part_of_program
-from indexing.indexing_analysis.composition import compose_indexing
 from indexing.indexing_analysis.computations import (
     Arrays,
+    ModuleMaps,
     computation_indexing,
     computation_inverse,
-    indexing_to,
     instruction_indexing,
     instruction_inverse,
-    merge,
-    prepare_called,
-    propagate,
-    starting,
-    with_leaf,
+    maps_of,
 )
 from indexing.ops.op import Indexing, OperandIndexing, leaves
 from indexing.ops.tuples import is_array
@@ -58,8 +53,9 @@ def output_to_input(instruction: Program, output: int = 0, physical_layout: bool
     if physical_layout:
         result = leaves(part.shape)[output]
         pairs = zip(found, part.operands, strict=True)
-        return [[_physical(m, result, leaves(o.shape)[m.leaf]) for m in maps] for maps, o in pairs]
-    return [maps.copy() for maps in found]
+        known = maps_of(part.module)
+        return [[_physical(known, m, result, leaves(o.shape)[m.leaf]) for m in maps] for maps, o in pairs]
+    return found
 
 
 def _indexing(part: Part, output: int) -> Indexing:
@@ -79,8 +75,9 @@ def input_to_output(instruction: Program, input: int = 0, physical_layout: bool 
     if physical_layout and part.operands:
         sources = leaves(part.operands[input].shape)
         pairs = zip(found, leaves(part.shape), strict=True)
-        return [[_physical(m, sources[m.leaf], result) for m in maps] for maps, result in pairs]
-    return [maps.copy() for maps in found]
+        known = maps_of(part.module)
+        return [[_physical(known, m, sources[m.leaf], result) for m in maps] for maps, result in pairs]
+    return found
 
 
 @takes(instructions=each(Instruction), target=of_type(Instruction), output=integer)
@@ -100,24 +97,25 @@ def grouped_indexing(
             f"{target.name} is not in the cluster: give the cluster's instructions, {target.name} among them"
         )
     check_number(output, len(leaves(target.shape)), f"{target.name} has", "outputs")
-    found: Arrays = {target: {output: starting(target, output)}}
+    known = maps_of(target.module)
+    found: dict[Instruction, Arrays] = {target: {output: known.start(target, output)}}
     outer = target.computation
     if target not in cluster:
         fusion = fusions[target.computation]
         outer = fusion.computation
-        _through_fusion(fusion, found)
+        _through_fusion(known, fusion, found)
     for i in outer.post_order()[::-1]:
         if i not in cluster or i not in found:
             continue
         if i in fusions.values():
-            found[i.called[0].root] = {leaf: maps.copy() for leaf, maps in sorted(found[i].items())}
-            _through_fusion(i, found)
+            found[i.called[0].root] = dict(found[i])
+            _through_fusion(known, i, found)
         else:
-            propagate(found, [i])
+            known.propagate(found, [i])
     grouped: dict[Instruction, list[OperandIndexing]] = {}
     for i, arrays in found.items():
         if not i.is_parameter or i.computation not in fusions:
-            grouped[i] = [with_leaf(m, leaf) for leaf, maps in arrays.items() for m in maps.values()]
+            grouped[i] = [m for leaf, maps in arrays.items() for m in known.maps(maps, leaf)]
     return grouped
 
 
@@ -130,30 +128,26 @@ def epilogue_indexing(hero: Instruction, root: Instruction) -> IndexingMap:
     """
     if hero.computation is not root.computation:
         raise InvalidMap(f"{hero.name} and {root.name} belong to different computations: give two of one computation")
-    prepare_called(hero.computation)
-    found = indexing_to(hero, 0, hero.computation.post_order()).get(root, {}).get(0, {})
+    found = maps_of(hero.module).leading_to(hero, root)
     if len(found) != 1:
         how_many = "no path leads" if not found else f"{len(found)} paths with different maps lead"
         raise InvalidMap(f"{how_many} from {hero.name} to {root.name}: an epilogue has one map")
-    return next(iter(found.values())).map
+    return found[0].map
 
 
-def _through_fusion(fusion: Instruction, found: Arrays) -> None:
+def _through_fusion(known: ModuleMaps, fusion: Instruction, found: dict[Instruction, Arrays]) -> None:
     """Propagate what is found in the fusion's computation to its parameters, and pass these on to its operands."""
     inside: Computation = fusion.called[0]
-    prepare_called(inside)
-    propagate(found, reversed(inside.post_order()))
+    known.propagate(found, inside.post_order()[::-1])
     for parameter, operand in zip(inside.parameters, fusion.operands, strict=True):
         for leaf, maps in sorted(found.get(parameter, {}).items()):
-            into = found.setdefault(operand, {}).setdefault(leaf, {})
-            for m in maps.values():
-                merge(into, m)
+            known.merge(found.setdefault(operand, {}), leaf, maps)
 
 
-def _physical(m: OperandIndexing, source: Shape, target: Shape) -> OperandIndexing:
+def _physical(known: ModuleMaps, m: OperandIndexing, source: Shape, target: Shape) -> OperandIndexing:
     """The map between physical indices of both sides."""
     if not (is_array(source) and is_array(target)):
         return m
     from_physical = OperandIndexing(to_logical(source))
-    moved = compose_indexing(compose_indexing(from_physical, m), OperandIndexing(to_physical(target)))
+    moved = known.compose(known.compose(from_physical, m), OperandIndexing(to_physical(target)))
     return replace(moved, leaf=m.leaf)

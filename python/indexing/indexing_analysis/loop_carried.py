@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from indexing.ops.op import leaves
 from indexing.ops.registry import traits_of
-from indexing.ops.tuples import named_array
+from indexing.ops.tuples import is_array, named_array
 
 if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction
@@ -21,11 +22,11 @@ class _Memo:
     """Cached facts about a module's loops, by body and condition, and its computations, by name."""
 
     sources: dict[str, list[Source]] = field(default_factory=dict)
-    loops: dict[tuple[str, str], tuple[list[bool], list[frozenset[int]]]] = field(default_factory=dict)
+    loops: dict[tuple[str, str], tuple[list[bool], list[list[int]]]] = field(default_factory=dict)
 
 
-def loop_carried_arrays(loop: Instruction) -> tuple[list[bool], list[frozenset[int]]]:
-    """For each array of a while's state: does the body leave it alone, and which arrays can reach it in the end."""
+def loop_carried_arrays(loop: Instruction) -> tuple[list[bool], list[list[int]]]:
+    """For each array of a while's state: does the body leave it alone, and which arrays can reach it in the end, sorted."""
     memo = loop.module.attached(_Memo).loops
     key = (loop.computation_of("body").name, loop.computation_of("condition").name)
     if key not in memo:
@@ -33,14 +34,16 @@ def loop_carried_arrays(loop: Instruction) -> tuple[list[bool], list[frozenset[i
     return memo[key]
 
 
-def _loop_carried_arrays(loop: Instruction) -> tuple[list[bool], list[frozenset[int]]]:
+def _loop_carried_arrays(loop: Instruction) -> tuple[list[bool], list[list[int]]]:
     body = leaf_sources(loop.computation_of("body"))
     condition = leaf_sources(loop.computation_of("condition"))
     count = len(leaves(loop.shape))
     untouched = [body[k][1] == (0, k) for k in range(count)]
-    step = [frozenset(leaf for _, leaf in body[k][0]) for k in range(count)]
-    steers = _closure(frozenset(leaf for _, leaf in condition[0][0]), step)
-    return untouched, [_closure(frozenset({k}), step) | steers for k in range(count)]
+    step = [_as_bits(leaf for _, leaf in body[k][0]) for k in range(count)]
+    steers = _closure(_as_bits(leaf for _, leaf in condition[0][0]), step)
+    reached = [_closure(1 << k, step) | steers for k in range(count)]
+    elements = _as_bits(k for k, shape in enumerate(leaves(loop.shape)) if is_array(shape))
+    return untouched, [_bits(r & elements) for r in reached]
 
 
 def leaf_sources(computation: Computation) -> list[Source]:
@@ -68,11 +71,23 @@ def _of_instruction(i: Instruction, found: dict[Instruction, list[Source]]) -> l
     return [(everything, None) for _ in leaves(i.shape)]
 
 
-def _closure(start: frozenset[int], step: list[frozenset[int]]) -> frozenset[int]:
-    reached, pending = set(start), list(start)
+def _closure(start: int, step: list[int]) -> int:
+    """The arrays reached from some, both as bits of a number: loops have hundreds of arrays."""
+    reached = pending = start
     while pending:
-        for leaf in step[pending.pop()]:
-            if leaf not in reached:
-                reached.add(leaf)
-                pending.append(leaf)
-    return frozenset(reached)
+        lowest = pending & -pending
+        fresh = step[lowest.bit_length() - 1] & ~reached
+        reached |= fresh
+        pending = (pending ^ lowest) | fresh
+    return reached
+
+
+def _as_bits(numbers: Iterable[int]) -> int:
+    found = 0
+    for n in numbers:
+        found |= 1 << n
+    return found
+
+
+def _bits(number: int) -> list[int]:
+    return [k for k, bit in enumerate(reversed(f"{number:b}")) if bit == "1"]

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal, TypeAlias, overload
 
 from indexing.arguments import one_of
 from indexing.hlo import Instruction, Module, Part, Program, from_jax
 from indexing.hlo.front_ends import lower, output_names
 from indexing.hlo.subjects import parameter_names, part_of_program
-from indexing.indexing_analysis.computations import Memo, instruction_indexing, instruction_inverse, with_leaf
+from indexing.indexing_analysis.computations import maps_of
 from indexing.indexing_analysis.instructions import input_to_output, output_to_input
 from indexing.ops.op import leaves
 
@@ -35,35 +35,71 @@ class Array:
     leaf: int
 
 
-class InstructionMaps(Mapping[Instruction, "list[Indexing]"]):
+class InstructionIndexing(Sequence["Indexing"]):
+    """The maps of one instruction: for each array of its shape what `output_to_input` gives, or for each operand what
+    `input_to_output` gives. The core has computed them; their objects are made when one looks at them.
+    """
+
+    __slots__ = ("_instruction", "_inverse")
+
+    def __init__(self, instruction: Instruction, inverse: bool) -> None:
+        """Made by `maps`."""
+        self._instruction = instruction
+        self._inverse = inverse
+
+    def __len__(self) -> int:
+        """The number of arrays (or operands)."""
+        return len(self._instruction.operands if self._inverse else self._instruction.shape.leaves)
+
+    @overload
+    def __getitem__(self, index: int) -> Indexing: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Indexing]: ...
+
+    def __getitem__(self, index: int | slice) -> Indexing | list[Indexing]:
+        """The maps of one array (or operand); of a slice, those of several."""
+        if isinstance(index, slice):
+            return [self[k] for k in range(*index.indices(len(self)))]
+        at = range(len(self))[index]
+        return maps_of(self._instruction.module).of_instruction(self._instruction, at, self._inverse)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether it has the maps of another one, or of a list."""
+        return isinstance(other, Sequence) and list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment]  # its lists are mutable
+
+    def __repr__(self) -> str:
+        """As a list."""
+        return repr(list(self))
+
+
+class InstructionMaps(Mapping[Instruction, InstructionIndexing]):
     """The maps of each instruction of a module, found when first asked for; equal instructions (opcode, shapes, attributes,
     called computations by content) once.
 
     `maps[instruction]` has for each array of its shape what `output_to_input` gives; with "input_to_output" for each
-    operand what `input_to_output` gives. What is handed out is shared: copy a list before you change it.
+    operand what `input_to_output` gives.
     """
 
     def __init__(self, module: Module, direction: Direction) -> None:
         """Made by `maps`."""
         self.module = module
         self.direction = direction
-        self._known: dict[int, list[Indexing]] = {}
+        self._known: dict[int, InstructionIndexing] = {}
 
-    def __getitem__(self, instruction: Instruction) -> list[Indexing]:
+    def __getitem__(self, instruction: Instruction) -> InstructionIndexing:
         """The maps of an instruction. Raises KeyError for one of another module."""
         known = self._known.get(instruction.signature)
-        if known is not None and instruction.module is self.module:
-            return known
-        if instruction.module is not self.module:
-            raise KeyError(f"{instruction.name} is no instruction of {self.module.name}")
-        memo = self.module.attached(Memo)
-        if self.direction == "output_to_input":
-            found = [instruction_indexing(instruction, k) for k in range(len(instruction.shape.leaves))]
-            shared = memo.formulas
+        if instruction.computation.module is self.module:
+            if known is not None:
+                return known
         else:
-            found = [instruction_inverse(instruction, k) for k in range(len(instruction.operands))]
-            shared = memo.inverses
-        if all((instruction.signature, k) in shared for k in range(len(found))):  # else runtime values name it
+            raise KeyError(f"{instruction.name} is no instruction of {self.module.name}")
+        inverse = self.direction == "input_to_output"
+        found = InstructionIndexing(instruction, inverse)
+        if maps_of(self.module).find(instruction, inverse):  # else runtime values name it
             self._known[instruction.signature] = found
         return found
 
@@ -145,8 +181,8 @@ class ProgramMaps(Mapping[Pair, "list[OperandIndexing]"]):
 
     def _between(self, start: Array, end: Array) -> list[OperandIndexing]:
         if self.direction == "output_to_input":
-            return [with_leaf(m, 0) for m in self._from(start.leaf)[end.number] if m.leaf == end.leaf]
-        return [with_leaf(m, 0) for m in self._from(start.number)[end.leaf] if m.leaf == start.leaf]
+            return [replace(m, leaf=0) for m in self._from(start.leaf)[end.number] if m.leaf == end.leaf]
+        return [replace(m, leaf=0) for m in self._from(start.number)[end.leaf] if m.leaf == start.leaf]
 
     def _from(self, number: int) -> Indexing:
         found = self._found.get(number)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from indexing.errors import IndexingError, UnsupportedOp
@@ -16,16 +15,16 @@ from indexing.ops.op import (
     Indexing,
     Interpreter,
     Op,
-    OperandIndexing,
     RunsComputations,
+    Statement,
     ThroughComputations,
+    WholeArrays,
     identity,
     leaves,
     only_array,
     scalar,
     unknown,
     whole,
-    whole_map,
 )
 from indexing.ops.tuples import alias, is_array, nest
 
@@ -36,11 +35,11 @@ if TYPE_CHECKING:
 # ---------------------------------------------------------------- fusion, call
 
 
-def _called_from_output(i: Instruction, output: int, maps: ComputationMaps) -> Indexing:
+def _called_from_output(i: Instruction, output: int, maps: ComputationMaps) -> Statement:
     return maps.output_to_input(i.called[0], output, i.operands)
 
 
-def _called_from_input(i: Instruction, operand: int, maps: ComputationMaps) -> Indexing:
+def _called_from_input(i: Instruction, operand: int, maps: ComputationMaps) -> Statement:
     return maps.input_to_output(i.called[0], operand, i.operands)
 
 
@@ -69,31 +68,18 @@ def branches(i: Instruction) -> tuple[Computation, ...]:
     return i.called
 
 
-def _conditional_from_output(i: Instruction, output: int, maps: ComputationMaps) -> Indexing:
-    found: Indexing = [[scalar(_leaf_sizes(i.shape, output))]]
-    for k, branch in enumerate(branches(i), start=1):
-        taken = maps.output_to_input(branch, output, [i.operands[k]])[0]
-        found.append([_weaker(m) for m in taken])
-    return found
+def _conditional_from_output(i: Instruction, output: int, maps: ComputationMaps) -> Statement:
+    taken = [
+        maps.output_to_input(branch, output, [i.operands[k]]).weakened(_ONE_BRANCH).of(0)
+        for k, branch in enumerate(branches(i), start=1)
+    ]
+    return [[scalar(_leaf_sizes(i.shape, output))], *taken]
 
 
-def _conditional_from_input(i: Instruction, operand: int, maps: ComputationMaps) -> Indexing:
+def _conditional_from_input(i: Instruction, operand: int, maps: ComputationMaps) -> Statement:
     if operand == 0:
         return [[whole((), part.dimensions)] if is_array(part) else [] for part in leaves(i.shape)]
-    taken = maps.input_to_output(branches(i)[operand - 1], 0, [i.operands[operand]])
-    return [[_weaker(m) for m in of_output] for of_output in taken]
-
-
-def _weaker(m: OperandIndexing) -> OperandIndexing:
-    if m.exactness == "unknown":
-        return m
-    reason = _only_one_branch(m.reason)
-    return OperandIndexing(m.map, m.runtime_values, "over-approximate", reason, m.replica_map, m.leaf, m.pieces)
-
-
-@lru_cache(maxsize=1024)
-def _only_one_branch(reason: str) -> str:
-    return "; ".join(dict.fromkeys((*reason.split("; "), _ONE_BRANCH))).lstrip("; ")
+    return maps.input_to_output(branches(i)[operand - 1], 0, [i.operands[operand]]).weakened(_ONE_BRANCH)
 
 
 def _conditional(i: Instruction, operands: Sequence[HloValue], interpreter: Interpreter) -> HloValue:
@@ -112,32 +98,21 @@ def _conditional(i: Instruction, operands: Sequence[HloValue], interpreter: Inte
 _CARRIED = "the loop's body may have carried any element of this value here, in some iteration"
 
 
-def _while_from_output(i: Instruction, output: int, maps: ComputationMaps) -> Indexing:
+def _while_from_output(i: Instruction, output: int, maps: ComputationMaps) -> Statement:
     shapes = leaves(i.shape)
     untouched, read = maps.loop_carried(i)
     if untouched[output]:
         return [alias(shapes[output], output)]
-    return [[_carried(i, leaf, output) for leaf in sorted(read[output]) if is_array(shapes[leaf])]]
+    return [WholeArrays(read[output], _CARRIED)]
 
 
-def _while_from_input(i: Instruction, operand: int, maps: ComputationMaps) -> Indexing:
+def _while_from_input(i: Instruction, operand: int, maps: ComputationMaps) -> Statement:
     shapes = leaves(i.shape)
     untouched, read = maps.loop_carried(i)
     return [
-        alias(shape, output)
-        if untouched[output]
-        else [replace(_carried(i, output, leaf), leaf=leaf) for leaf in sorted(read[output]) if is_array(shapes[leaf])]
+        alias(shape, output) if untouched[output] else WholeArrays(read[output], _CARRIED)
         for output, shape in enumerate(shapes)
     ]
-
-
-def _carried(i: Instruction, to: int, of: int) -> OperandIndexing:
-    """From an index of array `of` of the loop's state to all of array `to`."""
-    shapes = leaves(i.shape)
-    if -1 in (*shapes[of].dimensions, *shapes[to].dimensions):
-        return replace(unknown("a dimension's size is not known, nor bounded"), leaf=to)
-    found = whole_map(shapes[of].dimensions, shapes[to].dimensions)
-    return OperandIndexing(found, (), "over-approximate", _CARRIED, leaf=to)
 
 
 def _while(i: Instruction, operands: Sequence[HloValue], interpreter: Interpreter) -> HloValue:
@@ -151,7 +126,7 @@ def _while(i: Instruction, operands: Sequence[HloValue], interpreter: Interprete
 # ---------------------------------------------------------------- asynchronous wrappers
 
 
-def _async_start_from_output(i: Instruction, output: int, maps: ComputationMaps) -> Indexing:
+def _async_start_from_output(i: Instruction, output: int, maps: ComputationMaps) -> Statement:
     """Outputs are the operands, then the results of the computation, then contexts without data."""
     inputs = [leaf for o in i.operands for leaf in leaves(o.shape)]
     if output < len(inputs):

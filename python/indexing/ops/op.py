@@ -7,7 +7,7 @@ runtime variables are read and how exact it is. An `Op` is everything the packag
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
@@ -69,6 +69,8 @@ class OperandIndexing:
 Indexing: TypeAlias = list[
     list[OperandIndexing]
 ]  # one list an operand (output to input) or an output (input to output)
+#: A formula that may go through computations.
+Statement: TypeAlias = "PassedIndexing | Sequence[PassedMaps | WholeArrays | list[OperandIndexing]]"
 # What an op does to elements: it computes them; moves those of operand 0, as they are, to other places; names arrays of
 # its operands; is given with its computation; counts (the index is the element); or has none and only orders others.
 Kind: TypeAlias = Literal["computes", "moves", "names", "given", "counts", "orders"]
@@ -82,18 +84,59 @@ Across: TypeAlias = "Callable[[Instruction, Sequence[Sequence[HloValue]], Interp
 
 
 @dataclass(frozen=True, slots=True)
+class PassedIndexing:
+    """The maps that a formula takes over from a computation, which the core puts in its place.
+
+    They are those from array `array` of the root to the parameters, or inverse from parameter `array` to the root's arrays,
+    where runtime values that are parameters become `arguments`. With `because` they are bounds, for that reason.
+    """
+
+    computation: Computation
+    array: int
+    arguments: Sequence[Instruction]
+    inverse: bool
+    because: str = ""
+
+    def weakened(self, because: str) -> PassedIndexing:
+        """The same maps as bounds, but for what is unknown."""
+        return replace(self, because=because)
+
+    def of(self, which: int) -> PassedMaps:
+        """Those of one parameter, or of one of the root's arrays."""
+        return PassedMaps(self, which)
+
+
+@dataclass(frozen=True, slots=True)
+class PassedMaps:
+    """Of the maps taken over from a computation those of one of its parameters, or of one of its root's arrays."""
+
+    source: PassedIndexing
+    which: int
+
+
+@dataclass(frozen=True, slots=True)
+class WholeArrays:
+    """From each index of the array to all elements of these arrays of the operand, as a bound; inverse, from each index of
+    these arrays of the operand to all of the array.
+    """
+
+    arrays: list[int]
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
 class ComputationMaps:
     """Maps through computations: what a formula is given where the op hands its operands to computations.
 
     `output_to_input(computation, output, arguments)` has the maps from array `output` of the root to each parameter's
     arrays, `input_to_output(computation, parameter, arguments)` those from a parameter's arrays to each of the root's.
     Runtime values that are parameters become the instructions that the caller passes as `arguments`. `loop_carried`
-    says for each array of a loop's state whether the body leaves it alone, and which arrays can reach it in the end.
+    says for each array of a loop's state whether the body leaves it alone, and which with elements can reach it in the end.
     """
 
-    output_to_input: Callable[[Computation, int, Sequence[Instruction]], Indexing]
-    input_to_output: Callable[[Computation, int, Sequence[Instruction]], Indexing]
-    loop_carried: Callable[[Instruction], tuple[list[bool], list[frozenset[int]]]]
+    output_to_input: Callable[[Computation, int, Sequence[Instruction]], PassedIndexing]
+    input_to_output: Callable[[Computation, int, Sequence[Instruction]], PassedIndexing]
+    loop_carried: Callable[[Instruction], tuple[list[bool], list[list[int]]]]
 
 
 class Interpreter(Protocol):
@@ -110,7 +153,7 @@ class Interpreter(Protocol):
 class ThroughComputations:
     """A formula that goes through computations: it is given their maps."""
 
-    formula: Callable[[Instruction, int, ComputationMaps], Indexing]
+    formula: Callable[[Instruction, int, ComputationMaps], Statement]
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,14 +229,14 @@ class Op:
         """Whether it hands its operands to computations, which run as they would in its place."""
         return self.calls in ("inlined", "branches", "loops", "starts")
 
-    def indexing(self, instruction: Instruction, output: int, maps: ComputationMaps) -> Indexing:
+    def indexing(self, instruction: Instruction, output: int, maps: ComputationMaps) -> Statement:
         """The output-to-input formula of array `output`, not simplified."""
         formula = self.output_to_input
         if isinstance(formula, ThroughComputations):
             return formula.formula(instruction, output, maps)
         return formula(instruction, output)
 
-    def inverse_indexing(self, instruction: Instruction, operand: int, maps: ComputationMaps) -> Indexing | None:
+    def inverse_indexing(self, instruction: Instruction, operand: int, maps: ComputationMaps) -> Statement | None:
         """The input-to-output formula of an operand, not simplified; None where the op states none."""
         formula = self.input_to_output
         if isinstance(formula, ThroughComputations):

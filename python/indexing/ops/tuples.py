@@ -52,6 +52,14 @@ def named_array(instruction: Instruction, leaf: int) -> tuple[Instruction, int]:
     return instruction.operands[element], leaf - instruction.shape.leaf_offsets[element]
 
 
+def named_arrays(instruction: Instruction) -> list[tuple[int, int]]:
+    """For each array of a tuple, or of an element of one, the operand's number and which of its arrays it is."""
+    if instruction.opcode == "get-tuple-element":
+        first = leaf_before(instruction.operands[0].shape, instruction.integer("index", 0))
+        return [(0, first + k) for k in range(len(instruction.shape.leaves))]
+    return [(k, leaf) for k, o in enumerate(instruction.operands) for leaf in range(len(o.shape.leaves))]
+
+
 def array_source(instruction: Instruction, leaf: int) -> tuple[Instruction, int]:
     """Through tuples and their elements to the instruction that computes array `leaf`, and which of its arrays that is."""
     while instruction.opcode in NAMES_ARRAYS:

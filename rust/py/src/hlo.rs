@@ -55,6 +55,11 @@ impl HloModule {
         Self { tables, opcodes }
     }
 
+    /// The tables.
+    pub fn tables(&self) -> &Module {
+        &self.tables
+    }
+
     fn error(&self, py: Python<'_>, error: &HloError) -> PyErr {
         parse_error(py, error, &self.tables.text)
     }
@@ -111,6 +116,15 @@ impl HloModule {
     #[getter]
     fn signature_count(&self) -> u32 {
         self.tables.signatures
+    }
+
+    /// Whether some dimension's size is only bounded, or not known.
+    #[getter]
+    fn has_unknown_sizes(&self) -> bool {
+        let unknown = |s: &indexing_core::Shape| {
+            s.dynamic.contains(&true) || s.dimensions.contains(&indexing_core::UNBOUNDED)
+        };
+        self.tables.shapes.iter().any(unknown)
     }
 
     /// The header's attributes.

@@ -46,7 +46,12 @@ impl MapBuilder {
 
     /// As [`MapBuilder::simplify`], but that `scratch` knows nothing of the domain afterwards where nothing had to be done.
     #[inline]
-    fn simplify_if_needed(&mut self, arena: &mut Arena, scratch: &mut Scratch, points: PointVariables) {
+    pub(crate) fn simplify_if_needed(
+        &mut self,
+        arena: &mut Arena,
+        scratch: &mut Scratch,
+        points: PointVariables,
+    ) {
         if !self.is_simplified(arena, points) {
             self.simplify(arena, scratch, points);
         }

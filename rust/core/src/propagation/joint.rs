@@ -1,0 +1,302 @@
+//! A map together with the values of its runtime variables: one joint map, simplified and renumbered as one.
+
+use crate::error::Result;
+use crate::expr::flat::Dag;
+use crate::expr::{Arena, Expr};
+use crate::interval::Interval;
+use crate::map::indexing_map::{IndexingMap, MapBuilder, MapKind};
+use crate::simplify::domain::PointVariables;
+use crate::simplify::Scratch;
+
+/// The way that a runtime variable's value is read: an element of some instruction.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Read {
+    /// From the index of the map that the value belongs to, to the index of the element.
+    pub map: IndexingMap,
+    /// Which array of a tuple-shaped instruction.
+    pub output: u32,
+    /// Whether values out of bounds are dropped, not clamped.
+    pub drops: bool,
+    /// The interval that values are clamped to; `None`: the variable's.
+    pub bounds: Option<Interval>,
+}
+
+/// A runtime variable's value: which instruction's (a number that says nothing here), and how it is read.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Value {
+    /// The instruction.
+    pub instruction: u32,
+    /// The element of it.
+    pub read: Read,
+}
+
+/// A value inside of a joint map: its index is over the map's variables.
+#[derive(Clone)]
+pub(super) struct Source {
+    pub instruction: u32,
+    pub index: Vec<Expr>,
+    output: u32,
+    bounds: Interval,
+    drops: bool,
+}
+
+/// A value that is known: an integer, or an expression over the variables of the index that was asked about.
+#[derive(Clone, Debug)]
+pub enum Known {
+    /// The value, before it is clamped.
+    Integer(i64),
+    /// The value as an expression, one root.
+    Expression(Dag),
+}
+
+impl Source {
+    /// Does it depend on the value whether it lies in the interval?
+    fn decides(&self, interval: Interval) -> bool {
+        self.drops || self.bounds.lower < interval.lower || interval.upper < self.bounds.upper
+    }
+
+    /// The value, clamped as it is read; `None` where what is known can't stand for it.
+    pub fn clamped(&self, arena: &mut Arena, known: &Known) -> Result<Option<Expr>> {
+        match known {
+            Known::Integer(v) if self.drops || self.bounds.contains(*v) => Ok(Some(arena.constant(*v))),
+            Known::Integer(_) => Ok(None),
+            Known::Expression(dag) => {
+                let value = arena.import(dag)[0];
+                if self.drops {
+                    return Ok(Some(value));
+                }
+                let (lower, upper) = (arena.constant(self.bounds.lower), arena.constant(self.bounds.upper));
+                let raised = arena.max(value, lower)?;
+                arena.min(raised, upper).map(Some)
+            }
+        }
+    }
+}
+
+/// The variables that a map's own become: its dimensions expressions, its ranges and runtime variables others.
+struct Places<'a> {
+    dims: &'a [Expr],
+    first_range: usize,
+    first_runtime: usize,
+}
+
+impl Places<'_> {
+    /// The results of a map of a value, whose variables are the first of each kind.
+    fn moved(&self, arena: &mut Arena, map: &IndexingMap) -> Result<Vec<Expr>> {
+        let (dims, ranges) = (self.dims.len(), map.num_ranges());
+        let place = |arena: &mut Arena, v: u32| match v as usize {
+            v if v < dims => self.dims[v],
+            v if v < dims + ranges => arena.variable((self.first_range + v - dims) as u32),
+            v => arena.variable((self.first_runtime + v - dims - ranges) as u32),
+        };
+        let mut found = Vec::with_capacity(map.dag().root_count());
+        arena.import_with(map.dag(), place, &mut found)?;
+        found.truncate(map.num_results());
+        Ok(found)
+    }
+
+    fn sources(
+        &self,
+        arena: &mut Arena,
+        owner: &IndexingMap,
+        values: &[Value],
+        out: &mut Vec<Source>,
+    ) -> Result<()> {
+        let first = owner.num_dims() + owner.num_ranges();
+        for (k, v) in values.iter().enumerate() {
+            out.push(Source {
+                instruction: v.instruction,
+                index: self.moved(arena, &v.read.map)?,
+                output: v.read.output,
+                bounds: v.read.bounds.unwrap_or_else(|| owner.interval(first + k)),
+                drops: v.read.drops,
+            });
+        }
+        Ok(())
+    }
+}
+
+fn variables(arena: &mut Arena, count: usize) -> Vec<Expr> {
+    (0..count).map(|v| arena.variable(v as u32)).collect()
+}
+
+/// A map in an arena, and the values of its runtime variables, one a variable.
+#[derive(Clone)]
+pub(super) struct Joint {
+    pub map: MapBuilder,
+    pub sources: Vec<Source>,
+}
+
+impl Joint {
+    fn empty() -> Self {
+        Joint { map: MapBuilder { known_empty: true, ..MapBuilder::default() }, sources: Vec::new() }
+    }
+
+    /// A map with its values.
+    pub fn of(arena: &mut Arena, map: &IndexingMap, values: &[Value]) -> Result<Self> {
+        let dims = variables(arena, map.num_dims());
+        let (first_range, first_runtime) = (dims.len(), dims.len() + map.num_ranges());
+        let mut sources = Vec::with_capacity(values.len());
+        Places { dims: &dims, first_range, first_runtime }.sources(arena, map, values, &mut sources)?;
+        Ok(Joint { map: map.to_builder(arena), sources })
+    }
+
+    /// `second` after `first`, not simplified: the values of `second`, then those of `first`, as their variables stand.
+    pub fn composed(
+        arena: &mut Arena,
+        (first, firsts): (&IndexingMap, &[Value]),
+        (second, seconds): (&IndexingMap, &[Value]),
+    ) -> Result<Self> {
+        let mut map = MapBuilder::default();
+        if map.become_composed(arena, first, second)? != MapKind::Defined {
+            return Ok(Joint::empty());
+        }
+        map.canonicalize_constraints(arena);
+        if map.known_empty {
+            return Ok(Joint::empty());
+        }
+        let dims = variables(arena, map.num_dims);
+        let symbols = map.num_dims + map.num_ranges;
+        let of_first = Places {
+            dims: &dims,
+            first_range: map.num_dims + second.num_ranges(),
+            first_runtime: symbols + second.num_runtimes(),
+        };
+        let index = of_first.moved(arena, first)?;
+        let of_second = Places { dims: &index, first_range: map.num_dims, first_runtime: symbols };
+        let mut sources = Vec::with_capacity(firsts.len() + seconds.len());
+        of_second.sources(arena, second, seconds, &mut sources)?;
+        of_first.sources(arena, first, firsts, &mut sources)?;
+        Ok(Joint { map, sources })
+    }
+
+    /// Map and values simplified together, over one domain.
+    pub fn simplified(mut self, arena: &mut Arena, scratch: &mut Scratch) -> Self {
+        let count = self.map.results.len();
+        self.map.results.extend(self.sources.iter().flat_map(|s| &s.index));
+        self.map.canonicalize_constraints(arena);
+        if !self.map.known_empty {
+            self.map.simplify_if_needed(arena, scratch, PointVariables::Replace);
+            self.map.canonicalize_constraints(arena);
+        }
+        if self.map.known_empty {
+            return Joint::empty(); // no element, no value is ever read
+        }
+        let mut rest = self.map.results.drain(count..);
+        for s in &mut self.sources {
+            s.index.iter_mut().for_each(|e| *e = rest.next().unwrap_or(*e));
+        }
+        drop(rest);
+        self
+    }
+
+    /// The same with values that are known in the places of their variables, simplified again.
+    pub fn folded(
+        mut self,
+        arena: &mut Arena,
+        scratch: &mut Scratch,
+        known: &[Option<Expr>],
+    ) -> Result<Self> {
+        let first = self.map.num_dims + self.map.num_ranges;
+        let mut places = variables(arena, self.map.intervals.len());
+        for (k, e) in known.iter().enumerate() {
+            places[first + k] = e.unwrap_or(places[first + k]);
+        }
+        self.map.substitute(arena, &places)?;
+        for (k, e) in known.iter().enumerate() {
+            if let Some(e) = e {
+                let place = arena.substitute(&[*e], &places)?[0];
+                let tightened = self.map.intervals[first + k]; // it says where the map holds
+                self.map.constraints.push((place, tightened));
+                self.map.intervals[first + k] = self.sources[k].bounds;
+                self.sources[k].drops = false;
+            }
+        }
+        self.move_sources(arena, &places)?;
+        Ok(self.simplified(arena, scratch))
+    }
+
+    fn move_sources(&mut self, arena: &mut Arena, places: &[Expr]) -> Result<()> {
+        for s in &mut self.sources {
+            s.index = arena.substitute(&s.index, places)?;
+        }
+        Ok(())
+    }
+
+    /// The variables that results or constraints use, or values of runtime variables that are used themselves.
+    ///
+    /// A runtime variable whose interval is narrower than its clamp, or whose values drop, is a condition on that value
+    /// even where no expression uses it.
+    fn used(&self, arena: &mut Arena) -> Vec<bool> {
+        let first = self.map.num_dims + self.map.num_ranges;
+        let mut used = vec![false; self.map.intervals.len()];
+        let mut roots = self.map.results.clone();
+        roots.extend(self.map.constraints.iter().map(|c| c.0));
+        arena.variables(&roots).iter().for_each(|v| used[*v as usize] = true);
+        for (k, s) in self.sources.iter().enumerate() {
+            used[first + k] |= s.decides(self.map.intervals[first + k]);
+        }
+        let mut pending: Vec<usize> = (0..self.sources.len()).filter(|k| used[first + k]).collect();
+        while let Some(k) = pending.pop() {
+            for v in arena.variables(&self.sources[k].index) {
+                let v = v as usize;
+                if v >= first && !used[v] {
+                    pending.push(v - first);
+                }
+                used[v] = true;
+            }
+        }
+        used
+    }
+
+    /// The same without the range and runtime variables that nothing needs.
+    pub fn without_unused(mut self, arena: &mut Arena) -> Result<Self> {
+        if self.map.known_empty {
+            return Ok(Joint::empty());
+        }
+        let used = self.used(arena);
+        let (dims, symbols) = (self.map.num_dims, self.map.num_dims + self.map.num_ranges);
+        let kept: Vec<usize> = (0..used.len()).filter(|v| *v < dims || used[*v]).collect();
+        if kept.len() == used.len() {
+            return Ok(self);
+        }
+        let ranges = kept.iter().filter(|v| (dims..symbols).contains(*v)).count();
+        let mut at = 0;
+        self.sources.retain(|_| {
+            at += 1;
+            used[symbols + at - 1]
+        });
+        let mut places: Vec<Expr> = used.iter().map(|_| arena.constant(0)).collect();
+        for (new, old) in kept.iter().enumerate() {
+            places[*old] = arena.variable(new as u32);
+        }
+        self.map.reorder(arena, &kept, dims, ranges)?;
+        self.move_sources(arena, &places)?;
+        Ok(self)
+    }
+
+    /// The map, and its values one by one.
+    pub fn apart(self, arena: &mut Arena) -> Result<(IndexingMap, Box<[Value]>)> {
+        let mut values = Vec::with_capacity(self.sources.len());
+        for s in self.sources {
+            let map = value_map(arena, &self.map, s.index)?;
+            let read = Read { map, output: s.output, drops: s.drops, bounds: Some(s.bounds) };
+            values.push(Value { instruction: s.instruction, read });
+        }
+        Ok((self.map.build(arena)?, values.into()))
+    }
+}
+
+/// The map of a runtime value over the variables of `owner`; over its dimensions alone where that is enough.
+fn value_map(arena: &mut Arena, owner: &MapBuilder, index: Vec<Expr>) -> Result<IndexingMap> {
+    let over_dims = |arena: &mut Arena, roots: &[Expr]| {
+        arena.variables(roots).last().is_none_or(|v| (*v as usize) < owner.num_dims)
+    };
+    if !over_dims(arena, &index) {
+        return MapBuilder { results: index, ..owner.clone() }.build(arena);
+    }
+    let mut alone = MapBuilder { num_dims: owner.num_dims, results: index, ..MapBuilder::default() };
+    alone.intervals.extend_from_slice(&owner.intervals[..owner.num_dims]);
+    alone.constraints.extend(owner.constraints.iter().filter(|c| over_dims(arena, &[c.0])));
+    alone.build(arena)
+}

@@ -1,0 +1,94 @@
+//! Which replicas' operands are read: maps from an index and the id of the replica that asks to the ids of those read.
+
+use crate::error::Result;
+use crate::expr::{Arena, Expr};
+use crate::interval::Interval;
+use crate::map::indexing_map::{IndexingMap, MapBuilder, MapKind};
+use crate::map::simplify::range_of;
+use crate::simplify::domain::PointVariables;
+use crate::simplify::Scratch;
+
+/// Which replica is read in the end: `asked`, by the replica that `own` names, at the index that `first` gives.
+pub(super) fn composed(
+    arena: &mut Arena,
+    scratch: &mut Scratch,
+    (first, own): (&IndexingMap, Option<&IndexingMap>),
+    asked: &IndexingMap,
+) -> Result<IndexingMap> {
+    if first.num_variables() > first.num_dims() {
+        return any_index(arena, scratch, first, asked);
+    }
+    let mut map = MapBuilder::default();
+    match own {
+        None => {
+            if map.become_composed(arena, first, asked)? != MapKind::Defined {
+                return Ok(IndexingMap::known_empty(arena));
+            }
+        }
+        Some(own) => map = by_replica(arena, first, own, asked)?,
+    }
+    map.canonicalize_constraints(arena);
+    map.simplify(arena, scratch, PointVariables::Replace);
+    if !map.known_empty {
+        map.remove_unused_symbols(arena)?;
+    }
+    map.build(arena)
+}
+
+/// Over the dimensions of `first`, the ranges of `asked`, those of `own`, and the runtime variable of `own`.
+fn by_replica(
+    arena: &mut Arena,
+    first: &IndexingMap,
+    own: &IndexingMap,
+    asked: &IndexingMap,
+) -> Result<MapBuilder> {
+    let (dims, ranges, own_ranges) = (first.num_dims(), asked.num_ranges(), own.num_ranges());
+    let index = results(arena, first)?;
+    let own_places: Vec<Expr> = (0..own.num_variables())
+        .map(|v| arena.variable(if v < dims { v } else { v + ranges } as u32))
+        .collect();
+    let own_all = arena.import_substituted(own.dag(), &own_places)?;
+    let middle = own_all[0];
+    let asked_places: Vec<Expr> = (0..asked.num_variables())
+        .map(|v| match v {
+            v if v < index.len() => index[v],
+            v if v < index.len() + ranges => arena.variable((dims + v - index.len()) as u32),
+            _ => middle,
+        })
+        .collect();
+    let asked_all = arena.import_substituted(asked.dag(), &asked_places)?;
+    let mut map = MapBuilder { num_dims: dims, num_ranges: ranges + own_ranges, ..MapBuilder::default() };
+    map.intervals.extend(first.intervals().take(dims));
+    map.intervals.extend(asked.intervals_at(index.len()..index.len() + ranges));
+    map.intervals.extend(own.intervals_at(dims..own.num_variables()));
+    map.results.push(asked_all[0]);
+    map.constraints.extend(asked_all[asked.num_results()..].iter().copied().zip(asked.constraint_bounds()));
+    map.constraints.extend(own_all[own.num_results()..].iter().copied().zip(own.constraint_bounds()));
+    map.constraints.extend(index.iter().copied().zip(asked.intervals()));
+    let runtimes = asked.intervals_at(index.len() + ranges..asked.num_variables());
+    map.constraints.extend(runtimes.map(|interval| (middle, interval)));
+    Ok(map)
+}
+
+fn results(arena: &mut Arena, map: &IndexingMap) -> Result<Vec<Expr>> {
+    let mut found = arena.import(map.dag());
+    found.truncate(map.num_results());
+    Ok(found)
+}
+
+/// A bound: the replicas that any index may ask for, where symbols of `first` would tie index and replica together.
+fn any_index(
+    arena: &mut Arena,
+    scratch: &mut Scratch,
+    first: &IndexingMap,
+    asked: &IndexingMap,
+) -> Result<IndexingMap> {
+    let open = asked.to_builder(arena);
+    let replicas: Interval = range_of(arena, scratch, &open, open.results[0]);
+    let dims = first.num_dims();
+    let mut map = MapBuilder { num_dims: dims, num_ranges: 1, ..MapBuilder::default() };
+    map.intervals.extend(first.intervals().take(dims));
+    map.intervals.push(replicas);
+    map.results.push(arena.variable(dims as u32));
+    map.build(arena)
+}

@@ -1,0 +1,240 @@
+//! From a computation's root to its parameters, and from a parameter to the root: each instruction is visited once, after
+//! all that lead to it, whatever the number of paths.
+
+use crate::error::Error;
+use crate::hlo_text::Module;
+use crate::propagation::formulas::{Bounds, Direction, Followed, Formulas, Link, Propagation};
+use crate::propagation::found::FoundId;
+use std::sync::Arc;
+
+const MAX_WORK: usize = 20_000; // maps followed from the arrays of one parameter, beyond which the rest is bounded as a whole
+
+/// Of an instruction: for each of its arrays that are reached, the maps that lead there.
+pub type Arrays = Vec<(u32, FoundId)>;
+
+/// The instructions of a computation that are reached, in the order in which they are.
+pub struct Reached {
+    first: u32,
+    arrays: Vec<Arrays>,
+    order: Vec<u32>,
+}
+
+impl Reached {
+    /// None yet.
+    pub fn new(module: &Module, computation: u32) -> Self {
+        let rows = module.computations[computation as usize].instructions;
+        Reached { first: rows.first, arrays: vec![Arrays::new(); rows.range().len()], order: Vec::new() }
+    }
+
+    /// The arrays of an instruction.
+    pub fn arrays(&mut self, row: u32) -> &mut Arrays {
+        let arrays = &mut self.arrays[(row - self.first) as usize];
+        if arrays.is_empty() {
+            self.order.push(row);
+        }
+        arrays
+    }
+
+    /// The instructions reached, each with its arrays.
+    pub fn iter(&self) -> impl Iterator<Item = (u32, &Arrays)> {
+        self.order.iter().map(|row| (*row, self.at(*row)))
+    }
+
+    fn at(&self, row: u32) -> &Arrays {
+        &self.arrays[(row - self.first) as usize]
+    }
+}
+
+impl Propagation {
+    /// Follow the maps found so far to the operands of each instruction of `order`, users before their operands.
+    pub fn propagate<F: Formulas>(
+        &mut self,
+        module: &Module,
+        formulas: &mut F,
+        order: impl Iterator<Item = u32>,
+        reached: &mut Reached,
+    ) -> Result<(), F::Error> {
+        for row in order {
+            let operands = module.operands_of(row as usize);
+            if operands.is_empty() || reached.at(row).is_empty() {
+                continue;
+            }
+            let mut arrays = std::mem::take(reached.arrays(row));
+            let shapes = self.leaves(module, module.instructions[row as usize].shape);
+            for (leaf, here) in &mut arrays {
+                let shape = shapes[*leaf as usize];
+                *here = self.found.bounded(*here, shape, &module.shapes[shape as usize].dimensions)?;
+                let formula = self.followed(module, formulas, (Direction::ToOperands, row, *leaf))?;
+                for f in &*formula {
+                    let into = reached.arrays(operands[f.link.to as usize]);
+                    let place = into.binary_search_by_key(&f.link.leaf, |(leaf, _)| *leaf);
+                    self.extend(formulas, into, (f.link.leaf, place), *here, f)?;
+                }
+            }
+            reached.arrays[(row - reached.first) as usize] = arrays;
+        }
+        Ok(())
+    }
+
+    fn extend<F: Formulas>(
+        &mut self,
+        formulas: &mut F,
+        into: &mut Arrays,
+        (array, place): (u32, Result<usize, usize>),
+        firsts: FoundId,
+        f: &Followed,
+    ) -> Result<(), F::Error> {
+        let second = (!f.same).then_some(f.link.map);
+        match (place, second) {
+            (Err(k), None) => into.insert(k, (array, firsts)),
+            (Err(k), _) => {
+                let none = self.found.none();
+                into.insert(k, (array, self.found.extended(formulas, none, firsts, second)?));
+            }
+            (Ok(k), _) => into[k].1 = self.found.extended(formulas, into[k].1, firsts, second)?,
+        }
+        Ok(())
+    }
+
+    /// Maps from array `leaf` of `start` to the arrays of all instructions of `order` that it reaches: operands come before
+    /// their users.
+    pub fn propagate_to_users<F: Formulas>(
+        &mut self,
+        module: &Module,
+        formulas: &mut F,
+        order: &[u32],
+        (start, leaf): (u32, u32),
+    ) -> Result<Reached, F::Error> {
+        let shapes = self.leaves(module, module.instructions[start as usize].shape);
+        let sizes = &module.shapes[shapes[leaf as usize] as usize].dimensions;
+        let mut reached = Reached::new(module, module.instructions[start as usize].computation);
+        reached.arrays(start).push((leaf, self.found.start(sizes)?));
+        let mut places: Vec<usize> = Vec::new(); // of each output, one more than its place; 0: it has none
+        for &row in order {
+            let mut into = Arrays::new();
+            for (k, operand) in module.operands_of(row as usize).iter().enumerate() {
+                let here = reached.at(*operand);
+                if here.is_empty() {
+                    continue;
+                }
+                let formula = self.followed(module, formulas, (Direction::ToUsers, row, k as u32))?;
+                for (leaf, firsts) in here {
+                    let first = formula.partition_point(|f| f.link.leaf < *leaf);
+                    for f in formula[first..].iter().take_while(|f| f.link.leaf == *leaf) {
+                        let output = f.link.to as usize;
+                        places.resize(places.len().max(output + 1), 0);
+                        let place = places[output].checked_sub(1).ok_or(into.len());
+                        self.extend(formulas, &mut into, (f.link.to, place), *firsts, f)?;
+                        places[output] = place.unwrap_or_else(|end| end) + 1;
+                    }
+                }
+            }
+            if into.is_empty() {
+                continue;
+            }
+            let shapes = self.leaves(module, module.instructions[row as usize].shape);
+            for (output, found) in &mut into {
+                places[*output as usize] = 0;
+                let shape = shapes[*output as usize];
+                *found = self.found.bounded(*found, shape, &module.shapes[shape as usize].dimensions)?;
+            }
+            *reached.arrays(row) = into;
+        }
+        Ok(reached)
+    }
+
+    /// The maps through a computation: of an array of its root to the parameters, or of a parameter to the root's arrays.
+    pub fn through<F: Formulas>(
+        &mut self,
+        module: &Module,
+        formulas: &mut F,
+        key: (Direction, u32, u32),
+    ) -> Result<Arc<[Link]>, F::Error> {
+        if let Some(known) = self.through.get(&key) {
+            return Ok(known.clone());
+        }
+        let (direction, computation, array) = key;
+        let links: Arc<[Link]> = match direction {
+            Direction::ToOperands => self.root_to_parameters(module, formulas, computation, array)?.into(),
+            Direction::ToUsers => self.parameter_to_root(module, formulas, computation, array)?.into(),
+        };
+        self.through.insert(key, links.clone());
+        Ok(links)
+    }
+
+    fn root_to_parameters<F: Formulas>(
+        &mut self,
+        module: &Module,
+        formulas: &mut F,
+        computation: u32,
+        output: u32,
+    ) -> Result<Vec<Link>, F::Error> {
+        let root = module.computations[computation as usize].root;
+        let shapes = self.leaves(module, module.instructions[root as usize].shape);
+        let sizes = &module.shapes[shapes[output as usize] as usize].dimensions;
+        let mut reached = Reached::new(module, computation);
+        reached.arrays(root).push((output, self.found.start(sizes)?));
+        let order = self.post_order(module, computation);
+        self.propagate(module, formulas, order.iter().rev().copied(), &mut reached)?;
+        let mut links = Vec::new();
+        for (k, row) in self.parameters(module, computation).iter().enumerate() {
+            let shapes = self.leaves(module, module.instructions[*row as usize].shape);
+            for (leaf, found) in reached.at(*row) {
+                let shape = shapes[*leaf as usize];
+                let found = self.found.bounded(*found, shape, &module.shapes[shape as usize].dimensions)?;
+                let (to, leaf) = (k as u32, *leaf);
+                links.extend(self.found.list(found).iter().map(|map| Link { to, leaf, map: *map }));
+            }
+        }
+        Ok(links)
+    }
+
+    fn parameter_to_root<F: Formulas>(
+        &mut self,
+        module: &Module,
+        formulas: &mut F,
+        computation: u32,
+        parameter: u32,
+    ) -> Result<Vec<Link>, F::Error> {
+        let start = self.parameters(module, computation)[parameter as usize];
+        let root = module.computations[computation as usize].root;
+        let order = self.post_order(module, computation);
+        let (mut links, mut work) = (Vec::new(), 0);
+        for leaf in 0..self.leaves(module, module.instructions[start as usize].shape).len() as u32 {
+            if work > MAX_WORK {
+                let bounds = formulas.reached_wholly(computation, parameter, leaf)?;
+                self.reach_wholly(module, (start, leaf), root, bounds, &mut links)?;
+                continue;
+            }
+            let reached = self.propagate_to_users(module, formulas, &order, (start, leaf))?;
+            let lengths = reached.arrays.iter().flatten().map(|(_, found)| self.found.list(*found).len());
+            work += lengths.sum::<usize>();
+            for (to, found) in reached.at(root) {
+                links.extend(self.found.list(*found).iter().map(|map| Link { to: *to, leaf, map: *map }));
+            }
+        }
+        links.sort_by_key(|s| s.to);
+        Ok(links)
+    }
+
+    fn reach_wholly(
+        &mut self,
+        module: &Module,
+        (start, leaf): (u32, u32),
+        root: u32,
+        (same, bounds, because): Bounds,
+        links: &mut Vec<Link>,
+    ) -> Result<(), Error> {
+        let near = self.leaves(module, module.instructions[start as usize].shape)[leaf as usize];
+        let far = self.leaves(module, module.instructions[root as usize].shape);
+        for to in same {
+            let map = self.found.maps.identity(&module.shapes[near as usize].dimensions)?;
+            links.push(Link { to, leaf, map });
+        }
+        for to in bounds {
+            let map = self.whole(module, (near, far[to as usize]), &because)?;
+            links.push(Link { to, leaf, map });
+        }
+        Ok(())
+    }
+}
