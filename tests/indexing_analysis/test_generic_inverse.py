@@ -128,6 +128,23 @@ def test_runtime_values_stay_those_of_the_map() -> None:
         assert {(i, found.map.evaluate([i], [value])[0]) for i in inside} == pairs
 
 
+def test_several_runtime_values_keep_their_order() -> None:
+    """d0 reads d0 + 2 * rt0 - rt1: element i is read by i - 2 * rt0 + rt1, for the same values in their order."""
+    text = """ENTRY e { p = f32[8] parameter(0)
+      s = s32[] parameter(1)
+      ROOT r = f32[3] dynamic-slice(p, s), dynamic_slice_sizes={3} }"""
+    (start,) = ix.output_to_input(ix.hlo.parse(text).entry.root)[0][0].runtime_values
+    m = ix.IndexingMap.parse(
+        "(d0){rt0, rt1} -> (d0 + rt0 * 2 - rt1 + 2), domain: d0 in [0, 2], rt0 in [0, 3], rt1 in [0, 2]"
+    )
+    found = inverted(OperandIndexing(m, (replace(start, bounds=None), replace(start, bounds=(0, 1)))), (12,))
+    assert [v.bounds for v in found.runtime_values] == [(0, 3), (0, 1)]
+    for values in itertools.product(range(4), range(3)):
+        read = {d + values[0] * 2 - values[1] + 2: d for d in range(3)}
+        inside = [i for i in range(12) if found.map.contains([i], list(values))]
+        assert {i: found.map.evaluate([i], list(values))[0] for i in inside} == read
+
+
 def test_bounds_that_a_runtime_value_has_already_stay() -> None:
     """A value that is clamped to less than its variable's interval is clamped so in the inverse as well."""
     text = """ENTRY e { p = f32[8] parameter(0)

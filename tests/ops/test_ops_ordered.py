@@ -143,6 +143,18 @@ def test_topk(largest):
     check(text, [values], operands=[0], only_bounds=[0], change=lambda v: np.float32(9) - v)
 
 
+def test_topk_of_one_row_and_of_rows_of_rows():
+    """Rows are along the last dimension, however many there are before it."""
+    for shape in ([5], [2, 3, 4]):
+        values = np.random.default_rng(0).permutation(int(np.prod(shape))).astype(np.float32).reshape(shape)
+        out = dims([*shape[:-1], 2])
+        text = program(f"(f32{out}, s32{out}) topk(p0), k=2, largest=true", f"f32{dims(shape)}")
+        best, at = run(root_of(text), [values])
+        np.testing.assert_array_equal(at, np.argsort(-values, axis=-1)[..., :2])
+        np.testing.assert_array_equal(best, np.sort(values, axis=-1)[..., ::-1][..., :2])
+        check(text, [values], operands=[0], only_bounds=[0], change=lambda v: np.float32(99) - v)
+
+
 @pytest.mark.parametrize("function", ["sum", "before", "apart"])
 @pytest.mark.parametrize("backward", [False, True])
 def test_scan(function, backward):

@@ -223,6 +223,27 @@ def test_arrays_that_a_reduction_keeps_apart_reach_their_own_result_alone(functi
     assert back == [list(column) for column in zip(*found, strict=True)]
 
 
+@pytest.mark.parametrize(
+    ("function", "computation", "second", "used"),
+    [("pair", PAIR, 17, [False, True, False, True]), ("keep", KEEP, 7, [False, False, False, True])],
+)
+def test_arrays_that_a_reduction_to_scalars_keeps_apart(function, computation, second, used):
+    shapes = ["f64[5]", "s64[5]", "f64[]", "s64[]"]
+    text = program(
+        f"(f64[], s64[]) reduce(p0, p1, p2, p3), dimensions={{0}}, to_apply={function}",
+        *shapes,
+        computations=computation,
+    )
+    values = [np.array([3.0, 1, 4, 1, 5]), np.arange(5), np.array(0.5), np.array(7)]
+    total, other = run(root_of(text), values)
+    np.testing.assert_allclose(total, 14.5)
+    np.testing.assert_array_equal(other, second)
+    check(text, values, operands=range(4), change=lambda v: np.asarray(v) + 9)
+    op, root = REGISTRY["reduce"], root_of(text)
+    found = [[maps[0].exactness == "exact" for maps in op.output_to_input(root, output)] for output in range(2)]
+    assert found == [[True, False, True, False], used]
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_select_and_scatter(seed):
     rng = np.random.default_rng(seed)
