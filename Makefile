@@ -30,6 +30,9 @@ on_linux = $(or $(findstring linux,$(TARGET)),$(if $(TARGET),,$(findstring Linux
 portable = $(if $(on_linux),--zig --compatibility $(if $(findstring musl,$(TARGET)),musllinux_1_2,manylinux2014))
 scripts  = $(if $(findstring Windows_NT,$(OS)),Scripts,bin)
 
+# What pyproject.toml has the core of a wheel compiled with.
+wheel_flags = -C llvm-args=--inlinehint-threshold=30000
+
 # The system's, or the one that the extra `cpu` installs.
 c_compiler = $(or $(shell command -v cc),"$(python)" -m ziglang cc)
 jaxlib = $(shell "$(python)" -c 'import jaxlib; print(jaxlib.__version__)')
@@ -98,7 +101,7 @@ mutants-python: $(VENV)/.developed ## the same, in the formulas of ops and the g
 mutants-rust: $(VENV)/.made ## the same, in the rules, ranges, constraints, intervals and sets of the core
 	"$(python)" fuzz/mutants_rust.py --count $(COUNT)0 --seed $(seed)
 
-bench: $(VENV)-bench/.made ## speed: the core (CORPUS= a file of maps), Python, all maps of programs (PROGRAMS= files), growth, and the peers that pip installs
+bench: $(VENV)-bench/.made ## speed: the core (CORPUS= a file of maps), Python, all maps of programs (PROGRAMS= files), growth, and the peers that pip installs; docs/performance.md
 	CORPUS="$(corpus)" cargo bench --quiet --locked --manifest-path benches/core/Cargo.toml
 	"$(bench_python)" -m pytest benches --benchmark-only
 	"$(bench_python)" benches/program_maps.py $(PROGRAMS)
@@ -108,6 +111,9 @@ bench: $(VENV)-bench/.made ## speed: the core (CORPUS= a file of maps), Python, 
 	"$(bench_python)" benches/predictions.py
 	"$(bench_python)" benches/peers.py --markdown README.md docs/comparison.md
 	"$(bench_python)" benches/cpu.py --markdown docs/kernels.md
+	RUSTFLAGS='$(wheel_flags)' cargo build --quiet --locked --release --manifest-path benches/core/Cargo.toml
+	RUSTFLAGS='$(wheel_flags)' cargo build --quiet --locked --release -p indexing-capi
+	"$(bench_python)" benches/performance.py
 
 gpu: $(if $(GPU_PYTHON),,$(VENV)/.developed) ## what needs a GPU: its kernels compiled, then the tests of kernels and programs on it, its bandwidth against a copy (GPU_PYTHON= one that has the wheel: nothing is installed)
 	"$(gpu_python)" benches/gpu.py --dry-run
@@ -120,9 +126,9 @@ ahead-of-time: $(VENV)/.developed ## what needs XLA's GPU compiler (218 MB), but
 	$(bin)/pip install --quiet --upgrade --no-deps --target $(VENV)-cuda 'jax-cuda12-plugin==$(jaxlib)' 'jax-cuda12-pjrt==$(jaxlib)' 'nvidia-cuda-nvcc-cu12>=12.8'
 	PYTHONPATH="$(abspath $(VENV))-cuda" JAX_PLATFORMS=cpu "$(python)" -m pytest -q tests/hlo/gpu_ahead_of_time.py
 
-ray: $(VENV)/.developed ## what needs Ray: many programs on a cluster of two nodes here, one of which is killed on the way
+ray: $(VENV)/.developed ## what needs Ray: many programs, and a search, on a cluster of two nodes here, one of which is killed on the way
 	$(bin)/pip install --quiet 'ray>=2.40'
-	"$(python)" -m pytest -q tests/analysis/ray_cluster.py
+	"$(python)" -m pytest -q tests/analysis/ray_cluster.py tests/tuning/ray_tuning.py
 
 browser: $(VENV)/.developed ## the page of `indexing report` in headless Chromium (CHROMIUM= where it isn't on the path)
 	$(bin)/pip install --quiet 'playwright>=1.45'

@@ -93,6 +93,19 @@ def measure(simplifier: Any, given: list[Problem]) -> Result:
     return result
 
 
+def results_of(given: list[Problem]) -> list[Result]:
+    """Of all that are installed, ours first."""
+    results = []
+    for make in SIMPLIFIERS:
+        try:
+            simplifier = make()
+        except ImportError as error:
+            print(f"{make.name} is not installed: {error}")
+            continue
+        results.append(measure(simplifier, given))
+    return results
+
+
 def table(results: list[Result], count: int) -> list[str]:
     best = {
         n: min(r.costs[n] for r in results if n in r.costs) for n in range(count) if any(n in r.costs for r in results)
@@ -124,15 +137,7 @@ def main() -> None:
     options.add_argument("--markdown", type=Path, nargs="*", default=[])
     chosen = options.parse_args()
     given = problems(chosen.count, chosen.seed)
-    results = []
-    for make in SIMPLIFIERS:
-        try:
-            simplifier = make()
-        except ImportError as error:
-            print(f"{make.name} is not installed: {error}")
-            continue
-        results.append(measure(simplifier, given))
-    lines = table(results, len(given))
+    lines = table(results_of(given), len(given))
     print("\n".join(lines))
     for file in chosen.markdown:
         before, _, rest = file.read_text().partition(MARKERS[0])

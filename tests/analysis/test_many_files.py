@@ -15,6 +15,7 @@ from indexing.analysis.device import device_named
 from indexing.cli import main
 from indexing.report.file_rows import FileRows, Source, failed, rows_of_file, sources_in
 from indexing.report.workers import by_processes
+from indexing.runtime.ray_cluster import _reach
 
 COPY = (
     "HloModule m{0}\nENTRY e {{ p = f32[64,{0}] parameter(0) ROOT t = f32[{0},64] transpose(p), dimensions={{1,0}} }}"
@@ -149,6 +150,14 @@ def test_what_can_not_be_done_is_said(tmp_path: Path) -> None:
     (tmp_path / "out/programs/000000.parquet").write_bytes(b"no table")
     with pytest.raises(ix.IndexingError, match=r"000000\.parquet is no part of these results"):
         ix.analyze_files(folder, tmp_path / "out")
+
+
+def test_a_cluster_that_nobody_runs_is_said() -> None:
+    with pytest.raises(ix.UnsupportedOp, match=r"there is no Ray cluster at 127\.0\.0\.1:1: "):
+        _reach("127.0.0.1:1")
+    with pytest.raises(ix.UnsupportedOp, match="there is no Ray cluster at ray://"):
+        _reach("ray://127.0.0.1:99999")
+    _reach("local")
 
 
 def test_the_command_says_where_the_tables_are(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -160,6 +160,55 @@ def test_wrong_results_are_never_timed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert tuned_plan(computation, device_of_dialect("c")) == {}
 
 
+def test_memory_that_is_not_there_is_a_trial_that_failed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none_left(self: Trial, kernel: Kernel) -> Timing:
+        raise MemoryError("64 GiB")
+
+    monkeypatch.setattr(Trial, "timing", none_left)
+    found = ix.tune(ix.hlo.parse(LOOP).entry, budget=2, device="cpu")
+    assert [(t.measured.state, t.measured.detail) for t in found.trials] == [("failed", "64 GiB")] * 2
+
+
+def test_devices_that_are_not_there(monkeypatch: pytest.MonkeyPatch, store: Path) -> None:
+    computation = ix.hlo.parse(LOOP).entry
+    monkeypatch.setattr("indexing.runtime.cuda.CudaDevice._open", no_driver)
+    with pytest.raises(ix.IndexingError, match="GPU 0 can't be used: no driver"):
+        ix.tune(computation, device="H100")
+    monkeypatch.setattr("indexing.runtime.host.find_compiler", no_compiler)
+    with pytest.raises(ix.CompileError, match="no C compiler"):
+        ix.tune(computation, device="cpu")
+    assert not store.exists()
+
+
+def no_driver(self: object, ordinal: int) -> None:
+    raise ix.IndexingError("GPU 0 can't be used: no driver")
+
+
+def no_compiler() -> None:
+    raise ix.CompileError("no C compiler")
+
+
+def test_ctrl_c_keeps_what_was_measured(monkeypatch: pytest.MonkeyPatch, store: Path) -> None:
+    computation, timing, measured = ix.hlo.parse(LOOP).entry, Trial.timing, []
+
+    def interrupted(self: Trial, kernel: Kernel) -> Timing:
+        if len(measured) == 2:
+            raise KeyboardInterrupt
+        measured.append(kernel)
+        return timing(self, kernel)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Trial, "timing", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            ix.tune(computation, budget=5, device="cpu")
+    key = fusion_key(computation, ix.knobs(computation, "c"), device_of_dialect("c"))
+    kept = {plan for plan, m in Store(store).found(key).items() if m.state == "measured"}
+    assert len(kept) == 2
+    found = ix.tune(computation, budget=5, device="cpu")
+    attempts = {plan_text(t.plan): t.measured.attempts for t in found.trials}
+    assert all(attempts[plan] == 1 for plan in kept) and sorted(attempts.values()) == [1, 1, 1, 1, 2]
+
+
 def test_differences() -> None:
     ones = np.ones(4, np.float32)
     assert difference(ones, ones * np.float32(1.00001), "f32") == ""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import importlib
 import os
+import socket
 import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, ProcessPoolExecutor, wait
+from contextlib import contextmanager
 from multiprocessing import get_context, parent_process
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
 Work: TypeAlias = "Callable[[Source, bytes | None, Device], FileRows]"
 UNDER_WAY = 4  # files that a worker has been handed
+PATIENCE = 20.0  # seconds until a cluster answers
 RETRIES = 5  # of a file on Ray, when nodes die
 _DIED = "the process that analyzed it died, twice: it may need more memory than there is"
 
@@ -88,18 +91,37 @@ def _until_one_dies(
 
 def by_ray(sources: Sequence[Source], device: Device, address: str) -> Iterator[FileRows]:
     """The same on the Ray cluster at `address` ("local" begins one here). Nodes need this package, not the files."""
+    with connected(address) as ray:
+        yield from _on_cluster(ray, deque(sources), device)
+
+
+@contextmanager
+def connected(address: str) -> Iterator[Any]:
+    """The module `ray`, connected to the cluster at `address`. Raises UnsupportedOp without it."""
     try:
         ray: Any = importlib.import_module("ray")
     except ImportError as missing:
         raise UnsupportedOp(missing_extra("a Ray cluster", "ray", missing)) from None
+    _reach(address)
     try:
         ray.init(address=address, log_to_driver=False, logging_level="ERROR")
     except (ConnectionError, ValueError, RuntimeError) as error:
         raise UnsupportedOp(f"there is no Ray cluster at {address}: {error}") from None
     try:
-        yield from _on_cluster(ray, deque(sources), device)
+        yield ray
     finally:
         ray.shutdown()
+
+
+def _reach(address: str) -> None:
+    """UnsupportedOp where nobody listens at a host and port: Ray would look for them for many minutes."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if not host or not port.isdecimal():
+        return
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=PATIENCE).close()
+    except (OSError, OverflowError, UnicodeError) as error:
+        raise UnsupportedOp(f"there is no Ray cluster at {address}: {error}") from None
 
 
 def _on_cluster(ray: Any, waiting: deque[Source], device: Device) -> Iterator[FileRows]:

@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
+from indexing.analysis.report.workers import connected
 from indexing.arguments import integer, of_type, one_of, optional, takes
 from indexing.emitters import emit_fused, fused_computation, knobs
-from indexing.errors import CompileError, IndexingError
+from indexing.errors import IndexingError
 from indexing.executable.devices import device_of_dialect, has_gpu
 from indexing.executable.plan_store import Measured, Store, plan_of, plan_text
-from indexing.executable.tuned_plans import fusion_key
 from indexing.hlo import Computation, Instruction, Module
+from indexing.tuning.bench import Bench, ClusterBench, LocalBench
 from indexing.tuning.machine import MACHINES, Machine, machine_of
-from indexing.tuning.measurement import Trial
 from indexing.tuning.prediction import predict
 from indexing.tuning.search import SAMPLERS, Plan, Sampler, proposals, worth_trying
 
 if TYPE_CHECKING:
-    from indexing.emitters.kernel import Dialect, Kernel
+    from indexing.emitters.kernel import Dialect
     from indexing.emitters.kernel_builder import Dim3
     from indexing.emitters.knob_space import KnobSpace
-    from indexing.runtime.device import TimingDevice
     from indexing.tuning.machine import DeviceLike
 
 __all__ = ["Tried", "Tuning", "tune"]
@@ -120,6 +119,7 @@ def tune(
     device: DeviceLike | None = ...,
     sampler: Sampler = ...,
     store: str | Path | None = ...,
+    ray: str | None = ...,
 ) -> Tuning: ...
 @overload
 def tune(
@@ -129,6 +129,7 @@ def tune(
     device: DeviceLike | None = ...,
     sampler: Sampler = ...,
     store: str | Path | None = ...,
+    ray: str | None = ...,
 ) -> list[Tuning]: ...
 @takes(
     fusion=of_type(Instruction, Computation, Module),
@@ -136,6 +137,7 @@ def tune(
     seed=integer,
     sampler=one_of(*SAMPLERS),
     store=optional(of_type(str, Path)),
+    ray=optional(of_type(str)),
 )
 def tune(
     fusion: Instruction | Computation | Module,
@@ -144,6 +146,7 @@ def tune(
     device: DeviceLike | None = None,
     sampler: Sampler = "predicted",
     store: str | Path | None = None,
+    ray: str | None = None,
 ) -> Tuning | list[Tuning]:
     """The fastest plan of a fusion's kernel on this machine, of `budget` plans that are measured; of a module, of each of the
     kernels that `compile` makes of it, those without a choice left out.
@@ -151,21 +154,34 @@ def tune(
     `device` is "cpu", or a GPU by its name; None: a GPU where there is one. The default plan is tried first, then what the
     sampler proposes; plans that can't be launched or are predicted to be hopeless are never compiled. Each kernel's results
     are compared with the reference before it is timed. All is kept in the store (by default in the user's data folder), from
-    which an interrupted search goes on, and `compile(..., tuned=True)` takes plans.
+    which an interrupted search goes on, and `compile(..., tuned=True)` takes plans. With `ray` the nodes of the cluster at that
+    address measure ("local" begins one), which have devices of one kind; the store stays here.
 
-    Raises IndexingError for a store that can't be used, CompileError where the device isn't there.
+    Raises IndexingError for a store that can't be used, CompileError where the device isn't there, UnsupportedOp where the
+    cluster isn't.
     """
     if budget < 1:
         raise IndexingError(f"budget is a number of plans, at least 1; got {budget}")
-    machine = machine_of(device) if device is not None else this_machine()
-    target = device_of_dialect(machine.dialect)
-    known = Store(store)
-    if isinstance(fusion, Module):
-        return [
-            _Search(c, machine, target, known, seed).run(budget, sampler)
-            for c in _computations(fusion, machine.dialect)
-        ]
-    return _Search(fused_computation(fusion), machine, target, known, seed).run(budget, sampler)
+    machine, known = machine_of(device) if device is not None else this_machine(), Store(store)
+    with _benches(machine.dialect, seed, ray) as bench:
+        if isinstance(fusion, Module):
+            return [
+                _Search(c, machine, bench(c), known, seed).run(budget, sampler)
+                for c in _computations(fusion, machine.dialect)
+            ]
+        computation = fused_computation(fusion)
+        return _Search(computation, machine, bench(computation), known, seed).run(budget, sampler)
+
+
+@contextmanager
+def _benches(dialect: Dialect, seed: int, ray: str | None) -> Iterator[Callable[[Computation], Bench]]:
+    """What measures the plans of a fusion."""
+    if ray is None:
+        device = device_of_dialect(dialect)
+        yield lambda computation: LocalBench(computation, device, seed)
+        return
+    with connected(ray) as cluster:
+        yield lambda computation: ClusterBench(cluster, computation, dialect, seed)
 
 
 def this_machine() -> Machine:
@@ -184,19 +200,15 @@ def _computations(module: Module, dialect: Dialect) -> Iterator[Computation]:
 class _Search:
     """The state of one call for one fusion."""
 
-    def __init__(
-        self, computation: Computation, machine: Machine, device: TimingDevice, store: Store, seed: int
-    ) -> None:
+    def __init__(self, computation: Computation, machine: Machine, bench: Bench, store: Store, seed: int) -> None:
         self.computation = computation
         self.machine = machine
-        self.device = device
+        self.bench = bench
         self.store = store
         self.seed = seed
         self.space = knobs(computation, machine.dialect)
-        self.key = fusion_key(computation, self.space, device)
+        self.key = bench.key
         self.known = store.found(self.key)
-        self._kernels: dict[str, Kernel] = {}
-        self._trial: Trial | None = None
 
     def run(self, budget: int, sampler: Sampler) -> Tuning:
         request = f"{sampler} {budget} {self.seed} {self.machine!r}"
@@ -204,96 +216,67 @@ class _Search:
         if before is not None and all(plan in self.known for plan, _ in before):
             tried = [Tried(plan_of(plan), predicted, self.known[plan]) for plan, predicted in before]
         else:
-            tried = self._tried(budget, sampler)
+            tried = self._settled(self._tried(budget, sampler))
             self.store.put_search(self.key, request, [(plan_text(t.plan), t.predicted) for t in tried])
         return Tuning(self.key, self.computation, self.space, self.machine, tuple(tried))
 
     def _tried(self, budget: int, sampler: Sampler) -> list[Tried]:
         ranked = worth_trying(predict(self.computation, device=self.machine))
-        plans: list[Plan] = []
-        if sampler != "tpe":  # what is tried doesn't depend on what is measured
-            plans = list(proposals(self.space, ranked, sampler, self.seed, budget, lambda plan: None, self._made))
-            self._compile(plans)
-        tried: list[Tried] = []
-        for plan in plans or proposals(self.space, ranked, sampler, self.seed, budget, self._seconds, self._made):
-            measured = self._measured(plan)
-            predicted = predict(self.computation, {n: [v] for n, v in plan.items()}, self.machine).time[0]
-            tried.append(Tried(plan, float(predicted), measured))
-        return self._settled(tried)
+        proposed = proposals(self.space, ranked, sampler, self.seed, budget, self._seconds, self._made)
+        if sampler == "tpe":  # what is tried next depends on what was measured
+            plans = []
+            for plan in proposed:
+                self._measure([plan])
+                plans.append(plan)
+        else:
+            plans = list(proposed)
+            self._measure(plans)
+        return [Tried(plan, self._predicted(plan), self._found(plan)) for plan in plans]
+
+    def _predicted(self, plan: Plan) -> float:
+        return float(predict(self.computation, {n: [v] for n, v in plan.items()}, self.machine).time[0])
+
+    def _measure(self, plans: list[Plan]) -> None:
+        """Those of which nothing is known; each is in the store before the next one begins."""
+        for plan, found in self.bench.outcomes([p for p in plans if not self._is_known(p)], self._begin):
+            self._keep(plan, replace(found, attempts=max(self._attempts(plan), 1)))
+
+    def _begin(self, plan: Plan) -> None:
+        self._keep(plan, Measured("started", self._attempts(plan) + 1))
+
+    def _attempts(self, plan: Plan) -> int:
+        before = self.known.get(plan_text(plan))
+        return before.attempts if before is not None else 0
+
+    def _keep(self, plan: Plan, found: Measured) -> None:
+        text = plan_text(plan)
+        self.store.put(self.key, text, found)
+        self.known[text] = found
+
+    def _found(self, plan: Plan) -> Measured:
+        found = self.known[plan_text(plan)]
+        if found.state == "started":
+            return replace(found, state="failed", detail="the process ended whenever it was measured")
+        return found
 
     def _settled(self, tried: list[Tried]) -> list[Tried]:
         """The fastest measured once more, in turns with the default: the least of many measurements owes something to luck."""
         right = sorted((t for t in tried if t.seconds is not None), key=lambda t: t.seconds or 0.0)
         again = [t.plan for t in tried if t in right[:FINALISTS] or (t is tried[0] and t in right)]
         if len(again) > 1:
-            for plan, timing in zip(again, self._trial_of().timings([self._kernel(p) for p in again]), strict=True):
-                text = plan_text(plan)
-                self.known[text] = replace(self.known[text], seconds=timing.seconds, spread=timing.spread)
-                self.store.put(self.key, text, self.known[text])
-        return [replace(t, measured=self.known[plan_text(t.plan)]) if t.plan in again else t for t in tried]
+            for plan, timing in zip(again, self.bench.timings(again), strict=True):
+                known = self.known[plan_text(plan)]
+                self._keep(plan, replace(known, seconds=timing.seconds, spread=timing.spread))
+        return [replace(t, measured=self._found(t.plan)) for t in tried]
 
     def _seconds(self, plan: Plan) -> float | None:
         known = self.known.get(plan_text(plan))
         return None if known is None else known.seconds
 
     def _made(self, plan: Plan) -> tuple[str, Dim3]:
-        kernel = self._kernel(plan)
+        kernel = emit_fused(self.computation, self.machine.dialect, **plan)
         return kernel.source, kernel.launch_grid
 
     def _is_known(self, plan: Plan) -> bool:
         known = self.known.get(plan_text(plan))
         return known is not None and (known.state != "started" or known.attempts >= MAX_ATTEMPTS)
-
-    def _compile(self, plans: list[Plan]) -> None:
-        """Side by side, each compiler a process of its own; what can't be compiled says so when it is its turn."""
-        if self.machine.dialect != "c":
-            return
-        from indexing.runtime.compiler import shared_library
-
-        kernels = [self._kernel(p) for p in plans if not self._is_known(p)]
-        sources = {k.source: k.name for k in kernels}
-
-        def attempt(source: str) -> None:
-            try:
-                shared_library(sources[source], source)
-            except CompileError:
-                return
-
-        with ThreadPoolExecutor() as pool:
-            list(pool.map(attempt, sources))
-
-    def _kernel(self, plan: Plan) -> Kernel:
-        text = plan_text(plan)
-        if text not in self._kernels:
-            self._kernels[text] = emit_fused(self.computation, self.machine.dialect, **plan)
-        return self._kernels[text]
-
-    def _measured(self, plan: Plan) -> Measured:
-        text = plan_text(plan)
-        before = self.known.get(text)
-        if before is not None and self._is_known(plan):
-            if before.state == "started":
-                return replace(before, state="failed", detail="the process ended whenever it was measured")
-            return before
-        kernel = self._kernel(plan)
-        attempts = (before.attempts if before is not None else 0) + 1
-        self.store.put(self.key, text, Measured("started", attempts))
-        found = self._measure(kernel, attempts)
-        self.store.put(self.key, text, found)
-        self.known[text] = found
-        return found
-
-    def _trial_of(self) -> Trial:
-        if self._trial is None:
-            self._trial = Trial(self.computation, self.device, self.seed)
-        return self._trial
-
-    def _measure(self, kernel: Kernel, attempts: int) -> Measured:
-        trial = self._trial_of()
-        try:
-            if problem := trial.problem(kernel):
-                return Measured("wrong", attempts, detail=problem)
-            timing = trial.timing(kernel)
-        except (CompileError, MemoryError) as error:
-            return Measured("failed", attempts, detail=str(error).splitlines()[0] if str(error) else "out of memory")
-        return Measured("measured", attempts, timing.seconds, timing.spread)

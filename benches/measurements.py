@@ -1,0 +1,200 @@
+"""Tables of docs/performance.md that no other benchmark here makes: each a function that gives rows of cells.
+
+Where two things are compared they take turns in one process, and the least time of each counts: what else the machine does
+counts little.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+import indexing as ix
+import languages
+from indexing.convert.isl_relations import to_isl
+from indexing.indexing_analysis.programs import Direction
+from indexing.tuning.calibration import corpus
+from programs import program
+
+EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
+REAL_SIZES = {
+    "transpose": "ENTRY f { p = f32[4096,4096] parameter(0) ROOT t = f32[4096,4096] transpose(p), dimensions={1,0} }",
+    "row reduction": """add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }
+      ENTRY f { p = f32[8192,2048] parameter(0) z = f32[] constant(0)
+      ROOT r = f32[8192] reduce(p, z), dimensions={1}, to_apply=add }""",
+    "loop": "ENTRY f { p = f32[4096,1000] parameter(0) ROOT t = f32[4096,1000] tanh(p) }",
+}
+TILES = (
+    "(d0, T)[s0] -> (d0 * T + s0), domain: d0 in [0, 9999], T in [1, 64], s0 in [0, 63], T - s0 in [1, 64], "
+    "d0 * T + s0 in [0, 9999]"
+)
+SIZES = 60
+SPLIT = "(d0) -> (d0 floordiv 12, d0 mod 12), domain: d0 in [-1000000000, 1000000000]"
+
+
+def in_turns(calls: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, float]:
+    """The least seconds of each call, of the CPU."""
+    best = dict.fromkeys(calls, float("inf"))
+    for _ in range(rounds):
+        for name, call in calls.items():
+            start = time.process_time()
+            call()
+            best[name] = min(best[name], time.process_time() - start)
+    return best
+
+
+def compositions(rounds: int = 5) -> list[list[str]]:
+    """Maps with quotients, split after them by 12: composed and simplified here; composed and coalesced by isl."""
+    isl = importlib.import_module("islpy")
+    quotients = [line for line in languages.CORPUS.read_text().splitlines() if "floordiv" in line]
+    lines = [line for line in quotients if "min(" not in line and "max(" not in line]  # isl's maps have none
+    split = ix.IndexingMap.parse(SPLIT)
+    maps = [(m, split) for m in map(ix.IndexingMap.parse, lines) if len(m.results) == 1][:100]
+    relations = [tuple(isl.Map(to_isl(m)) for m in pair) for pair in maps]
+    best = in_turns(
+        {
+            "indexing": lambda: [ix.compose(a, b).simplify() for a, b in maps],
+            "isl": lambda: [a.apply_range(b).coalesce() for a, b in relations],
+        },
+        rounds,
+    )
+    return [[n, f"{t * 1e6 / len(maps):.1f}", f"{t / best['indexing']:.1f}"] for n, t in best.items()]
+
+
+def _all_maps(text: str, direction: Direction) -> int:
+    return sum(len(found) for found in ix.maps(ix.hlo.parse(text), direction=direction).instructions.values())
+
+
+def maps_of_programs(rounds: int = 5) -> list[list[str]]:
+    """Text to the maps of each instruction, over what jaxlib takes to parse the text alone; formulas of signatures that were
+    met before are known."""
+    parse = importlib.import_module("jaxlib._hlo").hlo_module_from_text
+    texts = {
+        "transformer_block.hlo": (EXAMPLES / "transformer_block.hlo").read_text(),
+        "generated, 60 functions": program(60),
+    }
+    table = []
+    for name, text in texts.items():
+        best = in_turns(
+            {
+                "jaxlib": lambda text=text: parse(text),
+                "parse": lambda text=text: ix.hlo.parse(text),
+                "outputs": lambda text=text: _all_maps(text, "output_to_input"),
+                "inputs": lambda text=text: _all_maps(text, "input_to_output"),
+            },
+            rounds,
+        )
+        count = ix.hlo.parse(text).instruction_count
+        ratios = [f"{best[n] / best['jaxlib']:.2f}" for n in ("parse", "outputs", "inputs")]
+        table.append([name, f"{count:,}", f"{best['jaxlib'] * 1e3:.1f}", *ratios])
+    return table
+
+
+def predictions(rounds: int = 5, count: int = 20_000) -> list[list[str]]:
+    """Plans a second of one call for many plans, and how many times that of a call for each."""
+    table = []
+    for name, text in REAL_SIZES.items():
+        computation = ix.hlo.parse(text).entry
+        plans = ix.knobs(computation).sample(count, seed=1)
+        ix.predict(computation, plans, device="H100")  # counts the kernels that plans share, once
+        one = {n: column[:1] for n, column in plans.items()}
+        best = in_turns(
+            {
+                "batch": lambda c=computation, p=plans: ix.predict(c, p, device="H100"),
+                "single": lambda c=computation, p=one: [ix.predict(c, p, device="H100") for _ in range(20)],
+            },
+            rounds,
+        )
+        batch, single = count / best["batch"], 20 / best["single"]
+        table.append([name, f"{batch:,.0f}", f"{batch / single:,.0f}"])
+    return table
+
+
+def instances(rounds: int = 5, count: int = 1_000_000) -> list[list[str]]:
+    """Instances a second of a map with a parameter, and how many times those of simplifying each."""
+    np = importlib.import_module("numpy")
+    values = np.random.default_rng(1).integers(1, SIZES + 1, count)
+    tiles = ix.IndexingMap.parse(TILES).with_parameters(T=(1, SIZES))
+    texts = [TILES.replace("T in [1, 64]", f"T in [{v}, {v}]") for v in values[:1000].tolist()]
+    single = [ix.IndexingMap.parse(t) for t in texts]
+    best = in_turns(
+        {"batch": lambda: tiles.instantiate(T=values), "single": lambda: [m.simplify() for m in single]}, rounds
+    )
+    rate = count / best["batch"]
+    return [[f"{rate / 1e6:,.1f}", f"{rate / (len(single) / best['single']):,.0f}"]]
+
+
+def programs_beside_xla(rounds: int = 20, every: int = 8) -> Iterator[list[str]]:
+    """Every eighth program of benches/cpu.py, whose table of all is in docs/kernels.md; the last row is the median."""
+    cpu = importlib.import_module("cpu")
+    ratios = []
+    for name, function, arguments in cpu.CASES[::every]:
+        kernels, _, _, ours, theirs = cpu.measure(function, arguments, rounds)
+        ratios.append(ours / theirs)
+        yield [name, f"{kernels:.0f}", f"{ours * 1e3:.3f}", f"{theirs * 1e3:.3f}", f"{ratios[-1]:.2f}"]
+    yield ["median", "", "", "", f"{statistics.median(ratios):.2f}"]
+
+
+def growth() -> Iterator[list[str]]:
+    """Of each family of benches/growth.py the time of its largest input, and the exponent."""
+    module = importlib.import_module("growth")
+    for family in module.FAMILIES:
+        times = [min(module.seconds(family.text(n)) for _ in range(3)) for n in family.sizes]
+        sizes = f"{family.sizes[0]} to {family.sizes[-1]}"
+        yield [family.name, sizes, f"{times[-1] * 1e3:.2f}", f"{module.exponent(family.sizes, times):.1f}"]
+
+
+def workers(copies: int = 48) -> Iterator[list[str]]:
+    """Programs a second of `analyze_files` by so many processes, over those of one."""
+    text = (EXAMPLES / "transformer_block.hlo").read_text()
+    first = 0.0
+    for count in sorted({1, 2, os.cpu_count() or 1}):
+        with tempfile.TemporaryDirectory() as folder:
+            given = Path(folder) / "programs"
+            given.mkdir()
+            for k in range(copies):
+                (given / f"{k}.hlo").write_text(text)
+            start = time.perf_counter()
+            done = ix.analyze_files(given, Path(folder) / "out", workers=count)
+            rate = done.analyzed / (time.perf_counter() - start)
+        first = first or rate
+        yield [str(count), f"{rate:.1f}", f"{rate / first:.2f}"]
+
+
+def analyses(rounds: int = 5) -> list[list[str]]:
+    """Queries of benches/analyses.py: the median over its fusions."""
+    module = importlib.import_module("analyses")
+    found: dict[str, list[float]] = {}
+    for case in module.CASES.values():
+        fusion = module.fused(*case)
+        for query, call in module.queries(fusion, module.emitted(fusion)).items():
+            if (seconds := module.seconds(call, rounds)) is not None:
+                found.setdefault(query, []).append(seconds)
+    return [[q, str(len(t)), f"{statistics.median(t) * 1e6:.0f}"] for q, t in found.items()]
+
+
+def tuning(budget: int = 24) -> Iterator[list[str]]:
+    """The corpus of `calibrate`."""
+    module = importlib.import_module("tuning")
+    with tempfile.TemporaryDirectory() as folder:
+        yield from module.rows(corpus(), budget, 1, "predicted", str(Path(folder) / "tuning.sqlite"))
+
+
+def memory(count: int = 100_000) -> list[list[str]]:
+    """Resident memory of benches/memory.py after a tenth of a run and after all of it, in a process of its own."""
+    program = (
+        f"import memory\nfor tenth in range(10):\n  memory.churn(tenth * {count} // 10, {count} // 10)\n"
+        "  print(memory.resident())"
+    )
+    path = os.pathsep.join([str(Path(ix.__file__).parents[1]), str(Path(__file__).parent)])
+    run = [sys.executable, "-c", program]
+    done = subprocess.run(run, env={**os.environ, "PYTHONPATH": path}, check=True, capture_output=True, text=True)
+    sizes = [float(line) for line in done.stdout.split()]
+    return [[f"{count:,}", f"{sizes[0]:.1f}", f"{sizes[-1]:.1f}", f"{sizes[-1] / sizes[0]:.2f}"]]

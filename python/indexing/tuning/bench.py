@@ -1,0 +1,179 @@
+"""Where plans are measured: on a device of this machine, or by the nodes of a Ray cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+from indexing.emitters import emit_fused, knobs
+from indexing.errors import CompileError, IndexingError
+from indexing.executable.devices import device_of_dialect
+from indexing.executable.plan_store import Measured
+from indexing.executable.tuned_plans import fusion_key
+from indexing.hlo import parse
+from indexing.tuning.measurement import Timing, Trial
+
+if TYPE_CHECKING:
+    from indexing.emitters.kernel import Dialect, Kernel
+    from indexing.hlo import Computation
+    from indexing.runtime.device import TimingDevice
+    from indexing.tuning.search import Plan
+
+RETRIES = 5  # of a task on Ray, when nodes die
+#: Called before a plan is measured that may end this process.
+Begin: TypeAlias = "Callable[[Plan], None]"
+
+
+class Bench(Protocol):
+    """Measures plans of one fusion."""
+
+    @property
+    def key(self) -> str:
+        """What the store calls the fusion on these devices."""
+
+    def outcomes(self, plans: Sequence[Plan], begin: Begin) -> Iterator[tuple[Plan, Measured]]:
+        """What was measured of each plan, as soon as it is known."""
+
+    def timings(self, plans: Sequence[Plan]) -> list[Timing]:
+        """Of plans whose results are right: measured in turns."""
+
+
+class LocalBench:
+    """A device of this machine."""
+
+    def __init__(self, computation: Computation, device: TimingDevice, seed: int) -> None:
+        """Nothing is run yet."""
+        self.computation = computation
+        self.device = device
+        self.seed = seed
+        self._trial: Trial | None = None
+
+    @property
+    def key(self) -> str:
+        """By the device and its compiler."""
+        return fusion_key(self.computation, knobs(self.computation, self.device.dialect), self.device)
+
+    def outcomes(self, plans: Sequence[Plan], begin: Begin) -> Iterator[tuple[Plan, Measured]]:
+        """One after another; sources are compiled side by side before."""
+        kernels = [self._kernel(p) for p in plans]
+        compile_together(kernels, self.device)
+        for plan, kernel in zip(plans, kernels, strict=True):
+            begin(plan)
+            yield plan, self._measured(kernel)
+
+    def timings(self, plans: Sequence[Plan]) -> list[Timing]:
+        """On this device."""
+        return self._trial_of().timings([self._kernel(p) for p in plans])
+
+    def _kernel(self, plan: Plan) -> Kernel:
+        return emit_fused(self.computation, self.device.dialect, **plan)
+
+    def _trial_of(self) -> Trial:
+        if self._trial is None:
+            self._trial = Trial(self.computation, self.device, self.seed)
+        return self._trial
+
+    def _measured(self, kernel: Kernel) -> Measured:
+        try:
+            trial = self._trial_of()
+            if problem := trial.problem(kernel):
+                return Measured("wrong", 1, detail=problem)
+            timing = trial.timing(kernel)
+        except (CompileError, MemoryError) as error:
+            return Measured("failed", 1, detail=str(error).splitlines()[0] if str(error) else "out of memory")
+        return Measured("measured", 1, timing.seconds, timing.spread)
+
+
+def compile_together(kernels: Sequence[Kernel], device: TimingDevice) -> None:
+    """Side by side: compilers of C are processes, NVRTC works outside of Python's lock. What can't be compiled says so when it
+    is its turn.
+    """
+
+    def attempt(kernel: Kernel) -> None:
+        try:
+            if device.dialect == "c":
+                shared_library(kernel.name, kernel.source)
+            else:
+                compile_cubin(kernel, getattr(device, "arch", ""))
+        except CompileError:
+            return
+
+    from indexing.runtime.compiler import shared_library
+    from indexing.runtime.nvrtc import compile_cubin
+
+    with ThreadPoolExecutor() as pool:
+        list(pool.map(attempt, {k.source: k for k in kernels}.values()))
+
+
+class ClusterBench:
+    """The nodes of a Ray cluster, all of one kind: each task has one to itself. What dies with a node is done again."""
+
+    def __init__(self, ray: Any, computation: Computation, dialect: Dialect, seed: int) -> None:
+        """Ask a node what its device is."""
+        self._ray = ray
+        self._given = (str(computation.module), computation.name, dialect, seed)
+        self._needs = _needs(ray, dialect)
+        self.key: str = ray.get(self._submit(key_of, self._given))
+
+    def outcomes(self, plans: Sequence[Plan], begin: Begin) -> Iterator[tuple[Plan, Measured]]:
+        """In the order in which they are done."""
+        running = {self._submit(measure_one, self._given, self.key, plan): plan for plan in plans}
+        while running:
+            (done,), _ = self._ray.wait(list(running), num_returns=1)
+            yield running.pop(done), self._outcome(done)
+
+    def timings(self, plans: Sequence[Plan]) -> list[Timing]:
+        """By one node."""
+        found: list[Timing] = self._ray.get(self._submit(measure_in_turns, self._given, list(plans)))
+        return found
+
+    def _submit(self, function: Callable[..., object], *given: object) -> Any:
+        return self._ray.remote(max_retries=RETRIES, **self._needs)(function).remote(*given)
+
+    def _outcome(self, reference: Any) -> Measured:
+        try:
+            found: Measured = self._ray.get(reference)
+        except IndexingError:
+            raise
+        except self._ray.exceptions.RayError as error:
+            return Measured("failed", 1, detail=f"{type(error).__name__}: {str(error).strip().splitlines()[-1]}")
+        return found
+
+
+def _needs(ray: Any, dialect: Dialect) -> dict[str, float]:
+    """All cores of a node, or a GPU. Raises IndexingError where the cluster has none."""
+    if dialect == "c":
+        return {"num_cpus": max(float(n["Resources"].get("CPU", 0)) for n in ray.nodes() if n["Alive"])}
+    if not ray.cluster_resources().get("GPU"):
+        raise IndexingError("the Ray cluster has no GPU: tune for device='cpu', or begin nodes with GPUs")
+    return {"num_gpus": 1}
+
+
+Given: TypeAlias = "tuple[str, str, Dialect, int]"
+
+
+def key_of(given: Given) -> str:
+    """As the store of the machine that this runs on calls the fusion."""
+    return _bench(given).key
+
+
+def measure_one(given: Given, key: str, plan: Plan) -> Measured:
+    """One plan. Raises IndexingError where this node's device is another one than that of the `key`."""
+    bench = _bench(given)
+    if bench.key != key:
+        raise IndexingError("nodes of the Ray cluster differ in their devices or compilers: tune on nodes of one kind")
+    ((_, found),) = bench.outcomes([plan], lambda plan: None)
+    return found
+
+
+def measure_in_turns(given: Given, plans: list[Plan]) -> list[Timing]:
+    """Several plans."""
+    return _bench(given).timings(plans)
+
+
+@lru_cache(maxsize=1)
+def _bench(given: Given) -> LocalBench:
+    text, name, dialect, seed = given
+    return LocalBench(parse(text).computations[name], device_of_dialect(dialect), seed)
