@@ -24,18 +24,6 @@ from indexing.tuning.calibration import corpus
 from programs import program
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
-REAL_SIZES = {
-    "transpose": "ENTRY f { p = f32[4096,4096] parameter(0) ROOT t = f32[4096,4096] transpose(p), dimensions={1,0} }",
-    "row reduction": """add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }
-      ENTRY f { p = f32[8192,2048] parameter(0) z = f32[] constant(0)
-      ROOT r = f32[8192] reduce(p, z), dimensions={1}, to_apply=add }""",
-    "loop": "ENTRY f { p = f32[4096,1000] parameter(0) ROOT t = f32[4096,1000] tanh(p) }",
-}
-TILES = (
-    "(d0, T)[s0] -> (d0 * T + s0), domain: d0 in [0, 9999], T in [1, 64], s0 in [0, 63], T - s0 in [1, 64], "
-    "d0 * T + s0 in [0, 9999]"
-)
-SIZES = 60
 SPLIT = "(d0) -> (d0 floordiv 12, d0 mod 12), domain: d0 in [-1000000000, 1000000000]"
 
 
@@ -97,38 +85,19 @@ def maps_of_programs(rounds: int = 5) -> list[list[str]]:
     return table
 
 
-def predictions(rounds: int = 5, count: int = 20_000) -> list[list[str]]:
-    """Plans a second of one call for many plans, and how many times that of a call for each."""
-    table = []
-    for name, text in REAL_SIZES.items():
-        computation = ix.hlo.parse(text).entry
-        plans = ix.knobs(computation).sample(count, seed=1)
-        ix.predict(computation, plans, device="H100")  # counts the kernels that plans share, once
-        one = {n: column[:1] for n, column in plans.items()}
-        best = in_turns(
-            {
-                "batch": lambda c=computation, p=plans: ix.predict(c, p, device="H100"),
-                "single": lambda c=computation, p=one: [ix.predict(c, p, device="H100") for _ in range(20)],
-            },
-            rounds,
-        )
-        batch, single = count / best["batch"], 20 / best["single"]
-        table.append([name, f"{batch:,.0f}", f"{batch / single:,.0f}"])
-    return table
+def predictions(repeats: int = 3) -> Iterator[list[str]]:
+    """Of benches/predictions.py: rates when nothing is known yet."""
+    module = importlib.import_module("predictions")
+    for plans in module.SETS:
+        for name in module.FUSIONS:
+            yield [name, plans, f"{module.measured(repeats, name, plans):,.0f}"]
 
 
-def instances(rounds: int = 5, count: int = 1_000_000) -> list[list[str]]:
-    """Instances a second of a map with a parameter, and how many times those of simplifying each."""
-    np = importlib.import_module("numpy")
-    values = np.random.default_rng(1).integers(1, SIZES + 1, count)
-    tiles = ix.IndexingMap.parse(TILES).with_parameters(T=(1, SIZES))
-    texts = [TILES.replace("T in [1, 64]", f"T in [{v}, {v}]") for v in values[:1000].tolist()]
-    single = [ix.IndexingMap.parse(t) for t in texts]
-    best = in_turns(
-        {"batch": lambda: tiles.instantiate(T=values), "single": lambda: [m.simplify() for m in single]}, rounds
-    )
-    rate = count / best["batch"]
-    return [[f"{rate / 1e6:,.1f}", f"{rate / (len(single) / best['single']):,.0f}"]]
+def instances(repeats: int = 3) -> Iterator[list[str]]:
+    """Of a million values, of benches/predictions.py."""
+    module = importlib.import_module("predictions")
+    for values in ("repeated", "distinct"):
+        yield [values, f"{module.measured(repeats, 'instances', values) / 1e6:,.1f}"]
 
 
 def programs_beside_xla(rounds: int = 20, every: int = 8) -> Iterator[list[str]]:

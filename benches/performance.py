@@ -95,18 +95,17 @@ SECTIONS = (
     ),
     Section(
         "Predictions",
-        "`predict` of 20,000 random plans in one call, on one core, when what their kernels do has been counted; and how many "
-        "times the rate of a call for each plan.",
-        "measurements.py",
-        ("fusion", "plans a second", "of single calls"),
+        "`predict` in one call, of which nothing is known before, by CPU time: the grid that it tries by itself, every legal "
+        "plan, 5000 random ones.",
+        "predictions.py",
+        ("fusion", "plans", "plans a second"),
         measurements.predictions,
     ),
     Section(
         "Instances of a map with a parameter",
-        "`instantiate` for a million values of a tile's size, 60 of them different, and how many times the rate of simplifying "
-        "the map for each.",
-        "measurements.py",
-        ("millions a second", "of single calls"),
+        "`instantiate` for a million values, 64 again and again or all distinct.",
+        "predictions.py",
+        ("values", "millions a second"),
         measurements.instances,
     ),
     Section(

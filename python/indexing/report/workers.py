@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 Work: TypeAlias = "Callable[[Source, bytes | None, Device], FileRows]"
 UNDER_WAY = 4  # files that a worker has been handed
-PATIENCE = 20.0  # seconds until a cluster answers
+MAX_CONNECT = 20.0  # seconds until a cluster answers
 RETRIES = 5  # of a file on Ray, when nodes die
 _DIED = "the process that analyzed it died, twice: it may need more memory than there is"
 
@@ -119,7 +119,7 @@ def _reach(address: str) -> None:
     if not host or not port.isdecimal():
         return
     try:
-        socket.create_connection((host.strip("[]"), int(port)), timeout=PATIENCE).close()
+        socket.create_connection((host.strip("[]"), int(port)), timeout=MAX_CONNECT).close()
     except (OSError, OverflowError, UnicodeError) as error:
         raise UnsupportedOp(f"there is no Ray cluster at {address}: {error}") from None
 
