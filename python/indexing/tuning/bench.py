@@ -1,4 +1,4 @@
-"""Where plans are measured: on a device of this machine, or by the nodes of a Ray cluster."""
+"""Benches that measure plans: a device of this machine, or the nodes of a Ray cluster."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ class Bench(Protocol):
 
     @property
     def key(self) -> str:
-        """What the store calls the fusion on these devices."""
+        """The name of the fusion on these devices in the store."""
 
     def outcomes(self, plans: Sequence[Plan], begin: Begin) -> Iterator[tuple[Plan, Measured]]:
-        """What was measured of each plan, as soon as it is known."""
+        """Each plan with its time, or why it has none, as soon as that is known."""
 
     def timings(self, plans: Sequence[Plan]) -> list[Timing]:
         """Of plans whose results are right: measured in turns."""

@@ -175,7 +175,7 @@ def tune(
 
 @contextmanager
 def _benches(dialect: Dialect, seed: int, ray: str | None) -> Iterator[Callable[[Computation], Bench]]:
-    """What measures the plans of a fusion."""
+    """A function that gives the bench of a fusion."""
     if ray is None:
         device = device_of_dialect(dialect)
         yield lambda computation: LocalBench(computation, device, seed)
