@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import importlib
 import os
-import socket
 import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, ProcessPoolExecutor, wait
-from contextlib import contextmanager
 from multiprocessing import get_context, parent_process
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from indexing.errors import UnsupportedOp
-from indexing.extras import missing_extra
 from indexing.report.file_rows import FileRows, Source, failed, rows_of_file
+from indexing.runtime.ray_cluster import connected
 
 if TYPE_CHECKING:
     from indexing.analysis.device import Device
 
 Work: TypeAlias = "Callable[[Source, bytes | None, Device], FileRows]"
 UNDER_WAY = 4  # files that a worker has been handed
-MAX_CONNECT = 20.0  # seconds until a cluster answers
 RETRIES = 5  # of a file on Ray, when nodes die
 _DIED = "the process that analyzed it died, twice: it may need more memory than there is"
 
@@ -93,35 +88,6 @@ def by_ray(sources: Sequence[Source], device: Device, address: str) -> Iterator[
     """The same on the Ray cluster at `address` ("local" begins one here). Nodes need this package, not the files."""
     with connected(address) as ray:
         yield from _on_cluster(ray, deque(sources), device)
-
-
-@contextmanager
-def connected(address: str) -> Iterator[Any]:
-    """The module `ray`, connected to the cluster at `address`. Raises UnsupportedOp without it."""
-    try:
-        ray: Any = importlib.import_module("ray")
-    except ImportError as missing:
-        raise UnsupportedOp(missing_extra("a Ray cluster", "ray", missing)) from None
-    _reach(address)
-    try:
-        ray.init(address=address, log_to_driver=False, logging_level="ERROR")
-    except (ConnectionError, ValueError, RuntimeError) as error:
-        raise UnsupportedOp(f"there is no Ray cluster at {address}: {error}") from None
-    try:
-        yield ray
-    finally:
-        ray.shutdown()
-
-
-def _reach(address: str) -> None:
-    """UnsupportedOp where nobody listens at a host and port: Ray would look for them for many minutes."""
-    host, _, port = address.removeprefix("ray://").rpartition(":")
-    if not host or not port.isdecimal():
-        return
-    try:
-        socket.create_connection((host.strip("[]"), int(port)), timeout=MAX_CONNECT).close()
-    except (OSError, OverflowError, UnicodeError) as error:
-        raise UnsupportedOp(f"there is no Ray cluster at {address}: {error}") from None
 
 
 def _on_cluster(ray: Any, waiting: deque[Source], device: Device) -> Iterator[FileRows]:

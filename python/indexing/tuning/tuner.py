@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
-from indexing.analysis.report.workers import connected
 from indexing.arguments import integer, of_type, one_of, optional, takes
 from indexing.emitters import emit_fused, fused_computation, knobs
 from indexing.errors import IndexingError
 from indexing.executable.devices import device_of_dialect, has_gpu
 from indexing.executable.plan_store import Measured, Store, plan_of, plan_text
 from indexing.hlo import Computation, Instruction, Module
+from indexing.runtime.ray_cluster import connected
 from indexing.tuning.bench import Bench, ClusterBench, LocalBench
 from indexing.tuning.machine import MACHINES, Machine, machine_of
 from indexing.tuning.prediction import predict
