@@ -91,16 +91,16 @@ impl ParametricMap {
         if let Some(twice) = places.windows(2).find(|w| w[0] == w[1]) {
             return Err(Error::invalid_map(format!("{} is a parameter twice", map.name(twice[0]))));
         }
-        let mut open = map.to_builder(arena);
-        parameters.iter().for_each(|p| open.intervals[p.variable] = p.interval);
-        let stated = open.clone().build(arena)?;
+        let mut builder = map.to_builder(arena);
+        parameters.iter().for_each(|p| builder.intervals[p.variable] = p.interval);
+        let stated = builder.clone().build(arena)?;
         for p in parameters.iter().filter(|p| p.step > 1) {
             let (v, step) = (arena.variable(p.variable as u32), arena.constant(p.step));
             let rest = arena.modulo(v, step)?;
             let first = floor_mod(p.interval.lower, p.step).unwrap_or(0);
-            open.add_constraint(arena, rest, Interval::point(first));
+            builder.add_constraint(arena, rest, Interval::point(first));
         }
-        let whole = open.build(arena)?;
+        let whole = builder.build(arena)?;
         let simplified = simplify(arena, scratch, &whole, PointVariables::Keep)?;
         Ok(ParametricMap { stated, simplified, parameters })
     }
@@ -141,7 +141,7 @@ impl ParametricMap {
         let mut roots = arena.import_substituted(map.dag(), &places)?;
         let expressions = roots.drain(map.num_results()..).zip(map.constraint_bounds()).collect();
         let num_dims = kept.iter().filter(|v| **v < map.num_dims()).count();
-        let mut open = MapBuilder {
+        let mut builder = MapBuilder {
             intervals: kept.iter().map(|v| map.interval(*v)).collect(),
             names: map.names().moved(kept.iter().copied()),
             num_dims,
@@ -150,8 +150,8 @@ impl ParametricMap {
             ..MapBuilder::default()
         };
         let constraints: Vec<(Expr, Interval)> = expressions;
-        constraints.into_iter().for_each(|(e, i)| open.add_constraint(arena, e, i));
-        open.build(arena)
+        constraints.into_iter().for_each(|(e, i)| builder.add_constraint(arena, e, i));
+        builder.build(arena)
     }
 
     /// The expression for each variable: values of parameters, and the others, which move up; `kept` gets these.

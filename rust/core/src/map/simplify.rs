@@ -18,10 +18,10 @@ impl MapBuilder {
         }
     }
 
-    fn put_domain(&mut self, problem: DomainSimplifier) {
-        self.intervals = problem.bounds;
-        self.results = problem.results;
-        self.constraints = problem.constraints;
+    fn put_domain(&mut self, domain: DomainSimplifier) {
+        self.intervals = domain.bounds;
+        self.results = domain.results;
+        self.constraints = domain.constraints;
     }
 
     /// A map in the memory of `scratch`, until that is given back.
@@ -38,9 +38,9 @@ impl MapBuilder {
     /// Simplify results and constraints on the domain, and tighten bounds. Variables stay, whether used or not.
     pub fn simplify(&mut self, arena: &mut Arena, scratch: &mut Scratch, points: PointVariables) {
         if !self.known_empty {
-            let mut problem = self.take_domain(points);
-            self.known_empty = problem.simplify(arena, scratch).empty;
-            self.put_domain(problem);
+            let mut domain = self.take_domain(points);
+            self.known_empty = domain.simplify(arena, scratch).empty;
+            self.put_domain(domain);
         }
     }
 
@@ -78,11 +78,11 @@ pub fn simplify(
     if map.form() != MapKind::Defined {
         return Ok(map.clone());
     }
-    let mut open = MapBuilder::within(scratch);
-    map.rebuild_into(arena, &mut open);
-    open.simplify_if_needed(arena, scratch, points);
-    let value = open.take_map(arena);
-    open.give_back(scratch);
+    let mut builder = MapBuilder::within(scratch);
+    map.rebuild_into(arena, &mut builder);
+    builder.simplify_if_needed(arena, scratch, points);
+    let value = builder.take_map(arena);
+    builder.give_back(scratch);
     value
 }
 
@@ -91,8 +91,8 @@ pub fn simplifies_fully(arena: &mut Arena, scratch: &mut Scratch, map: &Indexing
     if map.form() != MapKind::Defined {
         return true;
     }
-    let mut open = map.to_builder(arena);
-    open.take_domain(PointVariables::Replace).simplify(arena, scratch).status == Status::Complete
+    let mut builder = map.to_builder(arena);
+    builder.take_domain(PointVariables::Replace).simplify(arena, scratch).status == Status::Complete
 }
 
 /// `second` after `first`, simplified.
@@ -124,26 +124,26 @@ pub fn explain(
     if map.form() != MapKind::Defined {
         return Ok((map.clone(), Vec::new()));
     }
-    let mut open = map.to_builder(arena);
-    let mut problem = open.take_domain(PointVariables::Replace);
-    let outcome = problem.explain(arena, scratch);
-    open.known_empty = outcome.empty;
-    open.put_domain(problem);
-    Ok((open.build(arena)?, outcome.steps))
+    let mut builder = map.to_builder(arena);
+    let mut domain = builder.take_domain(PointVariables::Replace);
+    let outcome = domain.explain(arena, scratch);
+    builder.known_empty = outcome.empty;
+    builder.put_domain(domain);
+    Ok((builder.build(arena)?, outcome.steps))
 }
 
 /// An interval that holds all values of `e` on the domain of `map`; empty where the domain is.
 pub fn range_of(arena: &mut Arena, scratch: &mut Scratch, map: &MapBuilder, e: Expr) -> Interval {
-    let mut problem = DomainSimplifier {
+    let mut domain = DomainSimplifier {
         bounds: map.intervals.clone(),
         constraints: map.constraints.clone(),
         results: vec![e],
         points: PointVariables::Replace,
     };
-    if map.known_empty || problem.simplify(arena, scratch).empty {
+    if map.known_empty || domain.simplify(arena, scratch).empty {
         return Interval::EMPTY;
     }
-    let simplified = scratch.ranges.bounds(arena, problem.results[0]);
+    let simplified = scratch.ranges.bounds(arena, domain.results[0]);
     simplified.intersect(scratch.ranges.bounds(arena, e))
 }
 
@@ -159,9 +159,9 @@ fn on_box(arena: &mut Arena, scratch: &mut Scratch, e: Expr, mut bounds: Vec<Int
         let used = arena.variables(&[e]).last().map_or(0, |v| *v as usize + 1);
         bounds.resize(bounds.len().max(used), Interval::ALL);
     }
-    let mut problem = DomainSimplifier { bounds, results: vec![e], ..DomainSimplifier::default() };
-    let empty = problem.simplify(arena, scratch).empty;
-    (problem.results[0], !empty)
+    let mut domain = DomainSimplifier { bounds, results: vec![e], ..DomainSimplifier::default() };
+    let empty = domain.simplify(arena, scratch).empty;
+    (domain.results[0], !empty)
 }
 
 /// An interval that holds all values of `e` where variable `i` is within `bounds[i]`.

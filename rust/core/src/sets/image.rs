@@ -25,15 +25,19 @@ fn need_defined(map: &IndexingMap) -> Result<()> {
 }
 
 /// The simplified map in the arena, `scratch` holding its domain; `None` where it is known to be empty.
-fn opened(arena: &mut Arena, scratch: &mut Scratch, map: &IndexingMap) -> Result<Option<MapBuilder>> {
+fn simplified_builder(
+    arena: &mut Arena,
+    scratch: &mut Scratch,
+    map: &IndexingMap,
+) -> Result<Option<MapBuilder>> {
     need_defined(map)?;
     if map.form() == MapKind::KnownEmpty {
         return Ok(None);
     }
-    let mut open = map.to_builder(arena);
-    open.simplify(arena, scratch, PointVariables::Replace);
-    open.canonicalize_constraints(arena);
-    Ok((!open.known_empty).then_some(open))
+    let mut builder = map.to_builder(arena);
+    builder.simplify(arena, scratch, PointVariables::Replace);
+    builder.canonicalize_constraints(arena);
+    Ok((!builder.known_empty).then_some(builder))
 }
 
 /// The number of points of the domain, as factors.
@@ -50,9 +54,9 @@ fn count_within(
     map: &IndexingMap,
     limit: Limit,
 ) -> Result<Vec<u128>> {
-    let Some(open) = opened(arena, scratch, map)? else { return Ok(vec![0]) };
-    let groups = groups(arena, &open, &[]);
-    groups.iter().map(|g| count_group(arena, &open, g, Question::HowMany, limit)).collect()
+    let Some(builder) = simplified_builder(arena, scratch, map)? else { return Ok(vec![0]) };
+    let groups = groups(arena, &builder, &[]);
+    groups.iter().map(|g| count_group(arena, &builder, g, Question::HowMany, limit)).collect()
 }
 
 /// Has the domain no point? Errors: as [`count`].
@@ -67,9 +71,9 @@ pub(crate) fn is_empty_within(
     map: &IndexingMap,
     limit: Limit,
 ) -> Result<bool> {
-    let Some(open) = opened(arena, scratch, map)? else { return Ok(true) };
-    for g in groups(arena, &open, &[]).iter().filter(|g| !g.constraints.is_empty()) {
-        if count_group(arena, &open, g, Question::WhetherAny, limit)? == 0 {
+    let Some(builder) = simplified_builder(arena, scratch, map)? else { return Ok(true) };
+    for g in groups(arena, &builder, &[]).iter().filter(|g| !g.constraints.is_empty()) {
+        if count_group(arena, &builder, g, Question::WhetherAny, limit)? == 0 {
             return Ok(true);
         }
     }
@@ -91,14 +95,14 @@ fn image_count_within(
     if is_empty_within(arena, scratch, map, limit)? {
         return Ok(vec![0]);
     }
-    let Some(mut open) = opened(arena, scratch, map)? else { return Ok(vec![0]) };
-    open.remove_unused_variables(arena)?;
-    open.simplify(arena, scratch, PointVariables::Replace);
-    open.canonicalize_constraints(arena);
-    let results = open.results.clone();
+    let Some(mut builder) = simplified_builder(arena, scratch, map)? else { return Ok(vec![0]) };
+    builder.remove_unused_variables(arena)?;
+    builder.simplify(arena, scratch, PointVariables::Replace);
+    builder.canonicalize_constraints(arena);
+    let results = builder.results.clone();
     let mut factors = Vec::new();
-    for g in groups(arena, &open, &results) {
-        factors.push(image_of_group(arena, scratch, &open, &g, limit)?);
+    for g in groups(arena, &builder, &results) {
+        factors.push(image_of_group(arena, scratch, &builder, &g, limit)?);
     }
     Ok(factors)
 }
@@ -305,9 +309,10 @@ fn is_injective_within(
     map: &IndexingMap,
     limit: Limit,
 ) -> Result<bool> {
-    let Some(open) = opened(arena, scratch, map)? else { return Ok(true) };
-    let varying: Vec<usize> = (0..open.intervals.len()).filter(|v| !open.intervals[*v].is_point()).collect();
-    if determines(arena, scratch, &open, &open.results, &varying, limit)? {
+    let Some(builder) = simplified_builder(arena, scratch, map)? else { return Ok(true) };
+    let varying: Vec<usize> =
+        (0..builder.intervals.len()).filter(|v| !builder.intervals[*v].is_point()).collect();
+    if determines(arena, scratch, &builder, &builder.results, &varying, limit)? {
         return Ok(true);
     }
     let points = count_within(arena, scratch, map, limit)?;
@@ -352,10 +357,10 @@ fn is_within(
     for (k, size) in sizes.iter().enumerate() {
         // A point with this result outside: none may be found.
         for outside in [Interval::new(i64::MIN, -1), Interval::new(*size, i64::MAX)] {
-            let mut open = map.to_builder(arena);
-            let result = open.results[k];
-            open.add_constraint(arena, result, outside);
-            let beyond = open.build(arena)?;
+            let mut builder = map.to_builder(arena);
+            let result = builder.results[k];
+            builder.add_constraint(arena, result, outside);
+            let beyond = builder.build(arena)?;
             if !is_empty_within(arena, scratch, &beyond, limit)? {
                 return Ok(false);
             }
@@ -368,14 +373,16 @@ fn is_within(
 ///
 /// Errors: the map is undefined; results may leave int64.
 pub fn inverse(arena: &mut Arena, scratch: &mut Scratch, map: &IndexingMap) -> Result<IndexingMap> {
-    let Some(open) = opened(arena, scratch, map)? else { return Ok(IndexingMap::known_empty(arena)) };
+    let Some(builder) = simplified_builder(arena, scratch, map)? else {
+        return Ok(IndexingMap::known_empty(arena));
+    };
     let limit = Limit::after(arena, BUDGET);
-    for e in arena.post_order(&open.results) {
+    for e in arena.post_order(&builder.results) {
         if scratch.ranges.leaves_int64(arena, e) {
             return Err(Error::overflow("a result on the domain"));
         }
     }
-    let mut found = invert(arena, scratch, &open, limit)?;
+    let mut found = invert(arena, scratch, &builder, limit)?;
     found.simplify(arena, scratch, PointVariables::Replace);
     found.canonicalize_constraints(arena);
     if !found.known_empty {
@@ -388,7 +395,7 @@ pub fn inverse(arena: &mut Arena, scratch: &mut Scratch, map: &IndexingMap) -> R
 /// The width, 32 or 64, of integers that hold all values of all subexpressions on the domain, partial sums in any order
 /// included. Errors: the map is undefined; 64 bits may not suffice.
 pub fn index_bits(arena: &mut Arena, scratch: &mut Scratch, map: &IndexingMap) -> Result<u32> {
-    let Some(domain) = opened(arena, scratch, map)? else { return Ok(32) };
+    let Some(domain) = simplified_builder(arena, scratch, map)? else { return Ok(32) };
     // The expressions as they are written, on the domain as it is known.
     let roots = arena.import(map.dag());
     let mut all = domain.intervals.iter().fold(Interval::point(0), |all, i| all.union(*i));

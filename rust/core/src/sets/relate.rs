@@ -138,9 +138,9 @@ fn first_point(
 }
 
 fn restricted(arena: &mut Arena, map: &IndexingMap, v: usize, interval: Interval) -> Result<IndexingMap> {
-    let mut open = map.to_builder(arena);
-    open.intervals[v] = interval;
-    open.build(arena)
+    let mut builder = map.to_builder(arena);
+    builder.intervals[v] = interval;
+    builder.build(arena)
 }
 
 /// Corners and a few inner points of both boxes.
