@@ -19,7 +19,6 @@ from pathlib import Path
 import indexing as ix
 import languages
 from indexing.convert.isl_relations import to_isl
-from indexing.indexing_analysis.programs import Direction
 from indexing.tuning.calibration import corpus
 from programs import program
 
@@ -56,33 +55,20 @@ def compositions(rounds: int = 5) -> list[list[str]]:
     return [[n, f"{t * 1e6 / len(maps):.1f}", f"{t / best['indexing']:.1f}"] for n, t in best.items()]
 
 
-def _all_maps(text: str, direction: Direction) -> int:
-    return sum(len(found) for found in ix.maps(ix.hlo.parse(text), direction=direction).instructions.values())
-
-
-def maps_of_programs(rounds: int = 5) -> list[list[str]]:
-    """Text to the maps of each instruction, over what jaxlib takes to parse the text alone; formulas of signatures that were
-    met before are known."""
-    parse = importlib.import_module("jaxlib._hlo").hlo_module_from_text
+def maps_of_programs(turns: int = 3) -> Iterator[list[str]]:
+    """Of benches/program_maps.py: each kind of work over what jaxlib takes to parse the text alone."""
+    module = importlib.import_module("program_maps")
     texts = {
         "transformer_block.hlo": (EXAMPLES / "transformer_block.hlo").read_text(),
         "generated, 60 functions": program(60),
     }
-    table = []
-    for name, text in texts.items():
-        best = in_turns(
-            {
-                "jaxlib": lambda text=text: parse(text),
-                "parse": lambda text=text: ix.hlo.parse(text),
-                "outputs": lambda text=text: _all_maps(text, "output_to_input"),
-                "inputs": lambda text=text: _all_maps(text, "input_to_output"),
-            },
-            rounds,
-        )
-        count = ix.hlo.parse(text).instruction_count
-        ratios = [f"{best[n] / best['jaxlib']:.2f}" for n in ("parse", "outputs", "inputs")]
-        table.append([name, f"{count:,}", f"{best['jaxlib'] * 1e3:.1f}", *ratios])
-    return table
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in texts.items():
+            file = Path(folder) / "program.hlo"
+            file.write_text(text)
+            best = module.measure(file, turns)
+            peer = best["jaxlib, parse alone"]
+            yield from ([name, kind, f"{time * 1e3:.1f}", f"{time / peer:.2f}"] for kind, time in best.items())
 
 
 def predictions(repeats: int = 3) -> Iterator[list[str]]:

@@ -45,7 +45,7 @@ def test_each_section_has_a_benchmark_and_figures(section: performance.Section) 
 def test_make_bench_makes_it() -> None:
     target = re.search(r"^bench:.*?\n\n", (ROOT / "Makefile").read_text(), re.MULTILINE | re.DOTALL)
     assert target and "benches/performance.py" in target[0]
-    assert {"peers.py", "predictions.py", "cpu.py", "growth.py", "memory.py", "analyses.py"} <= {
+    assert {"peers.py", "predictions.py", "program_maps.py", "cpu.py", "growth.py", "memory.py", "analyses.py"} <= {
         s.bench for s in performance.SECTIONS
     }
 
