@@ -123,6 +123,19 @@ def test_a_run_that_was_killed_goes_on(tmp_path: Path) -> None:
     assert len(table(found.fusions)) == 80
 
 
+def test_ctrl_c_keeps_what_was_done(tmp_path: Path) -> None:
+    folder = programs(tmp_path / "programs", 5)
+
+    def interrupt(done: int, total: int) -> None:
+        if done == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        ix.analyze_files(folder, tmp_path / "out", progress=interrupt)
+    found = ix.analyze_files(folder, tmp_path / "out")
+    assert (found.known, found.analyzed) == (3, 2) and len(table(found.programs)) == 5
+
+
 def test_what_was_done_is_kept_where_the_disk_is_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = programs(tmp_path / "programs", 3)
     ix.analyze_files(folder, tmp_path / "out")
