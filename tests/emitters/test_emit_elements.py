@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import indexing as ix
-from kernels import check, close, compiled, launch, random_array, tested_device
+from kernels import check, close, compiled, device_of_tests, launch, random_array
 
 ADD = "add {\n  x = KIND[] parameter(0)\n  y = KIND[] parameter(1)\n  ROOT s = KIND[] add(x, y)\n}\n"
 LARGER = """larger {
@@ -149,7 +149,7 @@ f {
   ROOT r = f32[3,4] call(t, q), to_apply=outer
 }"""
     a, q = np.arange(12, dtype=np.float32).reshape(4, 3), np.arange(4, dtype=np.float32)
-    kernel = ix.emit(ix.hlo.parse(text).entry, tested_device().dialect)
+    kernel = ix.emit(ix.hlo.parse(text).entry, device_of_tests().dialect)
     assert kernel.source.count("@") == 0
     assert np.array_equal(compiled(text)(a, q), a.T - 2 * q)
 
@@ -200,7 +200,7 @@ def test_moves_keep_all_bits(emitter: str, kind: str) -> None:
     """Nothing is decoded on the way, payloads of NaNs included."""
     text = f"f {{ p = {kind}[30,40] parameter(0)\n{MOVES[emitter].replace('KIND', kind)} }}"
     computation = ix.hlo.parse(text).entry
-    kernel = ix.emit(computation, dialect=tested_device().dialect)
+    kernel = ix.emit(computation, dialect=device_of_tests().dialect)
     assert kernel.emitter == emitter
     assert "decode" not in kernel.source
     dtype = computation.parameters[0].shape.dtype

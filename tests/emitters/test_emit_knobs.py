@@ -9,7 +9,7 @@ import indexing as ix
 from indexing.emitters import reduction, transpose
 from indexing.emitters.targets import TARGETS
 from indexing.emitters.vectors import WIDTHS
-from kernels import assert_written_once, check, tested_device, visits
+from kernels import assert_written_once, check, device_of_tests, visits
 
 SETTINGS = hypothesis.settings(max_examples=25, deadline=None, suppress_health_check=list(hypothesis.HealthCheck))
 KINDS = ("f32", "bf16", "s8", "f64", "u16", "pred")
@@ -48,7 +48,7 @@ def test_reductions(data: st.DataObject) -> None:
     fast = reduction.plan(computation).dimensions.fast
     knobs = {"vector_width": data.draw(st.sampled_from([w for w in WIDTHS if fast % w == 0]))}
     most = data.draw(st.integers(0, 6))
-    machine = TARGETS[tested_device().dialect].machine
+    machine = TARGETS[device_of_tests().dialect].machine
     for exponent in range(most, -1, -1):  # the largest power of two up to it that is legal
         try:
             plan = reduction.plan(computation, **knobs, threads=2**exponent, machine=machine)

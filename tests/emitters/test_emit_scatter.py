@@ -5,7 +5,7 @@ import pytest
 
 import indexing as ix
 from indexing.emitters.ir import nodes as ir
-from kernels import check, close, compiled, launch, tested_device, vector_moves
+from kernels import check, close, compiled, device_of_tests, launch, vector_moves
 
 REDUCERS = {"add": "add", "mul": "multiply", "max": "maximum", "min": "minimum", "and": "and", "or": "or", "xor": "xor"}
 
@@ -113,7 +113,7 @@ def test_several_arrays_are_updated_in_turn() -> None:
 @pytest.mark.parametrize("index", ["s64", "u32", "s8", "u8"])
 def test_index_types_and_windows_that_do_not_fit(index: str) -> None:
     computation = ix.hlo.parse(scattered("f32", index=index)).entry
-    kernel = ix.emit(computation, dialect=tested_device().dialect)
+    kernel = ix.emit(computation, dialect=device_of_tests().dialect)
     rng = np.random.default_rng(1)
     x, u = (rng.integers(-9, 9, s).astype(np.float32) for s in ((10, 5), (24, 2, 3)))
     extremes = [0, 8, 9, 10, -1, 127, -128, 255]
@@ -146,7 +146,7 @@ ENTRY fused {
 @pytest.mark.parametrize("which", ["runs", "one", "none fit"])
 def test_sorted_points(knobs: dict[str, int], which: str) -> None:
     computation = ix.hlo.parse(POINTS).entry
-    kernel = ix.emit(computation, dialect=tested_device().dialect, **knobs)
+    kernel = ix.emit(computation, dialect=device_of_tests().dialect, **knobs)
     is_atomic = any(isinstance(s, ir.AtomicUpdate) for s in ir.statements(kernel.ir.body))
     assert is_atomic == (knobs.get("segment") != 0)
     rng = np.random.default_rng(2)

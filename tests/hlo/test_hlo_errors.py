@@ -268,3 +268,14 @@ def test_an_unknown_opcode_stands_where_it_is_written(ask: Callable[[ix.hlo.Inst
     message, line, caret = str(caught.value).split("\n")
     assert re.fullmatch(r"line 4, column 8: b: opcode 'addd' is not one of HLO's \d+ known opcodes", message)
     assert (line, caret) == ("  ROOT b = f32[] addd(a, a)", "       ^")
+
+
+def test_a_row_of_another_computation_is_refused() -> None:
+    entry = ix.hlo.parse(PROGRAM).entry
+    rows = range(entry.first_row, entry.first_row + len(entry.instructions))
+    assert [entry.instruction_at(row).row for row in rows] == list(rows)
+    for row in [-1, rows.start - 1, rows.stop, 2**64, -(2**64)]:
+        with pytest.raises(
+            ix.InvalidMap, match=f"row {row} is not one of main, whose rows are {rows[0]} to {rows[-1]}"
+        ):
+            entry.instruction_at(row)

@@ -37,7 +37,7 @@ class WrittenKernel:
 
 
 @cache
-def tested_device() -> Device:
+def device_of_tests() -> Device:
     """Where tests run kernels."""
     return CudaDevice() if DEVICE == "cuda" else Host()
 
@@ -69,7 +69,7 @@ def launcher(kernel: Kernel, shapes: list[ix.hlo.Shape]) -> Callable[[list[np.nd
     Arrays are logical, buffers as the layouts say.
     """
     prove(kernel)
-    device = tested_device()
+    device = device_of_tests()
     start = device.load(kernel)
     scratch = {a.number: device.upload(a.zeros()) for a in kernel.arguments if a.kind == "scratch"}
 
@@ -109,7 +109,7 @@ def launch(kernel: Kernel, arrays: list[np.ndarray], shapes: list[ix.hlo.Shape])
 
 def downloaded(buffer: Buffer, shape: ix.hlo.Shape) -> np.ndarray:
     order = tuple(reversed(shape.minor_to_major))
-    physical = tested_device().download(buffer, shape.dtype, tuple(shape.dimensions[d] for d in order))
+    physical = device_of_tests().download(buffer, shape.dtype, tuple(shape.dimensions[d] for d in order))
     return physical.transpose(np.argsort(order)) if order else physical
 
 
@@ -187,7 +187,7 @@ def check(text: str, emitter: str | None = None, seed: int = 0, tolerance: float
     """
     computation = ix.hlo.parse(text).entry
     fusion = as_fusion(text)
-    kernel = ix.emit(fusion, dialect=tested_device().dialect, **knobs)
+    kernel = ix.emit(fusion, dialect=device_of_tests().dialect, **knobs)
     if emitter is not None:
         assert kernel.emitter == emitter
     launch = launcher(kernel, list(leaves(computation.root.shape)))

@@ -9,7 +9,7 @@ from typing import Final, Literal, TypeAlias, TypeVar, cast
 
 from indexing import _core
 from indexing.arguments import of_type, takes
-from indexing.errors import ParseError, UnsupportedOp, at_place
+from indexing.errors import InvalidMap, ParseError, UnsupportedOp, at_place
 from indexing.hlo.attributes import AttributeReader
 from indexing.hlo.shape import Shape
 from indexing.lazy import np
@@ -312,8 +312,13 @@ class Computation:
         return self._first
 
     def instruction_at(self, row: int) -> Instruction:
-        """The instruction of this row."""
-        return self._all()[row - self._first]
+        """The instruction of this row of the module; raises InvalidMap for a row of another computation."""
+        instructions = self._all()
+        place = row - self._first
+        if not 0 <= place < len(instructions):
+            last = self._first + len(instructions) - 1
+            raise InvalidMap(f"row {row} is not one of {self.name}, whose rows are {self._first} to {last}")
+        return instructions[place]
 
     @property
     def shape(self) -> Shape:
