@@ -15,6 +15,8 @@ from indexing._core import constant as constant
 from indexing._core import parse_all as parse_all
 from indexing._core import simplify_all as simplify_all
 from indexing._core import variable as variable
+from indexing.display import load_ipython_extension as load_ipython_extension
+from indexing.display import load_where_a_shell_runs as _load_where_a_shell_runs
 from indexing.errors import CompileError as CompileError
 from indexing.errors import IndexingError as IndexingError
 from indexing.errors import InvalidMap as InvalidMap
@@ -74,7 +76,6 @@ if TYPE_CHECKING:
     from indexing.report.many_files import analyze_files as analyze_files
     from indexing.report.programs import ProgramReport as ProgramReport
     from indexing.report.programs import analyze as analyze
-    from indexing.show.notebook import load_ipython_extension as load_ipython_extension
     from indexing.tuning.calibration import Calibration as Calibration
     from indexing.tuning.calibration import calibrate as calibrate
     from indexing.tuning.machine import Machine as Machine
@@ -105,7 +106,6 @@ else:
             ),
             "indexing.indexing_analysis.programs": "ProgramMaps maps",
             "indexing.partitioner": "Epilogue PartitionedComputation Subgraph partition",
-            "indexing.show.notebook": "load_ipython_extension",
             "indexing.reference.evaluation": "evaluate evaluate_replicas",
             "indexing.tuning.calibration": "Calibration calibrate",
             "indexing.tuning.machine": "Machine",
@@ -113,3 +113,5 @@ else:
             "indexing.tuning.tuner": "Tuning tune",
         },
     )
+
+_load_where_a_shell_runs()

@@ -1,25 +1,52 @@
 """What a notebook shows of values, through IPython's own interface of formatters."""
 
+import importlib
 import sys
+from collections.abc import Callable
 from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import pytest
 
 import indexing as ix
+import indexing.display
+from indexing.display import FORMATS
 
 
 class Formatter(dict):
-    """What IPython's formatters do with a type."""
+    """What IPython's formatters do with the name of a type."""
 
-    def for_type(self, kind: type, function) -> None:
-        self[kind] = function
+    def for_type_by_name(self, module: str, name: str, function) -> None:
+        self[module, name] = function
+
+
+def told(load: Callable[[SimpleNamespace], None]) -> dict[str, Formatter]:
+    formatters = {kind: Formatter() for kind in ("text/latex", "image/svg+xml", "text/html")}
+    load(SimpleNamespace(display_formatter=SimpleNamespace(formatters=formatters)))
+    return formatters
 
 
 def shown(value: object) -> dict[str, str]:
-    formatters = {kind: Formatter() for kind in ("text/latex", "image/svg+xml", "text/html")}
-    ix.load_ipython_extension(SimpleNamespace(display_formatter=SimpleNamespace(formatters=formatters)))
-    return {kind: of[type(value)](value) for kind, of in formatters.items() if type(value) in of}
+    place = type(value).__module__, type(value).__name__
+    formatters = told(ix.load_ipython_extension)
+    return {kind: of[place](value) for kind, of in formatters.items() if place in of}
+
+
+def test_a_running_shell_is_told_when_the_package_is_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    def importing(shell: SimpleNamespace | None) -> None:
+        monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
+        indexing.display.load_where_a_shell_runs()
+
+    assert told(importing).keys() == told(ix.load_ipython_extension).keys()
+    assert all(told(importing).values())
+    importing(None)
+
+
+@pytest.mark.parametrize("path", [path for functions in FORMATS.values() for path in functions])
+def test_formats_are_of_types_that_say_that_name(path: str) -> None:
+    module, _, name = path.rpartition(".")
+    kind = getattr(importlib.import_module(module), name)
+    assert (kind.__module__, kind.__name__) == (module, name)
 
 
 TEXT = """f { p = f32[4,8] parameter(0) ROOT t = f32[8,4] transpose(p), dimensions={1,0} }

@@ -1,14 +1,13 @@
 """Values in notebooks: maps as formulas, computations as pictures, kernels as highlighted source;
 reports, programs' maps, accesses, predicted plans and tiles as tables.
 
-`%load_ext indexing` tells IPython so; nothing of IPython is imported here.
+`display.py` tells IPython which function shows a type; nothing of IPython is imported here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from html import escape
-from typing import Any
 
 from indexing._core import IndexingMap, SymbolicExpr
 from indexing.analysis.memory.global_memory import Coalescing
@@ -22,21 +21,8 @@ from indexing.report.programs import ProgramReport
 from indexing.show.drawing import svg
 from indexing.tuning.prediction import Predictions
 
-__all__ = ["load_ipython_extension"]
-
 MAX_DRAWN = 120  # instructions; more are no picture
 SHOWN = 20  # kernels of a report
-
-
-def load_ipython_extension(shell: Any) -> None:
-    """Tell IPython's formatters about this package's values; what `%load_ext indexing` calls."""
-    formatters = shell.display_formatter.formatters
-    for formal in (IndexingMap, SymbolicExpr):
-        formatters["text/latex"].for_type(formal, formula)
-    for drawn in (Computation, Module, Instruction):
-        formatters["image/svg+xml"].for_type(drawn, graph)
-    for shown, function in HTML.items():
-        formatters["text/html"].for_type(shown, function)
 
 
 def formula(value: IndexingMap | SymbolicExpr) -> str:
@@ -124,14 +110,3 @@ def table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
     top = "".join(f"<th>{escape(cell)}</th>" for cell in head)
     body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
     return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
-
-
-#: HTML of a value, by its type.
-HTML: dict[type, Callable[[Any], str]] = {
-    ProgramReport: report_table,
-    ProgramMaps: maps_table,
-    Kernel: source_block,
-    Coalescing: accesses_table,
-    Predictions: plans_table,
-    TilingSpace: tiles_table,
-}
