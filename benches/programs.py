@@ -20,11 +20,13 @@ def program(functions: int = FUNCTIONS) -> str:
         *(f"  %x{k} = {_array(ROWS, COLUMNS)} parameter({k})" for k in range(STATE)),
     ]
     for k in range(functions):
-        values = [f"%x{n}" for n in range(STATE)] if k == 0 else [f"%c{k - 1}.{n}" for n in range(STATE)]
-        entry.append(f"  %c{k} = ({state}) call({', '.join(values)}), to_apply=%f{k}")
-        entry += [f"  %c{k}.{n} = {_array(ROWS, COLUMNS)} get-tuple-element(%c{k}), index={n}" for n in range(STATE)]
+        values = [f"%x{n}" for n in range(STATE)] if k == 0 else [f"%call{k - 1}.{n}" for n in range(STATE)]
+        entry.append(f"  %call{k} = ({state}) call({', '.join(values)}), to_apply=%f{k}")
+        entry += [
+            f"  %call{k}.{n} = {_array(ROWS, COLUMNS)} get-tuple-element(%call{k}), index={n}" for n in range(STATE)
+        ]
     last = functions - 1
-    entry += [f"  ROOT %out = ({state}) tuple({', '.join(f'%c{last}.{n}' for n in range(STATE))})", "}"]
+    entry += [f"  ROOT %out = ({state}) tuple({', '.join(f'%call{last}.{n}' for n in range(STATE))})", "}"]
     return "\n".join([f"HloModule program_of_{functions}_functions", _ADD, *bodies, *entry, ""])
 
 
