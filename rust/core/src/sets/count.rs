@@ -361,12 +361,8 @@ impl Dag {
 
 /// The remainders of `a` by `b`.
 fn remainders(a: Interval, b: Interval) -> Interval {
-    if !b.is_point() || b.lower == 0 {
-        return b.remainders();
-    }
-    let m = b.lower;
-    let whole = b.remainders();
-    if !a.is_bounded() {
+    let (m, whole) = (b.lower, b.remainders());
+    if !b.is_point() {
         return whole;
     }
     match (floor_div(a.lower, m), floor_div(a.upper, m), floor_mod(a.lower, m), floor_mod(a.upper, m)) {
