@@ -18,9 +18,12 @@ from indexing.cli.manual import completion, manual_page
 from indexing.cli.map_algebra import compose, simplify
 from indexing.cli.memory import analyze, compare
 from indexing.cli.pictures import FORMS, draw, report
+from indexing.cli.plan_search import tune
 from indexing.emitters.ir.passes import STAGES
 from indexing.emitters.targets import TARGETS
 from indexing.executable.devices import DEVICE_NAMES
+from indexing.tuning.machine import MACHINES, Machine, machine_of
+from indexing.tuning.search import SAMPLERS
 
 MAX_PORT = 65535
 
@@ -109,6 +112,18 @@ def parser() -> argparse.ArgumentParser:
         help="largest relative error that passes (default: 1e-3, or two units in the last place of a type coarser than that)",
     )
 
+    sub = add_for_file("tune", tune, "measure plans of a program's kernels on this machine, and keep the fastest")
+    sub.add_argument("--fusion", "--instruction", metavar="NAME", help="of this fusion only, wherever it is")
+    sub.add_argument("--budget", metavar="N", type=natural, default=32, help="plans of each kernel (default: 32)")
+    sub.add_argument(
+        "--seed", metavar="N", type=natural, default=0, help="the same trials for the same one (default: 0)"
+    )
+    about_machine = f"{', '.join(MACHINES)} (default: a GPU where there is one, else CPU)"
+    sub.add_argument("--device", metavar="NAME", type=machine, help=about_machine)
+    sub.add_argument("--sampler", choices=SAMPLERS, default="predicted", help="default: predicted")
+    sub.add_argument("--store", metavar="FILE", type=Path, help="of measurements (default: in the user's data folder)")
+    sub.add_argument("--ray", metavar="ADDRESS", help="the nodes of the Ray cluster there measure; local begins one")
+
     sub = add_for_file("draw", draw, "draw a computation, its maps on the edges; or what a kernel does to memory")
     sub.add_argument("--computation", metavar="NAME", help="this one (default: the entry)")
     sub.add_argument(
@@ -155,6 +170,14 @@ def memory_device(name: str) -> Device:
     """The device of that name."""
     try:
         return device_named(name)
+    except ix.IndexingError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def machine(name: str) -> Machine:
+    """The machine of that name."""
+    try:
+        return machine_of(name)
     except ix.IndexingError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
 

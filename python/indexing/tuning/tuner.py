@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, TypeAlias, overload
 
 from indexing.arguments import integer, of_type, one_of, optional, takes
 from indexing.emitters import emit_fused, fused_computation, knobs
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Tried", "Tuning", "tune"]
 
+#: Told how many of how many plans are done.
+Progress: TypeAlias = "Callable[[int, int], None]"
 MAX_ATTEMPTS = 2  # a plan that ends its process so often is not tried again
 FINALISTS = 3  # of the fastest, measured once more
 
@@ -76,13 +78,17 @@ class Tuning:
         default, best = times[plan_text(self.trials[0].plan)], times[plan_text(self.best)]
         return default / best if default and best else 1.0
 
-    def table(self) -> str:
-        """A line a trial, the fastest first, those without a time last."""
+    def cells(self) -> list[list[str]]:
+        """A head, then a row a trial, the fastest first, those without a time last, with the problem."""
         names = self.space.names
-        head = [*names, "predicted us", "measured us", "spread us", ""]
         ordered = sorted(self.trials, key=lambda t: (t.seconds is None, t.seconds or 0.0))
-        rows = [head, *([str(t.plan[n]) for n in names] + _cells(t) for t in ordered)]
-        widths = [max(len(row[k]) for row in rows) for k in range(len(head))]
+        head = [*names, "predicted us", "measured us", "spread us", "problem"]
+        return [head, *([str(t.plan[n]) for n in names] + _cells(t) for t in ordered)]
+
+    def table(self) -> str:
+        """`cells` as lines."""
+        rows = self.cells()
+        widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
         return "\n".join("  ".join(cell.rjust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows)
 
     def plot(self, path: str | Path) -> None:
@@ -120,6 +126,7 @@ def tune(
     sampler: Sampler = ...,
     store: str | Path | None = ...,
     ray: str | None = ...,
+    progress: Progress | None = ...,
 ) -> Tuning: ...
 @overload
 def tune(
@@ -130,6 +137,7 @@ def tune(
     sampler: Sampler = ...,
     store: str | Path | None = ...,
     ray: str | None = ...,
+    progress: Progress | None = ...,
 ) -> list[Tuning]: ...
 @takes(
     fusion=of_type(Instruction, Computation, Module),
@@ -147,6 +155,7 @@ def tune(
     sampler: Sampler = "predicted",
     store: str | Path | None = None,
     ray: str | None = None,
+    progress: Progress | None = None,
 ) -> Tuning | list[Tuning]:
     """The fastest plan of a fusion's kernel on this machine, of `budget` plans that are measured; of a module, of each of the
     kernels that `compile` makes of it, those without a choice left out.
@@ -155,7 +164,8 @@ def tune(
     sampler proposes; plans that can't be launched or are predicted to be hopeless are never compiled. Each kernel's results
     are compared with the reference before it is timed. All is kept in the store (by default in the user's data folder), from
     which an interrupted search goes on, and `compile(..., tuned=True)` takes plans. With `ray` the nodes of the cluster at that
-    address measure ("local" begins one), which have devices of one kind; the store stays here.
+    address measure ("local" begins one), which have devices of one kind; the store stays here. `progress` is told how many of
+    how many plans are done.
 
     Raises IndexingError for a store that can't be used, CompileError where the device isn't there, UnsupportedOp where the
     cluster isn't.
@@ -165,12 +175,19 @@ def tune(
     machine, known = machine_of(device) if device is not None else this_machine(), Store(store)
     with _benches(machine.dialect, seed, ray) as bench:
         if isinstance(fusion, Module):
-            return [
-                _Search(c, machine, bench(c), known, seed).run(budget, sampler)
-                for c in _computations(fusion, machine.dialect)
-            ]
-        computation = fused_computation(fusion)
-        return _Search(computation, machine, bench(computation), known, seed).run(budget, sampler)
+            parts = list(_computations(fusion, machine.dialect))
+        else:
+            parts = [fused_computation(fusion)]
+        found = []
+        for k, part in enumerate(parts):
+            told = _told(progress, k * budget, len(parts) * budget)
+            found.append(_Search(part, machine, bench(part), known, seed, told).run(budget, sampler))
+        return found if isinstance(fusion, Module) else found[0]
+
+
+def _told(progress: Progress | None, before: int, total: int) -> Callable[[int], None]:
+    """Tell the number of plans of one search that are done, among all."""
+    return lambda done: None if progress is None else progress(before + done, total)
 
 
 @contextmanager
@@ -200,12 +217,22 @@ def _computations(module: Module, dialect: Dialect) -> Iterator[Computation]:
 class _Search:
     """The state of one call for one fusion."""
 
-    def __init__(self, computation: Computation, machine: Machine, bench: Bench, store: Store, seed: int) -> None:
+    def __init__(
+        self,
+        computation: Computation,
+        machine: Machine,
+        bench: Bench,
+        store: Store,
+        seed: int,
+        told: Callable[[int], None],
+    ) -> None:
         self.computation = computation
         self.machine = machine
         self.bench = bench
         self.store = store
         self.seed = seed
+        self.told = told
+        self.done = 0
         self.space = knobs(computation, machine.dialect)
         self.key = bench.key
         self.known = store.found(self.key)
@@ -240,6 +267,8 @@ class _Search:
         """Those of which nothing is known; each is in the store before the next one begins."""
         for plan, found in self.bench.outcomes([p for p in plans if not self._is_known(p)], self._begin):
             self._keep(plan, replace(found, attempts=max(self._attempts(plan), 1)))
+            self.done += 1
+            self.told(self.done)
 
     def _begin(self, plan: Plan) -> None:
         self._keep(plan, Measured("started", self._attempts(plan) + 1))

@@ -1,0 +1,72 @@
+"""`indexing tune`: the fastest plans of a program's kernels, by measurement on this machine."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from typing import cast
+
+import indexing as ix
+from indexing.cli.answer import Answer, Part, Table
+from indexing.cli.console import Json, Problem
+from indexing.cli.programs import named_instruction, plain, read_program
+from indexing.executable.plan_store import Store
+
+
+def tune(options: argparse.Namespace) -> Answer:
+    """Search plans for the kernels of a program, or for one fusion; status 1 where no plan of a kernel could be measured."""
+    module = read_program(options.file)
+    part = named_instruction(module, options.fusion) if options.fusion else module
+    store = Store(options.store).path
+    found = ix.tune(
+        part, options.budget, options.seed, options.device, options.sampler, store, options.ray, options.progress
+    )
+    searches = found if isinstance(found, list) else [found]
+    if not searches:
+        raise Problem("no kernel of the program has a choice to make: there is nothing to tune")
+    data: Json = {"store": str(store), "kernels": [search_json(s) for s in searches]}
+    parts = [part for s in searches for part in search_parts(s)]
+    parts += [f"kept in {plain(str(store))}: compile(..., tuned=True) takes the fastest plans"]
+    return Answer(data, parts, 0 if all(is_measured(s) for s in searches) else 1)
+
+
+def is_measured(found: ix.Tuning) -> bool:
+    """Whether some plan has a time."""
+    return any(t.seconds is not None for t in found.trials)
+
+
+def search_parts(found: ix.Tuning) -> Iterator[Part]:
+    """A line about the kernel, a row a plan, and the best plan."""
+    count = len(found.trials)
+    yield f"{plain(found.computation.name)}: {found.space.emitter}, {count} plan{'s' if count > 1 else ''} tried"
+    head, *rows = found.cells()
+    right = tuple(name if name == "problem" else f">{name}" for name in head)
+    yield Table(right, rows, ["  " + line for line in found.table().splitlines()])
+    if is_measured(found):
+        plan = " ".join(f"{n}={v}" for n, v in found.best.items())
+        yield f"  best: {plan}, {found.speedup:.2f} times as fast as the default"
+    else:
+        yield f"  no plan could be measured: {plain(found.trials[0].measured.detail)}"
+
+
+def search_json(found: ix.Tuning) -> Json:
+    """All trials in the order in which they were tried."""
+    trials = [
+        {
+            "plan": cast("Json", dict(t.plan)),
+            "predicted_seconds": t.predicted,
+            "state": t.measured.state,
+            "seconds": t.seconds,
+            "spread": t.measured.spread,
+            "detail": t.measured.detail,
+        }
+        for t in found.trials
+    ]
+    return {
+        "kernel": found.computation.name,
+        "emitter": found.space.emitter,
+        "device": found.machine.name,
+        "best": cast("Json", dict(found.best)) if is_measured(found) else None,
+        "speedup": found.speedup if is_measured(found) else None,
+        "trials": cast("Json", trials),
+    }
