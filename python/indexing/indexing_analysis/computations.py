@@ -39,9 +39,7 @@ if TYPE_CHECKING:
 Arrays: TypeAlias = dict[int, int]
 #: A part of a formula as the core takes it.
 _Part: TypeAlias = "list[OperandIndexing] | tuple[int, int, int, str, list[int] | None] | tuple[list[int], str]"
-_TOO_LARGE = (
-    "the computation is too large to follow every path of each array; what it may reach is named as a whole"
-)
+_TOO_LARGE = "the computation is too large to follow every path of each array; what it may reach is named as a whole"
 
 
 class ModuleMaps:
