@@ -218,7 +218,7 @@ class _Partitioner:
             return  # the kernel itself writes the outputs and computes the heroes
         self.placed[instruction] = tuple(reads)
         if traits_of(instruction).kind == "names" and reads and instruction not in self.forced:
-            self._look_through(instruction, reads)
+            self._pass_to_named_array(instruction, reads)
             return
         shared = self._shared(instruction, reads)
         if shared is not None:
@@ -236,8 +236,8 @@ class _Partitioner:
         self.drafts[owner].instructions.append(instruction)
         self.owners[instruction] = owner
 
-    def _look_through(self, instruction: Instruction, reads: Iterable[_Read]) -> None:
-        """Look through instructions that only name arrays: who reads one reads the operand that has the array."""
+    def _pass_to_named_array(self, instruction: Instruction, reads: Iterable[_Read]) -> None:
+        """Of an instruction that only names arrays: who reads one reads the operand that has the array."""
         homes = {owner for owner, _ in reads}
         if len(homes) == 1:
             self._hold(instruction, homes.pop())
@@ -285,7 +285,7 @@ class _Partitioner:
                 access = whole
             elif shape.dimensions and first.dimensions and shape.element_count == first.element_count > 0:
                 same = bitcast_map(replace(first, element_type=shape.element_type), shape)
-                access = self.composer.through(whole, OperandIndexing(same), root, leaf, shape.dimensions)
+                access = self.composer.compose(whole, OperandIndexing(same), root, leaf, shape.dimensions)
             else:
                 access = replace(Access.of_all(shape.dimensions, 0, (root, leaf)), is_known=False)
             self._record(operand, owner, replace(access, leaf=operand_leaf))
@@ -298,7 +298,7 @@ class _Partitioner:
                 parts = leaves(operand.shape)
                 for indexing in found:
                     sizes = parts[indexing.leaf].dimensions if parts else ()
-                    read = self.composer.through(access, indexing, instruction, position, sizes)
+                    read = self.composer.compose(access, indexing, instruction, position, sizes)
                     self._record(operand, owner, read)
 
     def _record(self, operand: Instruction, owner: int, access: Access) -> None:

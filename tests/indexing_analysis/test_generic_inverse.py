@@ -93,10 +93,10 @@ def test_linear_forms(text: str, expected: object) -> None:
 def test_what_is_unknown_is_read_apart_by_user_and_position() -> None:
     """Two operands of one user may be read at different indices, although neither index is known."""
     composer, access = AccessComposer(), Access.of_all((4,))
-    first = composer.through(access, unknown("of values"), "user", 0, (8,))
-    again = composer.through(access, unknown("of values"), "user", 0, (8,))
-    second = composer.through(access, unknown("of values"), "user", 1, (8,))
-    other = composer.through(access, unknown("of values"), "another", 0, (8,))
+    first = composer.compose(access, unknown("of values"), "user", 0, (8,))
+    again = composer.compose(access, unknown("of values"), "user", 0, (8,))
+    second = composer.compose(access, unknown("of values"), "user", 1, (8,))
+    other = composer.compose(access, unknown("of values"), "another", 0, (8,))
     assert first == again and len({first, second, other}) == 3
     assert not first.is_known and first.reads == 8
 
@@ -104,10 +104,10 @@ def test_what_is_unknown_is_read_apart_by_user_and_position() -> None:
 def test_an_access_in_a_loop_is_another_one_a_user() -> None:
     composer, access = AccessComposer(), Access.of_all((4,))
     loop = OperandIndexing(ix.IndexingMap.parse("(d0)[s0] -> (s0), domain: d0 in [0, 3], s0 in [0, 7]"))
-    one, other = (composer.through(access, loop, user, 0, (8,)) for user in ("one", "other"))
+    one, other = (composer.compose(access, loop, user, 0, (8,)) for user in ("one", "other"))
     assert one != other and one.reads == 32 and one.evaluations(4) == 32 and one.evaluations(2) == 16
     straight = OperandIndexing(ix.IndexingMap.parse("(d0) -> (d0 + 1), domain: d0 in [0, 3]"))
-    assert composer.through(access, straight, "one", 0, (8,)) == composer.through(access, straight, "other", 1, (8,))
+    assert composer.compose(access, straight, "one", 0, (8,)) == composer.compose(access, straight, "other", 1, (8,))
 
 
 def test_runtime_values_stay_those_of_the_map() -> None:
@@ -166,7 +166,7 @@ def test_accesses_at_indices_of_other_places_are_others() -> None:
     places = [ix.IndexingMap.parse(f"(d0) -> ({e}), domain: d0 in [0, 2]") for e in ("d0", "d0 + 1")]
     composer, access = AccessComposer(), Access.of_all((3,))
     first, second = (
-        composer.through(access, replace(indexing, runtime_values=(replace(start, map=place),)), "user", 0, (8,))
+        composer.compose(access, replace(indexing, runtime_values=(replace(start, map=place),)), "user", 0, (8,))
         for place in places
     )
     assert first != second and first.map == second.map

@@ -1,4 +1,4 @@
-"""fft, cholesky, triangular-solve, batch-norm, rng: laws by perturbation, references against numpy and published bits."""
+"""fft, cholesky, triangular-solve, batch-norm, rng: formulas by perturbation, references against numpy and published bits."""
 
 import itertools
 

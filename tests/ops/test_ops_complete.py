@@ -1,4 +1,4 @@
-"""Every opcode of HLO has a block with laws, a reference, and a case that compares them; docs/ops.md is current."""
+"""Every opcode of HLO has a block with formulas, a reference, and a case that compares them; docs/ops.md is current."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""dot, ragged-dot, scaled-dot, convolution: laws by perturbation, references against loops over the definition."""
+"""dot, ragged-dot, scaled-dot, convolution: formulas by perturbation, references against loops over the definition."""
 
 import itertools
 

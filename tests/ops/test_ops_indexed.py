@@ -1,5 +1,5 @@
 """dynamic-slice, dynamic-update-slice, gather, scatter: attributes drawn over their legal space, indices in and out of
-bounds; laws by perturbation, references against loops over the definition."""
+bounds; formulas by perturbation, references against loops over the definition."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""reduce, reduce-window, select-and-scatter: laws by perturbation, references against loops over the definition."""
+"""reduce, reduce-window, select-and-scatter: formulas by perturbation, references against loops over the definition."""
 
 import itertools
 

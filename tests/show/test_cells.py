@@ -202,7 +202,7 @@ def needed(part: ix.hlo.Instruction, tile: set[tuple[int, ...]]) -> dict[str, se
 
 
 def elements(part: Part) -> set[tuple[int, ...]]:
-    return set(itertools.product(*part.spans))
+    return set(itertools.product(*part.indices))
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from indexing.cli.console import Json, Problem
+from indexing.cli.console import CommandLineError, Json
 
 __all__ = ["Answer", "Listing", "Part", "Remark", "Table", "plain_lines", "written"]
 
@@ -69,5 +69,5 @@ def written(path: Path, content: bytes) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
     except (OSError, ValueError) as error:
-        raise Problem(f"{path}: {getattr(error, 'strerror', None) or error}") from error
+        raise CommandLineError(f"{path}: {getattr(error, 'strerror', None) or error}") from error
     return path

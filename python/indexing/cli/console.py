@@ -17,7 +17,7 @@ Json: TypeAlias = "dict[str, Json] | list[Json] | str | int | float | bool | Non
 STDIN = "<stdin>"
 
 
-class Problem(IndexingError):
+class CommandLineError(IndexingError):
     """An error in the input or of a stream that no function of the package raises."""
 
     id = "command-line"
@@ -26,20 +26,20 @@ class Problem(IndexingError):
 def standard_input() -> bytes:
     """All of standard input."""
     if sys.stdin is None:
-        raise Problem("standard input is closed; give a file's name instead of -")
+        raise CommandLineError("standard input is closed; give a file's name instead of -")
     try:
         return sys.stdin.buffer.read()
     except OSError as error:
-        raise Problem(f"standard input: {error.strerror or error}") from error
+        raise CommandLineError(f"standard input: {error.strerror or error}") from error
 
 
 def write(lines: Iterable[str]) -> None:
     """Write lines to standard output, and see that they reached it; what its encoding lacks is escaped.
 
-    Raises BrokenPipeError where the reader has gone, Problem where there is no room.
+    Raises BrokenPipeError where the reader has gone, CommandLineError where there is no room.
     """
     if sys.stdout is None:
-        raise Problem("standard output is closed: there is nowhere to write the answer")
+        raise CommandLineError("standard output is closed: there is nowhere to write the answer")
     try:
         sys.stdout.writelines(_encodable(line, sys.stdout) + "\n" for line in lines)
         sys.stdout.flush()
@@ -48,7 +48,7 @@ def write(lines: Iterable[str]) -> None:
         raise
     except OSError as error:
         _discard(sys.stdout)
-        raise Problem(f"standard output: {error.strerror or error}") from error
+        raise CommandLineError(f"standard output: {error.strerror or error}") from error
 
 
 def write_json(data: Json) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import indexing as ix
 from indexing.cli.answer import Answer
-from indexing.cli.console import Json, Problem
+from indexing.cli.console import CommandLineError, Json
 from indexing.cli.programs import read_program
 from indexing.lazy import np
 from indexing.ops.op import HloValue
@@ -56,7 +56,7 @@ def given_inputs(paths: Sequence[Path]) -> list[HloValue]:
             loaded = np.load(path, allow_pickle=False)
             arrays += [loaded] if isinstance(loaded, np.ndarray) else [loaded[name] for name in loaded.files]
         except UNREADABLE as error:
-            raise Problem(f"{path}: not an array that numpy can read: {error}") from error
+            raise CommandLineError(f"{path}: not an array that numpy can read: {error}") from error
     return arrays
 
 

@@ -13,7 +13,7 @@ from threading import Lock
 
 import indexing as ix
 from indexing.analysis.memory.global_memory import Coalescing, Tiles
-from indexing.cli.console import Json, Problem
+from indexing.cli.console import CommandLineError, Json
 from indexing.emitters.kernel import Kernel
 from indexing.emitters.knob_space import KnobSpace
 from indexing.hlo import Computation, Instruction, Module, Shape
@@ -58,7 +58,7 @@ class Exploration:
     def _chosen(self, fusion: str, choices: Mapping[str, str]) -> tuple[tuple[str, Layouts], Computation]:
         """The fusion's computation with the layouts that were chosen, made once; and the key that it is kept by."""
         if fusion not in self.fusions:
-            raise Problem(f"the program has no fusion {fusion!r}")
+            raise CommandLineError(f"the program has no fusion {fusion!r}")
         computation = self.fusions[fusion].called[0]
         numbers = range(len(computation.parameters))
         key = fusion, tuple((k, choices[f"layout {k}"]) for k in numbers if f"layout {k}" in choices)
@@ -145,7 +145,7 @@ class Exploration:
 def natural(text: str) -> int:
     """An integer from 0, not too long to be a size."""
     if not text.strip().isdecimal() or len(text) > 12:
-        raise Problem(f"{text!r} is no size: a tile has integers with commas between, such as 32,32")
+        raise CommandLineError(f"{text!r} is no size: a tile has integers with commas between, such as 32,32")
     return int(text)
 
 
@@ -202,7 +202,7 @@ def with_layouts(computation: Computation, layouts: Mapping[int, str]) -> Comput
         parameter = computation.parameters[number]
         rank = len(parameter.shape.dimensions)
         if sorted(layout.split(",")) != sorted(map(str, range(rank))):
-            raise Problem(f"{layout!r} is no order of the {rank} dimensions of {parameter.name}")
+            raise CommandLineError(f"{layout!r} is no order of the {rank} dimensions of {parameter.name}")
         line = str(parameter).removeprefix("ROOT ")
         sizes = ",".join(map(str, parameter.shape.dimensions))
         plain = f"{parameter.shape.element_type}[{sizes}]"

@@ -19,7 +19,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import indexing as ix
 from indexing.cli.answer import Answer
-from indexing.cli.console import Problem, write
+from indexing.cli.console import CommandLineError, write
 from indexing.cli.exploration import Exploration
 from indexing.cli.programs import read_program
 from indexing.show.svg_renderer import lights
@@ -44,7 +44,7 @@ class Server(ThreadingHTTPServer):
         try:
             super().__init__(("127.0.0.1", port), Handler)
         except OSError as error:
-            raise Problem(f"port {port} can't be listened at: {error.strerror or error}") from None
+            raise CommandLineError(f"port {port} can't be listened at: {error.strerror or error}") from None
         self.exploration, self.token = exploration, secrets.token_urlsafe(24)
 
     @property
@@ -121,9 +121,9 @@ def explore(options: argparse.Namespace) -> Answer:
     """Serve the page until Ctrl-C."""
     exploration = Exploration(read_program(options.file), options.device)
     if not exploration.fusions:
-        raise Problem("the program has no fusions to explore; `indexing report` shows its instructions")
+        raise CommandLineError("the program has no fusions to explore; `indexing report` shows its instructions")
     with Server(exploration, options.port) as server:
         write([json.dumps({"address": server.address}) if options.json else f"{server.address}  (Ctrl-C ends it)"])
         sys.stdout.flush()
         server.serve_forever()
-    raise Problem("the server has ended")
+    raise CommandLineError("the server has ended")

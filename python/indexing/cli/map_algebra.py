@@ -6,7 +6,7 @@ import argparse
 
 import indexing as ix
 from indexing.cli.answer import Answer
-from indexing.cli.console import Json, Problem
+from indexing.cli.console import CommandLineError, Json
 from indexing.cli.programs import parsed_map, read_maps
 
 
@@ -27,13 +27,13 @@ def simplified(source: str, file: str, number: int) -> ix.IndexingMap:
     try:
         return parsed.simplify()
     except ix.IndexingError as error:
-        raise Problem(f"line {number}: {error}") from None
+        raise CommandLineError(f"line {number}: {error}") from None
 
 
 def compose(options: argparse.Namespace) -> Answer:
     """Compose two maps and simplify what comes out."""
     if options.first == options.second == "-":
-        raise Problem("only one of the two maps can come from standard input")
+        raise CommandLineError("only one of the two maps can come from standard input")
     texts = [read_maps(options.first), read_maps(options.second)]
     first, second = (parsed_map(text, file) for text, file in texts)
     composed = str(ix.compose(first, second).simplify())

@@ -8,7 +8,7 @@ from typing import cast
 
 import indexing as ix
 from indexing.cli.answer import Answer, Table
-from indexing.cli.console import Json, Problem
+from indexing.cli.console import CommandLineError, Json
 from indexing.cli.programs import named_instruction, read_program
 from indexing.report.comparison import Comparison
 from indexing.report.lines import bytes_text, comparison_lines, report_lines, seconds_text
@@ -21,7 +21,7 @@ def analyze(options: argparse.Namespace) -> Answer:
     if options.out is not None:
         return analyze_folder(options)
     if options.ray is not None or options.workers != 1:
-        raise Problem("--workers and --ray are for a folder of programs: say by --out where the tables go")
+        raise CommandLineError("--workers and --ray are for a folder of programs: say by --out where the tables go")
     module = read_program(options.file)
     part = named_instruction(module, options.fusion) if options.fusion else module
     found = ix.analyze(part, options.device, progress=options.progress)

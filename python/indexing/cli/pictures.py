@@ -7,7 +7,7 @@ from pathlib import Path
 
 import indexing as ix
 from indexing.cli.answer import Answer, written
-from indexing.cli.console import Json, Problem
+from indexing.cli.console import CommandLineError, Json
 from indexing.cli.programs import fusions, named_computation, named_instruction, plain, read_program
 from indexing.hlo import Computation, Instruction, Module
 from indexing.show import drawing, graphviz_layout
@@ -34,7 +34,7 @@ def draw(options: argparse.Namespace) -> Answer:
         path = str(written(options.out, picture))
         return Answer(data | {"file": path}, [path])
     if form == "png":
-        raise Problem("a PNG picture goes to a file: say --out FILE.png")
+        raise CommandLineError("a PNG picture goes to a file: say --out FILE.png")
     text = picture.decode()
     return Answer(data | {"picture": text}, [text.rstrip("\n")])
 
@@ -53,14 +53,14 @@ def _target(module: Module, options: argparse.Namespace) -> Instruction | Comput
         return named_computation(module, options.computation)
     names = [plain(i.name) for i in fusions(module)]
     few = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
-    raise Problem(f"say which instruction: --instruction NAME{f', one of {few}' if names else ''}")
+    raise CommandLineError(f"say which instruction: --instruction NAME{f', one of {few}' if names else ''}")
 
 
 def _called_by(module: Module, name: str) -> str:
     """The name of the computation that a fusion calls."""
     instruction = named_instruction(module, name)
     if not instruction.called:
-        raise Problem(f"{name} calls no computation whose graph could be drawn")
+        raise CommandLineError(f"{name} calls no computation whose graph could be drawn")
     return instruction.called[0].name
 
 
@@ -74,10 +74,12 @@ def _in_cells(target: Instruction | Computation, options: argparse.Namespace, fo
         launch = ix.Tiles(options.tile) if options.tile else None
         picture = stacked(access_pictures(target, options.device, launch), f"What {target.name} touches")
     if form == "dot":
-        raise Problem("only graphs are drawn as dot")
+        raise CommandLineError("only graphs are drawn as dot")
     if not picture.panels:
         kind = "shared" if options.picture == "banks" else "global"
-        raise Problem(f"the kernel of {plain(target.name)} does not use {kind} memory: there is nothing to draw")
+        raise CommandLineError(
+            f"the kernel of {plain(target.name)} does not use {kind} memory: there is nothing to draw"
+        )
     return picture.png() if form == "png" else picture.svg().encode()
 
 

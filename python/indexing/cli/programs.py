@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Never
 
 import indexing as ix
-from indexing.cli.console import STDIN, Problem, standard_input
+from indexing.cli.console import STDIN, CommandLineError, standard_input
 from indexing.hlo import Computation, Instruction, Module
 from indexing.hlo.files import decoded, program_of
 
@@ -67,7 +67,7 @@ def missing(kind: str, name: str, names: Iterable[str]) -> Never:
     """Say that there is none of that name, and which ones are spelled like it."""
     near = difflib.get_close_matches(name, list(names), n=3)
     hint = f"; there is {', '.join(map(plain, near))}" if near else ""
-    raise Problem(f"the program has no {kind} {plain(name)}{hint}")
+    raise CommandLineError(f"the program has no {kind} {plain(name)}{hint}")
 
 
 def fusions(module: Module) -> list[Instruction]:

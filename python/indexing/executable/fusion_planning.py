@@ -304,7 +304,7 @@ class _FusionPlanner:
         found = self._maps(node, 0)[0]
         if operand.is_tuple or len(found) != 1 or distance(access.map, node.instruction.shape) != 1:
             return False
-        read = self.composer.through(access, found[0], node, 0, operand.dimensions)
+        read = self.composer.compose(access, found[0], node, 0, operand.dimensions)
         return read.is_known and distance(read.map, operand) > 1
 
     def _accesses(self, fusion: PlannedFusion, node: Node, user: Node) -> Iterator[Access]:
@@ -323,7 +323,7 @@ class _FusionPlanner:
                 for access in fusion.accesses[user]:
                     for output in outputs if is_read_at_once else (access.leaf,):
                         for found in self._maps(user, output)[position]:
-                            read = self.composer.through(access, found, user, position, sizes)
+                            read = self.composer.compose(access, found, user, position, sizes)
                             yield replace(read, leaf=leaf)
 
     def _loops(self, node: Node) -> bool:

@@ -55,7 +55,7 @@ class AccessComposer:
         """Nothing is composed yet."""
         self._composed: dict[tuple[IndexingMap, IndexingMap], IndexingMap] = {}
 
-    def through(
+    def compose(
         self, access: Access, indexing: OperandIndexing, user: Hashable, position: int, sizes: tuple[int, ...]
     ) -> Access:
         """The access to operand `position` of `user`, an array of `sizes`, where the function reads `user` at `access`."""
@@ -66,11 +66,11 @@ class AccessComposer:
         if indexing.map.ranges:
             context = (*context, ("loop", user))
         if indexing.runtime_values:
-            values = ((v.instruction, v.output, self._compose(access.map, v.map)) for v in indexing.runtime_values)
+            values = ((v.instruction, v.output, self._compose_maps(access.map, v.map)) for v in indexing.runtime_values)
             context = (*context, *values)
-        return Access(self._compose(access.map, indexing.map), access.points, leaf, context, access.is_known)
+        return Access(self._compose_maps(access.map, indexing.map), access.points, leaf, context, access.is_known)
 
-    def _compose(self, first: IndexingMap, second: IndexingMap) -> IndexingMap:
+    def _compose_maps(self, first: IndexingMap, second: IndexingMap) -> IndexingMap:
         found = self._composed.get((first, second))
         if found is None:
             found = self._composed[first, second] = compose(first, second).simplify()

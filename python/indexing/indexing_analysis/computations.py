@@ -72,7 +72,7 @@ class ModuleMaps:
         with self.lock:
             return self._core.formula(self, inverse, (instruction.row, array), count)
 
-    def through(
+    def of_computation(
         self, computation: Computation, array: int, arguments: Sequence[Instruction], inverse: bool
     ) -> Indexing:
         """The maps between the array of the root (inverse: the parameter) and the parameters (the root's arrays)."""
@@ -202,7 +202,7 @@ class ModuleMaps:
             return [p if isinstance(p, list) else self._part(i, p) for p in found]
         if found.computation.module is self.module:
             return [self._part(i, PassedMaps(found, -1))]
-        of_other = _through(found)
+        of_other = _passed_indexing(found)
         return list(of_other)
 
     def _part(self, i: Instruction, part: PassedMaps | WholeArrays) -> _Part:
@@ -210,7 +210,7 @@ class ModuleMaps:
             return part.arrays, part.because
         source = part.source
         if source.computation.module is not self.module:
-            return _through(source)[part.which]
+            return _passed_indexing(source)[part.which]
         self.prepare_called(source.computation, source.inverse)
         passed = None if source.arguments is i.operands else [i.operands.index(a) for a in source.arguments]
         return source.computation.row, source.array, part.which, source.because, passed
@@ -236,17 +236,17 @@ def computation_indexing(computation: Computation, output: int, arguments: Seque
 
     `arguments` are what a caller passes: runtime values that are parameters become these.
     """
-    return maps_of(computation.module).through(computation, output, arguments, inverse=False)
+    return maps_of(computation.module).of_computation(computation, output, arguments, inverse=False)
 
 
 def computation_inverse(computation: Computation, parameter: int, arguments: Sequence[Instruction] = ()) -> Indexing:
     """For each array of the root, the maps from the arrays of a parameter to it; `leaf` says which array of it."""
-    return maps_of(computation.module).through(computation, parameter, arguments, inverse=True)
+    return maps_of(computation.module).of_computation(computation, parameter, arguments, inverse=True)
 
 
-def _through(passed: PassedIndexing) -> Indexing:
+def _passed_indexing(passed: PassedIndexing) -> Indexing:
     of_module = maps_of(passed.computation.module)
-    return of_module.through(passed.computation, passed.array, passed.arguments, passed.inverse)
+    return of_module.of_computation(passed.computation, passed.array, passed.arguments, passed.inverse)
 
 
 def _pass_on(computation: Computation, output: int, arguments: Sequence[Instruction]) -> PassedIndexing:

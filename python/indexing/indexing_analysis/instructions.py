@@ -103,13 +103,13 @@ def grouped_indexing(
     if target not in cluster:
         fusion = fusions[target.computation]
         outer = fusion.computation
-        _through_fusion(known, fusion, found)
+        _propagate_to_operands(known, fusion, found)
     for i in outer.post_order()[::-1]:
         if i not in cluster or i not in found:
             continue
         if i in fusions.values():
             found[i.called[0].root] = dict(found[i])
-            _through_fusion(known, i, found)
+            _propagate_to_operands(known, i, found)
         else:
             known.propagate(found, [i])
     grouped: dict[Instruction, list[OperandIndexing]] = {}
@@ -135,7 +135,7 @@ def epilogue_indexing(hero: Instruction, root: Instruction) -> IndexingMap:
     return found[0].map
 
 
-def _through_fusion(known: ModuleMaps, fusion: Instruction, found: dict[Instruction, Arrays]) -> None:
+def _propagate_to_operands(known: ModuleMaps, fusion: Instruction, found: dict[Instruction, Arrays]) -> None:
     """Propagate what is found in the fusion's computation to its parameters, and pass these on to its operands."""
     inside: Computation = fusion.called[0]
     known.propagate(found, inside.post_order()[::-1])

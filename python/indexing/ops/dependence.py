@@ -46,14 +46,16 @@ def fold_dependence(computation: Computation, states: int, elements: int, *, ele
     outputs = len(direct) - states
     new_states = direct[outputs:]
     while True:
-        closed = [_through(used, new_states) for used in new_states]
+        closed = [_transitive(used, new_states) for used in new_states]
         if closed == new_states:
             break
         new_states = closed
-    return FoldDependence(tuple(direct), tuple([_through(used, new_states) for used in direct[:outputs]] + new_states))
+    return FoldDependence(
+        tuple(direct), tuple([_transitive(used, new_states) for used in direct[:outputs]] + new_states)
+    )
 
 
-def _through(used: frozenset[int], new_states: list[frozenset[int]]) -> frozenset[int]:
+def _transitive(used: frozenset[int], new_states: list[frozenset[int]]) -> frozenset[int]:
     return used.union(*(new_states[k] for k in used if k < len(new_states)))
 
 

@@ -35,7 +35,7 @@ def _all_outputs(instruction: Instruction, operand: int) -> OperandIndexing:
     return OperandIndexing(tensor_map(variables(len(sizes), len(inner)), inner, sizes))
 
 
-def _room(sizes: Sequence[int], slice_sizes: Sequence[int]) -> list[int]:
+def _largest_starts(sizes: Sequence[int], slice_sizes: Sequence[int]) -> list[int]:
     return [n - m for n, m in zip(sizes, slice_sizes, strict=True)]
 
 
@@ -45,7 +45,7 @@ def _room(sizes: Sequence[int], slice_sizes: Sequence[int]) -> list[int]:
 def _slice_starts(instruction: Instruction, sizes: Sequence[int]) -> Starts:
     operand = instruction.operands[0].shape.dimensions
     found = scalar_starts(instruction, 1, len(operand))
-    return starts_of(found, _room(operand, instruction.shape.dimensions), sizes)
+    return starts_of(found, _largest_starts(operand, instruction.shape.dimensions), sizes)
 
 
 def slice_output_to_input(instruction: Instruction, output: int) -> Indexing:
@@ -74,7 +74,7 @@ def slice_reference(instruction: Instruction, values: Sequence[HloValue]) -> Hlo
     """The slice at the clamped starts."""
     operand, *starts = (only_array(v) for v in values)
     sizes = instruction.shape.dimensions
-    at = read_starts(starts, _room(operand.shape, sizes))
+    at = read_starts(starts, _largest_starts(operand.shape, sizes))
     return operand[tuple(slice(a, a + n) for a, n in zip(at, sizes, strict=True))]
 
 
@@ -83,7 +83,7 @@ def slice_reference(instruction: Instruction, values: Sequence[HloValue]) -> Hlo
 
 def _update_starts(instruction: Instruction, sizes: Sequence[int]) -> Starts:
     operand, update = (instruction.operands[k].shape.dimensions for k in range(2))
-    return starts_of(scalar_starts(instruction, 2, len(operand)), _room(operand, update), sizes)
+    return starts_of(scalar_starts(instruction, 2, len(operand)), _largest_starts(operand, update), sizes)
 
 
 def _untouched(instruction: Instruction) -> OperandIndexing:
@@ -137,7 +137,7 @@ def update_input_to_output(instruction: Instruction, operand: int) -> Indexing:
 def update_reference(instruction: Instruction, values: Sequence[HloValue]) -> HloValue:
     """A copy of the operand with update at the clamped starts."""
     operand, update, *starts = (only_array(v) for v in values)
-    at = read_starts(starts, _room(operand.shape, update.shape))
+    at = read_starts(starts, _largest_starts(operand.shape, update.shape))
     out = operand.copy()
     out[tuple(slice(a, a + n) for a, n in zip(at, update.shape, strict=True))] = update
     return out

@@ -100,12 +100,12 @@ class _Gather:
         return [k for k in range(len(self.out)) if k not in self.offset_dims]
 
     @property
-    def room(self) -> list[int]:
+    def largest_starts(self) -> list[int]:
         return [n - m for n, m in zip(self.operand, self.slice_sizes, strict=True)]
 
     def starts(self, batch: Sequence[SymbolicExpr], sizes: Sequence[int], ranges: Sequence[int] = ()) -> Starts:
         found = [self.vectors.start(k, batch) for k in range(len(self.operand))]
-        return starts_of(found, self.room, sizes, ranges)
+        return starts_of(found, self.largest_starts, sizes, ranges)
 
 
 def _read(instruction: Instruction) -> _Gather:
@@ -193,7 +193,9 @@ def reference(instruction: Instruction, values: Sequence[HloValue]) -> HloValue:
     operand, indices = (only_array(v) for v in values)
     if 0 in g.out:
         return np.zeros(g.out, operand.dtype)
-    origins = g.vectors.operand_origins(g.vectors.read(indices), operand.ndim).clip(0, np.array(g.room, np.int64))
+    origins = g.vectors.operand_origins(g.vectors.read(indices), operand.ndim).clip(
+        0, np.array(g.largest_starts, np.int64)
+    )
     windows = [g.slice_sizes[k] for k in g.window_dims]
     taken = operand.reshape(-1)[window_positions(g.operand, origins, windows, g.window_dims)]
     shaped = taken.reshape([*g.vectors.batch_sizes, *windows])

@@ -57,7 +57,7 @@ class _Scatter:
         return [size_of.get(k, 1) for k in range(len(self.operand))]
 
     @property
-    def room(self) -> list[int]:
+    def largest_starts(self) -> list[int]:
         return [n - m for n, m in zip(self.operand, self.window_sizes, strict=True)]
 
     @property
@@ -67,7 +67,7 @@ class _Scatter:
 
     def starts(self, batch: Sequence[SymbolicExpr], sizes: Sequence[int], ranges: Sequence[int] = ()) -> Starts:
         found = [self.vectors.start(k, batch) for k in range(len(self.operand))]
-        return starts_of(found, self.room, sizes, ranges, "drop")
+        return starts_of(found, self.largest_starts, sizes, ranges, "drop")
 
     def batch_of_operand(self, d: Sequence[SymbolicExpr], free: Sequence[SymbolicExpr]) -> list[SymbolicExpr]:
         """The batch index, from the operand's index (batching dimensions) and an index of the free ones."""
@@ -198,7 +198,7 @@ def reference(instruction: Instruction, values: Sequence[HloValue], interpreter:
     arrays = [only_array(v) for v in values]
     operands, indices, updates = arrays[: s.count], arrays[s.count], arrays[s.count + 1 :]
     origins = s.vectors.operand_origins(s.vectors.read(indices), len(s.operand))
-    fits = ((origins >= 0) & (origins <= np.array(s.room, np.int64))).all(axis=1)
+    fits = ((origins >= 0) & (origins <= np.array(s.largest_starts, np.int64))).all(axis=1)
     windows = [s.update[k] for k in s.update_window_dims]
     positions = window_positions(s.operand, origins[fits], windows, s.window_dims).reshape(-1)
     rows = [_rows(s, u)[fits].reshape(-1) for u in updates]

@@ -42,20 +42,20 @@ class Starts:
 
 def starts_of(
     found: Sequence[Start | None],
-    room: Sequence[int],
+    largest_starts: Sequence[int],
     sizes: Sequence[int],
     ranges: Sequence[int] = (),
     out_of_bounds: Literal["clamp", "drop"] = "clamp",
 ) -> Starts:
-    """Runtime variables numbered behind the `sizes` and `ranges` of a map, one a start with room to move.
+    """Runtime variables numbered behind the `sizes` and `ranges` of a map, one a start that can move.
 
-    `room` is the largest start a dimension; None or no room is a start of 0.
+    `largest_starts` has one a dimension; None, or a largest of 0, is a start of 0.
     """
     exprs: list[SymbolicExpr] = []
     bounds: list[Bounds] = []
     values: list[RuntimeValue] = []
     first = len(sizes) + len(ranges)
-    for start, largest in zip(found, room, strict=True):
+    for start, largest in zip(found, largest_starts, strict=True):
         if start is None or (largest == 0 and out_of_bounds == "clamp"):
             exprs.append(constant(0))
             continue
@@ -92,10 +92,10 @@ def as_int64(values: Array) -> Array:
     return values.astype(np.int64)
 
 
-def read_starts(values: Sequence[Array], room: Sequence[int]) -> tuple[int, ...]:
+def read_starts(values: Sequence[Array], largest_starts: Sequence[int]) -> tuple[int, ...]:
     """The clamped starts that the scalar operands (or one vector of them) hold."""
     flat = [int(v) for operand in values for v in as_int64(operand).reshape(-1)]
-    return tuple(min(max(v, 0), largest) for v, largest in zip(flat, room, strict=True))
+    return tuple(min(max(v, 0), largest) for v, largest in zip(flat, largest_starts, strict=True))
 
 
 def index_grid(sizes: Sequence[int]) -> Array:

@@ -39,7 +39,7 @@ class Part:
     """
 
     array: Array
-    spans: tuple[range, ...]
+    indices: tuple[range, ...]
     exact: bool
 
     @property
@@ -49,7 +49,9 @@ class Part:
 
     def __str__(self) -> str:
         """As slices: `[0:8, 4:20:2]`."""
-        return "[" + ", ".join(f"{s.start}:{s.stop}" + (f":{s.step}" if s.step != 1 else "") for s in self.spans) + "]"
+        return (
+            "[" + ", ".join(f"{s.start}:{s.stop}" + (f":{s.step}" if s.step != 1 else "") for s in self.indices) + "]"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +83,7 @@ def follow_tile(target: Program, sizes: Sequence[int] | None = None, numbers: Se
     for array, tiles in space.tiles.items():
         for tile in tiles if not array[0].is_constant else ():
             exact = tile.exact and not tile.mask and known == clipped
-            found.append(Part(array, _spans(tile, leaves(array[0].shape)[array[1]], starts, known), exact))
+            found.append(Part(array, _covered_indices(tile, leaves(array[0].shape)[array[1]], starts, known), exact))
     return TilePath(space, tuple(whole), tuple(dict.fromkeys(found)))
 
 
@@ -119,11 +121,11 @@ def _check(space: TilingSpace, sizes: Sequence[int], extents: Sequence[int]) -> 
         raise IndexingError(f"sizes {list(sizes)} are no tiles of all that is computed; {list(valid or ())} are")
 
 
-def _spans(tile: Tile, shape: Shape, starts: Sequence[int], sizes: Sequence[int]) -> tuple[range, ...]:
+def _covered_indices(tile: Tile, shape: Shape, starts: Sequence[int], sizes: Sequence[int]) -> tuple[range, ...]:
     """Along each dimension, runtime values at their least."""
     offsets = tile.moved_offsets.evaluate(starts, [0] * tile.moved_offsets.num_symbols)
-    spans = zip(offsets, tile.sizes.evaluate(sizes), tile.strides.evaluate(sizes), shape.dimensions, strict=True)
-    return tuple(_inside(int(offset), int(count), int(stride), extent) for offset, count, stride, extent in spans)
+    bounds = zip(offsets, tile.sizes.evaluate(sizes), tile.strides.evaluate(sizes), shape.dimensions, strict=True)
+    return tuple(_inside(int(offset), int(count), int(stride), extent) for offset, count, stride, extent in bounds)
 
 
 def _inside(offset: int, count: int, stride: int, extent: int) -> range:
@@ -134,11 +136,11 @@ def _inside(offset: int, count: int, stride: int, extent: int) -> range:
     return range(low, min(high, extent - 1) + 1, step)
 
 
-def covered(spans: Sequence[range], sizes: Sequence[int], stop: int) -> int:
-    """The number of the array's first `stop` elements, row by row, that lie in the spans."""
-    rest = list(accumulate((len(s) for s in reversed(spans)), int.__mul__, initial=1))[::-1]
+def covered(indices: Sequence[range], sizes: Sequence[int], stop: int) -> int:
+    """The number of the array's first `stop` elements, row by row, that lie in the indices."""
+    rest = list(accumulate((len(s) for s in reversed(indices)), int.__mul__, initial=1))[::-1]
     found = 0
-    for d, span in enumerate(spans):
+    for d, span in enumerate(indices):
         below = prod(sizes[d + 1 :])
         digit, stop = divmod(stop, max(below, 1))
         found += len(range(span.start, min(span.stop, digit), span.step)) * rest[d + 1]
@@ -219,12 +221,12 @@ def _panel(parts: Sequence[Part], level: int, number: int, colour: Colour) -> Pa
 
 def _shares(part: Part, leading: Sequence[int], columns: int, row_cuts: Cuts, column_cuts: Cuts) -> list[list[float]]:
     """The share of each cell's elements that a tile covers."""
-    spans = part.spans or (range(1),)
+    indices = part.indices or (range(1),)
 
-    def along(cuts: Cuts, spans: Sequence[range], sizes: Sequence[int]) -> list[float]:
-        return [(covered(spans, sizes, end) - covered(spans, sizes, start)) / (end - start) for start, end in cuts]
+    def along(cuts: Cuts, indices: Sequence[range], sizes: Sequence[int]) -> list[float]:
+        return [(covered(indices, sizes, end) - covered(indices, sizes, start)) / (end - start) for start, end in cuts]
 
-    rows, across = along(row_cuts, spans[:-1], leading), along(column_cuts, spans[-1:], [columns])
+    rows, across = along(row_cuts, indices[:-1], leading), along(column_cuts, indices[-1:], [columns])
     return [[row * column for column in across] for row in rows]
 
 

@@ -243,7 +243,7 @@ class _Search:
         if before is not None and all(plan in self.known for plan, _ in before):
             tried = [Tried(plan_of(plan), predicted, self.known[plan]) for plan, predicted in before]
         else:
-            tried = self._settled(self._tried(budget, sampler))
+            tried = self._measured_again(self._tried(budget, sampler))
             self.store.put_search(self.key, request, [(plan_text(t.plan), t.predicted) for t in tried])
         return Tuning(self.key, self.computation, self.space, self.machine, tuple(tried))
 
@@ -288,7 +288,7 @@ class _Search:
             return replace(found, state="failed", detail="the process ended whenever it was measured")
         return found
 
-    def _settled(self, tried: list[Tried]) -> list[Tried]:
+    def _measured_again(self, tried: list[Tried]) -> list[Tried]:
         """The fastest measured once more, in turns with the default: the least of many measurements owes something to luck."""
         right = sorted((t for t in tried if t.seconds is not None), key=lambda t: t.seconds or 0.0)
         again = [t.plan for t in tried if t in right[:FINALISTS] or (t is tried[0] and t in right)]

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from indexing.analysis.memory.transactions import BankTally, count_banks, sampling
+from indexing.analysis.memory.transactions import BankTransactions, count_banks, sampling
 
 if TYPE_CHECKING:
     from indexing._core import IndexingMap
@@ -31,7 +31,7 @@ class BankAccess:
     array: str
     map: IndexingMap
     cell_bytes: int
-    total: BankTally
+    total: BankTransactions
     exactness: Literal["exact", "estimate"] = "exact"
     reason: str = ""
 

@@ -17,7 +17,7 @@ from indexing.analysis.device import H100, Device
 from indexing.analysis.memory.banks import BankAccess, bank_accesses
 from indexing.analysis.memory.thread_maps import thread_map
 from indexing.analysis.memory.tiled_reads import Tiles, tile_loads
-from indexing.analysis.memory.transactions import VECTOR, Dim3, Tally, count, sampling
+from indexing.analysis.memory.transactions import VECTOR, Dim3, Transactions, count, sampling
 from indexing.arguments import check_fields, integer, of_type, one_of, optional, takes
 from indexing.emitters import emit
 from indexing.emitters.kernel import Argument, Kernel
@@ -69,8 +69,8 @@ class Access:
     output: int | None
     map: IndexingMap
     element_bits: int
-    total: Tally
-    unrolled: Tally
+    total: Transactions
+    unrolled: Transactions
     sector_bytes: int
     exactness: Literal["exact", "estimate"] = "exact"
     reason: str = ""

@@ -18,7 +18,7 @@ VECTOR_BITS = 128  # what one thread loads or stores at most with one instructio
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class Transactions:
     """Sums over warp instructions that have an active lane: how many there are, and what they ask for and move.
 
     `asked` are different bytes, `sectors` and `lines` those that hold them, `ideal` the least number of sectors that
@@ -47,8 +47,8 @@ class Counted:
     brings the next ones find. `sampled` says of how many warp instructions all were judged; None: of each.
     """
 
-    each: Tally
-    unrolled: Tally
+    each: Transactions
+    unrolled: Transactions
     sampled: int | None = None
 
 
@@ -71,11 +71,13 @@ def count(
     if found is None:
         return None
     each, unrolled, scale, judged, sampled = found
-    return Counted(Tally(*_scaled(each, scale, judged)), Tally(*_scaled(unrolled, scale, judged)), sampled)
+    return Counted(
+        Transactions(*_scaled(each, scale, judged)), Transactions(*_scaled(unrolled, scale, judged)), sampled
+    )
 
 
 @dataclass(frozen=True, slots=True)
-class BankTally:
+class BankTransactions:
     """Sums over the warp instructions of an access to shared memory.
 
     `asked` are different bytes, `passes` how often the banks are read or written, `ideal` the least number of passes
@@ -95,7 +97,7 @@ class BankTally:
 
 def count_banks(
     thread_map: IndexingMap, block: Dim3, width: int, device: Device
-) -> tuple[BankTally, int | None] | None:
+) -> tuple[BankTransactions, int | None] | None:
     """Count the passes of all warps over the banks of shared memory; as `count`, of a map to one cell of `width` bits.
 
     The number beside it is that of the warp instructions judged, where that are not all.
@@ -104,7 +106,7 @@ def count_banks(
     if found is None:
         return None
     each, _, scale, judged, sampled = found
-    return BankTally(*_scaled(each, scale, judged)[:4]), sampled
+    return BankTransactions(*_scaled(each, scale, judged)[:4]), sampled
 
 
 def sampling(judged: int) -> str:

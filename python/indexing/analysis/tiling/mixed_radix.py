@@ -307,11 +307,11 @@ def _inner(digit: MixedRadixDigit | None, kind: str, m: int) -> MixedRadixDigit 
     return replace(digit, high=at if digit.high is None else min(at, digit.high))
 
 
-def independent(spans: Sequence[AxisTile], results: Sequence[SymbolicExpr], moving: Sequence[int]) -> bool:
+def independent(tiles: Sequence[AxisTile], results: Sequence[SymbolicExpr], moving: Sequence[int]) -> bool:
     """Do the results take all combinations of their values? `moving`: the variables that take several."""
     used = [set(e.used_variables()) & set(moving) for e in results]
     for j, k in itertools.combinations(range(len(results)), 2):
-        if used[j] & used[k] and not _apart(spans[j].digit, spans[k].digit):
+        if used[j] & used[k] and not _apart(tiles[j].digit, tiles[k].digit):
             return False
     return True
 

@@ -1,7 +1,7 @@
 """Tile propagation: which tile of an operand a tile of the output needs, as functions of the output tile's sizes.
 
 A tile is a regular grid: per dimension an offset, a size and a stride; it begins at a multiple of its size. An operand's
-tile follows from the operand's map, node by node (see `spans`). Where a grid needs divisibility, it is a constraint: all
+tile follows from the operand's map, node by node (see `mixed_radix`). Where a grid needs divisibility, it is a constraint: all
 clauses must hold, each by one of its alternatives; they are never multiplied out.
 """
 
@@ -134,9 +134,9 @@ def propagate(m: IndexingMap, extents: Sequence[int], name: str) -> Tile:
     if m.is_undefined or m.is_known_empty:
         raise UnsupportedOp(f"{name} is {m}: there is no tile")
     walk = TilePropagation(m, extents)
-    spans = [walk.result(e) for e in m.results]
+    tiles = [walk.result(e) for e in m.results]
     dims = m.num_dims
-    moved = [s.offset for s in spans]
+    moved = [s.offset for s in tiles]
     at_zero = [constant(0)] * dims
     narrowed = [
         (variable(k), v.interval)
@@ -146,10 +146,10 @@ def propagate(m: IndexingMap, extents: Sequence[int], name: str) -> Tile:
     moving = [v for v, interval in enumerate(walk.box) if v < dims + m.num_ranges and len(interval) > 1]
     return Tile(
         offsets=SymbolicMap(dims, m.num_runtimes, [e.replace_variables(at_zero) for e in moved]),
-        sizes=SymbolicMap(dims, 0, [s.size for s in spans]),
-        strides=SymbolicMap(dims, 0, [s.stride for s in spans]),
+        sizes=SymbolicMap(dims, 0, [s.size for s in tiles]),
+        strides=SymbolicMap(dims, 0, [s.stride for s in tiles]),
         moved_offsets=SymbolicMap(dims, m.num_runtimes, moved),
         constraints=tuple(walk.clauses),
-        exact=walk.exact and independent(spans, m.results, moving),
+        exact=walk.exact and independent(tiles, m.results, moving),
         mask=(*narrowed, *m.constraints),
     )

@@ -174,9 +174,9 @@ class _Space:
     ) -> None:
         if i.is_parameter or not i.operands:
             return
-        law = output_to_input(i, leaf)
-        self._add_sequential(i, [o for operand in law for o in operand])
-        for operand, maps in zip(i.operands, law, strict=True):
+        read = output_to_input(i, leaf)
+        self._add_sequential(i, [o for operand in read for o in operand])
+        for operand, maps in zip(i.operands, read, strict=True):
             for own in maps:
                 if own.map.is_undefined or indexing.exactness == "unknown":
                     self.unknown.setdefault(operand, own.reason or indexing.reason)
@@ -190,9 +190,9 @@ class _Space:
                 if not composed.is_known_empty:
                     found.setdefault((operand, own.leaf), {}).setdefault(composed, reached)
 
-    def _add_sequential(self, i: Instruction, law: Sequence[OperandIndexing]) -> None:
+    def _add_sequential(self, i: Instruction, read: Sequence[OperandIndexing]) -> None:
         """The dimensions that an instruction reduces or contracts, once; its operands' maps count them alike."""
-        widths = [tuple(v.interval for v in o.map.ranges) for o in law if not o.map.is_undefined and o.map.ranges]
+        widths = [tuple(v.interval for v in o.map.ranges) for o in read if not o.map.is_undefined and o.map.ranges]
         if not widths or i in self.sequential:
             return
         if len(set(widths)) > 1 or any(v.lower != 0 for v in widths[0]):

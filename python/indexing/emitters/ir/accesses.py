@@ -350,10 +350,10 @@ def reached_elements(kernel: Kernel, limit: int = MAX_MAPS) -> Reached:
         for m in threads:
             for a in body.found:
                 here = body.access_map(a)
-                found.setdefault((a.buffer, a.kind), {})[_seen(m, here)] = None
+                found.setdefault((a.buffer, a.kind), {})[_from_threads(m, here)] = None
             for call in body.calls:
                 to = indices.setdefault(call.function, {})
-                to[_seen(m, body.map(call.context, call.index).simplify())] = None
+                to[_from_threads(m, body.map(call.context, call.index).simplify())] = None
                 if len(to) > limit:
                     overfull.add(call.function)
                     to.clear()
@@ -368,7 +368,7 @@ def reached_elements(kernel: Kernel, limit: int = MAX_MAPS) -> Reached:
     return Reached({key: given for key, given in maps.items() if given}, frozenset(unknown))
 
 
-def _seen(threads: IndexingMap | None, m: IndexingMap) -> IndexingMap:
+def _from_threads(threads: IndexingMap | None, m: IndexingMap) -> IndexingMap:
     """A map of a function's own, from threads."""
     whole = m if threads is None else compose(threads, m).simplify()
     return whole if whole.is_known_empty else whole.remove_unused_symbols()

@@ -93,7 +93,7 @@ fn over_beginnings(arena: &mut Arena, access: &Access<'_>) -> Result<Option<Inde
     places[BLOCK] = thread;
     let mut roots = arena.import_substituted(map.dag(), &places)?;
     let conditions: Vec<_> = roots.drain(map.num_results()..).zip(map.constraint_bounds()).collect();
-    let mut open = MapBuilder {
+    let mut builder = MapBuilder {
         intervals: map.intervals().collect(),
         names: map.names().clone(),
         num_dims: map.num_dims(),
@@ -101,10 +101,10 @@ fn over_beginnings(arena: &mut Arena, access: &Access<'_>) -> Result<Option<Inde
         results: roots,
         ..MapBuilder::default()
     };
-    open.intervals[LANE] = Interval::new(0, access.warp_size - 1);
-    conditions.into_iter().for_each(|(e, i)| open.add_constraint(arena, e, i));
-    open.add_constraint(arena, thread, map.interval(BLOCK));
-    open.build(arena).map(Some)
+    builder.intervals[LANE] = Interval::new(0, access.warp_size - 1);
+    conditions.into_iter().for_each(|(e, i)| builder.add_constraint(arena, e, i));
+    builder.add_constraint(arena, thread, map.interval(BLOCK));
+    builder.build(arena).map(Some)
 }
 
 /// A launch whose threads are yet to be cut into blocks.

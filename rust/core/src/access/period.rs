@@ -139,11 +139,12 @@ pub fn classes(question: &Question<'_>, whole: Vec<Interval>, most: usize) -> Ve
         if certain && values.iter().zip(question.bounds).any(outside) {
             continue;
         }
-        let open: Vec<usize> =
+        let undecided: Vec<usize> =
             (0..values.len()).filter(|k| !certain || !question.bounds[*k].covers(values[*k])).collect();
-        let class = split.samples(&part, &open);
-        let cut = split.variable(&part, &open).map(|v| (v, split.middle(&part[v], v, &open, &values)));
-        let cut = cut.or_else(|| split.even_part(&class, &open)).filter(|_| looked < most);
+        let class = split.samples(&part, &undecided);
+        let cut =
+            split.variable(&part, &undecided).map(|v| (v, split.middle(&part[v], v, &undecided, &values)));
+        let cut = cut.or_else(|| split.even_part(&class, &undecided)).filter(|_| looked < most);
         let Some((v, middle)) = cut else {
             found.push(class);
             continue;
@@ -166,14 +167,14 @@ impl Splitting<'_> {
         self.growth[v].get(k + 1).copied().flatten()
     }
 
-    /// The variable that moves an open bound most; `None` where samples decide all bounds for those they stand for.
-    fn variable(&self, part: &[Interval], open: &[usize]) -> Option<usize> {
+    /// The variable that moves an undecided bound most; `None` where samples decide all bounds for those they stand for.
+    fn variable(&self, part: &[Interval], undecided: &[usize]) -> Option<usize> {
         let mut best = None;
-        for &k in open {
+        for &k in undecided {
             for (v, values) in part.iter().enumerate() {
                 let Some(g) = self.of_bound(v, k).filter(|g| g.growth != 0) else { continue };
                 let steps = values.upper.saturating_sub(values.lower);
-                if self.period(v, open, self.question.cycle).is_none_or(|p| steps < p.max(SMALL)) {
+                if self.period(v, undecided, self.question.cycle).is_none_or(|p| steps < p.max(SMALL)) {
                     continue;
                 }
                 let moved = i128::from(g.growth).abs() * i128::from(steps) / i128::from(g.period);
@@ -187,9 +188,9 @@ impl Splitting<'_> {
 
     /// The end of the lower part of variable `v`: a place where a bound begins or ends to hold for all values of the others,
     /// else half way.
-    fn middle(&self, part: &Interval, v: usize, open: &[usize], values: &[Interval]) -> i64 {
+    fn middle(&self, part: &Interval, v: usize, undecided: &[usize], values: &[Interval]) -> i64 {
         let Interval { lower: low, upper: high } = *part;
-        for &k in open {
+        for &k in undecided {
             let Some(g) = self.of_bound(v, k).filter(|g| g.growth != 0) else { continue };
             let (found, wanted) = (values[k], self.question.bounds[k]);
             let (mut above, mut below) =
@@ -212,18 +213,19 @@ impl Splitting<'_> {
         low + ((i128::from(high) - i128::from(low)) / 2) as i64
     }
 
-    fn samples(&self, part: &[Interval], open: &[usize]) -> Vec<Sample> {
+    fn samples(&self, part: &[Interval], undecided: &[usize]) -> Vec<Sample> {
         let one = |values: &Interval| Sample { first: values.lower, shown: 1, count: 1 };
         let mut found: Vec<Sample> = part.iter().map(one).collect();
         let mut cycle = self.question.cycle;
-        let (even, others): (Vec<usize>, Vec<usize>) =
-            (0..part.len()).filter(|v| !self.growth[*v].is_empty()).partition(|v| self.only_moves(*v, open));
+        let (even, others): (Vec<usize>, Vec<usize>) = (0..part.len())
+            .filter(|v| !self.growth[*v].is_empty())
+            .partition(|v| self.only_moves(*v, undecided));
         for &v in even.iter().chain(&others) {
             let count = u64::try_from(part[v].count()).unwrap_or(u64::MAX);
-            let grows = open.iter().any(|k| self.of_bound(v, *k).is_none_or(|g| g.growth != 0));
-            let period = self.period(v, open, cycle).filter(|_| !grows).map_or(u64::MAX, |p| p as u64);
+            let grows = undecided.iter().any(|k| self.of_bound(v, *k).is_none_or(|g| g.growth != 0));
+            let period = self.period(v, undecided, cycle).filter(|_| !grows).map_or(u64::MAX, |p| p as u64);
             found[v] = Sample { first: part[v].lower, shown: count.min(period), count };
-            if count % period == 0 && self.only_moves(v, open) {
+            if count % period == 0 && self.only_moves(v, undecided) {
                 // Its values take each multiple of some number equally often: what others add matters up to these.
                 cycle /= period as i64;
             }
@@ -232,16 +234,16 @@ impl Splitting<'_> {
     }
 
     /// Does the variable do nothing but add multiples to the first root?
-    fn only_moves(&self, v: usize, open: &[usize]) -> bool {
+    fn only_moves(&self, v: usize, undecided: &[usize]) -> bool {
         let is_linear = self.growth[v].first().is_some_and(|g| g.is_some_and(|g| g.period == 1));
-        is_linear && open.iter().all(|k| self.of_bound(v, *k) == Some(STILL))
+        is_linear && undecided.iter().all(|k| self.of_bound(v, *k) == Some(STILL))
     }
 
-    /// The period of the first root modulo `cycle`, and of the open bounds that do not grow; `None` where there is none.
-    fn period(&self, v: usize, open: &[usize], cycle: i64) -> Option<i64> {
+    /// The period of the first root modulo `cycle`, and of the undecided bounds that do not grow; `None` where there is none.
+    fn period(&self, v: usize, undecided: &[usize], cycle: i64) -> Option<i64> {
         let first = (*self.growth[v].first()?)?;
         let times = cycle / gcd_i64(first.growth, cycle).max(1);
-        open.iter().try_fold(first.period.checked_mul(times)?, |all, k| {
+        undecided.iter().try_fold(first.period.checked_mul(times)?, |all, k| {
             let bound = self.of_bound(v, *k)?;
             if bound.growth == 0 {
                 lcm(all, bound.period)
@@ -252,9 +254,9 @@ impl Splitting<'_> {
     }
 
     /// The end of a part of a large class, chosen so that a variable of it takes all multiples equally often.
-    fn even_part(&self, class: &[Sample], open: &[usize]) -> Option<(usize, i64)> {
+    fn even_part(&self, class: &[Sample], undecided: &[usize]) -> Option<(usize, i64)> {
         let rows = class.iter().fold(1u64, |n, s| n.saturating_mul(s.shown));
-        let is_uneven = |(v, s): &(usize, &Sample)| s.count % s.shown != 0 && self.only_moves(*v, open);
+        let is_uneven = |(v, s): &(usize, &Sample)| s.count % s.shown != 0 && self.only_moves(*v, undecided);
         let (v, s) = class.iter().enumerate().filter(|_| rows > MANY).find(is_uneven)?;
         Some((v, s.first + (s.count - s.count % s.shown) as i64 - 1))
     }

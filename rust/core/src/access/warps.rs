@@ -91,24 +91,24 @@ impl Access<'_> {
         if self.map.form() == MapKind::KnownEmpty {
             return Ok(None);
         }
-        let mut open = self.over_lanes(arena)?;
-        open.simplify(arena, scratch, PointVariables::Keep);
-        open.canonicalize_constraints(arena);
-        if open.known_empty {
+        let mut builder = self.over_lanes(arena)?;
+        builder.simplify(arena, scratch, PointVariables::Keep);
+        builder.canonicalize_constraints(arena);
+        if builder.known_empty {
             return Ok(None);
         }
         let lanes = Interval::new(0, self.warp_size - 1);
         let lane = arena.variable(LANE as u32);
-        if open.intervals[LANE] != lanes {
+        if builder.intervals[LANE] != lanes {
             // Lanes stay all there: which are active is a bound like others.
-            let active = std::mem::replace(&mut open.intervals[LANE], lanes);
-            open.constraints.push((lane, active));
+            let active = std::mem::replace(&mut builder.intervals[LANE], lanes);
+            builder.constraints.push((lane, active));
         }
-        let address = arena.scale(open.results[0], self.width)?;
+        let address = arena.scale(builder.results[0], self.width)?;
         let mut roots = vec![address];
-        roots.extend(open.constraints.iter().map(|(e, _)| *e));
+        roots.extend(builder.constraints.iter().map(|(e, _)| *e));
         let used = arena.variables(&roots);
-        let mut values = open.intervals.clone();
+        let mut values = builder.intervals.clone();
         if values.iter().any(|i| i.lower < -MAX_ADDRESS || i.upper > MAX_ADDRESS) {
             return Err(Error::overflow("a thread, block or range id"));
         }
@@ -126,7 +126,7 @@ impl Access<'_> {
             whole,
             within,
             beside,
-            bounds: open.constraints.iter().map(|(_, i)| *i).collect(),
+            bounds: builder.constraints.iter().map(|(_, i)| *i).collect(),
             vector,
             repeats: repeats.ok_or_else(|| Error::overflow("the number of runtime values"))?,
             values,
@@ -252,8 +252,8 @@ impl Parts<'_> {
         let mut pairs = Vec::new();
         for o in operands {
             let (ours, theirs) = self.known[&o];
-            let seen = self.parameter(theirs);
-            pairs.push((o, self.arena.add(ours, seen)?));
+            let parameter = self.parameter(theirs);
+            pairs.push((o, self.arena.add(ours, parameter)?));
         }
         Ok((self.arena.replace(&[e], &pairs)?[0], zero))
     }
@@ -270,9 +270,9 @@ impl Parts<'_> {
         let divisor = self.arena.constant(d);
         let rest = self.arena.modulo(theirs, divisor)?;
         let least = self.arena.constant(span.map_or(0, |s| d - 1 - s));
-        let seen = self.arena.maximum(&[rest, least])?;
-        let seen = self.parameter(seen);
-        let sum = self.arena.add(ours, seen)?;
+        let parameter = self.arena.maximum(&[rest, least])?;
+        let parameter = self.parameter(parameter);
+        let sum = self.arena.add(ours, parameter)?;
         let carried = self.arena.floordiv(sum, divisor)?;
         Ok(Digits {
             quotient: (carried, self.arena.floordiv(theirs, divisor)?),

@@ -224,9 +224,9 @@ impl OperandMaps {
             return Ok(map);
         }
         self.arena.clear();
-        let mut open = map.to_builder(&mut self.arena);
-        open.remove_unused_symbols(&mut self.arena)?;
-        open.build(&mut self.arena)
+        let mut builder = map.to_builder(&mut self.arena);
+        builder.remove_unused_symbols(&mut self.arena)?;
+        builder.build(&mut self.arena)
     }
 
     /// Reasons one after the other, each once, at most four of them.

@@ -83,8 +83,8 @@ fn any_index(
     first: &IndexingMap,
     asked: &IndexingMap,
 ) -> Result<IndexingMap> {
-    let open = asked.to_builder(arena);
-    let replicas: Interval = range_of(arena, scratch, &open, open.results[0]);
+    let builder = asked.to_builder(arena);
+    let replicas: Interval = range_of(arena, scratch, &builder, builder.results[0]);
     let dims = first.num_dims();
     let mut map = MapBuilder { num_dims: dims, num_ranges: 1, ..MapBuilder::default() };
     map.intervals.extend(first.intervals().take(dims));

@@ -173,7 +173,7 @@ impl Knowledge {
     }
 
     /// A known `x floordiv m` whose `x` is not known.
-    fn open_quotient(&self, arena: &Arena) -> Option<(Expr, i64)> {
+    fn unsolved_quotient(&self, arena: &Arena) -> Option<(Expr, i64)> {
         self.compounds
             .iter()
             .filter_map(|e| arena.as_floordiv(*e))
@@ -275,7 +275,7 @@ pub(crate) fn invert(
     let mut witnesses: Vec<Expr> = Vec::new();
     loop {
         known.conclude(arena, scratch)?;
-        let open = order.iter().copied().find_map(|v| {
+        let unsolved = order.iter().copied().find_map(|v| {
             let x = arena.variable(v as u32);
             match known.witness(arena, x) {
                 Ok(Some(_)) => None,
@@ -283,10 +283,10 @@ pub(crate) fn invert(
                 Err(e) => Some(Err(e)),
             }
         });
-        let Some(found) = open else { break };
+        let Some(found) = unsolved else { break };
         let (v, x) = found?;
         let fresh = arena.variable((free + ranges.len()) as u32);
-        match known.open_quotient(arena).filter(|(q, _)| tried.insert(*q)) {
+        match known.unsolved_quotient(arena).filter(|(q, _)| tried.insert(*q)) {
             Some((q, m)) => {
                 let rest = arena.modulo_constant(q, m)?;
                 if known.witness(arena, rest)?.is_none() {

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from indexing._core import SymbolicExpr, constant
 from indexing.emitters.heroes.reduction.accumulators import Accumulators, Reducer, Team, combine
-from indexing.emitters.heroes.reduction.plans import ReductionPlan, operand_index, walk
+from indexing.emitters.heroes.reduction.plans import ReductionPlan, operand_index, thread_mapping
 from indexing.emitters.heroes.reduction.splits import Splits
 from indexing.emitters.launch import each, guarded, placed
 from indexing.emitters.vectors import lanes
@@ -33,13 +33,13 @@ class Body:
     def __init__(self, found: Heroes, plan: ReductionPlan, body: FunctionBuilder) -> None:
         """The accumulators are declared."""
         self.found, self.plan, self.body = found, plan, body
-        self.walk = walk(plan)
+        self.mapping = thread_mapping(plan)
         self.accumulators = [Accumulators(body, Reducer.of(hero), plan.columns) for hero in found.heroes]
         self.splits = Splits(body, plan.splits, plan.tiles, plan.across * plan.columns, self.accumulators)
 
     def build(self) -> None:
         """The whole entry."""
-        w, plan = self.walk, self.plan
+        w, plan = self.mapping, self.plan
         team = Team(w.part, plan.threads, 1 if plan.dimensions.kind == "row" else plan.across)
         self._accumulate()
         combine(self.accumulators, team, plan.threads)
@@ -48,20 +48,20 @@ class Body:
 
     def _accumulate(self) -> None:
         """All that a thread reads; the passes part the steps in which every thread has a vector from the others."""
-        body, (_, outer_count), (_, step_count) = self.body, *self.walk.loops
+        body, (_, outer_count), (_, step_count) = self.body, *self.mapping.loops
         is_short = len(body.kernel.computation.post_order()) <= SMALL
-        unroll = UNROLLED if is_short and self.walk.whole_steps >= UNROLLED else 0
+        unroll = UNROLLED if is_short and self.mapping.whole_steps >= UNROLLED else 0
         with (
-            placed(body, self.walk.kept) as kept,
+            placed(body, self.mapping.kept) as kept,
             each(body, outer_count, "outer") as outer,
             each(body, step_count, "step", unroll) as step,
-            placed(body, self.walk.reduced, (outer, step)) as reduced,
+            placed(body, self.mapping.reduced, (outer, step)) as reduced,
         ):
             self._vector(kept, reduced, (outer, step))
 
     def _vector(self, kept: Index, reduced: Index, loops: Index) -> None:
         """All lanes of a vector; of the last, partial one of a single row those that there are."""
-        d, body, width = self.plan.dimensions, self.body, self.walk.width
+        d, body, width = self.plan.dimensions, self.body, self.mapping.width
         with lanes(body, width) as lane:
             if d.kind == "row" and d.fast % width:
                 position = body.scope.simplify(reduced[-1] * width + lane)
@@ -72,7 +72,7 @@ class Body:
 
     def _element(self, kept: Index, reduced: Index, lane: SymbolicExpr, loops: Index) -> None:
         body = self.body
-        index = tuple(map(body.scope.simplify, operand_index(self.walk, kept, reduced, lane)))
+        index = tuple(map(body.scope.simplify, operand_index(self.mapping, kept, reduced, lane)))
         is_column = self.plan.columns > 1
         is_first = self._is_zero(loops if is_column else (*loops, lane))
         for hero, accumulators in zip(self.found.heroes, self.accumulators, strict=True):
@@ -90,7 +90,7 @@ class Body:
     def _finish(self, conditions: Sequence[Value]) -> None:
         """The initial values, the epilogue and the stores, by the first thread of each row or column."""
         body = self.body
-        with placed(body, self.walk.kept, (), conditions) as kept, lanes(body, self.plan.columns) as lane:
+        with placed(body, self.mapping.kept, (), conditions) as kept, lanes(body, self.plan.columns) as lane:
             index = tuple(map(body.scope.simplify, self._hero_index(kept, lane)))
             for hero, accumulators in zip(self.found.heroes, self.accumulators, strict=True):
                 initial = [body.read(o, ()) for o in hero.operands[len(arrays_of(hero)) :]]
@@ -98,7 +98,7 @@ class Body:
             self.found.build_after(body, index)
 
     def _hero_index(self, kept: Sequence[SymbolicExpr], lane: SymbolicExpr) -> Index:
-        zeros = [constant(0)] * len(self.walk.reduced)
+        zeros = [constant(0)] * len(self.mapping.reduced)
         gone = set(self.found.first.ints("dimensions"))
-        whole = operand_index(self.walk, kept, zeros, lane)
+        whole = operand_index(self.mapping, kept, zeros, lane)
         return tuple(e for d, e in enumerate(whole) if d not in gone)

@@ -1,4 +1,4 @@
-"""The layout of a reduction on blocks and threads: its dimensions, its knobs, and the walk of each thread."""
+"""The layout of a reduction on blocks and threads: its dimensions, its knobs, and the thread mapping."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from indexing.hlo import Instruction
     from indexing.ops.element_context import Index
 
-OUTER, STEP, LANE = range(3)  # the range variables of a walk
+OUTER, STEP, LANE = range(3)  # the range variables of a thread mapping
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ class ReductionPlan:
 
 @dataclass(frozen=True, slots=True)
 class ThreadMapping:
-    """The walk of a block's threads over the operands: the coordinates of their rows or columns, and those of what they reduce.
+    """The mapping of a block's threads: coordinates of the operands' rows or columns, and of what is reduced in each.
 
     `loops` are range variables with counts; in the first `whole_steps` of the inner one every thread has its vector.
     `tile` and `split` number the block, `slot` the team of threads in it, and `part` the thread in its team.
@@ -146,8 +146,8 @@ class ThreadMapping:
         return outer * self.dimensions.fast + group * self.width + lane
 
 
-def walk(plan: ReductionPlan) -> ThreadMapping:
-    """The walk of a plan's threads, over thread ids and range variables."""
+def thread_mapping(plan: ReductionPlan) -> ThreadMapping:
+    """The mapping of a plan's threads, over thread ids and range variables."""
     return _rows(plan) if plan.dimensions.kind == "row" else _columns(plan)
 
 
@@ -205,11 +205,11 @@ def _columns(plan: ReductionPlan) -> ThreadMapping:
 
 
 def operand_index(
-    walk: ThreadMapping, kept: Sequence[SymbolicExpr], reduced: Sequence[SymbolicExpr], lane: SymbolicExpr
+    mapping: ThreadMapping, kept: Sequence[SymbolicExpr], reduced: Sequence[SymbolicExpr], lane: SymbolicExpr
 ) -> Index:
-    """The operands' index at the coordinates of a walk."""
-    place = walk.kept_position(tuple(kept), lane), walk.reduced_position(tuple(reduced), lane)
-    return tuple(walk.dimensions.index(*place))
+    """The operands' index at the coordinates of a mapping."""
+    place = mapping.kept_position(tuple(kept), lane), mapping.reduced_position(tuple(reduced), lane)
+    return tuple(mapping.dimensions.index(*place))
 
 
 def ceil_div(a: int, b: int) -> int:

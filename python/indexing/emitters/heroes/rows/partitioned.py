@@ -49,4 +49,4 @@ def _accesses(space: RowSpace, i: Instruction) -> Iterator[Access]:
         for position, found in enumerate(output_to_input(user)):
             for m in found:
                 if array_source(user.operands[position], m.leaf)[0] is i:
-                    yield composer.through(_access(space, user), m, user, position, i.shape.leaves[m.leaf].dimensions)
+                    yield composer.compose(_access(space, user), m, user, position, i.shape.leaves[m.leaf].dimensions)
