@@ -330,6 +330,32 @@ def test_few_results_keep_many_blocks_busy(sizes: tuple[int, ...], dims: tuple[i
 
 
 @pytest.mark.parametrize(
+    ("sizes", "dims", "knobs"),
+    [
+        ((3, 5000), (1,), {"threads": 64, "splits": 7}),
+        ((9000,), (0,), {"threads": 64, "splits": 16}),
+        ((4096,), (0,), {"threads": 64, "splits": 16}),
+        ((2000, 4), (0,), {"threads": 16, "splits": 9}),
+    ],
+)
+def test_a_core_reads_a_stretch_of_memory_and_its_part_of_the_rest(
+    sizes: tuple[int, ...], dims: tuple[int, ...], knobs: dict[str, int]
+) -> None:
+    kernel = ix.emit(ix.hlo.parse(reduced("f32", sizes, dims)).entry, dialect="c", **knobs)
+    places: dict[int, list[int]] = {}
+    for found in kernel.input_maps[0]:
+        for threads, ranges in found.points():
+            place = int(np.ravel_multi_index(found.evaluate(threads, ranges), sizes))
+            places.setdefault(threads[3], []).append(place)
+    assert len(places) == kernel.grid[0]
+    assert sorted(p for read in places.values() for p in read) == list(range(np.prod(sizes)))
+    row = knobs["threads"] * (1 if dims == (len(sizes) - 1,) else sizes[-1])  # what a block reads at once
+    for read in places.values():
+        stretches = np.split(np.sort(read), np.flatnonzero(np.diff(np.sort(read)) > 1) + 1)
+        assert len(stretches) <= 2 and all(len(s) <= row for s in stretches[1:]), stretches
+
+
+@pytest.mark.parametrize(
     ("sizes", "dims"), [((1 << 18,), (0,)), ((512, 1024), (0,)), ((8, 1 << 16), (1,)), ((64, 96), (1,))]
 )
 def test_a_split_reduction_answers_for_the_data_of_each_call(sizes: tuple[int, ...], dims: tuple[int, ...]) -> None:

@@ -16,13 +16,12 @@ static void reduction_reduce_blocks(const f32 *restrict p0, f32 *restrict o0, f3
       v0_of[th_x] = v0;
     }
     for (s32 step2 = 0; step2 < 525; step2++) {
-      const s32 j3 = step2 * 2 + (bl_x & 1);
       #pragma GCC ivdep
       for (s32 th_x = 0; th_x < 321; th_x++) {
         f32 v0 = v0_of[th_x];
-        const f32 v4 = p0[th_x + bl_x * 321 + step2 * 642 + (bl_x >> 1) * 336729];
-        const f32 v5 = v0 + v4;
-        v0 = v5;
+        const f32 v3 = p0[th_x + step2 * 321 + ((bl_x * 1051) >> 1) * 321];
+        const f32 v4 = v0 + v3;
+        v0 = v4;
         v0_of[th_x] = v0;
       }
     }
@@ -30,18 +29,18 @@ static void reduction_reduce_blocks(const f32 *restrict p0, f32 *restrict o0, f3
     for (s32 th_x = 0; th_x < 321; th_x++) {
       f32 v0 = v0_of[th_x];
       if ((bl_x & 1) + 1050 <= 1050) {
-        const s32 j3_1 = (bl_x & 1) + 1050;
-        const f32 v4_1 = p0[th_x + bl_x * 321 + (bl_x >> 1) * 336729 + 337050];
-        const f32 v5_1 = v0 + v4_1;
-        v0 = v5_1;
+        const s32 j5 = (bl_x & 1) + 1050;
+        const f32 v6 = p0[th_x + bl_x * 321 + (bl_x >> 1) * 336729 + 337050];
+        const f32 v7 = v0 + v6;
+        v0 = v7;
       }
       w0[th_x + bl_x * 321] = v0;
       v0_of[th_x] = v0;
     }
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     for (s32 th_x = 0; th_x < 1; th_x++) {
-      const u32 arrived6 = __atomic_fetch_add(w1 + (bl_x >> 1), 1u, __ATOMIC_ACQ_REL);
-      last1[0] = arrived6;
+      const u32 arrived8 = __atomic_fetch_add(w1 + (bl_x >> 1), 1u, __ATOMIC_ACQ_REL);
+      last1[0] = arrived8;
     }
     if (last1[0] == 1u) {
       __atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -54,21 +53,21 @@ static void reduction_reduce_blocks(const f32 *restrict p0, f32 *restrict o0, f3
         v0 = (-0.0f);
         v0_of[th_x] = v0;
       }
-      for (s32 step7 = 0; step7 < 2; step7++) {
+      for (s32 step9 = 0; step9 < 2; step9++) {
         #pragma GCC ivdep
         for (s32 th_x = 0; th_x < 321; th_x++) {
           f32 v0 = v0_of[th_x];
-          const f32 v8 = w0[th_x + step7 * 321 + (bl_x >> 1) * 642];
-          const f32 v9 = v0 + v8;
-          v0 = v9;
+          const f32 v10 = w0[th_x + step9 * 321 + (bl_x >> 1) * 642];
+          const f32 v11 = v0 + v10;
+          v0 = v11;
           v0_of[th_x] = v0;
         }
       }
       #pragma GCC ivdep
       for (s32 th_x = 0; th_x < 321; th_x++) {
         const f32 v0 = v0_of[th_x];
-        const f32 v10 = 0.0f + v0;
-        o0[th_x + (bl_x >> 1) * 321] = v10;
+        const f32 v12 = 0.0f + v0;
+        o0[th_x + (bl_x >> 1) * 321] = v12;
       }
     }
   }

@@ -48,45 +48,44 @@ static void reduction_reduce_blocks(const u16 *restrict p0, f32 *restrict o0, f3
       #pragma GCC ivdep
       for (s32 th_x = 0; th_x < 64; th_x++) {
         f32 v0 = v0_of[th_x];
-        const s32 j3 = th_x + bl_x * 64 + step2 * 16384;
-        const u16 v4 = p0[th_x + bl_x * 64 + step2 * 16384];
-        const f32 v5 = decode_bf16(v4);
-        const f32 v6 = abs_f32(v5);
-        const f32 v7 = maximum_f32(v0, v6);
-        v0 = v7;
+        const u16 v3 = p0[th_x + bl_x * 5824 + step2 * 64];
+        const f32 v4 = decode_bf16(v3);
+        const f32 v5 = abs_f32(v4);
+        const f32 v6 = maximum_f32(v0, v5);
+        v0 = v6;
         v0_of[th_x] = v0;
       }
     }
     #pragma GCC ivdep
     for (s32 th_x = 0; th_x < -maximum_s32(bl_x * 64, 8993) + 9057; th_x++) {
       f32 v0 = v0_of[th_x];
-      const s32 j3_1 = th_x + bl_x * 64 + 1490944;
-      const u16 v4_1 = p0[th_x + bl_x * 64 + 1490944];
-      const f32 v5_1 = decode_bf16(v4_1);
-      const f32 v6_1 = abs_f32(v5_1);
-      const f32 v7_1 = maximum_f32(v0, v6_1);
-      v0 = v7_1;
+      const s32 j7 = th_x + bl_x * 64 + 1490944;
+      const u16 v8 = p0[th_x + bl_x * 64 + 1490944];
+      const f32 v9 = decode_bf16(v8);
+      const f32 v10 = abs_f32(v9);
+      const f32 v11 = maximum_f32(v0, v10);
+      v0 = v11;
       v0_of[th_x] = v0;
     }
-    for (s32 cell10 = 0; cell10 < 32; cell10++) {
-      const f32 v0_both = combine0(v0_of[cell10], v0_of[cell10 + 32]);
+    for (s32 cell9 = 0; cell9 < 32; cell9++) {
+      const f32 v0_both = combine0(v0_of[cell9], v0_of[cell9 + 32]);
+      v0_of[cell9] = v0_both;
+    }
+    for (s32 cell10 = 0; cell10 < 16; cell10++) {
+      const f32 v0_both = combine0(v0_of[cell10], v0_of[cell10 + 16]);
       v0_of[cell10] = v0_both;
     }
-    for (s32 cell11 = 0; cell11 < 16; cell11++) {
-      const f32 v0_both = combine0(v0_of[cell11], v0_of[cell11 + 16]);
+    for (s32 cell11 = 0; cell11 < 8; cell11++) {
+      const f32 v0_both = combine0(v0_of[cell11], v0_of[cell11 + 8]);
       v0_of[cell11] = v0_both;
     }
-    for (s32 cell12 = 0; cell12 < 8; cell12++) {
-      const f32 v0_both = combine0(v0_of[cell12], v0_of[cell12 + 8]);
+    for (s32 cell12 = 0; cell12 < 4; cell12++) {
+      const f32 v0_both = combine0(v0_of[cell12], v0_of[cell12 + 4]);
       v0_of[cell12] = v0_both;
     }
-    for (s32 cell13 = 0; cell13 < 4; cell13++) {
-      const f32 v0_both = combine0(v0_of[cell13], v0_of[cell13 + 4]);
+    for (s32 cell13 = 0; cell13 < 2; cell13++) {
+      const f32 v0_both = combine0(v0_of[cell13], v0_of[cell13 + 2]);
       v0_of[cell13] = v0_both;
-    }
-    for (s32 cell14 = 0; cell14 < 2; cell14++) {
-      const f32 v0_both = combine0(v0_of[cell14], v0_of[cell14 + 2]);
-      v0_of[cell14] = v0_both;
     }
     const f32 v0_both = combine0(v0_of[0], v0_of[1]);
     v0_of[0] = v0_both;
@@ -97,8 +96,8 @@ static void reduction_reduce_blocks(const u16 *restrict p0, f32 *restrict o0, f3
     }
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     for (s32 th_x = 0; th_x < 1; th_x++) {
-      const u32 arrived8 = __atomic_fetch_add(w1, 1u, __ATOMIC_ACQ_REL);
-      last1[0] = arrived8;
+      const u32 arrived12 = __atomic_fetch_add(w1, 1u, __ATOMIC_ACQ_REL);
+      last1[0] = arrived12;
     }
     if (last1[0] == 255u) {
       __atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -111,43 +110,43 @@ static void reduction_reduce_blocks(const u16 *restrict p0, f32 *restrict o0, f3
         v0 = (-inf_f32);
         v0_of[th_x] = v0;
       }
-      for (s32 step9 = 0; step9 < 4; step9++) {
+      for (s32 step13 = 0; step13 < 4; step13++) {
         #pragma GCC ivdep
         for (s32 th_x = 0; th_x < 64; th_x++) {
           f32 v0 = v0_of[th_x];
-          const f32 v10 = w0[th_x + step9 * 64];
-          const f32 v11 = maximum_f32(v0, v10);
-          v0 = v11;
+          const f32 v14 = w0[th_x + step13 * 64];
+          const f32 v15 = maximum_f32(v0, v14);
+          v0 = v15;
           v0_of[th_x] = v0;
         }
       }
-      for (s32 cell15 = 0; cell15 < 32; cell15++) {
-        const f32 v0_both = combine0(v0_of[cell15], v0_of[cell15 + 32]);
+      for (s32 cell14 = 0; cell14 < 32; cell14++) {
+        const f32 v0_both = combine0(v0_of[cell14], v0_of[cell14 + 32]);
+        v0_of[cell14] = v0_both;
+      }
+      for (s32 cell15 = 0; cell15 < 16; cell15++) {
+        const f32 v0_both = combine0(v0_of[cell15], v0_of[cell15 + 16]);
         v0_of[cell15] = v0_both;
       }
-      for (s32 cell16 = 0; cell16 < 16; cell16++) {
-        const f32 v0_both = combine0(v0_of[cell16], v0_of[cell16 + 16]);
+      for (s32 cell16 = 0; cell16 < 8; cell16++) {
+        const f32 v0_both = combine0(v0_of[cell16], v0_of[cell16 + 8]);
         v0_of[cell16] = v0_both;
       }
-      for (s32 cell17 = 0; cell17 < 8; cell17++) {
-        const f32 v0_both = combine0(v0_of[cell17], v0_of[cell17 + 8]);
+      for (s32 cell17 = 0; cell17 < 4; cell17++) {
+        const f32 v0_both = combine0(v0_of[cell17], v0_of[cell17 + 4]);
         v0_of[cell17] = v0_both;
       }
-      for (s32 cell18 = 0; cell18 < 4; cell18++) {
-        const f32 v0_both = combine0(v0_of[cell18], v0_of[cell18 + 4]);
+      for (s32 cell18 = 0; cell18 < 2; cell18++) {
+        const f32 v0_both = combine0(v0_of[cell18], v0_of[cell18 + 2]);
         v0_of[cell18] = v0_both;
-      }
-      for (s32 cell19 = 0; cell19 < 2; cell19++) {
-        const f32 v0_both = combine0(v0_of[cell19], v0_of[cell19 + 2]);
-        v0_of[cell19] = v0_both;
       }
       const f32 v0_both = combine0(v0_of[0], v0_of[1]);
       v0_of[0] = v0_both;
       #pragma GCC ivdep
       for (s32 th_x = 0; th_x < 1; th_x++) {
         const f32 v0 = v0_of[th_x];
-        const f32 v12 = maximum_f32(0.0f, v0);
-        o0[0] = v12;
+        const f32 v16 = maximum_f32(0.0f, v0);
+        o0[0] = v16;
       }
     }
   }

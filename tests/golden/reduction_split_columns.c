@@ -30,10 +30,9 @@ static void reduction_reduce_blocks(const f32 *restrict p0, f32 *restrict o0, f3
         #pragma GCC ivdep
         for (s32 th_x = 0; th_x < 24; th_x++) {
           f32 v0 = v0_of[th_x + th_y * 24];
-          const s32 j3 = th_y + bl_x * 2 + step2 * 512;
-          const f32 v4 = p0[th_x + th_y * 24 + bl_x * 48 + step2 * 12288];
-          const f32 v5 = v0 + v4;
-          v0 = v5;
+          const f32 v3 = p0[th_x + th_y * 24 + bl_x * 9360 + step2 * 48];
+          const f32 v4 = v0 + v3;
+          v0 = v4;
           v0_of[th_x + th_y * 24] = v0;
         }
       }
@@ -42,16 +41,16 @@ static void reduction_reduce_blocks(const f32 *restrict p0, f32 *restrict o0, f3
       #pragma GCC ivdep
       for (s32 th_x = 0; th_x < 24; th_x++) {
         f32 v0 = v0_of[th_x + th_y * 24];
-        const s32 j3_1 = th_y + bl_x * 2 + 99840;
-        const f32 v4_1 = p0[th_x + th_y * 24 + bl_x * 48 + 2396160];
-        const f32 v5_1 = v0 + v4_1;
-        v0 = v5_1;
+        const s32 j5 = th_y + bl_x * 2 + 99840;
+        const f32 v6 = p0[th_x + th_y * 24 + bl_x * 48 + 2396160];
+        const f32 v7 = v0 + v6;
+        v0 = v7;
         v0_of[th_x + th_y * 24] = v0;
       }
     }
-    for (s32 cell10 = 0; cell10 < 24; cell10++) {
-      const f32 v0_both = combine0(v0_of[cell10], v0_of[cell10 + 24]);
-      v0_of[cell10] = v0_both;
+    for (s32 cell9 = 0; cell9 < 24; cell9++) {
+      const f32 v0_both = combine0(v0_of[cell9], v0_of[cell9 + 24]);
+      v0_of[cell9] = v0_both;
     }
     for (s32 th_y = 0; th_y < 1; th_y++) {
       #pragma GCC ivdep
@@ -64,8 +63,8 @@ static void reduction_reduce_blocks(const f32 *restrict p0, f32 *restrict o0, f3
     for (s32 th_y = 0; th_y < 2; th_y++) {
       for (s32 th_x = 0; th_x < 24; th_x++) {
         if (th_x + th_y * 24 <= 0) {
-          const u32 arrived6 = __atomic_fetch_add(w1, 1u, __ATOMIC_ACQ_REL);
-          last1[0] = arrived6;
+          const u32 arrived8 = __atomic_fetch_add(w1, 1u, __ATOMIC_ACQ_REL);
+          last1[0] = arrived8;
         }
       }
     }
@@ -82,28 +81,28 @@ static void reduction_reduce_blocks(const f32 *restrict p0, f32 *restrict o0, f3
           v0_of[th_x + th_y * 24] = v0;
         }
       }
-      for (s32 step7 = 0; step7 < 128; step7++) {
+      for (s32 step9 = 0; step9 < 128; step9++) {
         for (s32 th_y = 0; th_y < 2; th_y++) {
           #pragma GCC ivdep
           for (s32 th_x = 0; th_x < 24; th_x++) {
             f32 v0 = v0_of[th_x + th_y * 24];
-            const f32 v8 = w0[th_x + th_y * 24 + step7 * 48];
-            const f32 v9 = v0 + v8;
-            v0 = v9;
+            const f32 v10 = w0[th_x + th_y * 24 + step9 * 48];
+            const f32 v11 = v0 + v10;
+            v0 = v11;
             v0_of[th_x + th_y * 24] = v0;
           }
         }
       }
-      for (s32 cell11 = 0; cell11 < 24; cell11++) {
-        const f32 v0_both = combine0(v0_of[cell11], v0_of[cell11 + 24]);
-        v0_of[cell11] = v0_both;
+      for (s32 cell10 = 0; cell10 < 24; cell10++) {
+        const f32 v0_both = combine0(v0_of[cell10], v0_of[cell10 + 24]);
+        v0_of[cell10] = v0_both;
       }
       for (s32 th_y = 0; th_y < 1; th_y++) {
         #pragma GCC ivdep
         for (s32 th_x = 0; th_x < 24; th_x++) {
           const f32 v0 = v0_of[th_x + th_y * 24];
-          const f32 v10 = 0.0f + v0;
-          o0[th_x] = v10;
+          const f32 v12 = 0.0f + v0;
+          o0[th_x] = v12;
         }
       }
     }

@@ -101,7 +101,7 @@ def plan(
         wanted = machine.wanted_threads // launched if _is_worth_splitting(d) else 1
         splits = power_of_two(min(wanted, loads // LOADS, most))
     check_knob("splits", splits, 1, most)
-    return ReductionPlan(d, threads, across, width, splits)
+    return ReductionPlan(d, threads, across, width, splits, machine.reads_ahead)
 
 
 def knobs(computation: Computation, default: ReductionPlan, machine: Machine = GPU) -> KnobSpace:

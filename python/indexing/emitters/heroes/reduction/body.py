@@ -51,13 +51,15 @@ class Body:
         body, (_, outer_count), (_, step_count) = self.body, *self.mapping.loops
         is_short = len(body.kernel.computation.post_order()) <= SMALL
         unroll = UNROLLED if is_short and self.mapping.whole_steps >= UNROLLED else 0
-        with (
-            placed(body, self.mapping.kept) as kept,
-            each(body, outer_count, "outer") as outer,
-            each(body, step_count, "step", unroll) as step,
-            placed(body, self.mapping.reduced, (outer, step)) as reduced,
-        ):
-            self._vector(kept, reduced, (outer, step))
+        with placed(body, self.mapping.kept) as kept, each(body, outer_count, "outer") as outer:
+            with (
+                each(body, step_count, "step", unroll) as step,
+                placed(body, self.mapping.reduced, (outer, step)) as reduced,
+            ):
+                self._vector(kept, reduced, (outer, step))
+            if self.mapping.rest:
+                with placed(body, self.mapping.rest, (outer,)) as reduced:
+                    self._vector(kept, reduced, (outer, constant(step_count)))
 
     def _vector(self, kept: Index, reduced: Index, loops: Index) -> None:
         """All lanes of a vector; of the last, partial one of a single row those that there are."""

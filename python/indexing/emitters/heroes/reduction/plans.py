@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import TYPE_CHECKING, Literal
 
@@ -79,7 +79,8 @@ class ReductionPlan:
     """Knobs and launch dimensions.
 
     `threads` reduce one row (a power of two) or one column; `across` rows, or vectors of columns, share a block; a
-    thread takes `vector_width` elements at once. `splits` blocks share the rows or columns of one of `tiles` tiles.
+    thread takes `vector_width` elements at once. `splits` blocks share the rows or columns of one of `tiles` tiles: they take
+    steps in turn or, `by_stretches`, one stretch of steps each.
     """
 
     dimensions: Dimensions
@@ -87,6 +88,7 @@ class ReductionPlan:
     across: int
     vector_width: int
     splits: int
+    by_stretches: bool = False
 
     @property
     def tiles(self) -> int:
@@ -116,7 +118,8 @@ class ReductionPlan:
 class ThreadMapping:
     """The mapping of a block's threads: coordinates of the operands' rows or columns, and of what is reduced in each.
 
-    `loops` are range variables with counts; in the first `whole_steps` of the inner one every thread has its vector.
+    `loops` are range variables with counts; in the first `whole_steps` of the inner one every thread has its vector. After it a
+    thread may have one more, at `rest`.
     `tile` and `split` number the block, `slot` the team of threads in it, and `part` the thread in its team.
     """
 
@@ -125,6 +128,7 @@ class ThreadMapping:
     loops: tuple[tuple[str, int], ...]
     kept: tuple[Part, ...]
     reduced: tuple[Part, ...]
+    rest: tuple[Part, ...]
     tile: SymbolicExpr
     split: SymbolicExpr
     slot: SymbolicExpr
@@ -155,26 +159,42 @@ def _rows(plan: ReductionPlan) -> ThreadMapping:
     d, th_x, bl_x = plan.dimensions, thread_id("th_x"), thread_id("bl_x")
     tile, split = bl_x // plan.splits, bl_x % plan.splits
     part, slot = th_x % plan.threads, th_x // plan.threads
-    outer, step = range_variable(OUTER), range_variable(STEP)
-    groups, outers = ceil_div(d.fast, plan.vector_width), d.outer
+    outer, outers, groups = range_variable(OUTER), d.outer, ceil_div(d.fast, plan.vector_width)
     if splits_outer(d, plan.threads, plan.vector_width):
         outer, outers = outer * plan.splits + split, ceil_div(d.outer, plan.splits)
-        team, group = plan.threads, step * plan.threads + part
+        team = plan.threads
+        steps, group, rest = _divided(replace(plan, splits=1), constant(0), part, groups)
     else:
         team = plan.threads * plan.splits
-        group = step * team + split * plan.threads + part
+        steps, group, rest = _divided(plan, split, part, groups)
+    run = Part(outer, d.outer)
     return ThreadMapping(
         d,
         plan.vector_width,
-        (("outer", outers), ("step", ceil_div(groups, team))),
+        (("outer", outers), ("step", steps)),
         (Part(tile * plan.across + slot, d.rows),),
-        (Part(outer, d.outer), Part(group, groups)),
+        (run, Part(group, groups)),
+        () if rest is None else (run, Part(rest, groups)),
         tile,
         split,
         slot,
         part,
         d.fast // plan.vector_width // team,
     )
+
+
+def _divided(
+    plan: ReductionPlan, split: SymbolicExpr, part: SymbolicExpr, count: int
+) -> tuple[int, SymbolicExpr, SymbolicExpr | None]:
+    """The steps of a thread over what all blocks share of `count` vectors, its vector at a step, and the one it may take
+    after these.
+    """
+    team, step = plan.threads * plan.splits, range_variable(STEP)
+    in_turn = split * plan.threads + part
+    if plan.splits == 1 or not plan.by_stretches:
+        return ceil_div(count, team), step * team + in_turn, None
+    whole = count // team
+    return whole, (split * whole + step) * plan.threads + part, whole * team + in_turn if count % team else None
 
 
 def splits_outer(dimensions: Dimensions, threads: int, width: int) -> bool:
@@ -188,19 +208,19 @@ def _columns(plan: ReductionPlan) -> ThreadMapping:
     part, slot = th_x // plan.across, th_x % plan.across
     groups = d.fast // plan.vector_width
     beside = ceil_div(groups, plan.across)
-    team = plan.threads * plan.splits
-    position = range_variable(STEP) * team + split * plan.threads + part
+    steps, position, rest = _divided(plan, split, part, d.reduced)
     return ThreadMapping(
         d,
         plan.vector_width,
-        (("outer", 1), ("step", ceil_div(d.reduced, team))),
+        (("outer", 1), ("step", steps)),
         (Part(tile // beside, d.rows // d.fast), Part(tile % beside * plan.across + slot, groups)),
         (Part(position, d.reduced),),
+        () if rest is None else (Part(rest, d.reduced),),
         tile,
         split,
         slot,
         part,
-        d.reduced // team,
+        d.reduced // (plan.threads * plan.splits),
     )
 
 
