@@ -153,8 +153,9 @@ class _Scheduler:
 
     def _while_step(self, node: Node) -> WhileStep:
         condition, body = _condition_and_body(node.instruction)
-        plans = self.planner.plan_of(condition), self.planner.plan_of(body)
-        return WhileStep(self.slots.of_all(node.operands), *self._outputs(node), *plans)
+        count = self.planned.trip_counts.get(node)
+        asked = self.planner.plan_of(condition) if count is None else count
+        return WhileStep(self.slots.of_all(node.operands), *self._outputs(node), asked, self.planner.plan_of(body))
 
     def _conditional_step(self, node: Node) -> ConditionalStep:
         selector, *operands = node.operands

@@ -12,6 +12,7 @@ from indexing.emitters.kernel import check_dialect
 from indexing.executable.fusion_planning import KernelSupport, PlannedFusion, plan_fusions
 from indexing.executable.graph import Graph, Node, Ref, arrays_of, flatten, needed_nodes
 from indexing.executable.kernel_module import build_kernel_module
+from indexing.executable.trip_counts import known_trip_count
 from indexing.hlo import Computation, Instruction, Module, Program, entry_of
 from indexing.hlo.subjects import part_of_program
 from indexing.work import repeats_itself
@@ -36,11 +37,14 @@ class PlannedKernel:
 
 @dataclass(frozen=True, slots=True)
 class PlannedComputation:
-    """A graph, the kernels of its nodes by the last node that they compute, and the nodes that need no other step."""
+    """A graph, the kernels of its nodes by the last node that they compute, the nodes that need no other step, and how often
+    loops run whose condition needs no look.
+    """
 
     graph: Graph
     kernels: dict[Node, PlannedKernel]
     inside: frozenset[Node]
+    trip_counts: Mapping[Node, int]
 
 
 def default_knobs(computation: Computation) -> Mapping[str, int]:
@@ -88,6 +92,8 @@ class _ProgramPlanner:
         self.dialect = dialect
         self.support = KernelSupport()
         self.planned: dict[Computation, PlannedComputation] = {}
+        self.graphs: dict[Computation, Graph] = {}
+        self.trip_counts: dict[Node, int] = {}
         self.by_content: dict[Hashable, Computation] = {}
         self.bodies: dict[int, Computation] = {}  # by signature, which is the module's own: only that has fusions
         self.emitted: dict[Computation, Kernel] = {}
@@ -111,23 +117,38 @@ class _ProgramPlanner:
         return self.emitted[computation]
 
     def run(self) -> dict[Computation, PlannedComputation]:
-        graphs: dict[Computation, Graph] = {}
         pending = [self.entry]
         while pending:
             computation = pending[-1]
             if computation in self.planned:
                 pending.pop()
                 continue
-            if computation not in graphs:
-                graphs[computation] = flatten(computation, self.taken_apart)
-            called = [c for n in graphs[computation].nodes if n.op.calls in RUN_BY_HOST for c in n.instruction.called]
+            called = [c for n in self._graph(computation).nodes for c in self._run_by_host(n)]
             missing = [c for c in called if c not in self.planned]
             if missing:
                 pending.extend(missing)
                 continue
-            self.planned[computation] = self._planned(graphs.pop(computation))
+            self.planned[computation] = self._planned(self.graphs.pop(computation))
             pending.pop()
         return self.planned
+
+    def _graph(self, computation: Computation) -> Graph:
+        if computation not in self.graphs:
+            self.graphs[computation] = flatten(computation, self.taken_apart)
+        return self.graphs[computation]
+
+    def _run_by_host(self, node: Node) -> tuple[Computation, ...]:
+        """The computations that the host runs for a node: not the condition of a loop whose trip count is known."""
+        i, calls = node.instruction, node.op.calls
+        if calls == "loops":
+            condition, body = i.computation_of("condition"), i.computation_of("body")
+            if node not in self.trip_counts:
+                count = known_trip_count(node, self._graph(condition), self._graph(body))
+                if count is None:
+                    return condition, body
+                self.trip_counts[node] = count
+            return (body,)
+        return i.called if calls in RUN_BY_HOST else ()
 
     def _planned(self, graph: Graph) -> PlannedComputation:
         fusions = plan_fusions(graph, self.support)
@@ -136,7 +157,8 @@ class _ProgramPlanner:
             if node.instruction.is_fusion:
                 body = self._body_of(node.instruction)
                 kernels[node] = PlannedKernel(body, self._kernel_of(body), tuple(node.refs()), arrays_of(node))
-        return PlannedComputation(graph, kernels, frozenset(n for fusion in fusions for n in fusion.nodes))
+        counts = {node: self.trip_counts[node] for node in graph.nodes if node in self.trip_counts}
+        return PlannedComputation(graph, kernels, frozenset(n for fusion in fusions for n in fusion.nodes), counts)
 
     def _planned_kernel(self, fusion: PlannedFusion, graph: Graph) -> PlannedKernel:
         module, inputs = build_kernel_module(fusion, graph.nodes)

@@ -160,9 +160,7 @@ class Recording:
         for k in changing:
             state[k] = state[k] if self._consumed(state[k]) else self._copied(state[k])
         tape, start = self.tape, self.tape.position
-        (answer,) = self.plan(step.condition, [self._retained(register) for register in state])
-        leaves = tape.unless(answer)
-        self._release(answer)
+        leaves = self._exit(step.condition, state)
         results = self.plan(plan, state)
         for k in changing:
             results[k] = results[k] if self._consumed(results[k]) else self._copied(results[k])
@@ -170,6 +168,14 @@ class Recording:
         tape.jump(start)
         tape.land(leaves)
         held.update(zip(step.outputs, state, strict=True))
+
+    def _exit(self, condition: Plan | int, state: Sequence[int]) -> int:
+        """What leaves a loop before a turn; the place to land comes back."""
+        if isinstance(condition, int):
+            return self.tape.unless_repeated(condition)
+        (answer,) = self.plan(condition, [self._retained(register) for register in state])
+        self._release(answer)
+        return self.tape.unless(answer)
 
     def _hand_over(self, source_of: dict[int, int]) -> None:
         """Let registers, free by now, have what others own; those get the addresses that are left over."""

@@ -149,7 +149,7 @@ def _unrecorded(steps: list[Step], plan: Plan) -> ReplayStep:
 
 def _callees(step: Step) -> tuple[Plan, ...]:
     if isinstance(step, WhileStep):
-        return step.condition, step.body
+        return (step.body,) if isinstance(step.condition, int) else (step.condition, step.body)
     if isinstance(step, ConditionalStep):
         return step.branches
     return (step.body,) if isinstance(step, CallStep) else ()
@@ -200,7 +200,7 @@ def _passes_on(step: WhileStep | ConditionalStep, plan: Plan) -> bool:
 
     if isinstance(step, WhileStep):
         state = shapes(step.operands)
-        callees = [shapes(step.condition.parameters, step.condition), shapes(step.body.parameters, step.body)]
+        callees = [shapes(callee.parameters, callee) for callee in _callees(step)]
         found = [*callees, shapes(step.body.results, step.body), step.output_shapes]
         return all(_same_memory(state, other) for other in found)
     return all(

@@ -196,23 +196,28 @@ class CallStep(ArrayStep):
 
 @dataclass(slots=True)
 class WhileStep(ArrayStep):
-    """Run `body` as long as `condition` holds; the host reads the condition."""
+    """Run `body` as long as `condition` holds, which the host reads, or as often as it says."""
 
-    condition: Plan
+    condition: Plan | int
     body: Plan
 
     def run(self, environment: Environment) -> None:
         """Pass the state round; each round's arrays take over the buffers of the round before."""
         pool = environment.pool
         state = taken(environment, self.operands, self.last_use)
-        while True:
-            (answer,) = self.condition.run(pool, [held.retain() for held in state])
-            holds = bool(answer.on_host())
-            answer.release()
-            if not holds:
-                break
+        turns = 0
+        while self._goes_on(pool, turns, state):
             state = self.body.run(pool, state)
+            turns += 1
         put_results(environment, self.outputs, self.output_shapes, state)
+
+    def _goes_on(self, pool: Pool, turns: int, state: Sequence[OwnedArray]) -> bool:
+        if isinstance(self.condition, int):
+            return turns < self.condition
+        (answer,) = self.condition.run(pool, [held.retain() for held in state])
+        holds = bool(answer.on_host())
+        answer.release()
+        return holds
 
 
 @dataclass(slots=True)

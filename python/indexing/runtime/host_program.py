@@ -24,6 +24,7 @@ class _State(ctypes.Structure):
         ("spare", ctypes.c_void_p),
         ("nanoseconds", ctypes.c_void_p),
         ("counts", ctypes.c_void_p),
+        ("turns", ctypes.c_void_p),
         ("at", ctypes.c_int64),
     )
 
@@ -40,7 +41,10 @@ class _Frame:
         for register, array in tape.zeros.items():
             self.hold(register, upload(array))
         self.spare = (ctypes.c_void_p * tape.widest)()
-        self.state = _State(ctypes.addressof(self.registers), ctypes.addressof(self.spare), None, None, 0)
+        self.turns = (ctypes.c_int64 * max(tape.counters, 1))()
+        self.state = _State(
+            *map(ctypes.addressof, (self.registers, self.spare)), None, None, ctypes.addressof(self.turns), 0
+        )
 
     def hold(self, register: int, buffer: Buffer) -> None:
         """Give a register memory of its own."""

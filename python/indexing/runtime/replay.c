@@ -24,14 +24,15 @@ typedef struct {
   int64_t blocks, work, launches;
 } launch_t;
 
-/* The state of one run. `nanoseconds` and `counts` have a number for each kernel, or are null where nobody asks. */
+/* The state of one run. `nanoseconds` and `counts` have a number for each kernel, or are null where nobody asks; `turns` has
+ * one for each loop that counts its own. */
 typedef struct {
   void **registers, **spare;
-  int64_t *nanoseconds, *counts;
+  int64_t *nanoseconds, *counts, *turns;
   int64_t at;
 } frame_t;
 
-enum { END, LAUNCH, COPY, MOVE, UNLESS, JUMP, SWITCH };
+enum { END, LAUNCH, COPY, MOVE, UNLESS, JUMP, SWITCH, REPEAT };
 
 static int64_t now(void) {
 #ifdef _WIN32
@@ -131,6 +132,14 @@ EXPORT int program_run(const int64_t *code, launch_t *const *kernels, frame_t *f
       break;
     case SWITCH:
       at = c[3 + branch(f->registers[c[1]], c[2])];
+      break;
+    case REPEAT:
+      if (f->turns[c[1]]++ < c[2]) {
+        at += 4;
+      } else {
+        f->turns[c[1]] = 0;
+        at = c[3];
+      }
       break;
     default:
       f->at = 0;

@@ -26,6 +26,7 @@ class Opcode(IntEnum):
     UNLESS = 4  # register of a truth value, where to go on if it is false
     JUMP = 5  # where to go on
     SWITCH = 6  # register of an s32, count, where to go on for each value
+    REPEAT = 7  # counter, count, where to go on after so many turns
 
 
 @dataclass(slots=True)
@@ -47,6 +48,7 @@ class Tape:
     results: list[int] = field(default_factory=list)
     moved: set[int] = field(default_factory=set)  # registers whose address another one may take over
     widest: int = 1  # registers that an instruction works on
+    counters: int = 0  # of turns, all 0 before and after a run
 
     def register(self, nbytes: int) -> int:
         """A new register."""
@@ -78,6 +80,12 @@ class Tape:
     def unless(self, register: int) -> int:
         """Jump if a truth value is false. The place to `land` comes back."""
         self.words += (Opcode.UNLESS, register, 0)
+        return self.position - 1
+
+    def unless_repeated(self, count: int) -> int:
+        """Jump at the turn after the last of `count`. The place to `land` comes back."""
+        self.words += (Opcode.REPEAT, self.counters, count, 0)
+        self.counters += 1
         return self.position - 1
 
     def jump(self, to: int = 0) -> int:

@@ -1,0 +1,89 @@
+"""Loops whose trip count is known before they run: a counter that begins at a number, moves by another and is compared with a
+third. Their condition is never computed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from indexing.executable.graph import Ref, tree_refs
+from indexing.ops.op import leaves, only_array
+from indexing.ops.trip_counts import direction_of, sign_of_step, stated_trip_count, trip_count
+
+if TYPE_CHECKING:
+    from indexing.executable.graph import Graph, Node
+
+
+def known_trip_count(loop: Node, condition: Graph, body: Graph) -> int | None:
+    """How often the loop runs its body, found or stated; None where only running it tells."""
+    found = _counted(loop, condition, body)
+    return stated_trip_count(loop.instruction) if found is None else found
+
+
+def _counted(loop: Node, condition: Graph, body: Graph) -> int | None:
+    if len(list(loop.refs())) != len(leaves(loop.instruction.shape)):
+        return None  # tokens have no array
+    compared = _scalar(condition.result)
+    for k, other in ((0, 1), (1, 0)):
+        if compared is None or len(compared.node.operands) != 2:
+            continue
+        direction = direction_of(compared.node.instruction, mirrored=k == 1)
+        counter, bound = (
+            _scalar(compared.node.operands[k]),
+            _bound(loop, body, condition, compared.node.operands[other]),
+        )
+        if direction is None or bound is None or counter is None or counter.node not in condition.parameters:
+            continue
+        first, step = _number(_leaf(loop.operands, counter.leaf)), _step(body, counter.leaf)
+        if first is not None and step is not None:
+            return trip_count(counter.shape.element_type, direction, first, bound, step)
+    return None
+
+
+def _bound(loop: Node, body: Graph, condition: Graph, tree: object) -> int | None:
+    """The number that the counter is compared with: of the condition's text, or of the state, where that passes it on."""
+    ref = _scalar(tree)
+    if ref is None or ref.node not in condition.parameters:
+        return _number(tree)
+    kept = _scalar(_leaf(body.result, ref.leaf))
+    is_kept = kept is not None and kept.node in body.parameters and kept.leaf == ref.leaf
+    return _number(_leaf(loop.operands, ref.leaf)) if is_kept else None
+
+
+def _step(body: Graph, leaf: int) -> int | None:
+    """What each turn adds to a leaf of the state."""
+    updated = _scalar(_leaf(body.result, leaf))
+    if updated is None or len(updated.node.operands) != 2:
+        return None
+    for k, other in ((0, 1), (1, 0)):
+        counter, number = _scalar(updated.node.operands[k]), _number(updated.node.operands[other])
+        sign = sign_of_step(updated.node.instruction, k)
+        if counter is None or number is None or sign is None:
+            continue
+        if counter.node in body.parameters and counter.leaf == leaf:
+            return sign * number
+    return None
+
+
+def _leaf(tree: object, leaf: int) -> Ref | None:
+    """A leaf of the state."""
+    refs = list(tree_refs(tree))  # type: ignore[arg-type]
+    return refs[leaf] if leaf < len(refs) else None
+
+
+def _number(tree: object) -> int | None:
+    """The value of an integer that the program's text gives."""
+    ref = _scalar(tree)
+    if ref is None or not ref.node.instruction.is_constant:
+        return None
+    return int(only_array(ref.node.instruction.literal))
+
+
+def _scalar(tree: object) -> Ref | None:
+    """Where a single number comes from, behind what merely moves it."""
+    while isinstance(tree, Ref) and tree.shape.element_count == 1:
+        refs = list(tree.node.refs())
+        if not tree.node.op.has_no_compute or len(refs) != 1:
+            return tree
+        tree = refs[0]
+    return None

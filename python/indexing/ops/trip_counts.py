@@ -1,0 +1,65 @@
+"""Trip counts of loops: what a `while` states of itself, and how often a counter is compared before the comparison fails."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from indexing.ops.element_types import element_type
+from indexing.ops.library_calls.configs import backend_config
+
+if TYPE_CHECKING:
+    from indexing.hlo import Instruction
+
+_MIRRORED = {"LT": "GT", "LE": "GE", "GT": "LT", "GE": "LE", "NE": "NE"}
+
+
+def stated_trip_count(loop: Instruction) -> int | None:
+    """The count that XLA has found and left in the loop's `backend_config`."""
+    if "known_trip_count" not in loop.attributes.get("backend_config", ""):
+        return None
+    stated = backend_config(loop)["known_trip_count"]
+    count = str(stated.get("n", "")) if isinstance(stated, dict) else ""
+    return int(count) if count.isdecimal() else None
+
+
+def direction_of(comparison: Instruction, *, mirrored: bool) -> str | None:
+    """The direction of a comparison of two integers, seen from the second one if `mirrored`; None for anything else."""
+    if comparison.opcode != "compare" or not element_type(comparison.operands[0].shape.element_type).is_integer:
+        return None
+    direction = comparison.attributes["direction"]
+    return _MIRRORED.get(direction) if mirrored else direction
+
+
+def sign_of_step(update: Instruction, position: int) -> int | None:
+    """1 where an instruction adds its other operand to that at `position`, -1 where it subtracts that; None elsewhere."""
+    if update.opcode == "add":
+        return 1
+    return -1 if update.opcode == "subtract" and position == 0 else None
+
+
+def trip_count(kind: str, direction: str, first: int, bound: int, step: int) -> int | None:
+    """How often `first`, `first + step`, ... compare with `bound` as the direction says before one does not; None where all
+    do, or a number on the way is none of the element type `kind`.
+    """
+    if direction == "NE":
+        turns, rest = divmod(bound - first, step) if step else (int(bound != first) * -1, 0)
+        return turns if turns >= 0 and not rest else None
+    if direction in ("GT", "GE"):
+        direction, first, bound, step = _MIRRORED[direction], -first, -bound, -step
+        lowest, highest = (-end for end in reversed(_range(kind)))
+    else:
+        lowest, highest = _range(kind)
+    end = bound + (direction == "LE")
+    if direction not in ("LT", "LE") or not lowest <= first <= highest:
+        return None
+    if first >= end:
+        return 0
+    turns = -(-(end - first) // step) if step > 0 else 0
+    return turns if step > 0 and first + turns * step <= highest else None
+
+
+def _range(kind: str) -> tuple[int, int]:
+    found = element_type(kind)
+    if found.kind == "unsigned":
+        return 0, 2**found.bits - 1
+    return -(2 ** (found.bits - 1)), 2 ** (found.bits - 1) - 1
