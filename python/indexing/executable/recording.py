@@ -170,7 +170,7 @@ class Recording:
         held.update(zip(step.outputs, state, strict=True))
 
     def _exit(self, condition: Plan | int, state: Sequence[int]) -> int:
-        """What leaves a loop before a turn; the place to land comes back."""
+        """Record what leaves a loop before a turn; the place to land comes back."""
         if isinstance(condition, int):
             return self.tape.unless_repeated(condition)
         (answer,) = self.plan(condition, [self._retained(register) for register in state])

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def known_trip_count(loop: Node, condition: Graph, body: Graph) -> int | None:
-    """How often the loop runs its body, found or stated; None where only running it tells."""
+    """The number of times that the loop runs its body, found or stated; None where only running it tells."""
     found = _counted(loop, condition, body)
     return stated_trip_count(loop.instruction) if found is None else found
 
@@ -51,7 +51,7 @@ def _bound(loop: Node, body: Graph, condition: Graph, tree: object) -> int | Non
 
 
 def _step(body: Graph, leaf: int) -> int | None:
-    """What each turn adds to a leaf of the state."""
+    """The number that each turn adds to a leaf of the state."""
     updated = _scalar(_leaf(body.result, leaf))
     if updated is None or len(updated.node.operands) != 2:
         return None
@@ -80,7 +80,7 @@ def _number(tree: object) -> int | None:
 
 
 def _scalar(tree: object) -> Ref | None:
-    """Where a single number comes from, behind what merely moves it."""
+    """The source of a single number, behind what merely moves it."""
     while isinstance(tree, Ref) and tree.shape.element_count == 1:
         refs = list(tree.node.refs())
         if not tree.node.op.has_no_compute or len(refs) != 1:
