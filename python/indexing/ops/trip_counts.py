@@ -38,8 +38,9 @@ def sign_of_step(update: Instruction, position: int) -> int | None:
 
 
 def trip_count(kind: str, direction: str, first: int, bound: int, step: int) -> int | None:
-    """The number of times that `first`, `first + step`, ... compare with `bound` as the direction says before one does not; None
-    where all do, or a number on the way is none of the element type `kind`.
+    """The number of times that `first`, `first + step`, ... compare with `bound` as the direction says before one does not.
+
+    None where all do, or a number on the way is none of the element type `kind`.
     """
     if direction == "NE":
         turns, rest = divmod(bound - first, step) if step else (int(bound != first) * -1, 0)
