@@ -145,6 +145,22 @@ def test_several_runtime_values_keep_their_order() -> None:
         assert {i: found.map.evaluate([i], list(values))[0] for i in inside} == read
 
 
+def test_the_place_of_a_value_may_depend_on_other_values() -> None:
+    """d0 reads d0 + rt0 + 1, where rt0 stands at d0 + 4 * rt1: element i asks for it at i - rt0 - 1 + 4 * rt1."""
+    text = """ENTRY e { p = f32[8] parameter(0)
+      s = s32[] parameter(1)
+      ROOT r = f32[3] dynamic-slice(p, s), dynamic_slice_sizes={3} }"""
+    (start,) = ix.output_to_input(ix.hlo.parse(text).entry.root)[0][0].runtime_values
+    domain = "domain: d0 in [0, 2], rt0 in [0, 3], rt1 in [0, 2]"
+    m = ix.IndexingMap.parse(f"(d0){{rt0, rt1}} -> (d0 + rt0 + 1), {domain}")
+    place = ix.IndexingMap.parse(f"(d0){{rt0, rt1}} -> (d0 + rt1 * 4), {domain}")
+    found = inverted(OperandIndexing(m, (replace(start, map=place), start)), (12,)).runtime_values[0].map
+    for i, first, second in itertools.product(range(12), range(4), range(3)):
+        assert found.contains([i], [first, second]) == (0 <= i - first - 1 < 3)
+        if found.contains([i], [first, second]):
+            assert found.evaluate([i], [first, second]) == (i - first - 1 + second * 4,)
+
+
 def test_bounds_that_a_runtime_value_has_already_stay() -> None:
     """A value that is clamped to less than its variable's interval is clamped so in the inverse as well."""
     text = """ENTRY e { p = f32[8] parameter(0)

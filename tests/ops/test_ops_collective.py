@@ -58,9 +58,25 @@ def named_by(m: OperandIndexing, asking: int) -> Triples:
     return found
 
 
-GROUPS = ["{{0,1}}", "{{0,1},{2,3}}", "{{0,2},{1,3}}", "{{1,0},{3,2}}", "{{0,1,2,3}}", "[2,2]<=[2,2]T(1,0)"]
+def asks_replicas_alone(m: OperandIndexing, replicas: int) -> bool:
+    """Whether the replica that asks is one of those that there are."""
+    asking = m.replica_map.runtimes if m.replica_map else ()
+    return all(0 <= v.interval.lower and v.interval.upper < replicas for v in asking)
+
+
+#: Groups, with their size and the number of replicas.
+GROUPS = {
+    "{{0,1}}": (2, 2),
+    "{{0,1},{2,3}}": (2, 4),
+    "{{0,2},{1,3}}": (2, 4),
+    "{{1,0},{3,2}}": (2, 4),
+    "{{0,1,2,3}}": (4, 4),
+    "[2,2]<=[2,2]T(1,0)": (2, 4),
+    "{{0},{1}}": (1, 2),
+}
 LINES = [
     ("s32[{n2},3] all-gather(p0), replica_groups={g}, dimensions={{0}}", ["s32[2,3]"]),
+    ("s32[{n},3] all-gather(p0), replica_groups={g}, dimensions={{0}}", ["s32[1,3]"]),
     ("s32[3,{n2}] all-gather(p0), replica_groups={g}, dimensions={{1}}", ["s32[3,2]"]),
     ("s32[2,3] all-reduce(p0), replica_groups={g}, to_apply=sum", ["s32[2,3]"]),
     ("(s32[2], s32[3]) all-reduce(p0, p1), replica_groups={g}, to_apply=sum", ["s32[2]", "s32[3]"]),
@@ -74,8 +90,7 @@ LINES = [
 @pytest.mark.parametrize("groups", GROUPS)
 @pytest.mark.parametrize(("line", "operands"), LINES)
 def test_collectives_name_element_and_replica(line: str, operands: list[str], groups: str) -> None:
-    size = 4 if groups.count(",") == 3 and "},{" not in groups and "<=" not in groups else 2
-    replicas = 2 if groups == "{{0,1}}" else 4
+    size, replicas = GROUPS[groups]
     fill = {"n": size, "n2": 2 * size, "g": groups}
     text = program(line.format(**fill), *(o.format(**fill) for o in operands))
     root = ix.hlo.parse(text).entry.root
@@ -86,6 +101,7 @@ def test_collectives_name_element_and_replica(line: str, operands: list[str], gr
                 found: Triples = set()
                 for m in maps:
                     found |= named_by(m, asking)
+                    assert asks_replicas_alone(m, replicas)
                 label = f"replica {asking}: {[(str(m.map), str(m.replica_map)) for m in maps]}"
                 assert want <= found, label
                 if all(m.exactness == "exact" for m in maps):
@@ -105,6 +121,7 @@ def test_collective_permute_names_its_source(pairs: str, exactness: str) -> None
     text = program(f"s32[2,3] collective-permute(p0), source_target_pairs={pairs}", "s32[2,3]")
     ((m,),) = ix.output_to_input(ix.hlo.parse(text).entry.root)
     assert m.exactness == exactness
+    assert asks_replicas_alone(m, 4)
     for asking in range(4):
         want, found = reached(text, 4, asking, 0, 0), named_by(m, asking)
         assert want == found if exactness == "exact" else want <= found

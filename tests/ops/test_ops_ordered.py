@@ -117,6 +117,22 @@ def test_sort_is_stable_and_carries_other_arrays_along():
     assert all(len(maps) == 1 for maps in REGISTRY["sort"].output_to_input(root_of(text), 1))
 
 
+@pytest.mark.parametrize("compared", ["a1, b0", "a0, b1"])
+def test_sort_reads_an_operand_of_which_its_comparator_looks_at_one_side(compared):
+    compare = f"""mixed {{
+  a0 = s32[] parameter(0)
+  b0 = s32[] parameter(1)
+  a1 = s32[] parameter(2)
+  b1 = s32[] parameter(3)
+  ROOT r = pred[] compare({compared}), direction=LT
+}}
+"""
+    line = "(s32[4], s32[4]) sort(p0, p1), dimensions={0}, to_apply=mixed"
+    root = root_of(program(line, "s32[4]", "s32[4]", computations=compare))
+    for output in range(2):
+        assert [len(maps) for maps in REGISTRY["sort"].output_to_input(root, output)] == [1, 1]
+
+
 def test_sort_by_the_total_order_with_signed_zeros_and_nan():
     values = np.array([np.nan, 0.0, -0.0, np.inf, -1, -np.inf, 0.0, -np.nan, 2], np.float32)
     text = program("f32[9] sort(p0), dimensions={0}, is_stable=true, to_apply=total", "f32[9]", computations=TOTAL)
