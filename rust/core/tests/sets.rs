@@ -138,6 +138,23 @@ fn answers_are_those_of_the_points() {
     assert!(members as u64 > 10 * CASES);
 }
 
+/// What the results and the domain determine is no variable of the inverse; a quotient leaves its remainder open, no more.
+#[test]
+fn inverses_have_as_few_variables_as_there_are_choices() {
+    for (text, choices) in [
+        ("(d0, d1, d2) -> (d0, d2), domain: d0 in [0, 9], d1 in [0, 4], d2 in [0, 1], d0 + d1 * 2 in [9, 9]", &[][..]),
+        ("(d0, d1, d2) -> (d0 floordiv 4, d1, d2), domain: d0 in [0, 39], d1 in [0, 1], d2 in [0, 1]", &[4]),
+        ("(d0, d1, d2) -> (d0 floordiv 4, d1 floordiv 3, d2), domain: d0 in [0, 39], d1 in [0, 8], d2 in [0, 1]", &[4, 3]),
+    ] {
+        let (map, a, s) = (read(text), &mut Arena::new(), &mut Scratch::default());
+        let back = inverse(a, s, &map).expect("small");
+        let mut found: Vec<u128> = back.intervals().skip(map.num_results()).map(|i| i.count()).collect();
+        found.sort_by_key(|n| std::cmp::Reverse(*n));
+        assert_eq!(found, choices, "{text}");
+        check_inverse(&map, &graph(&map).expect("small"));
+    }
+}
+
 #[test]
 fn comparisons_are_those_of_the_points() {
     let (mut arena, mut scratch) = (Arena::new(), Scratch::default());

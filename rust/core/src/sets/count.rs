@@ -4,7 +4,7 @@
 //! linked variables one variable that stands linearly, or linearly within a `mod`, is counted in closed form, the others
 //! by halving their box: a part where all constraints hold counts whole, one where a constraint fails counts nothing.
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::expr::flat::Dag;
 use crate::expr::work::Limit;
 use crate::expr::{Arena, Expr, Node};
@@ -196,18 +196,14 @@ impl Counter {
             .ok_or_else(|| Error::overflow("the number of points"))
     }
 
-    /// All outer variables have one value.
+    /// All outer variables have one value, at which no divisor is 0: the domain says so, and was asked before.
     fn line(&self, arena: &Arena, part: &[Interval], limit: Limit) -> Result<u128> {
         let mut point: Vec<i64> = part.iter().map(|i| i.lower).collect();
         let mut scratch = Vec::new();
         let Some((v, inner, rests)) = &self.inner else {
             return Ok(u128::from(holds(&self.dag, &self.bounds, &point, &mut scratch)?));
         };
-        let rests = match rests.evaluate(&point, &mut scratch) {
-            Ok(rests) => rests,
-            Err(e) if e.kind() == ErrorKind::DivisionByZero => return Ok(0),
-            Err(e) => return Err(e),
-        };
+        let rests = rests.evaluate(&point, &mut scratch)?;
         let mut span = part[*v];
         let mut residues = Vec::new();
         for (i, rest) in inner.iter().zip(rests) {
@@ -237,12 +233,8 @@ impl Counter {
     }
 }
 
-pub(crate) fn holds(dag: &Dag, bounds: &[Interval], point: &[i64], scratch: &mut Vec<i64>) -> Result<bool> {
-    match dag.evaluate(point, scratch) {
-        Ok(values) => Ok(values.iter().zip(bounds).all(|(v, i)| i.contains(*v))),
-        Err(e) if e.kind() == ErrorKind::DivisionByZero => Ok(false),
-        Err(e) => Err(e),
-    }
+fn holds(dag: &Dag, bounds: &[Interval], point: &[i64], scratch: &mut Vec<i64>) -> Result<bool> {
+    Ok(dag.evaluate(point, scratch)?.iter().zip(bounds).all(|(v, i)| i.contains(*v)))
 }
 
 /// The `x` with `coeff * x + rest` in the interval.

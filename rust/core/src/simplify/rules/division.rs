@@ -251,7 +251,7 @@ fn small(s: &mut Simplifier<'_>, _: Expr, n: Expr, d: Expr) -> Result<Option<Exp
 /// True where `0 <= n < d` on the domain.
 pub(super) fn is_between_zero_and(s: &mut Simplifier<'_>, n: Expr, d: Expr) -> Result<bool> {
     let (a, b) = (s.bounds(n), s.bounds(d));
-    if a.lower < 0 || b.lower <= 0 {
+    if a.lower < 0 {
         return Ok(false);
     }
     // A difference of both may be known better than each of them.

@@ -126,12 +126,10 @@ fn term_leaves(s: &mut Simplifier<'_>, tag: Tag, e: Expr, args: &[Expr]) -> Resu
 /// An extremum of a constant and of what passes it in the last step of its range alone, where that is cheaper: the size
 /// of a last, partial tile.
 fn of_last_step(s: &mut Simplifier<'_>, tag: Tag, e: Expr, args: &[Expr]) -> Result<Option<Expr>> {
-    let (x, c) = match *args {
-        [x, y] if s.arena.as_constant(x).is_none() => (x, s.arena.as_constant(y)),
-        [x, y] => (y, s.arena.as_constant(x)),
-        _ => return Ok(None),
+    let [x, last] = *args else { return Ok(None) };
+    let (Some(c), (constant, terms)) = (s.arena.as_constant(last), s.arena.to_sum(x)) else {
+        return Ok(None);
     };
-    let (Some(c), (constant, terms)) = (c, s.arena.to_sum(x)) else { return Ok(None) };
     let &[t] = terms.as_slice() else { return Ok(None) };
     let rises = (t.coeff > 0) == (tag == Tag::Max);
     let Some(step) = last_step(s.bounds(t.expr), rises) else { return Ok(None) };
