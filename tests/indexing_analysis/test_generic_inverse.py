@@ -48,6 +48,8 @@ SUMS = [
     ("(d0, d1) -> (d0 * 4 + d1), domain: d0 in [0, 2], d1 in [-1, 2]", 12, 0),
     ("(d0)[s0] -> (d0 * -3 + s0 + 9), domain: d0 in [0, 3], s0 in [0, 2]", 12, 0),
     ("(d0)[s0] -> (d0 * 2 + s0), domain: d0 in [0, 3], s0 in [0, 2]", 9, 1),
+    ("(d0, d1) -> (d0 * 4 + d1), domain: d0 in [0, 2], d1 in [0, 3], d0 + d1 in [1, 4]", 12, 0),
+    ("(d0)[s0] -> (d0 * 2 + s0), domain: d0 in [0, 3], s0 in [0, 2], d0 - s0 in [0, 1]", 9, 1),
     ("(d0) -> (d0 * -3 + 7), domain: d0 in [0, 2]", 8, 0),
     ("(d0) -> (-d0 + 5), domain: d0 in [0, 5]", 6, 0),
 ]
@@ -126,6 +128,22 @@ def test_runtime_values_stay_those_of_the_map() -> None:
         pairs = {(i, d) for d in range(3) for s in range(2) for i in range(12) if d * 2 + s + value == i}
         inside = [i for i in range(12) if found.map.contains([i], [value])]
         assert {(i, found.map.evaluate([i], [value])[0]) for i in inside} == pairs
+
+
+def test_runtime_values_stand_behind_what_stays_unsolved() -> None:
+    """d0 * 2 + s0 + rt0 with three values of s0: an element is read by one or two d0, for the same value."""
+    text = """ENTRY e { p = f32[8] parameter(0)
+      s = s32[] parameter(1)
+      ROOT r = f32[3] dynamic-slice(p, s), dynamic_slice_sizes={3} }"""
+    start = ix.output_to_input(ix.hlo.parse(text).entry.root)[0][0].runtime_values
+    m = ix.IndexingMap.parse("(d0)[s0]{rt0} -> (d0 * 2 + s0 + rt0), domain: d0 in [0, 2], s0 in [0, 2], rt0 in [0, 5]")
+    found = inverted(OperandIndexing(m, start), (12,)).map
+    (unsolved,) = found.ranges
+    choices = range(unsolved.interval.lower, unsolved.interval.upper + 1)
+    for value in range(6):
+        read = {(d * 2 + s + value, d) for d in range(3) for s in range(3)}
+        inside = [(i, s) for i in range(12) for s in choices if found.contains([i], [s, value])]
+        assert {(i, found.evaluate([i], [s, value])[0]) for i, s in inside} == read
 
 
 def test_several_runtime_values_keep_their_order() -> None:

@@ -61,7 +61,7 @@ def named_by(m: OperandIndexing, asking: int) -> Triples:
 def asks_replicas_alone(m: OperandIndexing, replicas: int) -> bool:
     """Whether the replica that asks is one of those that there are."""
     asking = m.replica_map.runtimes if m.replica_map else ()
-    return all(0 <= v.interval.lower and v.interval.upper < replicas for v in asking)
+    return all(v.interval.lower >= 0 and v.interval.upper < replicas for v in asking)
 
 
 #: Groups, with their size and the number of replicas.

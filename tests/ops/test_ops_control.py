@@ -44,6 +44,7 @@ def test_copies_that_start_and_end() -> None:
     assert [m.leaf for m in ix.output_to_input(root)[0]] == [0]
     start = root.operands[0]
     assert [len(ix.output_to_input(start, k)[0]) for k in range(3)] == [1, 1, 0]
+    assert [len(maps) for maps in ix.input_to_output(start, 0)] == [1, 1, 0]
 
 
 def test_asynchronous_wrappers_carry_the_maps_of_their_computation() -> None:
@@ -222,6 +223,16 @@ def test_outfeed_and_send_hand_out_their_operand() -> None:
                    " s = (s32[2], u32[], token[]) send(p0, t), channel_id=1\n ROOT d = token[] send-done(s), channel_id=1\n}")  # fmt: skip
     assert str(ix.output_to_input(sent.operands[0], 0)[0][0].map) == spelled("(d0) -> (d0), domain: d0 in [0, 1]")
     assert ix.evaluate(sent.computation.module, np.zeros(2)) is None
+
+
+def test_what_is_sent_may_be_several_arrays() -> None:
+    """The data in flight are the operand's arrays, in order; the context and the token have none of its elements."""
+    root = root_of("HloModule m\nENTRY e {\n p = (s32[2], s32[3]) parameter(0)\n t = token[] after-all()\n"
+                   " s = ((s32[2], s32[3]), u32[], token[]) send(p, t), channel_id=1\n"
+                   " ROOT d = token[] send-done(s), channel_id=1\n}")  # fmt: skip
+    read = [ix.output_to_input(root.operands[0], k) for k in range(4)]
+    assert [[m.leaf for m in data] for data, _ in read] == [[0], [1], [], []]
+    assert str(read[1][0][0].map) == spelled("(d0) -> (d0), domain: d0 in [0, 2]")
 
 
 def test_no_such_output_or_operand_is_an_error() -> None:
