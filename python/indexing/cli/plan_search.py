@@ -8,7 +8,7 @@ from typing import cast
 
 import indexing as ix
 from indexing.cli.answer import Answer, Part, Table
-from indexing.cli.console import Json, Problem
+from indexing.cli.console import CommandLineError, Json
 from indexing.cli.programs import named_instruction, plain, read_program
 from indexing.executable.plan_store import Store
 
@@ -23,7 +23,7 @@ def tune(options: argparse.Namespace) -> Answer:
     )
     searches = found if isinstance(found, list) else [found]
     if not searches:
-        raise Problem("no kernel of the program has a choice to make: there is nothing to tune")
+        raise CommandLineError("no kernel of the program has a choice to make: there is nothing to tune")
     data: Json = {"store": str(store), "kernels": [search_json(s) for s in searches]}
     parts = [part for s in searches for part in search_parts(s)]
     parts += [f"kept in {plain(str(store))}: compile(..., tuned=True) takes the fastest plans"]
