@@ -66,6 +66,7 @@ EQUIVALENT: dict[tuple[str, str], str] = {
     ("ops/dynamic.py", "n < sizes[k] -> n <= sizes[k]"): "what lies beside a whole dimension is empty, and left out",
     ("ops/window_index.py", "dim.pad_low <= 0 -> dim.pad_low < 0"): "the reference pads by nothing, which takes longer",
     ("ops/linalg.py", "n - 1 -> n + 1"): "two indices of a dimension are n - 1 apart at most, whatever the bound",
+    ("ops/scan.py", "s.length - 1 -> s.length + 1"): "two steps are length - 1 apart at most, whatever the bound",
     ("ops/convolution.py", "c.batch_groups > 1 -> c.batch_groups >= 1"): "a single group is that of all batches",
     ("ops/tuples.py", "0 -> 1"): "the parser asks for the attribute, so that its default is never taken",
 }

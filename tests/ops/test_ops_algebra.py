@@ -58,6 +58,13 @@ def test_cholesky(lower, kind):
     check(text, [positive], operands=[0])
 
 
+def test_cholesky_of_matrices_in_rows_and_columns():
+    rng = np.random.default_rng(1)
+    a = rng.normal(size=(2, 1, 3, 3))
+    text = program("f64[2,1,3,3] cholesky(p0), lower=true", "f64[2,1,3,3]")
+    check(text, [a @ a.swapaxes(-1, -2) + 4 * np.eye(3)], operands=[0])
+
+
 def test_cholesky_of_a_matrix_that_is_not_positive_definite_is_no_number():
     text = program("f32[2,1,1] cholesky(p0), lower=true", "f32[2,1,1]")
     (out,) = run(root_of(text), [np.array([[[-1]], [[4]]], np.float32)])

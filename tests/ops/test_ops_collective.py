@@ -87,12 +87,8 @@ LINES = [
 ]
 
 
-@pytest.mark.parametrize("groups", GROUPS)
-@pytest.mark.parametrize(("line", "operands"), LINES)
-def test_collectives_name_element_and_replica(line: str, operands: list[str], groups: str) -> None:
-    size, replicas = GROUPS[groups]
-    fill = {"n": size, "n2": 2 * size, "g": groups}
-    text = program(line.format(**fill), *(o.format(**fill) for o in operands))
+def check_all_replicas(text: str, replicas: int) -> None:
+    """The maps of the root name what reaches each replica; exact ones, nothing else."""
     root = ix.hlo.parse(text).entry.root
     for output in range(len(leaves(root.shape))):
         for k, maps in enumerate(ix.output_to_input(root, output)):
@@ -106,6 +102,21 @@ def test_collectives_name_element_and_replica(line: str, operands: list[str], gr
                 assert want <= found, label
                 if all(m.exactness == "exact" for m in maps):
                     assert found <= want, label
+
+
+@pytest.mark.parametrize("groups", GROUPS)
+@pytest.mark.parametrize(("line", "operands"), LINES)
+def test_collectives_name_element_and_replica(line: str, operands: list[str], groups: str) -> None:
+    size, replicas = GROUPS[groups]
+    fill = {"n": size, "n2": 2 * size, "g": groups}
+    text = program(line.format(**fill), *(o.format(**fill) for o in operands))
+    check_all_replicas(text, replicas)
+
+
+@pytest.mark.parametrize("groups", [g for g, (size, _) in GROUPS.items() if size == 2])
+def test_an_all_to_all_of_a_tuple_asks_one_replica_a_result(groups: str) -> None:
+    text = program(f"(s32[2], s32[2]) all-to-all(p0, p1), replica_groups={groups}", "s32[2]", "s32[2]")
+    check_all_replicas(text, GROUPS[groups][1])
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from indexing._core import constant
+from indexing._core import constant, variable
 from indexing.errors import UnsupportedOp
 from indexing.lazy import np
 from indexing.ops import collective_reference
@@ -75,7 +75,7 @@ def _scattered(i: Instruction, k: int, result: Shape) -> list[OperandIndexing]:
     if members.size == 1:
         return [identity(result.dimensions)]
     index = variables(len(result.dimensions))
-    index[d] = index[d] + variables(1, len(index))[0] * result.dimensions[d]
+    index[d] = index[d] + variable(len(index)) * result.dimensions[d]
     found = tensor_map(index, result.dimensions, [members.size])
     return [_with_replica(found, members.replica_map(result.dimensions), _OWN)]
 

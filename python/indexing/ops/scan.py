@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from indexing._core import SymbolicExpr
+from indexing._core import SymbolicExpr, variable
 from indexing.lazy import np
 from indexing.ops.dependence import FoldDependence, fold_dependence
 from indexing.ops.op import (
@@ -108,7 +108,7 @@ def _between(s: _Scan, output: int, operand: int, *, from_output: bool) -> Opera
         batch = variables(len(ranges), len(own))
     results, constraints = list(batch), list[Constraint]()
     if other_step:
-        step = variables(1, len(own) + len(ranges))[0]
+        step = variable(len(own) + len(ranges))
         if own_step and not earlier:
             step = d[s.dimension]
         else:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from indexing._core import IndexingMap, SymbolicExpr, constant
+from indexing._core import IndexingMap, SymbolicExpr, constant, variable
 from indexing.lazy import np
 from indexing.ops.op import Array, Bounds, Constraint, OperandIndexing, RuntimeValue, tensor_map, variables
 
@@ -59,7 +59,7 @@ def starts_of(
         if start is None or (largest == 0 and out_of_bounds == "clamp"):
             exprs.append(constant(0))
             continue
-        exprs.append(variables(1, first + len(values))[0])
+        exprs.append(variable(first + len(values)))
         bounds.append((0, largest))
         element = tensor_map(start.element, sizes, ranges)
         values.append(RuntimeValue(start.instruction, element, out_of_bounds=out_of_bounds))

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from indexing._core import variable
 from indexing.lazy import np
 from indexing.ops.dependence import parameters_used
 from indexing.ops.op import (
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 def row_map(sizes: Sequence[int], dimension: int, row: int) -> IndexingMap:
     """Every element of `sizes` to the whole row (of `row` elements) along a dimension that goes through it."""
     index = variables(len(sizes))
-    index[dimension] = variables(1, len(sizes))[0]
+    index[dimension] = variable(len(sizes))
     return tensor_map(index, sizes, [row])
 
 

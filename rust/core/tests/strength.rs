@@ -285,6 +285,29 @@ fn check_steps(source: &str, arena: &mut Arena, scratch: &mut Scratch) {
     }
 }
 
+/// A constraint goes as implied where all points of the box fulfil it; a congruence moves ends of a box that it does not hold at.
+#[test]
+fn steps_of_constraints_are_told_where_they_are_made() {
+    let sum = |interval| (format!("d0 in [0, 9], d1 in [0, 9], d0 + d1 in {interval}"), "constraint-implied");
+    let rest =
+        |box_| (format!("d0 in {box_}, d1 in [0, 9], d0 mod 4 in [1, 1]"), "constraint-congruence-bounds");
+    for ((domain, law), told) in [
+        (sum("[0, 18]"), true),
+        (sum("[-1, 19]"), true),
+        (sum("[1, 18]"), false),
+        (sum("[0, 17]"), false),
+        (rest("[0, 9]"), true),
+        (rest("[1, 10]"), true),
+        (rest("[1, 9]"), false),
+    ] {
+        let source = format!("(d0, d1) -> (d0), domain: {domain}");
+        let (arena, scratch) = (&mut Arena::new(), &mut Scratch::default());
+        let map = read_indexing_map(&source, arena, &mut ReadScratch::default()).expect(&source);
+        let (_, steps) = explain(arena, scratch, &map).expect(&source);
+        assert_eq!(steps.iter().any(|s| s.law.name == law), told, "{source}");
+    }
+}
+
 fn check(kind: &Kind) {
     let (arena, scratch) = (&mut Arena::new(), &mut Scratch::default());
     let mut found = [0; 3];

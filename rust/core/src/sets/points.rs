@@ -334,3 +334,31 @@ impl IndexingMap {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::expr::Arena;
+    use crate::map::indexing_map::MapBuilder;
+
+    /// x * x - 2 * y * y = 3 has no solution: each box that is looked at takes at least its cost from the budget.
+    #[test]
+    fn a_search_in_vain_is_counted_and_ends() {
+        let mut arena = Arena::new();
+        let (x, y) = (arena.variable(0), arena.variable(1));
+        let squares = [arena.mul(x, x).unwrap(), arena.mul(y, y).unwrap()];
+        let difference = arena.combine(squares[0], 1, squares[1], -2).unwrap();
+        let mut map = MapBuilder {
+            intervals: vec![Interval::new(0, 1 << 31); 2],
+            num_dims: 2,
+            ..MapBuilder::default()
+        };
+        map.results.push(x);
+        map.add_constraint(&mut arena, difference, Interval::point(3));
+        let mut points = map.build(&mut arena).unwrap().points(&mut arena);
+        assert!(matches!(points.step(100), Ok(PointStep::Searching)));
+        assert!(points.searched >= 100 * STEP_COST);
+        points.searched = SEARCH_BUDGET;
+        assert!(points.step(1).is_err());
+    }
+}
