@@ -11,7 +11,8 @@ from indexing._core import IndexingMap, Interval, SymbolicMap, Variable, variabl
 from indexing.emitters.ir.accesses import Access, Accesses, entry_accesses
 from indexing.emitters.ir.verify.check import Check, Status
 from indexing.emitters.ir.verify.data import Dependence
-from indexing.errors import IndexingError
+from indexing.emitters.ir.verify.turns import as_one_map
+from indexing.errors import IndexingError, Undecided
 
 if TYPE_CHECKING:
     from indexing.emitters.ir.nodes import Buffer, Kernel
@@ -55,7 +56,7 @@ class _Once:
         maps = [self._map(a, data) for a in stores]
         maps = [_with_digits(m) for m in maps if not m.is_known_empty]
         is_certain = all(a.context.is_certain for a in stores)
-        if not all(m.is_injective() for m in maps) or not all(_is_disjoint(a, b) for a, b in combinations(maps, 2)):
+        if not _are_apart(maps):
             if is_certain and not used:
                 return _check(buffer, "refuted", "some element is written twice")
             return _check(buffer, "open", "where and whether it is written depends on data")
@@ -128,6 +129,20 @@ def _divided(m: IndexingMap) -> tuple[int, int] | None:
                 if interval.lower == 0 and (interval.upper + 1) % divisor[0] == 0:
                     return number[0], divisor[0]
     return None
+
+
+def _are_apart(maps: Sequence[IndexingMap]) -> bool:
+    """Whether different points of the maps have different results."""
+    if any(_is_surely_injective(m) for m in as_one_map(maps)):
+        return True
+    return all(m.is_injective() for m in maps) and all(_is_disjoint(a, b) for a, b in combinations(maps, 2))
+
+
+def _is_surely_injective(m: IndexingMap) -> bool:
+    try:
+        return m.is_injective()
+    except Undecided:
+        return False
 
 
 def _is_disjoint(a: IndexingMap, b: IndexingMap) -> bool:

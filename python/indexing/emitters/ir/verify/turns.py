@@ -1,0 +1,130 @@
+"""Stores that are turns of one loop, as one map: if that is injective, no two of them write the same element.
+
+Turns that are written out differ by a constant stride, which a counter of turns stands for. The last turn of a loop, taken
+out of it, is one with its other turns.
+
+A thread takes element `e = th_x + step * threads` of a row, step by step. Where a row is no stretch of memory (a channel of
+several images), the place of e in the output has quotients of e: of thread and step together. Seen from e it has digits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, Variable, constant, variable
+
+
+def as_one_map(maps: Sequence[IndexingMap]) -> Iterator[IndexingMap]:
+    """Maps that are injective only if each of `maps` is, and no two of these have a result in common.
+
+    Each has a point, and its result, for each point of each of `maps`; it may have more.
+    """
+    if any(m.runtimes for m in maps):
+        return
+    whole = maps[0] if len(maps) == 1 else _written_out(maps) or (_joined(*maps) if len(maps) == 2 else None)
+    if whole is None:
+        return
+    if len(maps) > 1:
+        yield whole
+    if any(kind in ("floordiv", "mod") for e in whole.results for kind, _, _ in e.nodes()):
+        yield from _by_number(whole)
+
+
+def _written_out(maps: Sequence[IndexingMap]) -> IndexingMap | None:
+    """The first map with a counter, where the results of the others lie one stride, two strides, ... from its results."""
+    first = maps[0]
+    if any((m.dims, m.ranges, set(m.constraints)) != (first.dims, first.ranges, set(first.constraints)) for m in maps):
+        return None
+    places = [[(e - own).constant_value for e, own in zip(m.results, first.results, strict=True)] for m in maps]
+    if any(place is None for found in places for place in found):
+        return None
+    ordered = sorted([place or 0 for place in found] for found in places)
+    strides = [b - a for a, b in zip(*ordered[:2], strict=True)]
+    if any([b - a for a, b in zip(low, high, strict=True)] != strides for low, high in pairwise(ordered)):
+        return None
+    turn = variable(len(first.variables))
+    results = [e + start + turn * by for e, start, by in zip(first.results, ordered[0], strides, strict=True)]
+    ranges = [*first.ranges, Variable("turn", Interval(0, len(maps) - 1))]
+    return IndexingMap(SymbolicMap(len(first.dims), len(ranges), results), first.dims, ranges, [], first.constraints)
+
+
+def _joined(first: IndexingMap, second: IndexingMap) -> IndexingMap | None:
+    """The first of two maps with one turn more, where the second is that turn, of no other threads."""
+    for longer, shorter in ((first, second), (second, first)):
+        if len(longer.ranges) != len(shorter.ranges) + 1 or len(longer.dims) != len(shorter.dims) or longer.runtimes:
+            continue
+        if not all(_contains(a, b) for a, b in zip(longer.dims, shorter.dims, strict=True)):
+            continue
+        for k in range(len(longer.ranges)):
+            if (found := _with_turn(longer, shorter, k)) is not None:
+                return found
+    return None
+
+
+def _with_turn(longer: IndexingMap, shorter: IndexingMap, k: int) -> IndexingMap | None:
+    ranges = list(longer.ranges)
+    step = ranges.pop(k)
+    if not all(_contains(a, b) for a, b in zip(ranges, shorter.ranges, strict=True)):
+        return None
+    turn = step.interval.upper + 1
+    places: list[SymbolicExpr] = [variable(v) for v in range(len(longer.dims) + len(ranges))]
+    places.insert(len(longer.dims) + k, constant(turn))
+    results = [e.replace_variables(places) for e in longer.results]
+    symbols = SymbolicMap(len(shorter.dims), len(shorter.ranges), results)
+    of_turn = IndexingMap(symbols, shorter.dims, shorter.ranges, [], shorter.constraints).simplify()
+    if of_turn.results != shorter.simplify().results:
+        return None
+    ranges.insert(k, Variable(step.name, Interval(step.interval.lower, turn)))
+    return IndexingMap(SymbolicMap(len(longer.dims), len(ranges), longer.results), longer.dims, ranges)
+
+
+def _contains(a: Variable, b: Variable) -> bool:
+    return a.interval.lower <= b.interval.lower and b.interval.upper <= a.interval.upper
+
+
+def _by_number(m: IndexingMap) -> Iterator[IndexingMap]:
+    """The map over the number of a thread and a step, both from 0, in place of the two, and over its digits."""
+    variables = m.variables
+    for thread in range(len(m.dims)):
+        threads = variables[thread].interval.upper + 1
+        for step in range(len(m.dims), len(variables)):
+            steps = variables[step].interval.upper + 1
+            if threads < 2 or steps < 2 or variables[thread].interval.lower or variables[step].interval.lower:
+                continue
+            places = [variable(k) for k in range(len(variables))]
+            places[thread], places[step] = variable(thread) % threads, variable(thread) // threads
+            found = [v.interval for v in variables]
+            found[thread] = Interval(0, threads * steps - 1)
+            results = [e.replace_variables(places).simplify(found) for e in m.results]
+            if not any(step in e.used_variables() for e in results):
+                found[step] = Interval(0, 0)
+                yield from _in_digits(results, found, thread)
+
+
+def _in_digits(results: Sequence[SymbolicExpr], found: Sequence[Interval], number: int) -> Iterator[IndexingMap]:
+    """The map over quotient and remainder of the number, where all divisors of it are one: of all quotients up to the largest
+    and of all remainders.
+    """
+    divisors = {d for e in results for d in _divisors(e, number)}
+    if len(divisors) != 1 or None in divisors:
+        return
+    divisor = divisors.pop()
+    assert divisor is not None
+    count = len(found)
+    places = [variable(k) for k in range(count)]
+    places[number] = variable(number) * divisor + variable(count)
+    bounds = [*found, Interval(0, divisor - 1)]
+    bounds[number] = Interval(0, found[number].upper // divisor)
+    digits = [e.replace_variables(places) for e in results]
+    dims = [Variable(f"d{k}", interval) for k, interval in enumerate(bounds)]
+    yield IndexingMap(SymbolicMap(count + 1, 0, digits), dims).simplify()
+
+
+def _divisors(expression: SymbolicExpr, number: int) -> Iterator[int | None]:
+    """The divisors of the number; None for a division of anything else."""
+    nodes = expression.nodes()
+    for kind, _, operands in nodes:
+        if kind in ("floordiv", "mod"):
+            (what, value, _), (by, divisor, _) = (nodes[o] for o in operands)
+            yield divisor[0] if what == "variable" and value[0] == number and by == "constant" else None
