@@ -103,9 +103,10 @@ SECTIONS = (
     ),
     Section(
         "Instances of a map with a parameter",
-        "`instantiate` for a million values, 64 again and again or all distinct.",
+        "`instantiate` for a million values: all columns of coefficients and bounds, or all maps, of 64 values again and again "
+        "or of distinct ones.",
         "predictions.py",
-        ("values", "millions a second"),
+        ("what is made", "millions a second"),
         measurements.instances,
     ),
     Section(

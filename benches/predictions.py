@@ -14,6 +14,10 @@ import statistics
 import subprocess
 import sys
 import time
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import indexing as ix
 
 ADD = "add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }\n"
 FUSIONS = {
@@ -24,6 +28,7 @@ FUSIONS = {
     "b = f32[4096,4096] broadcast(q), dimensions={1} m = f32[4096,4096] multiply(p, b) "
     "e = f32[4096,4096] exponential(m) ROOT a = f32[4096,4096] add(e, p) }",
 }
+INSTANCES = ("columns", "repeated", "distinct")
 SETS = ("grid", "legal", "random")
 MAP = (
     "(d0, T)[s0] -> (d0 * T + s0, (d0 * T + s0) floordiv 128), domain: d0 in [0, 9999999], T in [1, 64], "
@@ -49,7 +54,9 @@ def predictions(name: str, chosen: str) -> tuple[int, float, float]:
 
 
 def instances(chosen: str) -> tuple[int, float, float]:
-    """As `predictions`, of a map whose parameter takes a million values, or the same 64 again and again."""
+    """As `predictions`, of a map whose parameter takes a million values: all columns of its instances, or all as maps, or those
+    of the same 64 values again and again.
+    """
     import numpy as np
 
     import indexing as ix
@@ -58,9 +65,18 @@ def instances(chosen: str) -> tuple[int, float, float]:
     m = ix.IndexingMap.parse(MAP).with_parameters(T=(1, 1_000_000))
     start = time.process_time()
     found = m.instantiate(T=values)
+    made(found, chosen)
     cold = time.process_time()
-    m.instantiate(T=values)
+    made(m.instantiate(T=values), chosen)
     return len(found), cold - start, time.process_time() - cold
+
+
+def made(found: ix.Instances, chosen: str) -> None:
+    """Have what was chosen made."""
+    if chosen == "columns":
+        assert found.results and found.constraints
+    else:
+        assert found.maps
 
 
 def measured(repeats: int, *case: str) -> float:
@@ -84,7 +100,7 @@ def main() -> None:
     for plans in SETS:
         rates = [measured(chosen.repeats, name, plans) for name in FUSIONS]
         print(f"{'median':24} {'':9} {statistics.median(rates):14,.0f}")
-    for values in ("repeated", "distinct"):
+    for values in INSTANCES:
         measured(chosen.repeats, "instances", values)
 
 

@@ -52,6 +52,8 @@ _ExprLike: TypeAlias = SymbolicExpr | SupportsIndex
 _Constraints: TypeAlias = Sequence[tuple[_ExprLike, _IntervalLike]] | Mapping[SymbolicExpr, _IntervalLike]
 #: A point: the values of dimensions, and of symbols.
 _Point: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
+#: A term of many instances: a factor, and an array of its coefficients.
+_Term: TypeAlias = tuple[SymbolicExpr, npt.NDArray[np.int64]]
 _Style: TypeAlias = Literal["plain", "xla"]
 #: The values that a parameter takes: a range, an interval, or None for all positive ones.
 _Values: TypeAlias = range | _IntervalLike | None
@@ -304,8 +306,9 @@ class ParametricMap:
     def instantiate(self, **values: _Integer | _Integers) -> Instances:
         """The map, simplified, where the parameters have these values; for arrays (they broadcast) one an element.
 
-        Each is equal to what `simplify` makes of the map with the values in it; equal rows are worked out once. Raises
-        InvalidMap for values outside of a parameter's range, and for parameters without a value.
+        Instances are columns: arrays of coefficients and bounds. Each as a map is equal to what `simplify` makes of this map
+        with the values in it; it is made when one asks for it. Raises InvalidMap for values outside of a parameter's range,
+        and for parameters without a value.
         """
     def global_memory_traffic(
         self,
@@ -326,14 +329,31 @@ class ParametricMap:
 
 @final
 class Instances:
-    """The instances of a map in parameters, one an element of the arrays that were given; equal ones are one object."""
+    """The instances of a map in parameters, one an element of the arrays that were given.
+
+    What differs between them are arrays: coefficients of the terms of results and constraints, and bounds. Maps are made
+    when one asks for them, of equal rows once.
+    """
 
     @property
     def maps(self) -> tuple[IndexingMap, ...]:
-        """The different ones, in the order in which they are met."""
+        """The different maps, in the order in which they are met."""
     @property
     def index(self) -> npt.NDArray[np.int64]:
         """Of each element, the place of its instance in `maps`."""
+    @property
+    def values(self) -> dict[str, npt.NDArray[np.int64]]:
+        """The values of each parameter."""
+    @property
+    def results(self) -> tuple[tuple[_Term, ...], ...]:
+        """Of each result its terms: factors over the variables of the map in parameters, and arrays of their coefficients. A
+        result is the sum of their products; a constant has factor 1.
+        """
+    @property
+    def constraints(self) -> tuple[tuple[tuple[_Term, ...], npt.NDArray[np.int64], npt.NDArray[np.int64]], ...]:
+        """Of each constraint its terms, as those of `results`, and arrays of the least and the greatest values of their
+        sum; one that is about parameters alone has no terms.
+        """
     def __len__(self) -> int: ...
     def __getitem__(self, row: SupportsIndex, /) -> IndexingMap: ...
 

@@ -41,7 +41,7 @@ FILES = {
         "driver constraints",
         "domain_simplifier",
     ),
-    "map": ("symbolic_map names indexing_map", "variables compose", "simplify", "parametric"),
+    "map": ("symbolic_map names indexing_map", "variables compose", "simplify", "parametric", "instances"),
     "sets": ("points", "count inverse image relate"),
     "access": ("period prediction", "warps transactions", "memory_traffic", "block_sizes"),
     "propagation": ("interner joint replicas", "operand_map", "found", "formulas", "walk"),

@@ -1,5 +1,6 @@
 """Maps in parameters: each instance is what `simplify` makes of the map with the values in it."""
 
+import itertools
 import pickle
 
 import hypothesis
@@ -80,6 +81,83 @@ def test_instances_are_equal_to_simplifying_each(
     found = m.with_parameters(U=(1, 50), T=range(1, 51)).instantiate(T=tiles, U=7)
     for t, instance in zip(tiles, found, strict=True):
         assert instance == with_value(with_value(m, "T", int(t)), "U", 7).simplify()
+
+
+@SETTINGS
+@hypothesis.given(
+    st.lists(EXPRESSIONS, min_size=1, max_size=2),
+    EXPRESSIONS,
+    st.lists(st.integers(1, 5), min_size=3, max_size=3),
+    st.lists(st.tuples(st.integers(1, 12), st.integers(1, 12)), min_size=1, max_size=5),
+)
+def test_columns_say_what_the_maps_say_at_every_point(
+    results: list[str], condition: str, sizes: list[int], values: list[tuple[int, int]]
+) -> None:
+    text = f"(d0, T, d1)[s0, U] -> ({', '.join(results)}), domain: d0 in [0, {sizes[0]}], T in [1, 12], "
+    text += f"d1 in [0, {sizes[1]}], s0 in [0, {sizes[2]}], U in [1, 12], {condition} in [-9, 30]"
+    m = ix.IndexingMap.parse(text)
+    parametric = m.with_parameters(U=(1, 12), T=(1, 12))
+    found = parametric.instantiate(T=np.array([t for t, _ in values]), U=np.array([u for _, u in values]))
+    assert {name: column.tolist() for name, column in found.values.items()} == {
+        "T": [t for t, _ in values],
+        "U": [u for _, u in values],
+    }
+    for row, (t, u) in enumerate(values):
+        plain = with_value(with_value(m, "T", t), "U", u)
+        wanted = {} if plain.is_known_empty else {p: plain.evaluate(*p) for p in plain.points()}
+        assert found_points(parametric.map, found, row, t, u) == wanted
+
+
+def found_points(m: ix.IndexingMap, found: ix.Instances, row: int, t: int, u: int) -> dict[object, tuple[int, ...]]:
+    """The points of an instance with its results, from its columns."""
+    if m.is_known_empty:
+        assert found.results == found.constraints == ()
+        return {}
+
+    def total(terms: tuple[tuple[ix.SymbolicExpr, np.ndarray], ...], point: tuple[int, ...]) -> int:
+        return sum(int(column[row]) * factor.evaluate(point) for factor, column in terms)
+
+    points: dict[object, tuple[int, ...]] = {}
+    free = [v.interval for v in m.variables if v.name not in ("T", "U")]
+    for d0, d1, s0 in itertools.product(*(range(i.lower, i.upper + 1) for i in free)):
+        point = (d0, t, d1, s0, u)
+        if all(lower[row] <= total(terms, point) <= upper[row] for terms, lower, upper in found.constraints):
+            points[(d0, d1), (s0,)] = tuple(total(terms, point) for terms in found.results)
+    return points
+
+
+def test_strides_and_bounds_of_tiles_are_arrays() -> None:
+    found = ix.IndexingMap.parse(
+        "(d0, T)[s0] -> (d0 * T + s0, (d0 * 4 + T * 3 - 2) * T, s0 floordiv T), domain: d0 in [0, 99], T in [1, 64], "
+        "s0 in [0, 63], s0 - T in [-64, -1]"
+    )
+    tiles = found.with_parameters(T=(1, 64)).instantiate(T=np.array([8, 32]))
+    d0, s0, one = ix.variable(0), ix.variable(2), ix.constant(1)
+    first, second, third = ({f: c.tolist() for f, c in terms} for terms in tiles.results)
+    assert (
+        first == {d0: [8, 32], s0: [1, 1]}
+        and second == {d0: [32, 128], one: [8 * 22, 32 * 94]}
+        and third == {one: [0, 0]}
+    )
+    ((terms, least, greatest),) = tiles.constraints
+    assert [(f, c.tolist()) for f, c in terms] == [(s0, [-1, -1])]
+    assert (least.tolist(), greatest.tolist()) == ([1 - 8, 1 - 32], [64 - 8, 64 - 32])
+
+
+def test_maps_are_made_when_asked_for_and_once() -> None:
+    m = ix.IndexingMap.parse("(d0, T) -> (d0 * T * 1000000000), domain: d0 in [0, 9], T in [1, 1]").with_parameters(
+        T=None
+    )
+    found = m.instantiate(T=np.array([1, 10**15, 3]))
+    assert found[2] == m.instantiate(T=3) and found[2] is found[-1]
+    for asked in (lambda: found[1], lambda: found.maps, lambda: found.results):
+        with pytest.raises(ix.Overflow):
+            asked()
+    with pytest.raises(ix.Overflow, match="item 1: "):
+        _ = found[1]
+    again = m.instantiate(T=np.array([2, 3, 2]))
+    last = again[2]
+    assert again.maps[0] is last and again.maps[0] is again[0] and again.maps[1] is again[1]
 
 
 def test_columns_broadcast_and_rows_are_counted_once() -> None:

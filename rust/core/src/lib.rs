@@ -30,6 +30,7 @@ pub use hlo_text::{
 pub use interval::Interval;
 pub use map::compose::compose;
 pub use map::indexing_map::{IndexingMap, MapBuilder, MapKind, Variable};
+pub use map::instances::{Coefficient, ParametricTerms};
 pub use map::names::{default_name, is_name, Names, VariableKind};
 pub use map::parametric::{DistinctRows, Parameter, ParametricMap};
 pub use map::simplify::{

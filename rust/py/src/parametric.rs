@@ -1,6 +1,7 @@
 //! `ParametricMap`: a map in parameters, and its instances in bulk.
 
 use crate::error::{invalid, raise, Raise};
+use crate::expr::PyExpr;
 use crate::hash::stable;
 use crate::indexing_map::PyIndexingMap;
 use crate::interval::{equality, int64, interval_of};
@@ -8,12 +9,15 @@ use crate::memory_traffic::{found, Traffic};
 use crate::vector;
 use crate::workspace;
 use indexing_core::{
-    counted, Access, DistinctRows, Error, IndexingMap, Interval, Memory, Parameter, ParametricMap,
+    counted, Access, Coefficient, DistinctRows, Error, IndexingMap, Interval, Memory, Parameter,
+    ParametricMap, ParametricTerms,
 };
 use pyo3::basic::CompareOp;
 use pyo3::exceptions::{PyIndexError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyRange, PyString, PyTuple};
+use std::ops::Range;
+use std::sync::OnceLock;
 
 /// A map in parameters: variables whose values come later, many at once. Made by `IndexingMap.with_parameters`.
 #[pyclass(name = "ParametricMap", module = "indexing._core", frozen)]
@@ -127,8 +131,9 @@ impl PyParametricMap {
 
     /// The map, simplified, where the parameters have these values; for arrays (they broadcast) one an element.
     ///
-    /// Each is equal to what `simplify` makes of the map with the values in it; equal rows are worked out once. Raises
-    /// InvalidMap for values outside of a parameter's range, and for parameters without a value.
+    /// Instances are columns: arrays of coefficients and bounds. Each as a map is equal to what `simplify` makes of this map
+    /// with the values in it; it is made when one asks for it. Raises InvalidMap for values outside of a parameter's range,
+    /// and for parameters without a value.
     #[pyo3(signature = (**values))]
     fn instantiate<'py>(
         &self,
@@ -143,14 +148,10 @@ impl PyParametricMap {
         }
         let columns = vector::columns(py, given)?;
         let values = columns.values(py);
-        let rows = distinct(py, &values, columns.length);
-        let given = values.as_slice();
-        let made = py.detach(|| {
-            each_row(&rows, given, |w, values| self.0.instantiate(&mut w.arena, &mut w.scratch, values))
-        });
-        let maps: Vec<IndexingMap> = of_row(py, made)?;
-        let maps = maps.into_iter().map(|m| Py::new(py, PyIndexingMap(m))).collect::<PyResult<_>>()?;
-        Ok(Bound::new(py, PyInstances { maps, index: rows.index })?.into_any())
+        if let Some(refused) = py.detach(|| self.0.first_refused(&values)) {
+            of_row(py, Err(refused))?;
+        }
+        Ok(Bound::new(py, PyInstances::new(self.0.clone(), values, columns.length))?.into_any())
     }
 
     /// As the function of that name, of blocks of `threads` threads, for each distinct row; and which one each row is.
@@ -216,30 +217,146 @@ impl PyParametricMap {
     }
 }
 
-/// The instances of a map in parameters, one an element of the arrays that were given; equal ones are one object.
+/// The instances of a map in parameters, one an element of the arrays that were given.
+///
+/// What differs between them are arrays: coefficients of the terms of results and constraints, and bounds. Maps are made
+/// when one asks for them, of equal rows once.
 #[pyclass(name = "Instances", module = "indexing._core", frozen)]
 pub struct PyInstances {
-    maps: Vec<Py<PyIndexingMap>>,
-    index: Vec<u32>,
+    map: ParametricMap,
+    values: Vec<Vec<i64>>,
+    length: usize,
+    rows: OnceLock<DistinctRows>,
+    made: OnceLock<Vec<OnceLock<Py<PyIndexingMap>>>>,
+    terms: OnceLock<(ParametricTerms, Vec<Py<PyAny>>)>,
+}
+
+impl PyInstances {
+    fn new(map: ParametricMap, values: Vec<Vec<i64>>, length: usize) -> Self {
+        let (rows, made, terms) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        PyInstances { map, values, length, rows, made, terms }
+    }
+
+    fn rows(&self, py: Python<'_>) -> &DistinctRows {
+        py.detach(|| {
+            self.rows.get_or_init(|| {
+                let slices: Vec<&[i64]> = self.values.iter().map(Vec::as_slice).collect();
+                DistinctRows::new(&slices, self.length)
+            })
+        })
+    }
+
+    /// A place for the map of each different row.
+    fn made(&self, py: Python<'_>) -> &[OnceLock<Py<PyIndexingMap>>] {
+        let count = self.rows(py).first.len();
+        self.made.get_or_init(|| (0..count).map(|_| OnceLock::new()).collect())
+    }
+
+    fn put(&self, py: Python<'_>, place: usize, map: IndexingMap) -> PyResult<Py<PyIndexingMap>> {
+        let map = Py::new(py, PyIndexingMap(map))?;
+        let cell = &self.made(py)[place];
+        let _ = cell.set(map.clone_ref(py)); // another thread may have been first
+        Ok(cell.get().map_or(map, |first| first.clone_ref(py)))
+    }
+
+    /// The terms, and an array for each of their columns.
+    fn columns(&self, py: Python<'_>) -> PyResult<&(ParametricTerms, Vec<Py<PyAny>>)> {
+        if self.terms.get().is_none() {
+            let terms = py.detach(|| workspace::with(|w| ParametricTerms::new(&mut w.arena, &self.map)));
+            let terms = terms.raise(py)?;
+            let arrays =
+                vector::map_slices(py, &self.values, self.length, terms.num_columns(), |given, out| {
+                    terms.columns_into(given, out)
+                })?;
+            for array in &arrays {
+                array.call_method1("setflags", (false,))?; // it is the same one for whoever asks
+            }
+            let _ = self.terms.set((terms, arrays.into_iter().map(Bound::unbind).collect()));
+        }
+        self.terms.get().ok_or_else(|| PyIndexError::new_err("there are no columns"))
+    }
+
+    /// An array with an element for each instance.
+    fn array<'py>(&self, py: Python<'py>, coefficient: Coefficient) -> PyResult<Bound<'py, PyAny>> {
+        match coefficient {
+            Coefficient::Column(k) => Ok(self.columns(py)?.1[k].bind(py).clone()),
+            Coefficient::Constant(value) => {
+                let numpy = py.import("numpy")?;
+                numpy.call_method1("broadcast_to", (numpy.call_method1("int64", (value,))?, self.length))
+            }
+        }
+    }
+
+    /// The terms of the expressions in a range: results, then constraints.
+    fn terms<'py>(&self, py: Python<'py>, part: Range<usize>) -> PyResult<Vec<Bound<'py, PyTuple>>> {
+        let (terms, _) = self.columns(py)?;
+        let factors = workspace::with(|w| {
+            let roots = w.arena.import(terms.factors());
+            roots.iter().map(|r| w.arena.export(&[*r])).collect::<Vec<_>>()
+        });
+        let of = |k: usize| (k.checked_sub(1).map_or(0, |k| terms.ends()[k]))..terms.ends()[k];
+        let term = |t: usize| Ok((PyExpr(factors[t].clone()), self.array(py, terms.coefficients()[t])?));
+        part.map(|k| PyTuple::new(py, of(k).map(term).collect::<PyResult<Vec<_>>>()?)).collect()
+    }
 }
 
 #[pymethods]
 impl PyInstances {
-    /// The different ones, in the order in which they are met.
+    /// The different maps, in the order in which they are met.
     #[getter]
     fn maps<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, &self.maps)
+        let rows = self.rows(py);
+        let made = py.detach(|| {
+            each_row(rows, &self.values, |w, values| {
+                self.map.instantiate(&mut w.arena, &mut w.scratch, values)
+            })
+        });
+        let maps = of_row(py, made)?;
+        let maps = maps.into_iter().enumerate().map(|(place, m)| self.put(py, place, m));
+        PyTuple::new(py, maps.collect::<PyResult<Vec<_>>>()?)
     }
 
     /// Of each element, the place of its instance in `maps`.
     #[getter]
     fn index<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let index: Vec<i64> = self.index.iter().map(|i| i64::from(*i)).collect();
+        let index: Vec<i64> = self.rows(py).index.iter().map(|i| i64::from(*i)).collect();
         vector::array(py, &[index.len()], &index)
     }
 
+    /// The values of each parameter.
+    #[getter]
+    fn values<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let dict = PyDict::new(py);
+        for (p, values) in self.map.parameters().iter().zip(&self.values) {
+            dict.set_item(self.map.stated().name(p.variable), vector::array(py, &[self.length], values)?)?;
+        }
+        Ok(dict)
+    }
+
+    /// Of each result its terms: factors over the variables of the map in parameters, and arrays of their coefficients. A
+    /// result is the sum of their products; a constant has factor 1.
+    #[getter]
+    fn results<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let (terms, _) = self.columns(py)?;
+        PyTuple::new(py, self.terms(py, 0..terms.ends().len() - terms.bounds().len())?)
+    }
+
+    /// Of each constraint its terms, as those of `results`, and arrays of the least and the greatest values of their
+    /// sum; one that is about parameters alone has no terms.
+    #[getter]
+    fn constraints<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let (terms, _) = self.columns(py)?;
+        let count = terms.ends().len();
+        let of_terms = self.terms(py, count - terms.bounds().len()..count)?;
+        let found = of_terms
+            .into_iter()
+            .zip(terms.bounds())
+            .map(|(terms, (lower, upper))| Ok((terms, self.array(py, *lower)?, self.array(py, *upper)?)));
+        PyTuple::new(py, found.collect::<PyResult<Vec<_>>>()?)
+    }
+
     fn __len__(&self) -> usize {
-        self.index.len()
+        self.length
     }
 
     fn __getitem__(&self, row: &Bound<'_, PyAny>) -> PyResult<Py<PyIndexingMap>> {
@@ -247,12 +364,17 @@ impl PyInstances {
         if !row.hasattr("__index__")? {
             return Err(PyTypeError::new_err("instances are numbered by an int"));
         }
-        let row = int64(row)?;
-        let from_start = if row < 0 { row.saturating_add(self.index.len() as i64) } else { row };
-        let found = usize::try_from(from_start).ok().and_then(|k| self.index.get(k));
-        let count = self.index.len();
-        let place = found
+        let (row, count) = (int64(row)?, self.length);
+        let from_start = if row < 0 { row.saturating_add(count as i64) } else { row };
+        let found = usize::try_from(from_start).ok().filter(|k| *k < count);
+        let row = found
             .ok_or_else(|| PyIndexError::new_err(format!("there are {count} instances, not one at {row}")))?;
-        Ok(self.maps[*place as usize].clone_ref(py))
+        let place = self.rows(py).index[row] as usize;
+        if let Some(map) = self.made(py)[place].get() {
+            return Ok(map.clone_ref(py));
+        }
+        let values: Vec<i64> = self.values.iter().map(|c| c[row]).collect();
+        let make = || workspace::with(|w| self.map.instantiate(&mut w.arena, &mut w.scratch, &values));
+        self.put(py, place, of_row(py, make().map_err(|e| (row, e)))?)
     }
 }

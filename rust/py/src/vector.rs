@@ -228,12 +228,40 @@ pub fn map_columns<'py>(
             of(&inputs, &mut outputs)
         };
         py.detach(work).raise(py)?;
-        for (buffer, values) in buffers.iter().zip(&made) {
-            let Some(cells) = buffer.as_mut_slice(py) else { continue };
-            cells[part.clone()].iter().zip(values).for_each(|(cell, value)| cell.set(*value));
-        }
+        put_part(py, &buffers, part, &made);
     }
     Ok(found)
+}
+
+/// As `map_columns`, of columns that Python does not hold, to arrays of one dimension.
+pub fn map_slices<'py>(
+    py: Python<'py>,
+    columns: &[Vec<i64>],
+    length: usize,
+    count: usize,
+    of: impl Fn(&[&[i64]], &mut [&mut [i64]]) -> indexing_core::Result<()> + Sync,
+) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    let found = (0..count).map(|_| empty(py, &[length])).collect::<PyResult<Vec<_>>>()?;
+    let buffers = found.iter().map(PyBuffer::<i64>::get).collect::<PyResult<Vec<_>>>()?;
+    let mut made = vec![vec![0i64; PART.min(length)]; count];
+    for start in (0..length).step_by(PART) {
+        let part = start..length.min(start + PART);
+        py.detach(|| {
+            let inputs: Vec<&[i64]> = columns.iter().map(|c| &c[part.clone()]).collect();
+            let mut outputs: Vec<&mut [i64]> = made.iter_mut().map(|m| &mut m[..part.len()]).collect();
+            of(&inputs, &mut outputs)
+        })
+        .raise(py)?;
+        put_part(py, &buffers, part, &made);
+    }
+    Ok(found)
+}
+
+fn put_part(py: Python<'_>, buffers: &[PyBuffer<i64>], part: Range<usize>, made: &[Vec<i64>]) {
+    for (buffer, values) in buffers.iter().zip(made) {
+        let Some(cells) = buffer.as_mut_slice(py) else { continue };
+        cells[part.clone()].iter().zip(values).for_each(|(cell, value)| cell.set(*value));
+    }
 }
 
 /// Elements of a part: half a megabyte of a column.

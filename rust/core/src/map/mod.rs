@@ -2,6 +2,7 @@
 
 pub(crate) mod compose;
 pub(crate) mod indexing_map;
+pub(crate) mod instances;
 pub(crate) mod names;
 pub(crate) mod parametric;
 pub(crate) mod simplify;

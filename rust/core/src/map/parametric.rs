@@ -36,7 +36,8 @@ impl Parameter {
         Ok(())
     }
 
-    fn takes(&self, value: i64) -> bool {
+    /// Whether `value` is one of its values.
+    pub(crate) fn takes(&self, value: i64) -> bool {
         let rest = value.checked_sub(self.interval.lower).and_then(|d| floor_mod(d, self.step));
         self.interval.contains(value) && (self.step == 1 || rest == Some(0))
     }
@@ -128,14 +129,7 @@ impl ParametricMap {
         if map.form() != MapKind::Defined {
             return Ok(map.clone());
         }
-        for (p, value) in self.parameters.iter().zip(values) {
-            if !p.takes(*value) {
-                let (name, i, step) = (map.name(p.variable), p.interval, p.step);
-                let of = if step == 1 { String::new() } else { format!(" in steps of {step}") };
-                let text = format!("{name} lies in [{}, {}]{of}; got {value}", i.lower, i.upper);
-                return Err(Error::invalid_map(text));
-            }
-        }
+        self.check(values)?;
         let mut kept = Vec::with_capacity(map.num_variables());
         let places = self.places(arena, values, &mut kept);
         let mut roots = arena.import_substituted(map.dag(), &places)?;
@@ -152,6 +146,17 @@ impl ParametricMap {
         let constraints: Vec<(Expr, Interval)> = expressions;
         constraints.into_iter().for_each(|(e, i)| builder.add_constraint(arena, e, i));
         builder.build(arena)
+    }
+
+    /// Error: a value that its parameter does not take.
+    pub(crate) fn check(&self, values: &[i64]) -> Result<()> {
+        let Some((p, value)) = self.parameters.iter().zip(values).find(|(p, value)| !p.takes(**value)) else {
+            return Ok(());
+        };
+        let (name, i, step) = (self.stated.name(p.variable), p.interval, p.step);
+        let of = if step == 1 { String::new() } else { format!(" in steps of {step}") };
+        let text = format!("{name} lies in [{}, {}]{of}; got {value}", i.lower, i.upper);
+        Err(Error::invalid_map(text))
     }
 
     /// The expression for each variable: values of parameters, and the others, which move up; `kept` gets these.
