@@ -273,10 +273,10 @@ mod tests {
         assert_eq!(found.coefficients(), [0, 1, 2, 2].map(Coefficient::Column));
         assert_eq!(found.bounds(), [(Coefficient::Column(3), Coefficient::Column(4))]);
         let columns = found.columns(&[&[2, 3], &[10, 20]], 2).unwrap();
-        assert_eq!(columns, [vec![25, 65], vec![29, 59], vec![2, 3], vec![30, 20], vec![990, 980]]);
+        assert_eq!(columns, [vec![29, 59], vec![25, 65], vec![2, 3], vec![30, 20], vec![990, 980]]);
         let factors = arena.import(found.factors());
         let d0 = arena.variable(0);
-        assert_eq!((factors[0], factors[1], factors[3]), (d0, arena.constant(1), d0));
+        assert_eq!((factors[0], factors[1], factors[3]), (arena.constant(1), d0, d0));
     }
 
     #[test]
