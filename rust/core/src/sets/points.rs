@@ -354,7 +354,7 @@ mod tests {
             ..MapBuilder::default()
         };
         map.results.push(x);
-        map.add_constraint(&mut arena, difference, Interval::point(3));
+        map.add_constraint(&arena, difference, Interval::point(3));
         let mut points = map.build(&mut arena).unwrap().points(&mut arena);
         assert!(matches!(points.step(100), Ok(PointStep::Searching)));
         assert!(points.searched >= 100 * STEP_COST);
