@@ -82,3 +82,7 @@ def test_channels_of_images_are_written_once(sizes: tuple[int, ...], knobs: dict
     text = BATCH_NORM.format(",".join(map(str, sizes)), sizes[1])
     proofs = ix.emit(ix.hlo.parse(text).entry, **knobs).verify()
     assert (proofs.open, proofs.refuted) == ((), ())
+
+
+def test_no_store_at_all_is_nothing_to_prove() -> None:
+    assert list(as_one_map([])) == []

@@ -20,7 +20,7 @@ def as_one_map(maps: Sequence[IndexingMap]) -> Iterator[IndexingMap]:
 
     Each has a point, and its result, for each point of each of `maps`; it may have more.
     """
-    if any(m.runtimes for m in maps):
+    if not maps or any(m.runtimes for m in maps):
         return
     whole = maps[0] if len(maps) == 1 else _written_out(maps) or (_joined(*maps) if len(maps) == 2 else None)
     if whole is None:
