@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from indexing.indexing_analysis.instructions import grouped_indexing as grouped_indexing
     from indexing.indexing_analysis.instructions import input_to_output as input_to_output
     from indexing.indexing_analysis.instructions import output_to_input as output_to_input
+    from indexing.indexing_analysis.programs import FileMaps as FileMaps
     from indexing.indexing_analysis.programs import ProgramMaps as ProgramMaps
     from indexing.indexing_analysis.programs import maps as maps
     from indexing.partitioner import Epilogue as Epilogue
@@ -104,7 +105,7 @@ else:
             "indexing.indexing_analysis.instructions": (
                 "epilogue_indexing grouped_indexing input_to_output output_to_input"
             ),
-            "indexing.indexing_analysis.programs": "ProgramMaps maps",
+            "indexing.indexing_analysis.programs": "FileMaps ProgramMaps maps",
             "indexing.partitioner": "Epilogue PartitionedComputation Subgraph partition",
             "indexing.reference.evaluation": "evaluate evaluate_replicas",
             "indexing.tuning.calibration": "Calibration calibrate",

@@ -649,12 +649,12 @@ class HloModule:
         """Of each computation: name, first instruction, one past the last, root."""
     def computation_attributes(self, computation: int) -> list[tuple[str, str]]:
         """The attributes behind the closing brace."""
-    def rows(self, first: int, last: int) -> list[tuple[str, str, int, int]]:
-        """Of each instruction from `first` up to `last`: name, opcode, shape, signature."""
+    def instruction(self, instruction: int) -> tuple[str, str, int, int]:
+        """Name, opcode, shape, signature."""
     def shape(self, shape: int) -> tuple[str, list[int], list[bool], tuple[list[int], str] | None, list[int], int]:
         """Element type, sizes, dynamic dimensions, layout (minor-to-major, text), rows of elements, element count."""
-    def operands(self, first: int, views: list[_View]) -> list[tuple[_View, ...]]:
-        """Given the views of a computation's instructions, which start at row `first`: the operands of each."""
+    def operands(self, instruction: int) -> list[int]:
+        """Rows of the operands."""
     def users(self, instruction: int) -> list[int]:
         """Rows of the users."""
     def parameter_number(self, instruction: int) -> int:
@@ -699,7 +699,6 @@ class _Formulas(Protocol):  # what the core asks while it composes maps
     runtime_value: type[RuntimeValue]
     def formula(self, row: int, output: int, /) -> None: ...
     def inverse(self, row: int, operand: int, /) -> None: ...
-    def reached_wholly(self, row: int, parameter: int, leaf: int, /) -> tuple[list[int], list[int], str]: ...
     def instruction(self, row: int, /) -> Instruction: ...
     def row(self, instruction: Instruction, /) -> int: ...
     def may_be_known(self, instruction: Instruction, /) -> bool: ...
@@ -715,22 +714,20 @@ class Propagation:
     `asked` is what knows the formulas: an object with the methods of `_Formulas`.
     """
 
-    def __new__(cls, module: HloModule) -> Self: ...
-    def put(self, asked: _Formulas, inverse: bool, at: _Place, simplified: bool, parts: Sequence[object]) -> None:
-        """State a formula: for each operand (inverse: output) its maps, or a tuple that says through what they go."""
-    def put_names(self, asked: _Formulas, row: int, named: list[tuple[int, int]]) -> None:
-        """State that the arrays of an instruction are arrays of its operands: the operand of each, and which array of that."""
-    def find(self, asked: _Formulas, inverse: bool, row: int, arrays: int) -> bool:
-        """Find the formulas of the first `arrays` arrays of an instruction (inverse: operands), to be read later; says whether
-        they are those of all of its signature."""
+    def __new__(cls, module: HloModule, structures: Mapping[str, str]) -> Self:
+        """`structures` says of opcodes what follows from the program's structure: "names", "passes", "calls", "starts",
+        "branches" or "loops"."""
+    def put(self, asked: _Formulas, inverse: bool, at: _Place, simplified: bool, parts: Indexing) -> None:
+        """State a formula: for each operand (inverse: output) its maps."""
+    def find(self, asked: _Formulas, inverse: bool, first: int, last: int) -> list[int]:
+        """Find all formulas of the instructions of these rows, to be read later. For each instruction its signature, or
+        -1 - row where the formulas are its own; ends before one that can't be found, and raises where that is the first."""
     def formula(self, asked: _Formulas, inverse: bool, at: _Place, count: int) -> Indexing:
         """The formula of an array of an instruction (inverse: of an operand), as `count` lists."""
     def through(
         self, asked: _Formulas, inverse: bool, at: _Place, arguments: Sequence[Instruction], count: int
     ) -> Indexing:
         """The maps through a computation: from array `at[1]` of its root, or inverse from that parameter."""
-    def prepare(self, asked: _Formulas, inverse: bool, at: _Place) -> None:
-        """Find the maps through a computation, to be read later."""
     def start(self, asked: _Formulas, row: int, output: int) -> int:
         """The list of one map: array `output` of an instruction is itself."""
     def merged(self, asked: _Formulas, one: int, other: int) -> int:

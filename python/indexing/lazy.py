@@ -1,4 +1,4 @@
-"""Imports at first use of what takes long to load: names of this package, and numpy.
+"""Imports at first use of what takes long to load: names of this package, numpy, and processes.
 
 `import indexing` loads maps alone. What works on programs imports numpy from here: it takes longer to load than a
 thousand maps to simplify, and starts threads, but only values of arrays need it.
@@ -6,7 +6,7 @@ thousand maps to simplify, and starts threads, but only values of arrays need it
 
 import sys
 
-__all__ = ["load_later", "ml_dtypes", "np"]
+__all__ = ["futures", "load_later", "ml_dtypes", "multiprocessing", "np"]
 TYPE_CHECKING = False  # typing takes as long to load as all maps need; importlib, types and __future__ as the half
 if TYPE_CHECKING:
     from types import ModuleType
@@ -56,10 +56,14 @@ class Library:
 
 
 if TYPE_CHECKING:
+    import multiprocessing
+    from concurrent import futures
+
     import ml_dtypes
     import numpy as np
 else:
     ml_dtypes, np = Library("ml_dtypes"), Library("numpy")
+    futures, multiprocessing = Library("concurrent.futures"), Library("multiprocessing")
 
 
 def load_later(package: str, names: dict[str, str]) -> None:

@@ -13,8 +13,8 @@ import pytest
 import indexing as ix
 from indexing.analysis.device import device_named
 from indexing.cli import main
+from indexing.processes import by_processes
 from indexing.report.file_rows import FileRows, Source, failed, rows_of_file, sources_in
-from indexing.report.workers import by_processes
 from indexing.runtime.ray_cluster import _reach
 
 COPY = (
@@ -71,19 +71,23 @@ def test_of_a_dump_each_program_counts_once(tmp_path: Path) -> None:
     assert found == ["module_0001.jit_f.sm_90_gpu_after_optimizations.txt", "a.hlo"]
 
 
-def deadly(source: Source, data: bytes | None, device: ix.Device) -> FileRows:
+def deadly(source: Source) -> FileRows:
     """As a process does that is killed for its memory, that can't get any, or that meets a fault."""
     name = Path(source.path).stem
     if name == "m002":
         os.kill(os.getpid(), signal.SIGKILL)
     if name == "m003":
         raise ZeroDivisionError("a fault")
-    return failed(source, device, "none")
+    return gave_up(source, "none")
+
+
+def gave_up(source: Source, error: str) -> FileRows:
+    return failed(source, DEVICE, error)
 
 
 def test_a_process_that_dies_takes_one_row_with_it() -> None:
     sources = [Source(f"m{k:03}", 0, 0) for k in range(9)]
-    rows = sorted(by_processes(sources, DEVICE, 2, deadly), key=lambda r: r.program["path"])
+    rows = sorted(by_processes(sources, 2, deadly, gave_up), key=lambda r: r.program["path"])
     assert [r.program["path"] for r in rows] == [s.path for s in sources]
     errors = [r.program["error"] for r in rows]
     assert "died, twice" in errors[2] and errors[3] == "ZeroDivisionError: a fault"

@@ -44,7 +44,13 @@ FILES = {
     "map": ("symbolic_map names indexing_map", "variables compose", "simplify", "parametric", "instances"),
     "sets": ("points", "count inverse image relate"),
     "access": ("period prediction", "warps transactions", "memory_traffic", "block_sizes"),
-    "propagation": ("interner joint replicas", "operand_map", "found", "formulas", "walk"),
+    "propagation": (
+        "interner joint replicas structure",
+        "operand_map",
+        "found",
+        "formulas sources",
+        "follow walk",
+    ),
 }
 
 

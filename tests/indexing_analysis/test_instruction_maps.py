@@ -86,3 +86,77 @@ def test_no_numpy_for_indices_that_are_known() -> None:
     assert str(m.map.results[0]) == "5" and m.map.runtimes[0].interval == ix.Interval(0, 8)
     (literal,) = [i for i in ix.hlo.parse(text).entry.instructions.values() if i.name == "i"]
     assert list(literal.literal_integers or ()) == [3, 5]
+
+
+OPERANDS = """HloModule m
+keep { a = f32[] parameter(0)
+  ROOT b = f32[] parameter(1) }
+ENTRY e { p = f32[8,6] parameter(0)
+  i = s32[] parameter(1)
+  j = s32[] parameter(2)
+  two = s32[] constant(2)
+  far = s32[] constant(70)
+  rows = s32[3,1] parameter(3)
+  others = s32[3,1] parameter(4)
+  known = s32[3,1] constant({{1},{4},{7}})
+  new = f32[3,6] parameter(5)
+  s1 = f32[2,2] dynamic-slice(p, i, j), dynamic_slice_sizes={2,2}
+  s2 = f32[2,2] dynamic-slice(p, two, j), dynamic_slice_sizes={2,2}
+  s3 = f32[2,2] dynamic-slice(p, j, two), dynamic_slice_sizes={2,2}
+  s4 = f32[2,2] dynamic-slice(p, i, i), dynamic_slice_sizes={2,2}
+  s5 = f32[2,2] dynamic-slice(p, far, two), dynamic_slice_sizes={2,2}
+  g1 = f32[3,6] gather(p, rows), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,6}
+  g2 = f32[3,6] gather(p, others), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,6}
+  g3 = f32[3,6] gather(p, known), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,6}
+  u1 = f32[8,6] scatter(p, rows, new), update_window_dims={1}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=keep
+  u2 = f32[8,6] scatter(p, known, new), update_window_dims={1}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=keep
+  u3 = f32[8,6] scatter(p, others, new), update_window_dims={1}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=keep
+  ROOT t = (f32[2,2], f32[2,2], f32[2,2], f32[2,2], f32[2,2], f32[3,6], f32[3,6], f32[3,6], f32[8,6], f32[8,6], f32[8,6]) tuple(s1, s2, s3, s4, s5, g1, g2, g3, u1, u2, u3) }
+"""
+
+
+@pytest.mark.parametrize("direction", ["output_to_input", "input_to_output"])
+@pytest.mark.parametrize("order", [1, -1])
+def test_formulas_name_the_operands_of_each_instruction_whatever_was_asked_before(direction: str, order: int) -> None:
+    module = ix.hlo.parse(OPERANDS)
+    found = ix.maps(module, direction=direction).instructions
+    for i in list(module.entry.instructions.values())[::order]:
+        alone = ix.hlo.parse(OPERANDS)
+        asked_first = ix.maps(alone, direction=direction).instructions[alone.entry.instructions[i.name]]
+        assert repr(found[i]) == repr(asked_first), i.name
+    equal = [
+        {module.entry.instructions[n].signature for n in names} for names in ("s1 s2 s3 s4 s5".split(), ["g1", "g2"])
+    ]
+    assert [len(s) for s in equal] == [1, 1]
+
+
+def test_iterating_ends_at_the_instruction_that_has_no_maps() -> None:
+    module = ix.hlo.parse(
+        "HloModule m\nENTRY e { p = f32[4] parameter(0) n = f32[4] negate(p) f = f32[4] frobnicate(n) ROOT r = f32[4] negate(f) }"
+    )
+    items, seen = iter(ix.maps(module).instructions.items()), []
+    with pytest.raises(ix.UnsupportedOp, match="f: opcode 'frobnicate'"):
+        for instruction, maps in items:
+            seen.append((instruction.name, [len(array) for array in maps]))
+    assert seen == [("p", [0]), ("n", [1])]
+
+
+def test_arrays_of_bounded_sizes_are_unknown_others_of_the_tuple_are_not() -> None:
+    module = ix.hlo.parse(
+        "HloModule m\nENTRY e { p = f32[<=4] parameter(0) q = f32[3] parameter(1)\n"
+        "  t = (f32[<=4], f32[3]) tuple(p, q)\n  g = f32[3] get-tuple-element(t), index=1\n"
+        "  ROOT h = f32[<=4] get-tuple-element(t), index=0 }"
+    )
+    t, g, h = (module.entry.instructions[n] for n in "tgh")
+    about = "how much of f32[<=4] is in use is not known before run time"
+    unknown = [("unknown", about)]
+    exact = [("exact", "")]
+
+    def said(indexing: list) -> list:
+        return [[(m.exactness, m.reason) for m in maps] for maps in indexing]
+
+    assert said(ix.output_to_input(t, 0)) == [unknown, unknown]
+    assert said(ix.output_to_input(t, 1)) == [[], exact]
+    assert said(ix.input_to_output(t, 1)) == [unknown, unknown]
+    assert said(ix.output_to_input(g)) == said(ix.input_to_output(g)) == [exact]
+    assert said(ix.output_to_input(h)) == said(ix.input_to_output(h)) == [unknown]

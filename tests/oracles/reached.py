@@ -16,7 +16,7 @@ import numpy as np
 
 import indexing as ix
 from indexing import hlo
-from indexing.ops.op import Indexing, OperandIndexing, ThroughComputations, leaves
+from indexing.ops.op import ByStructure, Indexing, OperandIndexing, ThroughComputations, leaves
 from indexing.ops.registry import REGISTRY
 from indexing.ops.tuples import flatten, nest
 from indexing.reference.interpreter import INTERPRETER, evaluate_instruction
@@ -200,9 +200,8 @@ def _check_operand(
     root: hlo.Instruction, operand: tuple[int, int], values: Values, outputs: Sequence[Pairs], shows: bool
 ) -> None:
     (k, leaf), op = operand, REGISTRY[root.opcode]
-    disjoint = not isinstance(
-        op.output_to_input, ThroughComputations
-    )  # where several instructions may read one element
+    through = isinstance(op.output_to_input, ByStructure | ThroughComputations) and op.kind != "names"
+    disjoint = not through  # where several instructions may read one element
     backward = [ix.input_to_output(root, k), *_own_inverse(root, k)]
     for output, want in enumerate(outputs):
         label = f"{root.opcode}, output {output}, operand {k}, array {leaf}"
@@ -220,13 +219,13 @@ def _check_operand(
 def _own_formula(root: hlo.Instruction) -> list[Callable[[hlo.Instruction, int], Indexing]]:
     """The formula as the op states it, where that is maps alone, and not those through a computation."""
     formula = REGISTRY[root.opcode].output_to_input
-    return [] if isinstance(formula, ThroughComputations) else [formula]
+    return [] if isinstance(formula, ByStructure | ThroughComputations) else [formula]
 
 
 def _own_inverse(root: hlo.Instruction, operand: int) -> list[Indexing]:
     """The inverse that the op states, if it states one, as maps alone."""
     formula = REGISTRY[root.opcode].input_to_output
-    return [] if formula is None or isinstance(formula, ThroughComputations) else [formula(root, operand)]
+    return [] if formula is None or isinstance(formula, ByStructure | ThroughComputations) else [formula(root, operand)]
 
 
 def _check_ranks(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Final, Literal, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypeVar, cast
 
 from indexing import _core
 from indexing.arguments import of_type, takes
@@ -28,6 +28,7 @@ INTEGER_FORMATS: dict[str, Literal["b", "h", "i", "q", "B", "H", "I", "Q"]] = {
     "u64": "Q",
 }
 T = TypeVar("T")
+_READ_TOGETHER = frozenset({"name", "opcode", "shape", "signature"})
 
 #: A constant's value: an array, a tuple of values, or `None` for a token.
 LiteralValue: TypeAlias = "np.ndarray | tuple[LiteralValue, ...] | None"
@@ -51,13 +52,13 @@ class Instruction(AttributeReader):
         "signature",
     )
 
-    name: Final[str]
+    name: str
     """The name, without `%`."""
-    opcode: Final[str]
+    opcode: str
     """The opcode as text writes it."""
-    shape: Final[Shape]
+    shape: Shape
     """Shape of the result."""
-    signature: Final[int]
+    signature: int
     """Equal for instructions of a module with equal opcode, shape, operand shapes, literal and attributes other than
     annotations (metadata, sharding, backend_config, frontend_attributes): a key for what is computed once for all."""
     computation: Final[Computation]
@@ -65,16 +66,23 @@ class Instruction(AttributeReader):
     operands: tuple[Instruction, ...]
     """The operands, in order."""
 
-    def __init__(
-        self, computation: Computation, row: int, name: str, opcode: str, shape: Shape, signature: int
-    ) -> None:
-        """Made, and given its operands, by the computation that holds it."""
+    def __init__(self, computation: Computation, row: int) -> None:
+        """Made by the computation that holds it."""
         self.computation = computation
         self._id = row
-        self.name = name
-        self.opcode = opcode
-        self.shape = shape
-        self.signature = signature
+
+    if not TYPE_CHECKING:  # which would take any name then
+
+        def __getattr__(self, name: str) -> object:
+            """Reads what the tables say of the instruction when it is first asked for: most are asked for nothing."""
+            if name == "operands":
+                self.operands = self.computation._at(self._tables.operands(self._id))
+            elif name in _READ_TOGETHER:
+                self.name, self.opcode, shape, self.signature = self._tables.instruction(self._id)
+                self.shape = self.module._shape(shape)
+            else:
+                raise AttributeError(f"an instruction has no attribute {name!r}", name=name, obj=self)
+            return getattr(self, name)
 
     @property
     def module(self) -> Module:
@@ -269,23 +277,19 @@ class Computation:
         views = self._list
         if views is None:
             with self.module._lock:  # two threads must not make two views of one instruction
-                views = self._list = self._list or self._make()
-        return views
-
-    def _make(self) -> list[Instruction]:
-        shape, core, first = self.module._shape, self.module._core, self._first
-        rows = core.rows(first, self._last)
-        views = [
-            Instruction(self, first + i, name, opcode, shape(row), signature)
-            for i, (name, opcode, row, signature) in enumerate(rows)
-        ]
-        for view, operands in zip(views, core.operands(first, views), strict=True):
-            view.operands = operands
+                if self._list is None:
+                    self._list = [Instruction(self, row) for row in range(self._first, self._last)]
+                views = self._list
         return views
 
     def _at(self, rows: list[int]) -> tuple[Instruction, ...]:
         views, first = self._all(), self._first
         return tuple([views[row - first] for row in rows])
+
+    @property
+    def listed(self) -> Sequence[Instruction]:
+        """The instructions in text order."""
+        return self._all()
 
     @property
     def instructions(self) -> Mapping[str, Instruction]:

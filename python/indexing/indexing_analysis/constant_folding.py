@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from indexing._core import SymbolicExpr
 from indexing.hlo.program import INTEGER_FORMATS
-from indexing.ops.op import ThroughComputations
+from indexing.ops.op import ByStructure, ThroughComputations
 from indexing.ops.registry import op_of, traits_of
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def known_value(instruction: Instruction, index: Sequence[SymbolicExpr]) -> int 
             return _counted(instruction, index)
         op = op_of(instruction)
         formula = op.output_to_input
-        if op.kind != "moves" or instruction.shape.is_tuple or isinstance(formula, ThroughComputations):
+        if op.kind != "moves" or instruction.shape.is_tuple or isinstance(formula, ByStructure | ThroughComputations):
             return None
         (found,) = formula(instruction, 0)[0]
         if found.map.ranges:  # a bitcast to another width

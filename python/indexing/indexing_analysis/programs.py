@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import os
+from collections.abc import Callable, ItemsView, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, TypeAlias, overload
+from functools import partial
+from typing import TYPE_CHECKING, Literal, TypeAlias, cast, overload
 
-from indexing.arguments import one_of
+from indexing.arguments import integer, one_of
+from indexing.errors import IndexingError
 from indexing.hlo import Instruction, Module, Part, Program, from_jax
+from indexing.hlo.files import load
 from indexing.hlo.front_ends import lower, output_names
 from indexing.hlo.subjects import parameter_names, part_of_program
 from indexing.indexing_analysis.computations import maps_of
 from indexing.indexing_analysis.instructions import input_to_output, output_to_input
 from indexing.ops.op import leaves
+from indexing.processes import by_processes
 
 if TYPE_CHECKING:
     from indexing.hlo import Shape
     from indexing.ops.op import Indexing, OperandIndexing
 
-__all__ = ["Array", "Direction", "InstructionMaps", "ProgramMaps", "maps"]
+__all__ = ["Array", "Direction", "FileMaps", "InstructionMaps", "ProgramMaps", "maps"]
 
 Direction = Literal["output_to_input", "input_to_output"]
 #: The array at the near side of maps, and that at the far side, by name.
@@ -87,25 +92,36 @@ class InstructionMaps(Mapping[Instruction, InstructionIndexing]):
         """Made by `maps`."""
         self.module = module
         self.direction = direction
-        self._known: dict[int, InstructionIndexing] = {}
+        self._known: dict[int, InstructionIndexing] = {}  # by what `ModuleMaps.find` says
 
     def __getitem__(self, instruction: Instruction) -> InstructionIndexing:
         """The maps of an instruction. Raises KeyError for one of another module."""
-        known = self._known.get(instruction.signature)
-        if instruction.computation.module is self.module:
-            if known is not None:
-                return known
-        else:
+        if instruction.module is not self.module:
             raise KeyError(f"{instruction.name} is no instruction of {self.module.name}")
-        inverse = self.direction == "input_to_output"
-        found = InstructionIndexing(instruction, inverse)
-        if maps_of(self.module).find(instruction, inverse):  # else runtime values name it
-            self._known[instruction.signature] = found
+        (found,) = self._of_rows([instruction])
         return found
 
     def __iter__(self) -> Iterator[Instruction]:
         """All instructions, computation by computation."""
-        return (i for c in self.module.computations.values() for i in c.instructions.values())
+        return (i for c in self.module.computations.values() for i in c.listed)
+
+    def items(self) -> ItemsView[Instruction, InstructionIndexing]:
+        """All instructions with their maps, computation by computation."""
+        return _InstructionItems(self)
+
+    def _of_rows(self, instructions: Sequence[Instruction]) -> Iterator[InstructionIndexing]:
+        """The maps of instructions of successive rows."""
+        known, inverse = self._known, self.direction == "input_to_output"
+        row, end = instructions[0].row, instructions[0].row + len(instructions)
+        at = iter(instructions)
+        while row < end:  # once, unless an instruction has no maps
+            found = maps_of(self.module).find(row, end, inverse)
+            row += len(found)
+            for number, instruction in zip(found, at, strict=False):
+                one = known.get(number)
+                if one is None:
+                    one = known[number] = InstructionIndexing(instruction, inverse)
+                yield one
 
     def __len__(self) -> int:
         """The number of instructions."""
@@ -114,6 +130,17 @@ class InstructionMaps(Mapping[Instruction, InstructionIndexing]):
     def __repr__(self) -> str:
         """The module, and how many instructions it has."""
         return f"<maps of the {len(self)} instructions of {self.module.name}>"
+
+
+class _InstructionItems(ItemsView[Instruction, InstructionIndexing]):
+    """The instructions of a module with their maps."""
+
+    _mapping: InstructionMaps
+
+    def __iter__(self) -> Iterator[tuple[Instruction, InstructionIndexing]]:
+        for computation in self._mapping.module.computations.values():
+            listed = computation.listed
+            yield from zip(listed, self._mapping._of_rows(listed), strict=True)
 
 
 class ProgramMaps(Mapping[Pair, "list[OperandIndexing]"]):
@@ -167,6 +194,15 @@ class ProgramMaps(Mapping[Pair, "list[OperandIndexing]"]):
         """The pairs of names, whether maps lead from one to the other or not."""
         return ((start.name, end.name) for start in self.near for end in self.far)
 
+    def find(self) -> None:
+        """Find all maps now."""
+        for start in self.near:
+            self._from(self._start(start))
+
+    def __getstate__(self) -> dict[str, object]:
+        """Pickles with the maps that were found; those of single instructions are found again."""
+        return {**self.__dict__, "_instructions": None}
+
     def __len__(self) -> int:
         """The number of pairs."""
         return len(self.inputs) * len(self.outputs)
@@ -180,9 +216,13 @@ class ProgramMaps(Mapping[Pair, "list[OperandIndexing]"]):
         return f"<maps of {self.part.name}: {len(self.inputs)} inputs, {len(self.outputs)} outputs>"
 
     def _between(self, start: Array, end: Array) -> list[OperandIndexing]:
+        found = self._from(self._start(start))
         if self.direction == "output_to_input":
-            return [replace(m, leaf=0) for m in self._from(start.leaf)[end.number] if m.leaf == end.leaf]
-        return [replace(m, leaf=0) for m in self._from(start.number)[end.leaf] if m.leaf == start.leaf]
+            return [replace(m, leaf=0) for m in found[end.number] if m.leaf == end.leaf]
+        return [replace(m, leaf=0) for m in found[end.leaf] if m.leaf == start.leaf]
+
+    def _start(self, array: Array) -> int:
+        return array.leaf if self.direction == "output_to_input" else array.number
 
     def _from(self, number: int) -> Indexing:
         found = self._found.get(number)
@@ -212,18 +252,88 @@ def _about(m: OperandIndexing) -> Iterator[str]:
         yield f"{m.exactness}: {m.reason}"
 
 
+@dataclass(frozen=True, slots=True)
+class FileMaps:
+    """The maps of the program of a file, all found; or `maps` is None, and `error` says why."""
+
+    path: str
+    maps: ProgramMaps | None
+    error: str | None = None
+
+
+@overload
 def maps(
     program: Program | Callable[..., object],
     *args: object,
     direction: Direction = "output_to_input",
+    workers: None = None,
     **kwargs: object,
-) -> ProgramMaps:
+) -> ProgramMaps: ...
+
+
+@overload
+def maps(
+    program: Sequence[str | os.PathLike[str]], *, direction: Direction = "output_to_input", workers: int
+) -> Iterator[FileMaps]: ...
+
+
+def maps(
+    program: Program | Callable[..., object] | Sequence[str | os.PathLike[str]],
+    *args: object,
+    direction: Direction = "output_to_input",
+    workers: int | None = None,
+    **kwargs: object,
+) -> ProgramMaps | Iterator[FileMaps]:
     """Which elements of each input each element of each output needs; with "input_to_output" which need it.
 
     `program` is a JAX function, followed by its arguments (arrays, or anything with a shape and a dtype), or a module
     (its entry), a computation, or an instruction. `.instructions` has the maps of each instruction of its module.
+
+    With `workers` it is a list of files, as `ix.hlo.load` reads them: that many processes find the maps of all of them,
+    and give a `FileMaps` of each, in the order in which they are done. A file that can't be read, or whose process dies,
+    gives its error. A script calls this below `if __name__ == "__main__":`, since processes begin by importing it.
     """
     one_of("output_to_input", "input_to_output")(direction, "maps: direction")
+    if workers is not None:
+        if args or kwargs:
+            raise TypeError("maps: files take no arguments; only a function does")
+        integer(workers, "maps: workers")
+        return _of_files(program, direction, workers)
+    return _of_program(cast("Program | Callable[..., object]", program), args, kwargs, direction)
+
+
+def _of_files(files: object, direction: Direction, workers: int) -> Iterator[FileMaps]:
+    if workers < 1:
+        raise IndexingError(f"maps: workers is at least 1; got {workers}")
+    if isinstance(files, str | bytes) or not isinstance(files, Sequence):
+        raise TypeError(f"maps: workers are for a list of files; got a {type(files).__name__}")
+    paths = []
+    for file in files:
+        if not isinstance(file, str | os.PathLike):
+            raise TypeError(f"maps: workers are for a list of files; got one with a {type(file).__name__}")
+        paths.append(os.fspath(file))
+    return by_processes(paths, workers, partial(_of_file, direction=direction), _failed)
+
+
+def _of_file(path: str, direction: Direction) -> FileMaps:
+    try:
+        found = _of_program(load(path), (), {}, direction)
+        found.find()
+    except (IndexingError, OSError, MemoryError, RecursionError) as error:
+        return _failed(path, f"{type(error).__name__}: {error}")
+    return FileMaps(path, found)
+
+
+def _failed(path: str, error: str) -> FileMaps:
+    return FileMaps(path, None, error)
+
+
+def _of_program(
+    program: Program | Callable[..., object],
+    args: tuple[object, ...],
+    kwargs: dict[str, object],
+    direction: Direction,
+) -> ProgramMaps:
     if callable(program):
         lowered = lower(program, args, kwargs)
         names = output_names(lowered)

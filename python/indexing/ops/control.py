@@ -10,19 +10,15 @@ from indexing.errors import IndexingError, UnsupportedOp
 from indexing.lazy import np
 from indexing.ops.element import moves
 from indexing.ops.op import (
-    ComputationMaps,
+    ByStructure,
     HloValue,
     Indexing,
     Interpreter,
     Op,
     RunsComputations,
-    Statement,
-    ThroughComputations,
-    WholeArrays,
     identity,
     leaves,
     only_array,
-    scalar,
     unknown,
     whole,
 )
@@ -33,14 +29,6 @@ if TYPE_CHECKING:
 
 
 # ---------------------------------------------------------------- fusion, call
-
-
-def _called_from_output(i: Instruction, output: int, maps: ComputationMaps) -> Statement:
-    return maps.output_to_input(i.called[0], output, i.operands)
-
-
-def _called_from_input(i: Instruction, operand: int, maps: ComputationMaps) -> Statement:
-    return maps.input_to_output(i.called[0], operand, i.operands)
 
 
 def _called(i: Instruction, operands: Sequence[HloValue], interpreter: Interpreter) -> HloValue:
@@ -60,26 +48,10 @@ def _map(i: Instruction, operands: Sequence[HloValue], interpreter: Interpreter)
 
 # ---------------------------------------------------------------- conditional
 
-_ONE_BRANCH = "only one branch runs, and which one is known at run time only"
-
 
 def branches(i: Instruction) -> tuple[Computation, ...]:
     """The branch computations of a conditional, in order of the branch index (true before false)."""
     return i.called
-
-
-def _conditional_from_output(i: Instruction, output: int, maps: ComputationMaps) -> Statement:
-    taken = [
-        maps.output_to_input(branch, output, [i.operands[k]]).weakened(_ONE_BRANCH).of(0)
-        for k, branch in enumerate(branches(i), start=1)
-    ]
-    return [[scalar(_leaf_sizes(i.shape, output))], *taken]
-
-
-def _conditional_from_input(i: Instruction, operand: int, maps: ComputationMaps) -> Statement:
-    if operand == 0:
-        return [[whole((), part.dimensions)] if is_array(part) else [] for part in leaves(i.shape)]
-    return maps.input_to_output(branches(i)[operand - 1], 0, [i.operands[operand]]).weakened(_ONE_BRANCH)
 
 
 def _conditional(i: Instruction, operands: Sequence[HloValue], interpreter: Interpreter) -> HloValue:
@@ -95,26 +67,6 @@ def _conditional(i: Instruction, operands: Sequence[HloValue], interpreter: Inte
 # ---------------------------------------------------------------- while
 
 
-_CARRIED = "the loop's body may have carried any element of this value here, in some iteration"
-
-
-def _while_from_output(i: Instruction, output: int, maps: ComputationMaps) -> Statement:
-    shapes = leaves(i.shape)
-    untouched, read = maps.loop_carried(i)
-    if untouched[output]:
-        return [alias(shapes[output], output)]
-    return [WholeArrays(read[output], _CARRIED)]
-
-
-def _while_from_input(i: Instruction, operand: int, maps: ComputationMaps) -> Statement:
-    shapes = leaves(i.shape)
-    untouched, read = maps.loop_carried(i)
-    return [
-        alias(shape, output) if untouched[output] else WholeArrays(read[output], _CARRIED)
-        for output, shape in enumerate(shapes)
-    ]
-
-
 def _while(i: Instruction, operands: Sequence[HloValue], interpreter: Interpreter) -> HloValue:
     condition, body = i.computation_of("condition"), i.computation_of("body")
     state = operands[0]
@@ -124,26 +76,6 @@ def _while(i: Instruction, operands: Sequence[HloValue], interpreter: Interprete
 
 
 # ---------------------------------------------------------------- asynchronous wrappers
-
-
-def _async_start_from_output(i: Instruction, output: int, maps: ComputationMaps) -> Statement:
-    """Outputs are the operands, then the results of the computation, then contexts without data."""
-    inputs = [leaf for o in i.operands for leaf in leaves(o.shape)]
-    if output < len(inputs):
-        return _alias_of_input(i, output)
-    results = len(leaves(i.called[0].root.shape))
-    if output - len(inputs) < results:
-        return maps.output_to_input(i.called[0], output - len(inputs), i.operands)
-    return [[] for _ in i.operands]
-
-
-def _alias_of_input(i: Instruction, output: int) -> Indexing:
-    found: Indexing = []
-    for o in i.operands:
-        parts = leaves(o.shape)
-        found.append(alias(parts[output], output) if 0 <= output < len(parts) else [])
-        output -= len(parts)
-    return found
 
 
 def _async_start(i: Instruction, operands: Sequence[HloValue], interpreter: Interpreter) -> HloValue:
@@ -257,19 +189,15 @@ def _recv_done_from_input(i: Instruction, operand: int) -> Indexing:
     return [alias(part, 0) if leaf == 0 else [] for leaf, part in enumerate(leaves(i.shape))]
 
 
-def _leaf_sizes(shape: Shape, output: int) -> tuple[int, ...]:
-    return leaves(shape)[output].dimensions
-
-
 _FEED, _PEER = "what infeed gives", "what recv gives"
 
 OPS: tuple[Op, ...] = (
     Op(
         "fusion",
         "the formula of its computation",
-        ThroughComputations(_called_from_output),
+        ByStructure("calls"),
         RunsComputations(_called),
-        ThroughComputations(_called_from_input),
+        ByStructure("calls"),
         moves.call,
         exactness="as exact as its instructions",
         bounded=True,
@@ -278,9 +206,9 @@ OPS: tuple[Op, ...] = (
     Op(
         "call",
         "the formula of its computation",
-        ThroughComputations(_called_from_output),
+        ByStructure("calls"),
         RunsComputations(_called),
-        ThroughComputations(_called_from_input),
+        ByStructure("calls"),
         moves.call,
         exactness="as exact as its instructions",
         bounded=True,
@@ -297,10 +225,9 @@ OPS: tuple[Op, ...] = (
     Op(
         "conditional",
         "out = branch_k(in_k), k = in_0",
-        ThroughComputations(_conditional_from_output),
+        ByStructure("branches"),
         RunsComputations(_conditional),
-        ThroughComputations(_conditional_from_input),
-        is_simplified=True,
+        ByStructure("branches"),
         exactness="a bound: one branch runs",
         bounded=True,
         calls="branches",
@@ -308,10 +235,9 @@ OPS: tuple[Op, ...] = (
     Op(
         "while",
         "out = body(body(... in)) while the condition holds",
-        ThroughComputations(_while_from_output),
+        ByStructure("loops"),
         RunsComputations(_while),
-        ThroughComputations(_while_from_input),
-        is_simplified=True,
+        ByStructure("loops"),
         exactness="exact for what the body leaves alone; else a bound",
         bounded=True,
         calls="loops",
@@ -319,7 +245,7 @@ OPS: tuple[Op, ...] = (
     Op(
         "async-start",
         "(in, computation(in), contexts)",
-        ThroughComputations(_async_start_from_output),
+        ByStructure("starts"),
         RunsComputations(_async_start),
         exactness="as exact as its computation",
         calls="starts",

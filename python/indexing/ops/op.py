@@ -7,7 +7,7 @@ runtime variables are read and how exact it is. An `Op` is everything the packag
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
@@ -69,8 +69,6 @@ class OperandIndexing:
 Indexing: TypeAlias = list[
     list[OperandIndexing]
 ]  # one list an operand (output to input) or an output (input to output)
-#: A formula that may go through computations.
-Statement: TypeAlias = "PassedIndexing | Sequence[PassedMaps | WholeArrays | list[OperandIndexing]]"
 # What an op does to elements: it computes them; moves those of operand 0, as they are, to other places; names arrays of
 # its operands; is given with its computation; counts (the index is the element); or has none and only orders others.
 Kind: TypeAlias = Literal["computes", "moves", "names", "given", "counts", "orders"]
@@ -83,60 +81,29 @@ Reference: TypeAlias = "Callable[[Instruction, Sequence[HloValue]], HloValue]"
 Across: TypeAlias = "Callable[[Instruction, Sequence[Sequence[HloValue]], Interpreter], Sequence[HloValue]]"
 
 
-@dataclass(frozen=True, slots=True)
-class PassedIndexing:
-    """The maps that a formula takes over from a computation, which the core puts in its place.
-
-    They are those from array `array` of the root to the parameters, or inverse from parameter `array` to the root's arrays,
-    where runtime values that are parameters become `arguments`. With `because` they are bounds, for that reason.
-    """
-
-    computation: Computation
-    array: int
-    arguments: Sequence[Instruction]
-    inverse: bool
-    because: str = ""
-
-    def weakened(self, because: str) -> PassedIndexing:
-        """The same maps as bounds, but for what is unknown."""
-        return replace(self, because=because)
-
-    def of(self, which: int) -> PassedMaps:
-        """Those of one parameter, or of one of the root's arrays."""
-        return PassedMaps(self, which)
+#: Formulas that the core has by itself: arrays that are arrays of the operands ("names"), the computation that is called
+#: ("calls"), or started ("starts"), one of several ("branches"), a loop's body, again and again ("loops").
+Structure: TypeAlias = Literal["names", "calls", "starts", "branches", "loops"]
 
 
 @dataclass(frozen=True, slots=True)
-class PassedMaps:
-    """Of the maps taken over from a computation those of one of its parameters, or of one of its root's arrays."""
+class ByStructure:
+    """A formula that follows from the program's structure alone: the core has it."""
 
-    source: PassedIndexing
-    which: int
-
-
-@dataclass(frozen=True, slots=True)
-class WholeArrays:
-    """From each index of the array to all elements of these arrays of the operand, as a bound; inverse, from each index of
-    these arrays of the operand to all of the array.
-    """
-
-    arrays: list[int]
-    because: str
+    structure: Structure
 
 
 @dataclass(frozen=True, slots=True)
 class ComputationMaps:
-    """Maps through computations: what a formula is given where the op hands its operands to computations.
+    """Maps through computations: what a formula is given where the op stands for a computation of another module.
 
     `output_to_input(computation, output, arguments)` has the maps from array `output` of the root to each parameter's
     arrays, `input_to_output(computation, parameter, arguments)` those from a parameter's arrays to each of the root's.
-    Runtime values that are parameters become the instructions that the caller passes as `arguments`. `loop_carried`
-    says for each array of a loop's state whether the body leaves it alone, and which with elements can reach it in the end.
+    Runtime values that are parameters become the instructions that the caller passes as `arguments`.
     """
 
-    output_to_input: Callable[[Computation, int, Sequence[Instruction]], PassedIndexing]
-    input_to_output: Callable[[Computation, int, Sequence[Instruction]], PassedIndexing]
-    loop_carried: Callable[[Instruction], tuple[list[bool], list[list[int]]]]
+    output_to_input: Callable[[Computation, int, Sequence[Instruction]], Indexing]
+    input_to_output: Callable[[Computation, int, Sequence[Instruction]], Indexing]
 
 
 class Interpreter(Protocol):
@@ -153,7 +120,7 @@ class Interpreter(Protocol):
 class ThroughComputations:
     """A formula that goes through computations: it is given their maps."""
 
-    formula: Callable[[Instruction, int, ComputationMaps], Statement]
+    formula: Callable[[Instruction, int, ComputationMaps], Indexing]
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,9 +154,9 @@ class Op:
 
     opcode: str
     formula: str
-    output_to_input: Formula | ThroughComputations
+    output_to_input: Formula | ThroughComputations | ByStructure
     reference: Reference | RunsComputations | None
-    input_to_output: Formula | ThroughComputations | None = None
+    input_to_output: Formula | ThroughComputations | ByStructure | None = None
     element: Callable[[ElementContext, Instruction, int, Index], Value] | None = None
     across_replicas: Across | None = None
     refusal: Callable[[Instruction], str | None] | None = None
@@ -229,19 +196,26 @@ class Op:
         """Whether it hands its operands to computations, which run as they would in its place."""
         return self.calls in ("inlined", "branches", "loops", "starts")
 
-    def indexing(self, instruction: Instruction, output: int, maps: ComputationMaps) -> Statement:
-        """The output-to-input formula of array `output`, not simplified."""
+    @property
+    def structure(self) -> Structure | Literal["passes", ""]:
+        """The formula that the core has by itself; "passes" where the result is operand 0, untouched, "" for all else."""
+        if isinstance(self.output_to_input, ByStructure):
+            return self.output_to_input.structure
+        return "passes" if self.passes_operand else ""
+
+    def indexing(self, instruction: Instruction, output: int, maps: ComputationMaps) -> Indexing:
+        """The output-to-input formula of array `output`, not simplified, of an op that states one."""
         formula = self.output_to_input
         if isinstance(formula, ThroughComputations):
             return formula.formula(instruction, output, maps)
-        return formula(instruction, output)
+        return _stated(formula)(instruction, output)
 
-    def inverse_indexing(self, instruction: Instruction, operand: int, maps: ComputationMaps) -> Statement | None:
+    def inverse_indexing(self, instruction: Instruction, operand: int, maps: ComputationMaps) -> Indexing | None:
         """The input-to-output formula of an operand, not simplified; None where the op states none."""
         formula = self.input_to_output
         if isinstance(formula, ThroughComputations):
             return formula.formula(instruction, operand, maps)
-        return None if formula is None else formula(instruction, operand)
+        return None if formula is None else _stated(formula)(instruction, operand)
 
     def evaluate(self, instruction: Instruction, operands: Sequence[HloValue], interpreter: Interpreter) -> HloValue:
         """The reference's value; UnsupportedOp where the opcode has no data semantics."""
@@ -251,6 +225,12 @@ class Op:
         if isinstance(reference, RunsComputations):
             return reference.reference(instruction, operands, interpreter)
         return reference(instruction, operands)
+
+
+def _stated(formula: Formula | ByStructure) -> Formula:
+    if isinstance(formula, ByStructure):
+        raise TypeError(f"a formula that follows from the structure ({formula.structure}) is the core's, not the op's")
+    return formula
 
 
 @lru_cache(maxsize=4096)

@@ -10,6 +10,7 @@ from indexing.errors import IndexingError
 from indexing.lazy import np
 from indexing.ops.element import moves
 from indexing.ops.op import (
+    ByStructure,
     HloValue,
     Indexing,
     Op,
@@ -50,14 +51,6 @@ def named_array(instruction: Instruction, leaf: int) -> tuple[Instruction, int]:
         return operand, leaf + leaf_before(operand.shape, instruction.integer("index", 0))
     element = bisect_right(instruction.shape.leaf_offsets, leaf) - 1  # empty tuples have no arrays and are passed over
     return instruction.operands[element], leaf - instruction.shape.leaf_offsets[element]
-
-
-def named_arrays(instruction: Instruction) -> list[tuple[int, int]]:
-    """For each array of a tuple, or of an element of one, the operand's number and which of its arrays it is."""
-    if instruction.opcode == "get-tuple-element":
-        first = leaf_before(instruction.operands[0].shape, instruction.integer("index", 0))
-        return [(0, first + k) for k in range(len(instruction.shape.leaves))]
-    return [(k, leaf) for k, o in enumerate(instruction.operands) for leaf in range(len(o.shape.leaves))]
 
 
 def array_source(instruction: Instruction, leaf: int) -> tuple[Instruction, int]:
@@ -105,38 +98,8 @@ def _constant(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
     return value
 
 
-_UNREAD: list[OperandIndexing] = []  # stands for all the operands that an element of a tuple doesn't come from
-
-
-def _tuple_from_output(i: Instruction, output: int) -> Indexing:
-    offsets = i.shape.leaf_offsets
-    operand = bisect_right(offsets, output) - 1  # an empty tuple has no leaves and is passed over
-    found: Indexing = [_UNREAD] * len(i.operands)
-    found[operand] = alias(i.shape.leaves[output], output - offsets[operand])
-    return found
-
-
-def _tuple_from_input(i: Instruction, operand: int) -> Indexing:
-    offsets = i.shape.leaf_offsets
-    parts = leaves(i.operands[operand].shape)
-    found: Indexing = [_UNREAD] * len(leaves(i.shape))
-    for leaf, part in enumerate(parts):
-        found[offsets[operand] + leaf] = alias(part, leaf)
-    return found
-
-
 def _tuple(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
     return tuple(operands)
-
-
-def _element_from_output(i: Instruction, output: int) -> Indexing:
-    first = leaf_before(i.operands[0].shape, i.integer("index", 0))
-    return [alias(leaves(i.shape)[output], first + output)]
-
-
-def _element_from_input(i: Instruction, operand: int) -> Indexing:
-    first = leaf_before(i.operands[0].shape, i.integer("index", 0))
-    return [alias(part, first + leaf) for leaf, part in enumerate(leaves(i.shape))]
 
 
 def _element(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
@@ -205,13 +168,21 @@ def _passes_on(opcode: str, formula: str, reference: Reference = _same) -> Op:
     )
 
 
-TUPLE = Op("tuple", "out.k[i] = in_k[i]", _tuple_from_output, _tuple, _tuple_from_input, bounded=True, kind="names")
+TUPLE = Op(
+    "tuple",
+    "out.k[i] = in_k[i]",
+    ByStructure("names"),
+    _tuple,
+    ByStructure("names"),
+    bounded=True,
+    kind="names",
+)
 GET_TUPLE_ELEMENT = Op(
     "get-tuple-element",
     "out[i] = in.index[i]",
-    _element_from_output,
+    ByStructure("names"),
     _element,
-    _element_from_input,
+    ByStructure("names"),
     bounded=True,
     kind="names",
 )

@@ -9,6 +9,7 @@ import importlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +17,18 @@ from indexing.analysis.device import Device, device_named
 from indexing.arguments import integer, of_type, optional, takes
 from indexing.errors import IndexingError, UnsupportedOp
 from indexing.extras import missing_extra
+from indexing.processes import by_processes
 from indexing.report.file_rows import (
     FUSION_COLUMNS,
     PROGRAM_COLUMNS,
     Cells,
     FileRows,
     Source,
+    failed,
+    rows_of_file,
     sources_in,
 )
-from indexing.report.workers import by_processes, by_ray
+from indexing.report.workers import by_ray
 
 __all__ = ["AnalyzedFiles", "analyze_files"]
 
@@ -81,7 +85,11 @@ def analyze_files(
     known = tables.known(chosen)
     sources = list(sources_in(place, Path(out).resolve()))
     new = [s for s in sources if s not in known]
-    done = by_processes(new, chosen, workers) if ray is None else by_ray(new, chosen, ray)
+    if ray is None:
+        work = partial(rows_of_file, data=None, device=chosen)
+        done = by_processes(new, workers, work, lambda source, error: failed(source, chosen, error))
+    else:
+        done = by_ray(new, chosen, ray)
     analyzed = failures = 0
     try:
         for rows in tables.written(done):

@@ -7,7 +7,7 @@ use indexing_core::{
 };
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyString};
 
 /// A parsed HLO module. Computations, instructions and shapes are rows of its tables.
 #[pyclass(frozen, module = "indexing._core")]
@@ -145,16 +145,15 @@ impl HloModule {
         Ok(self.texts(self.tables.computations[row].attributes.range()))
     }
 
-    /// Of each instruction from `first` up to `last`: name, opcode, shape, signature.
-    fn rows<'py>(&self, py: Python<'py>, first: usize, last: usize) -> PyResult<Vec<Bound<'py, PyTuple>>> {
-        let rows =
-            self.tables.instructions.get(first..last).ok_or_else(|| PyIndexError::new_err("no such rows"))?;
-        let text = &self.tables.text;
-        rows.iter()
-            .map(|i| {
-                (i.name.of(text), &self.opcodes[i.opcode as usize], i.shape, i.signature).into_pyobject(py)
-            })
-            .collect()
+    /// Of an instruction: name, opcode, shape, signature.
+    fn instruction(&self, instruction: usize) -> PyResult<(&str, &Py<PyString>, u32, u32)> {
+        let i = &self.tables.instructions[self.row(instruction)?];
+        Ok((i.name.of(&self.tables.text), &self.opcodes[i.opcode as usize], i.shape, i.signature))
+    }
+
+    /// Rows of the operands.
+    fn operands(&self, instruction: usize) -> PyResult<Vec<u32>> {
+        Ok(self.tables.operands_of(self.row(instruction)?).to_vec())
     }
 
     /// Element type, sizes, dynamic dimensions, layout (minor-to-major, text), rows of elements, element count.
@@ -174,18 +173,6 @@ impl HloModule {
             elements,
             row.element_count,
         ))
-    }
-
-    /// Given the views of a computation's instructions, which start at row `first`: the operands of each.
-    fn operands<'py>(&self, first: usize, views: &Bound<'py, PyList>) -> PyResult<Vec<Bound<'py, PyTuple>>> {
-        let py = views.py();
-        let of = |view: usize| {
-            let rows = self.tables.operands_of(self.row(first + view)?);
-            let operands: PyResult<Vec<_>> =
-                rows.iter().map(|&row| views.get_item((row as usize).wrapping_sub(first))).collect();
-            PyTuple::new(py, operands?)
-        };
-        (0..views.len()).map(of).collect()
     }
 
     /// Rows of the users.

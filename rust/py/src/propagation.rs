@@ -5,13 +5,14 @@ use crate::expr::PyExpr;
 use crate::hlo::HloModule;
 use crate::operand_maps::Objects;
 use indexing_core::{
-    Arrays, Bounds, Dag, Direction, Error, Formulas, Known, Link, Module, Propagation, Reached, Values,
+    Arrays, Dag, Direction, Error, Formulas, Known, Link, Module, Propagation, Reached, Structure, Values,
 };
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::gc::PyVisit;
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyTuple};
+use pyo3::types::PyList;
 use pyo3::PyTraverseError;
+use std::collections::HashMap;
 use std::mem::take;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -112,11 +113,6 @@ impl Formulas for Asked<'_, '_> {
     fn inverse(&mut self, walk: &mut Propagation, row: u32, operand: u32) -> Outcome<()> {
         Ok(self.call(walk, "inverse", (row, operand))?)
     }
-
-    fn reached_wholly(&mut self, computation: u32, parameter: u32, leaf: u32) -> Outcome<Bounds> {
-        let found = self.formulas.call_method1("reached_wholly", (computation, parameter, leaf))?;
-        Ok(found.extract()?)
-    }
 }
 
 impl PyPropagation {
@@ -154,135 +150,53 @@ fn direction(inverse: bool) -> Direction {
     }
 }
 
-/// Maps handed over from a computation: its row, the array (or parameter) that is asked about, which of its parameters (or
-/// arrays) is meant (all: -1), why it is only a bound (or nothing), the numbers of the operands that are passed (all: None).
-type Passed = (u32, u32, i64, String, Option<Vec<u32>>);
-
-/// The links of a part of a formula: maps as they are, or those through a computation.
-fn links_of(
-    walk: &mut Propagation,
-    module: &Module,
-    python: &mut Asked<'_, '_>,
-    direction: Direction,
-    (row, array, to, part): (u32, u32, u32, &Bound<'_, PyAny>),
-    links: &mut Vec<Link>,
-) -> Outcome<()> {
-    let Ok(passed) = part.downcast::<PyTuple>() else {
-        for m in part.try_iter()? {
-            let (map, leaf) = python.objects.read(python.formulas, &mut walk.found.maps, &m?)?;
-            links.push(Link { to, leaf, map });
-        }
-        return Ok(());
-    };
-    if passed.len() == 2 {
-        return wholes_of(walk, module, direction, (row, array, to), passed.extract()?, links);
-    }
-    let (computation, array, which, because, numbers): Passed = passed.extract()?;
-    let operands = module.operands_of(row as usize);
-    let arguments = match numbers {
-        None => operands.to_vec(),
-        Some(numbers) => numbers.iter().map(|k| operands[*k as usize]).collect(),
-    };
-    let through = walk.through(module, python, (direction, computation, array))?;
-    let place = |row: u32| argument(module, computation, &arguments, row);
-    let reason = walk.found.maps.reason_number(&because);
-    for link in through.iter().filter(|l| which < 0 || i64::from(l.to) == which) {
-        let mut map = walk.found.maps.with_instructions(link.map, &place);
-        if !because.is_empty() {
-            map = walk.found.maps.weakened(map, reason);
-        }
-        links.push(Link { to: if which < 0 { link.to } else { to }, leaf: link.leaf, map });
-    }
-    Ok(())
-}
-
-/// Links to all elements of arrays of operand `to`; inverse: from these arrays of operand `array` to all of array `to`.
-fn wholes_of(
-    walk: &mut Propagation,
-    module: &Module,
-    direction: Direction,
-    (row, array, to): (u32, u32, u32),
-    (arrays, because): (Vec<u32>, String),
-    links: &mut Vec<Link>,
-) -> Outcome<()> {
-    let operand = if direction == Direction::ToOperands { to } else { array };
-    let operand = module.operands_of(row as usize)[operand as usize] as usize;
-    let own = walk.leaves(module, module.instructions[row as usize].shape);
-    let operands = walk.leaves(module, module.instructions[operand].shape);
-    for leaf in arrays {
-        let other = operands[leaf as usize];
-        let ends = match direction {
-            Direction::ToOperands => (own[array as usize], other),
-            Direction::ToUsers => (other, own[to as usize]),
-        };
-        links.push(Link { to, leaf, map: walk.whole(module, ends, &because)? });
-    }
-    Ok(())
-}
-
-/// A parameter of the computation is what the caller passes.
-fn argument(module: &Module, computation: u32, arguments: &[u32], row: u32) -> u32 {
-    let Some(i) = module.instructions.get(row as usize) else { return row };
-    if i.computation != computation || i.parameter < 0 {
-        return row;
-    }
-    arguments.get(i.parameter as usize).copied().unwrap_or(row)
-}
-
 #[pymethods]
 impl PyPropagation {
+    /// `structures` says of opcodes what follows from the program's structure: see [`Structure`].
     #[new]
-    fn new(module: Py<HloModule>) -> Self {
-        PyPropagation { module, state: Mutex::new(Some(State::default())) }
+    fn new(module: Py<HloModule>, structures: HashMap<String, String>) -> PyResult<Self> {
+        for name in structures.values() {
+            let message = || PyValueError::new_err(format!("{name:?} names no structure"));
+            Structure::named(name).ok_or_else(message)?;
+        }
+        let structure = |opcode: &str| structures.get(opcode).and_then(|name| Structure::named(name));
+        let walk = Propagation::new(module.get().tables(), |opcode| structure(opcode).unwrap_or_default());
+        let state = State { walk, ..State::default() };
+        Ok(PyPropagation { module, state: Mutex::new(Some(state)) })
     }
 
-    /// State a formula: for each operand (inverse: output) its maps, or a tuple that says through what they go.
+    /// State a formula: for each operand (inverse: output) its maps.
     fn put(
         &self,
         asked: &Bound<'_, PyAny>,
         inverse: bool,
         at: (u32, u32),
         simplified: bool,
-        parts: Vec<Bound<'_, PyAny>>,
+        parts: Vec<Vec<Bound<'_, PyAny>>>,
     ) -> PyResult<()> {
         self.with(asked, |walk, module, python| {
             let mut links = Vec::new();
             for (to, part) in parts.iter().enumerate() {
-                links_of(
-                    walk,
-                    module,
-                    python,
-                    direction(inverse),
-                    (at.0, at.1, to as u32, part),
-                    &mut links,
-                )?;
-            }
-            let own = links.iter().any(|l| walk.found.maps.names_instructions(l.map));
-            if own || !simplified {
-                for link in &mut links {
-                    link.map = walk.found.maps.finish(python, link.map)?;
+                for m in part {
+                    let (map, leaf) = python.objects.read(python.formulas, &mut walk.found.maps, m)?;
+                    links.push(Link { to: to as u32, leaf, map });
                 }
             }
-            Ok(walk.put(module, (direction(inverse), at.0, at.1), own, &links)?)
+            let key = (direction(inverse), at.0, at.1);
+            walk.note_stated(module, key, &links);
+            walk.state(module, python, key, simplified, links)
         })
     }
 
-    /// State that the arrays of an instruction are arrays of its operands: the operand of each, and which array of that.
-    fn put_names(&self, asked: &Bound<'_, PyAny>, row: u32, named: Vec<(u32, u32)>) -> PyResult<()> {
-        self.with(asked, |walk, module, python| walk.put_names(module, python, row, &named))
-    }
-
-    /// Find the formulas of the first `arrays` arrays of an instruction (inverse: operands), to be read later; says whether
-    /// they are those of all of its signature.
-    fn find(&self, asked: &Bound<'_, PyAny>, inverse: bool, row: u32, arrays: u32) -> PyResult<bool> {
+    /// Find all formulas of the instructions of these rows, to be read later. For each instruction its signature, or -1 - row
+    /// where the formulas are its own; ends before one that can't be found, and raises where that is the first.
+    fn find(&self, asked: &Bound<'_, PyAny>, inverse: bool, first: u32, last: u32) -> PyResult<Vec<i64>> {
         self.with(asked, |walk, module, python| {
-            let mut shared = true;
-            for array in 0..arrays {
-                let key = (direction(inverse), row, array);
-                walk.find(module, python, key)?;
-                shared &= walk.is_shared(key);
+            let mut found = Vec::new();
+            match walk.find(module, python, direction(inverse), first..last, &mut found) {
+                Err(error) if found.is_empty() => Err(error),
+                _ => Ok(found),
             }
-            Ok(shared)
         })
     }
 
@@ -312,20 +226,8 @@ impl PyPropagation {
         self.with(asked, |walk, module, python| {
             let numbers = arguments.iter().map(|i| python.objects.number(asked, i));
             let arguments = numbers.collect::<PyResult<Vec<u32>>>()?;
-            let found = walk.through(module, python, (direction(inverse), at.0, at.1))?;
-            let place = |row: u32| argument(module, at.0, &arguments, row);
-            let mut links = found.to_vec();
-            for link in &mut links {
-                link.map = walk.found.maps.with_instructions(link.map, &place);
-            }
+            let links = walk.handed_over(module, python, (direction(inverse), at.0, at.1), &arguments)?;
             python.objects.grouped(asked, &walk.found.maps, &links, count)
-        })
-    }
-
-    /// Find the maps through a computation, to be read later.
-    fn prepare(&self, asked: &Bound<'_, PyAny>, inverse: bool, at: (u32, u32)) -> PyResult<()> {
-        self.with(asked, |walk, module, python| {
-            walk.through(module, python, (direction(inverse), at.0, at.1)).map(|_| ())
         })
     }
 

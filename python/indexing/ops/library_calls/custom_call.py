@@ -18,10 +18,10 @@ from indexing.ops.library_calls.configs import Config, backend_config
 from indexing.ops.op import (
     ComputationMaps,
     HloValue,
+    Indexing,
     Interpreter,
     Op,
     RunsComputations,
-    Statement,
     ThroughComputations,
     leaves,
     unknown,
@@ -118,14 +118,14 @@ def _read(i: Instruction) -> Computation | str:
         return f"custom-call {target!r} can't be read as {line.opcode}: {str(error).splitlines()[0]}"
 
 
-def _from_output(i: Instruction, output: int, maps: ComputationMaps) -> Statement:
+def _from_output(i: Instruction, output: int, maps: ComputationMaps) -> Indexing:
     found = stands_for(i)
     if isinstance(found, str):
         return [[unknown(f"{found}: it may read anything")] for _ in i.operands]
     return maps.output_to_input(found, output, i.operands)
 
 
-def _from_input(i: Instruction, operand: int, maps: ComputationMaps) -> Statement:
+def _from_input(i: Instruction, operand: int, maps: ComputationMaps) -> Indexing:
     found = stands_for(i)
     if isinstance(found, str):
         return [[unknown(f"{found}: it may use its operands for anything")] for _ in leaves(i.shape)]

@@ -1,13 +1,15 @@
 //! The formulas of instructions, as they are put in by whoever knows them; and what is asked of a module again and again.
 
 use crate::error::Error;
-use crate::hlo_text::{ElementType, Module, ShapeId, OPCODES, UNBOUNDED};
+use crate::hlo_text::{ElementType, Module, ShapeId, UNBOUNDED};
 use crate::propagation::found::FoundMaps;
 use crate::propagation::interner::Table;
-use crate::propagation::operand_map::{MapId, Values};
+use crate::propagation::operand_map::{MapId, OperandMaps, Values};
+use crate::propagation::sources::{Carried, Sources};
+use crate::propagation::structure::Structure;
 use std::sync::Arc;
 
-/// Why a map to all of an array is unknown.
+/// The reason why a map to all of an array is unknown.
 const UNKNOWN_SIZE: &str = "a dimension's size is not known, nor bounded";
 
 /// One map of an instruction's formula, or between a computation's root and its parameters.
@@ -28,18 +30,13 @@ pub(super) struct Followed {
     pub same: bool,
 }
 
-/// The questions that the core asks of whoever knows the formulas: they are put into the [`Propagation`] by [`Propagation::put`].
+/// The questions that the core asks of whoever knows the formulas: they are put into the [`Propagation`] by [`Propagation::state`].
 pub trait Formulas: Values {
     /// The formula of array `output` of an instruction is needed.
     fn formula(&mut self, found: &mut Propagation, row: u32, output: u32) -> Result<(), Self::Error>;
     /// The inverse formula of an operand of an instruction is needed.
     fn inverse(&mut self, found: &mut Propagation, row: u32, operand: u32) -> Result<(), Self::Error>;
-    /// The arrays of the root that array `leaf` of a parameter is, and those that it may reach; and why that is a bound.
-    fn reached_wholly(&mut self, computation: u32, parameter: u32, leaf: u32) -> Result<Bounds, Self::Error>;
 }
-
-/// Arrays that are an array themselves, those that it may reach, and why it isn't said how.
-pub type Bounds = (Vec<u32>, Vec<u32>, String);
 
 /// Which way maps lead.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -52,17 +49,25 @@ pub enum Direction {
 
 /// Of an instruction's array its links, as they stand; of an operand, inverted, by the operand's arrays.
 pub(super) type Formula = Arc<[Followed]>;
-type Key = (Direction, u32, u32);
+pub(super) type Key = (Direction, u32, u32);
 
 /// All that is known of a module's maps.
 #[derive(Default)]
 pub struct Propagation {
     /// The maps, and lists of them.
     pub found: FoundMaps,
-    /// By signature, and by row where formulas name instructions.
-    shared: Table<Key, Formula>,
+    structures: Vec<Structure>,
+    /// Formulas of all instructions of a signature: by direction, signature and array.
+    shared: [Vec<Vec<Option<Formula>>>; 2],
+    /// By row, where formulas name instructions.
     own: Table<Key, Formula>,
+    /// Of which row it was stated, and the links, where they name operands alone: others of the signature name theirs.
+    stated: Table<Key, (u32, Arc<[Link]>)>,
+    /// Signatures all of whose formulas are shared and known.
+    pub(super) complete: [Vec<bool>; 2],
     pub(super) through: Table<Key, Arc<[Link]>>,
+    pub(super) sources: Table<u32, Arc<Sources>>,
+    pub(super) carried: Table<(u32, u32), Arc<Carried>>,
     leaves: Vec<Arc<[ShapeId]>>,
     orders: Table<u32, Arc<[u32]>>,
     parameters: Table<u32, Arc<[u32]>>,
@@ -70,6 +75,16 @@ pub struct Propagation {
 }
 
 impl Propagation {
+    /// Nothing known yet of a module whose opcodes have these structures.
+    pub fn new(module: &Module, structure: impl Fn(&str) -> Structure) -> Self {
+        let structures = module.opcodes.iter().map(|opcode| structure(opcode)).collect();
+        Propagation { structures, ..Propagation::default() }
+    }
+
+    pub(super) fn structure(&self, module: &Module, row: u32) -> Structure {
+        self.structures[module.instructions[row as usize].opcode as usize]
+    }
+
     /// The shapes of the arrays of a shape, nested tuples flattened in order.
     pub fn leaves(&mut self, module: &Module, shape: ShapeId) -> Arc<[ShapeId]> {
         for id in self.leaves.len()..module.shapes.len() {
@@ -132,15 +147,22 @@ impl Propagation {
         found
     }
 
-    /// Keep the formula of an array of an instruction (or of its operand, inverted): for all of its signature unless it is
-    /// its `own`. `sizes` are those of the array.
-    pub fn put(
+    /// Keep the formula of an array of an instruction (or of its operand, inverted): for all of its signature, unless it names
+    /// instructions. Maps that are not `simplified` become so.
+    pub fn state<V: Values>(
         &mut self,
         module: &Module,
+        values: &mut V,
         (direction, row, array): (Direction, u32, u32),
-        own: bool,
-        links: &[Link],
-    ) -> Result<(), Error> {
+        simplified: bool,
+        mut links: Vec<Link>,
+    ) -> Result<(), V::Error> {
+        let own = links.iter().any(|l| self.found.maps.names_instructions(l.map));
+        if own || !simplified {
+            for link in &mut links {
+                link.map = self.found.maps.finish(values, link.map)?;
+            }
+        }
         let mut formula = Vec::with_capacity(links.len());
         let near = self.near(module, direction, row, array);
         for link in links {
@@ -152,47 +174,103 @@ impl Propagation {
                 }
                 None => false, // what has no operands may state an inverse nevertheless
             };
-            formula.push(Followed { link: *link, same });
+            formula.push(Followed { link, same });
         }
         if direction == Direction::ToUsers {
             formula.sort_by_key(|f| f.link.leaf);
         }
-        let (table, key) = match own {
-            true => (&mut self.own, row),
-            false => (&mut self.shared, module.instructions[row as usize].signature),
-        };
-        table.insert((direction, key, array), formula.into());
+        if own {
+            self.own.insert((direction, row, array), formula.into());
+        } else {
+            self.put(module, (direction, row, array), formula.into());
+        }
         Ok(())
     }
 
-    /// Keep the formulas, both ways, of an instruction whose arrays are arrays of its operands: of each its operand and which
-    /// array of that.
-    pub fn put_names<F: Formulas>(
+    /// Note what is stated for a row, before anything is known of it, if all that it names are operands, each of them once.
+    pub fn note_stated(&mut self, module: &Module, (direction, row, array): Key, links: &[Link]) {
+        let operands = module.operands_of(row as usize);
+        let (mut named, maps) = (Vec::new(), &self.found.maps);
+        links.iter().for_each(|l| named_instructions(maps, l.map, &mut named));
+        let is_once = |i: &u32| operands.iter().filter(|o| *o == i).count() == 1;
+        let is_plain = self.structure(module, row) == Structure::None;
+        if is_plain && !named.is_empty() && named.iter().all(is_once) {
+            let signature = module.instructions[row as usize].signature;
+            self.stated.insert((direction, signature, array), (row, links.into()));
+        }
+    }
+
+    /// The links that were stated for another instruction of the signature, naming the operands of this one.
+    pub(super) fn stated(&mut self, module: &Module, (direction, row, array): Key) -> Option<Vec<Link>> {
+        let signature = module.instructions[row as usize].signature;
+        let (other, links) = self.stated.get(&(direction, signature, array))?;
+        let (mut links, theirs) = (links.to_vec(), module.operands_of(*other as usize));
+        let operands = module.operands_of(row as usize);
+        let place = |i: u32| theirs.iter().position(|o| *o == i).map_or(i, |k| operands[k]);
+        links.iter_mut().for_each(|l| l.map = self.found.maps.with_instructions(l.map, &place));
+        Some(links)
+    }
+
+    /// Keep a formula for all instructions of the signature.
+    fn put(&mut self, module: &Module, (direction, row, array): Key, formula: Formula) {
+        let of_direction = &mut self.shared[direction as usize];
+        let signature = module.instructions[row as usize].signature as usize;
+        of_direction.resize_with(of_direction.len().max(module.signatures as usize), Vec::new);
+        let of_signature = &mut of_direction[signature];
+        of_signature.resize_with(of_signature.len().max(array as usize + 1), || None);
+        of_signature[array as usize] = Some(formula);
+    }
+
+    /// Of an instruction whose arrays are arrays of its operands: of each its operand's number and which array of that.
+    pub(super) fn named_arrays(&mut self, module: &Module, row: u32) -> Vec<(u32, u32)> {
+        let operands = module.operands_of(row as usize);
+        let index = module.attribute(row as usize, "index").and_then(|a| module.integers(a).ok());
+        let Some(index) = index.and_then(|integers| integers.first().copied()) else {
+            let counts =
+                operands.iter().map(|o| self.leaves(module, module.instructions[*o as usize].shape).len());
+            return counts
+                .enumerate()
+                .flat_map(|(k, n)| (0..n as u32).map(move |leaf| (k as u32, leaf)))
+                .collect();
+        };
+        let elements = &module.shapes[module.instructions[operands[0] as usize].shape as usize].elements;
+        let before =
+            elements[..index as usize].iter().map(|e| self.leaves(module, *e).len()).sum::<usize>() as u32;
+        let count = self.leaves(module, elements[index as usize]).len() as u32;
+        (before..before + count).map(|leaf| (0, leaf)).collect()
+    }
+
+    /// Keep the formulas, both ways, of an instruction whose arrays are arrays of its operands; not those of arrays whose
+    /// sizes are not known.
+    pub(super) fn put_names<V: Values>(
         &mut self,
         module: &Module,
-        formulas: &mut F,
+        values: &mut V,
         row: u32,
-        named: &[(u32, u32)],
-    ) -> Result<(), F::Error> {
-        let signature = module.instructions[row as usize].signature;
+    ) -> Result<(), V::Error> {
         let shapes = self.leaves(module, module.instructions[row as usize].shape);
         let operands = module.operands_of(row as usize).len();
         let mut inverses = vec![Vec::new(); operands];
-        for (output, (operand, leaf)) in named.iter().enumerate() {
+        for (output, (operand, leaf)) in self.named_arrays(module, row).into_iter().enumerate() {
             let shape = &module.shapes[shapes[output] as usize];
+            if is_bounded(module, shapes[output]) {
+                continue;
+            }
             let mut formula = Vec::new();
             if shape.element.is_array() {
                 let identity = self.found.maps.identity(&shape.dimensions)?;
-                let map = self.found.maps.finish(formulas, identity)?; // of a single element 0, not the index
+                let map = self.found.maps.finish(values, identity)?; // of a single element 0, not the index
                 let same = map == identity;
-                formula.push(Followed { link: Link { to: *operand, leaf: *leaf, map }, same });
-                let link = Link { to: output as u32, leaf: *leaf, map };
-                inverses[*operand as usize].push(Followed { link, same });
+                formula.push(Followed { link: Link { to: operand, leaf, map }, same });
+                let link = Link { to: output as u32, leaf, map };
+                inverses[operand as usize].push(Followed { link, same });
             }
-            self.shared.insert((Direction::ToOperands, signature, output as u32), formula.into());
+            self.put(module, (Direction::ToOperands, row, output as u32), formula.into());
         }
-        for (operand, inverse) in inverses.into_iter().enumerate() {
-            self.shared.insert((Direction::ToUsers, signature, operand as u32), inverse.into());
+        if !shapes.iter().any(|shape| is_bounded(module, *shape)) {
+            for (operand, inverse) in inverses.into_iter().enumerate() {
+                self.put(module, (Direction::ToUsers, row, operand as u32), inverse.into());
+            }
         }
         Ok(())
     }
@@ -230,56 +308,28 @@ impl Propagation {
         shape.map_or_else(Arc::default, |shape| self.leaves(module, shape))
     }
 
-    fn known_formula(&self, module: &Module, direction: Direction, row: u32, array: u32) -> Option<Formula> {
-        let signature = module.instructions[row as usize].signature;
-        let shared = self.shared.get(&(direction, signature, array));
-        shared.or_else(|| self.own.get(&(direction, row, array))).cloned()
-    }
-
-    pub(super) fn followed<F: Formulas>(
-        &mut self,
-        module: &Module,
-        formulas: &mut F,
-        (direction, row, array): Key,
-    ) -> Result<Formula, F::Error> {
-        if let Some(known) = self.known_formula(module, direction, row, array) {
-            return Ok(known);
-        }
-        let instruction = &module.instructions[row as usize];
-        let is_known = (instruction.opcode as usize) < OPCODES.len();
-        if direction == Direction::ToOperands && is_known && instruction.operands.range().is_empty() {
-            return Ok(Arc::default()); // it reads nothing: half of the formulas of a large program
-        }
-        match direction {
-            Direction::ToOperands => formulas.formula(self, row, array)?,
-            Direction::ToUsers => formulas.inverse(self, row, array)?,
-        }
-        let put = self.known_formula(module, direction, row, array);
-        put.ok_or_else(|| Error::invalid_map(format!("no formula was given for row {row}")).into())
-    }
-
-    /// Find a formula, to be read later.
-    pub fn find<F: Formulas>(
-        &mut self,
-        module: &Module,
-        formulas: &mut F,
-        key: (Direction, u32, u32),
-    ) -> Result<(), F::Error> {
-        self.followed(module, formulas, key).map(|_| ())
-    }
-
-    /// The formula of array `array` of an instruction, or of its operand `array`, inverted.
-    pub fn formula<F: Formulas>(
-        &mut self,
-        module: &Module,
-        formulas: &mut F,
-        key: (Direction, u32, u32),
-    ) -> Result<Vec<Link>, F::Error> {
-        Ok(self.followed(module, formulas, key)?.iter().map(|f| f.link).collect())
+    pub(super) fn known_formula(&self, module: &Module, key: Key) -> Option<Formula> {
+        let (direction, row, array) = key;
+        let signature = module.instructions[row as usize].signature as usize;
+        let of_signature = self.shared[direction as usize].get(signature);
+        let shared = of_signature.and_then(|arrays| arrays.get(array as usize)?.as_ref());
+        shared.or_else(|| self.own.get(&key)).cloned()
     }
 
     /// Whether the formula is that of all instructions of the signature.
-    pub fn is_shared(&self, (direction, row, array): (Direction, u32, u32)) -> bool {
-        !self.own.contains_key(&(direction, row, array))
+    pub(super) fn is_shared(&self, key: Key) -> bool {
+        !self.own.contains_key(&key)
     }
+}
+
+/// Add the instructions that give the runtime values of a map, and of its pieces.
+fn named_instructions(maps: &OperandMaps, id: MapId, out: &mut Vec<u32>) {
+    out.extend(maps.form_of(id).values.iter().map(|v| v.instruction));
+    maps.map(id).pieces.iter().flatten().for_each(|p| named_instructions(maps, *p, out));
+}
+
+/// Whether some size of an array, or of the arrays of a buffer, is only known as a bound.
+pub(super) fn is_bounded(module: &Module, shape: ShapeId) -> bool {
+    let row = &module.shapes[shape as usize];
+    row.dynamic.contains(&true) || row.elements.iter().any(|e| is_bounded(module, *e))
 }

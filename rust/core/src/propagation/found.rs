@@ -13,11 +13,12 @@ const MAX_MAPS: usize = 64;
 const MAX_WITH_VALUES: usize = 16; // of them, maps with runtime values: these are dear to compose, and rarely many
 const TOO_MANY: &str =
     "more than 64 different maps (16 with runtime values) reach this value; it is named as a whole";
+/// The list of no map.
+pub(super) const NONE: FoundId = 0;
 /// Stands for the map that changes nothing.
 const NO_CHANGE: MapId = MapId::MAX;
 
 /// The lists of a program.
-#[derive(Default)]
 pub struct FoundMaps {
     /// The maps.
     pub maps: OperandMaps,
@@ -26,15 +27,19 @@ pub struct FoundMaps {
     bounded: Table<u64, FoundId>,
 }
 
+impl Default for FoundMaps {
+    fn default() -> Self {
+        let mut lists = Interner::default();
+        lists.number(Box::default()); // NONE
+        let (extended, bounded) = (Table::default(), Table::default());
+        FoundMaps { maps: OperandMaps::default(), lists, extended, bounded }
+    }
+}
+
 impl FoundMaps {
     /// The maps of a list.
     pub fn list(&self, number: FoundId) -> &[MapId] {
         self.lists.get(number)
-    }
-
-    /// The list of no map.
-    pub fn none(&mut self) -> FoundId {
-        self.lists.number(Box::default())
     }
 
     /// The list of the map of an array to itself: where propagation starts.

@@ -81,7 +81,7 @@ pub struct OperandMaps {
     maps: Interner<OperandMap>,
     reasons: Interner<String>,
     joined: Table<(u32, u32), u32>,
-    weakened: Table<(u32, u32), u32>,
+    weakened: Table<(MapId, u32), MapId>,
     composed_forms: Table<(u32, u32), u32>,
     composed: Table<(MapId, MapId), MapId>,
     finished_forms: Table<u32, u32>,
@@ -190,11 +190,12 @@ impl OperandMaps {
         Ok(self.maps.get(identity).form == own)
     }
 
-    /// From each index of an array to all of another, as a bound, and why.
+    /// From each index of an array to all of another: exactly, or as the bound that `reason` explains.
     pub fn whole(&mut self, sizes: &[i64], others: &[i64], reason: &str) -> Result<MapId> {
         let form = self.whole_form(sizes, others)?;
         let reason = self.reason_number(reason);
-        Ok(self.maps.number(OperandMap { form, exactness: Exactness::OverApproximate, reason, pieces: None }))
+        let exactness = if reason == 0 { Exactness::Exact } else { Exactness::OverApproximate };
+        Ok(self.maps.number(OperandMap { form, exactness, reason, pieces: None }))
     }
 
     /// The form of a map from each index of an array to all of another.
@@ -254,19 +255,21 @@ impl OperandMaps {
 
     /// The map as a bound, for one more reason; what is unknown stays so.
     pub fn weakened(&mut self, id: MapId, because: u32) -> MapId {
+        if let Some(known) = self.weakened.get(&(id, because)) {
+            return *known;
+        }
         let mut m = self.maps.get(id).clone();
         if m.exactness == Exactness::Unknown {
             return id;
         }
         m.reason = self.with_reason(m.reason, because);
         m.exactness = Exactness::OverApproximate;
-        self.maps.number(m)
+        let found = self.maps.number(m);
+        self.weakened.insert((id, because), found);
+        found
     }
 
     fn with_reason(&mut self, known: u32, because: u32) -> u32 {
-        if let Some(found) = self.weakened.get(&(known, because)) {
-            return *found;
-        }
         let (before, one) = (self.reasons.get(known), self.reasons.get(because).as_str());
         let mut parts: Vec<&str> = Vec::new();
         for part in before.split("; ").chain([one]).filter(|p| !p.is_empty()) {
@@ -275,9 +278,7 @@ impl OperandMaps {
             }
         }
         let text = parts.join("; ");
-        let found = self.reason_number(&text);
-        self.weakened.insert((known, because), found);
-        found
+        self.reason_number(&text)
     }
 
     /// `second` after `first`, simplified, without unused symbols; as exact as the less exact of the two.
@@ -447,7 +448,8 @@ impl OperandMaps {
 
     /// The same map of other instructions, for it and its pieces.
     pub fn with_instructions(&mut self, id: MapId, place: &impl Fn(u32) -> u32) -> MapId {
-        if !self.names_instructions(id) {
+        let stays = |id: MapId| self.form_of(id).values.iter().all(|v| place(v.instruction) == v.instruction);
+        if stays(id) && self.map(id).pieces.iter().flatten().all(|p| stays(*p)) {
             return id;
         }
         let mut m = self.maps.get(id).clone();

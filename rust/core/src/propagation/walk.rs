@@ -3,11 +3,14 @@
 
 use crate::error::Error;
 use crate::hlo_text::Module;
-use crate::propagation::formulas::{Bounds, Direction, Followed, Formulas, Link, Propagation};
-use crate::propagation::found::FoundId;
+use crate::propagation::formulas::{Direction, Followed, Formulas, Link, Propagation};
+use crate::propagation::found::{FoundId, NONE};
 use std::sync::Arc;
 
 const MAX_WORK: usize = 20_000; // maps followed from the arrays of one parameter, beyond which the rest is bounded as a whole
+
+const TOO_LARGE: &str =
+    "the computation is too large to follow every path of each array; what it may reach is named as a whole";
 
 /// Of an instruction: for each of its arrays that are reached, the maps that lead there.
 pub type Arrays = Vec<(u32, FoundId)>;
@@ -87,10 +90,7 @@ impl Propagation {
         let second = (!f.same).then_some(f.link.map);
         match (place, second) {
             (Err(k), None) => into.insert(k, (array, firsts)),
-            (Err(k), _) => {
-                let none = self.found.none();
-                into.insert(k, (array, self.found.extended(formulas, none, firsts, second)?));
-            }
+            (Err(k), _) => into.insert(k, (array, self.found.extended(formulas, NONE, firsts, second)?)),
             (Ok(k), _) => into[k].1 = self.found.extended(formulas, into[k].1, firsts, second)?,
         }
         Ok(())
@@ -202,8 +202,8 @@ impl Propagation {
         let (mut links, mut work) = (Vec::new(), 0);
         for leaf in 0..self.leaves(module, module.instructions[start as usize].shape).len() as u32 {
             if work > MAX_WORK {
-                let bounds = formulas.reached_wholly(computation, parameter, leaf)?;
-                self.reach_wholly(module, (start, leaf), root, bounds, &mut links)?;
+                let reached = self.reached_from(module, (computation, parameter, leaf));
+                self.reach_wholly(module, (start, leaf), root, reached, &mut links)?;
                 continue;
             }
             let reached = self.propagate_to_users(module, formulas, &order, (start, leaf))?;
@@ -222,7 +222,7 @@ impl Propagation {
         module: &Module,
         (start, leaf): (u32, u32),
         root: u32,
-        (same, bounds, because): Bounds,
+        (same, bounds): (Vec<u32>, Vec<u32>),
         links: &mut Vec<Link>,
     ) -> Result<(), Error> {
         let near = self.leaves(module, module.instructions[start as usize].shape)[leaf as usize];
@@ -232,7 +232,7 @@ impl Propagation {
             links.push(Link { to, leaf, map });
         }
         for to in bounds {
-            let map = self.whole(module, (near, far[to as usize]), &because)?;
+            let map = self.whole(module, (near, far[to as usize]), TOO_LARGE)?;
             links.push(Link { to, leaf, map });
         }
         Ok(())
