@@ -39,7 +39,7 @@ entry
     i in [0, 1599] = th_x + bl_x * 128
     v0, v1 = call f[i floordiv 16]()
     var w: f32 = decode.f32.bf16(v0)
-    for j in [0, 6] = 0 to max(min(i, 7), 1) step 2 unroll 4
+    for j in [0, 6] = 0 to max(min(i, 7), 1) step 2 lanes
       break if lt.pred(w, f32 -inf)
       set w = add.f32(w, f32 1e-05)
     k in [0, 15] = clamp.s64(s64 0, index.s64(i), s64 15)

@@ -10,13 +10,11 @@ extern "C" __global__ void __launch_bounds__(256) reduction_reduce(const f32 *__
   __shared__ s32 part1[8];
   f32 v0 = 0.0f;
   s32 v1 = 0;
-  for (s32 step2 = 0; step2 < 1; step2++) {
-    const s32 j3 = th_x;
-    const f32 v4 = p0[bl_x * 300 + j3];
-    const s32 v5 = j3;
-    v0 = v4;
-    v1 = v5;
-  }
+  const s32 j3_2 = th_x;
+  const f32 v4_2 = p0[bl_x * 300 + j3_2];
+  const s32 v5_2 = j3_2;
+  v0 = v4_2;
+  v1 = v5_2;
   if (th_x + 256 <= 299) {
     const s32 j3_1 = th_x + 256;
     const f32 v4_1 = p0[bl_x * 300 + j3_1];

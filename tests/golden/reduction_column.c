@@ -51,23 +51,15 @@ static void reduction_reduce_blocks(const f32 *restrict p0, f32 *restrict o0, f3
           w1[bl_x >> 1] = 0u;
         }
         v0 = (-0.0f);
-        v0_of[th_x] = v0;
-      }
-      for (s32 step9 = 0; step9 < 2; step9++) {
-        #pragma GCC ivdep
-        for (s32 th_x = 0; th_x < 321; th_x++) {
-          f32 v0 = v0_of[th_x];
-          const f32 v10 = w0[th_x + step9 * 321 + (bl_x >> 1) * 642];
-          const f32 v11 = v0 + v10;
-          v0 = v11;
-          v0_of[th_x] = v0;
-        }
-      }
-      #pragma GCC ivdep
-      for (s32 th_x = 0; th_x < 321; th_x++) {
-        const f32 v0 = v0_of[th_x];
+        const f32 v10_1 = w0[th_x + (bl_x >> 1) * 642];
+        const f32 v11_1 = v0 + v10_1;
+        v0 = v11_1;
+        const f32 v10_2 = w0[th_x + (bl_x >> 1) * 642 + 321];
+        const f32 v11_2 = v0 + v10_2;
+        v0 = v11_2;
         const f32 v12 = 0.0f + v0;
         o0[th_x + (bl_x >> 1) * 321] = v12;
+        v0_of[th_x] = v0;
       }
     }
   }

@@ -53,19 +53,17 @@ static void reduction_reduce_blocks(const f32 *restrict p0, const f32 *restrict 
     #pragma GCC ivdep
     for (s32 th_x = 0; th_x < 1024; th_x++) {
       f32 v0 = (-0.0f);
+      const f32 v2_1 = p0[th_x + bl_x * 2048];
+      const f32 v3_1 = v0 + v2_1;
+      v0 = v3_1;
+      const f32 v4_1 = (-v2_1);
+      o1[th_x + bl_x * 2048] = v4_1;
+      const f32 v2_2 = p0[th_x + bl_x * 2048 + 1024];
+      const f32 v3_2 = v0 + v2_2;
+      v0 = v3_2;
+      const f32 v4_2 = (-v2_2);
+      o1[th_x + bl_x * 2048 + 1024] = v4_2;
       v0_of[th_x] = v0;
-    }
-    for (s32 step1 = 0; step1 < 2; step1++) {
-      #pragma GCC ivdep
-      for (s32 th_x = 0; th_x < 1024; th_x++) {
-        f32 v0 = v0_of[th_x];
-        const f32 v2 = p0[th_x + bl_x * 2048 + step1 * 1024];
-        const f32 v3 = v0 + v2;
-        v0 = v3;
-        const f32 v4 = (-v2);
-        o1[th_x + bl_x * 2048 + step1 * 1024] = v4;
-        v0_of[th_x] = v0;
-      }
     }
     for (s32 cell7 = 0; cell7 < 512; cell7++) {
       const f32 v0_both = combine0(v0_of[cell7], v0_of[cell7 + 512]);

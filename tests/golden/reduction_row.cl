@@ -10,13 +10,16 @@ __kernel void __attribute__((reqd_work_group_size(1024, 1, 1))) reduction_reduce
   const s32 bl_x = get_group_id(0);
   __local f32 part0[1024];
   f32 v0 = (-0.0f);
-  for (s32 step1 = 0; step1 < 2; step1++) {
-    const f32 v2 = p0[th_x + bl_x * 2048 + step1 * 1024];
-    const f32 v3 = v0 + v2;
-    v0 = v3;
-    const f32 v4 = (-v2);
-    o1[th_x + bl_x * 2048 + step1 * 1024] = v4;
-  }
+  const f32 v2_1 = p0[th_x + bl_x * 2048];
+  const f32 v3_1 = v0 + v2_1;
+  v0 = v3_1;
+  const f32 v4_1 = (-v2_1);
+  o1[th_x + bl_x * 2048] = v4_1;
+  const f32 v2_2 = p0[th_x + bl_x * 2048 + 1024];
+  const f32 v3_2 = v0 + v2_2;
+  v0 = v3_2;
+  const f32 v4_2 = (-v2_2);
+  o1[th_x + bl_x * 2048 + 1024] = v4_2;
   part0[th_x] = v0;
   barrier(CLK_LOCAL_MEM_FENCE);
   if (th_x <= 511) {

@@ -9,13 +9,16 @@ extern "C" __global__ void __launch_bounds__(1024) reduction_reduce(const f32 *_
   const s32 bl_x = blockIdx.x;
   __shared__ f32 part0[32];
   f32 v0 = (-0.0f);
-  for (s32 step1 = 0; step1 < 2; step1++) {
-    const f32 v2 = p0[th_x + bl_x * 2048 + step1 * 1024];
-    const f32 v3 = v0 + v2;
-    v0 = v3;
-    const f32 v4 = (-v2);
-    o1[th_x + bl_x * 2048 + step1 * 1024] = v4;
-  }
+  const f32 v2_1 = p0[th_x + bl_x * 2048];
+  const f32 v3_1 = v0 + v2_1;
+  v0 = v3_1;
+  const f32 v4_1 = (-v2_1);
+  o1[th_x + bl_x * 2048] = v4_1;
+  const f32 v2_2 = p0[th_x + bl_x * 2048 + 1024];
+  const f32 v3_2 = v0 + v2_2;
+  v0 = v3_2;
+  const f32 v4_2 = (-v2_2);
+  o1[th_x + bl_x * 2048 + 1024] = v4_2;
   const f32 t0 = __shfl_down_sync(0xffffffffu, v0, 16);
   const f32 v0_1 = v0 + t0;
   v0 = v0_1;

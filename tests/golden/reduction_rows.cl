@@ -11,12 +11,10 @@ __kernel void __attribute__((reqd_work_group_size(256, 1, 1))) reduction_reduce(
   f32 v0 = (-0.0f);
   if (bl_x * 16 + (th_x >> 4) <= 999) {
     const s32 j1 = bl_x * 16 + (th_x >> 4);
-    for (s32 step2 = 0; step2 < 1; step2++) {
-      const s32 j3 = (th_x & 15);
-      const f32 v4 = p0[j1 * 24 + j3];
-      const f32 v5 = v0 + v4;
-      v0 = v5;
-    }
+    const s32 j3_2 = (th_x & 15);
+    const f32 v4_2 = p0[j1 * 24 + j3_2];
+    const f32 v5_2 = v0 + v4_2;
+    v0 = v5_2;
     if ((th_x & 15) + 16 <= 23) {
       const s32 j3_1 = (th_x & 15) + 16;
       const f32 v4_1 = p0[j1 * 24 + j3_1];

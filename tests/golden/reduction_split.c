@@ -108,17 +108,19 @@ static void reduction_reduce_blocks(const u16 *restrict p0, f32 *restrict o0, f3
           w1[0] = 0u;
         }
         v0 = (-inf_f32);
+        const f32 v14_1 = w0[th_x];
+        const f32 v15_1 = maximum_f32(v0, v14_1);
+        v0 = v15_1;
+        const f32 v14_2 = w0[th_x + 64];
+        const f32 v15_2 = maximum_f32(v0, v14_2);
+        v0 = v15_2;
+        const f32 v14_3 = w0[th_x + 128];
+        const f32 v15_3 = maximum_f32(v0, v14_3);
+        v0 = v15_3;
+        const f32 v14_4 = w0[th_x + 192];
+        const f32 v15_4 = maximum_f32(v0, v14_4);
+        v0 = v15_4;
         v0_of[th_x] = v0;
-      }
-      for (s32 step13 = 0; step13 < 4; step13++) {
-        #pragma GCC ivdep
-        for (s32 th_x = 0; th_x < 64; th_x++) {
-          f32 v0 = v0_of[th_x];
-          const f32 v14 = w0[th_x + step13 * 64];
-          const f32 v15 = maximum_f32(v0, v14);
-          v0 = v15;
-          v0_of[th_x] = v0;
-        }
       }
       for (s32 cell14 = 0; cell14 < 32; cell14++) {
         const f32 v0_both = combine0(v0_of[cell14], v0_of[cell14 + 32]);

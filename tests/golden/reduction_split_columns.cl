@@ -20,10 +20,10 @@ __kernel void __attribute__((reqd_work_group_size(192, 1, 1))) reduction_reduce(
   __local f32 part7[192];
   f32 sum0[4];
   __attribute__((aligned(16))) f32 x0[4];
-  #pragma unroll 4
-  for (s32 column1 = 0; column1 < 4; column1++) {
-    sum0[column1] = (-0.0f);
-  }
+  sum0[0] = (-0.0f);
+  sum0[1] = (-0.0f);
+  sum0[2] = (-0.0f);
+  sum0[3] = (-0.0f);
   #pragma unroll 4
   for (s32 step3 = 0; step3 < 6; step3++) {
     const s32 j4 = bl_x * 32 + step3 * 16384 + th_x / 6;
@@ -160,11 +160,14 @@ __kernel void __attribute__((reqd_work_group_size(192, 1, 1))) reduction_reduce(
   const f32 v20 = v16;
   sum0[3] = v20;
   if (th_x / 6 <= 0) {
-    #pragma unroll 4
-    for (s32 column21 = 0; column21 < 4; column21++) {
-      const f32 v22 = sum0[column21];
-      w0[bl_x * 24 + column21 * 6 + th_x % 6] = v22;
-    }
+    const f32 v22_1 = sum0[0];
+    w0[bl_x * 24 + th_x % 6] = v22_1;
+    const f32 v22_2 = sum0[1];
+    w0[bl_x * 24 + th_x % 6 + 6] = v22_2;
+    const f32 v22_3 = sum0[2];
+    w0[bl_x * 24 + th_x % 6 + 12] = v22_3;
+    const f32 v22_4 = sum0[3];
+    w0[bl_x * 24 + th_x % 6 + 18] = v22_4;
   }
   mem_fence(CLK_GLOBAL_MEM_FENCE);
   barrier(CLK_LOCAL_MEM_FENCE);
@@ -178,10 +181,11 @@ __kernel void __attribute__((reqd_work_group_size(192, 1, 1))) reduction_reduce(
     if (th_x <= 0) {
       w1[0] = 0u;
     }
+    sum0[0] = (-0.0f);
+    sum0[1] = (-0.0f);
+    sum0[2] = (-0.0f);
+    sum0[3] = (-0.0f);
     #pragma unroll 4
-    for (s32 column24 = 0; column24 < 4; column24++) {
-      sum0[column24] = (-0.0f);
-    }
     for (s32 step25 = 0; step25 < 16; step25++) {
       #pragma unroll 4
       for (s32 column26 = 0; column26 < 4; column26++) {
@@ -304,12 +308,18 @@ __kernel void __attribute__((reqd_work_group_size(192, 1, 1))) reduction_reduce(
     sum0[3] = v41;
     if (th_x / 6 <= 0) {
       __attribute__((aligned(16))) f32 x2[4];
-      #pragma unroll 4
-      for (s32 vector_index42 = 0; vector_index42 < 4; vector_index42++) {
-        const f32 v43 = sum0[vector_index42];
-        const f32 v44 = 0.0f + v43;
-        x2[vector_index42] = v44;
-      }
+      const f32 v43_1 = sum0[0];
+      const f32 v44_1 = 0.0f + v43_1;
+      x2[0] = v44_1;
+      const f32 v43_2 = sum0[1];
+      const f32 v44_2 = 0.0f + v43_2;
+      x2[1] = v44_2;
+      const f32 v43_3 = sum0[2];
+      const f32 v44_3 = 0.0f + v43_3;
+      x2[2] = v44_3;
+      const f32 v43_4 = sum0[3];
+      const f32 v44_4 = 0.0f + v43_4;
+      x2[3] = v44_4;
       *(__global f32x4 *)(o0 + (th_x % 6) * 4) = *(__private const f32x4 *)(x2);
     }
   }

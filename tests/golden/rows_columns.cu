@@ -12,7 +12,7 @@ extern "C" __global__ void __launch_bounds__(256) rows_reduce(const f32 *__restr
   f32 v1 = (-0.0f);
   if ((th_x & 7) + (bl_x % 9) * 8 <= 69) {
     const s32 j2 = (th_x & 7) + (bl_x % 9) * 8;
-    #pragma unroll 1024
+    #pragma unroll 2
     for (s32 step3 = 0; step3 < 2; step3++) {
       const s32 j4 = step3 * 32 + (th_x >> 3);
       const f32 v5 = p0[j2 + j4 * 70 + (bl_x / 9) * 6300];
@@ -72,13 +72,14 @@ extern "C" __global__ void __launch_bounds__(256) rows_reduce(const f32 *__restr
   if ((th_x & 7) + (bl_x % 9) * 8 <= 69) {
     const s32 j9 = (th_x & 7) + (bl_x % 9) * 8;
     const f32 v10 = rsqrt_f32(v8);
-    #pragma unroll 1024
-    for (s32 step11 = 0; step11 < 2; step11++) {
-      const s32 j12 = step11 * 32 + (th_x >> 3);
-      const f32 v13 = kept0[step11];
-      const f32 v14 = v13 * v10;
-      o0[j9 + j12 * 70 + (bl_x / 9) * 6300] = v14;
-    }
+    const s32 j12_2 = th_x >> 3;
+    const f32 v13_2 = kept0[0];
+    const f32 v14_2 = v13_2 * v10;
+    o0[j9 + j12_2 * 70 + (bl_x / 9) * 6300] = v14_2;
+    const s32 j12_3 = (th_x >> 3) + 32;
+    const f32 v13_3 = kept0[1];
+    const f32 v14_3 = v13_3 * v10;
+    o0[j9 + j12_3 * 70 + (bl_x / 9) * 6300] = v14_3;
     if ((th_x >> 3) + 64 <= 89) {
       const s32 j12_1 = (th_x >> 3) + 64;
       const f32 v13_1 = kept0[2];

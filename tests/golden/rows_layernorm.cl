@@ -17,17 +17,14 @@ __kernel void __attribute__((reqd_work_group_size(256, 1, 1))) rows_reduce(__glo
   __attribute__((aligned(16))) f32 x3[4];
   __attribute__((aligned(16))) f32 x4[4];
   f32 v1 = (-0.0f);
-  #pragma unroll 1024
-  for (s32 step2 = 0; step2 < 1; step2++) {
-    const s32 j3 = (th_x & 127);
-    *(__private f32x4 *)(x0) = *(__global const f32x4 *)(p0 + bl_x * 2000 + j3 * 4 + (th_x >> 7) * 1000);
-    #pragma unroll 4
-    for (s32 vector_index4 = 0; vector_index4 < 4; vector_index4++) {
-      const f32 v5 = x0[vector_index4];
-      const f32 v6 = v1 + v5;
-      v1 = v6;
-      kept0[vector_index4] = v5;
-    }
+  const s32 j3_2 = (th_x & 127);
+  *(__private f32x4 *)(x0) = *(__global const f32x4 *)(p0 + bl_x * 2000 + j3_2 * 4 + (th_x >> 7) * 1000);
+  #pragma unroll 4
+  for (s32 vector_4 = 0; vector_4 < 4; vector_4++) {
+    const f32 v5_2 = x0[vector_4];
+    const f32 v6_2 = v1 + v5_2;
+    v1 = v6_2;
+    kept0[vector_4] = v5_2;
   }
   if ((th_x & 127) + 128 <= 249) {
     __attribute__((aligned(16))) f32 x1[4];
@@ -96,16 +93,13 @@ __kernel void __attribute__((reqd_work_group_size(256, 1, 1))) rows_reduce(__glo
   const f32 v7 = 0.0f + v1;
   f32 v8 = (-0.0f);
   const f32 v9 = v7 * 0.001f;
-  #pragma unroll 1024
-  for (s32 step10 = 0; step10 < 1; step10++) {
-    #pragma unroll 4
-    for (s32 vector_index12 = 0; vector_index12 < 4; vector_index12++) {
-      const f32 v13 = kept0[vector_index12];
-      const f32 v14 = v13 - v9;
-      const f32 v15 = v14 * v14;
-      const f32 v16 = v8 + v15;
-      v8 = v16;
-    }
+  #pragma unroll 4
+  for (s32 vector_5 = 0; vector_5 < 4; vector_5++) {
+    const f32 v13_2 = kept0[vector_5];
+    const f32 v14_2 = v13_2 - v9;
+    const f32 v15_2 = v14_2 * v14_2;
+    const f32 v16_2 = v8 + v15_2;
+    v8 = v16_2;
   }
   if ((th_x & 127) + 128 <= 249) {
     #pragma unroll 4
@@ -173,7 +167,6 @@ __kernel void __attribute__((reqd_work_group_size(256, 1, 1))) rows_reduce(__glo
   const f32 v18 = v17 * 0.001f;
   const f32 v19 = v18 + 1e-05f;
   const f32 v20 = rsqrt_f32(v19);
-  #pragma unroll 1024
   for (s32 step21 = 0; step21 < 1; step21++) {
     const s32 j22 = (th_x & 127);
     *(__private f32x4 *)(x2) = *(__global const f32x4 *)(p1 + j22 * 4);

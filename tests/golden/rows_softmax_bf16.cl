@@ -33,7 +33,7 @@ __kernel void __attribute__((reqd_work_group_size(256, 1, 1))) rows_reduce(__glo
   __attribute__((aligned(16))) u16 x0[8];
   __attribute__((aligned(16))) u16 x1[8];
   f32 v2 = (-inf_f32);
-  #pragma unroll 1024
+  #pragma unroll 4
   for (s32 step3 = 0; step3 < 4; step3++) {
     *(__private u16x8 *)(x0) = *(__global const u16x8 *)(p0 + th_x * 8 + bl_x * 8192 + step3 * 256 + (th_x >> 5) * 768);
     #pragma unroll 8
@@ -85,7 +85,7 @@ __kernel void __attribute__((reqd_work_group_size(256, 1, 1))) rows_reduce(__glo
   v2 = part0[(th_x >> 5) * 32];
   const f32 v8 = maximum_f32((-inf_f32), v2);
   f32 v9 = (-0.0f);
-  #pragma unroll 1024
+  #pragma unroll 4
   for (s32 step10 = 0; step10 < 4; step10++) {
     #pragma unroll 8
     for (s32 vector_index11 = 0; vector_index11 < 8; vector_index11++) {
@@ -137,7 +137,7 @@ __kernel void __attribute__((reqd_work_group_size(256, 1, 1))) rows_reduce(__glo
   barrier(CLK_LOCAL_MEM_FENCE);
   v9 = part1[(th_x >> 5) * 32];
   const f32 v17 = 0.0f + v9;
-  #pragma unroll 1024
+  #pragma unroll 4
   for (s32 step18 = 0; step18 < 4; step18++) {
     #pragma unroll 8
     for (s32 vector_index19 = 0; vector_index19 < 8; vector_index19++) {

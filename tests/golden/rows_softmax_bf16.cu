@@ -31,7 +31,7 @@ extern "C" __global__ void __launch_bounds__(256) rows_reduce(const u16 *__restr
   __align__(16) u16 x0[8];
   __align__(16) u16 x1[8];
   f32 v2 = (-inf_f32);
-  #pragma unroll 1024
+  #pragma unroll 4
   for (s32 step3 = 0; step3 < 4; step3++) {
     *(u16x8 *)(x0) = *(const u16x8 *)(p0 + th_x * 8 + bl_x * 8192 + step3 * 256 + (th_x >> 5) * 768);
     #pragma unroll 8
@@ -62,7 +62,7 @@ extern "C" __global__ void __launch_bounds__(256) rows_reduce(const u16 *__restr
   v2 = t10;
   const f32 v8 = maximum_f32((-inf_f32), v2);
   f32 v9 = (-0.0f);
-  #pragma unroll 1024
+  #pragma unroll 4
   for (s32 step10 = 0; step10 < 4; step10++) {
     #pragma unroll 8
     for (s32 vector_index11 = 0; vector_index11 < 8; vector_index11++) {
@@ -93,7 +93,7 @@ extern "C" __global__ void __launch_bounds__(256) rows_reduce(const u16 *__restr
   const f32 t21 = __shfl_sync(0xffffffffu, v9, 0, 32);
   v9 = t21;
   const f32 v17 = 0.0f + v9;
-  #pragma unroll 1024
+  #pragma unroll 4
   for (s32 step18 = 0; step18 < 4; step18++) {
     #pragma unroll 8
     for (s32 vector_index19 = 0; vector_index19 < 8; vector_index19++) {

@@ -11,11 +11,18 @@ extern "C" __global__ void __launch_bounds__(256) transpose_transpose(const f32 
   __shared__ f32 tile0[1056];
   if ((th_x & 31) + (bl_x % 6) * 32 <= 169) {
     const s32 j1 = (th_x & 31) + (bl_x % 6) * 32;
-    for (s32 r0 = 0; r0 < 4; r0++) {
-      const f32 v2 = p0[r0 * 1360 + j1 + (th_x >> 5) * 170 + (bl_x / 6) * 5440];
-      const f32 v3 = exp_f32(v2);
-      tile0[th_x + r0 * 264 + (th_x >> 5)] = v3;
-    }
+    const f32 v2_1 = p0[j1 + (th_x >> 5) * 170 + (bl_x / 6) * 5440];
+    const f32 v3_1 = exp_f32(v2_1);
+    tile0[th_x + (th_x >> 5)] = v3_1;
+    const f32 v2_2 = p0[j1 + (th_x >> 5) * 170 + (bl_x / 6) * 5440 + 1360];
+    const f32 v3_2 = exp_f32(v2_2);
+    tile0[th_x + (th_x >> 5) + 264] = v3_2;
+    const f32 v2_3 = p0[j1 + (th_x >> 5) * 170 + (bl_x / 6) * 5440 + 2720];
+    const f32 v3_3 = exp_f32(v2_3);
+    tile0[th_x + (th_x >> 5) + 528] = v3_3;
+    const f32 v2_4 = p0[j1 + (th_x >> 5) * 170 + (bl_x / 6) * 5440 + 4080];
+    const f32 v3_4 = exp_f32(v2_4);
+    tile0[th_x + (th_x >> 5) + 792] = v3_4;
   }
   __syncthreads();
   for (s32 r4 = 0; r4 < 4; r4++) {

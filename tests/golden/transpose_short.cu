@@ -13,11 +13,14 @@ extern "C" __global__ void __launch_bounds__(256) transpose_transpose(const u8 *
     if (th_x + r0 * 256 + (bl_x % 40) * 768 <= 29999) {
       const s32 j1 = th_x + r0 * 256 + (bl_x % 40) * 768;
       *(u8x4 *)(x0) = *(const u8x4 *)(p0 + j1 * 4 + (bl_x / 40) * 120000);
-      #pragma unroll 4
-      for (s32 vector_index2 = 0; vector_index2 < 4; vector_index2++) {
-        const u8 v3 = x0[vector_index2];
-        tile0[th_x * 4 + r0 * 1024 + vector_index2] = v3;
-      }
+      const u8 v3_1 = x0[0];
+      tile0[th_x * 4 + r0 * 1024] = v3_1;
+      const u8 v3_2 = x0[1];
+      tile0[th_x * 4 + r0 * 1024 + 1] = v3_2;
+      const u8 v3_3 = x0[2];
+      tile0[th_x * 4 + r0 * 1024 + 2] = v3_3;
+      const u8 v3_4 = x0[3];
+      tile0[th_x * 4 + r0 * 1024 + 3] = v3_4;
     }
   }
   __syncthreads();
@@ -25,11 +28,14 @@ extern "C" __global__ void __launch_bounds__(256) transpose_transpose(const u8 *
     __align__(16) u8 x1[4];
     const s32 j5 = th_x + (bl_x % 40) * 256;
     for (s32 r4 = 0; r4 < 3; r4++) {
-      #pragma unroll 4
-      for (s32 vector_index6 = 0; vector_index6 < 4; vector_index6++) {
-        const u8 v7 = tile0[th_x * 12 + r4 + vector_index6 * 3];
-        x1[vector_index6] = v7;
-      }
+      const u8 v7_1 = tile0[th_x * 12 + r4];
+      x1[0] = v7_1;
+      const u8 v7_2 = tile0[th_x * 12 + r4 + 3];
+      x1[1] = v7_2;
+      const u8 v7_3 = tile0[th_x * 12 + r4 + 6];
+      x1[2] = v7_3;
+      const u8 v7_4 = tile0[th_x * 12 + r4 + 9];
+      x1[3] = v7_4;
       *(u8x4 *)(o0 + r4 * 40000 + j5 * 4 + (bl_x / 40) * 120000) = *(const u8x4 *)(x1);
     }
   }

@@ -9,6 +9,7 @@ __kernel void __attribute__((reqd_work_group_size(256, 1, 1))) transpose_transpo
   const s32 th_x = get_local_id(0);
   const s32 bl_x = get_group_id(0);
   __local f32 tile0[1056];
+  #pragma unroll 4
   for (s32 r0 = 0; r0 < 4; r0++) {
     const f32 v0_1 = p0[th_x + bl_x * 32 + r0 * 512 + (th_x >> 5) * 32 + (bl_x >> 1) * 1984];
     const f32 v1_1 = log_f32(v0_1);
@@ -19,6 +20,7 @@ __kernel void __attribute__((reqd_work_group_size(256, 1, 1))) transpose_transpo
     tile0[th_x + r0 * 264 + (th_x >> 5)] = v3_1;
   }
   barrier(CLK_LOCAL_MEM_FENCE);
+  #pragma unroll 4
   for (s32 r2 = 0; r2 < 4; r2++) {
     const f32 v3 = tile0[th_x * 33 + r2 * 8 - (th_x >> 5) * 1055];
     const f32 v0_3 = p0[th_x + bl_x * 2048 + r2 * 512 + (th_x >> 5) * 32 - (bl_x >> 1) * 4064];

@@ -18,11 +18,14 @@ __kernel void __attribute__((reqd_work_group_size(128, 1, 1))) dynamic_update_sl
     const s32 v0 = p2[0];
     const s32 j1 = clamp_s32(0, v0, 20);
     *(__private f32x4 *)(x0) = *(__global const f32x4 *)(p1 + i * 4);
-    #pragma unroll 4
-    for (s32 vector_index2 = 0; vector_index2 < 4; vector_index2++) {
-      const f32 v3 = x0[vector_index2];
-      x1[vector_index2] = v3;
-    }
+    const f32 v3_1 = x0[0];
+    x1[0] = v3_1;
+    const f32 v3_2 = x0[1];
+    x1[1] = v3_2;
+    const f32 v3_3 = x0[2];
+    x1[2] = v3_3;
+    const f32 v3_4 = x0[3];
+    x1[3] = v3_4;
     *(__global f32x4 *)(o0 + i * 4 + j1 * 12000) = *(__private const f32x4 *)(x1);
   }
 }

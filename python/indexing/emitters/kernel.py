@@ -31,7 +31,9 @@ ArgumentKind = Literal["input", "output", "scratch"]
 Dim3: TypeAlias = "tuple[int, int, int]"
 Dialect: TypeAlias = str  # a name of `targets.TARGETS`
 
-PARALLEL = "dead-code-again"  # the last pass after which the threads of a block are side by side, whatever the target
+PARALLEL = (
+    "inline-combiners"  # the last pass after which threads stand side by side and loops are loops, on all targets
+)
 LOGICAL = "dead-code"  # the last pass after which indices are those of HLO's arrays, each access written once
 MEMORY = "team-reductions"  # the last pass that decides what threads that stand side by side move
 
@@ -156,7 +158,7 @@ class Kernel:
         return write_parts(self.lowered, self.target)
 
     def verify(self) -> Verification:
-        """The proofs about the kernel, its threads side by side, and the checks that remain."""
+        """The proofs about the kernel, its threads side by side and its loops as loops, and the checks that remain."""
         return verify(self.stage(PARALLEL))
 
     @property

@@ -59,12 +59,12 @@ def element_at(position: SymbolicExpr, shape: Shape) -> list[SymbolicExpr]:
 
 
 @contextmanager
-def each(body: FunctionBuilder, count: int, name: str = "r", unroll: int = 0) -> Iterator[SymbolicExpr]:
+def each(body: FunctionBuilder, count: int, name: str = "r") -> Iterator[SymbolicExpr]:
     """Run what is built inside for each index below `count`; without a loop where that is one."""
     if count == 1:
         yield body.constant(0)
         return
-    with body.loop(count, name, unroll) as index:
+    with body.loop(count, name) as index:
         yield index
 
 

@@ -135,24 +135,22 @@ class StatementBuilder:
         self._named_here.pop()
 
     @contextmanager
-    def loop(self, size: int, name: str = "r", unroll: int = 0) -> Iterator[SymbolicExpr]:
+    def loop(self, size: int, name: str = "r", *, lanes: bool = False) -> Iterator[SymbolicExpr]:
         """Run what is built inside for each index from 0 to `size` - 1."""
         index = self.scope.add(self.fresh(name), 0, size - 1, "loop")
-        with self._for(index, constant(0), constant(size), 1, unroll):
+        with self._for(index, constant(0), constant(size), 1, lanes):
             yield index
 
     @contextmanager
-    def strided_loop(
-        self, name: str, start: SymbolicExpr, stop: int, step: int, unroll: int = 0
-    ) -> Iterator[SymbolicExpr]:
+    def strided_loop(self, name: str, start: SymbolicExpr, stop: int, step: int) -> Iterator[SymbolicExpr]:
         """Run what is built inside for start, start + step, ... below `stop`."""
         index = self.scope.add(self.fresh(name), self.scope.range(start).lower, stop - 1, "loop")
-        with self._for(index, start, constant(stop), step, unroll):
+        with self._for(index, start, constant(stop), step):
             yield index
 
     @contextmanager
     def _for(
-        self, index: SymbolicExpr, start: SymbolicExpr, stop: SymbolicExpr, step: int, unroll: int
+        self, index: SymbolicExpr, start: SymbolicExpr, stop: SymbolicExpr, step: int, lanes: bool = False
     ) -> Iterator[None]:
         number = index.variable_index
         assert number is not None
@@ -162,7 +160,7 @@ class StatementBuilder:
         finally:
             self._leave()
             body = tuple(self._blocks.pop())
-            self.add(For(number, start, stop, step, body, unroll))
+            self.add(For(number, start, stop, step, body, lanes))
 
     @contextmanager
     def when(self, conditions: Sequence[Value]) -> Iterator[None]:

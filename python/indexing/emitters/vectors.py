@@ -52,5 +52,5 @@ def lanes(body: FunctionBuilder, width: int, name: str = "vector_index") -> Iter
     if width == 1:
         yield constant(0)
         return
-    with body.loop(width, name, unroll=width) as lane, body.base_scope():
+    with body.loop(width, name, lanes=True) as lane, body.base_scope():
         yield lane

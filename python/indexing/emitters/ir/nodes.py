@@ -222,7 +222,8 @@ class For:
     """Run the body for index variable `variable` = start, start + step, ... below `stop`.
 
     `stop` and `start` are index expressions that are the same for all threads of a block where the body has a barrier.
-    `unroll`: how many turns the compiler should write out (0: it decides).
+    `lanes`: the turns are the lanes of a vector, so that what they move side by side may be moved at once. `unroll`: how many
+    turns the target's compiler shall write out (0: it decides), as the pass of that name says.
     """
 
     variable: int
@@ -230,6 +231,7 @@ class For:
     stop: SymbolicExpr
     step: int
     body: Block
+    lanes: bool = False
     unroll: int = 0
 
 

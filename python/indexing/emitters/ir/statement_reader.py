@@ -122,9 +122,10 @@ class Body:
         stop = line.expression(self.numbers, ("step",))
         line.expect_word("step")
         step = line.integer()
+        lanes = line.takes_word("lanes")
         unroll = line.integer() if line.takes_word("unroll") else 0
         line.end()
-        return For(number, start, stop, step, self.block(line.indent + INDENT), unroll)
+        return For(number, start, stop, step, self.block(line.indent + INDENT), lanes, unroll)
 
     def _if(self, line: Line) -> If:
         line.word()

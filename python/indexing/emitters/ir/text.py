@@ -126,8 +126,9 @@ class _Body:
     def _statement(self, statement: Statement) -> Iterator[str]:
         if isinstance(statement, For):
             start, stop = self._index(statement.start), self._index(statement.stop)
-            unroll = f" unroll {statement.unroll}" if statement.unroll else ""
-            yield f"for {self._declared(statement.variable)} = {start} to {stop} step {statement.step}{unroll}"
+            form = " lanes" if statement.lanes else ""
+            form += f" unroll {statement.unroll}" if statement.unroll else ""
+            yield f"for {self._declared(statement.variable)} = {start} to {stop} step {statement.step}{form}"
             yield from _indented(self.block(statement.body))
         elif isinstance(statement, If):
             yield f"if {self._conditions(statement.conditions)}"

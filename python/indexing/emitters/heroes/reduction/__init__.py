@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from indexing.emitters.epilogue import Heroes, heroes_of
 from indexing.emitters.hero import outputs
-from indexing.emitters.heroes.reduction.body import SMALL, Body, arrays_of
+from indexing.emitters.heroes.reduction.body import Body, arrays_of
 from indexing.emitters.heroes.reduction.plans import (
     Dimensions,
     ReductionPlan,
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 NAME = "reduction"
 WARP = 32
+SMALL = 64  # instructions; the body may be written twice
 MIN_REDUCED = 4  # elements; fewer are better reduced by one thread
 LOADS = 4  # of a thread at least, before more threads, or more blocks, share the work
 MAX_SPLITS = 1024

@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from indexing.hlo import Instruction
     from indexing.ops.element_context import Index, Value
 
-SMALL = 64  # instructions
-UNROLLED = 4  # loads of a thread that are on their way at a time
-
 
 def arrays_of(reduce: Instruction) -> tuple[Instruction, ...]:
     """The arrays that a reduction reduces; its other operands are the initial values."""
@@ -49,11 +46,9 @@ class Body:
     def _accumulate(self) -> None:
         """All that a thread reads; the passes part the steps in which every thread has a vector from the others."""
         body, (_, outer_count), (_, step_count) = self.body, *self.mapping.loops
-        is_short = len(body.kernel.computation.post_order()) <= SMALL
-        unroll = UNROLLED if is_short and self.mapping.whole_steps >= UNROLLED else 0
         with placed(body, self.mapping.kept) as kept, each(body, outer_count, "outer") as outer:
             with (
-                each(body, step_count, "step", unroll) as step,
+                each(body, step_count, "step") as step,
                 placed(body, self.mapping.reduced, (outer, step)) as reduced,
             ):
                 self._vector(kept, reduced, (outer, step))

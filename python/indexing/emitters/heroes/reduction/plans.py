@@ -118,8 +118,7 @@ class ReductionPlan:
 class ThreadMapping:
     """The mapping of a block's threads: coordinates of the operands' rows or columns, and of what is reduced in each.
 
-    `loops` are range variables with counts; in the first `whole_steps` of the inner one every thread has its vector. After it a
-    thread may have one more, at `rest`.
+    `loops` are range variables with counts. After the inner one a thread may have one more vector, at `rest`.
     `tile` and `split` number the block, `slot` the team of threads in it, and `part` the thread in its team.
     """
 
@@ -133,7 +132,6 @@ class ThreadMapping:
     split: SymbolicExpr
     slot: SymbolicExpr
     part: SymbolicExpr
-    whole_steps: int
 
     def kept_position(self, kept: Index, lane: SymbolicExpr) -> SymbolicExpr:
         """The position among the kept elements."""
@@ -162,10 +160,8 @@ def _rows(plan: ReductionPlan) -> ThreadMapping:
     outer, outers, groups = range_variable(OUTER), d.outer, ceil_div(d.fast, plan.vector_width)
     if splits_outer(d, plan.threads, plan.vector_width):
         outer, outers = outer * plan.splits + split, ceil_div(d.outer, plan.splits)
-        team = plan.threads
         steps, group, rest = _divided(replace(plan, splits=1), constant(0), part, groups)
     else:
-        team = plan.threads * plan.splits
         steps, group, rest = _divided(plan, split, part, groups)
     run = Part(outer, d.outer)
     return ThreadMapping(
@@ -179,7 +175,6 @@ def _rows(plan: ReductionPlan) -> ThreadMapping:
         split,
         slot,
         part,
-        d.fast // plan.vector_width // team,
     )
 
 
@@ -220,7 +215,6 @@ def _columns(plan: ReductionPlan) -> ThreadMapping:
         split,
         slot,
         part,
-        d.reduced // (plan.threads * plan.splits),
     )
 
 

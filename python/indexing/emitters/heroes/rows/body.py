@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from indexing.hlo import Instruction
     from indexing.ops.element_context import Index, Value
 
-WHOLLY = 1 << 10  # turns: registers have no index, so that each turn must be written out
-
 
 class Body:
     """Builds the entry."""
@@ -103,11 +101,10 @@ class Body:
         thread, and whether it is the first.
         """
         body, plan = self.body, self.plan
-        unroll = WHOLLY if plan.keep == "registers" and self.kept.first else 0
         with placed(body, plan.kept_parts) as row:
             injected = self._inject_per_row(number, row)
             with (
-                each(body, plan.steps, "step", unroll) as step,
+                each(body, plan.steps, "step") as step,
                 placed(body, (plan.reduced_part,), (step,)) as (vector,),
                 lanes(body, plan.vector_width) as lane,
                 body.base_scope(),

@@ -18,6 +18,7 @@ from indexing.emitters.ir.passes.row_loops import make_row_loops
 from indexing.emitters.ir.passes.split_lanes import split_into_lanes
 from indexing.emitters.ir.passes.team_reductions import lower_team_reductions
 from indexing.emitters.ir.passes.thread_loops import make_thread_loops
+from indexing.emitters.ir.passes.unroll import unroll_loops
 from indexing.emitters.ir.passes.vectorize import vectorize_accesses
 from indexing.errors import IndexingError
 
@@ -57,6 +58,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("vectorize", lambda kernel, target: vectorize_accesses(kernel) if target.vector_bytes else kernel),
     Pass("team-reductions", _team_reductions),
     Pass("inline-combiners", _for_any(inline_functions)),
+    Pass("unroll", lambda kernel, target: unroll_loops(kernel, target.has_threads)),
     Pass("index-widths", _for_any(narrow_indices)),
     Pass("fold-again", _for_any(fold_constants)),
     Pass("dead-code-again", _for_any(remove_dead_code)),

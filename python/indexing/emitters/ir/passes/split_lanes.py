@@ -63,4 +63,4 @@ def _without_last(loop: For, names: Names, width: int) -> For:
     number = len(names.variables)
     names.variables.append(replace(own, name=names.fresh(own.name), interval=Interval(0, width - 2)))
     body = Copying(names, names.variables, loop.body, {loop.variable: variable(number)}, {}).body
-    return replace(loop, variable=number, stop=constant(width - 1), body=body, unroll=0)
+    return replace(loop, variable=number, stop=constant(width - 1), body=body, lanes=False)

@@ -98,8 +98,10 @@ class Uniformity:
     # ------------------------------------------------------------ loops
 
     def has_lifting(self, s: ir.If) -> bool:
-        """Whether a branch has a barrier inside, or a loop that is better outside of a loop over threads."""
-        return has_barrier(s) or any(self.lifts(f) for f in ir.statements((s,)) if isinstance(f, ir.For))
+        """Whether a branch has a barrier or a fence inside, or a loop that is better outside of a loop over threads."""
+        inner = list(ir.statements((s,)))
+        is_fenced = any(isinstance(f, ir.Fence) for f in inner)
+        return is_fenced or has_barrier(s) or any(self.lifts(f) for f in inner if isinstance(f, ir.For))
 
     def lifts(self, loop: ir.For) -> bool:
         """Whether a loop stands outside of the loop over threads: it has a barrier, or threads read side by side in it."""

@@ -1,7 +1,7 @@
 """Vectors of loads and stores: what a loop over lanes moves at neighbouring, aligned places is moved at once, in front of
 the loop or behind it.
 
-A loop over lanes is one that is written out whole (`unroll` is its count). A place is a lane of an aligned vector where
+A place is a lane of an aligned vector where
 it is `base + lane`, and `base`, which depends on nothing that the loop computes, is a multiple of the vector's width.
 """
 
@@ -46,8 +46,7 @@ def vectorize_accesses(kernel: Kernel) -> Kernel:
 def lane_count(loop: For) -> int:
     """The number of lanes of a loop over lanes; 0 for another loop."""
     count = loop.stop.constant_value
-    is_whole = count == loop.unroll and loop.start.constant_value == 0 and loop.step == 1
-    return loop.unroll if is_whole and loop.unroll > 1 else 0
+    return count if loop.lanes and count is not None and loop.start.constant_value == 0 and loop.step == 1 else 0
 
 
 class _Vectors:
