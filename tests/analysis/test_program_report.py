@@ -71,6 +71,68 @@ def test_times_of_what_no_kernel_computes_and_of_a_device_of_ones_own() -> None:
     assert found.seconds_lost == 0
 
 
+# Fusions beside a product, copies, a loop, a collective and library calls, some of them in the background.
+MIXED = """HloModule mixed
+sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }
+f { a = f32[256,64] parameter(0) ROOT s = f32[256,64] negate(a) }
+g { a = f32[256,32] parameter(0) ROOT s = f32[256,32] negate(a) }
+body { p = (s32[], f32[256,64]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  x = f32[256,64] get-tuple-element(p), index=1
+  c = f32[256,64] copy(x)
+  b = f32[256,64] opt-barrier(c)
+  ROOT t = (s32[], f32[256,64]) tuple(i, b) }
+condition { p = (s32[], f32[256,64]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  n = s32[] constant(9)
+  ROOT l = pred[] compare(i, n), direction=LT }
+ENTRY main {
+  x = f32[256,64] parameter(0)
+  w = f32[64,32] parameter(1)
+  i = s32[] parameter(2)
+  z = f32[] constant(0)
+  one = f32[256,64] fusion(x), kind=kLoop, calls=f
+  copying = (f32[256,64], f32[256,64], u32[]) copy-start(one)
+  copied = f32[256,64] copy-done(copying)
+  t = (s32[], f32[256,64]) tuple(i, copied)
+  l = (s32[], f32[256,64]) while(t), condition=condition, body=body
+  y = f32[256,64] get-tuple-element(l), index=1
+  flat = f32[16384] bitcast(y)
+  back = f32[256,64] bitcast(flat)
+  reducing = f32[256,64] all-reduce-start(back), replica_groups={}, to_apply=sum
+  reduced = f32[256,64] all-reduce-done(reducing)
+  gathering = (f32[256,64], f32[512,64]) all-gather-start(reduced), replica_groups={{0,1}}, dimensions={0}
+  gathered = f32[512,64] all-gather-done(gathering)
+  d = f32[512,32] dot(gathered, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  u = f32[256,32] custom-call(d), custom_call_target="mine"
+  running = ((f32[256,32]), f32[256,32], s32[]) async-start(u), calls=g
+  done = f32[256,32] async-done(running)
+  ROOT r = f32[32] reduce(done, z), dimensions={0}, to_apply=sum }
+"""
+
+
+def test_totals_are_those_of_the_whole_program() -> None:
+    """By definition: what each instruction reads and writes; a loop's once, the background's where it starts, no other names."""
+    wide, narrow, gathered = 256 * 64 * 4, 256 * 32 * 4, 512 * 64 * 4
+    expected = {
+        "one": 2 * wide,
+        "copying": 2 * wide,
+        "c": 2 * wide,
+        "l": 4 + 4 + 1,
+        "reducing": 2 * wide,
+        "gathering": wide + gathered,
+        "d": gathered + 64 * 32 * 4 + 2 * narrow,
+        "u": 3 * narrow,
+        "s": 2 * narrow,
+        "r": narrow + 4 + 32 * 4,
+    }
+    report = ix.analyze(ix.hlo.parse(MIXED))
+    assert {f.name: f.must_move for f in report.fusions} == expected
+    assert report.must_move == sum(expected.values())
+    moved = {f.name: f.will_move for f in report.fusions}
+    assert all(moved[name] == expected[name] for name in ("copying", "reducing", "gathering", "d", "u"))
+
+
 def test_sentences_say_how_lanes_go() -> None:
     read = access(ix.analyze(program()), "two", "y")
     assert "neighbouring lanes are 1024 B apart" in read.why  # a column of 256 elements of 4 bytes

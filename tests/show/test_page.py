@@ -52,11 +52,12 @@ def read(name: str) -> tuple[Elements, dict]:
 
 def test_the_page_has_all_kernels_and_their_details() -> None:
     _, data = read("m.py")
-    assert [row[:2] for row in data["rows"]] == [["two", "fusion"], ["three", "fusion"]]
+    assert [row[:2] for row in data["rows"]] == [["two", "fusion"], ["three", "fusion"], ["one", "negate"]]
     size = 64 * 64 * 4
     assert data["rows"][0][2:5] == [7 * size, 10 * size, 3 * size]
-    assert data["which"] == [0, 0] and len(data["details"]) == 1, "equal kernels share what names don't change"
-    (detail,) = data["details"]
+    assert data["which"] == [0, 0, 1] and len(data["details"]) == 2, "equal kernels share what names don't change"
+    detail, beside = data["details"]
+    assert beside["source"] == "", "what is no fusion has no kernel of its own"
     assert "__global__" in detail["source"] and detail["emitter"] == "loop"
     assert "(d0, d1) -> (d0, d1)" in detail["maps"]
     assert {e.text for e in ElementTree.fromstring(detail["graph"]).iter(SVG + "text")} >= {"s", "a", "b"}

@@ -213,12 +213,13 @@ def _collective(opcode: str, formula: str, part: Part, across: Across) -> tuple[
             _alone(start),
             across_replicas=start,
             exactness=_PATTERN,
+            makes=1,
         ),
     )
 
 
 def _done(opcode: str) -> Op:
-    return Op(opcode, "out[i] = in.1[i]", _done_from_output, second_of_tuple, _done_from_input)
+    return Op(opcode, "out[i] = in.1[i]", _done_from_output, second_of_tuple, _done_from_input, ends=True)
 
 
 def _direct(opcode: str, formula: str, part: Part, across: Across, exactness: str = _PATTERN, calls: Calls = "") -> Op:
@@ -246,7 +247,7 @@ OPS: tuple[Op, ...] = (
         collective_reference.all_reduce,
         calls="combines",
     ),
-    Op("all-reduce-done", "out[i] = in[i]", _same_from_output, _same, _same_from_input),
+    Op("all-reduce-done", "out[i] = in[i]", _same_from_output, _same, _same_from_input, ends=True),
     _direct(
         "reduce-scatter",
         "out[i] = reduction of in[position * size + i] over the group",

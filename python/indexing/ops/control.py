@@ -258,6 +258,7 @@ OPS: tuple[Op, ...] = (
         second_of_tuple,
         _async_done_from_input,
         awaits=True,
+        ends=True,
     ),
     Op(
         "infeed",
@@ -269,8 +270,8 @@ OPS: tuple[Op, ...] = (
         exactness="unknown",
     ),
     Op("outfeed", "a token; all of in leaves the program", _outfeed_from_output, _outfeed, _nothing_reaches),
-    Op("send", "out.0[i] = in[i], a context, a token", _send_from_output, _send),
-    Op("send-done", "a token", _nothing_reaches, _outfeed, _nothing_reaches),
+    Op("send", "out.0[i] = in[i], a context, a token", _send_from_output, _send, makes=2),
+    Op("send-done", "a token", _nothing_reaches, _outfeed, _nothing_reaches, ends=True),
     Op(
         "recv",
         "data from another device",
@@ -279,6 +280,9 @@ OPS: tuple[Op, ...] = (
         _from_outside_inverse(_PEER),
         refusal=_not_here,
         exactness="unknown",
+        makes=0,
     ),
-    Op("recv-done", "out.0[i] = in.0[i], a token", _recv_done_from_output, _recv_done, _recv_done_from_input),
+    Op(
+        "recv-done", "out.0[i] = in.0[i], a token", _recv_done_from_output, _recv_done, _recv_done_from_input, ends=True
+    ),
 )

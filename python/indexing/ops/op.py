@@ -147,9 +147,10 @@ class Op:
     The traits are what other parts of the package ask an op, instead of naming opcodes: `kind` and `calls` (above);
     `passes_operand`: the result is operand 0, untouched; `same_memory`: its bytes too, under another shape; `reads_many`:
     an element loops over elements of operands; `takes_long`: an element costs more than a load; `awaits`: it gives the
-    results of the operation that its operand started; `index_vectors`: the attribute whose length is that of an index
-    vector; `overwritten`: how many leading operands a kernel may overwrite with the result; `by_updates`: a kernel
-    computes it update by update, not element by element.
+    results of the computation that its operand started; `ends`: its operand started what goes on in the background, and it
+    moves nothing itself; `makes`: of the tuple that a start gives, the element that is made, beside operands and contexts;
+    `index_vectors`: the attribute whose length is that of an index vector; `overwritten`: how many leading operands a kernel
+    may overwrite with the result; `by_updates`: a kernel computes it update by update, not element by element.
     """
 
     opcode: str
@@ -172,6 +173,8 @@ class Op:
     reads_many: bool = False
     takes_long: bool = False
     awaits: bool = False
+    ends: bool = False
+    makes: int | None = None
     index_vectors: str = ""
     overwritten: Callable[[Instruction], int] | None = None
     by_updates: bool = False

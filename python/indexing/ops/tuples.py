@@ -197,7 +197,12 @@ OPS: tuple[Op, ...] = (
     _passes_on("opt-barrier", "out.k[i] = in.k[i]"),
     _passes_on("domain", "out[i] = in[i]"),
     Op(
-        "copy-start", "out.0[i] = in[i], out.1[i] = in[i]", _copy_start_from_output, _copy_start, _copy_start_from_input
+        "copy-start",
+        "out.0[i] = in[i], out.1[i] = in[i]",
+        _copy_start_from_output,
+        _copy_start,
+        _copy_start_from_input,
+        makes=0,
     ),
-    Op("copy-done", "out[i] = in.0[i]", _first_leaf_from_output, _first_of_tuple, _first_leaf_from_input),
+    Op("copy-done", "out[i] = in.0[i]", _first_leaf_from_output, _first_of_tuple, _first_leaf_from_input, ends=True),
 )

@@ -25,6 +25,7 @@ from indexing.report.reasons import Subject, reasons_for
 
 if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction, Shape
+    from indexing.ops.op import Op
 
 __all__ = ["Row", "moving", "rows_of"]
 
@@ -80,17 +81,25 @@ def moving(instructions: Sequence[Instruction]) -> list[Instruction]:
             new = [c for c in dict.fromkeys(i.called) if c not in seen]
             seen.update(new)
             waiting.extend(j for c in reversed(new) for j in reversed(list(c.instructions.values())))
-        elif op.kind not in ("names", "given", "orders") and not op.same_memory:
+        elif not _is_of_no_bytes(op):
             found.append(i)
     return found
+
+
+def _is_of_no_bytes(op: Op) -> bool:
+    """Does the result stand in memory before it: a name of an array, the same bytes, what ends in the background?"""
+    passes = op.passes_operand and op.kind != "moves"  # a copy moves, though its elements pass as they are
+    return op.kind in ("names", "given", "orders") or op.same_memory or passes or op.ends
 
 
 def rows_of(instruction: Instruction, device: Device = H100) -> list[Row]:
     """One row for each array that the instruction reads or writes."""
     moved: Coalescing | None = None
     problem = ""
-    if _contracts(instruction) if instruction.called and instruction.is_fusion else _accumulates(instruction):
+    if traits_of(instruction).makes is not None:
         return _least_rows(instruction)
+    if _contracts(instruction) if instruction.called and instruction.is_fusion else _accumulates(instruction):
+        return _least_rows(instruction, _LEAST)
     try:
         moved = coalescing(instruction, device)
     except IndexingError as error:  # a program may hold what no kernel computes; its other rows still stand
@@ -136,14 +145,24 @@ def _accumulates(instruction: Instruction) -> bool:
     return any(len(v.interval) > 1 for i in indexings for v in i.map.ranges)
 
 
-def _least_rows(instruction: Instruction) -> list[Row]:
+def _least_rows(instruction: Instruction, why: str = "") -> list[Row]:
     """Of a kernel that loads each element once, and stores each once."""
     rows = []
     for used in utilization(instruction):
-        rows.append(replace(_read_row(instruction.name, used, (), ""), will_move=used.bytes, why=_LEAST))
+        rows.append(replace(_read_row(instruction.name, used, (), ""), will_move=used.bytes, why=why))
     for k, shape in enumerate(leaves(instruction.shape)):
-        rows.append(_write_row(instruction, k, shape, (_bytes(shape), None, None, None), ""))
+        if k in _made(instruction):
+            rows.append(_write_row(instruction, k, shape, (_bytes(shape), None, None, None), ""))
     return rows
+
+
+def _made(instruction: Instruction) -> range:
+    """The arrays of the result that it writes: all, or those of an element of what a start gives."""
+    element, parts = traits_of(instruction).makes, instruction.shape.elements
+    if element is None or not parts:
+        return range(len(leaves(instruction.shape)))
+    first = sum(len(leaves(part)) for part in parts[:element])
+    return range(first, first + len(leaves(parts[element])))
 
 
 def _bytes(shape: Shape) -> int:

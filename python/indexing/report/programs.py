@@ -1,4 +1,4 @@
-"""A program's fusions by what they waste, the worst first, with totals; as text, as columns, as data frames."""
+"""A program's kernels by what they waste, the worst first, with totals; as text, as columns, as data frames."""
 
 from __future__ import annotations
 
@@ -65,7 +65,10 @@ class FusionReport:
 
 @dataclass(frozen=True, slots=True)
 class ProgramReport:
-    """The fusions of a program, the one that wastes most first; then those that move most beyond what they must."""
+    """The kernels of a program, the one that wastes most first; then those that move most beyond what they must.
+
+    `fusions` are fusions and all other instructions that move data, so that the totals are those of the whole program.
+    """
 
     name: str
     device: Device
@@ -139,17 +142,18 @@ def analyze(
     fusion: str | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> ProgramReport:
-    """The traffic and the waste of a program's fusions on a device; of one fusion where its name is given.
+    """The traffic and the waste of a program's kernels on a device; of one of them where its name is given.
 
-    `program` is a module, a computation, an instruction, or `(function, *arguments)` of JAX. Where it has no fusions, its
-    instructions are judged one by one. Loops, calls and conditionals stand for the instructions of their computations, each
-    counted once: how often they run, shapes do not say. `progress` is told how many of how many are judged.
+    `program` is a module, a computation, an instruction, or `(function, *arguments)` of JAX. Fusions are judged, and so is
+    each other instruction that moves data: products of matrices, copies, library calls among them. Loops, calls and
+    conditionals stand for the instructions of their computations, each counted once: how often they run, shapes do not say.
+    `progress` is told how many of how many are judged.
     Raises IndexingError for an unknown device or fusion.
     """
     of_type(Device, str)(device, "analyze: device")
     machine = machine_for(device)
     part = part_of_program(program, "analyze: program")
-    instructions = [part] if isinstance(part, Instruction) else _judged(part)
+    instructions = [part] if isinstance(part, Instruction) else list(part.instructions.values())
     if fusion is not None:
         instructions = [_named(part, fusion)]
     judged = list(moving(instructions))
@@ -160,13 +164,6 @@ def analyze(
             progress(k + 1, len(judged))
     ordered = sorted(found, key=lambda f: (-f.wasted, f.must_move - f.will_move))
     return ProgramReport(part.module.name, machine.device, tuple(ordered))
-
-
-def _judged(computation: Computation) -> list[Instruction]:
-    """The fusions, and what moves data beside them."""
-    every = list(computation.instructions.values())
-    has_fusions = any(i.is_fusion for i in moving(every))
-    return [i for i in every if not has_fusions or i.is_fusion or i.called]
 
 
 def _named(part: Instruction | Computation, name: str) -> Instruction:
