@@ -135,3 +135,8 @@ def test_the_core_knows_no_python_and_does_no_io() -> None:
     for file in CORE.rglob("*.rs"):
         found = re.findall(r"\bstd::(?:fs|io|net|env|process)\b|\bprintln!|\bstatic mut\b|\bunsafe\b", code_of(file))
         assert not found, f"{file.relative_to(ROOT)}: {found}"
+
+
+def test_the_binding_reaches_for_memory_in_one_file() -> None:
+    files = [f.name for f in (ROOT / "rust/py/src").rglob("*.rs") if re.search(r"\bunsafe\b", code_of(f))]
+    assert files == ["array_memory.rs"]

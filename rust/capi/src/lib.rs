@@ -261,7 +261,7 @@ pub unsafe extern "C" fn indexing_map_evaluate(
             return Ok(());
         }
         let domain = with_workspace(|w| map.domain(&mut w.arena));
-        let mut found = vec![0; count];
+        let mut found = vec![0u8; count];
         domain.contains_each(&columns, &mut found)?;
         // SAFETY: the header asks for `count` places, or NULL.
         let inside = unsafe { slice_mut(inside, count, "inside") }?;

@@ -129,12 +129,12 @@ fn a_domain_is_asked_about_points_one_by_one_and_by_many() {
         let domain = map.domain(&mut Arena::new());
         let wider: Vec<Interval> = map.intervals().map(|i| Interval::new(i.lower - 2, i.upper + 2)).collect();
         let points = box_points(&wider);
-        let expected: Vec<i64> = points
+        let expected: Vec<u8> = points
             .iter()
-            .map(|p| i64::from(map.intervals().zip(p).all(|(i, x)| i.contains(*x)) && holds(p)))
+            .map(|p| u8::from(map.intervals().zip(p).all(|(i, x)| i.contains(*x)) && holds(p)))
             .collect();
-        let each: Vec<i64> =
-            points.iter().map(|p| i64::from(domain.contains(p, &mut Vec::new()).expect(text))).collect();
+        let each: Vec<u8> =
+            points.iter().map(|p| u8::from(domain.contains(p, &mut Vec::new()).expect(text))).collect();
         assert_eq!(each, expected, "{text}");
         let columns: Vec<Vec<i64>> =
             (0..map.num_variables()).map(|v| points.iter().map(|p| p[v]).collect()).collect();

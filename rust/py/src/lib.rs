@@ -1,6 +1,7 @@
 //! `indexing._core`: conversions, locking and GIL release around `indexing-core`; no logic.
 
 mod argument;
+mod array_memory;
 mod batch;
 mod draft;
 mod equivalence;

@@ -71,7 +71,7 @@ pub fn traffic_in_blocks<'py>(
     vector: Option<usize>,
     widest: i64,
 ) -> PyResult<Option<[Bound<'py, PyAny>; 3]>> {
-    let columns = vector::columns(py, vec![sizes])?.values(py);
+    let columns = vector::columns(py, vec![sizes])?.values();
     let sizes = columns.first().map_or(&[][..], Vec::as_slice);
     if sizes.iter().any(|n| !(1..=1 << 20).contains(n)) {
         return Err(invalid(py, "a block has a size of 1 to 2^20".to_owned()));

@@ -147,7 +147,7 @@ impl PyParametricMap {
             return Ok(Bound::new(py, PyIndexingMap(work().raise(py)?))?.into_any());
         }
         let columns = vector::columns(py, given)?;
-        let values = columns.values(py);
+        let values = columns.values();
         if let Some(refused) = py.detach(|| self.0.first_refused(&values)) {
             of_row(py, Err(refused))?;
         }
@@ -176,7 +176,7 @@ impl PyParametricMap {
         let mut given = values_by_name(&self.0, Some(values), py)?;
         given.push(threads);
         let columns = vector::columns(py, given)?;
-        let values = columns.values(py);
+        let values = columns.values();
         let rows = distinct(py, &values, columns.length);
         let memory = Memory::Global { sector, line, vector: widest };
         let given = values.as_slice();

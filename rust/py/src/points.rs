@@ -1,11 +1,13 @@
 //! Iteration over the points of a domain.
 
+use crate::array_memory;
 use crate::error::Raise;
 use crate::vector;
 use indexing_core::{PointStep, Points, Result};
+use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PySlice, PyTuple};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The points of a domain, as pairs of the values of dimensions and of symbols (ranges, then runtime variables).
@@ -18,6 +20,8 @@ pub struct PyPoints {
 
 /// Points or boxes that are looked at before signals are.
 const MANY: usize = 1 << 16;
+/// Points that are copied to arrays at a time: they stay in the cache.
+const SOME: usize = 1 << 13;
 type Pair<'py> = (Bound<'py, PyTuple>, Bound<'py, PyTuple>);
 
 impl PyPoints {
@@ -56,22 +60,60 @@ impl PyPoints {
     ///
     /// Raises MemoryError where there are too many.
     fn arrays<'py>(&self, py: Python<'py>) -> PyResult<Pair<'py>> {
-        let mut columns = vec![Vec::new(); self.num_variables];
-        let known = self.locked().known_count().map_or(MANY, |n| usize::try_from(n).unwrap_or(usize::MAX));
-        reserve(&mut columns, known)?;
-        while py.detach(|| self.locked().extend(MANY, &mut columns)).raise(py)? {
-            py.check_signals()?;
-            reserve(&mut columns, if known == MANY { MANY } else { 0 })?;
-        }
-        let arrays =
-            columns.iter().map(|c| vector::array(py, &[c.len()], c)).collect::<PyResult<Vec<_>>>()?;
+        let known = self.locked().known_count();
+        let arrays = match known {
+            Some(count) => self.counted_arrays(py, count)?,
+            None => self.collected_arrays(py)?,
+        };
         let (dims, symbols) = arrays.split_at(self.num_dims);
         Ok((PyTuple::new(py, dims)?, PyTuple::new(py, symbols)?))
     }
 }
 
-fn reserve(columns: &mut [Vec<i64>], more: usize) -> PyResult<()> {
-    let fits = columns.iter_mut().all(|column| column.try_reserve(more).is_ok());
-    let message = "the points of this domain are more than memory holds; iterate over them";
-    fits.then_some(()).ok_or_else(|| PyMemoryError::new_err(message))
+impl PyPoints {
+    /// The arrays of so many points, written as they are found.
+    fn counted_arrays<'py>(&self, py: Python<'py>, count: u128) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let fits = |n: &usize| *n < isize::MAX as usize / 8;
+        let count = usize::try_from(count).ok().filter(fits).ok_or_else(too_many)?;
+        let made =
+            (0..self.num_variables).map(|_| vector::empty::<i64>(py, &[count]).map_err(|_| too_many()));
+        let arrays = made.collect::<PyResult<Vec<_>>>()?;
+        let mut buffers = arrays.iter().map(PyBuffer::get).collect::<PyResult<Vec<_>>>()?;
+        let mut columns = vec![Vec::new(); self.num_variables];
+        let (mut found, mut more) = (0, true);
+        while more {
+            more = py.detach(|| self.locked().extend(SOME, &mut columns)).raise(py)?;
+            for (buffer, column) in buffers.iter_mut().zip(&columns) {
+                array_memory::made(buffer)[found..][..column.len()].copy_from_slice(column);
+            }
+            found += columns.first().map_or(0, Vec::len);
+            columns.iter_mut().for_each(Vec::clear);
+            py.check_signals()?;
+        }
+        if found == count || arrays.is_empty() {
+            return Ok(arrays);
+        }
+        let first = PySlice::new(py, 0, found as isize, 1); // other threads have taken the others
+        arrays.iter().map(|array| array.get_item(&first)).collect()
+    }
+
+    /// The arrays of points whose number is known when all are found.
+    fn collected_arrays<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let mut columns = vec![Vec::new(); self.num_variables];
+        reserve(&mut columns)?;
+        while py.detach(|| self.locked().extend(MANY, &mut columns)).raise(py)? {
+            py.check_signals()?;
+            reserve(&mut columns)?;
+        }
+        columns.iter().map(|c| vector::array(py, &[c.len()], c)).collect()
+    }
+}
+
+fn reserve(columns: &mut [Vec<i64>]) -> PyResult<()> {
+    let fits = columns.iter_mut().all(|column| column.try_reserve(MANY).is_ok());
+    fits.then_some(()).ok_or_else(too_many)
+}
+
+fn too_many() -> PyErr {
+    PyMemoryError::new_err("the points of this domain are more than memory holds; iterate over them")
 }

@@ -51,7 +51,7 @@ impl PyIndexingMap {
                 let domain = workspace::with(|w| self.0.domain(&mut w.arena));
                 let inside =
                     vector::map_columns(py, &columns, 1, |inputs, out| domain.contains_each(inputs, out[0]))?;
-                inside[0].call_method1("astype", ("bool",))
+                inside[0].call_method1("view", ("bool",))
             }
         }
     }

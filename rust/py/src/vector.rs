@@ -1,12 +1,14 @@
 //! Evaluation over numpy arrays: through the buffer protocol, with the GIL released.
 
+use crate::array_memory;
 use crate::error::{invalid, Raise};
 use crate::interval::int64;
 use crate::workspace;
 use indexing_core::Dag;
-use pyo3::buffer::{PyBuffer, ReadOnlyCell};
+use pyo3::buffer::{Element, PyBuffer};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyInt, PyTuple};
 use std::ops::Range;
 
@@ -131,30 +133,26 @@ impl Column {
         }
     }
 
-    /// Put the values of `part` of the elements of the shape that all columns broadcast to in `out`.
-    fn copy_part(&self, py: Python<'_>, shape: &[usize], part: Range<usize>, out: &mut Vec<i64>) {
-        out.clear();
+    /// The values of `part` of the elements of the shape that all columns broadcast to; where they do not lie side by side,
+    /// in `scratch`.
+    fn part<'a>(&'a self, shape: &[usize], part: Range<usize>, scratch: &'a mut Vec<i64>) -> &'a [i64] {
         match self {
-            Column::Value(value) => out.resize(part.len(), *value),
+            Column::Value(value) => scratch.resize(part.len(), *value),
             Column::Array(found, own) => {
-                let Some(cells) = found.as_slice(py) else { return };
-                if cells.len() == shape.iter().product::<usize>() {
-                    return out.extend(cells[part].iter().map(ReadOnlyCell::get));
+                let values = array_memory::given(found);
+                if values.len() == shape.iter().product::<usize>() {
+                    return &values[part];
                 }
-                copy_rows(cells, own, shape, part, out);
+                scratch.clear();
+                copy_rows(values, own, shape, part, scratch);
             }
         }
+        scratch
     }
 }
 
-/// As `copy_part`, of an array with fewer elements than the shape, by rows of the last dimension.
-fn copy_rows(
-    cells: &[ReadOnlyCell<i64>],
-    own: &[usize],
-    shape: &[usize],
-    part: Range<usize>,
-    out: &mut Vec<i64>,
-) {
+/// As `part`, of an array with fewer elements than the shape, to the end of `out`, by rows of the last dimension.
+fn copy_rows(values: &[i64], own: &[usize], shape: &[usize], part: Range<usize>, out: &mut Vec<i64>) {
     let mut strides = vec![0; shape.len()];
     let mut stride = 1;
     for (out, size) in strides.iter_mut().rev().zip(own.iter().rev()) {
@@ -174,8 +172,8 @@ fn copy_rows(
             rest /= size;
         }
         match step {
-            0 => out.resize(out.len() + count, cells[base].get()),
-            _ => out.extend(cells[base + inside..base + inside + count].iter().map(ReadOnlyCell::get)),
+            0 => out.resize(out.len() + count, values[base]),
+            _ => out.extend_from_slice(&values[base + inside..base + inside + count]),
         }
         at += count;
     }
@@ -183,54 +181,68 @@ fn copy_rows(
 
 impl Columns {
     /// All values, of each column as many as there are elements.
-    pub fn values(&self, py: Python<'_>) -> Vec<Vec<i64>> {
-        let mut found = vec![Vec::new(); self.arrays.len()];
-        self.copy_part(py, 0..self.length, &mut found);
-        found
-    }
-
-    fn copy_part(&self, py: Python<'_>, part: Range<usize>, out: &mut [Vec<i64>]) {
-        for (column, out) in self.arrays.iter().zip(out) {
-            column.copy_part(py, &self.shape, part.clone(), out);
-        }
+    pub fn values(&self) -> Vec<Vec<i64>> {
+        let all = |column: &Column| column.part(&self.shape, 0..self.length, &mut Vec::new()).to_vec();
+        self.arrays.iter().map(all).collect()
     }
 }
 
 /// An array of this shape with these values.
 pub fn array<'py>(py: Python<'py>, shape: &[usize], values: &[i64]) -> PyResult<Bound<'py, PyAny>> {
-    let out = empty(py, shape)?;
+    let out = empty::<i64>(py, shape)?;
     PyBuffer::<i64>::get(&out)?.copy_from_slice(py, values)?;
     Ok(out)
 }
 
-fn empty<'py>(py: Python<'py>, shape: &[usize]) -> PyResult<Bound<'py, PyAny>> {
-    py.import("numpy")?.call_method1("empty", (PyTuple::new(py, shape)?, "int64"))
+/// An element of an array that is made.
+pub trait Made: Element + Send + Sync {
+    /// The type of such arrays.
+    fn dtype(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>>;
+}
+
+impl Made for i64 {
+    fn dtype(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
+        static DTYPE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+        dtype_named(py, &DTYPE, "int64")
+    }
+}
+
+impl Made for u8 {
+    fn dtype(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
+        static DTYPE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+        dtype_named(py, &DTYPE, "uint8")
+    }
+}
+
+fn dtype_named<'py>(
+    py: Python<'py>,
+    known: &'static PyOnceLock<Py<PyAny>>,
+    name: &str,
+) -> PyResult<&'py Bound<'py, PyAny>> {
+    let make = || Ok(py.import("numpy")?.call_method1("dtype", (name,))?.unbind());
+    known.get_or_try_init(py, make).map(|dtype| dtype.bind(py))
+}
+
+/// A new array of this shape.
+pub fn empty<'py, T: Made>(py: Python<'py>, shape: &[usize]) -> PyResult<Bound<'py, PyAny>> {
+    static EMPTY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    EMPTY.import(py, "numpy", "empty")?.call1((PyTuple::new(py, shape)?, T::dtype(py)?))
 }
 
 /// The values of `count` functions of the columns, an array each. `of` works them out for a part of the elements, without
-/// the GIL: parts are small enough to stay in a cache, and large enough for other threads not to be in the way.
-pub fn map_columns<'py>(
+/// the GIL.
+pub fn map_columns<'py, T: Made>(
     py: Python<'py>,
     columns: &Columns,
     count: usize,
-    of: impl Fn(&[&[i64]], &mut [&mut [i64]]) -> indexing_core::Result<()> + Sync,
+    of: impl Fn(&[&[i64]], &mut [&mut [T]]) -> indexing_core::Result<()> + Sync,
 ) -> PyResult<Vec<Bound<'py, PyAny>>> {
-    let found = (0..count).map(|_| empty(py, &columns.shape)).collect::<PyResult<Vec<_>>>()?;
-    let buffers = found.iter().map(PyBuffer::<i64>::get).collect::<PyResult<Vec<_>>>()?;
-    let mut given = vec![Vec::new(); columns.arrays.len()];
-    let mut made = vec![vec![0i64; PART.min(columns.length)]; count];
-    for start in (0..columns.length).step_by(PART) {
-        let part = start..columns.length.min(start + PART);
-        columns.copy_part(py, part.clone(), &mut given);
-        let work = || {
-            let inputs: Vec<&[i64]> = given.iter().map(Vec::as_slice).collect();
-            let mut outputs: Vec<&mut [i64]> = made.iter_mut().map(|m| &mut m[..part.len()]).collect();
-            of(&inputs, &mut outputs)
-        };
-        py.detach(work).raise(py)?;
-        put_part(py, &buffers, part, &made);
-    }
-    Ok(found)
+    let mut scratch = vec![Vec::new(); columns.arrays.len()];
+    made_by_parts(py, &columns.shape, count, |part, made| {
+        let each = columns.arrays.iter().zip(&mut scratch);
+        let inputs: Vec<&[i64]> = each.map(|(c, s)| c.part(&columns.shape, part.clone(), s)).collect();
+        of(&inputs, made)
+    })
 }
 
 /// As `map_columns`, of columns that Python does not hold, to arrays of one dimension.
@@ -241,31 +253,37 @@ pub fn map_slices<'py>(
     count: usize,
     of: impl Fn(&[&[i64]], &mut [&mut [i64]]) -> indexing_core::Result<()> + Sync,
 ) -> PyResult<Vec<Bound<'py, PyAny>>> {
-    let found = (0..count).map(|_| empty(py, &[length])).collect::<PyResult<Vec<_>>>()?;
-    let buffers = found.iter().map(PyBuffer::<i64>::get).collect::<PyResult<Vec<_>>>()?;
-    let mut made = vec![vec![0i64; PART.min(length)]; count];
-    for start in (0..length).step_by(PART) {
-        let part = start..length.min(start + PART);
-        py.detach(|| {
-            let inputs: Vec<&[i64]> = columns.iter().map(|c| &c[part.clone()]).collect();
-            let mut outputs: Vec<&mut [i64]> = made.iter_mut().map(|m| &mut m[..part.len()]).collect();
-            of(&inputs, &mut outputs)
-        })
-        .raise(py)?;
-        put_part(py, &buffers, part, &made);
-    }
+    made_by_parts(py, &[length], count, |part, made| {
+        let inputs: Vec<&[i64]> = columns.iter().map(|c| &c[part.clone()]).collect();
+        of(&inputs, made)
+    })
+}
+
+/// New arrays of this shape, as many as `count`, filled part by part without the GIL.
+fn made_by_parts<'py, T: Made>(
+    py: Python<'py>,
+    shape: &[usize],
+    count: usize,
+    mut fill: impl FnMut(Range<usize>, &mut [&mut [T]]) -> indexing_core::Result<()> + Send,
+) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    let found = (0..count).map(|_| empty::<T>(py, shape)).collect::<PyResult<Vec<_>>>()?;
+    let mut buffers = found.iter().map(PyBuffer::<T>::get).collect::<PyResult<Vec<_>>>()?;
+    let length = shape.iter().product();
+    let work = || {
+        let mut made: Vec<&mut [T]> = buffers.iter_mut().map(array_memory::made).collect();
+        for start in (0..length).step_by(PART) {
+            let part = start..length.min(start + PART);
+            let mut outputs: Vec<&mut [T]> = made.iter_mut().map(|m| &mut m[part.clone()]).collect();
+            fill(part, &mut outputs)?;
+        }
+        Ok(())
+    };
+    py.detach(work).raise(py)?;
     Ok(found)
 }
 
-fn put_part(py: Python<'_>, buffers: &[PyBuffer<i64>], part: Range<usize>, made: &[Vec<i64>]) {
-    for (buffer, values) in buffers.iter().zip(made) {
-        let Some(cells) = buffer.as_mut_slice(py) else { continue };
-        cells[part.clone()].iter().zip(values).for_each(|(cell, value)| cell.set(*value));
-    }
-}
-
-/// Elements of a part: half a megabyte of a column.
-const PART: usize = 1 << 16;
+/// Elements of a part: what is broadcast stays in the cache.
+const PART: usize = 1 << 15;
 
 /// The values of the first `count` roots: integers, or arrays.
 pub fn evaluate<'py>(

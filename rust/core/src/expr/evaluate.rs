@@ -104,132 +104,163 @@ impl Dag {
     pub fn evaluate_block(&self, variables: &[&[i64]], out: &mut [&mut [i64]]) -> Result<()> {
         let length = out.first().map_or(0, |o| o.len());
         let nodes = self.nodes_for(out.len());
-        let known = self.facts(nodes, variables, length);
-        let mut block = vec![0i64; nodes * BLOCK.min(length)];
+        let reciprocals = self.reciprocals(nodes, length);
+        let mut scratch = vec![0i64; nodes * BLOCK.min(length)];
         let mut values = Vec::new();
         for start in (0..length).step_by(BLOCK) {
-            let count = BLOCK.min(length - start);
-            let whole = self.try_block(&known, variables, start, count, &mut block);
-            for i in 0..if whole { 0 } else { count } {
-                self.values_into(nodes, |v| variables.get(v as usize).map(|x| x[start + i]), &mut values)?;
-                values.iter().enumerate().for_each(|(node, v)| block[node * count + i] = *v);
-            }
-            for (values, &root) in out.iter_mut().zip(self.root_positions()) {
-                let (root, from) = (root as usize, root as usize * count);
-                values[start..start + count].copy_from_slice(match variables.get(root) {
-                    Some(given) if root < self.first_variables() as usize => &given[start..start + count],
-                    _ => &block[from..from + count],
-                });
+            let part = start..length.min(start + BLOCK);
+            let given: Vec<&[i64]> = variables.iter().map(|v| &v[part.clone()]).collect();
+            let mut made: Vec<&mut [i64]> = out.iter_mut().map(|o| &mut o[part.clone()]).collect();
+            let whole = self.try_block(&reciprocals, &given, &mut made, &mut scratch, start == 0);
+            for i in 0..if whole { 0 } else { part.len() } {
+                self.values_into(nodes, |v| given.get(v as usize).map(|x| x[i]), &mut values)?;
+                let roots = self.root_positions();
+                made.iter_mut().zip(roots).for_each(|(out, root)| out[i] = values[*root as usize]);
             }
         }
         Ok(())
     }
 
-    /// The range of each of the first nodes, found before any is evaluated; none where so few points don't repay that.
-    fn facts(&self, nodes: usize, variables: &[&[i64]], length: usize) -> Vec<Known> {
-        let mut known: Vec<Known> = Vec::with_capacity(nodes);
-        for entry in self.entries().take(nodes) {
-            let most = |p: &i64| known[*p as usize].most;
-            let times = |k: i64, most: u64| k.unsigned_abs().saturating_mul(most);
-            let most = match entry {
-                _ if length < REPAYING => u64::MAX,
-                Entry::Variable(v) => variables.get(v as usize).map_or(u64::MAX, |values| magnitude(values)),
-                Entry::Constant(c) => c.unsigned_abs(),
-                Entry::FloorDiv(a, _) => known[a].most,
-                Entry::Mod(_, b) => known[b].most,
-                Entry::Product(args) => args.iter().map(most).fold(1, u64::saturating_mul),
-                Entry::Min(args) | Entry::Max(args) => args.iter().map(most).max().unwrap_or(0),
-                Entry::Sum(constant, pairs) => pairs
-                    .chunks_exact(2)
-                    .fold(constant.unsigned_abs(), |n, p| n.saturating_add(times(p[0], most(&p[1])))),
-            };
-            let reciprocal = match entry {
-                Entry::Constant(c) if length >= REPAYING => Reciprocal::of(c),
-                _ => None,
-            };
-            known.push(Known { most, reciprocal });
-        }
-        known
+    /// Of each of the first nodes that is a constant what to divide by it with; nothing where so few points don't repay that.
+    fn reciprocals(&self, nodes: usize, length: usize) -> Vec<Option<Reciprocal>> {
+        let of = |entry| match entry {
+            Entry::Constant(c) if length >= REPAYING => Reciprocal::of(c),
+            _ => None,
+        };
+        self.entries().take(nodes).map(of).collect()
     }
 
-    /// All nodes at `count` points; false where something overflows or is not defined: then point by point.
+    /// All nodes at all points: roots to `out`, the others to `scratch`, in which constants stay from the first block on.
+    /// False where something overflows or is not defined: then point by point.
     fn try_block(
         &self,
-        known: &[Known],
+        reciprocals: &[Option<Reciprocal>],
         variables: &[&[i64]],
-        start: usize,
-        count: usize,
-        block: &mut [i64],
+        out: &mut [&mut [i64]],
+        scratch: &mut [i64],
+        is_first: bool,
     ) -> bool {
-        let mut good = true;
-        let first = self.first_variables() as usize; // which are read where they stand
-        if variables.len() < first.min(known.len()) {
+        let nodes = reciprocals.len();
+        let first = nodes.min(self.first_variables() as usize); // which are read where they stand
+        if variables.len() < first {
             return false;
         }
-        for (node, entry) in self.entries().take(known.len()).enumerate().skip(first) {
-            let (before, rest) = block.split_at_mut(node * count);
-            let out = &mut rest[..count];
-            let row = |p: usize| match variables.get(p).filter(|_| p < first) {
-                Some(values) => &values[start..start + count],
-                None => &before[p * count..p * count + count],
-            };
-            let fits = known[node].most <= i64::MAX as u64;
-            match entry {
-                Entry::Variable(v) => match variables.get(v as usize) {
-                    Some(values) => out.copy_from_slice(&values[start..start + count]),
-                    None => return false,
-                },
-                Entry::Constant(c) => out.fill(c),
-                Entry::FloorDiv(a, b) => match known[b].reciprocal {
-                    Some(divisor) => each(out, row(a), |_, x| divisor.quotient(x)),
-                    None => good &= each_pair(out, row(a), row(b), floor_div),
-                },
-                Entry::Mod(a, b) => match known[b].reciprocal {
-                    Some(divisor) => each(out, row(a), |_, x| divisor.remainder(x)),
-                    None => good &= each_pair(out, row(a), row(b), floor_mod),
-                },
-                Entry::Product(args) => {
-                    out.copy_from_slice(row(args[0] as usize));
-                    args[1..].iter().for_each(|a| good &= multiply(out, row(*a as usize), fits));
-                }
-                Entry::Min(args) => {
-                    out.copy_from_slice(row(args[0] as usize));
-                    args[1..].iter().for_each(|a| each(out, row(*a as usize), i64::min));
-                }
-                Entry::Max(args) => {
-                    out.copy_from_slice(row(args[0] as usize));
-                    args[1..].iter().for_each(|a| each(out, row(*a as usize), i64::max));
-                }
-                Entry::Sum(constant, pairs) => {
-                    out.fill(constant);
-                    for p in pairs.chunks_exact(2) {
-                        good &= add_multiple(out, p[0], row(p[1] as usize), fits);
-                    }
-                }
+        let (places, copied) = self.places(first, nodes, out, scratch);
+        let mut block = Block { rows: Vec::with_capacity(nodes), variables, reciprocals };
+        block.rows.extend(&variables[..first]);
+        let mut good = true;
+        for (entry, (place, is_root)) in self.written().zip(places) {
+            if is_first || is_root || !matches!(entry, Entry::Constant(_)) {
+                good &= block.evaluate(entry, place);
             }
+            block.rows.push(place);
+        }
+        copied.into_iter().for_each(|(root, out)| out.copy_from_slice(block.rows[root]));
+        good
+    }
+
+    /// The memory of each node from `first` on, that of its root where it is one, else a row of `scratch`; and the roots
+    /// that are copied from a node: variables, and roots that were there before.
+    fn places<'a>(
+        &self,
+        first: usize,
+        nodes: usize,
+        out: &'a mut [&mut [i64]],
+        scratch: &'a mut [i64],
+    ) -> (Vec<Place<'a>>, Vec<(usize, &'a mut [i64])>) {
+        let count = out.first().map_or(0, |o| o.len());
+        let rows = scratch.chunks_exact_mut((scratch.len() / nodes.max(1)).max(1));
+        let mut places: Vec<_> = rows.take(nodes - first).map(|row| (&mut row[..count], false)).collect();
+        let mut copied = Vec::new();
+        for (out, root) in out.iter_mut().zip(self.root_positions()) {
+            match (*root as usize).checked_sub(first) {
+                Some(k) if !places[k].1 => places[k] = (out, true),
+                _ => copied.push((*root as usize, &mut **out)),
+            }
+        }
+        (places, copied)
+    }
+}
+
+/// The memory of a node's values, and whether it is that of a root.
+type Place<'a> = (&'a mut [i64], bool);
+
+/// The nodes of a block of points that are known.
+struct Block<'a> {
+    rows: Vec<&'a [i64]>,
+    variables: &'a [&'a [i64]],
+    reciprocals: &'a [Option<Reciprocal>],
+}
+
+impl Block<'_> {
+    /// Put the values of a node in `out`; false where one overflows or is not defined.
+    fn evaluate(&self, entry: Entry<'_>, out: &mut [i64]) -> bool {
+        match entry {
+            Entry::Variable(v) => match self.variables.get(v as usize) {
+                Some(values) => out.copy_from_slice(values),
+                None => return false,
+            },
+            Entry::Constant(c) => out.fill(c),
+            Entry::FloorDiv(a, b) => match self.reciprocals[b] {
+                Some(divisor) => each(out, self.rows[a], |x| divisor.quotient(x)),
+                None => return each_pair(out, self.rows[a], self.rows[b], floor_div),
+            },
+            Entry::Mod(a, b) => match self.reciprocals[b] {
+                Some(divisor) => each(out, self.rows[a], |x| divisor.remainder(x)),
+                None => return each_pair(out, self.rows[a], self.rows[b], floor_mod),
+            },
+            Entry::Min(args) => self.fold(args, out, i64::min),
+            Entry::Max(args) => self.fold(args, out, i64::max),
+            Entry::Product(args)
+                if args.iter().all(|a| is_small(self.rows[*a as usize])) && args.len() == 2 =>
+            {
+                self.fold(args, out, small_product);
+            }
+            Entry::Product(args) => {
+                let mut overflows = false;
+                self.fold(args, out, |x, y| {
+                    let (product, over) = x.overflowing_mul(y);
+                    overflows |= over;
+                    product
+                });
+                return !overflows;
+            }
+            Entry::Sum(constant, pairs) => return self.sum(constant, pairs, out),
+        }
+        true
+    }
+
+    /// Combine the values of two nodes or more.
+    fn fold(&self, args: &[i64], out: &mut [i64], mut of: impl FnMut(i64, i64) -> i64) {
+        let row = |k: usize| self.rows[args[k] as usize];
+        for ((o, x), y) in out.iter_mut().zip(row(0)).zip(row(1)) {
+            *o = of(*x, *y);
+        }
+        for k in 2..args.len() {
+            out.iter_mut().zip(row(k)).for_each(|(o, x)| *o = of(*o, *x));
+        }
+    }
+
+    /// A constant and multiples of nodes; false where a partial sum leaves int64.
+    fn sum(&self, constant: i64, pairs: &[i64], out: &mut [i64]) -> bool {
+        let row = |p: &[i64]| self.rows[p[1] as usize];
+        let plain = pairs.chunks_exact(2).position(|p| constant == 0 && p[0] == 1);
+        let others = pairs.chunks_exact(2).enumerate().filter(|(k, _)| Some(*k) != plain);
+        let mut good = true;
+        for (n, (_, p)) in others.enumerate() {
+            good &= match (n, plain) {
+                (0, Some(k)) => add_multiple(out, p[0], row(p), row(&pairs[2 * k..]), |_, before| before),
+                (0, None) => add_multiple(out, p[0], row(p), row(p), |_, _| constant),
+                _ => add_multiple(out, p[0], row(p), row(p), |so_far, _| so_far),
+            };
         }
         good
     }
 }
 
-/// The range of a node over all points.
-#[derive(Clone, Copy)]
-struct Known {
-    /// No value is farther from 0.
-    most: u64,
-    /// Of a constant, what to divide by it with.
-    reciprocal: Option<Reciprocal>,
-}
-
-/// The greatest distance of a value from 0.
-fn magnitude(values: &[i64]) -> u64 {
-    let bits = values.iter().fold(0, |bits, x| bits | (x ^ (x >> 63)));
-    bits as u64 + 1
-}
-
-/// Combine each value of `out` with that of a row.
-fn each(out: &mut [i64], row: &[i64], of: impl Fn(i64, i64) -> i64) {
-    out.iter_mut().zip(row).for_each(|(o, x)| *o = of(*o, *x));
+/// Set each value to what a row gives.
+fn each(out: &mut [i64], row: &[i64], of: impl Fn(i64) -> i64) {
+    out.iter_mut().zip(row).for_each(|(o, x)| *o = of(*x));
 }
 
 /// Set each value to what two rows give; false where one gives nothing.
@@ -243,39 +274,60 @@ fn each_pair(out: &mut [i64], left: &[i64], right: &[i64], of: impl Fn(i64, i64)
     good
 }
 
-/// Multiply each value by a row's; false where one leaves int64, which none does where it is known that all fit.
-fn multiply(out: &mut [i64], row: &[i64], fits: bool) -> bool {
-    if fits {
-        each(out, row, i64::wrapping_mul);
-        return true;
-    }
-    let mut overflows = false;
-    for (o, x) in out.iter_mut().zip(row) {
-        let (product, over) = o.overflowing_mul(*x);
-        overflows |= over;
-        *o = product;
-    }
-    !overflows
+/// Are all values in [0, 2^31)?
+fn is_small(values: &[i64]) -> bool {
+    values.iter().fold(0, |all, x| all | x) as u64 >> 31 == 0
 }
 
-/// Add a multiple of a row's to each value; false as of `multiply`.
-fn add_multiple(out: &mut [i64], coeff: i64, row: &[i64], fits: bool) -> bool {
-    if fits && coeff == 1 {
-        each(out, row, i64::wrapping_add);
-        return true;
+/// The product of values of which each is small: one instruction where processors have vectors.
+fn small_product(x: i64, y: i64) -> i64 {
+    (x & 0xffff_ffff) * (y & 0xffff_ffff)
+}
+
+/// Set each value to what `start` gives for it and its neighbour in `before`, and a multiple of its neighbour in `row`;
+/// false where a product or a sum leaves int64.
+fn add_multiple(
+    out: &mut [i64],
+    coeff: i64,
+    row: &[i64],
+    before: &[i64],
+    start: impl Fn(i64, i64) -> i64,
+) -> bool {
+    let (sign, size) = (coeff >> 63, coeff.wrapping_abs());
+    match coeff {
+        1 => add(out, row, before, start, |x| x),
+        _ if size as u64 >> 31 == 0 && is_small(row) => {
+            add(out, row, before, start, |x| (small_product(x, size) ^ sign) - sign)
+        }
+        _ => {
+            let mut overflows = false;
+            let fits = add(out, row, before, start, |x| {
+                let (product, over) = coeff.overflowing_mul(x);
+                overflows |= over;
+                product
+            });
+            fits && !overflows
+        }
     }
-    if fits {
-        each(out, row, |o, x| o.wrapping_add(coeff.wrapping_mul(x)));
-        return true;
-    }
-    let mut overflows = false;
-    for (o, x) in out.iter_mut().zip(row) {
-        let (product, over) = coeff.overflowing_mul(*x);
-        let (total, carried) = o.overflowing_add(product);
-        overflows |= over | carried;
+}
+
+/// Set each value to the sum of what `start` gives, as in `add_multiple`, and `of` its neighbour in `row`; false where one
+/// leaves int64.
+fn add(
+    out: &mut [i64],
+    row: &[i64],
+    before: &[i64],
+    start: impl Fn(i64, i64) -> i64,
+    mut of: impl FnMut(i64) -> i64,
+) -> bool {
+    let mut signs = 0;
+    for ((o, x), b) in out.iter_mut().zip(row).zip(before) {
+        let (old, more) = (start(*o, *b), of(*x));
+        let total = old.wrapping_add(more);
+        signs |= (old ^ total) & (more ^ total); // negative where both have another sign than their sum
         *o = total;
     }
-    !overflows
+    signs >= 0
 }
 
 /// A division by a constant from 2 on, by a product and a shift.
@@ -311,10 +363,10 @@ impl Reciprocal {
     }
 }
 
-/// Points from which to look at all of them first, and to find reciprocals, saves work.
+/// Points from which to find reciprocals saves work.
 const REPAYING: usize = 64;
 /// Points evaluated at a time: their values stay in the cache.
-const BLOCK: usize = 512;
+const BLOCK: usize = 1 << 10;
 
 #[cfg(test)]
 mod tests {

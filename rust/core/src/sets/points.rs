@@ -47,47 +47,75 @@ impl Domain {
     }
 
     /// By point, to `inside`: 1 where it is in the domain, else 0. `columns[i]` are the values of variable `i`. Error: overflow.
-    pub fn contains_each(&self, columns: &[&[i64]], inside: &mut [i64]) -> Result<()> {
-        inside.fill(1);
-        for (column, interval) in columns.iter().zip(&self.intervals) {
-            inside.iter_mut().zip(*column).for_each(|(i, x)| *i &= i64::from(interval.contains(*x)));
+    pub fn contains_each(&self, columns: &[&[i64]], inside: &mut [u8]) -> Result<()> {
+        let mut marks = vec![0i32; PART.min(inside.len())];
+        for (k, inside) in inside.chunks_mut(PART).enumerate() {
+            let part = k * PART..k * PART + inside.len();
+            let columns: Vec<&[i64]> = columns.iter().map(|column| &column[part.clone()]).collect();
+            let outside = &mut marks[..inside.len()];
+            outside.fill(0);
+            for (column, interval) in columns.iter().zip(&self.intervals) {
+                mark_outside(*interval, column, outside);
+            }
+            self.mark_where_none_holds(&columns, outside)?;
+            inside.iter_mut().zip(outside).for_each(|(i, mark)| *i = (*mark as u32 >> 31) as u8 ^ 1);
         }
-        self.keep_where_it_holds(columns, inside)
+        Ok(())
     }
 
-    /// Set to 0 what is 1 where a constraint does not hold.
-    fn keep_where_it_holds(&self, columns: &[&[i64]], inside: &mut [i64]) -> Result<()> {
-        let roots = self.constraints.root_count();
-        if roots == 0 {
-            return Ok(());
-        }
-        let length = inside.len();
-        let mut values = vec![0; roots * length];
-        let mut rows: Vec<&mut [i64]> = values.chunks_mut(length.max(1)).collect();
+    /// Make marks negative where a constraint does not hold.
+    fn mark_where_none_holds(&self, columns: &[&[i64]], outside: &mut [i32]) -> Result<()> {
+        let mut values = vec![0; self.constraints.root_count() * outside.len()];
+        let mut rows: Vec<&mut [i64]> = values.chunks_mut(outside.len()).collect();
         if self.constraints.evaluate_block(columns, &mut rows).is_err() {
-            return self.keep_by_point(columns, inside); // which of them is asked for where it is defined
+            return self.mark_by_point(columns, outside); // which of them is asked for where it is defined
         }
         for (k, row) in rows.iter().enumerate() {
             match self.bounds.get(k) {
-                Some(i) => inside.iter_mut().zip(&**row).for_each(|(o, x)| *o &= i64::from(i.contains(*x))),
-                None => inside.iter_mut().zip(&**row).for_each(|(o, x)| *o &= i64::from(*x != 0)),
+                Some(interval) => mark_outside(*interval, row, outside),
+                None => {
+                    outside.iter_mut().zip(&**row).for_each(|(o, x)| *o |= sign_of(!(x | x.wrapping_neg())))
+                } // of 0 alone
             }
         }
         Ok(())
     }
 
-    fn keep_by_point(&self, columns: &[&[i64]], inside: &mut [i64]) -> Result<()> {
+    fn mark_by_point(&self, columns: &[&[i64]], outside: &mut [i32]) -> Result<()> {
         let (mut point, mut scratch) = (vec![0; columns.len()], Vec::new());
-        for (k, kept) in inside.iter_mut().enumerate().filter(|(_, kept)| **kept == 1) {
+        for (k, mark) in outside.iter_mut().enumerate().filter(|(_, mark)| **mark >= 0) {
             point.iter_mut().zip(columns).for_each(|(x, column)| *x = column[k]);
-            *kept = i64::from(self.holds(&point, &mut scratch)?);
+            *mark = -i32::from(!self.holds(&point, &mut scratch)?);
         }
         Ok(())
     }
 }
 
+/// Make marks negative where a value is not in the interval.
+fn mark_outside(interval: Interval, values: &[i64], outside: &mut [i32]) {
+    const QUARTER: i64 = 1 << 62;
+    if interval == Interval::ALL {
+        return;
+    }
+    // A difference says by its sign which of two is smaller where both are in [-2^62, 2^62): there the two highest bits are equal.
+    let are_near = values.iter().fold(0, |all, x| all | (x ^ (x << 1))) >= 0;
+    if !are_near || interval.is_empty() {
+        return outside.iter_mut().zip(values).for_each(|(o, x)| *o |= -i32::from(!interval.contains(*x)));
+    }
+    let (lower, upper) =
+        (interval.lower.clamp(-QUARTER, QUARTER), interval.upper.clamp(-QUARTER - 1, QUARTER - 1));
+    outside.iter_mut().zip(values).for_each(|(o, x)| *o |= sign_of((x - lower) | (upper - x)));
+}
+
+/// A number of the same sign.
+fn sign_of(x: i64) -> i32 {
+    (x >> 32) as i32
+}
+
+/// Points whose constraints are evaluated at a time: their values stay in the cache.
+const PART: usize = 1 << 11;
 /// Boxes of at most so many points are not halved any more.
-const SMALL_BOX: u128 = 64;
+const SMALL_BOX: u128 = 256;
 /// The cost of a step beside the words of constraints that it looks at, four a unit.
 const STEP_COST: u64 = 4;
 /// Units of work in search of one point.
@@ -170,9 +198,9 @@ impl Points {
 
     /// Remove from the end of `columns`, which `count` points were appended to, those where a constraint does not hold.
     fn keep(&mut self, before: usize, count: usize, columns: &mut [Vec<i64>]) -> Result<()> {
-        let mut inside = vec![1; count];
+        let mut inside = vec![0; count];
         let found: Vec<&[i64]> = columns.iter().map(|column| &column[before..]).collect();
-        self.domain.keep_where_it_holds(&found, &mut inside)?;
+        self.domain.contains_each(&found, &mut inside)?;
         for column in columns {
             let mut kept = before;
             for (k, inside) in inside.iter().enumerate() {
@@ -283,9 +311,9 @@ fn append_digit(column: &mut Vec<i64>, interval: Interval, value: &mut i64, coun
         let room = (end - column.len()) as u64;
         if period == 1 {
             let run = room.min(interval.upper.abs_diff(*value).saturating_add(1));
-            let last = *value + (run - 1) as i64;
-            column.extend(*value..=last);
-            *value = after(last);
+            let first = *value;
+            column.extend((0..run as i64).map(|k| first.wrapping_add(k)));
+            *value = after(first.wrapping_add(run as i64 - 1));
         } else {
             let run = room.min(left);
             column.resize(column.len() + run as usize, *value);
