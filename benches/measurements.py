@@ -135,6 +135,11 @@ def analyses(rounds: int = 5) -> list[list[str]]:
     return [[q, str(len(t)), f"{statistics.median(t) * 1e6:.0f}"] for q, t in found.items()]
 
 
+def correlations(plans: int = 12) -> Iterator[list[str]]:
+    """Of benches/correlation.py."""
+    yield from importlib.import_module("correlation").rows(corpus(), plans, 0)
+
+
 def tuning(budget: int = 24) -> Iterator[list[str]]:
     """The corpus of `calibrate`."""
     module = importlib.import_module("tuning")

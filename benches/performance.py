@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
+import correlation
 import indexing as ix
 import languages
 import measurements
@@ -122,6 +123,14 @@ SECTIONS = (
         "cpu.py",
         ("program", "kernels", "ours, ms", "XLA, ms", "ours / XLA"),
         measurements.programs_beside_xla,
+    ),
+    Section(
+        "Predictions beside measurements",
+        "Plans for the processor as predicted and as measured, twelve of each fusion that `calibrate` measures: correlations "
+        "of their ranks, by the rates as they are and by fitted ones.",
+        "correlation.py",
+        correlation.HEAD,
+        measurements.correlations,
     ),
     Section(
         "Tuning on the processor",

@@ -5,7 +5,7 @@ import pytest
 
 import indexing as ix
 from indexing.tuning import calibration
-from indexing.tuning.calibration import corpus, fitted, rank_correlation
+from indexing.tuning.calibration import Calibration, Point, corpus, fitted, rank_correlation
 from indexing.tuning.machine import CPU, MACHINES
 
 
@@ -26,6 +26,21 @@ def test_a_machine_that_follows_the_model_is_found_again() -> None:
     assert [p.plan for p in found.points[:4]] == [measured[0][1].plan(k) for k in range(4)]
 
 
+def test_correlations_of_each_fusion() -> None:
+    """By hand: one whose order the fit mends, one whose order it breaks."""
+    times = [
+        ("a", 1.0, 9.0, 1.0),
+        ("b", 5.0, 1.0, 7.0),
+        ("a", 2.0, 8.0, 2.0),
+        ("b", 6.0, 2.0, 6.0),
+        ("a", 3.0, 7.0, 9.0),
+    ]
+    points = tuple(Point(name, {}, measured, before, after) for name, measured, before, after in times)
+    found = Calibration(CPU, points)
+    assert found.of_fusions["a"] == pytest.approx((-1, 1)) and found.of_fusions["b"] == pytest.approx((1, -1))
+    assert "of the plans of one fusion, median: 0.000, before the fit 0.000" in found.report()
+
+
 def test_rank_correlation() -> None:
     """By hand, and where ranks are shared."""
     assert rank_correlation([1, 2, 3], [10, 20, 500]) == pytest.approx(1)
@@ -41,7 +56,7 @@ def test_this_processor(monkeypatch: pytest.MonkeyPatch) -> None:
     found = ix.calibrate("cpu", plans=2)
     assert len(found.points) == 4 and all(p.measured > 0 for p in found.points)
     assert found.machine.device == CPU.device and -1 <= found.correlation <= 1
-    assert found.report().startswith("CPU: rank correlation ") and len(found.report().splitlines()) == 1 + 6 + 4
+    assert found.report().startswith("CPU: rank correlation ") and len(found.report().splitlines()) == 2 + 6 + 4
     loop = ix.hlo.parse("ENTRY f { p = f32[64] parameter(0)\n ROOT n = f32[64] negate(p) }").entry
     assert (ix.predict(loop, device=found.machine).time > 0).all()
     with pytest.raises(ix.IndexingError, match="plans is at least 1"):

@@ -295,6 +295,24 @@ def test_a_full_disk_loses_nothing(store: Path) -> None:
     assert kept.found("f") == {"{}": Measured("measured", 1, 1.0, 0.0)}
 
 
+def test_a_file_that_may_not_grow_keeps_what_it_has(store: Path, tmp_path: Path) -> None:
+    script = tmp_path / "full.py"
+    script.write_text(
+        "import resource, signal\n"
+        "from indexing.executable.plan_store import Measured, Store\n"
+        f"store = Store({str(store)!r})\n"
+        "store.put('f', '{}', Measured('measured', 1, 1.0, 0.0))\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (store.path.stat().st_size,) * 2)\n"
+        "store.put('g', 'x' * 100_000, Measured('measured', 1, 1.0, 0.0))\n"
+    )
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True)
+    assert done.returncode == 1 and "may it grow? what was measured before is kept" in done.stderr.splitlines()[-1]
+    assert Store(store).found("f") == {"{}": Measured("measured", 1, 1.0, 0.0)} and Store(store).found("g") == {}
+    Store(store).put("g", "{}", Measured("measured", 1, 2.0, 0.0))
+    assert Store(store).best("g") == {}
+
+
 def test_arguments() -> None:
     computation = ix.hlo.parse(LOOP).entry
     with pytest.raises(ix.IndexingError, match="budget is a number of plans"):

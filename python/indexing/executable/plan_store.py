@@ -144,6 +144,8 @@ class Store:
             return f"is locked by another process for more than {MAX_WAIT:.0f} seconds: wait for it, or end it"
         if "full" in text:
             return f"can't be written ({text}): make room; all that was measured before is kept"
+        if "disk I/O" in text:
+            return f"can't be read or written ({text}): is there room for it, and may it grow? what was measured before is kept"
         if "not a database" in text or "malformed" in text or "no such" in text:
             return f"can't be read ({text}): move it away to begin a new one; it is left as it is"
         return f"can't be used: {text}"

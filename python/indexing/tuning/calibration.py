@@ -62,11 +62,24 @@ class Calibration:
         """The same with the rates before the fit."""
         return rank_correlation([p.before for p in self.points], [p.measured for p in self.points])
 
+    @property
+    def of_fusions(self) -> dict[str, tuple[float, float]]:
+        """The same over the plans of each fusion alone: before the fit, and after it."""
+        found = {}
+        for name in dict.fromkeys(p.fusion for p in self.points):
+            rows = [p for p in self.points if p.fusion == name]
+            measured = [p.measured for p in rows]
+            before, after = [p.before for p in rows], [p.after for p in rows]
+            found[name] = rank_correlation(before, measured), rank_correlation(after, measured)
+        return found
+
     def report(self) -> str:
         """The fitted constants, the correlations, and a line a point."""
         rates = self.machine.rates
+        before, after = (float(np.median(part)) for part in zip(*self.of_fusions.values(), strict=True))
         lines = [
-            f"{self.machine.name}: rank correlation {self.correlation:.3f}, before the fit {self.correlation_before:.3f}"
+            f"{self.machine.name}: rank correlation {self.correlation:.3f}, before the fit {self.correlation_before:.3f}",
+            f"of the plans of one fusion, median: {after:.3f}, before the fit {before:.3f}",
         ]
         lines += [f"  {name} = {getattr(rates, name):.4g}" for name in FITTED]
         for p in self.points:

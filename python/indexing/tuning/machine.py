@@ -94,15 +94,15 @@ def _gpu(device: Device, processors: int, clock: float, cache: tuple[float, floa
 
 
 def _cpu() -> Machine:
-    """This processor, its kernels in C: a core takes a block at a time, and moves whole lines."""
+    """This processor, its kernels in C: a core takes a block at a time, moves whole lines, and does steps of loops."""
     cores = os.cpu_count() or 1
     device = Device("CPU", warp_size=16, sector_bytes=64, line_bytes=64)
     rates = Rates(
-        *(cores, 16, 1024, 1, 0, 0, 10 * GIGA, 40 * GIGA * cores, 2 * GIGA * cores, GIGA),
+        *(cores, 16, 1024, 1, 0, 0, 25 * GIGA, 40 * GIGA * cores, 14 * GIGA * cores, GIGA),
         latency=100e-9,
         loads_under_way=64,
-        launch=10e-6,
-        block=100e-9,
+        launch=1e-6,
+        block=1e-9,
     )
     return Machine(device, rates, 1 << 20, "c")
 

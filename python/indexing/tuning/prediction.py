@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import prod
 from typing import TYPE_CHECKING
 
 from indexing._core import predict_times
 from indexing.analysis.device import H100, Device
 from indexing.arguments import of_type, takes
-from indexing.emitters import fused_computation, knobs
+from indexing.emitters import emit_fused, fused_computation, knobs
+from indexing.emitters.targets import TARGETS
 from indexing.emitters.types import storage_bytes
 from indexing.errors import IndexingError
 from indexing.hlo import Computation, Instruction, Module
 from indexing.lazy import np
 from indexing.tuning.accesses import KernelTraffic, kernel_traffic, needs_kernel
+from indexing.tuning.loop_costs import costs_of_loops
 from indexing.tuning.machine import Machine, machine_of
 
 if TYPE_CHECKING:
@@ -111,6 +114,7 @@ class _Fusion:
     machine: Machine
     space: KnobSpace
     kernels: dict[tuple[int, ...], KernelTraffic] = field(default_factory=dict)
+    walked: dict[tuple[int, ...], dict[str, float]] = field(default_factory=dict)
 
     def check(self, columns: Columns) -> None:
         """IndexingError for the first plan that is not legal."""
@@ -126,12 +130,11 @@ class _Fusion:
         rows = len(next(iter(columns.values())))
         found = {name: np.zeros(rows) for name in _COUNTED}
         exact = np.ones(rows, bool)
-        kernel_knobs = [k.name for k in self.space.knobs if needs_kernel(k, self.machine.device)]
-        for key, places in _groups([columns[n] for n in kernel_knobs], rows):
-            case = self._kernel(dict(zip(kernel_knobs, key, strict=True)), key)
-            of_case, exact[places] = self._of_kernel(case, {n: c[places] for n, c in columns.items()})
-            for name, values in of_case.items():
-                found[name][places] = values
+        if not self.has_threads:
+            exact[:] = False
+            self._walk(columns, found)
+        else:
+            self._count(columns, found, exact)
         demands = [found[name] for name in DEMANDS]
         resident, occupancy, waves, time = predict_times(self.machine.rates.numbers, demands)
         return Predictions(
@@ -145,6 +148,30 @@ class _Fusion:
             time=time,
             exact=exact,
         )
+
+    @property
+    def has_threads(self) -> bool:
+        """Whether kernels are counted by what warps do, or by their loops."""
+        return TARGETS[self.machine.dialect].has_threads
+
+    def _walk(self, columns: Columns, found: dict[str, Floats]) -> None:
+        """The columns of `_COUNTED` by the loops of each different kernel."""
+        for key, places in _groups(list(columns.values()), len(next(iter(columns.values())))):
+            if key not in self.walked:
+                plan = dict(zip(columns, key, strict=True))
+                self.walked[key] = loop_demands(self.computation, plan, self.machine)
+            for name, value in self.walked[key].items():
+                found[name][places] = value
+
+    def _count(self, columns: Columns, found: dict[str, Floats], exact: NDArray[np.bool_]) -> None:
+        """The same by what warps do."""
+        rows = len(exact)
+        kernel_knobs = [k.name for k in self.space.knobs if needs_kernel(k, self.machine.device)]
+        for key, places in _groups([columns[n] for n in kernel_knobs], rows):
+            case = self._kernel(dict(zip(kernel_knobs, key, strict=True)), key)
+            of_case, exact[places] = self._of_kernel(case, {n: c[places] for n, c in columns.items()})
+            for name, values in of_case.items():
+                found[name][places] = values
 
     def _kernel(self, plan: dict[str, int], key: tuple[int, ...]) -> KernelTraffic:
         if key not in self.kernels:
@@ -206,6 +233,26 @@ DEMANDS = (
     *("blocks", "threads", "registers", "shared_bytes", "instructions", "bytes", "memory_bytes", "passes"),
     "operations",
 )
+
+
+def loop_demands(computation: Computation, plan: Mapping[str, int], machine: Machine) -> dict[str, float]:
+    """The columns of `_COUNTED` for the kernel of one plan on a machine without threads: memory moves the lines that its loops
+    fetch, and one more for each run of them; operations are steps of loops.
+    """
+    kernel = emit_fused(computation, machine.dialect, **plan)
+    costs = costs_of_loops(kernel.lowered, machine.device.line_bytes)
+    fetched = (costs.lines + costs.runs) * machine.device.line_bytes
+    return {
+        **dict.fromkeys(_COUNTED, 0.0),
+        "blocks": prod(kernel.lowered.grid),
+        "threads": prod(kernel.block),
+        "instructions": costs.lines,
+        "sectors": costs.lines,
+        "bytes": costs.lines * machine.device.line_bytes,
+        "memory_bytes": fetched,
+        "operations": costs.steps,
+        "shared_bytes": kernel.shared_bytes,
+    }
 
 
 def demands_of(found: Predictions) -> list[Floats]:

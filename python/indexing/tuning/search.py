@@ -13,10 +13,10 @@ from indexing.extras import missing_extra
 from indexing.lazy import np
 
 if TYPE_CHECKING:
-    from indexing.emitters.knob_space import KnobSpace
+    from indexing.emitters.knob_space import Columns, KnobSpace
     from indexing.tuning.prediction import Predictions
 
-__all__ = ["SAMPLERS", "Plan", "Sampler", "proposals", "worth_trying"]
+__all__ = ["SAMPLERS", "Plan", "Sampler", "candidates", "proposals", "worth_trying"]
 
 Plan: TypeAlias = "dict[str, int]"
 #: "predicted": the default's neighbours, the best by prediction and random ones, in turn; "grid": all choices, knob by knob;
@@ -67,12 +67,22 @@ def _mixed(space: KnobSpace, ranked: list[Plan], seed: int) -> Iterator[Plan]:
         yield from three
 
 
+def candidates(space: KnobSpace, most: int, seed: int) -> Columns:
+    """The grid; of a larger one than `most` plans half of these by their distance from the default, the others at random."""
+    grid = list(space.plans())
+    if len(grid) > most:
+        near = _from_the_default(space, grid)
+        grid = near[: most // 2] + Random(seed).sample(near[most // 2 :], most - most // 2)
+    return {n: np.array([p[n] for p in grid], np.int64) for n in space.names}
+
+
 def _from_the_default(space: KnobSpace, ranked: list[Plan]) -> list[Plan]:
     """By how many steps they are away, from one choice of a knob to the next; of those as far away the best first."""
     choices = {n: sorted({space.default[n], *(p[n] for p in ranked)}) for n in space.names}
+    places = {n: {value: k for k, value in enumerate(c)} for n, c in choices.items()}
 
     def steps(plan: Plan) -> int:
-        return sum(abs(c.index(plan[n]) - c.index(space.default[n])) for n, c in choices.items())
+        return sum(abs(of[plan[n]] - of[space.default[n]]) for n, of in places.items())
 
     return sorted(ranked, key=steps)
 

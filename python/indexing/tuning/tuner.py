@@ -18,7 +18,7 @@ from indexing.runtime.ray_cluster import connected
 from indexing.tuning.bench import Bench, ClusterBench, LocalBench
 from indexing.tuning.machine import MACHINES, Machine, machine_of
 from indexing.tuning.prediction import predict
-from indexing.tuning.search import SAMPLERS, Plan, Sampler, proposals, worth_trying
+from indexing.tuning.search import SAMPLERS, Plan, Sampler, candidates, proposals, worth_trying
 
 if TYPE_CHECKING:
     from indexing.emitters.kernel import Dialect
@@ -32,6 +32,7 @@ __all__ = ["Tried", "Tuning", "tune"]
 Progress: TypeAlias = "Callable[[int, int], None]"
 MAX_ATTEMPTS = 2  # a plan that ends its process so often is not tried again
 FINALISTS = 3  # of the fastest, measured once more
+MAX_PREDICTED = 512  # plans of a grid
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,7 +249,8 @@ class _Search:
         return Tuning(self.key, self.computation, self.space, self.machine, tuple(tried))
 
     def _tried(self, budget: int, sampler: Sampler) -> list[Tried]:
-        ranked = worth_trying(predict(self.computation, device=self.machine))
+        columns = candidates(self.space, MAX_PREDICTED, self.seed)
+        ranked = worth_trying(predict(self.computation, columns, self.machine))
         proposed = proposals(self.space, ranked, sampler, self.seed, budget, self._seconds, self._made)
         if sampler == "tpe":  # what is tried next depends on what was measured
             plans = []

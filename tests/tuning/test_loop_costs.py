@@ -1,0 +1,107 @@
+"""Costs of loops, by hand from the laws of docs/prediction.md: kernels as the reader takes them."""
+
+import numpy as np
+import pytest
+
+import indexing as ix
+from indexing.emitters.ir.reader import read_kernel
+from indexing.tuning.loop_costs import LoopCosts, costs_of_loops
+
+HEAD = """kernel k emitter loop grid ({grid}, 1, 1) block (1, 1, 1)
+buffer p0: f32[{size}] global input 0
+buffer o0: f32[{size}] global output 0
+entry
+  index th_x in [0, 0] thread
+  index th_y in [0, 0] thread
+  index th_z in [0, 0] thread
+  index bl_x in [0, {last}] thread
+  index bl_y in [0, 0] thread
+  index bl_z in [0, 0] thread
+"""
+
+
+def costs(body: str, size: int, grid: int = 1) -> LoopCosts:
+    text = HEAD.format(grid=grid, last=grid - 1, size=size) + body
+    return costs_of_loops(read_kernel(text), 64)
+
+
+def test_neighbouring_elements_are_vectors_and_one_run() -> None:
+    found = costs(
+        "  for t in [0, 127] = 0 to 128 step 1\n"
+        "    v0 = load.f32 p0[t + bl_x * 128]\n"
+        "    v1 = exp.f32(v0)\n"
+        "    store o0[t + bl_x * 128] = v1\n",
+        size=1024,
+        grid=8,
+    )
+    assert found.steps == 8 * (2 + 128 // 8 * (4 + 1 + 14 + 1))
+    assert (found.lines, found.runs) == pytest.approx((2 * 4096 / 64, 2))
+
+
+def test_lanes_that_are_written_out_are_vectors() -> None:
+    body = (
+        "  for t in [0, 63] = 0 to 64 step 1\n"
+        "    for lane in [0, 3] = 0 to 4 step 1 unroll 4\n"
+        "      v0 = load.f32 p0[t * {step} + lane]\n"
+        "      store o0[t * {step} + lane] = v0\n"
+    )
+    assert costs(body.format(step=4), 256).steps == 2 + 64 / 4 * (4 + 4 * 2)
+    assert costs(body.format(step=8), 512).steps == 2 + 64 * (4 + 4 * 2)
+
+
+def test_a_sum_in_one_variable_waits_for_each_turn() -> None:
+    found = costs(
+        "  var s: f32 = f32 0.0\n"
+        "  for t in [0, 99] = 0 to 100 step 1\n"
+        "    v0 = load.f32 p0[t]\n"
+        "    v1 = add.f32(s, v0)\n"
+        "    set s = v1\n"
+        "  store o0[0] = s\n",
+        size=128,
+    )
+    assert found.steps == 2 + 100 * (4 + 2 * 2) + 1
+
+
+def test_a_branch_counts_as_often_as_it_is_taken() -> None:
+    found = costs(
+        "  for t in [0, 99] = 0 to 100 step 1\n"
+        "    if within(t, [, 24])\n"
+        "      for u in [0, 9] = 0 to 10 step 1\n"
+        "        store o0[t * 5 + u * 50] = f32 0.0\n",
+        size=1024,
+    )
+    assert found.steps == pytest.approx(2 + 100 * 2 + 25 * (2 + 10 * (4 + 1)))
+
+
+def strided(inner: int, outer: int, stride: int) -> LoopCosts:
+    """Steps of `stride` elements, and again from the element beside."""
+    return costs(
+        f"  for t in [0, {outer - 1}] = 0 to {outer} step 1\n"
+        f"    for u in [0, {inner - 1}] = 0 to {inner} step 1\n"
+        f"      v0 = load.f32 p0[t + u * {stride}]\n"
+        "      store o0[0] = v0\n",
+        size=inner * stride,
+    )
+
+
+def test_lines_are_found_again_where_they_are_few() -> None:
+    few, many, far = strided(256, 16, 64), strided(4096, 16, 64), strided(256, 16, 1024)
+    assert (few.lines, few.runs) == (256 + 1, 256 + 1)
+    assert (many.lines, many.runs) == (16 * 4096 + 1, 16 * 4096 + 1)
+    assert (far.lines, far.runs) == (16 * 256 + 1, 16 * 256 + 1)
+    assert few.steps == 2 + 16 * 2 + 16 * 256 * (4 + 1 + 1)
+
+
+def test_plans_are_ranked_as_their_loops_are() -> None:
+    """By loops that stride through memory, and those that leave vectors unused."""
+    text = "ENTRY f { p = f32[1024,1024] parameter(0)\n ROOT n = f32[1024,1024] negate(p) }"
+    plans = {"block_size": [128, 512, 8], "vector_width": [1, 2, 1], "max_blocks": [2**31 - 1, 1, 4096]}
+    found = ix.predict(ix.hlo.parse(text).entry, plans, device="cpu")
+    assert found.time[0] * 3 < found.time[1] and found.time[0] * 3 < found.time[2]
+    assert not found.exact.any() and (found.operations > 0).all() and (found.memory_bytes >= 2 * 4 * 2**20).all()
+    assert found.threads.tolist() == [128, 512, 8] and found.blocks.tolist() == [8192, 1, 4096]
+    text = "ENTRY f { p = f32[1000,1100] parameter(0)\n ROOT t = f32[1100,1000] transpose(p), dimensions={1,0} }"
+    transposes = ix.predict(ix.hlo.parse(text).entry, {"tile": [32, 64], "block_size": [256, 864]}, device="cpu")
+    assert transposes.operations[0] < transposes.operations[1]
+    again = ix.predict(ix.hlo.parse(text).entry, {"tile": [64, 32], "block_size": [864, 256]}, device="cpu")
+    assert np.array_equal(again.time, transposes.time[::-1])
