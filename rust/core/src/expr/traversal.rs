@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::expr::{Arena, Expr, Node, Tag};
 use crate::int::{floor_div, floor_mod};
-use smallvec::{smallvec, SmallVec};
+use smallvec::SmallVec;
 
 /// Something that is computed of each node from that of its operands, and kept.
 pub(crate) trait BottomUp {
@@ -17,27 +17,22 @@ pub(crate) trait BottomUp {
 
 /// Find what is not known of `e` and of all below, however deep that is: with a stack, not by recursion.
 pub(crate) fn compute_all(t: &mut impl BottomUp, e: Expr) {
-    let mut stack: SmallVec<[(Expr, bool); 16]> = smallvec![(e, false)];
-    while let Some((top, expanded)) = stack.pop() {
-        if !expanded {
-            if t.is_known(top) {
-                continue;
+    // The users of the node at hand, each with the number of its operands that were looked at.
+    let mut users: SmallVec<[(Expr, u32); 16]> = SmallVec::new();
+    let (mut at, mut seen) = (e, 0);
+    loop {
+        match t.arena().find_operand(at, seen, |o| !t.is_known(o)) {
+            Some((place, operand)) => {
+                users.push((at, place + 1));
+                (at, seen) = (operand, 0);
             }
-            let before = stack.len();
-            stack.push((top, true));
-            t.arena().for_each_operand(top, |o| {
-                if !t.is_known(o) {
-                    stack.push((o, false));
-                }
-            });
-            if stack.len() > before + 1 {
-                stack[before + 1..].reverse(); // the first operand first
-                continue;
+            None => {
+                // Though an operand may have asked about this node meanwhile: it had an answer without this operand.
+                t.compute(at);
+                let Some(user) = users.pop() else { return };
+                (at, seen) = user;
             }
-            stack.pop();
         }
-        // Though an operand may have asked about this node meanwhile: it had an answer without this operand.
-        t.compute(top);
     }
 }
 
@@ -55,6 +50,27 @@ impl Arena {
             Node::Product(args) | Node::Min(args) | Node::Max(args) => args.iter().for_each(|a| f(*a)),
             Node::Sum(_, terms) => terms.iter().for_each(|t| f(t.expr)),
         }
+    }
+
+    /// The first operand of `e` that is `wanted`, the first `seen` ones left out, and its place.
+    fn find_operand(&self, e: Expr, seen: u32, wanted: impl Fn(Expr) -> bool) -> Option<(u32, Expr)> {
+        fn find(mut operands: impl Iterator<Item = Expr>, wanted: impl Fn(Expr) -> bool) -> Option<(u32, Expr)> {
+            let mut place = 0;
+            operands.find_map(|o| {
+                place += 1;
+                wanted(o).then_some((place - 1, o))
+            })
+        }
+        let from = seen as usize;
+        let (place, operand) = match self.node(e) {
+            Node::Variable(_) | Node::Constant(_) => None,
+            Node::FloorDiv(a, b) | Node::Mod(a, b) => find([a, b].into_iter().skip(from), wanted),
+            Node::Product(args) | Node::Min(args) | Node::Max(args) => {
+                find(args[from..].iter().copied(), wanted)
+            }
+            Node::Sum(_, terms) => find(terms[from..].iter().map(|t| t.expr), wanted),
+        }?;
+        Some((seen + place, operand))
     }
 
     /// All nodes reachable from `roots`, each once, operands before their users (increasing ids).

@@ -271,13 +271,13 @@ impl MapBuilder {
             return Err(Error::invalid_map("too many variables or results"));
         }
         let dag = arena.export_with(&self.results, |words| {
-            words.reserve(2 * (self.intervals.len() + self.constraints.len()));
-            let mut push = |i: Interval| {
+            let first = words.len();
+            words.resize(first + 2 * (self.intervals.len() + self.constraints.len()), 0);
+            let intervals = self.intervals.iter().chain(self.constraints.iter().map(|c| &c.1));
+            for (pair, i) in words[first..].chunks_exact_mut(2).zip(intervals) {
                 empty |= i.is_empty();
-                words.extend_from_slice(&[i.lower, i.upper]);
-            };
-            self.intervals.iter().for_each(|i| push(*i));
-            self.constraints.iter().for_each(|c| push(c.1));
+                pair.copy_from_slice(&[i.lower, i.upper]);
+            }
         });
         if empty {
             return Ok(IndexingMap::known_empty(arena));
