@@ -5,7 +5,8 @@
 //! expressions have equal ids. The order of terms and arguments is structural: it never depends on ids or hashes.
 
 use crate::error::{Error, Result};
-use crate::expr::node::{added, Expr, Leaf, Node, Record, Tag, Term, Terms, LINEAR};
+use crate::expr::node::{Expr, Leaf, Node, Record, Tag, Term, Terms, LINEAR};
+use hashbrown::HashTable;
 use std::cell::Cell;
 
 /// The hash-consing store of nodes. [`Arena::clear`] forgets all but the first nodes and keeps the memory.
@@ -14,9 +15,8 @@ pub struct Arena {
     pub(crate) records: Vec<Record>,
     pub(crate) terms: Vec<Term>,
     pub(crate) args: Vec<Expr>,
-    pub(crate) table: Vec<u32>,
-    /// The number that the table adds to ids: what is less stood there before `clear`.
-    pub(crate) base: u32,
+    /// The ids of all nodes but the first ones, by their hashes.
+    pub(crate) table: HashTable<u32>,
     /// The work done in this arena: see `work.rs`.
     pub(crate) work: Cell<u64>,
     /// The work at which minima in maxima are no longer searched: see `min_max.rs`.
@@ -49,10 +49,8 @@ pub(crate) struct Words {
     pub(crate) words: Vec<i64>,
 }
 
-/// The places of the smallest table.
-pub(crate) const MIN_TABLE: usize = 256;
-/// Ids are less than the difference between this and 2^32.
-const MAX_BASE: u32 = 1 << 31;
+/// A table for more nodes than this is not kept for a few.
+const MAX_TABLE_KEPT: usize = 128;
 /// So many variables are there from the beginning, each with its index as its id: most maps have no more. They are those
 /// that have bits of their own.
 pub(crate) const FIRST_VARIABLES: u32 = u16::BITS;
@@ -67,8 +65,7 @@ impl Default for Arena {
             records: first_nodes().collect(),
             terms: Vec::new(),
             args: Vec::new(),
-            table: Vec::new(),
-            base: 0,
+            table: HashTable::new(),
             work: Cell::new(0),
             search_limit: u64::MAX,
             term_buffers: Vec::new(),
@@ -95,14 +92,11 @@ impl Arena {
 
     /// Forget all nodes but the first variables and constants. Ids handed out before mean nothing afterwards.
     pub fn clear(&mut self) {
-        if self.table.len() > MIN_TABLE && self.table.len() > 8 * self.records.len() {
-            self.table.truncate(MIN_TABLE);
+        let room = self.table.capacity();
+        if room > MAX_TABLE_KEPT && room > 8 * self.table.len() {
+            self.table = HashTable::new();
         }
-        self.base += self.records.len() as u32;
-        if self.base > MAX_BASE {
-            self.base = 1;
-            self.table.fill(0);
-        }
+        self.table.clear();
         self.records.truncate(FIRST_NODES);
         self.terms.clear();
         self.args.clear();
@@ -182,11 +176,6 @@ impl Arena {
     /// The number of its leaves, written out, up to [`MAX_WEIGHT`].
     pub(crate) fn weight(&self, e: Expr) -> u8 {
         self.records[e.index()].shape & !LINEAR
-    }
-
-    /// The weight of what has these operands.
-    pub(crate) fn weight_of_all(&self, operands: &[Expr]) -> u8 {
-        operands.iter().fold(0, |all, o| added(all, self.records[o.index()].shape))
     }
 
     /// Is it a constant, or a sum of variables of which none is in `replaced` (by the bits of their indices modulo 16)?

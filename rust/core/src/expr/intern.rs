@@ -1,53 +1,37 @@
 //! Interning: equal nodes are one. Only the constructors call this.
-//!
-//! The table holds ids by their hashes, one place after the other. `Arena::clear` forgets all of them by counting from a
-//! new base, without touching the table: maps are small, and a table of a library, cleared for each, costs a fortieth of
-//! the instructions of a composition more.
 
-use crate::expr::arena::{Arena, FIRST_CONSTANTS, FIRST_NODES, FIRST_VARIABLES, MIN_TABLE};
+use crate::expr::arena::{Arena, FIRST_CONSTANTS, FIRST_VARIABLES};
 use crate::expr::node::{added, finish, mix, Expr, Record, Tag, Term, LINEAR};
+use hashbrown::hash_table::Entry;
+
+/// The hash of a record as the table takes it: it looks at the first bits and at the last ones.
+fn spread(hash: u32) -> u64 {
+    u64::from(hash) << 32 | u64::from(hash)
+}
 
 impl Arena {
-    fn find(
+    /// The node with this hash of which `equal` is true, or a new one with the record that `make` gives.
+    fn intern(
         &mut self,
         hash: u32,
-        equal: impl Fn(&Self, &Record) -> bool,
-    ) -> std::result::Result<Expr, usize> {
-        if self.records.len() * 2 >= self.table.len() {
-            self.grow();
-        }
-        let mask = self.table.len() - 1;
-        let mut slot = hash as usize & mask;
-        loop {
-            let id = self.table[slot].wrapping_sub(self.base);
-            let Some(r) = self.records.get(id as usize) else { return Err(slot) };
-            if r.hash == hash && equal(self, r) {
-                return Ok(Expr(id));
+        equal: impl Fn(&Record, &[Term], &[Expr]) -> bool,
+        make: impl FnOnce(&[Record], &mut Vec<Term>, &mut Vec<Expr>) -> Record,
+    ) -> Expr {
+        let Arena { table, records, terms, args, .. } = self;
+        let is_same = |id: &u32| {
+            let r = &records[*id as usize];
+            r.hash == hash && equal(r, terms, args)
+        };
+        match table.entry(spread(hash), is_same, |id| spread(records[*id as usize].hash)) {
+            Entry::Occupied(known) => Expr(*known.get()),
+            Entry::Vacant(place) => {
+                let id = records.len() as u32;
+                place.insert(id);
+                let record = make(records, terms, args);
+                records.push(record);
+                Expr(id)
             }
-            slot = (slot + 1) & mask;
         }
-    }
-
-    #[cold]
-    fn grow(&mut self) {
-        let size = MIN_TABLE.max(self.table.len() * 4);
-        self.table.clear();
-        self.table.resize(size, 0);
-        self.base = 1;
-        for (id, r) in self.records.iter().enumerate().skip(FIRST_NODES) {
-            let mut slot = r.hash as usize & (size - 1);
-            while self.table[slot] != 0 {
-                slot = (slot + 1) & (size - 1);
-            }
-            self.table[slot] = id as u32 + self.base;
-        }
-    }
-
-    fn insert(&mut self, slot: usize, record: Record) -> Expr {
-        let id = self.records.len() as u32;
-        self.records.push(record);
-        self.table[slot] = id + self.base;
-        Expr(id)
     }
 
     #[inline]
@@ -60,10 +44,7 @@ impl Arena {
 
     fn intern_other_constant(&mut self, value: i64) -> Expr {
         let record = Record::of_constant(value);
-        match self.find(record.hash, |_, r| r.tag == Tag::Constant && r.value == value) {
-            Ok(e) => e,
-            Err(slot) => self.insert(slot, record),
-        }
+        self.intern(record.hash, |r, _, _| r.tag == Tag::Constant && r.value == value, |_, _, _| record)
     }
 
     #[inline]
@@ -76,10 +57,7 @@ impl Arena {
 
     fn intern_other_variable(&mut self, index: u32) -> Expr {
         let record = Record::of_variable(index);
-        match self.find(record.hash, |_, r| r.tag == Tag::Variable && r.at == index) {
-            Ok(e) => e,
-            Err(slot) => self.insert(slot, record),
-        }
+        self.intern(record.hash, |r, _, _| r.tag == Tag::Variable && r.at == index, |_, _, _| record)
     }
 
     #[inline]
@@ -87,50 +65,47 @@ impl Arena {
         let (ha, hb) = (self.records[a.index()].hash, self.records[b.index()].hash);
         let hash = finish(mix(mix(tag as u64, u64::from(ha)), u64::from(hb)));
         self.charge(2);
-        match self.find(hash, |_, r| r.tag == tag && r.at == a.0 && r.len == b.0) {
-            Ok(e) => e,
-            Err(slot) => {
-                self.divides_by_expressions |= self.tag(b) != Tag::Constant;
-                let variables = self.records[a.index()].variables | self.records[b.index()].variables;
-                let shape = self.weight_of_all(&[a, b]);
-                self.insert(slot, Record { value: 0, hash, at: a.0, len: b.0, variables, tag, shape })
-            }
-        }
+        self.divides_by_expressions |= self.tag(b) != Tag::Constant;
+        let equal = |r: &Record, _: &[Term], _: &[Expr]| r.tag == tag && r.at == a.0 && r.len == b.0;
+        self.intern(hash, equal, |records, _, _| {
+            let (x, y) = (&records[a.index()], &records[b.index()]);
+            let variables = x.variables | y.variables;
+            let shape = added(added(0, x.shape), y.shape);
+            Record { value: 0, hash, at: a.0, len: b.0, variables, tag, shape }
+        })
     }
 
     pub(crate) fn intern_args(&mut self, tag: Tag, args: &[Expr]) -> Expr {
         self.charge(args.len());
         let mixed = args.iter().fold(tag as u64, |h, a| mix(h, u64::from(self.records[a.index()].hash)));
         let hash = finish(mixed);
-        let equal = |arena: &Self, r: &Record| {
+        let equal = |r: &Record, _: &[Term], all: &[Expr]| {
             r.tag == tag
                 && r.len as usize == args.len()
-                && arena.args[r.at as usize..r.at as usize + args.len()] == *args
+                && all[r.at as usize..r.at as usize + args.len()] == *args
         };
-        match self.find(hash, equal) {
-            Ok(e) => e,
-            Err(slot) => {
-                let at = self.args.len() as u32;
-                self.args.extend_from_slice(args);
-                let variables = args.iter().fold(0, |all, a| all | self.records[a.index()].variables);
-                let shape = self.weight_of_all(args);
-                let len = args.len() as u32;
-                self.insert(slot, Record { value: 0, hash, at, len, variables, tag, shape })
+        self.intern(hash, equal, |records, _, all| {
+            let (at, len) = (all.len() as u32, args.len() as u32);
+            all.extend_from_slice(args);
+            let (mut variables, mut shape) = (0, 0);
+            for a in args {
+                let r = &records[a.index()];
+                variables |= r.variables;
+                shape = added(shape, r.shape);
             }
-        }
+            Record { value: 0, hash, at, len, variables, tag, shape }
+        })
     }
 
     #[inline]
     pub(crate) fn intern_sum(&mut self, value: i64, terms: &[Term]) -> Expr {
         let record = self.sum_record(value, terms);
-        match self.find(record.hash, |arena, r| arena.is_sum(r, value, terms)) {
-            Ok(e) => e,
-            Err(slot) => {
-                let at = self.terms.len() as u32;
-                self.terms.extend_from_slice(terms);
-                self.insert(slot, Record { at, ..record })
-            }
-        }
+        let equal = |r: &Record, all: &[Term], _: &[Expr]| is_sum(r, value, terms, all);
+        self.intern(record.hash, equal, |_, all, _| {
+            let at = all.len() as u32;
+            all.extend_from_slice(terms);
+            Record { at, ..record }
+        })
     }
 
     /// As [`Arena::intern_sum`], of terms that are in no list yet.
@@ -138,13 +113,13 @@ impl Arena {
         let at = self.terms.len();
         self.terms.extend(terms);
         let record = self.sum_record(value, &self.terms[at..]);
-        match self.find(record.hash, |arena, r| arena.is_sum(r, value, &arena.terms[at..])) {
-            Ok(e) => {
-                self.terms.truncate(at);
-                e
-            }
-            Err(slot) => self.insert(slot, Record { at: at as u32, ..record }),
+        let new = Expr(self.records.len() as u32);
+        let equal = |r: &Record, all: &[Term], _: &[Expr]| is_sum(r, value, &all[at..], all);
+        let e = self.intern(record.hash, equal, |_, _, _| Record { at: at as u32, ..record });
+        if e != new {
+            self.terms.truncate(at);
         }
+        e
     }
 
     /// The record of a sum whose terms have no place yet.
@@ -163,10 +138,6 @@ impl Arena {
         Record { value, hash, at: 0, len, variables, tag: Tag::Sum, shape: weight | linear }
     }
 
-    fn is_sum(&self, r: &Record, value: i64, terms: &[Term]) -> bool {
-        r.tag == Tag::Sum && r.value == value && self.terms_of(r) == terms
-    }
-
     pub(crate) fn args_of(&self, r: &Record) -> &[Expr] {
         &self.args[r.at as usize..(r.at + r.len) as usize]
     }
@@ -174,4 +145,9 @@ impl Arena {
     pub(crate) fn terms_of(&self, r: &Record) -> &[Term] {
         &self.terms[r.at as usize..(r.at + r.len) as usize]
     }
+}
+
+/// Is `r` the sum of these terms, the terms of all sums being `all`?
+fn is_sum(r: &Record, value: i64, terms: &[Term], all: &[Term]) -> bool {
+    r.tag == Tag::Sum && r.value == value && all[r.at as usize..(r.at + r.len) as usize] == *terms
 }

@@ -54,7 +54,10 @@ impl Arena {
 
     /// The first operand of `e` that is `wanted`, the first `seen` ones left out, and its place.
     fn find_operand(&self, e: Expr, seen: u32, wanted: impl Fn(Expr) -> bool) -> Option<(u32, Expr)> {
-        fn find(mut operands: impl Iterator<Item = Expr>, wanted: impl Fn(Expr) -> bool) -> Option<(u32, Expr)> {
+        fn find(
+            mut operands: impl Iterator<Item = Expr>,
+            wanted: impl Fn(Expr) -> bool,
+        ) -> Option<(u32, Expr)> {
             let mut place = 0;
             operands.find_map(|o| {
                 place += 1;
