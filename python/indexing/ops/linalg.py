@@ -72,10 +72,11 @@ def cholesky_output_to_input(instruction: Instruction, output: int) -> Indexing:
     lower = instruction.flag("lower")
     i, j = (p, q) if lower else (q, p)
     n = sizes[-1]
+    last = n - 1
     row = _oriented(lower, i, s)
     triangle = _oriented(lower, s, t)
-    own_row: list[Constraint] = [(i - j, (1, n - 1)), (j - s, (0, n - 1))]
-    above: list[Constraint] = [(i - j, (0, n - 1)), (j - s, (0, n - 1)), (s - t, (0, n - 1))]
+    own_row: list[Constraint] = [(i - j, (1, last)), (j - s, (0, last))]
+    above: list[Constraint] = [(i - j, (0, last)), (j - s, (0, last)), (s - t, (0, last))]
     return [
         [
             OperandIndexing(tensor_map([*batch, *row], sizes, [n], constraints=own_row)),
@@ -93,8 +94,9 @@ def cholesky_input_to_output(instruction: Instruction, operand: int) -> Indexing
     lower = instruction.flag("lower")
     r, c = (p, q) if lower else (q, p)
     n = sizes[-1]
-    own_row: list[Constraint] = [(r - c, (0, n - 1)), (s - c, (0, n - 1)), (r - s, (0, n - 1))]
-    below: list[Constraint] = [(r - c, (0, n - 1)), (t - r, (0, n - 1)), (s - t, (0, n - 1)), (s - r, (1, n - 1))]
+    last = n - 1
+    own_row: list[Constraint] = [(r - c, (0, last)), (s - c, (0, last)), (r - s, (0, last))]
+    below: list[Constraint] = [(r - c, (0, last)), (t - r, (0, last)), (s - t, (0, last)), (s - r, (1, last))]
     return [
         [
             OperandIndexing(tensor_map([*batch, *_oriented(lower, r, s)], sizes, [n], constraints=own_row)),
