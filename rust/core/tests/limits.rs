@@ -91,3 +91,14 @@ fn steps_of_a_quotient_are_compared_up_to_64() {
         assert_eq!(text == "d0 floordiv 2", found, "up to {last}: {text}");
     }
 }
+
+#[test]
+fn open_terms_are_bounded_by_the_others_in_sums_of_16_terms() {
+    for (terms, bounded) in [(2, true), (15, true), (16, true), (17, false), (18, false)] {
+        let sum = (0..terms).map(|k| format!("d{k}")).collect::<Vec<_>>().join(" + ");
+        let others: String = (1..terms).map(|k| format!("d{k} in [0, 1], ")).collect();
+        let domain = format!("d0 in [{}, {}], {others}{sum} in [0, 3]", i64::MIN, i64::MAX);
+        let text = simplified("max(d0, 50)", &domain, terms);
+        assert_eq!(text == "50", bounded, "{terms} terms: {text}");
+    }
+}
