@@ -33,7 +33,7 @@ def inverse_of_formula(
 def inverted(m: OperandIndexing, sizes: Sequence[int]) -> OperandIndexing:
     """The map from an index of the operand (of `sizes`) to the elements whose index `m` maps to it; as exact as `m`."""
     if m.map.is_undefined:
-        return unknown(m.reason) if m.leaf == 0 else replace(unknown(m.reason), leaf=m.leaf)
+        return replace(unknown(m.reason), leaf=m.leaf)
     solution = _Solution(m.map, list(sizes))
     solution.solve()
     found = solution.inverse()

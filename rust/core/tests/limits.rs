@@ -102,3 +102,11 @@ fn open_terms_are_bounded_by_the_others_in_sums_of_16_terms() {
         assert_eq!(text == "50", bounded, "{terms} terms: {text}");
     }
 }
+
+#[test]
+fn terms_of_two_values_are_bounded_beside_open_ones() {
+    let domain =
+        |least: i64| format!("d0 in [{}, 5], d1 in [0, 1], d0 + d1 in [{least}, {}]", i64::MIN, i64::MAX);
+    assert_eq!(simplified("d1", &domain(6), 2), "1");
+    assert_eq!(simplified("d1", &domain(5), 2), "d1");
+}

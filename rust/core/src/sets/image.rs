@@ -234,14 +234,10 @@ impl Steps {
 struct Listed {
     width: usize,
     values: Vec<i64>,
-    points: usize,
 }
 
 impl Listed {
     fn different(&self) -> usize {
-        if self.width == 0 {
-            return self.points.min(1);
-        }
         let mut rows: Vec<&[i64]> = self.values.chunks_exact(self.width).collect();
         rows.sort_unstable();
         rows.dedup();
@@ -249,7 +245,7 @@ impl Listed {
     }
 }
 
-/// The values of `results` at all points of a group. Error: there are too many to list.
+/// The values of `results`, of which there are some, at all points of a group. Error: there are too many to list.
 fn list(
     arena: &mut Arena,
     map: &MapBuilder,
@@ -273,7 +269,7 @@ fn list(
     let map = part.build(arena)?;
     let mut points = map.points(arena);
     let mut scratch = Vec::new();
-    let mut listed = Listed { width: results.len(), values: Vec::new(), points: 0 };
+    let mut listed = Listed { width: results.len(), values: Vec::new() };
     loop {
         match points.step(usize::MAX)? {
             PointStep::Point(_) if limit.is_reached(arena) => {
@@ -281,7 +277,6 @@ fn list(
             }
             PointStep::Point(p) => {
                 arena.charge(work);
-                listed.points += 1;
                 listed.values.extend(map.dag().evaluate_first(results.len(), &p, &mut scratch)?);
             }
             PointStep::Searching => {}

@@ -127,11 +127,9 @@ impl ConstraintPropagation {
     fn assume_all(&mut self, s: &mut Simplifier<'_>, e: Expr, interval: Interval) {
         let mut work: Work = smallvec![Assumption::new(e, interval)];
         while let Some(a) = work.pop() {
+            // Of an empty domain, and where the work is spent, what was kept is not used.
             if self.empty || !s.spend(1) {
-                if !a.implied {
-                    self.push_kept(a.expr, a.interval);
-                }
-                continue;
+                return;
             }
             self.step(s, a, &mut work);
         }

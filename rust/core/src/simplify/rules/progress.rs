@@ -54,3 +54,25 @@ fn occurrences(s: &mut Simplifier<'_>, e: Expr) -> u64 {
     }
     count.get(&e).copied().unwrap_or(0)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::expr::Arena;
+    use crate::simplify::Scratch;
+
+    /// Pairs that differ in the cost, the divisors, the terms of dividends, the occurrences and the order.
+    #[test]
+    fn each_part_of_the_measure_tells_smaller_from_larger() {
+        let (arena, scratch) = (&mut Arena::new(), &mut Scratch::default());
+        let [x, y] = [0, 1].map(|v| arena.variable(v));
+        let quotients = [2, 3].map(|m| arena.floordiv_constant(x, m).unwrap());
+        let doubled = arena.sum(0, &[crate::expr::Term::new(2, x), crate::expr::Term::new(1, y)]).unwrap();
+        let both = arena.add(x, y).unwrap();
+        let mut s = Simplifier::new(arena, scratch);
+        for (small, large) in [(x, quotients[0]), (quotients[0], quotients[1]), (both, doubled), (x, y)] {
+            assert!(is_smaller(&mut s, small, large) && !is_smaller(&mut s, large, small));
+            assert!(!is_smaller(&mut s, small, small));
+        }
+    }
+}
