@@ -39,8 +39,8 @@ def vector_of(kernel: Kernel, access: Access) -> int | None:
     """The range variable that counts a vector's elements, where the kernel moves these as one."""
     names = [v.name for v in access.map.ranges]
     number = names.index(VECTOR) if VECTOR in names else None
-    loads = access.kind == "write" or bool(vector_moves(kernel)[f"p{access.operand}"])
-    return number if loads else None
+    name = f"o{access.output}" if access.kind == "write" else f"p{access.operand}"
+    return number if vector_moves(kernel)[name] else None
 
 
 ADD = "add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] add(a, b) }"

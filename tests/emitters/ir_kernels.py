@@ -10,6 +10,7 @@ import numpy as np
 from indexing import SymbolicExpr
 from indexing._core import Interval, variable
 from indexing.emitters.ir import nodes as ir
+from indexing.emitters.ir.passes.narrow_floats import convert_narrow_floats
 from indexing.emitters.ir.passes.thread_loops import make_thread_loops
 from indexing.emitters.targets import TARGETS, arguments, write
 from indexing.runtime.host import HostKernel
@@ -81,7 +82,9 @@ def held(value: ir.Value) -> ir.Value:
 
 def compiled(found: ir.Kernel) -> HostKernel:
     threads = found.block[0] * found.block[1] * found.block[2]
-    return HostKernel(found.name, write(make_thread_loops(found), TARGETS["c"]), found.grid, threads)
+    return HostKernel(
+        found.name, write(make_thread_loops(convert_narrow_floats(found)), TARGETS["c"]), found.grid, threads
+    )
 
 
 def run(found: ir.Kernel | HostKernel, *arrays: np.ndarray, of: ir.Kernel | None = None) -> list[np.ndarray]:

@@ -22,8 +22,6 @@ static inline u16 encode_bf16(f32 x) {
   return (u16)(x != x ? 0x7fc0u : (bits + 0x7fffu + (bits >> 16 & 1)) >> 16);
 }
 
-static inline f32 round_bf16(f32 x) { return decode_bf16(encode_bf16(x)); }
-
 static void dot_dot_blocks(const u16 *restrict p0, const u16 *restrict p1, u16 *restrict o0, s64 first_block, s64 last_block) {
   for (s64 block = first_block; block < last_block; block++) {
     const s32 bl_x = block % 24;
@@ -294,22 +292,22 @@ static void dot_dot_blocks(const u16 *restrict p0, const u16 *restrict p1, u16 *
       const f32 v5 = v5_of[th_x];
       const f32 v6 = v6_of[th_x];
       const f32 v7 = v7_of[th_x];
-      const f32 v153 = round_bf16(v0);
-      o0[th_x + bl_x * 768] = encode_bf16(v153);
-      const f32 v154 = round_bf16(v1);
-      o0[th_x + bl_x * 768 + 96] = encode_bf16(v154);
-      const f32 v155 = round_bf16(v2);
-      o0[th_x + bl_x * 768 + 192] = encode_bf16(v155);
-      const f32 v156 = round_bf16(v3);
-      o0[th_x + bl_x * 768 + 288] = encode_bf16(v156);
-      const f32 v157 = round_bf16(v4);
-      o0[th_x + bl_x * 768 + 384] = encode_bf16(v157);
-      const f32 v158 = round_bf16(v5);
-      o0[th_x + bl_x * 768 + 480] = encode_bf16(v158);
-      const f32 v159 = round_bf16(v6);
-      o0[th_x + bl_x * 768 + 576] = encode_bf16(v159);
-      const f32 v160 = round_bf16(v7);
-      o0[th_x + bl_x * 768 + 672] = encode_bf16(v160);
+      const u16 v153_bits = encode_bf16(v0);
+      o0[th_x + bl_x * 768] = v153_bits;
+      const u16 v154_bits = encode_bf16(v1);
+      o0[th_x + bl_x * 768 + 96] = v154_bits;
+      const u16 v155_bits = encode_bf16(v2);
+      o0[th_x + bl_x * 768 + 192] = v155_bits;
+      const u16 v156_bits = encode_bf16(v3);
+      o0[th_x + bl_x * 768 + 288] = v156_bits;
+      const u16 v157_bits = encode_bf16(v4);
+      o0[th_x + bl_x * 768 + 384] = v157_bits;
+      const u16 v158_bits = encode_bf16(v5);
+      o0[th_x + bl_x * 768 + 480] = v158_bits;
+      const u16 v159_bits = encode_bf16(v6);
+      o0[th_x + bl_x * 768 + 576] = v159_bits;
+      const u16 v160_bits = encode_bf16(v7);
+      o0[th_x + bl_x * 768 + 672] = v160_bits;
     }
   }
 }

@@ -16,8 +16,6 @@ static u16 encode_bf16(f32 x) {
   return (u16)(x != x ? 0x7fc0u : (bits + 0x7fffu + (bits >> 16 & 1)) >> 16);
 }
 
-static f32 round_bf16(f32 x) { return decode_bf16(encode_bf16(x)); }
-
 __kernel void __attribute__((reqd_work_group_size(96, 1, 1))) dot_dot(__global const u16 *restrict p0, __global const u16 *restrict p1, __global u16 *restrict o0) {
   const s32 th_x = get_local_id(0);
   const s32 bl_x = get_group_id(0);
@@ -240,20 +238,20 @@ __kernel void __attribute__((reqd_work_group_size(96, 1, 1))) dot_dot(__global c
     const f32 v152 = decode_bf16(v151);
     v7 = mul_add_f32(v152, v136, v7);
   }
-  const f32 v153 = round_bf16(v0);
-  o0[bl_x * 768 + column] = encode_bf16(v153);
-  const f32 v154 = round_bf16(v1);
-  o0[bl_x * 768 + column + 96] = encode_bf16(v154);
-  const f32 v155 = round_bf16(v2);
-  o0[bl_x * 768 + column + 192] = encode_bf16(v155);
-  const f32 v156 = round_bf16(v3);
-  o0[bl_x * 768 + column + 288] = encode_bf16(v156);
-  const f32 v157 = round_bf16(v4);
-  o0[bl_x * 768 + column + 384] = encode_bf16(v157);
-  const f32 v158 = round_bf16(v5);
-  o0[bl_x * 768 + column + 480] = encode_bf16(v158);
-  const f32 v159 = round_bf16(v6);
-  o0[bl_x * 768 + column + 576] = encode_bf16(v159);
-  const f32 v160 = round_bf16(v7);
-  o0[bl_x * 768 + column + 672] = encode_bf16(v160);
+  const u16 v153_bits = encode_bf16(v0);
+  o0[bl_x * 768 + column] = v153_bits;
+  const u16 v154_bits = encode_bf16(v1);
+  o0[bl_x * 768 + column + 96] = v154_bits;
+  const u16 v155_bits = encode_bf16(v2);
+  o0[bl_x * 768 + column + 192] = v155_bits;
+  const u16 v156_bits = encode_bf16(v3);
+  o0[bl_x * 768 + column + 288] = v156_bits;
+  const u16 v157_bits = encode_bf16(v4);
+  o0[bl_x * 768 + column + 384] = v157_bits;
+  const u16 v158_bits = encode_bf16(v5);
+  o0[bl_x * 768 + column + 480] = v158_bits;
+  const u16 v159_bits = encode_bf16(v6);
+  o0[bl_x * 768 + column + 576] = v159_bits;
+  const u16 v160_bits = encode_bf16(v7);
+  o0[bl_x * 768 + column + 672] = v160_bits;
 }

@@ -43,7 +43,8 @@ static void loop_convert_blocks(const u16 *restrict p0, u16 *restrict o0, s64 fi
       const f32 v4 = erf_f32(v3);
       const f32 v5 = v4 + 1.0f;
       const f32 v6 = v2 * v5;
-      o0[th_x + bl_x * 128] = encode_bf16(v6);
+      const u16 v7_bits = encode_bf16(v6);
+      o0[th_x + bl_x * 128] = v7_bits;
     }
   }
 }

@@ -33,7 +33,8 @@ __kernel void __attribute__((reqd_work_group_size(128, 1, 1))) loop_convert(__gl
     const f32 v5 = erf_f32(v4);
     const f32 v6 = v5 + 1.0f;
     const f32 v7 = v3 * v6;
-    x1[vector_index0] = encode_bf16(v7);
+    const u16 v8_bits = encode_bf16(v7);
+    x1[vector_index0] = v8_bits;
   }
   *(__global u16x8 *)(o0 + i * 8) = *(__private const u16x8 *)(x1);
 }

@@ -32,7 +32,8 @@ extern "C" __global__ void __launch_bounds__(128) loop_convert(const u16 *__rest
     const f32 v5 = erf_f32(v4);
     const f32 v6 = v5 + 1.0f;
     const f32 v7 = v3 * v6;
-    x1[vector_index0] = encode_bf16(v7);
+    const u16 v8_bits = encode_bf16(v7);
+    x1[vector_index0] = v8_bits;
   }
   *(u16x8 *)(o0 + i * 8) = *(const u16x8 *)(x1);
 }

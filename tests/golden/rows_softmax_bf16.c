@@ -174,7 +174,8 @@ static void rows_reduce_blocks(const u16 *restrict p0, u16 *restrict o0, s64 fir
         const f32 v15 = v15_of[th_x];
         const f32 v17 = kept0[th_x + step16 * 64];
         const f32 v18 = v17 / v15;
-        o0[th_x + bl_x * 1024 + step16 * 64] = encode_bf16(v18);
+        const u16 v19_bits = encode_bf16(v18);
+        o0[th_x + bl_x * 1024 + step16 * 64] = v19_bits;
       }
     }
   }

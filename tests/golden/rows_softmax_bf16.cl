@@ -143,7 +143,8 @@ __kernel void __attribute__((reqd_work_group_size(256, 1, 1))) rows_reduce(__glo
     for (s32 vector_index19 = 0; vector_index19 < 8; vector_index19++) {
       const f32 v20 = kept0[step18 * 8 + vector_index19];
       const f32 v21 = v20 / v17;
-      x1[vector_index19] = encode_bf16(v21);
+      const u16 v22_bits = encode_bf16(v21);
+      x1[vector_index19] = v22_bits;
     }
     *(__global u16x8 *)(o0 + th_x * 8 + bl_x * 8192 + step18 * 256 + (th_x >> 5) * 768) = *(__private const u16x8 *)(x1);
   }

@@ -99,7 +99,8 @@ extern "C" __global__ void __launch_bounds__(256) rows_reduce(const u16 *__restr
     for (s32 vector_index19 = 0; vector_index19 < 8; vector_index19++) {
       const f32 v20 = kept0[step18 * 8 + vector_index19];
       const f32 v21 = v20 / v17;
-      x1[vector_index19] = encode_bf16(v21);
+      const u16 v22_bits = encode_bf16(v21);
+      x1[vector_index19] = v22_bits;
     }
     *(u16x8 *)(o0 + th_x * 8 + bl_x * 8192 + step18 * 256 + (th_x >> 5) * 768) = *(const u16x8 *)(x1);
   }

@@ -31,9 +31,7 @@ ArgumentKind = Literal["input", "output", "scratch"]
 Dim3: TypeAlias = "tuple[int, int, int]"
 Dialect: TypeAlias = str  # a name of `targets.TARGETS`
 
-PARALLEL = (
-    "inline-combiners"  # the last pass after which threads stand side by side and loops are loops, on all targets
-)
+PARALLEL = "narrow-floats"  # the last pass after which threads stand side by side and loops are loops, on all targets
 LOGICAL = "dead-code"  # the last pass after which indices are those of HLO's arrays, each access written once
 MEMORY = "team-reductions"  # the last pass that decides what threads that stand side by side move
 
@@ -237,11 +235,11 @@ class Kernel:
         return tuple(_shared(entry_accesses(found), shared)) if shared else ()
 
     @cached_property
-    def vector_reads(self) -> frozenset[int]:
-        """The parameters that are read vector by vector."""
-        numbers = {b.name: b.number for b in self._moving.buffers if b.role == "input"}
-        copies = (s for s in nodes.statements(self._moving.body) if isinstance(s, nodes.Copy))
-        return frozenset(numbers[s.source] for s in copies if s.source in numbers)
+    def vector_arguments(self) -> frozenset[tuple[ArgumentKind, int]]:
+        """The inputs that are read, and the outputs that are written, vector by vector: kind and number of each."""
+        found = {b.name: (b.role, b.number) for b in self._moving.buffers if b.role != "none"}
+        copies = [s for s in nodes.statements(self._moving.body) if isinstance(s, nodes.Copy)]
+        return frozenset(found[end] for s in copies for end in (s.source, s.destination) if end in found)
 
     @takes(output=integer, access=integer)
     def thread_to_output(self, output: int = 0, access: int = 0) -> IndexingMap:

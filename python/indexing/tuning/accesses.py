@@ -136,7 +136,7 @@ class KernelTraffic:
     def _of_map(self, argument: Argument, m: IndexingMap, blocks: NDArray[np.int64]) -> Traffic:
         """By the kernel's own blocks, or for each of the sizes `blocks`."""
         device = self.machine.device
-        is_vector = argument.kind == "output" or argument.number in self.kernel.vector_reads
+        is_vector = (argument.kind, argument.number) in self.kernel.vector_arguments
         names = [v.name for v in m.ranges]
         memory = (
             strides(argument),

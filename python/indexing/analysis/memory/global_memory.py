@@ -199,9 +199,10 @@ def _of_kernel(kernel: Kernel, device: Device, storage: Storage) -> Coalescing:
     writes: list[Access] = []
     unknown: list[tuple[int, str]] = []
     for argument in kernel.accessed:
+        has_vectors = (argument.kind, argument.number) in kernel.vector_arguments
         if argument.kind == "output":
             found = kernel.output_maps[argument.number]
-            writes += _accesses(found, argument, kernel.block, device, storage, True)
+            writes += _accesses(found, argument, kernel.block, device, storage, has_vectors)
             continue
         maps = kernel.input_maps[argument.number] if argument.number < len(kernel.input_maps) else ()
         if not maps:
@@ -209,7 +210,7 @@ def _of_kernel(kernel: Kernel, device: Device, storage: Storage) -> Coalescing:
                 (argument.number, "its loads are too many to be followed through the functions of the kernel")
             )
         for m in maps:
-            reads += _accesses([m], argument, kernel.block, device, storage, argument.number in kernel.vector_reads)
+            reads += _accesses([m], argument, kernel.block, device, storage, has_vectors)
     shared = tuple(bank_accesses(kernel, device))
     return Coalescing(tuple(reads), tuple(writes), device, kernel.emitter, tuple(unknown), shared)
 

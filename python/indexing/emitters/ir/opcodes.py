@@ -84,7 +84,7 @@ _TABLE = [
         "given",
         "encode without rounding: the operand is a number of `format`, a NaN keeps its bits",
     ),
-    Opcode("round", 1, FLOAT, "same", "decode(encode(x)) in `format`"),
+    Opcode("round", 1, FLOAT, "same", "decode(encode(x)) in `format`, which the pass `narrow-floats` makes of it"),
     Opcode(
         "wrap",
         1,

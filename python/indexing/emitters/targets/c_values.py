@@ -197,9 +197,6 @@ class ValueWriter:
     def _exact_bits(self, op: ir.Op, operands: list[Text]) -> Text:
         return self._call(f"{'exact_bits' if op.format in _EXACT_NANS else 'encode'}_{op.format}", operands)
 
-    def _round(self, op: ir.Op, operands: list[Text]) -> Text:
-        return self._call(f"round_{op.format}", operands)
-
     def _wrap(self, op: ir.Op, operands: list[Text]) -> Text:
         return self._call(f"wrap_{op.format}", operands)
 

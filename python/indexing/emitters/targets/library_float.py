@@ -236,11 +236,6 @@ _DECODE_BF16 = function(
 )
 
 
-def _rounded(name: str) -> Definition:
-    text = "f32 round_$F(f32 x) { return decode_$F(encode_$F(x)); }"
-    return function("round_$F", text, "f32 decode_$F encode_$F", F=name)
-
-
 def _all() -> Iterator[Definition]:
     yield from real_functions("f32")
     yield from real_functions("f64")
@@ -251,9 +246,6 @@ def _all() -> Iterator[Definition]:
     yield from HALVES
     yield _DECODE_BF16
     yield from _EXACT
-    for kind in ELEMENT_TYPES.values():
-        if kind.is_narrow_float:
-            yield _rounded(kind.name)
     for name in FLOAT_FORMATS:
         yield from _reduce_precision(name)
 

@@ -12,6 +12,7 @@ from indexing.emitters.ir.passes.fold import fold_constants
 from indexing.emitters.ir.passes.hoist import hoist_invariants
 from indexing.emitters.ir.passes.index_widths import narrow_indices
 from indexing.emitters.ir.passes.inline import inline_functions
+from indexing.emitters.ir.passes.narrow_floats import convert_narrow_floats
 from indexing.emitters.ir.passes.one_block import make_one_block
 from indexing.emitters.ir.passes.peel import peel_loops, unswitch
 from indexing.emitters.ir.passes.row_loops import make_row_loops
@@ -58,6 +59,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("vectorize", lambda kernel, target: vectorize_accesses(kernel) if target.vector_bytes else kernel),
     Pass("team-reductions", _team_reductions),
     Pass("inline-combiners", _for_any(inline_functions)),
+    Pass("narrow-floats", _for_any(convert_narrow_floats)),
     Pass("unroll", lambda kernel, target: unroll_loops(kernel, target.has_threads)),
     Pass("index-widths", _for_any(narrow_indices)),
     Pass("fold-again", _for_any(fold_constants)),

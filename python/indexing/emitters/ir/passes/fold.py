@@ -1,4 +1,4 @@
-"""Constant folding: names of names and of constants, operations on constants, conversions there and back, conditions
+"""Constant folding: names of names and of constants, operations on constants, conditions
 whose value the ranges of index variables tell, branches and loops that this decides.
 """
 
@@ -19,7 +19,6 @@ from indexing.emitters.ir.nodes import (
     IndexVariable,
     Kernel,
     Let,
-    Load,
     Op,
     Ref,
     Statement,
@@ -27,7 +26,7 @@ from indexing.emitters.ir.nodes import (
     Within,
     statements,
 )
-from indexing.emitters.ir.traversal import rewrite_statement, rewrite_value, subvalues
+from indexing.emitters.ir.traversal import rewrite_statement, rewrite_value
 
 if TYPE_CHECKING:
     from indexing.emitters.ir.nodes import Value
@@ -107,21 +106,8 @@ class _Folding:
             return value if number is None else Constant(value.type, number)
         return self._op(value) if isinstance(value, Op) else value
 
-    def _lasts(self, value: Value) -> bool:
-        """Whether a value means the same further on: it reads no memory and no variable."""
-        parts = list(subvalues(value))
-        return not any(isinstance(v, Load) or (isinstance(v, Ref) and v.name in self.mutable) for v in parts)
-
     def _op(self, op: Op) -> Value:
         first = op.operands[0]
-        if op.opcode in ("encode", "exact_bits", "round"):
-            inner = self.defined.get(first.name, first) if isinstance(first, Ref) else first
-            if isinstance(inner, Op) and inner.format == op.format and inner.opcode in ("decode", "round"):
-                if op.opcode == "round":
-                    return first
-                if inner is first or self._lasts(inner.operands[0]):
-                    bits = inner.operands[0]
-                    return bits if inner.opcode == "decode" else Op("encode", op.type, (bits,), op.format)
         if op.opcode == "convert" and first.type == op.type:
             return first
         if op.opcode in _PREDICATES and op.type == "pred":

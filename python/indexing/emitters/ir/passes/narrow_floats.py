@@ -1,0 +1,98 @@
+"""Narrow floats: bf16, f16 and the types of 8 bits and fewer are computed in f32; what rounds to them becomes conversions.
+
+Until here, `round` says where HLO rounds. It becomes `encode`, to the bits of the format, and `decode` of these, each with
+a name: what is stored are the bits, what is computed with is the f32. What is a number of the format already, since it was
+decoded or rounded, is not converted again, nor are its bits, those of a NaN included. Targets write `encode` and `decode`
+alone: one instruction where they have it, else a function of their library.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from indexing.emitters.ir.copying import Names
+from indexing.emitters.ir.nodes import Block, For, Function, If, Kernel, Let, Op, Ref, Statement, Var, statements
+from indexing.emitters.ir.traversal import rewrite_statement, rewrite_value
+from indexing.emitters.types import storage_type
+
+if TYPE_CHECKING:
+    from indexing.emitters.ir.nodes import Value
+
+
+def convert_narrow_floats(kernel: Kernel) -> Kernel:
+    """The kernel with conversions in place of roundings."""
+    functions = []
+    for f in kernel.functions:
+        converting = _Converting(f)
+        body = converting.block(f.body)
+        functions.append(replace(f, body=body, results=tuple(map(converting.value, f.results))))
+    return replace(kernel, functions=tuple(functions), body=_Converting(kernel).block(kernel.body))
+
+
+class _Converting:
+    """The bits of the names of one function, in the order of its text."""
+
+    def __init__(self, function: Function | Kernel) -> None:
+        parameters = function.parameters if isinstance(function, Function) else ()
+        self.names = Names.of(function.variables, function.body, parameters)
+        self.mutable = {s.name for s in statements(function.body) if isinstance(s, Var)}
+        self.bits: dict[tuple[str, str], Value] = {}  # by name and format, where the name is a number of the format
+
+    def block(self, block: Block) -> Block:
+        out: list[Statement] = []
+        for statement in block:
+            found = rewrite_statement(statement, self._value)
+            if isinstance(found, For):
+                found = replace(found, body=self.block(found.body))
+            elif isinstance(found, If):
+                found = replace(found, then=self.block(found.then), otherwise=self.block(found.otherwise))
+            elif isinstance(found, Let):
+                out += self._bits(found)
+                found = replace(found, value=self._held(found))
+            out.append(found)
+        return tuple(out)
+
+    def value(self, value: Value) -> Value:
+        """A value with conversions in place of roundings."""
+        return rewrite_value(value, self._value)
+
+    def _value(self, value: Value) -> Value:
+        if not isinstance(value, Op) or value.opcode not in ("encode", "exact_bits", "round"):
+            return value
+        (operand,) = value.operands
+        known = self._known(operand, value.format)
+        if value.opcode != "round":
+            return value if known is None else known
+        if known is not None:
+            return operand
+        bits = Op("encode", storage_type(value.format), (operand,), value.format)
+        return Op("decode", "f32", (bits,), value.format)
+
+    def _known(self, value: Value, narrow: str) -> Value | None:
+        """The bits of a value that is a number of the format."""
+        if isinstance(value, Op) and value.opcode == "decode" and value.format == narrow:
+            return value.operands[0]
+        return self.bits.get((value.name, narrow)) if isinstance(value, Ref) else None
+
+    def _bits(self, let: Let) -> list[Statement]:
+        """A name for the bits of what is decoded, where they have none that lasts."""
+        value = let.value
+        if isinstance(value, Ref):
+            self.bits |= {(let.name, f): bits for (name, f), bits in self.bits.items() if name == value.name}
+        if not isinstance(value, Op) or value.opcode != "decode":
+            return []
+        (bits,) = value.operands
+        if isinstance(bits, Ref) and bits.name not in self.mutable:
+            self.bits[let.name, value.format] = bits
+            return []
+        named = Ref(bits.type, self.names.fresh(f"{let.name}_bits"))
+        self.bits[let.name, value.format] = named
+        return [Let(named.name, bits)]
+
+    def _held(self, let: Let) -> Value:
+        """The value of a name, by the name of its bits."""
+        value = let.value
+        if isinstance(value, Op) and value.opcode == "decode":
+            return replace(value, operands=(self.bits[let.name, value.format],))
+        return value

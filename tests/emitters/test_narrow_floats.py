@@ -1,0 +1,94 @@
+"""Arithmetic of floats below f32, which kernels do in f32: rounded once, of all pairs of values of 8 bits, of many of 16.
+
+The oracle is arithmetic in f64, which is exact or rounds innocuously (53 bits are more than twice the format's and two), and the
+nearest number of the format by a search among all of them; of two that are equally near the one whose last bit is 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import indexing as ix
+from indexing.ops.element_types import ELEMENT_TYPES
+
+NARROW = [k.name for k in ELEMENT_TYPES.values() if k.is_narrow_float]
+OPERATIONS: dict[str, Callable[..., np.ndarray]] = {
+    "add": np.add, "subtract": np.subtract, "multiply": np.multiply, "divide": np.divide
+}  # fmt: skip
+COUNT = 1 << 16
+
+
+def values_of(name: str) -> np.ndarray:
+    """All values of a format, in order of their bits."""
+    kind = ELEMENT_TYPES[name]
+    return np.arange(1 << kind.bits, dtype=f"u{kind.dtype.itemsize}").view(kind.dtype)
+
+
+def pairs(name: str) -> tuple[np.ndarray, np.ndarray]:
+    """All pairs of a format of 8 bits; of one of 16 random pairs, many of them of neighbouring exponents."""
+    values = values_of(name)
+    if values.size <= 256:
+        return np.repeat(values, values.size), np.tile(values, values.size)
+    rng = np.random.default_rng(3)
+    x, y = (rng.integers(0, values.size, COUNT) for _ in range(2))
+    near = (x + rng.integers(-(1 << 12), 1 << 12, COUNT)) % values.size
+    return values[x], values[np.where(rng.integers(0, 2, COUNT) == 0, y, near)]
+
+
+def nearest(exact: np.ndarray, name: str) -> np.ndarray:
+    """The numbers of a format nearest to those of f64, NaN where the largest is not near enough."""
+    values = values_of(name)
+    finite = values[np.isfinite(values.astype(np.float64))]
+    order = np.argsort(finite.astype(np.float64), kind="stable")
+    numbers, codes = finite.astype(np.float64)[order], finite.view(f"u{finite.dtype.itemsize}")[order]
+    at = np.clip(np.searchsorted(numbers, exact), 1, numbers.size - 1)
+    low, high = exact - numbers[at - 1], numbers[at] - exact
+    takes_low = (low < high) | ((low == high) & (codes[at - 1] % 2 == 0))
+    return np.where(np.abs(exact) <= numbers[-1], np.where(takes_low, numbers[at - 1], numbers[at]), np.nan)
+
+
+@pytest.mark.parametrize("name", NARROW)
+def test_arithmetic_is_rounded_once(name: str) -> None:
+    x, y = pairs(name)
+    lines = "\n".join(f"  r{k} = {name}[{x.size}] {op}(x, y)" for k, op in enumerate(OPERATIONS))
+    text = f"ENTRY e {{\n  x = {name}[{x.size}] parameter(0)\n  y = {name}[{x.size}] parameter(1)\n{lines}\n"
+    kinds = ", ".join(f"{name}[{x.size}]" for _ in OPERATIONS)
+    results = ", ".join(f"r{k}" for k in range(len(OPERATIONS)))
+    executable = ix.compile(ix.hlo.parse(f"{text}  ROOT all = ({kinds}) tuple({results})\n}}"), device="cpu")
+    a, b = x.astype(np.float64), y.astype(np.float64)
+    numbers = values_of(name).astype(np.float64)
+    for got, (op, function) in zip(executable(x, y), OPERATIONS.items(), strict=True):
+        with np.errstate(all="ignore"):
+            exact = function(a, b)
+        inside = np.abs(exact) <= numbers[np.isfinite(numbers)].max()
+        if name == "f8e8m0fnu":  # positive powers of two alone, the larger one of two that are equally near
+            inside &= (exact >= np.nanmin(numbers)) & (np.frexp(exact)[0] != 0.75)
+        expected = nearest(exact[inside], name)
+        np.testing.assert_array_equal(np.asarray(got)[inside].astype(np.float64), expected, err_msg=op)
+
+
+@pytest.mark.parametrize("name", ["bf16", "f16"])
+def test_square_roots_of_all_values(name: str) -> None:
+    x = values_of(name)
+    text = f"ENTRY e {{\n  x = {name}[{x.size}] parameter(0)\n  ROOT y = {name}[{x.size}] sqrt(x)\n}}"
+    got = np.asarray(ix.compile(ix.hlo.parse(text), device="cpu")(x)).astype(np.float64)
+    with np.errstate(invalid="ignore"):
+        exact = np.sqrt(x.astype(np.float64))
+    inside = np.isfinite(exact)
+    np.testing.assert_array_equal(got[inside], nearest(exact[inside], name))
+
+
+@pytest.mark.parametrize("name", NARROW)
+def test_what_is_only_moved_keeps_its_bits(name: str) -> None:
+    """Those of NaN too, through a type that holds them all."""
+    x = values_of(name)
+    text = f"""ENTRY e {{
+      x = {name}[{x.size}] parameter(0)
+      w = f32[{x.size}] convert(x)
+      ROOT y = {name}[{x.size}] convert(w)
+    }}"""
+    got = np.asarray(ix.compile(ix.hlo.parse(text), device="cpu")(x))
+    np.testing.assert_array_equal(got.view(f"u{x.dtype.itemsize}"), x.view(f"u{x.dtype.itemsize}"))
