@@ -11,8 +11,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-import indexing as ix
 from indexing.ops.element_types import ELEMENT_TYPES
+from kernels import compiled
 
 NARROW = [k.name for k in ELEMENT_TYPES.values() if k.is_narrow_float]
 OPERATIONS: dict[str, Callable[..., np.ndarray]] = {
@@ -57,7 +57,7 @@ def test_arithmetic_is_rounded_once(name: str) -> None:
     text = f"ENTRY e {{\n  x = {name}[{x.size}] parameter(0)\n  y = {name}[{x.size}] parameter(1)\n{lines}\n"
     kinds = ", ".join(f"{name}[{x.size}]" for _ in OPERATIONS)
     results = ", ".join(f"r{k}" for k in range(len(OPERATIONS)))
-    executable = ix.compile(ix.hlo.parse(f"{text}  ROOT all = ({kinds}) tuple({results})\n}}"), device="cpu")
+    executable = compiled(f"{text}  ROOT all = ({kinds}) tuple({results})\n}}", device="cpu")
     a, b = x.astype(np.float64), y.astype(np.float64)
     numbers = values_of(name).astype(np.float64)
     for got, (op, function) in zip(executable(x, y), OPERATIONS.items(), strict=True):
@@ -74,7 +74,7 @@ def test_arithmetic_is_rounded_once(name: str) -> None:
 def test_square_roots_of_all_values(name: str) -> None:
     x = values_of(name)
     text = f"ENTRY e {{\n  x = {name}[{x.size}] parameter(0)\n  ROOT y = {name}[{x.size}] sqrt(x)\n}}"
-    got = np.asarray(ix.compile(ix.hlo.parse(text), device="cpu")(x)).astype(np.float64)
+    got = np.asarray(compiled(text, device="cpu")(x)).astype(np.float64)
     with np.errstate(invalid="ignore"):
         exact = np.sqrt(x.astype(np.float64))
     inside = np.isfinite(exact)
@@ -90,5 +90,5 @@ def test_what_is_only_moved_keeps_its_bits(name: str) -> None:
       w = f32[{x.size}] convert(x)
       ROOT y = {name}[{x.size}] convert(w)
     }}"""
-    got = np.asarray(ix.compile(ix.hlo.parse(text), device="cpu")(x))
+    got = np.asarray(compiled(text, device="cpu")(x))
     np.testing.assert_array_equal(got.view(f"u{x.dtype.itemsize}"), x.view(f"u{x.dtype.itemsize}"))
