@@ -48,6 +48,7 @@ FILES = {
         "interner joint replicas structure",
         "operand_map",
         "found",
+        "reached",
         "formulas sources",
         "follow walk",
     ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
+from itertools import repeat
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypeVar, cast
 
@@ -278,7 +279,7 @@ class Computation:
         if views is None:
             with self.module._lock:  # two threads must not make two views of one instruction
                 if self._list is None:
-                    self._list = [Instruction(self, row) for row in range(self._first, self._last)]
+                    self._list = list(map(Instruction, repeat(self), range(self._first, self._last)))
                 views = self._list
         return views
 

@@ -110,18 +110,17 @@ class InstructionMaps(Mapping[Instruction, InstructionIndexing]):
         return _InstructionItems(self)
 
     def _of_rows(self, instructions: Sequence[Instruction]) -> Iterator[InstructionIndexing]:
-        """The maps of instructions of successive rows."""
+        """The maps of instructions of successive rows; ends with the error of the first that has none."""
         known, inverse = self._known, self.direction == "input_to_output"
-        row, end = instructions[0].row, instructions[0].row + len(instructions)
-        at = iter(instructions)
-        while row < end:  # once, unless an instruction has no maps
-            found = maps_of(self.module).find(row, end, inverse)
-            row += len(found)
-            for number, instruction in zip(found, at, strict=False):
-                one = known.get(number)
-                if one is None:
-                    one = known[number] = InstructionIndexing(instruction, inverse)
-                yield one
+        found: list[int] = []
+        while len(found) < len(instructions):  # once, unless an instruction has no maps
+            rest = instructions[len(found) :]
+            numbers = maps_of(self.module).find(rest[0].row, rest[-1].row + 1, inverse)
+            for number, instruction in zip(numbers, rest, strict=False):
+                if number not in known:
+                    known[number] = InstructionIndexing(instruction, inverse)
+            yield from map(known.__getitem__, numbers)
+            found += numbers
 
     def __len__(self) -> int:
         """The number of instructions."""

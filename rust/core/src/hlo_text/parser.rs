@@ -62,6 +62,9 @@ pub(super) enum Target<'a> {
     Nested(u32, usize),
 }
 
+/// Bytes of a line of text, of which few are shorter.
+const SHORT_LINE: usize = 64;
+
 struct Parser<'a> {
     cursor: Cursor<'a>,
     module: Module,
@@ -99,9 +102,12 @@ impl<'a> Parser<'a> {
             return Err(HloError::new(0, "the text is longer than 4 GiB"));
         }
         let opcodes = OPCODES.iter().map(|row| row.name.to_string()).collect();
+        let rows = text.len() / SHORT_LINE; // pages of memory that are not written to cost nothing
+        let instructions = Vec::with_capacity(rows);
+        let (operands, attributes) = (Vec::with_capacity(rows), Vec::with_capacity(rows));
         Ok(Self {
             cursor: Cursor::new(text, 0),
-            module: Module { opcodes, ..Module::default() },
+            module: Module { opcodes, instructions, operands, attributes, ..Module::default() },
             shapes: Interner::default(),
             opcodes: OPCODES.iter().enumerate().map(|(i, row)| (row.name, i as u16)).collect(),
             names: Table::default(),
@@ -384,7 +390,9 @@ impl<'a> Parser<'a> {
             return Err(self.cursor.expected("a computation"));
         }
         self.name_nested();
-        self.module.text = self.cursor.text.to_string() + &self.made_names;
+        self.module.text = String::with_capacity(self.cursor.text.len() + self.made_names.len());
+        self.module.text.push_str(self.cursor.text);
+        self.module.text.push_str(&self.made_names);
         link_calls(&mut self.module, &self.targets, &self.computations)?;
         self.module.link_users();
         check_pairs(&self.module)?;

@@ -5,6 +5,7 @@ use crate::hlo_text::{ElementType, Module, ShapeId, UNBOUNDED};
 use crate::propagation::found::FoundMaps;
 use crate::propagation::interner::Table;
 use crate::propagation::operand_map::{MapId, OperandMaps, Values};
+use crate::propagation::reached::Reached;
 use crate::propagation::sources::{Carried, Sources};
 use crate::propagation::structure::Structure;
 use std::sync::Arc;
@@ -68,6 +69,8 @@ pub struct Propagation {
     pub(super) through: Table<Key, Arc<[Link]>>,
     pub(super) sources: Table<u32, Arc<Sources>>,
     pub(super) carried: Table<(u32, u32), Arc<Carried>>,
+    /// Memory of walks that have ended.
+    pub(super) spare: Vec<Reached>,
     leaves: Vec<Arc<[ShapeId]>>,
     orders: Table<u32, Arc<[u32]>>,
     parameters: Table<u32, Arc<[u32]>>,

@@ -23,7 +23,7 @@ pub struct FoundMaps {
     /// The maps.
     pub maps: OperandMaps,
     lists: Interner<Box<[MapId]>>,
-    extended: Table<u128, FoundId>,
+    extended: Table<(FoundId, FoundId, MapId), FoundId>,
     bounded: Table<u64, FoundId>,
 }
 
@@ -56,7 +56,7 @@ impl FoundMaps {
         firsts: FoundId,
         second: Option<MapId>,
     ) -> std::result::Result<FoundId, V::Error> {
-        let key = u128::from(into) << 64 | u128::from(firsts) << 32 | u128::from(second.unwrap_or(NO_CHANGE));
+        let key = (into, firsts, second.unwrap_or(NO_CHANGE));
         if let Some(known) = self.extended.get(&key) {
             return Ok(*known);
         }

@@ -1,32 +1,45 @@
 //! Numbers for values: equal ones have one.
 
 use std::collections::HashMap;
-use std::hash::Hash;
+use std::hash::{BuildHasher, Hash};
 
 /// Tables whose hashes are seeded anew: no program can be written whose maps all collide.
-pub(super) type Table<K, V> = HashMap<K, V, foldhash::quality::RandomState>;
+pub(super) type Table<K, V> = HashMap<K, V, Hashes>;
+type Hashes = foldhash::quality::RandomState;
 
-/// Different values of a kind, by number.
+/// Different values of a kind, by number. Each is kept once: tables have their hashes.
 #[derive(Debug)]
 pub(super) struct Interner<T> {
     items: Vec<T>,
-    numbers: Table<T, u32>,
+    hashes: Hashes,
+    /// The last item of each hash.
+    last: Table<u64, u32>,
+    /// The item before one of the same hash.
+    before: Table<u32, u32>,
 }
 
 impl<T> Default for Interner<T> {
     fn default() -> Self {
-        Interner { items: Vec::new(), numbers: Table::default() }
+        let (last, before) = (Table::default(), Table::default());
+        Interner { items: Vec::new(), hashes: Hashes::default(), last, before }
     }
 }
 
-impl<T: Clone + Eq + Hash> Interner<T> {
+impl<T: Eq + Hash> Interner<T> {
     pub fn number(&mut self, item: T) -> u32 {
-        if let Some(known) = self.numbers.get(&item) {
-            return *known;
+        let hash = self.hashes.hash_one(&item);
+        let mut known = self.last.get(&hash).copied();
+        while let Some(number) = known {
+            if self.items[number as usize] == item {
+                return number;
+            }
+            known = self.before.get(&number).copied();
         }
         let number = self.items.len() as u32;
-        self.items.push(item.clone());
-        self.numbers.insert(item, number);
+        if let Some(other) = self.last.insert(hash, number) {
+            self.before.insert(number, other);
+        }
+        self.items.push(item);
         number
     }
 

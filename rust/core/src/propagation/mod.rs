@@ -8,6 +8,7 @@ pub(crate) mod found;
 pub(crate) mod interner;
 pub(crate) mod joint;
 pub(crate) mod operand_map;
+pub(crate) mod reached;
 pub(crate) mod replicas;
 pub(crate) mod sources;
 pub(crate) mod structure;

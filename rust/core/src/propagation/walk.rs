@@ -5,48 +5,13 @@ use crate::error::Error;
 use crate::hlo_text::Module;
 use crate::propagation::formulas::{Direction, Followed, Formulas, Link, Propagation};
 use crate::propagation::found::{FoundId, NONE};
+use crate::propagation::reached::{Arrays, Reached};
 use std::sync::Arc;
 
 const MAX_WORK: usize = 20_000; // maps followed from the arrays of one parameter, beyond which the rest is bounded as a whole
 
 const TOO_LARGE: &str =
     "the computation is too large to follow every path of each array; what it may reach is named as a whole";
-
-/// Of an instruction: for each of its arrays that are reached, the maps that lead there.
-pub type Arrays = Vec<(u32, FoundId)>;
-
-/// The instructions of a computation that are reached, in the order in which they are.
-pub struct Reached {
-    first: u32,
-    arrays: Vec<Arrays>,
-    order: Vec<u32>,
-}
-
-impl Reached {
-    /// None yet.
-    pub fn new(module: &Module, computation: u32) -> Self {
-        let rows = module.computations[computation as usize].instructions;
-        Reached { first: rows.first, arrays: vec![Arrays::new(); rows.range().len()], order: Vec::new() }
-    }
-
-    /// The arrays of an instruction.
-    pub fn arrays(&mut self, row: u32) -> &mut Arrays {
-        let arrays = &mut self.arrays[(row - self.first) as usize];
-        if arrays.is_empty() {
-            self.order.push(row);
-        }
-        arrays
-    }
-
-    /// The instructions reached, each with its arrays.
-    pub fn iter(&self) -> impl Iterator<Item = (u32, &Arrays)> {
-        self.order.iter().map(|row| (*row, self.at(*row)))
-    }
-
-    fn at(&self, row: u32) -> &Arrays {
-        &self.arrays[(row - self.first) as usize]
-    }
-}
 
 impl Propagation {
     /// Follow the maps found so far to the operands of each instruction of `order`, users before their operands.
@@ -58,10 +23,10 @@ impl Propagation {
         reached: &mut Reached,
     ) -> Result<(), F::Error> {
         for row in order {
-            let operands = module.operands_of(row as usize);
-            if operands.is_empty() || reached.at(row).is_empty() {
+            if reached.at(row).is_empty() {
                 continue;
             }
+            let operands = module.operands_of(row as usize);
             let mut arrays = std::mem::take(reached.arrays(row));
             let shapes = self.leaves(module, module.instructions[row as usize].shape);
             for (leaf, here) in &mut arrays {
@@ -107,7 +72,8 @@ impl Propagation {
     ) -> Result<Reached, F::Error> {
         let shapes = self.leaves(module, module.instructions[start as usize].shape);
         let sizes = &module.shapes[shapes[leaf as usize] as usize].dimensions;
-        let mut reached = Reached::new(module, module.instructions[start as usize].computation);
+        let spare = self.spare.pop().unwrap_or_default();
+        let mut reached = spare.emptied(module, module.instructions[start as usize].computation);
         reached.arrays(start).push((leaf, self.found.start(sizes)?));
         let mut places: Vec<usize> = Vec::new(); // of each output, one more than its place; 0: it has none
         for &row in order {
@@ -172,7 +138,7 @@ impl Propagation {
         let root = module.computations[computation as usize].root;
         let shapes = self.leaves(module, module.instructions[root as usize].shape);
         let sizes = &module.shapes[shapes[output as usize] as usize].dimensions;
-        let mut reached = Reached::new(module, computation);
+        let mut reached = self.spare.pop().unwrap_or_default().emptied(module, computation);
         reached.arrays(root).push((output, self.found.start(sizes)?));
         let order = self.post_order(module, computation);
         self.propagate(module, formulas, order.iter().rev().copied(), &mut reached)?;
@@ -186,6 +152,7 @@ impl Propagation {
                 links.extend(self.found.list(found).iter().map(|map| Link { to, leaf, map: *map }));
             }
         }
+        self.spare.push(reached);
         Ok(links)
     }
 
@@ -207,11 +174,13 @@ impl Propagation {
                 continue;
             }
             let reached = self.propagate_to_users(module, formulas, &order, (start, leaf))?;
-            let lengths = reached.arrays.iter().flatten().map(|(_, found)| self.found.list(*found).len());
+            let lengths =
+                reached.iter().flat_map(|(_, arrays)| arrays).map(|(_, found)| self.found.list(*found).len());
             work += lengths.sum::<usize>();
             for (to, found) in reached.at(root) {
                 links.extend(self.found.list(*found).iter().map(|map| Link { to: *to, leaf, map: *map }));
             }
+            self.spare.push(reached);
         }
         links.sort_by_key(|s| s.to);
         Ok(links)
