@@ -12,14 +12,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from indexing.emitters.ir.nodes import CallFunction, Constant, Index, Load, Op, Ref
+from indexing.emitters.ir.nodes import CallFunction, Index, Load, Op, Ref
 from indexing.emitters.statement_builder import StatementBuilder, is_narrow
-from indexing.emitters.types import compute_type, storage_type
+from indexing.emitters.types import compute_type, decoded, encoded, storage_type
 from indexing.errors import UnsupportedOp
 from indexing.indexing_analysis.instructions import output_to_input
 from indexing.ops.element.moves import zero
 from indexing.ops.element_context import Value
-from indexing.ops.element_types import element_type
 from indexing.ops.op import Indexing, leaves
 from indexing.ops.registry import traits_of
 from indexing.ops.tuples import array_source
@@ -210,7 +209,7 @@ class FunctionBuilder(StatementBuilder):
     def loaded(self, kind: str, held: Node) -> Value:
         """The value of what memory held of an element of type `kind`."""
         held = self.name(held)
-        value = Value(self.name(_decoded(kind, held)), kind)
+        value = Value(self.name(decoded(kind, held)), kind)
         if value.node is not held:
             self._storage[value.node] = kind, held  # type: ignore[index]
         return value
@@ -218,7 +217,7 @@ class FunctionBuilder(StatementBuilder):
     def stored(self, kind: str, value: Value) -> Node:
         """The value as memory holds it: the one that was loaded, where it was loaded."""
         found, held = self._storage.get(value.node, ("", None))  # type: ignore[call-overload]
-        return held if found == kind else _encoded(kind, self.node(value))
+        return held if found == kind else encoded(kind, self.node(value))
 
     def remember(self, instruction: Instruction, index: Index, values: Sequence[Value]) -> None:
         """Keep the values of all arrays of a tuple-shaped instruction."""
@@ -309,21 +308,3 @@ class FunctionBuilder(StatementBuilder):
             yield
         finally:
             self._frames.pop()
-
-
-def _decoded(kind: str, held: Node) -> Node:
-    """The value that a storage element stands for."""
-    found = element_type(kind)
-    if found.kind == "pred":
-        return Op("ne", "pred", (held, Constant("u8", 0)))
-    if found.is_narrow_float:
-        return Op("decode", "f32", (held,), kind)
-    return Op("wrap", held.type, (held,), kind) if found.is_byte_packed else held
-
-
-def _encoded(kind: str, value: Node) -> Node:
-    """The storage element that holds a value."""
-    found = element_type(kind)
-    if found.kind == "pred":
-        return Op("convert", "u8", (value,))
-    return Op("encode", storage_type(kind), (value,), kind) if found.is_narrow_float else value

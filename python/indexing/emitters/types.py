@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from indexing.emitters.ir.nodes import Constant, Op, Value
 from indexing.ops.element_types import element_type
 
 
@@ -19,3 +20,21 @@ def storage_bytes(name: str) -> int:
     """Bytes of one element in memory."""
     kind = element_type(name)
     return 1 if kind.kind == "pred" else max(kind.bits, 8) // 8
+
+
+def decoded(name: str, held: Value) -> Value:
+    """The value that an element of memory stands for."""
+    kind = element_type(name)
+    if kind.kind == "pred":
+        return Op("ne", "pred", (held, Constant("u8", 0)))
+    if kind.is_narrow_float:
+        return Op("decode", "f32", (held,), name)
+    return Op("wrap", held.type, (held,), name) if kind.is_byte_packed else held
+
+
+def encoded(name: str, value: Value) -> Value:
+    """The element of memory that holds a value."""
+    kind = element_type(name)
+    if kind.kind == "pred":
+        return Op("convert", "u8", (value,))
+    return Op("encode", storage_type(name), (value,), name) if kind.is_narrow_float else value

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 from indexing.emitters.ir import nodes as ir
 from indexing.emitters.targets.c_index import ATOM
-from indexing.emitters.types import storage_type
+from indexing.emitters.types import decoded, encoded, storage_type
 from indexing.errors import CompileError
-from indexing.ops.element_types import element_type
 
 if TYPE_CHECKING:
     from indexing.emitters.targets.c_body import BodyWriter
@@ -79,24 +78,6 @@ def _swap(body: BodyWriter, s: ir.AtomicUpdate, kind: str, size: int) -> None:
     body.line(f"{old} = {swap};")
     body.depth -= 1
     body.line(f"}} while ({old} != {seen});")
-
-
-def decoded(kind: str, stored: ir.Value) -> ir.Value:
-    """The value that an element of memory holds."""
-    own = element_type(kind)
-    if own.kind == "pred":
-        return ir.Op("convert", "pred", (stored,))
-    if own.is_narrow_float:
-        return ir.Op("decode", "f32", (stored,), kind)
-    return ir.Op("wrap", stored.type, (stored,), kind) if own.is_byte_packed else stored
-
-
-def encoded(kind: str, value: ir.Value) -> ir.Value:
-    """The element of memory that holds a value."""
-    own = element_type(kind)
-    if own.is_narrow_float:
-        return ir.Op("encode", storage_type(kind), (value,), kind)
-    return ir.Op("convert", "u8", (value,)) if own.kind == "pred" else value
 
 
 def _from_bits(body: BodyWriter, kind: str, bits: str) -> str:

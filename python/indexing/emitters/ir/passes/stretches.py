@@ -10,7 +10,7 @@ from indexing._core import Interval, SymbolicExpr, constant, variable
 from indexing.emitters.ir import nodes as ir
 from indexing.emitters.ir.passes.uniform import AXES
 from indexing.emitters.ir.traversal import expressions_of, indices_of, rewrite_statement, subvalues, values_of
-from indexing.emitters.types import storage_type
+from indexing.emitters.types import decoded, encoded, storage_type
 
 Guards: TypeAlias = "tuple[tuple[ir.Value, ...], ...]"
 
@@ -325,17 +325,12 @@ class Stretches:
 
     def _loaded(self, name: str, use: _Use) -> ir.Let | ir.Var:
         kind = self.kinds[name]
-        value: ir.Value = ir.Load(storage_type(kind), self.kept[name], (self.thread,))
-        if kind == "pred":
-            value = ir.Op("convert", "pred", (value,))
+        value = decoded(kind, ir.Load(storage_type(kind), self.kept[name], (self.thread,)))
         return ir.Var(name, kind, value) if name in use.assigned else ir.Let(name, value)
 
     def _stored(self, name: str) -> ir.Statement:
         kind = self.kinds[name]
-        value: ir.Value = ir.Ref(kind, name)
-        if kind == "pred":
-            value = ir.Op("convert", "u8", (value,))
-        return ir.Store(self.kept[name], (self.thread,), value)
+        return ir.Store(self.kept[name], (self.thread,), encoded(kind, ir.Ref(kind, name)))
 
     # ------------------------------------------------------------ local buffers
 
@@ -430,14 +425,11 @@ class Stretches:
     def _combined(self, s: ir.TeamReduce, here: SymbolicExpr, other: SymbolicExpr) -> ir.Block:
         arguments = [self._cell(n, t, place) for place in (here, other) for n, t in zip(s.names, s.types, strict=True)]
         names = tuple(f"{n}_both" for n in s.names)
-        stores = []
-        for name, both, kind in zip(s.names, names, s.types, strict=True):
-            value: ir.Value = ir.Ref(kind, both)
-            if kind == "pred":
-                value = ir.Op("convert", "u8", (value,))
-            stores.append(ir.Store(self.kept[name], (here,), value))
+        stores = [
+            ir.Store(self.kept[name], (here,), encoded(kind, ir.Ref(kind, both)))
+            for name, both, kind in zip(s.names, names, s.types, strict=True)
+        ]
         return (ir.CallFunction(names, s.combiner, (), tuple(arguments)), *stores)
 
     def _cell(self, name: str, kind: str, place: SymbolicExpr) -> ir.Value:
-        value: ir.Value = ir.Load(storage_type(kind), self.kept[name], (place,))
-        return ir.Op("convert", "pred", (value,)) if kind == "pred" else value
+        return decoded(kind, ir.Load(storage_type(kind), self.kept[name], (place,)))

@@ -12,22 +12,20 @@ from indexing.emitters.ir.nodes import (
     Block,
     Buffer,
     CallFunction,
-    Constant,
     For,
     If,
     Kernel,
     Let,
     Load,
-    Op,
     Ref,
     Shuffle,
     Statement,
     Store,
     TeamReduce,
-    Value,
     Within,
 )
 from indexing.emitters.ir.traversal import rewrite_blocks
+from indexing.emitters.types import decoded, encoded, storage_type
 
 TH_X = variable(0)
 
@@ -124,7 +122,10 @@ class _Lowering:
             for r, names in zip(run, parts, strict=True):
                 others = [Ref(t, self._name()) for t in r.types]
                 place = TH_X + half * distance
-                body += [Let(o.name, _taken(p, place, o.type)) for o, p in zip(others, names, strict=True)]
+                body += [
+                    Let(o.name, decoded(o.type, Load(storage_type(o.type), p, (place,))))
+                    for o, p in zip(others, names, strict=True)
+                ]
                 body += self._merge(r, others)
             if half > 1 or to_all:
                 body += self._publish(run, parts, TH_X)
@@ -136,7 +137,7 @@ class _Lowering:
 
     def _take(self, run: Sequence[TeamReduce], parts: Sequence[Sequence[str]], cell: SymbolicExpr) -> list[Statement]:
         return [
-            Assign(n, _taken(p, cell, t))
+            Assign(n, decoded(t, Load(storage_type(t), p, (cell,))))
             for r, names in zip(run, parts, strict=True)
             for p, n, t in zip(names, r.names, r.types, strict=True)
         ]
@@ -145,7 +146,7 @@ class _Lowering:
         self, run: Sequence[TeamReduce], parts: Sequence[Sequence[str]], cell: SymbolicExpr
     ) -> list[Statement]:
         return [
-            Store(p, (cell,), _held(n, t))
+            Store(p, (cell,), encoded(t, Ref(t, n)))
             for r, names in zip(run, parts, strict=True)
             for p, n, t in zip(names, r.names, r.types, strict=True)
         ]
@@ -172,16 +173,3 @@ class _Lowering:
 
 def _form(r: TeamReduce) -> tuple[int, int, bool]:
     return r.threads, r.distance, r.to_all
-
-
-def _held(name: str, kind: str) -> Value:
-    """The value that memory holds for a variable."""
-    value = Ref(kind, name)
-    return Op("convert", "u8", (value,)) if kind == "pred" else value
-
-
-def _taken(buffer: str, place: SymbolicExpr, kind: str) -> Value:
-    """A variable's value from memory."""
-    if kind == "pred":
-        return Op("ne", "pred", (Load("u8", buffer, (place,)), Constant("u8", 0)))
-    return Load(kind, buffer, (place,))
