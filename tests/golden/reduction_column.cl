@@ -1,87 +1,61 @@
-// fused: reduction emitter, 286 blocks of 256 threads
+// fused: reduction emitter, 143 blocks of 512 threads
 
 #pragma OPENCL FP_CONTRACT OFF
 typedef float f32;
 typedef int s32;
-typedef uint u32;
 
-__kernel void __attribute__((reqd_work_group_size(256, 1, 1))) reduction_reduce(__global const f32 *restrict p0, __global f32 *restrict o0, __global f32 *restrict w0, __global u32 *restrict w1) {
+__kernel void __attribute__((reqd_work_group_size(512, 1, 1))) reduction_reduce(__global const f32 *restrict p0, __global f32 *restrict o0) {
   const s32 th_x = get_local_id(0);
   const s32 bl_x = get_group_id(0);
-  __local u32 last1[1];
-  __local f32 part0[256];
-  __local f32 part1[256];
+  __local f32 part0[512];
   f32 v0 = (-0.0f);
-  if ((th_x & 31) + ((bl_x >> 1) % 11) * 32 <= 320) {
-    const s32 j2 = (th_x & 31) + ((bl_x >> 1) % 11) * 32;
+  if ((th_x & 31) + (bl_x % 11) * 32 <= 320) {
+    const s32 j1 = (th_x & 31) + (bl_x % 11) * 32;
     #pragma unroll 4
-    for (s32 step3 = 0; step3 < 65; step3++) {
-      const s32 j4 = step3 * 16 + (th_x >> 5) + (bl_x & 1) * 8;
-      const f32 v5 = p0[j2 + j4 * 321 + (bl_x / 22) * 337371];
-      const f32 v6 = v0 + v5;
-      v0 = v6;
+    for (s32 step2 = 0; step2 < 65; step2++) {
+      const s32 j3 = step2 * 16 + (th_x >> 5);
+      const f32 v4 = p0[j1 + j3 * 321 + (bl_x / 11) * 337371];
+      const f32 v5 = v0 + v4;
+      v0 = v5;
     }
-    if ((th_x >> 5) + (bl_x & 1) * 8 + 1040 <= 1050) {
-      const s32 j4_1 = (th_x >> 5) + (bl_x & 1) * 8 + 1040;
-      const f32 v5_1 = p0[j2 + j4_1 * 321 + (bl_x / 22) * 337371];
-      const f32 v6_1 = v0 + v5_1;
-      v0 = v6_1;
+    if ((th_x >> 5) + 1040 <= 1050) {
+      const s32 j3_1 = (th_x >> 5) + 1040;
+      const f32 v4_1 = p0[j1 + j3_1 * 321 + (bl_x / 11) * 337371];
+      const f32 v5_1 = v0 + v4_1;
+      v0 = v5_1;
     }
   }
-  part1[th_x] = v0;
+  part0[th_x] = v0;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if ((th_x >> 5) <= 7) {
+    const f32 t0 = part0[th_x + 256];
+    const f32 v0_1 = v0 + t0;
+    v0 = v0_1;
+    part0[th_x] = v0;
+  }
   barrier(CLK_LOCAL_MEM_FENCE);
   if ((th_x >> 5) <= 3) {
-    const f32 t2 = part1[th_x + 128];
-    const f32 v0_1 = v0 + t2;
-    v0 = v0_1;
-    part1[th_x] = v0;
+    const f32 t2 = part0[th_x + 128];
+    const f32 v0_2 = v0 + t2;
+    v0 = v0_2;
+    part0[th_x] = v0;
   }
   barrier(CLK_LOCAL_MEM_FENCE);
   if ((th_x >> 5) <= 1) {
-    const f32 t4 = part1[th_x + 64];
-    const f32 v0_2 = v0 + t4;
-    v0 = v0_2;
-    part1[th_x] = v0;
-  }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  if ((th_x >> 5) <= 0) {
-    const f32 t6 = part1[th_x + 32];
-    const f32 v0_3 = v0 + t6;
+    const f32 t4 = part0[th_x + 64];
+    const f32 v0_3 = v0 + t4;
     v0 = v0_3;
-  }
-  if ((th_x >> 5) <= 0) {
-    w0[bl_x * 32 + (th_x & 31)] = v0;
-  }
-  mem_fence(CLK_GLOBAL_MEM_FENCE);
-  barrier(CLK_LOCAL_MEM_FENCE);
-  if (th_x <= 0) {
-    const u32 arrived7 = atomic_add(w1 + (bl_x >> 1), 1u);
-    last1[0] = arrived7;
-  }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  if (last1[0] == 1u) {
-    mem_fence(CLK_GLOBAL_MEM_FENCE);
-    if (th_x <= 0) {
-      w1[bl_x >> 1] = 0u;
-    }
-    v0 = (-0.0f);
-    if ((th_x >> 5) <= 1) {
-      const s32 j8 = th_x >> 5;
-      const f32 v9 = w0[j8 * 32 + (bl_x >> 1) * 64 + (th_x & 31)];
-      const f32 v10 = v0 + v9;
-      v0 = v10;
-    }
     part0[th_x] = v0;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (((th_x >> 5) & 1) <= 0) {
-      const f32 t0 = part0[th_x + 32];
-      const f32 v0_4 = v0 + t0;
-      v0 = v0_4;
-    }
-    if ((th_x >> 5) <= 0 && (th_x & 31) + ((bl_x >> 1) % 11) * 32 <= 320) {
-      const s32 j11 = (th_x & 31) + ((bl_x >> 1) % 11) * 32;
-      const f32 v12 = 0.0f + v0;
-      o0[j11 + (bl_x / 22) * 321] = v12;
-    }
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if ((th_x >> 5) <= 0) {
+    const f32 t6 = part0[th_x + 32];
+    const f32 v0_4 = v0 + t6;
+    v0 = v0_4;
+  }
+  if ((th_x >> 5) <= 0 && (th_x & 31) + (bl_x % 11) * 32 <= 320) {
+    const s32 j6 = (th_x & 31) + (bl_x % 11) * 32;
+    const f32 v7 = 0.0f + v0;
+    o0[j6 + (bl_x / 11) * 321] = v7;
   }
 }

@@ -1,4 +1,4 @@
-// fused: transpose emitter, 16 blocks of 256 threads
+// fused: transpose emitter, 16 blocks of 128 threads
 
 #pragma OPENCL FP_CONTRACT OFF
 typedef int s32;
@@ -10,19 +10,19 @@ static u32 shl_u32(u32 a, u32 n) { return (u32)n < 32 ? (u32)((u32)a << (u32)n) 
 
 static u32 shr_logical_u32(u32 a, u32 n) { return (u32)n < 32 ? (u32)((u32)a >> (u32)n) : 0; }
 
-__kernel void __attribute__((reqd_work_group_size(256, 1, 1))) transpose_transpose(__global const u16 *restrict p0, __global u16 *restrict o0) {
+__kernel void __attribute__((reqd_work_group_size(128, 1, 1))) transpose_transpose(__global const u16 *restrict p0, __global u16 *restrict o0) {
   const s32 th_x = get_local_id(0);
   const s32 bl_x = get_group_id(0);
   __local u32 tile0[2112];
   u32 square0[2];
   __attribute__((aligned(16))) u16 x0[2];
   __attribute__((aligned(16))) u16 x4[2];
-  for (s32 r0 = 0; r0 < 1; r0++) {
+  for (s32 r0 = 0; r0 < 3; r0++) {
     square0[0] = 0u;
     square0[1] = 0u;
     #pragma unroll 2
     for (s32 row2 = 0; row2 < 2; row2++) {
-      const s32 j3 = row2 + (th_x >> 6) * 4 + ((th_x >> 4) & 1) * 2;
+      const s32 j3 = r0 * 8 + row2 + (th_x >> 6) * 4 + ((th_x >> 4) & 1) * 2;
       if ((th_x & 15) + ((th_x >> 5) & 1) * 16 <= 14) {
         const s32 j4 = (th_x & 15) + ((th_x >> 5) & 1) * 16;
         *(__private u16x2 *)(x0) = *(__global const u16x2 *)(p0 + bl_x * 30 + j3 * 480 + j4 * 2);
@@ -32,16 +32,16 @@ __kernel void __attribute__((reqd_work_group_size(256, 1, 1))) transpose_transpo
         square0[1] = (u32)(square0[1] | shl_u32((u32)v6_5, (u32)(row2 * 16)));
       }
     }
-    tile0[th_x * 66 + (th_x >> 5) * 1054 - (th_x >> 4) * 1055 - (th_x >> 6) * 2110] = square0[0];
-    tile0[th_x * 66 + (th_x >> 5) * 1054 - (th_x >> 4) * 1055 - (th_x >> 6) * 2110 + 33] = square0[1];
+    tile0[th_x * 66 + r0 * 4 + (th_x >> 5) * 1054 - (th_x >> 4) * 1055 - (th_x >> 6) * 2110] = square0[0];
+    tile0[th_x * 66 + r0 * 4 + (th_x >> 5) * 1054 - (th_x >> 4) * 1055 - (th_x >> 6) * 2110 + 33] = square0[1];
   }
   square0[0] = 0u;
   square0[1] = 0u;
-  if ((th_x >> 6) * 4 + ((th_x >> 4) & 1) * 2 + 17 <= 29) {
+  if ((th_x >> 6) * 4 + ((th_x >> 4) & 1) * 2 + 25 <= 29) {
     __attribute__((aligned(16))) u16 x2[2];
     #pragma unroll 2
     for (s32 row2_2 = 0; row2_2 < 2; row2_2++) {
-      const s32 j3_2 = row2_2 + (th_x >> 6) * 4 + ((th_x >> 4) & 1) * 2 + 16;
+      const s32 j3_2 = row2_2 + (th_x >> 6) * 4 + ((th_x >> 4) & 1) * 2 + 24;
       if ((th_x & 15) + ((th_x >> 5) & 1) * 16 <= 14) {
         const s32 j4_2 = (th_x & 15) + ((th_x >> 5) & 1) * 16;
         *(__private u16x2 *)(x2) = *(__global const u16x2 *)(p0 + bl_x * 30 + j3_2 * 480 + j4_2 * 2);
@@ -52,8 +52,8 @@ __kernel void __attribute__((reqd_work_group_size(256, 1, 1))) transpose_transpo
       }
     }
   } else {
-    if ((th_x >> 6) * 4 + ((th_x >> 4) & 1) * 2 + 16 <= 29) {
-      const s32 j3_5 = (th_x >> 6) * 4 + ((th_x >> 4) & 1) * 2 + 16;
+    if ((th_x >> 6) * 4 + ((th_x >> 4) & 1) * 2 + 24 <= 29) {
+      const s32 j3_5 = (th_x >> 6) * 4 + ((th_x >> 4) & 1) * 2 + 24;
       if ((th_x & 15) + ((th_x >> 5) & 1) * 16 <= 14) {
         __attribute__((aligned(16))) u16 x3[2];
         const s32 j4_5 = (th_x & 15) + ((th_x >> 5) & 1) * 16;
@@ -65,28 +65,28 @@ __kernel void __attribute__((reqd_work_group_size(256, 1, 1))) transpose_transpo
       }
     }
   }
-  tile0[th_x * 66 + (th_x >> 5) * 1054 - (th_x >> 4) * 1055 - (th_x >> 6) * 2110 + 8] = square0[0];
-  tile0[th_x * 66 + (th_x >> 5) * 1054 - (th_x >> 4) * 1055 - (th_x >> 6) * 2110 + 41] = square0[1];
+  tile0[th_x * 66 + (th_x >> 5) * 1054 - (th_x >> 4) * 1055 - (th_x >> 6) * 2110 + 12] = square0[0];
+  tile0[th_x * 66 + (th_x >> 5) * 1054 - (th_x >> 4) * 1055 - (th_x >> 6) * 2110 + 45] = square0[1];
   barrier(CLK_LOCAL_MEM_FENCE);
-  for (s32 r9 = 0; r9 < 3; r9++) {
-    const s32 j10 = r9 * 8 + (th_x >> 5);
+  for (s32 r9 = 0; r9 < 7; r9++) {
+    const s32 j10 = r9 * 4 + (th_x >> 5);
     if ((th_x & 31) <= 14) {
       const s32 j11 = (th_x & 31);
-      const u16 v13_2 = (u16)shr_logical_u32(tile0[th_x + r9 * 264 + (th_x >> 5)], 0u);
+      const u16 v13_2 = (u16)shr_logical_u32(tile0[th_x + r9 * 132 + (th_x >> 5)], 0u);
       x4[0] = v13_2;
-      const u16 v13_3 = (u16)shr_logical_u32(tile0[th_x + r9 * 264 + (th_x >> 5)], 16u);
+      const u16 v13_3 = (u16)shr_logical_u32(tile0[th_x + r9 * 132 + (th_x >> 5)], 16u);
       x4[1] = v13_3;
       *(__global u16x2 *)(o0 + bl_x * 30 + j10 * 480 + j11 * 2) = *(__private const u16x2 *)(x4);
     }
   }
-  if ((th_x >> 5) + 24 <= 29) {
-    const s32 j10_1 = (th_x >> 5) + 24;
+  if ((th_x >> 5) + 28 <= 29) {
+    const s32 j10_1 = (th_x >> 5) + 28;
     if ((th_x & 31) <= 14) {
       __attribute__((aligned(16))) u16 x5[2];
       const s32 j11_1 = (th_x & 31);
-      const u16 v13_4 = (u16)shr_logical_u32(tile0[th_x + (th_x >> 5) + 792], 0u);
+      const u16 v13_4 = (u16)shr_logical_u32(tile0[th_x + (th_x >> 5) + 924], 0u);
       x5[0] = v13_4;
-      const u16 v13_5 = (u16)shr_logical_u32(tile0[th_x + (th_x >> 5) + 792], 16u);
+      const u16 v13_5 = (u16)shr_logical_u32(tile0[th_x + (th_x >> 5) + 924], 16u);
       x5[1] = v13_5;
       *(__global u16x2 *)(o0 + bl_x * 30 + j10_1 * 480 + j11_1 * 2) = *(__private const u16x2 *)(x5);
     }

@@ -1,43 +1,44 @@
-// fused: transpose emitter, 320 blocks of 256 threads
+// fused: transpose emitter, 320 blocks of 128 threads
 
 #pragma OPENCL FP_CONTRACT OFF
 typedef int s32;
 typedef uchar u8;
 typedef struct __attribute__((aligned(4))) { u8 v[4]; } u8x4;
 
-__kernel void __attribute__((reqd_work_group_size(256, 1, 1))) transpose_transpose(__global const u8 *restrict p0, __global u8 *restrict o0) {
+__kernel void __attribute__((reqd_work_group_size(128, 1, 1))) transpose_transpose(__global const u8 *restrict p0, __global u8 *restrict o0) {
   const s32 th_x = get_local_id(0);
   const s32 bl_x = get_group_id(0);
   __local u8 tile0[3072];
   __attribute__((aligned(16))) u8 x0[4];
-  for (s32 r0 = 0; r0 < 3; r0++) {
-    if (th_x + r0 * 256 + (bl_x % 40) * 768 <= 29999) {
-      const s32 j1 = th_x + r0 * 256 + (bl_x % 40) * 768;
+  __attribute__((aligned(16))) u8 x1[4];
+  #pragma unroll 4
+  for (s32 r0 = 0; r0 < 6; r0++) {
+    if (th_x + r0 * 128 + (bl_x % 40) * 768 <= 29999) {
+      const s32 j1 = th_x + r0 * 128 + (bl_x % 40) * 768;
       *(__private u8x4 *)(x0) = *(__global const u8x4 *)(p0 + j1 * 4 + (bl_x / 40) * 120000);
       const u8 v3_1 = x0[0];
-      tile0[th_x * 4 + r0 * 1024] = v3_1;
+      tile0[th_x * 4 + r0 * 512] = v3_1;
       const u8 v3_2 = x0[1];
-      tile0[th_x * 4 + r0 * 1024 + 1] = v3_2;
+      tile0[th_x * 4 + r0 * 512 + 1] = v3_2;
       const u8 v3_3 = x0[2];
-      tile0[th_x * 4 + r0 * 1024 + 2] = v3_3;
+      tile0[th_x * 4 + r0 * 512 + 2] = v3_3;
       const u8 v3_4 = x0[3];
-      tile0[th_x * 4 + r0 * 1024 + 3] = v3_4;
+      tile0[th_x * 4 + r0 * 512 + 3] = v3_4;
     }
   }
   barrier(CLK_LOCAL_MEM_FENCE);
-  if (th_x + (bl_x % 40) * 256 <= 9999) {
-    __attribute__((aligned(16))) u8 x1[4];
-    const s32 j5 = th_x + (bl_x % 40) * 256;
-    for (s32 r4 = 0; r4 < 3; r4++) {
-      const u8 v7_1 = tile0[th_x * 12 + r4];
+  for (s32 r4 = 0; r4 < 6; r4++) {
+    if (th_x + (bl_x % 40) * 256 + (r4 & 1) * 128 <= 9999) {
+      const s32 j5 = th_x + (bl_x % 40) * 256 + (r4 & 1) * 128;
+      const u8 v7_1 = tile0[th_x * 12 + r4 * 1536 - (r4 >> 1) * 3071];
       x1[0] = v7_1;
-      const u8 v7_2 = tile0[th_x * 12 + r4 + 3];
+      const u8 v7_2 = tile0[th_x * 12 + r4 * 1536 - (r4 >> 1) * 3071 + 3];
       x1[1] = v7_2;
-      const u8 v7_3 = tile0[th_x * 12 + r4 + 6];
+      const u8 v7_3 = tile0[th_x * 12 + r4 * 1536 - (r4 >> 1) * 3071 + 6];
       x1[2] = v7_3;
-      const u8 v7_4 = tile0[th_x * 12 + r4 + 9];
+      const u8 v7_4 = tile0[th_x * 12 + r4 * 1536 - (r4 >> 1) * 3071 + 9];
       x1[3] = v7_4;
-      *(__global u8x4 *)(o0 + r4 * 40000 + j5 * 4 + (bl_x / 40) * 120000) = *(__private const u8x4 *)(x1);
+      *(__global u8x4 *)(o0 + j5 * 4 + (bl_x / 40) * 120000 + (r4 >> 1) * 40000) = *(__private const u8x4 *)(x1);
     }
   }
 }

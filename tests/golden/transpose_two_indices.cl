@@ -1,35 +1,35 @@
-// fused: transpose emitter, 4 blocks of 256 threads
+// fused: transpose emitter, 4 blocks of 128 threads
 
 #pragma OPENCL FP_CONTRACT OFF
 typedef float f32;
 #define log_f32 log
 typedef int s32;
 
-__kernel void __attribute__((reqd_work_group_size(256, 1, 1))) transpose_transpose(__global const f32 *restrict p0, __global f32 *restrict o0) {
+__kernel void __attribute__((reqd_work_group_size(128, 1, 1))) transpose_transpose(__global const f32 *restrict p0, __global f32 *restrict o0) {
   const s32 th_x = get_local_id(0);
   const s32 bl_x = get_group_id(0);
   __local f32 tile0[1056];
   #pragma unroll 4
-  for (s32 r0 = 0; r0 < 4; r0++) {
-    const f32 v0_1 = p0[th_x + bl_x * 32 + r0 * 512 + (th_x >> 5) * 32 + (bl_x >> 1) * 1984];
+  for (s32 r0 = 0; r0 < 8; r0++) {
+    const f32 v0_1 = p0[th_x + bl_x * 32 + r0 * 256 + (th_x >> 5) * 32 + (bl_x >> 1) * 1984];
     const f32 v1_1 = log_f32(v0_1);
-    const f32 v0_2 = p0[th_x * 64 + bl_x * 2048 + r0 * 8 - (th_x >> 5) * 2047 - (bl_x >> 1) * 4064];
+    const f32 v0_2 = p0[th_x * 64 + bl_x * 2048 + r0 * 4 - (th_x >> 5) * 2047 - (bl_x >> 1) * 4064];
     const f32 v1_2 = log_f32(v0_2);
     const f32 v2 = v1_1 + v1_2;
     const f32 v3_1 = log_f32(v2);
-    tile0[th_x + r0 * 264 + (th_x >> 5)] = v3_1;
+    tile0[th_x + r0 * 132 + (th_x >> 5)] = v3_1;
   }
   barrier(CLK_LOCAL_MEM_FENCE);
   #pragma unroll 4
-  for (s32 r2 = 0; r2 < 4; r2++) {
-    const f32 v3 = tile0[th_x * 33 + r2 * 8 - (th_x >> 5) * 1055];
-    const f32 v0_3 = p0[th_x + bl_x * 2048 + r2 * 512 + (th_x >> 5) * 32 - (bl_x >> 1) * 4064];
+  for (s32 r2 = 0; r2 < 8; r2++) {
+    const f32 v3 = tile0[th_x * 33 + r2 * 4 - (th_x >> 5) * 1055];
+    const f32 v0_3 = p0[th_x + bl_x * 2048 + r2 * 256 + (th_x >> 5) * 32 - (bl_x >> 1) * 4064];
     const f32 v1_4 = log_f32(v0_3);
-    const f32 v0_5 = p0[th_x * 64 + bl_x * 32 + r2 * 8 + (bl_x >> 1) * 1984 - (th_x >> 5) * 2047];
+    const f32 v0_5 = p0[th_x * 64 + bl_x * 32 + r2 * 4 + (bl_x >> 1) * 1984 - (th_x >> 5) * 2047];
     const f32 v1_5 = log_f32(v0_5);
     const f32 v2_1 = v1_4 + v1_5;
     const f32 v3_2 = log_f32(v2_1);
     const f32 v5 = v3_2 + v3;
-    o0[th_x + bl_x * 2048 + r2 * 512 + (th_x >> 5) * 32 - (bl_x >> 1) * 4064] = v5;
+    o0[th_x + bl_x * 2048 + r2 * 256 + (th_x >> 5) * 32 - (bl_x >> 1) * 4064] = v5;
   }
 }

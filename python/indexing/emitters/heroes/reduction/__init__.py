@@ -44,6 +44,7 @@ SMALL = 64  # instructions; the body may be written twice
 MIN_REDUCED = 4  # elements; fewer are better reduced by one thread
 LOADS = 4  # of a thread at least, before more threads, or more blocks, share the work
 MAX_SPLITS = 1024
+FEW_BLOCKS = 32  # more of them need no others to share their columns, as long as they can have more threads
 WORTH_SPLITTING = 1 << 16  # elements
 
 
@@ -206,7 +207,8 @@ def _column_plan(d: Dimensions, width: int, threads: int | None, machine: Machin
     if threads is None:
         threads = min(most, power_of_two(max(machine.block_size // across, 1)))
         launched, wanted = tiles * across, machine.wanted_threads // 2
-        while threads < most and launched * threads < wanted and not _is_worth_splitting(d):
+        needs_splits = _is_worth_splitting(d) and tiles < FEW_BLOCKS
+        while threads < most and launched * threads < wanted and not needs_splits:
             threads *= 2
     return checked_threads(threads, most), across
 

@@ -29,6 +29,7 @@ from indexing.emitters.heroes.transpose.plans import (
 )
 from indexing.emitters.knob_space import Effect, Knob, KnobSpace
 from indexing.emitters.launch import MAX_THREADS_PER_BLOCK, assembled, entry_builder
+from indexing.emitters.machine import GPU, Machine
 from indexing.emitters.types import storage_bytes
 from indexing.emitters.vectors import VECTOR_BYTES
 from indexing.errors import IndexingError
@@ -46,7 +47,6 @@ SECTOR_BYTES = 32
 MIN_PLANE = 256  # elements of the plane
 MAX_SHARED_BYTES = 48 * 1024
 BLOCKS = range(WARP, MAX_THREADS_PER_BLOCK + 1, WARP)  # threads
-BLOCK = 256
 
 
 def matches(computation: Computation) -> bool:
@@ -105,9 +105,11 @@ def _groups(instruction: Instruction) -> Groups | None:
     return Groups(tuple(prod(sizes[d] for d in m) for m in merged), merged, outer, x, y, run)
 
 
-def plan(computation: Computation, *, tile: int | None = None, block_size: int = BLOCK) -> TransposePlan:
-    """Launch dimensions. Knobs: `tile` 8, 16, 32, 64 or 128 (as shared memory allows); `block_size` whole warps of 32,
-    up to 1024 threads.
+def plan(
+    computation: Computation, *, tile: int | None = None, block_size: int | None = None, machine: Machine = GPU
+) -> TransposePlan:
+    """Launch dimensions for a machine. Knobs: `tile` 8, 16, 32, 64 or 128 (as shared memory allows); `block_size` whole warps
+    of 32, up to 1024 threads.
 
     A tile is `tile` by `tile`; where a side of the plane is shorter than 8, all of it by as much as makes 32 by `tile` words.
     """
@@ -116,6 +118,7 @@ def plan(computation: Computation, *, tile: int | None = None, block_size: int =
         raise IndexingError(f"{computation.name} has no transpose that is worth a tile; the loop emitter takes it")
     groups = _groups(found.first)
     assert groups is not None
+    block_size = machine.tile_threads if block_size is None else block_size
     if block_size not in BLOCKS:
         raise IndexingError(f"block_size is a multiple of {WARP} up to {MAX_THREADS_PER_BLOCK}; got {block_size}")
     widths = tuple(storage_bytes(hero.shape.element_type) for hero in found.heroes)
@@ -133,7 +136,7 @@ def plan(computation: Computation, *, tile: int | None = None, block_size: int =
 def _default_tile(groups: Groups, widths: tuple[int, ...]) -> int:
     packed = _packed(groups, widths)
     order = [_packed_tile(groups, packed)] if packed > 1 else [t for t in reversed(TILES) if t <= WARP]
-    return next(t for t in order if _planned(groups, widths, t, BLOCK) is not None)
+    return next(t for t in order if _planned(groups, widths, t, GPU.tile_threads) is not None)
 
 
 def knobs(computation: Computation, default: TransposePlan) -> KnobSpace:
@@ -143,7 +146,7 @@ def knobs(computation: Computation, default: TransposePlan) -> KnobSpace:
     groups = _groups(found.first)
     assert groups is not None
     widths = tuple(storage_bytes(hero.shape.element_type) for hero in found.heroes)
-    plans = {t: p for t in TILES if (p := _planned(groups, widths, t, BLOCK)) is not None}
+    plans = {t: p for t in TILES if (p := _planned(groups, widths, t, GPU.tile_threads)) is not None}
     tile = Knob("tile", tuple(plans), _default_tile(groups, widths))
     effect: Effect = "warps" if all(map(_is_cut_into_warps, plans.values())) else "kernel"
     return KnobSpace(NAME, (tile, Knob("block_size", BLOCKS, default.block_size, effect)))
