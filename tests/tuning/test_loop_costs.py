@@ -7,21 +7,21 @@ import indexing as ix
 from indexing.emitters.ir.reader import read_kernel
 from indexing.tuning.loop_costs import LoopCosts, costs_of_loops
 
-HEAD = """kernel k emitter loop grid ({grid}, 1, 1) block (1, 1, 1)
+HEAD = """kernel k emitter loop grid ({grid}, {rows}, 1) block (1, 1, 1)
 buffer p0: f32[{size}] global input 0
 buffer o0: f32[{size}] global output 0
-entry
+{more}entry
   index th_x in [0, 0] thread
   index th_y in [0, 0] thread
   index th_z in [0, 0] thread
   index bl_x in [0, {last}] thread
-  index bl_y in [0, 0] thread
+  index bl_y in [0, {last_row}] thread
   index bl_z in [0, 0] thread
 """
 
 
-def costs(body: str, size: int, grid: int = 1) -> LoopCosts:
-    text = HEAD.format(grid=grid, last=grid - 1, size=size) + body
+def costs(body: str, size: int, grid: int = 1, rows: int = 1, more: str = "") -> LoopCosts:
+    text = HEAD.format(grid=grid, last=grid - 1, rows=rows, last_row=rows - 1, size=size, more=more) + body
     return costs_of_loops(read_kernel(text), 64)
 
 
@@ -60,6 +60,46 @@ def test_a_sum_in_one_variable_waits_for_each_turn() -> None:
         size=128,
     )
     assert found.steps == 2 + 100 * (4 + 2 * 2) + 1
+
+
+def test_a_store_that_stays_is_no_vector() -> None:
+    found = costs("  for t in [0, 99] = 0 to 100 step 1\n    store o0[0] = f32 0.0\n", size=128)
+    assert (found.steps, found.lines, found.runs) == (2 + 100 * (4 + 1), 1, 1)
+
+
+def test_loops_of_functions_count() -> None:
+    function = (
+        "function f0(a0: f32)\n"
+        "  var s: f32 = a0\n"
+        "  for k in [0, 9] = 0 to 10 step 1\n"
+        "    v0 = add.f32(s, a0)\n"
+        "    set s = v0\n"
+        "  return s\n"
+    )
+    body = "  for t in [0, 99] = 0 to 100 step 1\n    v0 = call f0[](load.f32 p0[t])\n    store o0[t] = v0\n"
+    assert costs(body, 128, more=function).steps == 2 + 100 * (4 + 1 + (2 + 10 * (1 + 1)) + 1)
+
+
+def test_rows_of_blocks_are_far_from_each_other() -> None:
+    body = "  for t in [0, 127] = 0 to 128 step 1\n    store o0[t + bl_x * 128 + bl_y * 512] = f32 0.0\n"
+    found = costs(body, 1536, grid=4, rows=3)
+    assert (found.steps, found.lines, found.runs) == pytest.approx((12 * (2 + 16 * (4 + 1)), 3 * 512 * 4 / 64, 3))
+
+
+def test_the_last_block_to_arrive_is_one_of_all_and_shared_memory_is_near() -> None:
+    buffers = "buffer w0: u32[1] global scratch 0\nbuffer last0: u32[1] shared\n"
+    found = costs(
+        "  arrived = fetch_add w0[0] += u32 1\n"
+        "  store last0[0] = arrived\n"
+        "  if eq.pred(load.u32 last0[0], u32 15)\n"
+        "    for t in [0, 9] = 0 to 10 step 1\n"
+        "      store o0[t * 32] = f32 0.0\n",
+        size=320,
+        grid=16,
+        more=buffers,
+    )
+    assert found.steps == pytest.approx(16 * (20 + 1 + 2) + 2 + 10 * (4 + 1))
+    assert (found.lines, found.runs) == pytest.approx((1 + 10 / 16, 1 + 10 / 16))
 
 
 def test_a_branch_counts_as_often_as_it_is_taken() -> None:

@@ -30,6 +30,7 @@ MAX_WRITTEN_OUT = 16  # turns of a loop that the compiler writes out
 CACHED_LINES = 512  # that a loop finds again when it is run again
 PAGE = 4096  # bytes; of runs so far apart
 WAYS = 8  # are found again
+FAR = 1 << 40  # elements: from a row of blocks to the next
 GRID = 3  # the first variable of a block's number
 
 # Steps beside those of operations.
@@ -264,7 +265,7 @@ class _Walk:
         if x > 1:
             yield self._place(index, path, block=1) - first, x
         if y * z > 1:
-            yield first + self.line, y * z
+            yield FAR, y * z
 
 
 class _Body:
