@@ -44,6 +44,18 @@ FILES = {
     "map": ("symbolic_map names indexing_map", "variables compose", "simplify", "parametric", "instances"),
     "sets": ("points", "count inverse image relate"),
     "access": ("period prediction", "warps transactions", "memory_traffic", "block_sizes"),
+    "text": ("parse_cache scan write_expr", "frame write_sum write_map", "read_expr", "header", "read_map"),
+    "hlo_text": (
+        "error draft",
+        "lexer",
+        "shape groups",
+        "tables number",
+        "attributes literal calls pairs",
+        "print infer",
+        "opcodes called",
+        "signature",
+        "parser",
+    ),
     "propagation": (
         "interner joint replicas structure",
         "operand_map",

@@ -2,7 +2,7 @@
 
 use super::error::{HloError, Result};
 use super::groups::replica_groups;
-use super::lexer::{Cursor, Span};
+use super::lexer::{integers, Cursor, Span};
 use super::tables::{Instruction, Module};
 
 /// One dimension of a window.
@@ -122,23 +122,6 @@ fn at_end(cursor: &mut Cursor) -> Result<()> {
         return Ok(());
     }
     Err(cursor.expected("the end of the attribute"))
-}
-
-pub(super) fn integers(cursor: &mut Cursor) -> Result<Vec<i64>> {
-    if !cursor.take(b'{')? {
-        return Ok(vec![cursor.integer("an integer")?]);
-    }
-    let mut values = Vec::new();
-    if cursor.take(b'}')? {
-        return Ok(values);
-    }
-    loop {
-        values.push(cursor.integer("an integer")?);
-        if !cursor.take(b',')? {
-            cursor.require(b'}')?;
-            return Ok(values);
-        }
-    }
 }
 
 pub(super) fn slices(cursor: &mut Cursor) -> Result<Vec<(i64, i64, i64)>> {

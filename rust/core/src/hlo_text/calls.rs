@@ -1,8 +1,7 @@
 //! Called computations: found by name, without recursion.
 
 use super::error::{HloError, Result};
-use super::parser::Target;
-use super::tables::Module;
+use super::tables::{Module, Target};
 use super::Table;
 
 /// Longest chain of calls; real programs stay below twenty.

@@ -1,8 +1,7 @@
 //! Replica groups, in all the forms that text has for them.
 
-use super::attributes::integers;
 use super::error::{HloError, Result};
-use super::lexer::Cursor;
+use super::lexer::{integers, Cursor};
 
 /// Most ids that replica groups may list; `[2,64]<=[128]` is short text for many.
 const MAX_REPLICAS: i64 = 1 << 20;

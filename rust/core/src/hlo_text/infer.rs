@@ -9,12 +9,61 @@ pub(super) mod movement;
 pub(super) mod numeric;
 pub(super) mod tuples;
 
-use super::attributes;
 use super::error::{HloError, Result};
-use super::lexer::{Cursor, Span};
-use super::opcodes::OpcodeRow;
+use super::lexer::{integers, Cursor, Span};
 use super::shape::{count_elements, Class, ElementType, Interner, Shape, ShapeId, UNBOUNDED};
 use super::tables::Attribute;
+
+/// Attributes whose values are computations.
+pub(super) const COMPUTATION_KEYS: [&str; 10] = [
+    "to_apply",
+    "calls",
+    "condition",
+    "body",
+    "branch_computations",
+    "true_computation",
+    "false_computation",
+    "called_computations",
+    "select",
+    "scatter",
+];
+
+/// One opcode: its name, the least and the greatest number of operands, what it needs, the rule of its shape.
+#[derive(Clone, Copy)]
+pub struct OpcodeRow {
+    /// As text writes it.
+    pub name: &'static str,
+    /// Fewest operands.
+    pub least: u32,
+    /// Most operands.
+    pub most: u32,
+    /// Attributes that must be there.
+    pub needs: &'static [&'static str],
+    /// Element types of the first operand; empty: any.
+    types: &'static [Class],
+    rule: Rule,
+}
+
+pub(super) const fn op(name: &'static str, least: u32, most: u32, rule: Rule) -> OpcodeRow {
+    OpcodeRow { name, least, most, needs: &[], types: &[], rule }
+}
+
+impl OpcodeRow {
+    /// The attributes that must name computations.
+    pub fn calls(&self) -> impl Iterator<Item = &'static str> {
+        self.needs.iter().copied().filter(|key| COMPUTATION_KEYS.contains(key))
+    }
+
+    pub(super) const fn of(mut self, types: &'static [Class]) -> Self {
+        self.types = types;
+        self
+    }
+
+    pub(super) const fn needs(mut self, keys: &'static [&'static str]) -> Self {
+        self.needs = keys;
+        self
+    }
+}
 
 /// Attributes that are `true` or `false`.
 const FLAGS: [&str; 13] = [
@@ -126,12 +175,12 @@ impl Site<'_, '_> {
 
     /// Integers of an attribute; none where it is absent.
     pub(super) fn integers(&self, key: &str) -> Result<Vec<i64>> {
-        Ok(self.read(key, attributes::integers)?.unwrap_or_default())
+        Ok(self.read(key, integers)?.unwrap_or_default())
     }
 
     /// One integer.
     pub(super) fn integer(&self, key: &str) -> Result<Option<i64>> {
-        match self.read(key, attributes::integers)?.as_deref() {
+        match self.read(key, integers)?.as_deref() {
             None => Ok(None),
             Some([one]) => Ok(Some(*one)),
             Some(_) => Err(self.error(format!("attribute {key} must be one integer"))),

@@ -323,3 +323,21 @@ impl<'a> Cursor<'a> {
         Ok(())
     }
 }
+
+/// Integers in braces, or one without.
+pub(super) fn integers(cursor: &mut Cursor) -> Result<Vec<i64>> {
+    if !cursor.take(b'{')? {
+        return Ok(vec![cursor.integer("an integer")?]);
+    }
+    let mut values = Vec::new();
+    if cursor.take(b'}')? {
+        return Ok(values);
+    }
+    loop {
+        values.push(cursor.integer("an integer")?);
+        if !cursor.take(b',')? {
+            cursor.require(b'}')?;
+            return Ok(values);
+        }
+    }
+}

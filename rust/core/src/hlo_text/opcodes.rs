@@ -22,62 +22,11 @@ use super::infer::numeric::{
     triangular_solve,
 };
 use super::infer::tuples::{conditional, get_tuple_element, identifier, like_only, token, tuple};
-use super::infer::{anything, like_first, Rule};
+use super::infer::{anything, like_first, op, OpcodeRow};
 use super::shape::Class;
 
 /// Any number of operands.
 const MANY: u32 = u32::MAX;
-
-/// Attributes whose values are computations.
-pub(super) const COMPUTATION_KEYS: [&str; 10] = [
-    "to_apply",
-    "calls",
-    "condition",
-    "body",
-    "branch_computations",
-    "true_computation",
-    "false_computation",
-    "called_computations",
-    "select",
-    "scatter",
-];
-
-/// One opcode: its name, the least and the greatest number of operands, what it needs, the rule of its shape.
-#[derive(Clone, Copy)]
-pub struct OpcodeRow {
-    /// As text writes it.
-    pub name: &'static str,
-    /// Fewest operands.
-    pub least: u32,
-    /// Most operands.
-    pub most: u32,
-    /// Attributes that must be there.
-    pub needs: &'static [&'static str],
-    /// Element types of the first operand; empty: any.
-    pub(super) types: &'static [Class],
-    pub(super) rule: Rule,
-}
-
-const fn op(name: &'static str, least: u32, most: u32, rule: Rule) -> OpcodeRow {
-    OpcodeRow { name, least, most, needs: &[], types: &[], rule }
-}
-
-impl OpcodeRow {
-    /// The attributes that must name computations.
-    pub fn calls(&self) -> impl Iterator<Item = &'static str> {
-        self.needs.iter().copied().filter(|key| COMPUTATION_KEYS.contains(key))
-    }
-
-    const fn of(mut self, types: &'static [Class]) -> Self {
-        self.types = types;
-        self
-    }
-
-    const fn needs(mut self, keys: &'static [&'static str]) -> Self {
-        self.needs = keys;
-        self
-    }
-}
 
 const FLOAT: &[Class] = &[Class::Float];
 const ANALYTIC: &[Class] = &[Class::Float, Class::Complex];

@@ -10,12 +10,13 @@ use std::collections::HashSet;
 use super::called::check_called;
 use super::calls::link_calls;
 use super::error::{HloError, Result};
+use super::infer::COMPUTATION_KEYS;
 use super::lexer::{Cursor, Span};
-use super::opcodes::{COMPUTATION_KEYS, OPCODES};
+use super::opcodes::OPCODES;
 use super::pairs::check_pairs;
 use super::shape::{ElementType, Interner, ShapeId};
 use super::signature::Signatures;
-use super::tables::{Attribute, Computation, Instruction, Module, Rows};
+use super::tables::{Attribute, Computation, Instruction, Module, Rows, Target};
 use super::Table;
 
 pub use build::{build_module, DraftError};
@@ -53,13 +54,6 @@ struct Frame<'a> {
     elements: Table<(u32, i64), u32>,
     /// Inside `{...}` of several computations.
     in_list: bool,
-}
-
-/// A called computation: by name until all are read, or by number if it is written in place.
-#[derive(Clone, Copy)]
-pub(super) enum Target<'a> {
-    Named(&'a str, usize),
-    Nested(u32, usize),
 }
 
 /// Bytes of a line of text, of which few are shorter.

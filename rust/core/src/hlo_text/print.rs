@@ -3,7 +3,7 @@
 use super::error::Result;
 use super::lexer::Cursor;
 use super::literal::{parse_literal, Literal};
-use super::shape::{ElementType, ShapeId, ShapeTable, UNBOUNDED};
+use super::shape::{ElementType, Interner, ShapeId, ShapeTable, UNBOUNDED};
 use super::tables::{Instruction, Module, Rows};
 
 impl Module {
@@ -164,5 +164,14 @@ pub fn write_shape(out: &mut String, table: &ShapeTable, id: ShapeId) {
     out.push(']');
     if let Some(layout) = &shape.layout {
         out.push_str(&layout.text);
+    }
+}
+
+impl Interner<'_> {
+    /// The shape as text.
+    pub(super) fn text(&self, id: ShapeId) -> String {
+        let mut out = String::new();
+        write_shape(&mut out, &self.table, id);
+        out
     }
 }

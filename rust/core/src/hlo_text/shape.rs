@@ -2,7 +2,6 @@
 
 use super::error::{HloError, Result};
 use super::lexer::{is_word, Cursor};
-use super::print::write_shape;
 use super::Table;
 
 /// Deepest nesting of tuples in a shape; real programs stay below ten.
@@ -458,12 +457,5 @@ impl Interner<'_> {
     /// The number of the shape without layouts.
     pub(super) fn bare(&self, id: ShapeId) -> ShapeId {
         self.table[id as usize].bare
-    }
-
-    /// The shape as text.
-    pub(super) fn text(&self, id: ShapeId) -> String {
-        let mut out = String::new();
-        write_shape(&mut out, &self.table, id);
-        out
     }
 }

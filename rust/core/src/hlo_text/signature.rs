@@ -3,27 +3,9 @@
 
 use super::lexer::Span;
 use super::opcodes::OPCODES;
-use super::parser::Target;
 use super::shape::ShapeId;
-use super::tables::{Attribute, Instruction};
+use super::tables::{is_annotation, Attribute, Instruction, Target};
 use super::Table;
-
-/// Attributes that say nothing about what is computed.
-const ANNOTATIONS: [&str; 8] = [
-    "metadata",
-    "sharding",
-    "backend_config",
-    "frontend_attributes",
-    "control-predecessors",
-    "origin",
-    "original_value",
-    "statistics",
-];
-
-/// Whether an attribute of an opcode says nothing about what is computed. What a library is told is all that is known of it.
-pub(super) fn is_annotation(opcode: &str, key: &str) -> bool {
-    ANNOTATIONS.contains(&key) && (opcode, key) != ("custom-call", "backend_config")
-}
 
 /// Literals longer than this are taken as different without a look.
 const LONG_LITERAL: u32 = 64;

@@ -4,7 +4,23 @@ use std::ops::Range;
 
 use super::lexer::Span;
 use super::shape::{ShapeId, ShapeTable};
-use super::signature::is_annotation;
+
+/// Attributes that say nothing about what is computed.
+const ANNOTATIONS: [&str; 8] = [
+    "metadata",
+    "sharding",
+    "backend_config",
+    "frontend_attributes",
+    "control-predecessors",
+    "origin",
+    "original_value",
+    "statistics",
+];
+
+/// Whether an attribute of an opcode says nothing about what is computed. What a library is told is all that is known of it.
+pub(super) fn is_annotation(opcode: &str, key: &str) -> bool {
+    ANNOTATIONS.contains(&key) && (opcode, key) != ("custom-call", "backend_config")
+}
 
 /// A range of rows of another table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -173,4 +189,11 @@ impl Module {
             counts[operand as usize] += 1;
         }
     }
+}
+
+/// A called computation: by name until all are read, or by number if it is written in place.
+#[derive(Clone, Copy)]
+pub(super) enum Target<'a> {
+    Named(&'a str, usize),
+    Nested(u32, usize),
 }

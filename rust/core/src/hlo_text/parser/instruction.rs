@@ -1,8 +1,8 @@
 //! One instruction: head, arguments, attributes, and what is checked when all of it is read.
 
-use super::super::infer::{compatible, realize, Asked, Outcome, Site};
+use super::super::infer::{compatible, realize, Asked, OpcodeRow, Outcome, Site};
 use super::super::literal::parse_literal;
-use super::super::opcodes::{OpcodeRow, OPCODES};
+use super::super::opcodes::OPCODES;
 use super::super::tables::Call;
 use super::*;
 
