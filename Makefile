@@ -107,6 +107,7 @@ bench: $(VENV)-bench/.made ## speed: the core (CORPUS= a file of maps), Python, 
 	"$(bench_python)" benches/program_maps.py $(PROGRAMS)
 	"$(bench_python)" benches/growth.py
 	"$(bench_python)" benches/memory.py
+	"$(bench_python)" benches/arrays.py
 	"$(bench_python)" benches/analyses.py
 	"$(bench_python)" benches/predictions.py
 	"$(bench_python)" benches/peers.py --markdown README.md docs/comparison.md

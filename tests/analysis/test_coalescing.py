@@ -226,3 +226,10 @@ def test_parameters_behind_and_beside_a_hero_have_maps() -> None:
     found = ix.coalescing(kernel)
     assert found.unknown == ()
     assert [(r.operand, r.total.asked, r.coalesced) for r in found.reads] == [(0, 24576, True), (1, 24576, True)]
+
+
+def test_a_device_is_taken_by_its_name() -> None:
+    module = ix.hlo.parse("ENTRY e { p = f32[64] parameter(0) ROOT n = f32[64] negate(p) }")
+    assert ix.coalescing(module, "h100") == ix.coalescing(module, H100)
+    with pytest.raises(ix.IndexingError, match="there is no device 'h1'"):
+        ix.coalescing(module, "h1")

@@ -348,6 +348,15 @@ def test_draw_says_what_there_is_not(capsys: pytest.CaptureFixture[str], write: 
     assert "only graphs are drawn as dot" in capsys.readouterr().err
     assert main(["draw", "--instruction", "p0", write(TRANSPOSE)]) == 1
     assert "p0 calls no computation" in capsys.readouterr().err
+    assert main(["draw", write(TRANSPOSE), "-o", "picture.gif"]) == 1
+    assert "pictures are svg, png, dot, not gif" in capsys.readouterr().err and not Path("picture.gif").exists()
+
+
+def test_the_command_that_was_meant_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    for words, meant in ((["anlyze", "a.hlo"], "'analyze'"), (["draw", "a.hlo", "--picture", "acesses"], "'accesses'")):
+        with pytest.raises(SystemExit, match="2"):
+            main(words)
+        assert f"did you mean {meant}?" in capsys.readouterr().err
 
 
 def test_a_name_is_first_looked_for_in_the_entry(capsys: pytest.CaptureFixture[str], write: Write) -> None:

@@ -4,6 +4,7 @@ from math import gcd, prod
 
 import hypothesis
 import hypothesis.strategies as st
+import pytest
 
 import indexing as ix
 from indexing.emitters import reduction, transpose
@@ -117,3 +118,9 @@ def test_concatenates_and_updates(data: st.DataObject) -> None:
     lines.append(f"ROOT r = {shape(kind, whole, layout)} dynamic-update-slice(x, u, {starts})")
     width = data.draw(st.sampled_from([w for w in WIDTHS if shapes[0][layout[0]] % w == 0]))
     check("\n".join(["fused {", *lines, "}"]), "dynamic-update-slice", vector_width=width)
+
+
+def test_a_knob_that_the_emitter_has_not_is_refused_by_name() -> None:
+    fusion = ix.hlo.parse("ENTRY e { p = f32[64,64] parameter(0) ROOT t = f32[64,64] transpose(p), dimensions={1,0} }")
+    with pytest.raises(ix.IndexingError, match="the transpose emitter has no knob 'tiel'; it has tile, block_size"):
+        ix.emit(fusion, tiel=16)

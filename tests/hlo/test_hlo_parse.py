@@ -346,10 +346,10 @@ def test_unknown_opcodes_and_attributes_are_kept() -> None:
 
 def test_names_are_free_of_the_words_of_the_grammar() -> None:
     c = check_round_trip(
-        "ROOT { ROOT = f32[] parameter(0) ENTRY = f32[] abs(ROOT) ROOT f32 = f32[] abs(%ENTRY) } "
+        "ROOT { ROOT = f32[] parameter(0) ENTRY = f32[] abs(ROOT) ROOT tuple = f32[] abs(%ENTRY) } "
         "ENTRY ENTRY (HloModule: f32[]) -> f32[] { HloModule = f32[] parameter(0) %0 = f32[] negate(HloModule) }"
     )
-    assert c.entry.name == "ENTRY" and c.entry.root.name == "0" and c.computations["ROOT"].root.name == "f32"
+    assert c.entry.name == "ENTRY" and c.entry.root.name == "0" and c.computations["ROOT"].root.name == "tuple"
 
 
 def test_files(tmp_path) -> None:

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+import indexing as ix
 from hlo_verifier import CALLED, LOOSER, STRICTER, Deviation, refused_here
+from indexing.hlo.shape import DTYPES
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENT = ROOT / "docs" / "hlo.md"
@@ -25,12 +27,37 @@ def test_deviations_are_documented(deviation: Deviation) -> None:
     assert f"| {deviation.what} | {deviation.reason} |" in DOCUMENT.read_text()
 
 
-def test_each_example_is_taken_by_one_of_the_two() -> None:
-    texts = json.dumps([text(d) for d in STRICTER + LOOSER])
+def judged_by_jaxlib(texts: list[str]) -> list[str | None]:
+    """The message of each text that jaxlib refuses."""
     found = subprocess.run(
-        [sys.executable, "-c", JUDGE], input=texts, capture_output=True, text=True, check=True, cwd=ROOT / "fuzz"
+        [sys.executable, "-c", JUDGE],
+        input=json.dumps(texts),
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=ROOT / "fuzz",
     )
-    theirs = dict(zip(STRICTER + LOOSER, json.loads(found.stdout), strict=True))
+    return json.loads(found.stdout)
+
+
+def test_no_instruction_is_called_like_an_element_type() -> None:
+    """Both refuse the same names, with `%` and without it; the name that the message proposes is taken, and what is printed."""
+    words = [*DTYPES, "token", "opaque", "tuple", "buffer", "true", "nan", "ROOT"]
+    named = {w: f"HloModule m ENTRY e {{ %{w} = f32[2] parameter(0) ROOT r = f32[2] negate(%{w}) }}" for w in words}
+    theirs = dict(zip(words, judged_by_jaxlib(list(named.values())), strict=True))
+    assert {w for w in words if theirs[w]} == {*DTYPES, "token", "opaque"}
+    for word in words:
+        if theirs[word]:
+            with pytest.raises(ix.ParseError, match=f"{word} is an element type.*call it {word}_"):
+                ix.hlo.parse(named[word])
+            with pytest.raises(ix.ParseError, match="is an element type"):
+                ix.hlo.parse(named[word].replace("%", ""))
+    proposed = [str(ix.hlo.parse(named[w].replace(f"%{w}", f"%{w}_" if theirs[w] else f"%{w}"))) for w in words]
+    assert judged_by_jaxlib(proposed) == [None] * len(words)
+
+
+def test_each_example_is_taken_by_one_of_the_two() -> None:
+    theirs = dict(zip(STRICTER + LOOSER, judged_by_jaxlib([text(d) for d in STRICTER + LOOSER]), strict=True))
     for deviation in STRICTER:
         assert theirs[deviation] is None, deviation.what
         assert re.search(deviation.pattern, refused_here(text(deviation)) or ""), deviation.what

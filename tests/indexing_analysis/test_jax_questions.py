@@ -188,3 +188,35 @@ def test_tables_are_read_in_front_of_computations_only() -> None:
     """A literal may look like a row of a table."""
     text = TABLES + 'c {\n  ROOT k = s32[2] constant({1, 2}), metadata={op_name="FileNames\\n1 x"}\n}\n' + ENTRY
     assert source_place(ix.hlo.parse(text).entry.parameters[0]) == Place('a "b".py', 7, "f")
+
+
+def test_what_jax_has_lowered_or_compiled_is_a_program() -> None:
+    """A question about it is one about the function: the same maps, by the same names."""
+    function, arguments = (lambda x, w: {"y": jnp.tanh(x @ w)}), (array(8, 5), array(5, 4))
+    lowered = jax.jit(function).lower(*arguments)
+    compiled = lowered.compile()
+    expected = str(ix.maps(function, *arguments))
+    assert str(ix.maps(lowered)) == str(ix.maps(compiled)).replace("{1,0}", "") == expected
+    assert ix.analyze(lowered).must_move == ix.analyze((function, *arguments)).must_move
+    assert any(f.instruction.is_fusion for f in ix.analyze(compiled).fusions)
+    assert np.allclose(ix.compile(compiled, device="reference")(*arguments), function(*arguments)["y"])
+    with pytest.raises(ix.IndexingError, match="compiled already"):
+        ix.from_jax(compiled, *arguments)
+    with pytest.raises(ix.IndexingError, match="lowered already"):
+        ix.maps(lowered, *arguments)
+
+
+def test_what_is_no_program_is_told_from_one() -> None:
+    for question in (ix.maps, ix.analyze, ix.emit, ix.coalescing):
+        for text in ("program.hlo", "ENTRY e { ROOT p = f32[] parameter(0) }"):
+            with pytest.raises(TypeError, match=r"is a str; expected a program: ix.hlo.load\(path\), or ix.hlo.parse\(text\)"):
+                question(text)
+        with pytest.raises(TypeError, match=r"or \(function, \*arguments\)"):
+            question([model, *ARGUMENTS])
+        with pytest.raises(TypeError):
+            question((1, 2))
+    with pytest.raises(TypeError, match=r"program is a function.* give \(function, \*arguments\)"):
+        ix.analyze(model, *ARGUMENTS)
+    with pytest.raises(ix.ParseError) as refused:
+        ix.hlo.parse("program.hlo")
+    assert refused.value.__notes__ == ["This looks like a path: ix.hlo.load reads files."]

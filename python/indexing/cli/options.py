@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Callable
+from difflib import get_close_matches
 from pathlib import Path
+from typing import NoReturn
 
 import indexing as ix
 from indexing.analysis.device import DEVICES, Device, device_named
@@ -28,9 +31,19 @@ from indexing.tuning.search import SAMPLERS
 MAX_PORT = 65535
 
 
+class _Parser(argparse.ArgumentParser):
+    """Says of a word that is no choice which one is nearest."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print the message, end with status 2."""
+        found = re.search(r"invalid choice: '(.*)' \(choose from (.*)\)", message)
+        near = get_close_matches(found[1], re.findall(r"[\w-]+", found[2]), 1) if found else []
+        super().error(message + (f"; did you mean {near[0]!r}?" if near else ""))
+
+
 def parser() -> argparse.ArgumentParser:
     """The commands and their options."""
-    top = argparse.ArgumentParser(prog="indexing", description="Indexing maps of tensor programs.")
+    top = _Parser(prog="indexing", description="Indexing maps of tensor programs.")
     top.add_argument("--version", action="version", version=f"indexing {ix.__version__}")
     commands = top.add_subparsers(metavar="COMMAND", required=True)
 

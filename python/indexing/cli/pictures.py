@@ -40,9 +40,13 @@ def draw(options: argparse.Namespace) -> Answer:
 
 
 def _form_of(path: Path | None) -> str:
-    """The form that a file's name asks for."""
+    """The form that a file's name asks for; SVG where it has no ending."""
     ending = path.suffix.removeprefix(".").lower() if path is not None else ""
-    return ending if ending in FORMS else "svg"
+    if ending and ending not in FORMS:
+        raise CommandLineError(
+            f"pictures are {', '.join(FORMS)}, not {plain(ending)}; --format says which without an ending"
+        )
+    return ending or "svg"
 
 
 def _target(module: Module, options: argparse.Namespace) -> Instruction | Computation:

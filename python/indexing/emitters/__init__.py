@@ -14,7 +14,7 @@ from indexing.emitters.kernel import Dialect, Kernel, check_dialect
 from indexing.emitters.knob_space import KnobSpace
 from indexing.emitters.machine import Machine
 from indexing.emitters.targets import TARGETS
-from indexing.errors import UnsupportedOp
+from indexing.errors import IndexingError, UnsupportedOp
 from indexing.hlo import Computation, Instruction, Module, Program, entry_of
 from indexing.hlo.subjects import part_of_program
 from indexing.ops.bounded import check_kernel_sizes
@@ -63,6 +63,11 @@ def emit_fused(computation: Computation, dialect: Dialect, **knobs: int | None) 
 def _plan(emitter: ModuleType, computation: Computation, dialect: Dialect, knobs: Mapping[str, int | None]) -> object:
     if not TARGETS[dialect].vector_bytes and "vector_width" in _parameters(emitter.plan):
         knobs = {"vector_width": 1, **knobs}  # the compiler makes vectors of neighbouring threads
+    known = [name for name in _parameters(emitter.plan) if name not in ("computation", "machine")]
+    for name in knobs:
+        if name not in known:
+            which = emitter.__name__.rpartition(".")[2]
+            raise IndexingError(f"the {which} emitter has no knob {name!r}; it has {', '.join(known) or 'none'}")
     return emitter.plan(computation, **knobs, **_machine(emitter.plan, dialect))
 
 
@@ -72,8 +77,8 @@ def _machine(function: Callable[..., object], dialect: Dialect) -> dict[str, Mac
 
 
 @cache
-def _parameters(function: Callable[..., object]) -> frozenset[str]:
-    return frozenset(signature(function).parameters)
+def _parameters(function: Callable[..., object]) -> tuple[str, ...]:
+    return tuple(signature(function).parameters)
 
 
 def emitter_of(computation: Computation) -> ModuleType:

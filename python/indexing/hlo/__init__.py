@@ -58,5 +58,10 @@ def parse(text: str) -> Module:
     Raises ParseError, with line, column and what was expected, for text that is no HLO or whose shapes do not fit.
     """
     if not isinstance(text, str):
-        raise ParseError(f"expected HLO text as a string, found {type(text).__name__}", 1, 1)
-    return Module(_core.parse_hlo(text))
+        raise ParseError(f"expected HLO text as a string, found {type(text).__name__}; ix.hlo.load reads files", 1, 1)
+    try:
+        return Module(_core.parse_hlo(text))
+    except ParseError as error:
+        if text.strip() and "{" not in text and "\n" not in text.strip():
+            error.add_note("This looks like a path: ix.hlo.load reads files.")
+        raise

@@ -42,7 +42,8 @@ def from_jax(
 ) -> Module:
     """The HLO program of a JAX function for these arguments: arrays, or anything with a shape and a dtype.
 
-    `function` is a plain function, one that `jax.jit` made, or what `jax.jit(f).lower(..)` gave. `stage="lowered"`: before
+    `function` is a plain function, one that `jax.jit` made, what `jax.jit(f).lower(..)` gave, or what `.compile()` made of
+    that. `stage="lowered"`: before
     XLA has changed it. `stage="compiled"`: as XLA optimizes it, for this machine's default back end, which fuses
     otherwise than a GPU's; with `target` (a name such as "h100", or a GpuTarget) as XLA's GPU compiler does for that GPU,
     which needn't be there. The default is "compiled" with a target, else "lowered". Keyword arguments are the function's
@@ -51,6 +52,10 @@ def from_jax(
     Raises UnsupportedOp where JAX or what it needs is not installed, CompileError where XLA refuses the program for the
     target, and what JAX itself raises for the function.
     """
+    if hasattr(function, "runtime_executable"):
+        if args or kwargs or target is not None or stage == "lowered":
+            raise IndexingError("the function is compiled already: give no arguments, target or other stage")
+        return _parsed(_text(_only_module(function)))
     stage = stage or ("lowered" if target is None else "compiled")
     if stage not in ("lowered", "compiled"):
         raise UnsupportedOp(f"a JAX function has no stage {stage!r}; one of 'lowered', 'compiled'")

@@ -7,6 +7,7 @@ Public functions take a `Program` and ask for the part that is meant: a module m
 from __future__ import annotations
 
 from collections.abc import Callable
+from os import PathLike
 from typing import TypeAlias, TypeGuard
 
 from indexing import _core
@@ -15,7 +16,7 @@ from indexing.hlo.front_ends import from_jax
 from indexing.hlo.metadata import op_name
 from indexing.hlo.program import Computation, Instruction, Module
 
-__all__ = ["Part", "Program", "parameter_names", "part_of_program", "whole_program"]
+__all__ = ["Part", "Program", "is_staged", "parameter_names", "part_of_program", "whole_program"]
 
 #: An instruction, or a computation, whose parameters stand for its operands.
 Part: TypeAlias = Instruction | Computation
@@ -33,9 +34,21 @@ def part_of_program(value: object, what: str) -> Part:
         return value.entry
     if _is_called(value):
         return from_jax(*value).entry
+    if is_staged(value):
+        return from_jax(value).entry
     if callable(value) and not isinstance(value, type):
         raise TypeError(f"{what} is a function; its program depends on the arguments: give (function, *arguments)")
-    return of_type(*_PARTS)(value, what)  # type: ignore[return-value]  # it refuses
+    if isinstance(value, str | PathLike):
+        raise TypeError(f"{what} is a {type(value).__name__}; expected a program: ix.hlo.load(path), or ix.hlo.parse(text)")
+    try:
+        return of_type(*_PARTS)(value, what)  # type: ignore[return-value]  # it refuses
+    except TypeError as refused:
+        raise TypeError(f"{refused}, or (function, *arguments)") from None
+
+
+def is_staged(value: object) -> TypeGuard[Callable[..., object]]:
+    """Is it what `jax.jit(f).lower(..)` gives, or what `.compile()` makes of that: a program whose arguments are known?"""
+    return not isinstance(value, type) and (hasattr(value, "compiler_ir") or hasattr(value, "runtime_executable"))
 
 
 def whole_program(value: object, what: str) -> Module:
@@ -46,6 +59,8 @@ def whole_program(value: object, what: str) -> Module:
         return Module(_core.parse_hlo(value))
     if _is_called(value):
         return from_jax(*value)
+    if is_staged(value):
+        return from_jax(value)
     return of_type(Module, str)(value, what)  # type: ignore[return-value]  # it refuses
 
 

@@ -13,7 +13,7 @@ from indexing.errors import IndexingError
 from indexing.hlo import Instruction, Module, Part, Program, from_jax
 from indexing.hlo.files import load
 from indexing.hlo.front_ends import lower, output_names
-from indexing.hlo.subjects import parameter_names, part_of_program
+from indexing.hlo.subjects import is_staged, parameter_names, part_of_program
 from indexing.indexing_analysis.computations import maps_of
 from indexing.indexing_analysis.instructions import input_to_output, output_to_input
 from indexing.ops.op import leaves
@@ -333,10 +333,10 @@ def _of_program(
     kwargs: dict[str, object],
     direction: Direction,
 ) -> ProgramMaps:
-    if callable(program):
-        lowered = lower(program, args, kwargs)
-        names = output_names(lowered)
-        part: Part = from_jax(lowered).entry
+    if is_staged(program) or callable(program):
+        staged = program if is_staged(program) else lower(program, args, kwargs)
+        names = output_names(staged)
+        part: Part = from_jax(staged, *(args if staged is program else ())).entry
     elif args or kwargs:
         raise TypeError(f"maps: a {type(program).__name__} takes no arguments; only a function does")
     else:

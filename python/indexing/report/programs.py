@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from indexing.analysis.device import Device
-from indexing.arguments import of_type, optional, takes
+from indexing.arguments import of_type, optional
 from indexing.errors import UnsupportedOp
 from indexing.extras import missing_extra
 from indexing.hlo import Instruction, Place, Program, source_place
@@ -135,7 +135,6 @@ class ProgramReport:
         return "\n".join(report_lines(self, top=10))
 
 
-@takes(fusion=optional(of_type(str)))
 def analyze(
     program: Program,
     device: Device | str = "h100",
@@ -150,9 +149,10 @@ def analyze(
     `progress` is told how many of how many are judged.
     Raises IndexingError for an unknown device or fusion.
     """
-    of_type(Device, str)(device, "analyze: device")
-    machine = machine_for(device)
     part = part_of_program(program, "analyze: program")
+    of_type(Device, str)(device, "analyze: device")
+    optional(of_type(str))(fusion, "analyze: fusion")
+    machine = machine_for(device)
     instructions = [part] if isinstance(part, Instruction) else list(part.instructions.values())
     if fusion is not None:
         instructions = [_named(part, fusion)]

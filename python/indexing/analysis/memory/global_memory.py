@@ -13,7 +13,7 @@ from math import prod
 from typing import TYPE_CHECKING, Literal
 
 from indexing._core import IndexingMap, compose, variable
-from indexing.analysis.device import H100, Device
+from indexing.analysis.device import H100, Device, device_named
 from indexing.analysis.memory.banks import BankAccess, bank_accesses
 from indexing.analysis.memory.thread_maps import thread_map
 from indexing.analysis.memory.tiled_reads import Tiles, tile_loads
@@ -143,13 +143,13 @@ class Coalescing:
 
 
 @takes(
-    device=of_type(Device),
+    device=of_type(Device, str),
     launch=optional(of_type(Launch, Tiles)),
     storage=one_of("bytes", "packed"),
 )
 def coalescing(
     target: Kernel | Program,
-    device: Device = H100,
+    device: Device | str = H100,
     launch: Launch | Tiles | None = None,
     storage: Storage = "bytes",
 ) -> Coalescing:
@@ -161,6 +161,7 @@ def coalescing(
     `storage` says what elements narrower than a byte take in memory: a byte each, as in this package's kernels, or
     their bits ("packed"). Raises InvalidMap for thread maps that do not fit their arguments.
     """
+    device = device_named(device) if isinstance(device, str) else device
     if isinstance(target, Kernel):
         return _of_kernel(target, device, storage)
     part = part_of_program(target, "coalescing: target")

@@ -212,6 +212,12 @@ impl<'a> Parser<'a> {
             let message = format!("{name} is defined twice in {}", frame.name);
             return Err(HloError::new(pending.name.start as usize, message));
         }
+        if ElementType::named(name).is_some() {
+            let message = format!(
+                "{name} is an element type, and XLA takes no instruction of that name: call it {name}_"
+            );
+            return Err(HloError::new(pending.name.start as usize, message));
+        }
         if let Some(next) = &mut frame.bare {
             *next = (*next).max(pending.parameter.saturating_add(1));
         }
