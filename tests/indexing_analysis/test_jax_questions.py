@@ -209,7 +209,9 @@ def test_what_jax_has_lowered_or_compiled_is_a_program() -> None:
 def test_what_is_no_program_is_told_from_one() -> None:
     for question in (ix.maps, ix.analyze, ix.emit, ix.coalescing):
         for text in ("program.hlo", "ENTRY e { ROOT p = f32[] parameter(0) }"):
-            with pytest.raises(TypeError, match=r"is a str; expected a program: ix.hlo.load\(path\), or ix.hlo.parse\(text\)"):
+            with pytest.raises(
+                TypeError, match=r"is a str; expected a program: ix.hlo.load\(path\), or ix.hlo.parse\(text\)"
+            ):
                 question(text)
         with pytest.raises(TypeError, match=r"or \(function, \*arguments\)"):
             question([model, *ARGUMENTS])

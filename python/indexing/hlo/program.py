@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypeVar, cast
 
 from indexing import _core
-from indexing.arguments import of_type, takes
+from indexing.arguments import integer, of_type, takes
 from indexing.errors import InvalidMap, ParseError, UnsupportedOp, at_place
 from indexing.hlo.attributes import AttributeReader
 from indexing.hlo.shape import Shape
@@ -318,6 +318,8 @@ class Computation:
 
     def instruction_at(self, row: int) -> Instruction:
         """The instruction of this row of the module; raises InvalidMap for a row of another computation."""
+        if type(row) is not int:
+            row = cast(int, integer(row, "instruction_at: row"))
         instructions = self._all()
         place = row - self._first
         if not 0 <= place < len(instructions):

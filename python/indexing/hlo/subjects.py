@@ -39,7 +39,9 @@ def part_of_program(value: object, what: str) -> Part:
     if callable(value) and not isinstance(value, type):
         raise TypeError(f"{what} is a function; its program depends on the arguments: give (function, *arguments)")
     if isinstance(value, str | PathLike):
-        raise TypeError(f"{what} is a {type(value).__name__}; expected a program: ix.hlo.load(path), or ix.hlo.parse(text)")
+        raise TypeError(
+            f"{what} is a {type(value).__name__}; expected a program: ix.hlo.load(path), or ix.hlo.parse(text)"
+        )
     try:
         return of_type(*_PARTS)(value, what)  # type: ignore[return-value]  # it refuses
     except TypeError as refused:
