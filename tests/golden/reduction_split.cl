@@ -40,7 +40,7 @@ __kernel void __attribute__((reqd_work_group_size(256, 1, 1))) reduction_reduce(
         v0 = v8;
       }
     } else {
-      #pragma unroll 4
+      #pragma unroll 7
       for (s32 vector_1 = 0; vector_1 < 7; vector_1++) {
         if (j3 * 8 + vector_1 <= 1500000) {
           const u16 v5_1 = p0[j3 * 8 + vector_1];
@@ -66,7 +66,7 @@ __kernel void __attribute__((reqd_work_group_size(256, 1, 1))) reduction_reduce(
         v0 = v8_2;
       }
     } else {
-      #pragma unroll 4
+      #pragma unroll 7
       for (s32 vector_3 = 0; vector_3 < 7; vector_3++) {
         if (j3_1 * 8 + vector_3 <= 1500000) {
           const u16 v5_3 = p0[j3_1 * 8 + vector_3];

@@ -39,7 +39,7 @@ extern "C" __global__ void __launch_bounds__(256) reduction_reduce(const u16 *__
         v0 = v8;
       }
     } else {
-      #pragma unroll 4
+      #pragma unroll 7
       for (s32 vector_1 = 0; vector_1 < 7; vector_1++) {
         if (j3 * 8 + vector_1 <= 1500000) {
           const u16 v5_1 = p0[j3 * 8 + vector_1];
@@ -65,7 +65,7 @@ extern "C" __global__ void __launch_bounds__(256) reduction_reduce(const u16 *__
         v0 = v8_2;
       }
     } else {
-      #pragma unroll 4
+      #pragma unroll 7
       for (s32 vector_3 = 0; vector_3 < 7; vector_3++) {
         if (j3_1 * 8 + vector_3 <= 1500000) {
           const u16 v5_3 = p0[j3_1 * 8 + vector_3];

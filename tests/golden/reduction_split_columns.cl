@@ -24,7 +24,7 @@ __kernel void __attribute__((reqd_work_group_size(192, 1, 1))) reduction_reduce(
   sum0[1] = (-0.0f);
   sum0[2] = (-0.0f);
   sum0[3] = (-0.0f);
-  #pragma unroll 4
+  #pragma unroll 6
   for (s32 step3 = 0; step3 < 6; step3++) {
     const s32 j4 = bl_x * 32 + step3 * 16384 + th_x / 6;
     *(__private f32x4 *)(x0) = *(__global const f32x4 *)(p0 + j4 * 24 + (th_x % 6) * 4);

@@ -23,7 +23,7 @@ extern "C" __global__ void __launch_bounds__(192) reduction_reduce(const f32 *__
   sum0[1] = (-0.0f);
   sum0[2] = (-0.0f);
   sum0[3] = (-0.0f);
-  #pragma unroll 4
+  #pragma unroll 6
   for (s32 step3 = 0; step3 < 6; step3++) {
     const s32 j4 = bl_x * 32 + step3 * 16384 + th_x / 6;
     *(f32x4 *)(x0) = *(const f32x4 *)(p0 + j4 * 24 + (th_x % 6) * 4);

@@ -12,7 +12,7 @@ __kernel void __attribute__((reqd_work_group_size(128, 1, 1))) transpose_transpo
   __local f32 tile0[1056];
   if ((th_x & 31) + (bl_x % 6) * 32 <= 169) {
     const s32 j1 = (th_x & 31) + (bl_x % 6) * 32;
-    #pragma unroll 4
+    #pragma unroll 8
     for (s32 r0 = 0; r0 < 8; r0++) {
       const f32 v2 = p0[r0 * 680 + j1 + (th_x >> 5) * 170 + (bl_x / 6) * 5440];
       const f32 v3 = exp_f32(v2);

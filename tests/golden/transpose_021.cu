@@ -11,7 +11,7 @@ extern "C" __global__ void __launch_bounds__(128) transpose_transpose(const f32 
   __shared__ f32 tile0[1056];
   if ((th_x & 31) + (bl_x % 6) * 32 <= 169) {
     const s32 j1 = (th_x & 31) + (bl_x % 6) * 32;
-    #pragma unroll 4
+    #pragma unroll 8
     for (s32 r0 = 0; r0 < 8; r0++) {
       const f32 v2 = p0[r0 * 680 + j1 + (th_x >> 5) * 170 + (bl_x / 6) * 5440];
       const f32 v3 = exp_f32(v2);

@@ -9,7 +9,7 @@ __kernel void __attribute__((reqd_work_group_size(128, 1, 1))) transpose_transpo
   const s32 th_x = get_local_id(0);
   const s32 bl_x = get_group_id(0);
   __local f32 tile0[1056];
-  #pragma unroll 4
+  #pragma unroll 8
   for (s32 r0 = 0; r0 < 8; r0++) {
     const f32 v0_1 = p0[th_x + bl_x * 32 + r0 * 256 + (th_x >> 5) * 32 + (bl_x >> 1) * 1984];
     const f32 v1_1 = log_f32(v0_1);

@@ -8,7 +8,7 @@ extern "C" __global__ void __launch_bounds__(128) transpose_transpose(const f32 
   const s32 th_x = threadIdx.x;
   const s32 bl_x = blockIdx.x;
   __shared__ f32 tile0[1056];
-  #pragma unroll 4
+  #pragma unroll 8
   for (s32 r0 = 0; r0 < 8; r0++) {
     const f32 v0_1 = p0[th_x + bl_x * 32 + r0 * 256 + (th_x >> 5) * 32 + (bl_x >> 1) * 1984];
     const f32 v1_1 = log_f32(v0_1);

@@ -1,9 +1,9 @@
 """Unrolling: which loops are written out, here or by the target's compiler.
 
 Where threads stand side by side, a loop over the lanes of a vector, or one that counts through an array of a thread's own, is
-written out wholly, since registers have no index; of another one that loads, four turns are, so that their loads are on
-their way together. What stays short is written out here; the rest is marked, for the compiler to do it: the same
-machine code comes out, in less time than it takes to make and to read a long text.
+written out wholly, since registers have no index; of another one that loads, four turns are, or all of up to eight, so that
+their loads are on their way together. What stays short is written out here; the rest is marked, for the compiler to do it:
+the same machine code comes out, in less time than it takes to make and to read a long text.
 
 Where threads become loops, compilers make vectors of these, and other loops go around them. Only a sum of a few elements
 is written out, which a loop over threads then keeps in a register.
@@ -73,7 +73,8 @@ class _Unrolling:
         if loop.lanes or self._counts_registers(loop.variable, inner):
             return [replace(loop, unroll=turns)]
         is_worth_it = turns >= BESIDE and len(inner) <= MAX_BESIDE and self._loads(inner)
-        return [replace(loop, unroll=BESIDE) if is_worth_it else loop]
+        is_whole = turns <= 2 * BESIDE and turns * len(inner) <= MAX_BESIDE  # half a loop costs more than it saves
+        return [replace(loop, unroll=turns if is_whole else BESIDE) if is_worth_it else loop]
 
     def _counts_registers(self, counter: int, inner: Sequence[Statement]) -> bool:
         """Whether a counter is part of a place in an array of the thread's own."""
