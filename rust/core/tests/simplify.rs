@@ -2,7 +2,10 @@
 
 mod random_expressions;
 
-use indexing_core::{Arena, DomainSimplifier, Expr, Interval, PointVariables, Scratch};
+use indexing_core::{
+    read_indexing_map, simplify, Arena, DomainSimplifier, Expr, Interval, PointVariables, ReadScratch,
+    Scratch,
+};
 use random_expressions::{build, random_tree, show, Random};
 
 struct Case {
@@ -125,4 +128,30 @@ fn simplifying_again_changes_nothing() {
         }
     }
     assert!(differ.is_empty(), "{} differ: {:?}", differ.len(), &differ[..differ.len().min(10)]);
+}
+
+#[test]
+fn equal_variables_become_one_though_the_result_is_spelled_longer() {
+    let (mut arena, mut scratch) = (Arena::new(), Scratch::default());
+    for text in [
+        "(d0, d1) -> (max(d1 floordiv 8, d0), max(4 - d1, d0)), domain: d0 in [0, 8], d1 in [0, 8], d0 - d1 in [0, 0]",
+        "(d0, d1) -> (max(d1 + 9, -4 - d0)), domain: d0 in [4, 5], d1 in [0, 5], d1 - d0 in [0, 0]",
+        "(d0, d1) -> (min(d0 + d1, d0), max(1 + d1, d0 * 2) + d1 mod 8), domain: d0 in [0, 2], d1 in [0, 3], d1 - d0 in [0, 0]",
+    ] {
+        let map = read_indexing_map(text, &mut arena, &mut ReadScratch::default()).unwrap();
+        let simple = simplify(&mut arena, &mut scratch, &map, PointVariables::Replace).unwrap();
+        let Interval { lower, upper } = map.interval(0);
+        for x in lower..=upper.min(map.interval(1).upper) {
+            let values = |point: &[i64; 2]| {
+                let of = |m: &indexing_core::IndexingMap| {
+                    m.dag().evaluate_first(m.num_results(), point, &mut Vec::new()).unwrap()
+                };
+                (of(&map), of(&simple))
+            };
+            let (before, after) = values(&[x, x]);
+            assert_eq!(before, after, "{text} at {x}");
+            // Of the second variable nothing is left in the results.
+            assert_eq!(values(&[x, x + 1]).1, after, "{text}");
+        }
+    }
 }

@@ -120,7 +120,7 @@ impl Simplifier<'_> {
         if self.is_wider(after, before) {
             return before;
         }
-        debug_assert!(progress::is_smaller(self, after, before), "{} made nothing smaller", law.name);
+        debug_assert!(progress::is_made(self, law, before, after), "{} made nothing smaller", law.name);
         self.note_rule(law, before, after);
         after
     }

@@ -8,12 +8,21 @@
 //! 3. the terms of dividends, all nodes together;
 //! 4. the occurrences of variables, written out as a tree;
 //! 5. the structural order.
+//!
+//! But for `variables-equal`, which writes one variable for another in a result: that leaves fewer or earlier variables.
 
 use crate::expr::{Expr, Node, Tag};
 use crate::simplify::cost::MAX_COST;
+use crate::simplify::law::Law;
 use crate::simplify::simplifier::Simplifier;
 use std::cmp::Ordering;
 use std::collections::HashMap;
+
+/// True where the law, applied to `before`, made `after` smaller.
+pub(super) fn is_made(s: &mut Simplifier<'_>, law: &Law, before: Expr, after: Expr) -> bool {
+    let renames = law.name == "variables-equal" && variables(s, after) < variables(s, before);
+    renames || is_smaller(s, after, before)
+}
 
 /// True where `after` is smaller than `before`.
 pub(super) fn is_smaller(s: &mut Simplifier<'_>, after: Expr, before: Expr) -> bool {
@@ -43,6 +52,13 @@ fn dividends(s: &mut Simplifier<'_>, e: Expr) -> (u128, usize) {
         };
     }
     (divisors, count)
+}
+
+/// The number of variables, and the sum of their indices.
+fn variables(s: &mut Simplifier<'_>, e: Expr) -> (usize, u64) {
+    let mut used = s.arena.reachable(&[e]);
+    used.retain(|x| s.arena.tag(*x) == Tag::Variable);
+    (used.len(), used.iter().filter_map(|x| s.arena.as_variable(*x)).map(u64::from).sum())
 }
 
 fn occurrences(s: &mut Simplifier<'_>, e: Expr) -> u64 {
