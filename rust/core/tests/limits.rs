@@ -110,3 +110,19 @@ fn terms_of_two_values_are_bounded_beside_open_ones() {
     assert_eq!(simplified("d1", &domain(6), 2), "1");
     assert_eq!(simplified("d1", &domain(5), 2), "d1");
 }
+
+#[test]
+fn constraints_on_one_expression_meet_however_many_there_are() {
+    for pairs in [2, 16, 17, 18, 20] {
+        let names: Vec<String> = (0..2 * pairs).map(|v| format!("d{v}")).collect();
+        let products = names.chunks(2).map(|p| format!("{} * {} in [1, 3]", p[0], p[1]));
+        let again = names.chunks(2).map(|p| format!("{} * {} in [2, 5]", p[0], p[1]));
+        let constraints: Vec<String> = products.chain(again).collect();
+        let domain = format!("{}, {}", wide(2 * pairs), constraints.join(", "));
+        let source = format!("({}) -> (d0), domain: {domain}", names.join(", "));
+        let map = read_indexing_map(&source, &mut Arena::new(), &mut ReadScratch::default()).expect(&source);
+        let simple = simplify(&mut Arena::new(), &mut Scratch::default(), &map, PointVariables::Replace);
+        let text = write_indexing_map(&simple.expect(&source), Style::Plain).expect("a short text");
+        assert_eq!(text.matches(" * ").count(), pairs, "{text}");
+    }
+}

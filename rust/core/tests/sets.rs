@@ -4,8 +4,8 @@ mod random_expressions;
 
 use indexing_core::{
     count, difference, image_count, index_bits, intersect, inverse, is_bijection_onto, is_empty,
-    is_injective, read_indexing_map, Arena, IndexingMap, Interval, MapBuilder, MapKind, Names, PointStep,
-    ReadScratch, Scratch,
+    is_injective, read_indexing_map, write_indexing_map, Arena, IndexingMap, Interval, MapBuilder, MapKind,
+    Names, PointStep, ReadScratch, Scratch, Style,
 };
 use random_expressions::{build, random_tree, Random};
 use std::collections::{BTreeMap, BTreeSet};
@@ -152,6 +152,21 @@ fn inverses_have_as_few_variables_as_there_are_choices() {
         found.sort_by_key(|n| std::cmp::Reverse(*n));
         assert_eq!(found, choices, "{text}");
         check_inverse(&map, &graph(&map).expect("small"));
+    }
+}
+
+#[test]
+fn inverses_keep_the_names_of_runtime_variables() {
+    for (text, expected) in [
+        ("(d0){start} -> (d0 + start), domain: d0 in [0, 3], start in [0, 2]", "(d0){start} -> "),
+        (
+            "(d0){start} -> (d0 floordiv 2 + start), domain: d0 in [0, 7], start in [0, 2]",
+            "(d0)[s0]{start} -> ",
+        ),
+    ] {
+        let back = inverse(&mut Arena::new(), &mut Scratch::default(), &read(text)).expect("small");
+        let written = write_indexing_map(&back, Style::Plain).expect("a short text");
+        assert!(written.starts_with(expected), "{written}");
     }
 }
 

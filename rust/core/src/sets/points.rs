@@ -317,7 +317,10 @@ fn append_digit(column: &mut Vec<i64>, interval: Interval, value: &mut i64, coun
         } else {
             let run = room.min(left);
             column.resize(column.len() + run as usize, *value);
-            (left, *value) = if run == left { (period, after(*value)) } else { (left - run, *value) };
+            // Where the run is shorter the column is full.
+            if run == left {
+                (left, *value) = (period, after(*value));
+            }
         }
     }
 }
