@@ -261,3 +261,45 @@ def test_what_a_loop_outside_reads_is_in_memory() -> None:
 def test_few_long_rows_stay_apart() -> None:
     x = np.zeros((2, 1 << 17), np.float32)
     assert len(compiled(ix.from_jax(softmax, x)).kernels) > 1
+
+
+FUSED = """add {{ a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }}
+largest {{ a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] maximum(a, b) }}
+whole {{
+  x = f32[{0}] parameter(0)
+  low = f32[] constant(-inf)
+  zero = f32[] constant(0)
+  m = f32[{1}] reduce(x, low), dimensions={{1}}, to_apply=largest
+  ms = f32[{0}] broadcast(m), dimensions={{0}}
+  d = f32[{0}] subtract(x, ms)
+  e = f32[{0}] exponential(d)
+  s = f32[{1}] reduce(e, zero), dimensions={{1}}, to_apply=add
+  ss = f32[{0}] broadcast(s), dimensions={{0}}
+  ROOT r = f32[{0}] divide(e, ss)
+}}
+ENTRY main {{ x = f32[{0}] parameter(0) ROOT r = f32[{0}] fusion(x), kind=kCustom, calls=whole }}
+"""
+
+
+@pytest.mark.parametrize(
+    ("sizes", "is_one"), [((3, 300_000), False), ((1, 70_000), False), ((3, 60_000), True), ((64, 70_000), True)]
+)
+@pytest.mark.parametrize("is_fused", [True, False])
+@pytest.mark.parametrize("dialect", ["cuda", "c"])
+def test_few_long_rows_are_shared_by_blocks(sizes: tuple[int, int], is_one: bool, is_fused: bool, dialect: str) -> None:
+    text = FUSED.format(",".join(map(str, sizes)), sizes[0])
+    if not is_fused:
+        text = text.replace("fusion(x), kind=kCustom, calls=whole", "call(x), to_apply=whole")
+    kernels = ix.emit_all(ix.hlo.parse(text), dialect)
+    assert ([k.emitter for k in kernels] == ["rows"]) == is_one
+    if not is_one:
+        assert min(k.grid[0] for k in kernels) > sizes[0]  # each of them
+        assert all(k.verify().refuted == k.verify().open == () for k in kernels)
+
+
+def test_few_long_rows_give_what_they_should() -> None:
+    x = np.random.default_rng(0).standard_normal((3, 90_001)).astype(np.float32)
+    for sizes in (x.shape, (1, x.size)):
+        got = compiled(FUSED.format(",".join(map(str, sizes)), sizes[0]), device="cpu")(x.reshape(sizes))
+        e = np.exp(x.reshape(sizes) - x.reshape(sizes).max(1, keepdims=True, initial=-np.inf).astype(np.float64))
+        np.testing.assert_allclose(got, e / e.sum(1, keepdims=True), rtol=2e-5)

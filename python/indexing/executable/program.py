@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from indexing.arguments import of_type, takes
 from indexing.emitters import emit_fused
+from indexing.emitters.heroes import rows
 from indexing.emitters.kernel import check_dialect
 from indexing.executable.fusion_planning import KernelSupport, PlannedFusion, plan_fusions
 from indexing.executable.graph import Graph, Node, Ref, arrays_of, flatten, needed_nodes
 from indexing.executable.kernel_module import build_kernel_module
+from indexing.executable.row_groups import has_enough_blocks
 from indexing.executable.trip_counts import known_trip_count
 from indexing.hlo import Computation, Instruction, Module, Program, entry_of
 from indexing.hlo.subjects import part_of_program
@@ -101,11 +103,14 @@ class _ProgramPlanner:
         self.taken_apart = frozenset(i for i in fusions if i.is_fusion and self._is_taken_apart(i))
 
     def _is_taken_apart(self, fusion: Instruction) -> bool:
-        """Whether no kernel can compute it whole, or only by doing much of it again and again."""
+        """Whether no kernel can compute it whole, or only by doing much of it again and again, or on few of many cores."""
         body = self._body_of(fusion)
         if any(o.shape.is_tuple for o in fusion.operands) or not self.support.computation(body):
             return True
-        return repeats_itself(body, self._kernel_of(body).work)
+        kernel = self._kernel_of(body)
+        return repeats_itself(body, kernel.work) or (
+            kernel.emitter == rows.NAME and not has_enough_blocks(rows.space_of(body).first)
+        )
 
     def _body_of(self, fusion: Instruction) -> Computation:
         """The computation of a fusion; the same one for equal fusions."""

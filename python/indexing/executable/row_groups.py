@@ -32,7 +32,7 @@ MAX_NODES = 192
 MAX_INPUTS = 32
 MAX_DISTANCE = 2048  # nodes of the program between a reduction and a user that joins it
 MAX_STEPS = 1024  # of a walk to the users of nodes
-SMALL = 1 << 16  # elements: any number of blocks is enough
+SMALL = 1 << 16  # elements: what a block does while further kernels would be launched
 MIN_BLOCKS = 64
 COLUMNS = 32  # of a block, where the fastest dimension is kept
 
@@ -353,7 +353,7 @@ class _Growth:
         levels = self._levels(members)
         depth = max(levels[n] for n in reductions)
         if depth > 1 or any(levels[ref.node] for ref in outputs.refs if not self._is_per_row(ref.node)):
-            return self._has_enough_blocks()
+            return has_enough_blocks(self.seed.instruction)
         forms = {_form(n.instruction) for n in reductions}
         return not self.with_elements and len(reductions) > 1 and len(forms) == 1
 
@@ -364,11 +364,13 @@ class _Growth:
             levels[node] = max((levels.get(ref.node, 0) for ref in node.refs()), default=0) + (node.op is REDUCE)
         return levels
 
-    def _has_enough_blocks(self) -> bool:
-        operand = self.rows.shape
-        is_row = major_to_minor(operand)[-1] in self.seed.instruction.ints("dimensions")
-        blocks = self.rows.count if is_row else self.rows.count // COLUMNS
-        return blocks >= MIN_BLOCKS or operand.element_count <= SMALL
+
+def has_enough_blocks(reduce: Instruction) -> bool:
+    """Whether one kernel over the rows of a reduction, many or short, is as fast as several whose blocks share rows."""
+    rows = Rows(reduce)
+    is_row = major_to_minor(rows.shape)[-1] in reduce.ints("dimensions")
+    blocks = max(rows.count if is_row else rows.count // COLUMNS, 1)
+    return blocks >= MIN_BLOCKS or rows.shape.element_count <= SMALL * blocks
 
 
 def moves_in_memory(node: Node) -> bool:

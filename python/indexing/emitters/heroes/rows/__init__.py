@@ -58,7 +58,7 @@ def plan(
     again is kept in registers; 1: in shared memory, where a block's part of it fits; 0: it is read again; 3: as 0, and sums of
     exponentials are found in the pass of their maximum.
     """
-    space = _space(computation)
+    space = space_of(computation)
     d = dimensions_of(space.first)
     held = kept_of(space, True)
     width = _vector_width(computation, space, d)
@@ -106,7 +106,7 @@ def knobs(computation: Computation, default: RowsPlan, machine: Machine = GPU) -
     d = default.dimensions
     widths = tuple(w for w in WIDTHS if d.fast % w == 0) if d.kind == "row" else (1,)
     threads: dict[tuple[int, ...], Values] = {(w,): powers_of_two(_most_threads(d, w)) for w in widths}
-    space = _space(computation)
+    space = space_of(computation)
     held, online = kept_of(space, True), (3,) if with_online_sums(space).online else ()
     keeps: dict[tuple[int, ...], Values] = {
         (w, t): (*_keeps(d, w, t, held, machine), *online) for (w,), values in threads.items() for t in values
@@ -140,7 +140,8 @@ def _across(d: Dimensions, threads: int, machine: Machine) -> int:
     return min(max(machine.block_size // threads, 1), power_of_two(d.rows if d.kind == "row" else d.fast))
 
 
-def _space(computation: Computation) -> RowSpace:
+def space_of(computation: Computation) -> RowSpace:
+    """The row space; IndexingError where there is none."""
     found = row_space(computation)
     if found is None:
         raise IndexingError(f"{computation.name} has no reduction whose result its row needs again")
@@ -178,7 +179,7 @@ def _threads(d: Dimensions, width: int, most: int, held: Kept, machine: Machine)
 
 def kernel(computation: Computation, plan: RowsPlan) -> Kernel:
     """The kernel."""
-    space = _space(computation)
+    space = space_of(computation)
     if plan.keep == "online":
         space = with_online_sums(space)
     builder = KernelBuilder(computation, partition_space(space))
