@@ -58,6 +58,7 @@ def test_the_page_has_all_kernels_and_their_details() -> None:
     assert data["which"] == [0, 0, 1] and len(data["details"]) == 2, "equal kernels share what names don't change"
     detail, beside = data["details"]
     assert beside["source"] == "", "what is no fusion has no kernel of its own"
+    assert [detail["of"], beside["of"]] == ["two", "one"], "whose names stand in them"
     assert "__global__" in detail["source"] and detail["emitter"] == "loop"
     assert "(d0, d1) -> (d0, d1)" in detail["maps"]
     assert {e.text for e in ElementTree.fromstring(detail["graph"]).iter(SVG + "text")} >= {"s", "a", "b"}

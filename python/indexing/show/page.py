@@ -116,7 +116,14 @@ def detail(fusion: FusionReport) -> Data:
     computation = i.called[0] if i.is_fusion else None
     graph = svg(computation) if computation is not None and len(computation.instructions) <= MAX_DRAWN else ""
     source, emitter = source_of(i) if computation is not None else ("", "")
-    return {"maps": str(maps(i)), "graph": graph, "source": source, "emitter": emitter, "pictures": pictures(i)}
+    return {
+        "of": i.name,
+        "maps": str(maps(i)),
+        "graph": graph,
+        "source": source,
+        "emitter": emitter,
+        "pictures": pictures(i),
+    }
 
 
 def source_of(i: Instruction) -> tuple[str, str]:
