@@ -430,3 +430,14 @@ def test_a_profile_that_fails_leaves_the_program_as_it_was() -> None:
         program.profile()
     x = np.ones((6, 10), np.float32)
     np.testing.assert_allclose(program(x), softmax(x), rtol=1e-6)
+
+
+def test_a_call_on_host_memory_asks_no_device_what_it_can_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Protocol(type):
+        def __instancecheck__(cls, value: object) -> bool:
+            raise AssertionError("a protocol's check takes as long as a small program")
+
+    run = compiled(SOFTMAX, device="cpu")
+    x = RNG.standard_normal((6, 10)).astype(np.float32)
+    monkeypatch.setattr(executable, "ExchangingDevice", Protocol("ExchangingDevice", (), {}))
+    np.testing.assert_allclose(run(x), softmax(x), rtol=1e-5)
