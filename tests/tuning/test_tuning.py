@@ -21,7 +21,7 @@ from indexing.executable.tuned_plans import fusion_key, tuned_plan
 from indexing.runtime.device import Buffer, Clock
 from indexing.runtime.host_memory import address
 from indexing.tuning.measurement import Timing, Trial, difference
-from indexing.tuning.search import proposals, worth_trying
+from indexing.tuning.search import candidates, proposals, worth_trying
 
 LOOP = "ENTRY f { p = f32[40,25] parameter(0)\n ROOT n = f32[40,25] negate(p) }"
 
@@ -93,6 +93,21 @@ def test_neighbours_of_the_default_are_tried_and_each_kernel_once() -> None:
     assert abs(choices.index(near[changed]) - choices.index(default[changed])) == 1
     widths = [p["vector_width"] for p in tried(lambda plan: plan["vector_width"])]
     assert sorted(widths) == [1, 2, 4, 8, 16]
+
+
+def test_of_a_large_grid_what_is_near_the_default_and_random_plans_are_candidates() -> None:
+    space = ix.knobs(ix.hlo.parse(LOOP).entry, "c")
+    grid = [plan_text(p) for p in space.plans()]
+
+    def chosen(most: int, seed: int) -> list[str]:
+        columns = candidates(space, most, seed)
+        assert space.allows(columns).all()
+        return [plan_text({n: int(c[k]) for n, c in columns.items()}) for k in range(len(columns["block_size"]))]
+
+    assert chosen(len(grid), 0) == grid
+    few = chosen(20, 1)
+    assert len(set(few)) == 20 and set(few) <= set(grid) and few[0] == plan_text(space.default)
+    assert few == chosen(20, 1) and few[:10] == chosen(20, 2)[:10] and few[10:] != chosen(20, 2)[10:]
 
 
 def test_samples_go_through_all_copies_of_the_arguments(monkeypatch: pytest.MonkeyPatch) -> None:
