@@ -1,4 +1,4 @@
-"""What passes make of kernels for threads side by side, run on the processor: barriers cut it into loops over threads.
+"""Kernels as passes make them for threads side by side, run on the processor: barriers cut them into loops over threads.
 
 OpenCL C has no shuffles, so that all that its passes leave can be written in C: vectors, and loops that are written out.
 """
