@@ -37,12 +37,13 @@ struct Pending {
 
 /// A computation that is being read.
 struct Frame<'a> {
-    number: u32,
     name: &'a str,
     name_at: usize,
     entry: bool,
     declared: Option<ShapeId>,
     instructions: Vec<Instruction>,
+    /// The rows of instructions that have names.
+    names: Table<&'a str, u32>,
     root: Option<u32>,
     pending: Option<Pending>,
     attributes: Vec<Attribute>,
@@ -56,15 +57,14 @@ struct Frame<'a> {
     in_list: bool,
 }
 
-/// Bytes of a line of text, of which few are shorter.
-const SHORT_LINE: usize = 64;
+/// Names of a computation whose table is used again: a larger one takes longer to clear than to make.
+const MAX_SPARE: usize = 1 << 13;
 
 struct Parser<'a> {
     cursor: Cursor<'a>,
     module: Module,
     shapes: Interner<'a>,
     opcodes: Table<&'a str, u16>,
-    names: Table<(u32, &'a str), u32>,
     computations: Table<&'a str, u32>,
     nested: Vec<u32>,
     #[allow(
@@ -74,10 +74,11 @@ struct Parser<'a> {
     frames: Vec<Box<Frame<'a>>>,
     targets: Vec<Target<'a>>,
     signatures: Signatures<'a>,
-    frame_count: u32,
     scratch: Vec<(u8, usize)>,
     operand_shapes: Vec<ShapeId>,
     spare_rows: Vec<u32>,
+    /// The memory of computations that were read.
+    spare_tables: Vec<(Vec<Instruction>, Table<&'a str, u32>)>,
     /// Names of instructions that the text does not name; they are kept behind the text.
     made_names: String,
 }
@@ -96,24 +97,20 @@ impl<'a> Parser<'a> {
             return Err(HloError::new(0, "the text is longer than 4 GiB"));
         }
         let opcodes = OPCODES.iter().map(|row| row.name.to_string()).collect();
-        let rows = text.len() / SHORT_LINE; // pages of memory that are not written to cost nothing
-        let instructions = Vec::with_capacity(rows);
-        let (operands, attributes) = (Vec::with_capacity(rows), Vec::with_capacity(rows));
         Ok(Self {
             cursor: Cursor::new(text, 0),
-            module: Module { opcodes, instructions, operands, attributes, ..Module::default() },
+            module: Module { opcodes, ..Module::default() },
             shapes: Interner::default(),
             opcodes: OPCODES.iter().enumerate().map(|(i, row)| (row.name, i as u16)).collect(),
-            names: Table::default(),
             computations: Table::default(),
             nested: Vec::new(),
             frames: Vec::new(),
             targets: Vec::new(),
             signatures: Signatures::default(),
-            frame_count: 0,
             scratch: Vec::new(),
             operand_shapes: Vec::new(),
             spare_rows: Vec::new(),
+            spare_tables: Vec::new(),
             made_names: String::new(),
         })
     }
@@ -250,13 +247,14 @@ impl<'a> Parser<'a> {
     }
 
     fn push_frame(&mut self, name: &'a str, name_at: usize, entry: bool, declared: Option<ShapeId>) {
+        let (instructions, names) = self.spare_tables.pop().unwrap_or_default();
         self.frames.push(Box::new(Frame {
-            number: self.frame_count,
             name,
             name_at,
             entry,
             declared,
-            instructions: Vec::new(),
+            instructions,
+            names,
             root: None,
             pending: None,
             attributes: Vec::new(),
@@ -265,7 +263,6 @@ impl<'a> Parser<'a> {
             elements: Table::default(),
             in_list: false,
         }));
-        self.frame_count += 1;
     }
 
     /// `name: shape, ...) -> shape`: the shape of the root. What is said of parameters, they say themselves.
@@ -307,6 +304,10 @@ impl<'a> Parser<'a> {
             operands.iter_mut().for_each(|o| *o += first as u32);
         }
         self.module.instructions.append(&mut frame.instructions);
+        if frame.names.capacity() <= MAX_SPARE {
+            frame.names.clear();
+            self.spare_tables.push((frame.instructions, frame.names));
+        }
         let first_attribute = self.module.attributes.len();
         if self.frames.is_empty() {
             self.plain_attributes()?;
@@ -342,7 +343,7 @@ impl<'a> Parser<'a> {
                 let name =
                     if *number == 0 { format!("{opcode}.anon") } else { format!("{opcode}.anon.{number}") };
                 *number += 1;
-                if !self.names.contains_key(&(frame.number, name.as_str())) && made.insert(name.clone()) {
+                if !frame.names.contains_key(name.as_str()) && made.insert(name.clone()) {
                     break name;
                 }
             };

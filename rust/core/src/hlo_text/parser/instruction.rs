@@ -208,7 +208,7 @@ impl<'a> Parser<'a> {
     ) -> Result<u32> {
         let row = frame.instructions.len() as u32;
         let name = pending.name.of(self.cursor.text);
-        if !name.is_empty() && self.names.insert((frame.number, name), row).is_some() {
+        if !name.is_empty() && frame.names.insert(name, row).is_some() {
             let message = format!("{name} is defined twice in {}", frame.name);
             return Err(HloError::new(pending.name.start as usize, message));
         }

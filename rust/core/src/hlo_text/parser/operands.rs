@@ -120,7 +120,7 @@ impl<'a> Parser<'a> {
         let at = self.cursor.at;
         let name = self.cursor.name("an operand's name")?;
         let Some(frame) = self.frames.last_mut() else { return Ok(Operand::Named(0)) };
-        let row = match (self.names.get(&(frame.number, name)), shape) {
+        let row = match (frame.names.get(name), shape) {
             (Some(&row), _) => row,
             (None, Some(shape)) if frame.bare.is_some() => {
                 let start = self.cursor.offset_of(name);
@@ -130,7 +130,7 @@ impl<'a> Parser<'a> {
                     shape,
                     &mut self.signatures,
                 );
-                self.names.insert((frame.number, name), row);
+                frame.names.insert(name, row);
                 row
             }
             (None, _) => {
