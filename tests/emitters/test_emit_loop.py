@@ -198,7 +198,7 @@ def test_stages_are_right() -> None:
         "  x{n} = f32[64] dynamic-slice(x{k}, i), dynamic_slice_sizes={{64}}",
         "  x{n} = f32[64] dynamic-update-slice(x{k}, u, i)",
         "  y{k} = f32[66] pad(x{k}, z), padding=1_1\n  x{n} = f32[64] slice(y{k}), slice={{[0:64]}}",
-        "  x{n} = f32[64] concatenate(h, s{k}), dimensions={{0}}",
+        "  x{n} = f32[64] concatenate(h, cut{k}), dimensions={{0}}",
     ],
 )
 def test_depth_is_no_matter(step: str) -> None:
@@ -206,8 +206,8 @@ def test_depth_is_no_matter(step: str) -> None:
     head += ["  z = f32[] constant(0)", "  h = f32[32] parameter(3)"]
     body = []
     for k in range(400):
-        if "s{k}" in step:
-            body.append(f"  s{k} = f32[32] slice(x{k}), slice={{[16:48]}}")
+        if "cut{k}" in step:
+            body.append(f"  cut{k} = f32[32] slice(x{k}), slice={{[16:48]}}")
         body.append(step.format(k=k, n=k + 1))
     text = "\n".join([*head, *body, "  ROOT r = f32[64] negate(x400)", "}"])
     assert ix.emit(entry(text)).source.count("\n") < 12000
@@ -267,11 +267,11 @@ f {
 def test_large_bodies_state_what_they_read() -> None:
     """A window of 61 elements through 30 stages of three slices each: as many maps, whatever the number of paths."""
     size = 4096 + 60
-    lines = [f"s0 = f32[{size}] parameter(0)"]
+    lines = [f"v0 = f32[{size}] parameter(0)"]
     for k in range(30):
         kept = size - 2
-        lines += [f"a{k}_{d} = f32[{kept}] slice(s{k}), slice={{[{d}:{kept + d}]}}" for d in range(3)]
-        lines += [f"b{k} = f32[{kept}] add(a{k}_0, a{k}_1)", f"s{k + 1} = f32[{kept}] add(b{k}, a{k}_2)"]
+        lines += [f"a{k}_{d} = f32[{kept}] slice(v{k}), slice={{[{d}:{kept + d}]}}" for d in range(3)]
+        lines += [f"b{k} = f32[{kept}] add(a{k}_0, a{k}_1)", f"v{k + 1} = f32[{kept}] add(b{k}, a{k}_2)"]
         size = kept
     lines[-1] = "ROOT " + lines[-1]
     kernel = ix.emit(as_fusion("\n".join(["f {", *lines, "}"])))

@@ -100,18 +100,18 @@ ENTRY e { p = f32[8,6] parameter(0)
   others = s32[3,1] parameter(4)
   known = s32[3,1] constant({{1},{4},{7}})
   new = f32[3,6] parameter(5)
-  s1 = f32[2,2] dynamic-slice(p, i, j), dynamic_slice_sizes={2,2}
-  s2 = f32[2,2] dynamic-slice(p, two, j), dynamic_slice_sizes={2,2}
-  s3 = f32[2,2] dynamic-slice(p, j, two), dynamic_slice_sizes={2,2}
-  s4 = f32[2,2] dynamic-slice(p, i, i), dynamic_slice_sizes={2,2}
-  s5 = f32[2,2] dynamic-slice(p, far, two), dynamic_slice_sizes={2,2}
+  w1 = f32[2,2] dynamic-slice(p, i, j), dynamic_slice_sizes={2,2}
+  w2 = f32[2,2] dynamic-slice(p, two, j), dynamic_slice_sizes={2,2}
+  w3 = f32[2,2] dynamic-slice(p, j, two), dynamic_slice_sizes={2,2}
+  w4 = f32[2,2] dynamic-slice(p, i, i), dynamic_slice_sizes={2,2}
+  w5 = f32[2,2] dynamic-slice(p, far, two), dynamic_slice_sizes={2,2}
   g1 = f32[3,6] gather(p, rows), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,6}
   g2 = f32[3,6] gather(p, others), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,6}
   g3 = f32[3,6] gather(p, known), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,6}
-  u1 = f32[8,6] scatter(p, rows, new), update_window_dims={1}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=keep
-  u2 = f32[8,6] scatter(p, known, new), update_window_dims={1}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=keep
-  u3 = f32[8,6] scatter(p, others, new), update_window_dims={1}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=keep
-  ROOT t = (f32[2,2], f32[2,2], f32[2,2], f32[2,2], f32[2,2], f32[3,6], f32[3,6], f32[3,6], f32[8,6], f32[8,6], f32[8,6]) tuple(s1, s2, s3, s4, s5, g1, g2, g3, u1, u2, u3) }
+  v1 = f32[8,6] scatter(p, rows, new), update_window_dims={1}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=keep
+  v2 = f32[8,6] scatter(p, known, new), update_window_dims={1}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=keep
+  v3 = f32[8,6] scatter(p, others, new), update_window_dims={1}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=keep
+  ROOT t = (f32[2,2], f32[2,2], f32[2,2], f32[2,2], f32[2,2], f32[3,6], f32[3,6], f32[3,6], f32[8,6], f32[8,6], f32[8,6]) tuple(w1, w2, w3, w4, w5, g1, g2, g3, v1, v2, v3) }
 """
 
 
@@ -125,7 +125,7 @@ def test_formulas_name_the_operands_of_each_instruction_whatever_was_asked_befor
         asked_first = ix.maps(alone, direction=direction).instructions[alone.entry.instructions[i.name]]
         assert repr(found[i]) == repr(asked_first), i.name
     equal = [
-        {module.entry.instructions[n].signature for n in names} for names in ("s1 s2 s3 s4 s5".split(), ["g1", "g2"])
+        {module.entry.instructions[n].signature for n in names} for names in ("w1 w2 w3 w4 w5".split(), ["g1", "g2"])
     ]
     assert [len(s) for s in equal] == [1, 1]
 
