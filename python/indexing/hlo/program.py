@@ -341,8 +341,9 @@ class Computation:
     def parameters(self) -> tuple[Instruction, ...]:
         """The parameters, by number."""
         if self._parameters is None:
-            found = [view for view in self._all() if view.is_parameter]
-            self._parameters = tuple(sorted(found, key=lambda view: view.parameter_number))
+            views, number = self._all(), self.module._core.parameter_number
+            rows = [(n, row) for row in range(self._first, self._last) if (n := number(row)) >= 0]
+            self._parameters = tuple(views[row - self._first] for _, row in sorted(rows))
         return self._parameters
 
     @property
