@@ -22,10 +22,10 @@ CASES = Path(__file__).resolve().parent.parent / "tests" / "golden"
 
 def stages(count: int) -> str:
     """Each stage reads the one before at two indices."""
-    lines = ["s0 = f32[64,64] parameter(0)"]
+    lines = ["x0 = f32[64,64] parameter(0)"]
     for k in range(count):
-        lines += [f"l{k} = f32[64,64] log(s{k})", f"t{k} = f32[64,64] transpose(l{k}), dimensions={{1,0}}"]
-        lines += [f"{'ROOT ' if k == count - 1 else ''}s{k + 1} = f32[64,64] add(l{k}, t{k})"]
+        lines += [f"l{k} = f32[64,64] log(x{k})", f"t{k} = f32[64,64] transpose(l{k}), dimensions={{1,0}}"]
+        lines += [f"{'ROOT ' if k == count - 1 else ''}x{k + 1} = f32[64,64] add(l{k}, t{k})"]
     return "stages {\n" + "\n".join(lines) + "\n}"
 
 

@@ -344,10 +344,10 @@ def test_an_annotation_is_no_unknown_custom_call() -> None:
 
 def test_a_fusion_that_would_repeat_itself_without_end_becomes_several_kernels() -> None:
     """Each stage reads the one before at two indices: 2**48 evaluations of the first, for each element."""
-    lines = ["s0 = f32[8,8] parameter(0)"]
+    lines = ["x0 = f32[8,8] parameter(0)"]
     for k in range(48):
-        lines += [f"l{k} = f32[8,8] cosine(s{k})", f"t{k} = f32[8,8] transpose(l{k}), dimensions={{1,0}}"]
-        lines += [f"a{k} = f32[8,8] add(l{k}, t{k})", f"{'ROOT ' if k == 47 else ''}s{k + 1} = f32[8,8] tanh(a{k})"]
+        lines += [f"l{k} = f32[8,8] cosine(x{k})", f"t{k} = f32[8,8] transpose(l{k}), dimensions={{1,0}}"]
+        lines += [f"a{k} = f32[8,8] add(l{k}, t{k})", f"{'ROOT ' if k == 47 else ''}x{k + 1} = f32[8,8] tanh(a{k})"]
     body = "\n".join(lines)
     text = (
         f"f {{\n{body}\n}}\nENTRY e {{ p = f32[8,8] parameter(0)\nROOT r = f32[8,8] fusion(p), kind=kLoop, calls=f }}"

@@ -185,11 +185,11 @@ def test_text_form() -> None:
 
 def test_time_is_linear_in_the_stages() -> None:
     def stages(count: int) -> float:
-        lines = ["s0 = f32[64,64] parameter(0)"]
+        lines = ["x0 = f32[64,64] parameter(0)"]
         for k in range(count):
-            lines += [f"l{k} = f32[64,64] log(s{k})"]
+            lines += [f"l{k} = f32[64,64] log(x{k})"]
             lines += [f"t{k} = f32[64,64] transpose(l{k}), dimensions={{1,0}}"]
-            lines += [f"{'ROOT ' if k == count - 1 else ''}s{k + 1} = f32[64,64] add(l{k}, t{k})"]
+            lines += [f"{'ROOT ' if k == count - 1 else ''}x{k + 1} = f32[64,64] add(l{k}, t{k})"]
         computation = ix.hlo.parse("fused {\n" + "\n".join(lines) + "\n}").entry
         start = time.perf_counter()
         assert len(ix.partition(computation).subgraphs) == count + 1
