@@ -270,6 +270,30 @@ RANGES: dict[str, RangeExample] = {
         ),
         (("(d0 * 5) floordiv 3 - d1", "d0 in [0, 9], d1 in [0, 9]", (-9, 15)),),
     ),
+    "range-of-common-factor": RangeExample(
+        (
+            ("d0 * d0 - d0", "d0 in [2, 5]", (2, 20)),
+            ("d0 * d1 - d0 * 4 + d1 floordiv 4", "d0 in [1, 3], d1 in [4, 6]", (1, 7)),
+        ),
+        (("d0 * d1 - (d1 floordiv 2) * 4", "d0 in [1, 3], d1 in [4, 6]", (-8, 10)),),
+    ),
+    "range-by-digits": RangeExample(
+        (
+            (
+                "(d0 mod 7) * 8 + d1 mod 40",
+                "d0 in [0, 20], d1 in [0, 99], d0 mod 7 + (d1 floordiv 8) mod 5 in [1, 9]",
+                (8, 79),
+            ),
+            ("d0 * 4 + d1", "d0 in [0, 9], d1 in [0, 39], d0 + d1 floordiv 4 in [2, 5]", (8, 23)),
+        ),
+        (
+            (
+                "(d0 mod 7) * 8 + d1 mod 48",
+                "d0 in [0, 20], d1 in [0, 99], d0 mod 7 + (d1 floordiv 8) mod 5 in [1, 9]",
+                (0, 95),
+            ),
+        ),
+    ),
     "range-by-lifting": RangeExample(
         (("d0 floordiv 4 + d1", "d0 in [0, 9], d1 in [-9, 9], d0 + d1 * 4 in [0, 7]", (0, 1)),),
         (("d0 floordiv 4 + d1", "d0 in [0, 9], d1 in [-9, 9], d0 + d1 * 3 in [0, 7]", (-3, 4)),),

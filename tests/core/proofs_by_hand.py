@@ -19,7 +19,17 @@ def quotient_of_digit(w: Writer) -> Iterator[Claim]:
     digit, rest, whole = w.positive_mod(w.positive_div(x, a), b), w.positive_mod(x, a), w.positive_mod(x, a * b)
     yield True, whole == a * digit + rest
     d, r = w.integers("d r")
-    yield z3.And(r >= 0, r < a), w.positive_div(d + y, m) == w.positive_div(a * d + r + a * y, a * m)
+    low_digit = z3.And(r >= 0, r < a)
+    yield low_digit, w.positive_div(d + y, m) == w.positive_div(a * d + r + a * y, a * m)
+    yield low_digit, w.positive_div(y - d, m) == w.positive_div(a * y - (a * d + r) + a - 1, a * m)
+
+
+def quotient_offset_idle(w: Writer) -> Iterator[Claim]:
+    x, c = w.integers("x c")
+    g, k = w.small("g k")
+    rest = w.positive_mod(x, g) + c
+    yield z3.And(rest >= 0, rest < g), w.positive_div(x + c, g) == w.positive_div(x, g)
+    yield True, w.positive_div(x, g * k) == w.positive_div(w.positive_div(x, g), k)  # and so for x + c
 
 
 def remainder_of_quotient(w: Writer) -> Iterator[Claim]:
@@ -159,6 +169,7 @@ def range_of_product(w: Writer) -> Iterator[Claim]:
 
 
 IN_STEPS: dict[str, Proof] = {
+    "quotient-offset-idle": Proof(quotient_offset_idle),
     "quotient-of-digit": Proof(quotient_of_digit),
     "remainder-of-quotient": Proof(remainder_of_quotient),
     "quotient-of-remainder": Proof(quotient_of_remainder),

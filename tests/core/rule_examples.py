@@ -46,13 +46,29 @@ RULES: dict[str, RuleExample] = {
         ),
         ("(d0, d1) -> (min(d0, d1) floordiv 4), domain: d0 in [0, 8], d1 in [0, 8]",),
     ),
+    "quotient-offset-idle": RuleExample(
+        (
+            "(d0) -> ((d0 + 1) floordiv 3), domain: d0 in [-9, 9], d0 mod 3 in [1, 1]",
+            "(d0, d1) -> ((d0 + d1 + 1) floordiv 6), domain: d0 in [-9, 9], d1 in [-9, 9], (d0 + d1) mod 3 in [1, 1]",
+            "(d0) -> ((d0 - 2) floordiv 6), domain: d0 in [-9, 9], d0 mod 3 in [2, 2]",
+        ),
+        (
+            "(d0) -> ((d0 + 2) floordiv 3), domain: d0 in [-9, 9], d0 mod 3 in [1, 1]",
+            "(d0) -> ((d0 - 2) floordiv 6), domain: d0 in [-9, 9], d0 mod 3 in [1, 1]",
+            "(d0) -> ((d0 + 1) floordiv 4), domain: d0 in [-9, 9], d0 mod 3 in [1, 1]",
+        ),
+    ),
     "quotient-of-nested": RuleExample(
-        ("(d0) -> ((d0 * 4 + d0 floordiv 3) floordiv 3), domain: d0 in [-9, 9]",),
+        (
+            "(d0) -> ((d0 * 4 + d0 floordiv 3) floordiv 3), domain: d0 in [-9, 9]",
+            "(d0, d1) -> ((d0 - d1 floordiv 2) floordiv 3), domain: d0 in [-9, 9], d1 in [-9, 9]",
+            "(d0, d1) -> ((d0 - d1 floordiv 2) ceildiv 3), domain: d0 in [-9, 9], d1 in [-9, 9]",
+        ),
         ("(d0, d1) -> ((d1 * 4 + (d0 floordiv 3) * 2) floordiv 3), domain: d0 in [-9, 9], d1 in [-9, 9]",),
     ),
     "quotient-carried": RuleExample(
-        ("(d0)[s0] -> ((d0 * 2 - s0 ceildiv 2) floordiv 6), domain: d0 in [0, 2], s0 in [0, 3]",),
-        ("(d0)[s0] -> ((d0 * 2 - s0 ceildiv 2) floordiv 7), domain: d0 in [0, 2], s0 in [0, 3]",),
+        ("(d0)[s0] -> ((d0 * 4 - max(s0, 1)) floordiv 16), domain: d0 in [0, 4], s0 in [0, 6]",),
+        ("(d0)[s0] -> ((d0 * 4 - max(s0, 1)) floordiv 15), domain: d0 in [0, 4], s0 in [0, 6]",),
     ),
     "quotient-thresholds": RuleExample(
         (
@@ -161,8 +177,12 @@ RULES: dict[str, RuleExample] = {
             "(d0, d1) -> (min(d0 + 5, d1) - min(d0, d1 - 2) * 2), domain: d0 in [-6, 6], d1 in [-6, 6]",
         ),
     ),
-    "quotients-differ": RuleExample(
-        ("(d0) -> (max(d0, d0 * 3) floordiv 2), domain: d0 in [-3, 5]",),
+    "quotients-join": RuleExample(
+        (
+            "(d0) -> (max(d0, d0 * 3) floordiv 2), domain: d0 in [-3, 5]",
+            "(d0, d1) -> ((d0 - d1) floordiv 3 - d0 floordiv 3), domain: d0 in [-9, 9], d1 in [-9, 9]",
+            "(d0, d1) -> ((d1 - d0) floordiv 3 + d0 floordiv 3), domain: d0 in [-9, 9], d1 in [-9, 9]",
+        ),
         ("(d0) -> ((d0 * 3 + 2) floordiv 4 - d0 floordiv 5), domain: d0 in [-9, 9]",),
     ),
     "remainder-mirrored": RuleExample(
@@ -186,7 +206,10 @@ RULES: dict[str, RuleExample] = {
         ("(d0, d1) -> (max(d0 + d1, d0 * 2 - d1 * 2)), domain: d0 in [0, 7], d1 in [0, 3]",),
     ),
     "quotient-of-digit": RuleExample(
-        ("(d0) -> (((d0 floordiv 2) mod 3) floordiv 2), domain: d0 in [-9, 9]",),
+        (
+            "(d0) -> (((d0 floordiv 2) mod 3) floordiv 2), domain: d0 in [-9, 9]",
+            "(d0, d1) -> ((d1 - (d0 floordiv 2) mod 3) floordiv 2), domain: d0 in [-9, 9], d1 in [-3, 3]",
+        ),
         ("(d0) -> ((d0 mod 3) floordiv 2), domain: d0 in [-9, 9]",),
     ),
     "extremes-join": RuleExample(
@@ -226,8 +249,18 @@ RULES: dict[str, RuleExample] = {
         ("(d0, d1) -> (d1), domain: d0 in [-3, 3], d1 in [0, 6], d0 - d1 in [0, 1]",),
     ),
     "extraction": RuleExample(
-        ("(d0) -> (d0 * 2 + d0 floordiv 2), domain: d0 in [-9, 9]",),
-        ("(d0, d1) -> (d1 * 2 + d0 floordiv 2), domain: d0 in [-9, 9], d1 in [-9, 9]",),
+        (
+            "(d0) -> (d0 * 2 + d0 floordiv 2), domain: d0 in [-9, 9]",
+            "(d0) -> ((d0 * 2 + (d0 mod 3) * 4 + (d0 floordiv 3) * 11) floordiv 41), domain: d0 in [0, 99]",
+            "(d0) -> ((d0 + (d0 mod 3) * 4 + (d0 floordiv 3) * 11) mod 41), domain: d0 in [0, 99]",
+            "(d0) -> (min((d0 + (d0 mod 3) * 4 + (d0 floordiv 3) * 11) floordiv 41, 7)), domain: d0 in [0, 99]",
+            "(d0, d1) -> ((d1 * 2 + d0 floordiv 9 + ((d0 mod 9) * 5 + d1) floordiv 9) mod 6), domain: d0 in [0, 19], d1 in [0, 5]",
+            "(d0) -> ((d0 + d0 floordiv 2) mod 2), domain: d0 in [0, 19]",
+        ),
+        (
+            "(d0, d1) -> (d1 * 2 + d0 floordiv 2), domain: d0 in [-9, 9], d1 in [-9, 9]",
+            "(d0, d1) -> ((d1 * 2 + d0 floordiv 3) floordiv 41), domain: d0 in [0, 99], d1 in [0, 99]",
+        ),
     ),
     "argument-idle": RuleExample(
         (

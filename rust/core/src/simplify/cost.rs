@@ -2,7 +2,7 @@
 
 use crate::expr::canonical::gcd_with;
 use crate::expr::traversal::{compute_all, BottomUp};
-use crate::expr::{Arena, Expr, Node};
+use crate::expr::{Arena, Expr, Node, Tag};
 use crate::simplify::simplifier::Simplifier;
 use crate::simplify::width::Width;
 
@@ -33,7 +33,13 @@ impl Simplifier<'_> {
         let at = |o: Expr| self.known_cost(o).unwrap_or(MAX_COST);
         let cost = match self.arena.node(e) {
             Node::Variable(_) | Node::Constant(_) => 0u32,
-            Node::FloorDiv(a, b) | Node::Mod(a, b) => at(a).saturating_add(at(b)).saturating_add(4),
+            Node::FloorDiv(a, b) | Node::Mod(a, b) => {
+                // A quotient whose dividend holds m - 1 is written as a ceildiv without it.
+                let top =
+                    self.arena.as_floordiv(e).is_some_and(|(n, m)| self.arena.constant_part(n) == m - 1);
+                let ceiling = u32::from(top && self.arena.tag(a) == Tag::Sum);
+                (at(a) - ceiling).saturating_add(at(b)).saturating_add(4)
+            }
             Node::Product(args) => args.iter().fold(args.len() as u32 - 1, |c, a| c.saturating_add(at(*a))),
             Node::Min(args) | Node::Max(args) => {
                 args.iter().fold(4 * (args.len() as u32 - 1), |c, a| c.saturating_add(at(*a)))

@@ -59,6 +59,8 @@ laws! {
     "range-of-multiple", "sum", "k * u <= k * x <= k * v, -k * v <= -k * x <= -k * u", "u <= x <= v, k > 0";
     "range-of-digits", "sum", "a * x + b * (x / k) + c * (x % k) = (a * k + b) * (x / k) + (a + c) * (x % k)", "k > 0";
     "range-of-opened-quotient", "sum", "a * (x / m) + y = (a * x + m * y - a * (x % m)) / m", "m > 0";
+    "range-of-common-factor", "sum", "x * f + y * f = (x + y) * f", "none";
+    "range-by-digits", "sum", "x % (a * b) = a * (x / a % b) + x % a, x = a * (x / a) + x % a", "a > 0, b > 0";
     "range-by-lifting", "sum", "x / b + y = (x + b * y) / b", "b > 0";
     "range-of-quotient", "floordiv", "u / m <= x / m <= v / m", "u <= x <= v, m > 0";
     "range-of-quotient-by-expression", "floordiv", "x / y lies between the quotients of the ends", "u <= x <= v, p <= y <= q, p > 0 or q < 0";

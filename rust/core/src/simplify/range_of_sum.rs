@@ -1,6 +1,6 @@
 //! Ranges of sums whose terms tell something of each other: a quotient beside its remainder, or beside what it divides.
 
-use crate::expr::{Arena, Expr, Term};
+use crate::expr::{Arena, Expr, Node, Term};
 use crate::interval::Interval;
 use crate::simplify::range::Ranges;
 
@@ -9,6 +9,10 @@ impl Ranges {
     pub(super) fn of_related_terms(&self, arena: &Arena, constant: i64, terms: &[Term]) -> Option<Interval> {
         let mut bounds = self.of_digits(arena, constant, terms);
         for (k, t) in terms.iter().enumerate() {
+            if let Node::Product(&[x, y]) = arena.node(t.expr) {
+                let factored = self.of_common_factor(arena, constant, terms, (k, x, y));
+                bounds = bounds.map_or(factored, |b| Some(factored.map_or(b, |f| b.intersect(f))));
+            }
             let Some((n, m)) = arena.as_floordiv(t.expr) else { continue };
             let related = |(i, o): (usize, &Term)| i != k && arena.may_share_variables(o.expr, n);
             if terms.iter().enumerate().any(related) {
@@ -17,6 +21,29 @@ impl Ranges {
             }
         }
         bounds
+    }
+
+    /// `a * x * y + b * x` is `x * (a * y + b)`.
+    fn of_common_factor(
+        &self,
+        arena: &Arena,
+        constant: i64,
+        terms: &[Term],
+        (place, x, y): (usize, Expr, Expr),
+    ) -> Option<Interval> {
+        let (k, other) = terms.iter().enumerate().find_map(|(k, t)| match t.expr {
+            e if e == x => Some((k, y)),
+            e if e == y => Some((k, x)),
+            _ => None,
+        })?;
+        let factor = self.operand(arena, terms[k].expr).bounds;
+        let other = self.operand(arena, other).bounds.scaled(terms[place].coeff);
+        let mut sum = factor.times(other.plus(Interval::point(terms[k].coeff)));
+        sum = sum.plus(Interval::point(constant));
+        for (_, t) in terms.iter().enumerate().filter(|(i, _)| *i != k && *i != place) {
+            sum = sum.plus(self.operand(arena, t.expr).bounds.scaled(t.coeff));
+        }
+        Some(sum)
     }
 
     /// `a * (n floordiv m) + y` is an `m`-th of `a * n + m * y - a * (n mod m)`, where terms of `n` and `y` cancel.

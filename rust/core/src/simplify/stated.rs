@@ -78,8 +78,17 @@ impl Ranges {
             if !arena.may_use_variables_of(e, *form) {
                 continue;
             }
-            let Some((factor, mut rest)) = without(arena, terms, *form) else { continue };
-            let mut sum = Interval::point(constant).plus(bounds.scaled(factor));
+            let mut sum = Interval::point(constant);
+            let (factor, mut rest) = match without(arena, terms, *form) {
+                Some(found) => found,
+                None => {
+                    let Some((parts, low)) = with_digits_of(arena, terms, *form) else { continue };
+                    let Some(found) = without(arena, &parts, *form) else { continue };
+                    sum = sum.plus(low);
+                    found
+                }
+            };
+            sum = sum.plus(bounds.scaled(factor));
             for (_, (form, bounds)) in self.facts.linear.iter().enumerate().filter(|(i, _)| *i != k) {
                 if rest.len() < 2 {
                     break;
@@ -100,6 +109,36 @@ impl Ranges {
         }
         info
     }
+}
+
+/// The terms, those of which the form holds a high digit written as `x mod (a * b) = a * (x floordiv a mod b) + x mod a`,
+/// or `x = a * (x floordiv a) + x mod a`, and the bounds of what is left of these, the low digits.
+fn with_digits_of(arena: &Arena, terms: &[Term], form: Expr) -> Option<(Terms, Interval)> {
+    let Node::Sum(0, parts) = arena.node(form) else { return None };
+    if arena.is_linear(form) {
+        return None;
+    }
+    let mut split = Terms::from_slice(terms);
+    let mut low = Interval::point(0);
+    for p in parts {
+        let digit = match arena.as_mod(p.expr) {
+            Some((high, b)) => arena.as_floordiv(high).map(|(x, a)| (x, a, Some(b))),
+            None => arena.as_floordiv(p.expr).map(|(x, a)| (x, a, None)),
+        };
+        let Some((x, a, b)) = digit else { continue };
+        let is_whole = |t: &Term| match b {
+            Some(b) => arena.as_mod(t.expr).is_some_and(|(n, m)| n == x && a.checked_mul(b) == Some(m)),
+            None => t.expr == x,
+        };
+        let Some(k) = split.iter().position(is_whole) else { continue };
+        let coeff = split[k].coeff;
+        low = low.plus(Interval::new(0, a - 1).scaled(coeff));
+        split[k] = Term::new(coeff.checked_mul(a)?, p.expr);
+    }
+    // A digit that stood there already has two terms now.
+    let once = |t: &Term| split.iter().filter(|o| o.expr == t.expr).count() == 1;
+    let different = split.iter().all(once);
+    (low != Interval::point(0) && different).then_some((split, low))
 }
 
 /// `(k, rest)` where the sum of the terms is `k * form + rest`, all parts of the form being terms.

@@ -8,28 +8,47 @@ use crate::simplify::simplifier::Simplifier;
 /// With more terms than this, a sum is not searched.
 const TERMS_SEARCHED: usize = 32;
 
-/// `a / m - b / m = (b % m + a - b) / m`.
-pub(super) fn quotients_differ(s: &mut Simplifier<'_>, e: Expr, terms: &[Term]) -> Result<Option<Expr>> {
+/// `a / m - b / m = (b % m + a - b) / m`, and `a / m + b / m = (a + b - b % m) / m`.
+pub(super) fn quotients_join(s: &mut Simplifier<'_>, e: Expr, terms: &[Term]) -> Result<Option<Expr>> {
     if terms.len() > TERMS_SEARCHED {
         return Ok(None);
     }
     for (i, x) in terms.iter().enumerate() {
-        let Some((a, m)) = s.arena.as_floordiv(x.expr) else { continue };
-        for (j, y) in terms.iter().enumerate() {
-            let Some((b, n)) = s.arena.as_floordiv(y.expr) else { continue };
-            if i == j || m != n || x.coeff.checked_neg() != Some(y.coeff) {
+        for (j, y) in terms.iter().enumerate().skip(i + 1) {
+            let alike = x.coeff == y.coeff;
+            if !alike && x.coeff.checked_neg() != Some(y.coeff) {
                 continue;
             }
-            let gap = s.arena.sub(a, b)?;
-            let rest = s.modulo_constant(b, m)?;
-            let sum = s.combine(rest, 1, gap, 1)?;
-            let quotient = s.floordiv_constant(sum, m)?;
-            if let Some(out) = with_terms(s, e, terms, &[i, j], &[Term::new(x.coeff, quotient)])? {
-                return Ok(Some(out));
+            // The remainder is that of either; the cheaper one is taken.
+            let mut best: Option<Expr> = None;
+            for (x, y) in [(x, y), (y, x)] {
+                let Some(quotient) = joined(s, x.expr, y.expr, alike)? else { continue };
+                let out = with_terms(s, e, terms, &[i, j], &[Term::new(x.coeff, quotient)])?;
+                if let Some(out) = out.filter(|out| best.is_none_or(|b| s.cost(*out) < s.cost(b))) {
+                    best = Some(out);
+                }
+            }
+            if best.is_some() {
+                return Ok(best);
             }
         }
     }
     Ok(None)
+}
+
+/// `x + y`, or `x - y`, of two quotients of one divisor as one quotient.
+fn joined(s: &mut Simplifier<'_>, x: Expr, y: Expr, add: bool) -> Result<Option<Expr>> {
+    let (Some((a, m)), Some((b, n))) = (s.arena.as_floordiv(x), s.arena.as_floordiv(y)) else {
+        return Ok(None);
+    };
+    if m != n || !s.arena.may_share_variables(a, b) {
+        return Ok(None);
+    }
+    let sign = if add { 1 } else { -1 };
+    let both = s.arena.combine(a, 1, b, sign)?;
+    let rest = s.modulo_constant(b, m)?;
+    let sum = s.combine(both, 1, rest, -sign)?;
+    s.floordiv_constant(sum, m).map(Some)
 }
 
 /// `x % m = m - 1 - (m - 1 - x) % m`, which moves a constant out.

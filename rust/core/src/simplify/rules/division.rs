@@ -3,7 +3,7 @@
 use super::{first_of, progress, rule, Row, ALWAYS, NONLINEAR};
 use crate::error::Result;
 use crate::expr::{Expr, Node, Tag, Term, Terms};
-use crate::int::{ceil_div, div_mod_positive};
+use crate::int::{ceil_div, div_mod_positive, gcd_i64};
 use crate::simplify::simplifier::Simplifier;
 
 /// A law of a quotient or remainder by a constant, which is given with its dividend and divisor.
@@ -26,9 +26,20 @@ pub(super) const QUOTIENTS: &[Row<DivisorRule>] = &[
     ),
     Row::new(
         rule(
+            "quotient-offset-idle",
+            "floordiv",
+            "(x + c) / (g * k) = x / (g * k)",
+            "g > 0, k > 0, 0 <= x % g + c < g",
+        )
+        .on_domain(),
+        ALWAYS,
+        offset_idle,
+    ),
+    Row::new(
+        rule(
             "quotient-of-nested",
             "floordiv",
-            "(x / b + y) / m = (x + b * y) / (b * m)",
+            "(x / b + y) / m = (x + b * y) / (b * m), (y - x / b) / m = (b * y - x + b - 1) / (b * m)",
             "b > 0, m > 0",
         ),
         NONLINEAR,
@@ -48,7 +59,7 @@ pub(super) const QUOTIENTS: &[Row<DivisorRule>] = &[
         rule(
             "quotient-of-digit",
             "floordiv",
-            "(x / a % b + y) / m = (x % (a * b) + a * y) / (a * m)",
+            "(x / a % b + y) / m = (x % (a * b) + a * y) / (a * m), (y - x / a % b) / m = (a * y - x % (a * b) + a - 1) / (a * m)",
             "a > 0, b > 0, m > 0",
         ),
         NONLINEAR,
@@ -123,20 +134,21 @@ fn split(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr
 /// `(x / b + y) / m = (x + b * y) / (b * m)`, where that is cheaper.
 fn nested(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {
     let Node::Sum(constant, terms) = s.arena.node(n) else { return Ok(None) };
-    let Some(at) = terms.iter().position(|t| t.coeff == 1 && s.arena.tag(t.expr) == Tag::FloorDiv) else {
-        return Ok(None);
-    };
+    let is_quotient = |t: &Term| matches!(t.coeff, 1 | -1) && s.arena.tag(t.expr) == Tag::FloorDiv;
+    let Some(at) = terms.iter().position(is_quotient) else { return Ok(None) };
     let Some((x, b)) = s.arena.as_floordiv(terms[at].expr) else { return Ok(None) };
     let Some(divisor) = b.checked_mul(m) else { return Ok(None) };
+    let sign = terms[at].coeff;
     let mut inner: Terms = Terms::new();
     for (k, t) in terms.iter().enumerate() {
         match t.coeff.checked_mul(b) {
-            _ if k == at => inner.push(Term::new(1, x)),
+            _ if k == at => inner.push(Term::new(sign, x)),
             Some(coeff) => inner.push(Term::new(coeff, t.expr)),
             None => return Ok(None),
         }
     }
-    let Some(constant) = constant.checked_mul(b) else { return Ok(None) };
+    let up = if sign < 0 { b - 1 } else { 0 };
+    let Some(constant) = constant.checked_mul(b).and_then(|c| c.checked_add(up)) else { return Ok(None) };
     let inner = s.sum(constant, &inner)?;
     let Some(q) = s.other_quotient(e, inner, divisor)? else { return Ok(None) };
     if s.cost(q) >= s.cost(e) {
@@ -228,20 +240,43 @@ fn thresholds(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option
 /// `(x / a % b + y) / m = (x % (a * b) + a * y) / (a * m)`, where that is cheaper.
 fn digit(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {
     let (_, terms) = s.arena.to_sum(n);
-    for t in terms.iter().filter(|t| t.coeff == 1) {
+    for t in terms.iter().filter(|t| matches!(t.coeff, 1 | -1)) {
         let Some((inner, b)) = s.arena.as_mod(t.expr) else { continue };
         let Some((x, a)) = s.arena.as_floordiv(inner) else { continue };
         let (Some(period), Some(divisor)) = (a.checked_mul(b), a.checked_mul(m)) else { continue };
-        let rest = s.arena.sub(n, t.expr)?;
-        let rest = s.arena.scale(rest, a)?;
+        let rest = s.arena.combine(n, 1, t.expr, -t.coeff)?;
+        let rest = s.arena.affine(rest, a, if t.coeff < 0 { a - 1 } else { 0 })?;
         let whole = s.modulo_constant(x, period)?;
-        let sum = s.combine(whole, 1, rest, 1)?;
+        let sum = s.combine(whole, t.coeff, rest, 1)?;
         let Some(q) = s.other_quotient(e, sum, divisor)? else { continue };
         if s.cost(q) < s.cost(e) {
             return Ok(Some(q));
         }
     }
     Ok(None)
+}
+
+/// `(x + c) / m = x / m`, where the residue of `x` modulo a divisor `g` of `m` is known and `c` stays within its period;
+/// multiples of `m` in `c` leave the quotient. Taken where it is cheaper.
+fn offset_idle(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {
+    let c = s.arena.constant_part(n);
+    if c == 0 {
+        return Ok(None);
+    }
+    let info = s.info(n);
+    let g = gcd_i64(info.modulus, m);
+    if g < 2 {
+        return Ok(None);
+    }
+    let residue = div_mod_positive(info.residue, g).1;
+    // That of `x` modulo `m`, if it is a residue modulo `g`.
+    let own = div_mod_positive(residue - div_mod_positive(c, m).1, m).1;
+    if own >= g {
+        return Ok(None);
+    }
+    let x = s.arena.offset(n, own - residue)?;
+    let raw = s.arena.floordiv_constant(x, m)?;
+    Ok((s.cost(raw) < s.cost(e)).then(|| s.simplify(raw)))
 }
 
 fn small(s: &mut Simplifier<'_>, _: Expr, n: Expr, d: Expr) -> Result<Option<Expr>> {

@@ -9,51 +9,111 @@ use crate::error::Result;
 use crate::expr::canonical::signed_residue;
 use crate::expr::{Expr, Node, Tag, Term, Terms};
 use crate::simplify::simplifier::Simplifier;
+use smallvec::SmallVec;
 
 /// Sums with more terms than this are left as they are.
 const TERMS_SEARCHED: usize = 24;
 /// Moves made one after the other.
 const MOVES: usize = 12;
+/// The depth to which dividends and arguments are spelled.
+const MAX_NESTING: usize = 6;
 
-type Move = fn(&mut Simplifier<'_>, Expr, &[Term], &mut Vec<Expr>) -> Result<()>;
+/// A way to spell a sum otherwise; with a modulus, what is found may be another sum that is congruent.
+type Move = fn(&mut Simplifier<'_>, Spelled<'_>, &mut Vec<Expr>) -> Result<()>;
+
+/// A sum, its terms, and the modulus where its residue alone counts.
+#[derive(Clone, Copy)]
+struct Spelled<'t> {
+    sum: Expr,
+    terms: &'t [Term],
+    modulus: Option<i64>,
+}
 
 /// The ways to spell a sum otherwise.
-const ALL: [Move; 5] = [expand_one, expand_all, contract_one, move_out, move_in];
+const ALL: [Move; 6] = [expand_one, expand_all, expand_inside, contract_one, move_out, move_in];
 
 type ResultRule = fn(&mut Simplifier<'_>, Expr) -> Result<Option<Expr>>;
 
 /// The rules of a simplified result.
 pub(super) const RESULTS: &[Row<ResultRule>] = &[Row::new(
-    rule("extraction", "sum", "x % m = x - m * (x / m), k * x + n / m = (n + k * m * x) / m", "m > 0"),
+    rule("extraction", "any", "x % m = x - m * (x / m), k * x + n / m = (n + k * m * x) / m", "m > 0"),
     ALWAYS,
     extract,
 )];
 
-/// The cheapest spelling of the digits of a sum that greedy moves find.
+/// The cheapest spelling of the digits of a result, and of its dividends, that greedy moves find.
 fn extract(s: &mut Simplifier<'_>, e: Expr) -> Result<Option<Expr>> {
+    let best = spell(s, e, MAX_NESTING)?;
+    Ok((best != e).then_some(best))
+}
+
+fn spell(s: &mut Simplifier<'_>, e: Expr, nesting: usize) -> Result<Expr> {
     let mut best = e;
     for _ in 0..MOVES {
-        let Node::Sum(_, terms) = s.arena.node(best) else { break };
-        if terms.len() > TERMS_SEARCHED || !is_related(s, terms) {
-            break;
-        }
-        let terms = Terms::from_slice(terms);
-        let mut found = Vec::new();
-        for propose in ALL {
-            if !s.spend(terms.len() as u64) {
-                return Ok((best != e).then_some(best));
-            }
-            propose(s, best, &terms, &mut found)?;
-        }
-        let price = s.cost(best);
-        found.retain(|x| s.cost(*x) < price);
-        found.sort_by_key(|x| s.cost(*x));
-        match found.into_iter().find(|x| !s.is_wider(*x, best)) {
+        match cheaper_spelling(s, best)? {
             Some(x) => best = x,
             None => break,
         }
     }
-    Ok((best != e).then_some(best))
+    with_spelled_operands(s, best, nesting)
+}
+
+fn with_spelled_operands(s: &mut Simplifier<'_>, e: Expr, nesting: usize) -> Result<Expr> {
+    if nesting == 0 || s.arena.is_linear(e) {
+        return Ok(e);
+    }
+    let divides = matches!(s.arena.tag(e), Tag::FloorDiv | Tag::Mod);
+    let mut operands: SmallVec<[Expr; 8]> = SmallVec::new();
+    s.arena.for_each_operand(e, |o| operands.push(o));
+    let mut spelled: SmallVec<[(Expr, Expr); 4]> = SmallVec::new();
+    for o in operands {
+        // A sum that is divided was spelled with its divisor.
+        let other = match s.arena.tag(o) {
+            Tag::Variable | Tag::Constant => continue,
+            Tag::Sum if divides => with_spelled_operands(s, o, nesting)?,
+            _ => spell(s, o, nesting - 1)?,
+        };
+        if other != o {
+            spelled.push((o, other));
+        }
+    }
+    if spelled.is_empty() {
+        return Ok(e);
+    }
+    let at = |o: Expr| spelled.iter().find(|(old, _)| *old == o).map_or(o, |(_, new)| *new);
+    let rebuilt = s.arena.with_operands(e, at)?;
+    Ok(if s.cost(rebuilt) < s.cost(e) && !s.is_wider(rebuilt, e) { rebuilt } else { e })
+}
+
+/// The cheapest of the forms that one move makes of a sum, or of the dividend of a quotient or remainder.
+fn cheaper_spelling(s: &mut Simplifier<'_>, e: Expr) -> Result<Option<Expr>> {
+    let divided = s.arena.as_floordiv(e).or_else(|| s.arena.as_mod(e));
+    let sum = divided.map_or(e, |(dividend, _)| dividend);
+    let Node::Sum(_, terms) = s.arena.node(sum) else { return Ok(None) };
+    if terms.len() > TERMS_SEARCHED || !is_related(s, terms) {
+        return Ok(None);
+    }
+    let terms = Terms::from_slice(terms);
+    let modulus = s.arena.as_mod(e).map(|(_, m)| m);
+    let mut found = Vec::new();
+    for propose in ALL {
+        if !s.spend(terms.len() as u64) {
+            return Ok(None);
+        }
+        propose(s, Spelled { sum, terms: &terms, modulus }, &mut found)?;
+    }
+    if let Some((_, m)) = divided {
+        for x in &mut found {
+            *x = match modulus {
+                Some(_) => s.arena.modulo_constant(*x, m)?,
+                None => s.arena.floordiv_constant(*x, m)?,
+            };
+        }
+    }
+    let price = s.cost(e);
+    found.retain(|x| s.cost(*x) < price);
+    found.sort_by_key(|x| s.cost(*x));
+    Ok(found.into_iter().find(|x| !s.is_wider(*x, e)))
 }
 
 /// Does a quotient or remainder have a variable in common with another term? Otherwise nothing cancels.
@@ -73,7 +133,8 @@ fn expand(s: &mut Simplifier<'_>, t: Term, out: &mut Terms) -> Result<bool> {
     Ok(true)
 }
 
-fn expand_one(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], found: &mut Vec<Expr>) -> Result<()> {
+fn expand_one(s: &mut Simplifier<'_>, of: Spelled<'_>, found: &mut Vec<Expr>) -> Result<()> {
+    let Spelled { sum: e, terms, .. } = of;
     let constant = s.arena.constant_part(e);
     for k in 0..terms.len() {
         let mut new = Terms::from_slice(terms);
@@ -106,7 +167,8 @@ fn may_cancel(s: &Simplifier<'_>, e: Expr, terms: &[Term], k: usize) -> bool {
     shares(s, e, x) || terms.iter().any(quotient)
 }
 
-fn expand_all(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], found: &mut Vec<Expr>) -> Result<()> {
+fn expand_all(s: &mut Simplifier<'_>, of: Spelled<'_>, found: &mut Vec<Expr>) -> Result<()> {
+    let Spelled { sum: e, terms, .. } = of;
     let constant = s.arena.constant_part(e);
     let mut new = Terms::new();
     let mut count = 0;
@@ -125,15 +187,45 @@ fn expand_all(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], found: &mut Vec<E
     // From there, close what pays.
     if let Node::Sum(_, terms) = s.arena.node(opened) {
         let terms = Terms::from_slice(terms);
-        let mut closed = Vec::new();
-        contract_one(s, opened, &terms, &mut closed)?;
-        found.extend(closed);
+        let opened = Spelled { sum: opened, terms: &terms, modulus: of.modulus };
+        contract_one(s, opened, found)?;
+        move_out(s, opened, found)?;
+    }
+    Ok(())
+}
+
+/// `(y + c * (x % u)) / m = (y + c * x) / m - c * u / m * (x / u)`, where `m` divides `c * u` and `x / u` stands beside, or
+/// is a multiple of the modulus.
+fn expand_inside(s: &mut Simplifier<'_>, of: Spelled<'_>, found: &mut Vec<Expr>) -> Result<()> {
+    let constant = s.arena.constant_part(of.sum);
+    for (k, t) in of.terms.iter().enumerate() {
+        let Some((n, m)) = s.arena.as_floordiv(t.expr) else { continue };
+        let (inner, parts) = s.arena.to_sum(n);
+        for (i, p) in parts.iter().enumerate() {
+            let Some((x, u)) = s.arena.as_mod(p.expr) else { continue };
+            let Some(whole) = p.coeff.checked_mul(u).filter(|w| w % m == 0) else { continue };
+            let q = s.floordiv_constant(x, u)?;
+            let Some(step) = (whole / m).checked_mul(t.coeff).and_then(i64::checked_neg) else { continue };
+            let beside = s.arena.tag(q) == Tag::FloorDiv && s.holds(of.sum, q);
+            let vanishes = of.modulus.is_some_and(|m| step % m == 0);
+            if !beside && !vanishes {
+                continue;
+            }
+            let mut dividend = Terms::from_slice(&parts);
+            dividend[i].expr = x;
+            let dividend = s.arena.sum(inner, &dividend)?;
+            let mut new = Terms::from_slice(of.terms);
+            new[k].expr = s.arena.floordiv_constant(dividend, m)?;
+            new.push(Term::new(step, q));
+            found.push(s.arena.sum(constant, &new)?);
+        }
     }
     Ok(())
 }
 
 /// `c * m * (x / m) = c * x - c * (x % m)`.
-fn contract_one(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], found: &mut Vec<Expr>) -> Result<()> {
+fn contract_one(s: &mut Simplifier<'_>, of: Spelled<'_>, found: &mut Vec<Expr>) -> Result<()> {
+    let Spelled { sum: e, terms, .. } = of;
     let constant = s.arena.constant_part(e);
     for k in 0..terms.len() {
         let Some((x, m)) = s.arena.as_floordiv(terms[k].expr) else { continue };
@@ -150,7 +242,8 @@ fn contract_one(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], found: &mut Vec
 }
 
 /// `(m * q * x + r * x + y) / m = q * x + (r * x + y) / m`, with least residues.
-fn move_out(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], found: &mut Vec<Expr>) -> Result<()> {
+fn move_out(s: &mut Simplifier<'_>, of: Spelled<'_>, found: &mut Vec<Expr>) -> Result<()> {
+    let Spelled { sum: e, terms, .. } = of;
     let constant = s.arena.constant_part(e);
     for k in 0..terms.len() {
         let Some((x, m)) = s.arena.as_floordiv(terms[k].expr) else { continue };
@@ -181,29 +274,33 @@ fn move_out(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], found: &mut Vec<Exp
 }
 
 /// `k * x + n / m = (n + k * m * x) / m` for the terms `x` of `n`.
-fn move_in(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], found: &mut Vec<Expr>) -> Result<()> {
+fn move_in(s: &mut Simplifier<'_>, of: Spelled<'_>, found: &mut Vec<Expr>) -> Result<()> {
+    let Spelled { sum: e, terms, modulus } = of;
     let constant = s.arena.constant_part(e);
+    // Where the residue alone counts, a coefficient may be the other one that is congruent.
+    let shifts = [Some(0), modulus, modulus.and_then(i64::checked_neg)];
     for (k, q) in terms.iter().enumerate() {
         let Some((n, m)) = s.arena.as_floordiv(q.expr) else { continue };
         let (_, parts) = s.arena.to_sum(n);
-        let (mut new, mut moved) = (Terms::new(), Terms::new());
-        for (i, t) in terms.iter().enumerate() {
-            let inside = i != k
-                && t.coeff.checked_rem(q.coeff) == Some(0)
-                && parts.iter().any(|p| mentions(s, p.expr, t.expr));
-            match Some(t.coeff).filter(|_| inside).and_then(|c| (c / q.coeff).checked_mul(m)) {
-                Some(coeff) => moved.push(Term::new(coeff, t.expr)),
-                None if i != k => new.push(*t),
-                None => {}
+        for shift in shifts.into_iter().flatten() {
+            let (mut new, mut moved) = (Terms::new(), Terms::new());
+            for (i, t) in terms.iter().enumerate() {
+                let inside = i != k && parts.iter().any(|p| mentions(s, p.expr, t.expr));
+                let scaled = |c: i64| (c.checked_rem(q.coeff)? == 0).then(|| (c / q.coeff).checked_mul(m))?;
+                match t.coeff.checked_add(shift).filter(|_| inside).and_then(scaled) {
+                    Some(coeff) => moved.push(Term::new(coeff, t.expr)),
+                    None if i != k => new.push(*t),
+                    None => {}
+                }
             }
+            if moved.is_empty() {
+                continue;
+            }
+            let moved = s.arena.sum(0, &moved)?;
+            let n = s.combine(n, 1, moved, 1)?;
+            new.push(Term::new(q.coeff, s.arena.floordiv_constant(n, m)?));
+            found.push(s.arena.sum(constant, &new)?);
         }
-        if moved.is_empty() {
-            continue;
-        }
-        let moved = s.arena.sum(0, &moved)?;
-        let n = s.combine(n, 1, moved, 1)?;
-        new.push(Term::new(q.coeff, s.arena.floordiv_constant(n, m)?));
-        found.push(s.arena.sum(constant, &new)?);
     }
     Ok(())
 }

@@ -110,9 +110,14 @@ static RULES: &[Rules] = &[
             extremum_absorbs,
         ),
         Row::new(
-            rule("quotients-differ", "sum", "a / m - b / m = (b % m + a - b) / m", "m > 0"),
+            rule(
+                "quotients-join",
+                "sum",
+                "a / m - b / m = (b % m + a - b) / m, a / m + b / m = (a + b - b % m) / m",
+                "m > 0",
+            ),
             QUOTIENTS,
-            combine::quotients_differ,
+            combine::quotients_join,
         ),
         Row::new(
             rule("remainder-mirrored", "sum", "x % m = m - 1 - (m - 1 - x) % m", "m > 0"),
