@@ -59,7 +59,8 @@ impl Simplifier<'_> {
                 let folds = constant != 0
                     && terms.iter().any(|t| {
                         let dividend = self.arena.as_floordiv(t.expr);
-                        dividend.is_some_and(|(n, _)| self.arena.constant_part(n) != 0)
+                        let has_one = |c: i64, m: i64| c != 0 && c != m - 1;
+                        dividend.is_some_and(|(n, m)| has_one(self.arena.constant_part(n), m))
                             && constant.checked_rem(t.coeff) == Some(0)
                     });
                 let joins = joins - u32::from(folds);

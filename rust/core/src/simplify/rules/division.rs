@@ -15,17 +15,6 @@ pub(super) type ExpressionRule = fn(&mut Simplifier<'_>, Expr, Expr, Expr) -> Re
 pub(super) const QUOTIENTS: &[Row<DivisorRule>] = &[
     Row::new(
         rule(
-            "quotient-split",
-            "floordiv",
-            "n / m = (n - r) / m",
-            "m > 0, g divides m, g divides n - r, 0 <= r < g",
-        )
-        .on_domain(),
-        ALWAYS,
-        split,
-    ),
-    Row::new(
-        rule(
             "quotient-offset-idle",
             "floordiv",
             "(x + c) / (g * k) = x / (g * k)",
@@ -34,6 +23,17 @@ pub(super) const QUOTIENTS: &[Row<DivisorRule>] = &[
         .on_domain(),
         ALWAYS,
         offset_idle,
+    ),
+    Row::new(
+        rule(
+            "quotient-split",
+            "floordiv",
+            "n / m = (n - r) / m",
+            "m > 0, g divides m, g divides n - r, 0 <= r < g",
+        )
+        .on_domain(),
+        ALWAYS,
+        split,
     ),
     Row::new(
         rule(

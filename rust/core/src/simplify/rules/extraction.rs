@@ -116,8 +116,17 @@ fn cheaper_spelling(s: &mut Simplifier<'_>, e: Expr) -> Result<Option<Expr>> {
     Ok(found.into_iter().find(|x| !s.is_wider(*x, e)))
 }
 
-/// Does a quotient or remainder have a variable in common with another term? Otherwise nothing cancels.
+/// Does a quotient or remainder have a variable in common with another term, or with one of its dividend? Otherwise
+/// nothing cancels.
 fn is_related(s: &Simplifier<'_>, terms: &[Term]) -> bool {
+    let inside = |t: &Term| match s.arena.as_floordiv(t.expr).map(|(n, _)| s.arena.node(n)) {
+        Some(Node::Sum(_, parts)) => are_related(s, parts),
+        _ => false,
+    };
+    are_related(s, terms) || terms.iter().any(inside)
+}
+
+fn are_related(s: &Simplifier<'_>, terms: &[Term]) -> bool {
     (0..terms.len()).any(|k| {
         matches!(s.arena.tag(terms[k].expr), Tag::FloorDiv | Tag::Mod) && shares_variables(s, terms, k)
     })
