@@ -50,7 +50,6 @@ RULES: dict[str, RuleExample] = {
         (
             "(d0) -> ((d0 + 1) floordiv 3), domain: d0 in [-9, 9], d0 mod 3 in [1, 1]",
             "(d0, d1) -> ((d0 + d1 + 1) floordiv 6), domain: d0 in [-9, 9], d1 in [-9, 9], (d0 + d1) mod 3 in [1, 1]",
-            "(d0) -> ((d0 - 2) floordiv 6), domain: d0 in [-9, 9], d0 mod 3 in [2, 2]",
         ),
         (
             "(d0) -> ((d0 + 2) floordiv 3), domain: d0 in [-9, 9], d0 mod 3 in [1, 1]",
