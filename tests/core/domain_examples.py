@@ -336,6 +336,18 @@ RANGES: dict[str, RangeExample] = {
         (("d0 * 4 + d1 * 6 + 1", "d0 in [-3, 3], d1 in [-3, 3], d0 * 4 + d1 * 6 + 1 in [0, 10]", (1, 9)),),
         (("d0 * 4 + d1 * 5 + 1", "d0 in [-3, 3], d1 in [-3, 3], d0 * 4 + d1 * 5 + 1 in [0, 10]", (0, 10)),),
     ),
+    "congruence-of-digits": RangeExample(
+        (
+            ("d0 * 2 + (d0 mod 64) * 1022 + 1", "d0 in [1, 127]", (129, 64641)),
+            ("d0 + (d0 floordiv 4) * 2 + (d0 mod 4) * 5 + d1 * 6", "d0 in [1, 7], d1 in [0, 1]", (6, 30)),
+            (
+                "d0 * 4 + (d0 floordiv 32) * 896 + d1 * 2 + (d1 mod 64) * 1022 + 1",
+                "d0 in [1, 127], d1 in [0, 127]",
+                (5, 67837),
+            ),
+        ),
+        (("d0 * 2 + (d1 mod 64) * 1022 + 1", "d0 in [1, 127], d1 in [0, 63]", (3, 64641)),),
+    ),
     "congruence-of-remainder": RangeExample(
         (
             ("(d0 * 6 + 1) mod 8", "d0 in [-9, 9]", (1, 7)),

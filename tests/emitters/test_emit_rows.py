@@ -268,8 +268,8 @@ def test_gradient_of_layernorm_over_shapes_that_differ() -> None:
       n = f32[] constant(0.005)
       nb = {row} broadcast(n), dimensions={{}}
       s = f32[6,1] reduce(x, z), dimensions={{2}}, to_apply=add
-      s1 = {row} reshape(s)
-      mean = {row} multiply(s1, nb)
+      sums = {row} reshape(s)
+      mean = {row} multiply(sums, nb)
       mb = {of} broadcast(mean), dimensions={{0}}
       d = {of} subtract(x, mb)
       gb = {of} broadcast(g), dimensions={{2}}

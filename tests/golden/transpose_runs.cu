@@ -33,13 +33,13 @@ extern "C" __global__ void __launch_bounds__(128) transpose_transpose(const s8 *
   for (s32 r4 = 0; r4 < 6; r4++) {
     if ((th_x + r4 * 128) / 24 + (bl_x % 6) * 32 <= 169) {
       const s32 j5 = (th_x + r4 * 128) / 24 + (bl_x % 6) * 32;
-      const s8 v7_1 = tile0[th_x * 100 + r4 * 16928 + floor_div_s32(th_x - r4, 3) * 96 - ((th_x + r4 * 128) / 24) * 3165];
+      const s8 v7_1 = tile0[th_x * 100 + r4 * 1103 + floor_div_s32(th_x - r4, 3) * 96 - ((th_x + r4 * 8) / 24) * 3165];
       x1[0] = v7_1;
-      const s8 v7_2 = tile0[th_x * 100 + r4 * 16928 + floor_div_s32(th_x - r4 + 1, 3) * 96 - ((th_x + r4 * 128) / 24) * 3165 + 1];
+      const s8 v7_2 = tile0[th_x * 100 + r4 * 1103 + floor_div_s32(th_x - r4 + 1, 3) * 96 - ((th_x + r4 * 8) / 24) * 3165 + 1];
       x1[1] = v7_2;
-      const s8 v7_3 = tile0[th_x * 100 + r4 * 16928 + floor_div_s32(th_x - r4 + 2, 3) * 96 - ((th_x + r4 * 128) / 24) * 3165 + 2];
+      const s8 v7_3 = tile0[th_x * 100 + r4 * 1103 + floor_div_s32(th_x - r4 + 2, 3) * 96 - ((th_x + r4 * 8) / 24) * 3165 + 2];
       x1[2] = v7_3;
-      const s8 v7_4 = tile0[th_x * 100 + r4 * 16928 + floor_div_s32(th_x - r4, 3) * 96 - ((th_x + r4 * 128) / 24) * 3165 + 99];
+      const s8 v7_4 = tile0[th_x * 100 + r4 * 1103 + floor_div_s32(th_x - r4, 3) * 96 - ((th_x + r4 * 8) / 24) * 3165 + 99];
       x1[3] = v7_4;
       *(s8x4 *)(o0 + j5 * 480 + (bl_x / 6) * 96 + ((th_x + r4 * 8) % 24) * 4) = *(const s8x4 *)(x1);
     }

@@ -26,6 +26,9 @@ OTHER_MEANINGS = {
     "convert/symbolic.py": {"constant"},
     "show/notebook.py": {"map"},  # a column
     "tuning/calibration.py": {"copy", "exponential", "negate", "tanh", "transpose"},  # programs that are measured
+    "tuning/loop_costs.py": {  # functions of the kernel IR
+        *("atan2", "cbrt", "cosh", "erf", "log", "logistic", "rsqrt", "sinh", "sqrt", "tan", "tanh"),
+    },
     "tuning/picture.py": {"log"},  # a scale
     "cli/instruction_maps.py": {"map"},  # a field of the answer
     "cli/map_algebra.py": {"map"},

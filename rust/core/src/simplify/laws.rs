@@ -70,6 +70,7 @@ laws! {
     "range-of-product", "product", "x * y lies between the products of the ends", "u <= x <= v, p <= y <= q";
     "range-of-square", "product", "0 <= x * x", "none";
     "congruence-of-sum", "sum", "(a * x + b * y) % g = (a * r + b * s) % g", "x = r + m * i, y = s + n * j, g > 0, g divides a * m and b * n";
+    "congruence-of-digits", "sum", "(a * x + b * (x / k) + c * (x % k)) % g = 0", "k > 0, g > 0, g divides a * k + b and a + c";
     "congruence-of-remainder", "mod", "x % m % g = r % g", "x = r + n * i, m > 0, g > 0, g divides n and m";
     "congruence-of-extremum", "min, max", "min(x, y) % g = r % g", "x = r + m * i, y = s + n * j, g > 0, g divides m, n and s - r (max alike)";
     "congruence-of-product", "product", "x * y % (g * h) = 0", "g > 0, h > 0, g divides x, h divides y";

@@ -75,7 +75,7 @@ impl Info {
 }
 
 /// The congruence of a sum and one more term.
-fn joined_congruence((modulus, residue): (i64, i64), coeff: i64, term: &Info) -> (i64, i64) {
+pub(super) fn joined_congruence((modulus, residue): (i64, i64), coeff: i64, term: &Info) -> (i64, i64) {
     let own = coeff.checked_mul(term.modulus);
     if own == Some(1) {
         return (1, 0);
@@ -236,7 +236,11 @@ impl Ranges {
                     return info;
                 }
                 let related = self.of_related_terms(arena, constant, terms);
-                related.map_or(info, |bounds| info.and(Info::of(bounds)))
+                let info = related.map_or(info, |bounds| info.and(Info::of(bounds)));
+                match self.congruence_of_digits(arena, constant, terms) {
+                    Some((modulus, residue)) => info.and(Info { bounds: Interval::ALL, modulus, residue }),
+                    None => info,
+                }
             }
             Node::FloorDiv(a, b) => {
                 if let Some(m) = arena.as_constant(b) {

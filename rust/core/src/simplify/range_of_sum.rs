@@ -1,8 +1,9 @@
 //! Ranges of sums whose terms tell something of each other: a quotient beside its remainder, or beside what it divides.
 
-use crate::expr::{Arena, Expr, Node, Term};
+use crate::expr::{Arena, Expr, Node, Term, Terms};
+use crate::int::{div_mod_positive, gcd_i64};
 use crate::interval::Interval;
-use crate::simplify::range::Ranges;
+use crate::simplify::range::{joined_congruence, Ranges};
 
 impl Ranges {
     /// The bounds of a sum by what its terms have in common.
@@ -78,32 +79,81 @@ impl Ranges {
         Some(sum.quotient_by(m))
     }
 
+    /// The congruence of a sum by the digits that it holds beside what they are of.
+    pub(super) fn congruence_of_digits(
+        &self,
+        arena: &Arena,
+        constant: i64,
+        terms: &[Term],
+    ) -> Option<(i64, i64)> {
+        let mut known = (0, constant);
+        let mut rest = Terms::from_slice(terms);
+        while let Some(digits) = digits_of(arena, &rest) {
+            let (quotient, remainder) = digits.factors()?;
+            known.0 = gcd_i64(known.0, gcd_i64(quotient, remainder));
+            if known.0 == 1 {
+                return None;
+            }
+            rest.retain(|t| !digits.is_one(arena, t.expr));
+        }
+        if rest.len() == terms.len() {
+            return None;
+        }
+        let known = rest
+            .iter()
+            .fold(known, |known, t| joined_congruence(known, t.coeff, self.of_term(arena, t.expr)));
+        (known.0 > 1).then(|| (known.0, div_mod_positive(known.1, known.0).1))
+    }
+
     /// `a * x + b * (x floordiv k) + c * (x mod k)` is `(a * k + b) * q + (a + c) * r`, where `q` and `r` are
     /// independent but for the ends of `x`.
     fn of_digits(&self, arena: &Arena, constant: i64, terms: &[Term]) -> Option<Interval> {
-        let (x, k) = terms.iter().find_map(|t| {
-            let (x, k) = arena.as_floordiv(t.expr).or_else(|| arena.as_mod(t.expr))?;
-            // Beside each other alone, both digits are independent already.
-            terms.iter().any(|o| o.expr == x).then_some((x, k))
-        })?;
-        let mut rest = Interval::point(constant);
-        let (mut a, mut b, mut c) = (0, 0, 0);
-        for t in terms {
-            if t.expr == x {
-                a = t.coeff;
-            } else if arena.as_floordiv(t.expr) == Some((x, k)) {
-                b = t.coeff;
-            } else if arena.as_mod(t.expr) == Some((x, k)) {
-                c = t.coeff;
-            } else {
-                rest = rest.plus(self.operand(arena, t.expr).bounds.scaled(t.coeff));
-            }
-        }
-        let quotient = a.checked_mul(k)?.checked_add(b)?;
-        let remainder = a.checked_add(c)?;
-        let bounds = self.operand(arena, x).bounds;
-        let digits =
-            bounds.floordiv_positive(k).scaled(quotient).plus(Interval::new(0, k - 1).scaled(remainder));
-        Some(rest.plus(digits))
+        let digits = digits_of(arena, terms)?;
+        let (quotient, remainder) = digits.factors()?;
+        let rest = terms.iter().filter(|t| !digits.is_one(arena, t.expr));
+        let rest = rest.fold(Interval::point(constant), |sum, t| {
+            sum.plus(self.operand(arena, t.expr).bounds.scaled(t.coeff))
+        });
+        let bounds = self.operand(arena, digits.x).bounds.floordiv_positive(digits.k);
+        let low = Interval::new(0, digits.k - 1);
+        Some(rest.plus(bounds.scaled(quotient).plus(low.scaled(remainder))))
     }
+}
+
+/// `a * x + b * (x floordiv k) + c * (x mod k)`.
+struct Digits {
+    x: Expr,
+    k: i64,
+    a: i64,
+    b: i64,
+    c: i64,
+}
+
+impl Digits {
+    /// The factors of quotient and remainder, which are independent but for the ends of `x`.
+    fn factors(&self) -> Option<(i64, i64)> {
+        Some((self.a.checked_mul(self.k)?.checked_add(self.b)?, self.a.checked_add(self.c)?))
+    }
+
+    /// Is it `x`, its quotient or its remainder?
+    fn is_one(&self, arena: &Arena, e: Expr) -> bool {
+        let own = Some((self.x, self.k));
+        e == self.x || arena.as_floordiv(e) == own || arena.as_mod(e) == own
+    }
+}
+
+/// The first digits of a sum that stand beside what they are of; beside each other alone, they are independent already.
+fn digits_of(arena: &Arena, terms: &[Term]) -> Option<Digits> {
+    let (x, k) = terms.iter().find_map(|t| {
+        let (x, k) = arena.as_floordiv(t.expr).or_else(|| arena.as_mod(t.expr))?;
+        terms.iter().any(|o| o.expr == x).then_some((x, k))
+    })?;
+    let coeff = |own: &dyn Fn(Expr) -> bool| terms.iter().find(|t| own(t.expr)).map_or(0, |t| t.coeff);
+    Some(Digits {
+        x,
+        k,
+        a: coeff(&|e| e == x),
+        b: coeff(&|e| arena.as_floordiv(e) == Some((x, k))),
+        c: coeff(&|e| arena.as_mod(e) == Some((x, k))),
+    })
 }
