@@ -720,8 +720,8 @@ class Propagation:
     def put(self, asked: _Formulas, inverse: bool, at: _Place, simplified: bool, parts: Indexing) -> None:
         """State a formula: for each operand (inverse: output) its maps."""
     def find(self, asked: _Formulas, inverse: bool, first: int, last: int) -> list[int]:
-        """Find all formulas of the instructions of these rows, to be read later. For each instruction its signature, or -1 - row
-        where the formulas are its own; ends before one that can't be found, and raises where that is the first."""
+        """Find all formulas of the instructions of these rows, to be read later. For each instruction its signature, or
+        -1 - row where the formulas are its own; ends before one that can't be found, and raises where that is the first."""
     def formula(self, asked: _Formulas, inverse: bool, at: _Place, count: int) -> Indexing:
         """The formula of an array of an instruction (inverse: of an operand), as `count` lists."""
     def through(

@@ -188,8 +188,8 @@ impl PyPropagation {
         })
     }
 
-    /// Find all formulas of the instructions of these rows, to be read later. For each instruction its signature, or -1 - row
-    /// where the formulas are its own; ends before one that can't be found, and raises where that is the first.
+    /// Find all formulas of the instructions of these rows, to be read later. For each instruction its signature, or
+    /// -1 - row where the formulas are its own; ends before one that can't be found, and raises where that is the first.
     fn find(&self, asked: &Bound<'_, PyAny>, inverse: bool, first: u32, last: u32) -> PyResult<Vec<i64>> {
         self.with(asked, |walk, module, python| {
             let mut found = Vec::new();
