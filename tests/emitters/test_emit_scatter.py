@@ -59,11 +59,9 @@ def test_neighbours_under_one_index(kind: str, op: str, vector_width: int) -> No
 
 
 def test_large_updates_are_read_as_vectors() -> None:
-    """But for atomic ones: threads side by side update neighbours."""
     text = scattered("f32").replace("24,1", "4096,1").replace("24,2,3", "4096,2,32").replace("10,5", "100,64")
-    unique = text.replace("to_apply=fold", "to_apply=fold, unique_indices=true")
-    widths = [vector_moves(ix.emit(ix.hlo.parse(t).entry))["p2"] for t in (text, unique)]
-    assert widths == [set(), {4}]
+    found = vector_moves(ix.emit(ix.hlo.parse(text).entry))
+    assert found == {"p0": set(), "p1": set(), "p2": {4}, "o0": set()}
 
 
 @pytest.mark.parametrize(("kind", "op"), [("f64", "max"), ("u8", "or"), ("f32", "mul"), ("f32", "add")])

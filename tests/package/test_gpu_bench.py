@@ -13,7 +13,12 @@ sys.path.append(str(Path(__file__).resolve().parents[2] / "benches"))
 import gpu
 from gpu_cases import CASES
 
-ODD_ROWS = {"row sum f32 1024x50257": 1.25, "transpose f32 210": 1.25}  # rows that do not begin where sectors do
+# Sectors for each that is needed, at most.
+MOST_SECTORS = {
+    "row sum f32 1024x50257": 1.25,  # rows do not begin where sectors do
+    "transpose f32 210": 1.25,
+    "scatter-add": 2.5,  # a thread reads a vector of updates, and adds its elements by an atomic function each
+}
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -23,7 +28,7 @@ def test_each_case_compiles_and_wastes_no_sectors(name: str) -> None:
     assert gpu.bytes_moved(kernel) > 2**26
     accesses = ix.coalescing(kernel).accesses
     moved, ideal = sum(a.total.sectors for a in accesses), sum(a.total.ideal for a in accesses)
-    assert moved <= ideal * ODD_ROWS.get(name, 1.01)
+    assert moved <= ideal * MOST_SECTORS.get(name, 1.01)
 
 
 @pytest.mark.parametrize(

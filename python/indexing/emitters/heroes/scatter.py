@@ -178,8 +178,7 @@ def plan(
     order = tuple(range(shape.rank)) if meeting == "in turn" else major_to_minor(shape)
     along = _beside(hero, meeting)
     if vector_width is None:
-        # Threads side by side update neighbouring elements: an atomic function takes one of them.
-        is_one = along > 1 and meeting != "atomic" and is_light(computation.post_order(), [hero])
+        is_one = along > 1 and is_light(computation.post_order(), [hero])
         vector_width = (
             widest(MAX_LANES, storage_bytes(shape.element_type), shape.element_count, [along]) if is_one else 1
         )
