@@ -178,3 +178,22 @@ fn overflow_is_an_error_at_its_point() {
     };
     assert_eq!((found, error.kind()), (vec![0, 1], ErrorKind::Overflow));
 }
+
+#[test]
+fn remainders_of_what_may_leave_int64_pass_over_no_box() {
+    let [top, bottom] = [i64::MAX - 1, i64::MIN + 1];
+    for (few, end, residues) in [("[0, 3]", top, "[3, 4]"), ("[-3, 0]", bottom, "[0, 1]")] {
+        let text = format!(
+            "(d0, d1) -> (d0), domain: d0 in {few}, d1 in [{end}, {end}], (d0 + d1) mod 5 in {residues}"
+        );
+        let mut points = read(&text).points(&mut Arena::new());
+        let error = loop {
+            match points.step(100) {
+                Ok(PointStep::End) => panic!("{text} ends without the points beyond int64"),
+                Ok(_) => {}
+                Err(e) => break e,
+            }
+        };
+        assert_eq!(error.kind(), ErrorKind::Overflow, "{text}");
+    }
+}

@@ -354,7 +354,8 @@ impl Dag {
 /// The remainders of `a` by `b`.
 fn remainders(a: Interval, b: Interval) -> Interval {
     let (m, whole) = (b.lower, b.remainders());
-    if !b.is_point() {
+    // An end of int64 is none: values may lie beyond it.
+    if !b.is_point() || !a.is_bounded() {
         return whole;
     }
     match (floor_div(a.lower, m), floor_div(a.upper, m), floor_mod(a.lower, m), floor_mod(a.upper, m)) {
