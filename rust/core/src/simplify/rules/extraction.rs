@@ -1,4 +1,5 @@
-//! The last look at a result that is a sum: other spellings of the same digits, the cheapest of which is taken.
+//! The last look at a result: other spellings of the digits in its sums, those that are divided included, the cheapest
+//! of which is taken.
 //!
 //! The moves are true for all integers. They stand apart from the rules because they hide ranges (a quotient beside its
 //! dividend is bounded worse than the digit that both make), so that nothing may be simplified afterwards.
