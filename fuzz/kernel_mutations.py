@@ -39,7 +39,6 @@ from indexing.emitters.ir.verify import verify
 from indexing.emitters.targets import TARGETS, write
 from indexing.emitters.types import storage_bytes, storage_type
 from indexing.hlo import Computation
-from indexing.ops.op import leaves
 from indexing.reference.differences import difference, make_inputs
 from indexing.runtime.host import HostKernel
 from indexing.runtime.host_memory import address, aligned_bytes
@@ -62,7 +61,7 @@ class Trial:
         """IndexingError where there is no kernel for the computation."""
         emitted = ix.emit(computation, dialect=DIALECT)
         self.kernel, self.arguments = _pruned(emitted.lowered), emitted.arguments
-        self.shapes = list(leaves(computation.root.shape))
+        self.shapes = list(computation.root.shape.leaves)
         self.unproved = self._unproved(self.kernel)
         self.source = _source(self.kernel)
         scatters = [i for i in computation.post_order() if i.opcode == "scatter"]

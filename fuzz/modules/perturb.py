@@ -12,7 +12,7 @@ import numpy as np
 
 from indexing import hlo
 from indexing.indexing_analysis.computations import computation_indexing, computation_inverse
-from indexing.ops.op import OperandIndexing
+from indexing.ops.operand_indexing import OperandIndexing
 from modules.compare import same
 from modules.program import Tolerance, product
 from modules.values import DEFINITE, TRIANGULAR, Data, random_array

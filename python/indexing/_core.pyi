@@ -6,9 +6,6 @@ from typing import Literal, Protocol, Self, SupportsIndex, TypeAlias, TypeVar, f
 import numpy as np
 import numpy.typing as npt
 
-from indexing.hlo import Instruction
-from indexing.ops.op import Indexing, OperandIndexing, RuntimeValue
-
 __all__ = [
     "Equivalence",
     "HloModule",
@@ -694,15 +691,19 @@ class HloModule:
     def shape_text(self, shape: int) -> str:
         """A shape as text."""
 
-class _Formulas(Protocol):  # what the core asks while it composes maps
-    operand_indexing: type[OperandIndexing]
-    runtime_value: type[RuntimeValue]
+_I = TypeVar("_I")  # an instruction
+_M = TypeVar("_M")  # a map of an operand, made by the class that `asked` names
+
+class _Formulas(Protocol[_I, _M]):  # what the core asks while it composes maps
+    operand_indexing: type[_M]
+    @property
+    def runtime_value(self) -> type[object]: ...
     def formula(self, row: int, output: int, /) -> None: ...
     def inverse(self, row: int, operand: int, /) -> None: ...
-    def instruction(self, row: int, /) -> Instruction: ...
-    def row(self, instruction: Instruction, /) -> int: ...
-    def may_be_known(self, instruction: Instruction, /) -> bool: ...
-    def known(self, instruction: Instruction, index: list[SymbolicExpr], /) -> int | SymbolicExpr | None: ...
+    def instruction(self, row: int, /) -> _I: ...
+    def row(self, instruction: _I, /) -> int: ...
+    def may_be_known(self, instruction: _I, /) -> bool: ...
+    def known(self, instruction: _I, index: list[SymbolicExpr], /) -> int | SymbolicExpr | None: ...
 
 _Arrays: TypeAlias = list[tuple[int, int]]
 _Place: TypeAlias = tuple[int, int]
@@ -717,30 +718,35 @@ class Propagation:
     def __new__(cls, module: HloModule, structures: Mapping[str, str]) -> Self:
         """`structures` says of opcodes what follows from the program's structure: "names", "passes", "calls", "starts",
         "branches" or "loops"."""
-    def put(self, asked: _Formulas, inverse: bool, at: _Place, simplified: bool, parts: Indexing) -> None:
+    def put(self, asked: _Formulas[_I, _M], inverse: bool, at: _Place, simplified: bool, parts: list[list[_M]]) -> None:
         """State a formula: for each operand (inverse: output) its maps."""
-    def find(self, asked: _Formulas, inverse: bool, first: int, last: int) -> list[int]:
+    def find(self, asked: _Formulas[_I, _M], inverse: bool, first: int, last: int) -> list[int]:
         """Find all formulas of the instructions of these rows, to be read later. For each instruction its signature, or
         -1 - row where the formulas are its own; ends before one that can't be found, and raises where that is the first."""
-    def formula(self, asked: _Formulas, inverse: bool, at: _Place, count: int) -> Indexing:
+    def formula(self, asked: _Formulas[_I, _M], inverse: bool, at: _Place, count: int) -> list[list[_M]]:
         """The formula of an array of an instruction (inverse: of an operand), as `count` lists."""
     def through(
-        self, asked: _Formulas, inverse: bool, at: _Place, arguments: Sequence[Instruction], count: int
-    ) -> Indexing:
+        self,
+        asked: _Formulas[_I, _M],
+        inverse: bool,
+        at: _Place,
+        arguments: Sequence[_I],
+        count: int,
+    ) -> list[list[_M]]:
         """The maps through a computation: from array `at[1]` of its root, or inverse from that parameter."""
-    def start(self, asked: _Formulas, row: int, output: int) -> int:
+    def start(self, asked: _Formulas[_I, _M], row: int, output: int) -> int:
         """The list of one map: array `output` of an instruction is itself."""
-    def merged(self, asked: _Formulas, one: int, other: int) -> int:
+    def merged(self, asked: _Formulas[_I, _M], one: int, other: int) -> int:
         """The maps of both lists."""
-    def maps(self, asked: _Formulas, found: int, leaf: int) -> list[OperandIndexing]:
+    def maps(self, asked: _Formulas[_I, _M], found: int, leaf: int) -> list[_M]:
         """The maps of a list, of array `leaf`."""
     def propagate(
-        self, asked: _Formulas, computation: int, found: list[tuple[int, _Arrays]], order: list[int]
+        self, asked: _Formulas[_I, _M], computation: int, found: list[tuple[int, _Arrays]], order: list[int]
     ) -> list[tuple[int, _Arrays]]:
         """Follow what is found of a computation's instructions to the operands of those of `order`, users before operands."""
-    def propagate_to(self, asked: _Formulas, start: int, leaf: int, target: int) -> _Arrays:
+    def propagate_to(self, asked: _Formulas[_I, _M], start: int, leaf: int, target: int) -> _Arrays:
         """The lists of maps from array `leaf` of an instruction to those of `target`, which its users lead to."""
-    def compose(self, asked: _Formulas, first: OperandIndexing, second: OperandIndexing) -> OperandIndexing:
+    def compose(self, asked: _Formulas[_I, _M], first: _M, second: _M) -> _M:
         """One map after another."""
 
 #: _Traffic: sums over the warp instructions of an access, and over those of one thread's vector together; what they are

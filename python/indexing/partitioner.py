@@ -25,7 +25,7 @@ from indexing.hlo.layout import bitcast_map
 from indexing.hlo.subjects import part_of_program
 from indexing.indexing_analysis.access import Access, AccessComposer
 from indexing.indexing_analysis.instructions import epilogue_indexing, output_to_input
-from indexing.ops.op import OperandIndexing, leaves
+from indexing.ops.operand_indexing import OperandIndexing
 from indexing.ops.registry import traits_of
 from indexing.ops.tuples import named_array
 
@@ -268,7 +268,7 @@ class _Partitioner:
 
     def _own_accesses(self, instruction: Instruction, reads: Iterable[_Read]) -> list[Access]:
         """The accesses of an instruction's own function to it; where its arrays differ in sizes, one for each that is read."""
-        parts = leaves(instruction.shape)
+        parts = instruction.shape.leaves
         if has_one_index(instruction.shape):
             return [Access.of_all(_first_leaf(instruction.shape).dimensions)]
         wanted = sorted({access.leaf for _, access in reads}) or range(len(parts))
@@ -278,7 +278,7 @@ class _Partitioner:
         """A tuple's arrays are read at its index (that of its first array), or at a bitcast of it, or each at its own."""
         first = _first_leaf(root.shape)
         whole = Access.of_all(first.dimensions)
-        for leaf, shape in enumerate(leaves(root.shape)):
+        for leaf, shape in enumerate(root.shape.leaves):
             operand, operand_leaf = named_array(root, leaf)
             access = whole
             if shape.dimensions == first.dimensions:
@@ -291,11 +291,11 @@ class _Partitioner:
             self._record(operand, owner, replace(access, leaf=operand_leaf))
 
     def _pass_to_operands(self, instruction: Instruction, owner: int, access: Access) -> None:
-        count = len(leaves(instruction.shape)) or 1
+        count = len(instruction.shape.leaves) or 1
         for output in range(count) if has_one_index(instruction.shape) else (access.leaf,):
             for position, found in enumerate(output_to_input(instruction, output)):
                 operand = instruction.operands[position]
-                parts = leaves(operand.shape)
+                parts = operand.shape.leaves
                 for indexing in found:
                     sizes = parts[indexing.leaf].dimensions if parts else ()
                     read = self.composer.compose(access, indexing, instruction, position, sizes)
@@ -344,7 +344,7 @@ def _needed(computation: Computation) -> set[Instruction]:
 @lru_cache(maxsize=1024)  # state of a loop has hundreds of arrays, each of which is asked about
 def has_one_index(shape: Shape) -> bool:
     """Whether all arrays of a shape have the same dimensions, so that one index names an element of each."""
-    return len({part.dimensions for part in leaves(shape)}) <= 1
+    return len({part.dimensions for part in shape.leaves}) <= 1
 
 
 def c_identifier(name: str) -> str:
@@ -364,11 +364,11 @@ def _unique(name: str, taken: set[str]) -> str:
 
 def _element_count(shape: Shape) -> int:
     """Of the longest array."""
-    return max((part.element_count for part in leaves(shape)), default=1)
+    return max((part.element_count for part in shape.leaves), default=1)
 
 
 def _first_leaf(shape: Shape) -> Shape:
-    found = leaves(shape)
+    found = shape.leaves
     return found[0] if found else shape
 
 

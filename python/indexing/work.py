@@ -10,12 +10,11 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from indexing.indexing_analysis.instructions import output_to_input
-from indexing.ops.op import leaves
 from indexing.ops.registry import traits_of
 
 if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction, Shape
-    from indexing.ops.op import OperandIndexing
+    from indexing.ops.operand_indexing import OperandIndexing
     from indexing.partitioner import PartitionedComputation
 
 MAX_REPETITION = 2  # how often a planned kernel does the work of its instructions, at most
@@ -25,7 +24,7 @@ def element_work(instruction: Instruction) -> int:
     """The number of operands' elements that the longest loop of one element reads, at least 1; 0 for index arithmetic."""
     if traits_of(instruction).is_index_arithmetic:
         return 0
-    shapes = [leaves(o.shape) for o in instruction.operands]
+    shapes = [o.shape.leaves for o in instruction.operands]
     pairs = zip(output_to_input(instruction), shapes, strict=True)
     return max((_reads(m, parts[m.leaf]) for maps, parts in pairs for m in maps), default=1)
 
@@ -48,7 +47,7 @@ def work_once(instruction: Instruction) -> int:
 
 def element_count(instruction: Instruction) -> int:
     """The number of elements of the instruction's longest array."""
-    return max((part.element_count for part in leaves(instruction.shape)), default=1)
+    return max((part.element_count for part in instruction.shape.leaves), default=1)
 
 
 def predicted_work(parts: PartitionedComputation) -> int:

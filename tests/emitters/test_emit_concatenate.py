@@ -4,7 +4,6 @@ import pytest
 
 import indexing as ix
 from indexing.emitters.types import storage_bytes
-from indexing.ops.op import leaves
 from kernels import assert_written_once, check, vector_moves, visits
 
 
@@ -60,7 +59,7 @@ def test_epilogue_and_prologue() -> None:
       ROOT t = (f32[192], f32[12,16]) tuple(c, b)
     }"""
     kernel = check(text, "concatenate")
-    assert_written_once(kernel, list(leaves(ix.hlo.parse(text).entry.root.shape)))
+    assert_written_once(kernel, list(ix.hlo.parse(text).entry.root.shape.leaves))
 
 
 def test_a_result_that_is_read_elsewhere_as_well_is_computed_there() -> None:

@@ -5,7 +5,6 @@ import hypothesis.strategies as st
 import numpy as np
 
 import indexing as ix
-from indexing.ops.op import leaves
 from kernels import as_fusion, assert_written_once, check, close, compiled, random_array
 from random_fusions import random_fusion, random_hero_fusion
 
@@ -23,7 +22,7 @@ def test_one_kernel(seed: int) -> None:
 def test_one_kernel_with_a_hero(seed: int) -> None:
     text = random_hero_fusion(seed)
     kernel = check(text, seed=seed, tolerance=1e-2)
-    assert_written_once(kernel, list(leaves(ix.hlo.parse(text).entry.root.shape)))
+    assert_written_once(kernel, list(ix.hlo.parse(text).entry.root.shape.leaves))
 
 
 @hypothesis.settings(SETTINGS, max_examples=6)

@@ -6,7 +6,6 @@ import pytest
 import indexing as ix
 from indexing.emitters.kernel import Kernel
 from indexing.emitters.types import storage_bytes
-from indexing.ops.op import leaves
 from kernels import assert_written_once, check, compiled, vector_moves, visits
 
 OPS = {"add": "add", "max": "maximum", "min": "minimum", "mul": "multiply", "and": "and", "or": "or", "xor": "xor"}
@@ -125,7 +124,7 @@ def test_variadic_without_a_neutral_element(dims: tuple[int, ...], kept: int) ->
       ROOT r = (f32[{kept}], s32[{kept}]) reduce(p, i, low, big), dimensions={{{dims[0]}}}, to_apply=arg
     }}"""
     kernel = check(text, "reduction")
-    assert_written_once(kernel, list(leaves(ix.hlo.parse(text).entry.root.shape)))
+    assert_written_once(kernel, list(ix.hlo.parse(text).entry.root.shape.leaves))
 
 
 def test_several_heroes_epilogues_and_side_outputs() -> None:
@@ -149,7 +148,7 @@ def test_several_heroes_epilogues_and_side_outputs() -> None:
       ROOT r = (f32[3,4], f32[12], f32[12,80], f32[960], f32[12]) tuple(t, w, e, f, m)
     }}"""
     kernel = check(text, "reduction", tolerance=1e-3)
-    assert_written_once(kernel, list(leaves(ix.hlo.parse(text).entry.root.shape)))
+    assert_written_once(kernel, list(ix.hlo.parse(text).entry.root.shape.leaves))
 
 
 def test_an_output_may_follow_several_heroes() -> None:
@@ -234,7 +233,7 @@ def test_cuda_compiles(arch: str) -> None:
 def fully_checked(text: str, sizes: tuple[int, ...], **knobs: int) -> Kernel:
     """Agrees with the reference; writes each element once, and reads each once."""
     kernel = check(text, "reduction", tolerance=1e-3, **knobs)
-    assert_written_once(kernel, list(leaves(ix.hlo.parse(text).entry.root.shape)))
+    assert_written_once(kernel, list(ix.hlo.parse(text).entry.root.shape.leaves))
     assert (visits(kernel.thread_to_input(0), sizes) == 1).all()
     return kernel
 

@@ -5,7 +5,6 @@ import pytest
 import indexing as ix
 from indexing.emitters import transpose
 from indexing.emitters.heroes.transpose.plans import reading, storing
-from indexing.ops.op import leaves
 from kernels import assert_written_once, check, vector_moves, visits
 
 
@@ -85,7 +84,7 @@ def test_epilogues_side_outputs_and_several_heroes() -> None:
       ROOT r = (f32[40,20], f32[800], f32[4,10,20], f32[20,40]) tuple(m, f, g, q)
     }"""
     kernel = check(text, "transpose")
-    assert_written_once(kernel, list(leaves(ix.hlo.parse(text).entry.root.shape)))
+    assert_written_once(kernel, list(ix.hlo.parse(text).entry.root.shape.leaves))
 
 
 def test_a_hero_that_is_read_at_another_index_as_well_is_computed_again_there() -> None:

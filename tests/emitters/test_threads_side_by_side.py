@@ -12,7 +12,6 @@ import indexing as ix
 from indexing.emitters.ir.passes import run_passes
 from indexing.emitters.ir.passes.thread_loops import make_thread_loops
 from indexing.emitters.targets import TARGETS, write
-from indexing.ops.op import leaves
 from indexing.runtime.host import HostKernel
 from indexing.runtime.host_memory import address, aligned_bytes
 from kernels import as_list, close, random_array
@@ -34,7 +33,7 @@ def test_its_results(case: Path) -> None:
     lowered = make_thread_loops(run_passes(kernel.ir, kernel.target, "dead-code-again"))
     x, y, z = kernel.block
     run = HostKernel(kernel.name, write(lowered, TARGETS["c"]), lowered.grid, x * y * z)
-    shapes = list(leaves(entry.root.shape))
+    shapes = list(entry.root.shape.leaves)
     scratch: dict[int, np.ndarray] = {}
     for seed in (1, 2):
         rng = np.random.default_rng(seed)

@@ -2,7 +2,7 @@
 
 import indexing as ix
 from indexing.indexing_analysis.computations import maps_of
-from indexing.ops.op import OperandIndexing, RuntimeValue
+from indexing.ops.operand_indexing import OperandIndexing, RuntimeValue
 
 MODULE = ix.hlo.parse("ENTRY e { p = f32[10] parameter(0)\n k = s32[] parameter(1)\n ROOT n = f32[10] negate(p) }")
 MAPS = maps_of(MODULE)

@@ -14,7 +14,7 @@ import pytest
 import indexing as ix
 from indexing.indexing_analysis.access import Access, AccessComposer
 from indexing.indexing_analysis.generic_inverse import inverted, linear_form
-from indexing.ops.op import OperandIndexing, unknown
+from indexing.ops.operand_indexing import OperandIndexing, unknown
 
 
 def pairs(m: ix.IndexingMap) -> set[tuple[tuple[int, ...], tuple[int, ...]]]:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import indexing as ix
-from indexing.ops.op import OperandIndexing, leaves
+from indexing.ops.operand_indexing import OperandIndexing
 from indexing.ops.replica_groups import Members
 from indexing.ops.tuples import flatten
 from reached import named, spelled
@@ -90,7 +90,7 @@ LINES = [
 def check_all_replicas(text: str, replicas: int) -> None:
     """The maps of the root name what reaches each replica; exact ones, nothing else."""
     root = ix.hlo.parse(text).entry.root
-    for output in range(len(leaves(root.shape))):
+    for output in range(len(root.shape.leaves)):
         for k, maps in enumerate(ix.output_to_input(root, output)):
             for asking in range(replicas):
                 want = reached(text, replicas, asking, k, output)

@@ -11,7 +11,6 @@ import pytest
 
 import indexing as ix
 from indexing import _core
-from indexing.ops.op import leaves
 from indexing.ops.registry import REGISTRY, UNKNOWN, traits_of
 from indexing.reference.differences import make_inputs
 
@@ -99,7 +98,7 @@ def test_what_moves_gives_elements_of_its_operand_as_they_are(opcode: str, modul
     """One element of the operand an element, by the maps; and the same ones where the operand passes as it is."""
     instruction = next(i for i in module.entry.instructions.values() if i.opcode == opcode)
     op = traits_of(instruction)
-    for output, shape in enumerate(leaves(instruction.shape)):
+    for output, shape in enumerate(instruction.shape.leaves):
         if shape.element_type == "token":
             continue
         maps = [m for found in ix.output_to_input(instruction, output) for m in found]

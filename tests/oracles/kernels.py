@@ -14,7 +14,6 @@ import numpy as np
 import indexing as ix
 from indexing.emitters.ir.nodes import Copy, statements
 from indexing.emitters.kernel import Kernel
-from indexing.ops.op import leaves
 from indexing.runtime.cuda import CudaDevice
 from indexing.runtime.device import Buffer, Device
 from indexing.runtime.host import Host
@@ -190,7 +189,7 @@ def check(text: str, emitter: str | None = None, seed: int = 0, tolerance: float
     kernel = ix.emit(fusion, dialect=device_of_tests().dialect, **knobs)
     if emitter is not None:
         assert kernel.emitter == emitter
-    launch = launcher(kernel, list(leaves(computation.root.shape)))
+    launch = launcher(kernel, list(computation.root.shape.leaves))
     for data in (seed, seed + 1, seed):
         rng = np.random.default_rng(data)
         arrays = [random_array(p.shape, rng) for p in computation.parameters]

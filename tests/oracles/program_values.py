@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from indexing import hlo
-from indexing.ops.op import OperandIndexing
+from indexing.ops.operand_indexing import OperandIndexing
 from indexing.ops.tuples import flatten
 from indexing.reference.interpreter import evaluate_instruction
 

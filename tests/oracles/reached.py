@@ -16,7 +16,8 @@ import numpy as np
 
 import indexing as ix
 from indexing import hlo
-from indexing.ops.op import ByStructure, Indexing, OperandIndexing, ThroughComputations, leaves
+from indexing.ops.op import ByStructure, ThroughComputations
+from indexing.ops.operand_indexing import Indexing, OperandIndexing
 from indexing.ops.registry import REGISTRY
 from indexing.ops.tuples import flatten, nest
 from indexing.reference.interpreter import INTERPRETER, evaluate_instruction
@@ -60,7 +61,7 @@ def run(instruction: hlo.Instruction, values: Sequence[object]) -> tuple[np.ndar
     """The reference's results, always as a tuple, each of its shape and type."""
     result = REGISTRY[instruction.opcode].evaluate(instruction, [np.asarray(v) for v in values], INTERPRETER)
     results = tuple(np.asarray(r) for r in (result if isinstance(result, tuple) else (result,)))
-    for r, leaf in zip(results, leaves(instruction.shape), strict=True):
+    for r, leaf in zip(results, instruction.shape.leaves, strict=True):
         assert r.shape == tuple(leaf.dimensions), (r.shape, leaf)
         assert r.dtype == leaf.dtype, (r.dtype, leaf)
     return results
@@ -189,7 +190,7 @@ def check(
         values = all_values(module.entry, entry_arguments(module, made))
     given = [values[o] for o in root.operands]
     for k in range(len(root.operands)) if operands is None else operands:
-        for leaf, shape in enumerate(leaves(root.operands[k].shape)):
+        for leaf, shape in enumerate(root.operands[k].shape.leaves):
             if shape.is_array:
                 outputs = reached(root, given, k, leaf, drawn(rng) if change is None else [change])
                 _check_operand(root, (k, leaf), values, outputs, shows=k not in only_bounds)
@@ -233,8 +234,8 @@ def _check_ranks(
 ) -> None:
     leaf, output = at
     for m in (m for m in maps if not m.map.is_undefined and not m.map.is_known_empty):
-        assert len(m.map.dims) == len(leaves(root.shape)[output].dimensions)
-        assert m.leaf != leaf or len(m.map.results) == len(leaves(operand.shape)[leaf].dimensions)
+        assert len(m.map.dims) == len(root.shape.leaves[output].dimensions)
+        assert m.leaf != leaf or len(m.map.results) == len(operand.shape.leaves[leaf].dimensions)
 
 
 def agree(

@@ -13,7 +13,7 @@ from indexing.cli.answer import Answer
 from indexing.cli.console import CommandLineError, Json
 from indexing.cli.programs import read_program
 from indexing.lazy import np
-from indexing.ops.op import HloValue
+from indexing.ops.values import HloValue
 from indexing.reference.differences import difference, make_inputs
 
 

@@ -11,7 +11,7 @@ from indexing.cli.answer import Answer
 from indexing.cli.console import Json
 from indexing.cli.programs import named_computation, named_instruction, plain, read_program
 from indexing.hlo import Instruction
-from indexing.ops.op import OperandIndexing
+from indexing.ops.operand_indexing import OperandIndexing
 
 
 def maps(options: argparse.Namespace) -> Answer:

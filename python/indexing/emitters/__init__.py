@@ -18,7 +18,6 @@ from indexing.errors import IndexingError, UnsupportedOp
 from indexing.hlo import Computation, Instruction, Module, Program, entry_of
 from indexing.hlo.subjects import part_of_program
 from indexing.ops.bounded import check_kernel_sizes
-from indexing.ops.op import leaves
 from indexing.partitioner import partition
 from indexing.work import most_repeated, repeats_itself
 
@@ -117,7 +116,7 @@ EMIT_THE_PARTS = "isn't one fusion; emit_all(module) gives the kernels of a whol
 def _check(computation: Computation) -> None:
     """Raises UnsupportedOp for a computation between anything but arrays of known sizes."""
     check_kernel_sizes(computation)
-    shapes = leaves(computation.root.shape)
+    shapes = computation.root.shape.leaves
     if not shapes:
         raise UnsupportedOp(f"{computation.name} returns no array: there is nothing for a kernel to write")
     for shape in shapes:

@@ -19,7 +19,7 @@ from indexing.errors import UnsupportedOp
 from indexing.indexing_analysis.instructions import output_to_input
 from indexing.ops.element.moves import zero
 from indexing.ops.element_context import Value
-from indexing.ops.op import Indexing, leaves
+from indexing.ops.operand_indexing import Indexing
 from indexing.ops.registry import traits_of
 from indexing.ops.tuples import array_source
 
@@ -62,7 +62,7 @@ class FunctionBuilder(StatementBuilder):
     def value(self, instruction: Instruction, index: Index, output: int = 0) -> Value:
         """Element `index` of array `output` of an instruction, computed here or called."""
         instruction, output = array_source(instruction, output)
-        part = leaves(instruction.shape)[output]
+        part = instruction.shape.leaves[output]
         if part.element_count == 0 and part.is_array:  # there is no element: what stands for one is never used
             return zero(self, part.element_type)
         found = self._remembered((self._frames[-1][0], instruction, output, index))
@@ -191,7 +191,7 @@ class FunctionBuilder(StatementBuilder):
 
     def _call(self, instruction: Instruction, index: Index, output: int) -> Value:
         function, outputs = self.kernel.function(instruction, output)
-        kinds = [leaves(instruction.shape)[k].element_type for k in outputs]
+        kinds = [instruction.shape.leaves[k].element_type for k in outputs]
         names = tuple(self.fresh("v") for _ in kinds)
         self.add(CallFunction(names, function, index))
         for k, name, kind in zip(outputs, names, kinds, strict=True):
@@ -272,7 +272,7 @@ class FunctionBuilder(StatementBuilder):
         binding: Binding = {p: given(v) for p, v in zip(computation.parameters, arguments, strict=True)}
         with self._frame(binding):
             root = computation.root
-            return tuple(self.value(root, (), k) for k in range(len(leaves(root.shape))))
+            return tuple(self.value(root, (), k) for k in range(len(root.shape.leaves)))
 
     @contextmanager
     def unrounded(self) -> Iterator[None]:

@@ -12,13 +12,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from indexing.indexing_analysis.instructions import output_to_input
-from indexing.ops.op import leaves
 from indexing.ops.registry import traits_of
 from indexing.ops.tuples import GET_TUPLE_ELEMENT, array_source
 
 if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction, Shape
-    from indexing.ops.op import OperandIndexing
+    from indexing.ops.operand_indexing import OperandIndexing
 
 
 MAX_HEROES = 8  # of one output: each has its own accumulators, or tile
@@ -36,7 +35,7 @@ class Output:
 
 def outputs(computation: Computation) -> tuple[Output, ...]:
     """The arrays that a computation returns, each with the instruction that computes it."""
-    shapes = leaves(computation.root.shape)
+    shapes = computation.root.shape.leaves
     return tuple(Output(k, *array_source(computation.root, k), shape) for k, shape in enumerate(shapes))
 
 

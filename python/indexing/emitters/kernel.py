@@ -24,7 +24,7 @@ from indexing.lazy import np
 from indexing.ops.element_types import element_type
 
 if TYPE_CHECKING:
-    from indexing import IndexingMap
+    from indexing._core import IndexingMap
     from indexing.emitters.targets.target import Target
 
 ArgumentKind = Literal["input", "output", "scratch"]

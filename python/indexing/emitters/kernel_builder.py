@@ -22,7 +22,6 @@ from indexing.emitters.names import identifier, sanitized
 from indexing.emitters.types import compute_type
 from indexing.lazy import np
 from indexing.ops.element_context import Value
-from indexing.ops.op import leaves
 from indexing.partitioner import has_one_index
 from indexing.work import predicted_work
 
@@ -131,7 +130,7 @@ class KernelBuilder:
             instruction, outputs = key = self._queue.pop()
             builder = FunctionBuilder(self)
             builder.root = instruction
-            sizes = leaves(instruction.shape)[outputs[0]].dimensions
+            sizes = instruction.shape.leaves[outputs[0]].dimensions
             index = tuple(builder.scope.add(f"d{k}", 0, max(size, 1) - 1) for k, size in enumerate(sizes))
             results = tuple(builder.node(builder.value(instruction, index, k)) for k in outputs)
             name, comment = self._names[key], sanitized(instruction.name)
@@ -196,7 +195,7 @@ class KernelBuilder:
 
 def _outputs(instruction: Instruction, output: int) -> tuple[int, ...]:
     """The arrays that one function computes together with array `output`: all, where one index names an element of each."""
-    return tuple(range(len(leaves(instruction.shape)))) if has_one_index(instruction.shape) else (output,)
+    return tuple(range(len(instruction.shape.leaves))) if has_one_index(instruction.shape) else (output,)
 
 
 def work(body: Block, sizes: dict[str, int]) -> int:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from indexing.emitters.kernel_builder import Dim3, KernelBuilder
     from indexing.hlo import Instruction, Shape
     from indexing.ops.element_context import Index, Value
-    from indexing.ops.op import OperandIndexing
+    from indexing.ops.operand_indexing import OperandIndexing
 
 THREAD_IDS = ("th_x", "th_y", "th_z", "bl_x", "bl_y", "bl_z")
 MAX_THREADS_PER_BLOCK = 1024

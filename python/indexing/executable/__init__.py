@@ -23,7 +23,7 @@ from indexing.executable.tuned_plans import tuned_plan
 from indexing.hlo import Module, Shape
 from indexing.hlo.subjects import whole_program
 from indexing.ops.bounded import check_kernel_sizes, sizes_fit
-from indexing.ops.op import HloValue, leaves
+from indexing.ops.values import HloValue
 from indexing.reference.evaluation import evaluate
 from indexing.reference.interpreter import check_has_value
 from indexing.reference.program_arguments import check_count, host_array, host_value, is_on_gpu
@@ -186,7 +186,7 @@ class DeviceExecutable(Executable):
             yield OwnedArray(shape, self._pool, array=host_array(value, shape, what))
             return
         checked = host_value(value, shape, what)
-        for array, leaf in zip(arrays_of(checked), leaves(shape), strict=True):
+        for array, leaf in zip(arrays_of(checked), shape.leaves, strict=True):
             if array is not None:
                 yield OwnedArray(leaf, self._pool, array=array)
 

@@ -22,7 +22,6 @@ from indexing.indexing_analysis.access import Access, AccessComposer
 from indexing.indexing_analysis.instructions import output_to_input
 from indexing.ops.dot import DOT
 from indexing.ops.element_types import element_type
-from indexing.ops.op import leaves
 from indexing.ops.registry import traits_of
 from indexing.partitioner import has_one_index
 from indexing.work import MAX_REPETITION, element_count, element_work, work_once
@@ -30,7 +29,7 @@ from indexing.work import MAX_REPETITION, element_count, element_work, work_once
 if TYPE_CHECKING:
     from indexing._core import IndexingMap
     from indexing.hlo import Computation, Instruction, Shape
-    from indexing.ops.op import Indexing
+    from indexing.ops.operand_indexing import Indexing
 
 MAX_NODES = 256
 MAX_SHARED = 8  # times the work of a kernel's nodes, that its neighbours repeat at one place
@@ -220,7 +219,7 @@ class _FusionPlanner:
 
     def _start(self, node: Node) -> PlannedFusion:
         work = work_once(node.instruction)
-        parts = leaves(node.instruction.shape)
+        parts = node.instruction.shape.leaves
         fusion = PlannedFusion(node, arrays_of(node), work, work, nodes={node}, has_loop=self._loops(node))
         count = 1 if has_one_index(node.instruction.shape) else len(parts)
         fusion.accesses[node] = tuple(Access.of_all(p.dimensions, k) for k, p in enumerate(parts[:count]))
@@ -271,7 +270,7 @@ class _FusionPlanner:
             return False
         members = {*fusion.nodes, node}
         inputs = {ref for n in members for ref in n.refs() if ref.node not in members}
-        return len(inputs) + len(leaves(fusion.root.instruction.shape)) <= MAX_ARRAYS
+        return len(inputs) + len(fusion.root.instruction.shape.leaves) <= MAX_ARRAYS
 
     def _must_be_in_memory(self, node: Node, users: Iterable[Node]) -> bool:
         """Whether the node is assembled in memory, or overwritten there by a user."""
@@ -309,7 +308,7 @@ class _FusionPlanner:
 
     def _accesses(self, fusion: PlannedFusion, node: Node, user: Node) -> Iterator[Access]:
         """The access of `user` to `node`, seen from the kernel's root."""
-        outputs = range(len(leaves(user.instruction.shape)))
+        outputs = range(len(user.instruction.shape.leaves))
         is_read_at_once = has_one_index(user.instruction.shape)
         for position, operand in enumerate(user.operands):
             for ref in tree_refs(operand):

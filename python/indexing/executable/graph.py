@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 from indexing.executable.products import dot_in_parts
-from indexing.ops.op import leaves
 from indexing.ops.registry import traits_of
 from indexing.ops.tuples import GET_TUPLE_ELEMENT, TUPLE
 
@@ -56,7 +55,7 @@ class Ref:
     @property
     def shape(self) -> Shape:
         """Its shape, layout included."""
-        return leaves(self.node.instruction.shape)[self.leaf]
+        return self.node.instruction.shape.leaves[self.leaf]
 
 
 @dataclass(frozen=True, slots=True)

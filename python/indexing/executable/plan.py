@@ -23,7 +23,7 @@ from indexing.executable.steps import (
     WhileStep,
     mark_last_uses,
 )
-from indexing.ops.op import leaves, only_array
+from indexing.ops.values import only_array
 from indexing.reference.interpreter import check_has_value
 from indexing.runtime.device import ReplayingDevice
 
@@ -167,7 +167,7 @@ class _Scheduler:
     def _reference_step(self, node: Node) -> ReferenceStep:
         check_has_value(node.instruction)
         self.planner.reference_steps.append(node.instruction)
-        outputs = tuple(self.slots.of(Ref(node, k)) for k in range(len(leaves(node.instruction.shape))))
+        outputs = tuple(self.slots.of(Ref(node, k)) for k in range(len(node.instruction.shape.leaves)))
         return ReferenceStep(node.instruction, tuple(self.slots.tree(o) for o in node.operands), outputs)
 
     def _constant(self, node: Node) -> None:

@@ -22,7 +22,6 @@ from indexing.executable.graph import Graph, Node, Ref, tree_refs
 from indexing.executable.row_outputs import RowOutputs, choose_outputs
 from indexing.hlo.layout import major_to_minor
 from indexing.indexing_analysis.instructions import output_to_input
-from indexing.ops.op import leaves
 from indexing.ops.reduce import REDUCE
 
 if TYPE_CHECKING:
@@ -224,7 +223,7 @@ class _Growth:
         return place
 
     def _is_per_row(self, node: Node) -> bool:
-        return leaves(node.instruction.shape)[0].element_count == self.rows.count
+        return node.instruction.shape.leaves[0].element_count == self.rows.count
 
     def _trimmed(self, upper: Places) -> Places:
         """Without what nobody needs in memory: what is reduced otherwise alone, and what only moves elements."""
@@ -292,7 +291,7 @@ class _Growth:
             return place
         if not self.search.may_join(node):
             return None
-        shape = leaves(node.instruction.shape)[0]
+        shape = node.instruction.shape.leaves[0]
         if node.op is REDUCE and place != self.rows.place_of_result(node.instruction):
             return None
         is_of_space = shape.element_count in (self.rows.shape.element_count, self.rows.count, 1)
@@ -307,7 +306,7 @@ class _Growth:
         """Whether others may read the node, from memory or by computing it again."""
         if node.op.has_no_compute:
             return node not in {r.node for r in self.search.results} and moves_in_memory(node)
-        if place != self.rows.place_of(leaves(node.instruction.shape)[0]):
+        if place != self.rows.place_of(node.instruction.shape.leaves[0]):
             return False
         if not self.with_elements:
             return node.op is REDUCE
@@ -336,7 +335,7 @@ class _Growth:
         starts = dict(members)
         for node, place in members.items():
             for n, where in self._reads(node, place):
-                if n not in members and where == self.rows.place_of(leaves(n.instruction.shape)[0]):
+                if n not in members and where == self.rows.place_of(n.instruction.shape.leaves[0]):
                     starts[n] = where
         number = self.search.number[self.seed]
         near = self._users(starts, 2 * MAX_NODES, with_elements=True) if len(starts) > len(members) else {}

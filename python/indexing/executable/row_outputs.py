@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from indexing.executable.graph import Node, Ref, tree_refs
 from indexing.indexing_analysis.access import Access
 from indexing.indexing_analysis.instructions import output_to_input
-from indexing.ops.op import leaves
 from indexing.ops.reduce import REDUCE
 from indexing.work import element_count
 
@@ -57,7 +56,7 @@ class _Choice:
 
     def add(self, node: Node) -> None:
         """The arrays of a member that are written for its readers, or what these need to compute it again."""
-        arrays = [Ref(node, leaf) for leaf in range(len(leaves(node.instruction.shape)))]
+        arrays = [Ref(node, leaf) for leaf in range(len(node.instruction.shape.leaves))]
         self.refs.update(ref for ref in arrays if ref in self.results)
         readers = [u for u in self.users_of(node) if u not in self.members]
         if not readers:

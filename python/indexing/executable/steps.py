@@ -10,13 +10,12 @@ import numpy as np
 
 from indexing.errors import IndexingError
 from indexing.executable.memory import Environment, OwnedArray, Pool, byte_count
-from indexing.ops.op import leaves
 from indexing.reference.interpreter import evaluate_instruction
 
 if TYPE_CHECKING:
     from indexing.emitters.kernel import Argument, Kernel
     from indexing.hlo import Instruction, Shape
-    from indexing.ops.op import HloValue
+    from indexing.ops.values import HloValue
     from indexing.runtime.device import Buffer, Launch
 
 SlotTree: TypeAlias = "int | tuple[SlotTree, ...] | None"  # an array's slot, a token, or a tuple
@@ -136,7 +135,7 @@ class ReferenceStep:
                 result = evaluate_instruction(self.instruction, operands)
             else:
                 result = recorder.timed(self.instruction, lambda: evaluate_instruction(self.instruction, operands))
-        shapes = leaves(self.instruction.shape)
+        shapes = self.instruction.shape.leaves
         for slot, shape, array in zip(self.outputs, shapes, arrays_of(result), strict=True):
             if slot is not None:
                 environment.put(slot, OwnedArray(shape, environment.pool, array=np.asarray(array, shape.dtype)))

@@ -7,8 +7,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from indexing.executable.graph import Ref, tree_refs
-from indexing.ops.op import leaves, only_array
 from indexing.ops.trip_counts import direction_of, sign_of_step, stated_trip_count, trip_count
+from indexing.ops.values import only_array
 
 if TYPE_CHECKING:
     from indexing.executable.graph import Graph, Node
@@ -21,7 +21,7 @@ def known_trip_count(loop: Node, condition: Graph, body: Graph) -> int | None:
 
 
 def _counted(loop: Node, condition: Graph, body: Graph) -> int | None:
-    if len(list(loop.refs())) != len(leaves(loop.instruction.shape)):
+    if len(list(loop.refs())) != len(loop.instruction.shape.leaves):
         return None  # tokens have no array
     compared = _scalar(condition.result)
     for k, other in ((0, 1), (1, 0)):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from indexing._core import IndexingMap, compose
 
 if TYPE_CHECKING:
-    from indexing.ops.op import OperandIndexing
+    from indexing.ops.operand_indexing import OperandIndexing
 
 
 @dataclass(frozen=True, slots=True)

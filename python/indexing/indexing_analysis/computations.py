@@ -16,14 +16,8 @@ from typing import TYPE_CHECKING, TypeAlias
 from indexing import _core
 from indexing.indexing_analysis.constant_folding import known_value, may_be_known
 from indexing.indexing_analysis.generic_inverse import inverse_of_formula
-from indexing.ops.op import (
-    ByStructure,
-    ComputationMaps,
-    Indexing,
-    OperandIndexing,
-    RuntimeValue,
-    ThroughComputations,
-)
+from indexing.ops.op import ByStructure, ComputationMaps, ThroughComputations
+from indexing.ops.operand_indexing import Indexing, OperandIndexing, RuntimeValue
 from indexing.ops.registry import REGISTRY, op_of
 
 if TYPE_CHECKING:

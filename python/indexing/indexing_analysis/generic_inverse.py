@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, constant, variable
-from indexing.ops.op import Indexing, OperandIndexing, leaves, unknown
+from indexing.ops.operand_indexing import Indexing, OperandIndexing, unknown
 
 if TYPE_CHECKING:
     from indexing.hlo import Instruction
@@ -23,10 +23,10 @@ def inverse_of_formula(
     instruction: Instruction, operand: int, formula: Callable[[Instruction, int], Indexing]
 ) -> Indexing:
     """For each array of the instruction, the maps from the arrays of an operand to it."""
-    sizes = [shape.dimensions for shape in leaves(instruction.operands[operand].shape)]
+    sizes = [shape.dimensions for shape in instruction.operands[operand].shape.leaves]
     return [
         [inverted(m, sizes[m.leaf]) for m in formula(instruction, output)[operand]]
-        for output in range(len(leaves(instruction.shape)))
+        for output in range(len(instruction.shape.leaves))
     ]
 
 

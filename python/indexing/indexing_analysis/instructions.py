@@ -24,7 +24,7 @@ from indexing.indexing_analysis.computations import (
     instruction_inverse,
     maps_of,
 )
-from indexing.ops.op import Indexing, OperandIndexing, leaves
+from indexing.ops.operand_indexing import Indexing, OperandIndexing
 from indexing.ops.tuples import is_array
 
 if TYPE_CHECKING:
@@ -51,10 +51,10 @@ def output_to_input(instruction: Program, output: int = 0, physical_layout: bool
         return [[] for _ in part.operands]  # an empty tuple has no elements
     found = _indexing(part, output)
     if physical_layout:
-        result = leaves(part.shape)[output]
+        result = part.shape.leaves[output]
         pairs = zip(found, part.operands, strict=True)
         known = maps_of(part.module)
-        return [[_physical(known, m, result, leaves(o.shape)[m.leaf]) for m in maps] for maps, o in pairs]
+        return [[_physical(known, m, result, o.shape.leaves[m.leaf]) for m in maps] for maps, o in pairs]
     return found
 
 
@@ -73,8 +73,8 @@ def input_to_output(instruction: Program, input: int = 0, physical_layout: bool 
         check_number(input, len(part.operands), f"{part.name} has", "operands")
     found = instruction_inverse(part, input) if isinstance(part, Instruction) else computation_inverse(part, input)
     if physical_layout and part.operands:
-        sources = leaves(part.operands[input].shape)
-        pairs = zip(found, leaves(part.shape), strict=True)
+        sources = part.operands[input].shape.leaves
+        pairs = zip(found, part.shape.leaves, strict=True)
         known = maps_of(part.module)
         return [[_physical(known, m, sources[m.leaf], result) for m in maps] for maps, result in pairs]
     return found
@@ -96,7 +96,7 @@ def grouped_indexing(
         raise InvalidMap(
             f"{target.name} is not in the cluster: give the cluster's instructions, {target.name} among them"
         )
-    check_number(output, len(leaves(target.shape)), f"{target.name} has", "outputs")
+    check_number(output, len(target.shape.leaves), f"{target.name} has", "outputs")
     known = maps_of(target.module)
     found: dict[Instruction, Arrays] = {target: {output: known.start(target, output)}}
     outer = target.computation

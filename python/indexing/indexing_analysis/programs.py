@@ -16,12 +16,11 @@ from indexing.hlo.front_ends import lower, output_names
 from indexing.hlo.subjects import is_staged, parameter_names, part_of_program
 from indexing.indexing_analysis.computations import maps_of
 from indexing.indexing_analysis.instructions import input_to_output, output_to_input
-from indexing.ops.op import leaves
 from indexing.processes import by_processes
 
 if TYPE_CHECKING:
     from indexing.hlo import Shape
-    from indexing.ops.op import Indexing, OperandIndexing
+    from indexing.ops.operand_indexing import Indexing, OperandIndexing
 
 __all__ = ["Array", "Direction", "FileMaps", "InstructionMaps", "ProgramMaps", "maps"]
 
@@ -359,7 +358,7 @@ def _outputs(part: Part, names: tuple[str, ...]) -> tuple[Array, ...]:
 
 
 def _arrays(name: str, shape: Shape, number: int) -> tuple[Array, ...]:
-    shapes = leaves(shape)
+    shapes = shape.leaves
     one = not shape.is_tuple
     return tuple(Array(name if one else f"{name}[{k}]", s, number, k) for k, s in enumerate(shapes))
 

@@ -7,17 +7,9 @@ from typing import TYPE_CHECKING
 
 from indexing.lazy import np
 from indexing.ops.element import moves
-from indexing.ops.op import (
-    Array,
-    Constraint,
-    HloValue,
-    Indexing,
-    Op,
-    OperandIndexing,
-    only_array,
-    tensor_map,
-    variables,
-)
+from indexing.ops.op import Op
+from indexing.ops.operand_indexing import Constraint, Indexing, OperandIndexing, tensor_map, variables
+from indexing.ops.values import Array, HloValue, only_array
 
 if TYPE_CHECKING:
     from indexing._core import SymbolicExpr

@@ -9,18 +9,9 @@ from indexing.hlo import BuiltInstruction
 from indexing.lazy import np
 from indexing.ops.contraction import accumulator, to_element
 from indexing.ops.expansion import Expansion, computing_kind
-from indexing.ops.op import (
-    Array,
-    HloValue,
-    Indexing,
-    Op,
-    OperandIndexing,
-    identity,
-    leaves,
-    only_array,
-    tensor_map,
-    variables,
-)
+from indexing.ops.op import Op
+from indexing.ops.operand_indexing import Indexing, OperandIndexing, identity, tensor_map, variables
+from indexing.ops.values import Array, HloValue, only_array
 
 if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction
@@ -78,7 +69,7 @@ _READS = {
 
 def output_to_input(instruction: Instruction, output: int) -> Indexing:
     """out[.., f, ..] reads all of feature f where statistics are taken, and the parameters of f."""
-    sizes = leaves(instruction.shape)[output].dimensions
+    sizes = instruction.shape.leaves[output].dimensions
     reads = _READS[instruction.opcode][output]
     return [
         [_between(instruction, sizes, o.shape.dimensions, reads[k] == "place")] if k in reads else []
@@ -90,7 +81,7 @@ def input_to_output(instruction: Instruction, operand: int) -> Indexing:
     """in[.., f, ..] reaches all of feature f of each result that takes statistics; a parameter of f the same."""
     own = instruction.operands[operand].shape.dimensions
     found: Indexing = []
-    for reads, leaf in zip(_READS[instruction.opcode], leaves(instruction.shape), strict=True):
+    for reads, leaf in zip(_READS[instruction.opcode], instruction.shape.leaves, strict=True):
         same_place = reads.get(operand) == "place" and len(own) == len(_sizes(instruction)) and len(own) > 1
         found.append([_between(instruction, own, leaf.dimensions, same_place)] if operand in reads else [])
     return found
@@ -140,7 +131,7 @@ def training_reference(instruction: Instruction, values: Sequence[HloValue]) -> 
         mean = operand.sum(axis=axes) / np.float64(count)
         variance = np.square(operand - _spread(instruction, mean)).sum(axis=axes) / np.float64(count)
         results = (_normalized(instruction, (operand, scale, offset, mean, variance)), mean, variance)
-    return tuple(to_element(r, s.dtype) for r, s in zip(results, leaves(instruction.shape), strict=True))
+    return tuple(to_element(r, s.dtype) for r, s in zip(results, instruction.shape.leaves, strict=True))
 
 
 def grad_reference(instruction: Instruction, values: Sequence[HloValue]) -> HloValue:
@@ -156,7 +147,7 @@ def grad_reference(instruction: Instruction, values: Sequence[HloValue]) -> HloV
         mixed = mixed - centered * _spread(instruction, to_scale * inverse)
         to_operand = _spread(instruction, scale * inverse / np.float64(count)) * mixed
     results = (to_operand, to_scale, to_offset)
-    return tuple(to_element(r, s.dtype) for r, s in zip(results, leaves(instruction.shape), strict=True))
+    return tuple(to_element(r, s.dtype) for r, s in zip(results, instruction.shape.leaves, strict=True))
 
 
 # ---------------------------------------------------------------- expansions, for kernels

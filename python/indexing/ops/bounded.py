@@ -14,7 +14,7 @@ from indexing.errors import IndexingError, UnsupportedOp
 
 if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction, Shape
-    from indexing.ops.op import Array
+    from indexing.ops.values import Array
 
 
 def bounded_value(instruction: Instruction) -> Instruction | None:

@@ -15,24 +15,19 @@ from indexing.errors import UnsupportedOp
 from indexing.lazy import np
 from indexing.ops import collective_reference
 from indexing.ops.control import second_of_tuple
-from indexing.ops.op import (
-    Across,
-    Calls,
-    HloValue,
+from indexing.ops.op import Across, Calls, Interpreter, Op, RunsComputations
+from indexing.ops.operand_indexing import (
     Indexing,
-    Interpreter,
-    Op,
     OperandIndexing,
-    RunsComputations,
     identity,
     join_reasons,
-    leaves,
     tensor_map,
     variables,
     whole,
 )
 from indexing.ops.replica_groups import Members, groups_of, pairs_of, permuted_from
 from indexing.ops.tuples import alias
+from indexing.ops.values import HloValue
 
 if TYPE_CHECKING:
     from indexing._core import IndexingMap, SymbolicExpr
@@ -95,7 +90,7 @@ def _one_to_one(part: Part) -> Callable[[Instruction, int], Indexing]:
     """Array k of the result comes from operand k."""
 
     def formula(i: Instruction, output: int) -> Indexing:
-        results = leaves(i.shape)
+        results = i.shape.leaves
         return [part(i, k, results[output]) if k == output else [] for k in range(len(i.operands))]
 
     return formula
@@ -105,8 +100,8 @@ def _started(part: Part) -> Callable[[Instruction, int], Indexing]:
     """Outputs are the operands, the results, and contexts without data."""
 
     def formula(i: Instruction, output: int) -> Indexing:
-        shapes, count = leaves(i.shape), len(leaves(i.shape.elements[0]))
-        results = len(leaves(i.shape.elements[1]))
+        shapes, count = i.shape.leaves, len(i.shape.elements[0].leaves)
+        results = len(i.shape.elements[1].leaves)
         found: Indexing = []
         for k in range(len(i.operands)):
             if output == k and output < count:
@@ -122,13 +117,13 @@ def _started(part: Part) -> Callable[[Instruction, int], Indexing]:
 
 def _all_operands(part: Part) -> Callable[[Instruction, int], Indexing]:
     def formula(i: Instruction, output: int) -> Indexing:
-        return [part(i, k, leaves(i.shape)[output]) for k in range(len(i.operands))]
+        return [part(i, k, i.shape.leaves[output]) for k in range(len(i.operands))]
 
     return formula
 
 
 def _all_to_all_from_output(i: Instruction, output: int) -> Indexing:
-    members, result = _members(i), leaves(i.shape)[output]
+    members, result = _members(i), i.shape.leaves[output]
     sizes = result.dimensions
     if i.shape.is_tuple:  # output j of replica r is operand position(r) of the j-th member
         reasons = [_OWN] if members.size > 1 else []
@@ -158,21 +153,21 @@ def _ragged(i: Instruction, k: int, result: Shape) -> list[OperandIndexing]:
 
 
 def _done_from_output(i: Instruction, output: int) -> Indexing:
-    count = len(leaves(i.operands[0].shape.elements[0]))
-    return [alias(leaves(i.shape)[output], count + output)]
+    count = len(i.operands[0].shape.elements[0].leaves)
+    return [alias(i.shape.leaves[output], count + output)]
 
 
 def _done_from_input(i: Instruction, operand: int) -> Indexing:
-    count = len(leaves(i.operands[0].shape.elements[0]))
-    return [alias(part, count + leaf) for leaf, part in enumerate(leaves(i.shape))]
+    count = len(i.operands[0].shape.elements[0].leaves)
+    return [alias(part, count + leaf) for leaf, part in enumerate(i.shape.leaves)]
 
 
 def _same_from_output(i: Instruction, output: int) -> Indexing:
-    return [alias(leaves(i.shape)[output], output)]
+    return [alias(i.shape.leaves[output], output)]
 
 
 def _same_from_input(i: Instruction, operand: int) -> Indexing:
-    return [alias(part, leaf) for leaf, part in enumerate(leaves(i.shape))]
+    return [alias(part, leaf) for leaf, part in enumerate(i.shape.leaves)]
 
 
 def _same(i: Instruction, operands: Sequence[HloValue]) -> HloValue:

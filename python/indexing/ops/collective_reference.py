@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from indexing.lazy import np
-from indexing.ops.op import Across, Array, HloValue, Interpreter, leaves, only_array
+from indexing.ops.op import Across, Interpreter
 from indexing.ops.replica_groups import group_with, groups_of, pairs_of
 from indexing.ops.tuples import nest
+from indexing.ops.values import Array, HloValue, only_array
 
 if TYPE_CHECKING:
     from indexing.hlo import Instruction
@@ -114,9 +115,7 @@ def started(across: Across) -> Across:
 
     def start(i: Instruction, operands: Operands, interpreter: Interpreter) -> list[HloValue]:
         results = across(i, operands, interpreter)
-        contexts = [
-            nest(part, [np.zeros(s.dimensions, s.dtype) for s in leaves(part)]) for part in i.shape.elements[2:]
-        ]
+        contexts = [nest(part, [np.zeros(s.dimensions, s.dtype) for s in part.leaves]) for part in i.shape.elements[2:]]
         inputs = [tuple(o) if i.shape.elements[0].is_tuple else o[0] for o in operands]
         return [(given, result, *contexts) for given, result in zip(inputs, results, strict=True)]
 

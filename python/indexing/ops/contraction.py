@@ -7,7 +7,7 @@ float64 (complex in complex128) and rounded once to the result's type; predicate
 from __future__ import annotations
 
 from indexing.lazy import np
-from indexing.ops.op import Array
+from indexing.ops.values import Array
 
 _EXACT_IN_FLOAT64 = 2**53
 

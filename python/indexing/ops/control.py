@@ -9,20 +9,10 @@ from typing import TYPE_CHECKING
 from indexing.errors import IndexingError, UnsupportedOp
 from indexing.lazy import np
 from indexing.ops.element import moves
-from indexing.ops.op import (
-    ByStructure,
-    HloValue,
-    Indexing,
-    Interpreter,
-    Op,
-    RunsComputations,
-    identity,
-    leaves,
-    only_array,
-    unknown,
-    whole,
-)
+from indexing.ops.op import ByStructure, Interpreter, Op, RunsComputations
+from indexing.ops.operand_indexing import Indexing, identity, unknown, whole
 from indexing.ops.tuples import alias, is_array, nest
+from indexing.ops.values import HloValue, only_array
 
 if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction, Shape
@@ -86,16 +76,16 @@ def _async_start(i: Instruction, operands: Sequence[HloValue], interpreter: Inte
 
 def _zeros(shape: Shape) -> HloValue:
     if shape.is_tuple or not is_array(shape):
-        return nest(shape, [None if not is_array(s) else np.zeros(s.dimensions, s.dtype) for s in leaves(shape)])
+        return nest(shape, [None if not is_array(s) else np.zeros(s.dimensions, s.dtype) for s in shape.leaves])
     return np.zeros(shape.dimensions, shape.dtype)
 
 
 def _same_leaf(i: Instruction, output: int) -> Indexing:
-    return [alias(leaves(i.shape)[output], output)]
+    return [alias(i.shape.leaves[output], output)]
 
 
 def _same_leaf_from_input(i: Instruction, operand: int) -> Indexing:
-    return [alias(part, leaf) for leaf, part in enumerate(leaves(i.shape))]
+    return [alias(part, leaf) for leaf, part in enumerate(i.shape.leaves)]
 
 
 def _same(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
@@ -104,15 +94,15 @@ def _same(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
 
 def _first_result(i: Instruction) -> int:
     """Arrays of the started operation's tuple that come before its results."""
-    return len(leaves(i.operands[0].shape.elements[0]))
+    return len(i.operands[0].shape.elements[0].leaves)
 
 
 def _async_done_from_output(i: Instruction, output: int) -> Indexing:
-    return [alias(leaves(i.shape)[output], _first_result(i) + output)]
+    return [alias(i.shape.leaves[output], _first_result(i) + output)]
 
 
 def _async_done_from_input(i: Instruction, operand: int) -> Indexing:
-    return [alias(part, _first_result(i) + leaf) for leaf, part in enumerate(leaves(i.shape))]
+    return [alias(part, _first_result(i) + leaf) for leaf, part in enumerate(i.shape.leaves)]
 
 
 def second_of_tuple(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
@@ -135,7 +125,7 @@ def _from_outside(what: str) -> Callable[[Instruction, int], Indexing]:
 
 def _from_outside_inverse(what: str) -> Callable[[Instruction, int], Indexing]:
     def formula(i: Instruction, which: int) -> Indexing:
-        return [[unknown(f"{what} comes from outside of the program")] for _ in leaves(i.shape)]
+        return [[unknown(f"{what} comes from outside of the program")] for _ in i.shape.leaves]
 
     return formula
 
@@ -143,13 +133,13 @@ def _from_outside_inverse(what: str) -> Callable[[Instruction, int], Indexing]:
 def _outfeed_from_output(i: Instruction, output: int) -> Indexing:
     """The token stands for all that was handed out."""
     return [
-        [replace(whole((), part.dimensions), leaf=leaf) for leaf, part in enumerate(leaves(o.shape)) if is_array(part)]
+        [replace(whole((), part.dimensions), leaf=leaf) for leaf, part in enumerate(o.shape.leaves) if is_array(part)]
         for o in i.operands
     ]
 
 
 def _nothing_reaches(i: Instruction, operand: int) -> Indexing:
-    return [[] for _ in leaves(i.shape)]
+    return [[] for _ in i.shape.leaves]
 
 
 def _outfeed(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
@@ -158,7 +148,7 @@ def _outfeed(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
 
 def _send_from_output(i: Instruction, output: int) -> Indexing:
     """Outputs are the data in flight, a context, and a token."""
-    data = alias(leaves(i.shape)[output], output) if output < len(leaves(i.operands[0].shape)) else []
+    data = alias(i.shape.leaves[output], output) if output < len(i.operands[0].shape.leaves) else []
     return [data, *([] for _ in i.operands[1:])]
 
 
@@ -182,11 +172,11 @@ def _recv_done(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
 
 
 def _recv_done_from_output(i: Instruction, output: int) -> Indexing:
-    return [alias(leaves(i.shape)[output], 0) if output == 0 else []]
+    return [alias(i.shape.leaves[output], 0) if output == 0 else []]
 
 
 def _recv_done_from_input(i: Instruction, operand: int) -> Indexing:
-    return [alias(part, 0) if leaf == 0 else [] for leaf, part in enumerate(leaves(i.shape))]
+    return [alias(part, 0) if leaf == 0 else [] for leaf, part in enumerate(i.shape.leaves)]
 
 
 _FEED, _PEER = "what infeed gives", "what recv gives"

@@ -11,17 +11,9 @@ from indexing._core import SymbolicExpr
 from indexing.lazy import np
 from indexing.ops.contraction import accumulator, matmul, to_element
 from indexing.ops.element import loops
-from indexing.ops.op import (
-    Array,
-    Constraint,
-    HloValue,
-    Indexing,
-    Op,
-    OperandIndexing,
-    only_array,
-    tensor_map,
-    variables,
-)
+from indexing.ops.op import Op
+from indexing.ops.operand_indexing import Constraint, Indexing, OperandIndexing, tensor_map, variables
+from indexing.ops.values import Array, HloValue, only_array
 from indexing.ops.window_index import gather_window, never_pads, read_position, written_position
 
 if TYPE_CHECKING:

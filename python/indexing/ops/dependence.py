@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from indexing.ops.op import OperandIndexing
+from indexing.ops.operand_indexing import OperandIndexing
 
 if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction

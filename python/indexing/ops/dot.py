@@ -13,16 +13,9 @@ from indexing.errors import UnsupportedOp
 from indexing.lazy import np
 from indexing.ops.contraction import matmul, to_element
 from indexing.ops.element import loops
-from indexing.ops.op import (
-    Array,
-    HloValue,
-    Indexing,
-    Op,
-    OperandIndexing,
-    only_array,
-    tensor_map,
-    variables,
-)
+from indexing.ops.op import Op
+from indexing.ops.operand_indexing import Indexing, OperandIndexing, tensor_map, variables
+from indexing.ops.values import Array, HloValue, only_array
 
 if TYPE_CHECKING:
     from indexing.hlo import Instruction, Shape

@@ -6,18 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from indexing.ops.element import dynamic
-from indexing.ops.op import (
-    Constraint,
-    HloValue,
-    Indexing,
-    Op,
-    OperandIndexing,
-    identity,
-    only_array,
-    tensor_map,
-    variables,
-)
+from indexing.ops.op import Op
+from indexing.ops.operand_indexing import Constraint, Indexing, OperandIndexing, identity, tensor_map, variables
 from indexing.ops.slice_starts import Starts, box, read_starts, scalar_starts, start_map, starts_of
+from indexing.ops.values import HloValue, only_array
 
 if TYPE_CHECKING:
     from indexing.hlo import Instruction

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 if TYPE_CHECKING:
     from indexing._core import IndexingMap, Interval, SymbolicExpr
     from indexing.hlo import Computation, Instruction
-    from indexing.ops.op import Indexing
+    from indexing.ops.operand_indexing import Indexing
 
 Index: TypeAlias = "tuple[SymbolicExpr, ...]"  # one expression a dimension, over the builder's index variables
 

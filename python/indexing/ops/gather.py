@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 from indexing._core import SymbolicExpr, constant
 from indexing.lazy import np
 from indexing.ops.element import dynamic
-from indexing.ops.op import Array, HloValue, Indexing, Op, OperandIndexing, only_array, tensor_map, variables
+from indexing.ops.op import Op
+from indexing.ops.operand_indexing import Indexing, OperandIndexing, tensor_map, variables
 from indexing.ops.slice_starts import Start, Starts, as_int64, box, index_grid, starts_of
+from indexing.ops.values import Array, HloValue, only_array
 
 if TYPE_CHECKING:
     from indexing.hlo import Instruction

@@ -11,21 +11,11 @@ from indexing.ops.bounded import check_same_sizes
 from indexing.ops.dependence import reduction_dependence, where_used
 from indexing.ops.element import loops
 from indexing.ops.expansion import Expansion
-from indexing.ops.op import (
-    Array,
-    HloValue,
-    Indexing,
-    Interpreter,
-    Op,
-    OperandIndexing,
-    RunsComputations,
-    only_array,
-    scalar,
-    tensor_map,
-    variables,
-)
+from indexing.ops.op import Interpreter, Op, RunsComputations
+from indexing.ops.operand_indexing import Indexing, OperandIndexing, scalar, tensor_map, variables
 from indexing.ops.reducer import apply, fold_rows, fold_ufunc, foldable, reducer_of
 from indexing.ops.reducer_ops import neutral_element
+from indexing.ops.values import Array, HloValue, only_array
 
 if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction

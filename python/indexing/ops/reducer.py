@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from indexing.lazy import np
 from indexing.ops.contraction import accumulator, is_complex, is_float, to_element
-from indexing.ops.op import Array, Interpreter, only_array
+from indexing.ops.op import Interpreter
+from indexing.ops.values import Array, only_array
 
 if TYPE_CHECKING:
     from indexing.hlo import Computation

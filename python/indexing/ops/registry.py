@@ -27,7 +27,8 @@ from indexing.ops import (
     window,
 )
 from indexing.ops.library_calls import custom_call
-from indexing.ops.op import Indexing, Op, unknown
+from indexing.ops.op import Op
+from indexing.ops.operand_indexing import Indexing, unknown
 
 if TYPE_CHECKING:
     from indexing.hlo import Instruction

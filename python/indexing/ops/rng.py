@@ -11,19 +11,9 @@ from typing import TYPE_CHECKING
 
 from indexing.errors import UnsupportedOp
 from indexing.lazy import np
-from indexing.ops.op import (
-    Array,
-    HloValue,
-    Indexing,
-    Op,
-    OperandIndexing,
-    leaves,
-    only_array,
-    scalar,
-    tensor_map,
-    variables,
-    whole,
-)
+from indexing.ops.op import Op
+from indexing.ops.operand_indexing import Indexing, OperandIndexing, scalar, tensor_map, variables, whole
+from indexing.ops.values import Array, HloValue, only_array
 
 if TYPE_CHECKING:
     from indexing.hlo import Instruction
@@ -63,21 +53,21 @@ def no_value(instruction: Instruction, values: Sequence[HloValue]) -> HloValue:
 
 def bits_output_to_input(instruction: Instruction, output: int) -> Indexing:
     """bits[i] = hash(key, counter + i): each element reads the whole state."""
-    sizes, state = leaves(instruction.shape)[output].dimensions, instruction.operands[0].shape.dimensions
+    sizes, state = instruction.shape.leaves[output].dimensions, instruction.operands[0].shape.dimensions
     return [[whole(sizes, state, "" if output else _STATE)]]
 
 
 def bits_input_to_output(instruction: Instruction, operand: int) -> Indexing:
     """An element of the state reaches every bit, and the new state."""
     state = instruction.operands[0].shape.dimensions
-    found = leaves(instruction.shape)
+    found = instruction.shape.leaves
     return [[whole(state, leaf.dimensions, "" if k else _STATE)] for k, leaf in enumerate(found)]
 
 
 def bits_reference(instruction: Instruction, values: Sequence[HloValue]) -> HloValue:
     """The new state and the bits, by the algorithm named; rng_default is Philox, as on XLA's CPU and GPU."""
     state = only_array(values[0]).astype(np.uint64)
-    shape = leaves(instruction.shape)[1]
+    shape = instruction.shape.leaves[1]
     bits = shape.dtype.itemsize * 8
     if shape.dtype.kind not in "iuf" or bits not in (8, 16, 32, 64):
         raise UnsupportedOp(

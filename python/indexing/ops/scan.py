@@ -13,22 +13,10 @@ from typing import TYPE_CHECKING
 from indexing._core import SymbolicExpr, variable
 from indexing.lazy import np
 from indexing.ops.dependence import FoldDependence, fold_dependence
-from indexing.ops.op import (
-    Array,
-    Constraint,
-    Exactness,
-    HloValue,
-    Indexing,
-    Interpreter,
-    Op,
-    OperandIndexing,
-    RunsComputations,
-    leaves,
-    only_array,
-    tensor_map,
-    variables,
-)
+from indexing.ops.op import Interpreter, Op, RunsComputations
+from indexing.ops.operand_indexing import Constraint, Exactness, Indexing, OperandIndexing, tensor_map, variables
 from indexing.ops.reducer import apply
+from indexing.ops.values import Array, HloValue, only_array
 
 if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction
@@ -73,7 +61,7 @@ def _read(instruction: Instruction) -> _Scan:
         (instruction.ints("dimensions") or (0,))[0],
         len(instruction.operands) - states,
         tuple(tuple(o.shape.dimensions) for o in instruction.operands),
-        tuple(tuple(leaf.dimensions) for leaf in leaves(instruction.shape)),
+        tuple(tuple(leaf.dimensions) for leaf in instruction.shape.leaves),
         instruction.flag("is_reverse"),
     )
 
@@ -151,7 +139,7 @@ def reference(instruction: Instruction, values: Sequence[HloValue], interpreter:
     arrays = [only_array(v) for v in values]
     slices = [np.moveaxis(a, s.dimension, 0) for a in arrays[: s.inputs]]
     states = tuple(arrays[s.inputs :])
-    shapes = leaves(instruction.shape)
+    shapes = instruction.shape.leaves
     outputs = [np.zeros((s.length, *_slice_sizes(s, k)), shapes[k].dtype) for k in range(s.outputs)]
     steps = range(s.length)
     for i in reversed(steps) if s.backward else steps:

@@ -12,21 +12,11 @@ from indexing.ops.contraction import to_element
 from indexing.ops.dependence import fold_dependence, parameters_used
 from indexing.ops.element import dynamic
 from indexing.ops.gather import IndexVectors, window_positions
-from indexing.ops.op import (
-    Array,
-    HloValue,
-    Indexing,
-    Interpreter,
-    Op,
-    OperandIndexing,
-    RunsComputations,
-    identity,
-    only_array,
-    tensor_map,
-    variables,
-)
+from indexing.ops.op import Interpreter, Op, RunsComputations
+from indexing.ops.operand_indexing import Indexing, OperandIndexing, identity, tensor_map, variables
 from indexing.ops.reducer import apply, foldable, reducer_of, widen
 from indexing.ops.slice_starts import Starts, box, starts_of
+from indexing.ops.values import Array, HloValue, only_array
 
 if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction

@@ -13,18 +13,9 @@ from indexing.lazy import np
 from indexing.ops.element.moves import bitcast, move
 from indexing.ops.element_types import element_type
 from indexing.ops.elementwise.bitcast_convert import resized
-from indexing.ops.op import (
-    Array,
-    HloValue,
-    Indexing,
-    Op,
-    OperandIndexing,
-    identity,
-    only_array,
-    scalar,
-    tensor_map,
-    variables,
-)
+from indexing.ops.op import Op
+from indexing.ops.operand_indexing import Indexing, OperandIndexing, identity, scalar, tensor_map, variables
+from indexing.ops.values import Array, HloValue, only_array
 
 if TYPE_CHECKING:
     from indexing.hlo import Instruction

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Literal
 
 from indexing._core import IndexingMap, SymbolicExpr, constant, variable
 from indexing.lazy import np
-from indexing.ops.op import Array, Bounds, Constraint, OperandIndexing, RuntimeValue, tensor_map, variables
+from indexing.ops.operand_indexing import Bounds, Constraint, OperandIndexing, RuntimeValue, tensor_map, variables
+from indexing.ops.values import Array
 
 if TYPE_CHECKING:
     from indexing.hlo import Instruction

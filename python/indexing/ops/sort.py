@@ -9,19 +9,10 @@ from typing import TYPE_CHECKING
 from indexing._core import variable
 from indexing.lazy import np
 from indexing.ops.dependence import parameters_used
-from indexing.ops.op import (
-    HloValue,
-    Indexing,
-    Interpreter,
-    Op,
-    OperandIndexing,
-    RunsComputations,
-    leaves,
-    only_array,
-    tensor_map,
-    variables,
-)
+from indexing.ops.op import Interpreter, Op, RunsComputations
+from indexing.ops.operand_indexing import Indexing, OperandIndexing, tensor_map, variables
 from indexing.ops.sort_order import order_of_rows, ordered_keys, stable_order
+from indexing.ops.values import HloValue, only_array
 
 if TYPE_CHECKING:
     from indexing._core import IndexingMap
@@ -62,7 +53,7 @@ def sort_input_to_output(instruction: Instruction, operand: int) -> Indexing:
     sizes = instruction.operands[0].shape.dimensions
     dimension = _sort_dimension(instruction)
     written = OperandIndexing(row_map(sizes, dimension, sizes[dimension]))
-    return [[written] if _reads(instruction, operand, k) else [] for k in range(len(leaves(instruction.shape)))]
+    return [[written] if _reads(instruction, operand, k) else [] for k in range(len(instruction.shape.leaves))]
 
 
 def sort_reference(instruction: Instruction, values: Sequence[HloValue], interpreter: Interpreter) -> HloValue:
@@ -84,7 +75,7 @@ def sort_reference(instruction: Instruction, values: Sequence[HloValue], interpr
 
 def topk_output_to_input(instruction: Instruction, output: int) -> Indexing:
     """values[b, i], indices[b, i] = the i-th largest of row in[b, :], and its place."""
-    sizes = leaves(instruction.shape)[output].dimensions
+    sizes = instruction.shape.leaves[output].dimensions
     row = instruction.operands[0].shape.dimensions[-1]
     return [[OperandIndexing(row_map(sizes, len(sizes) - 1, row))]]
 
@@ -92,14 +83,14 @@ def topk_output_to_input(instruction: Instruction, output: int) -> Indexing:
 def topk_input_to_output(instruction: Instruction, operand: int) -> Indexing:
     """in[b, i] may go anywhere in row b of both results."""
     sizes = instruction.operands[0].shape.dimensions
-    found = leaves(instruction.shape)
+    found = instruction.shape.leaves
     return [[OperandIndexing(row_map(sizes, len(sizes) - 1, s.dimensions[-1]))] for s in found]
 
 
 def topk_reference(instruction: Instruction, values: Sequence[HloValue]) -> HloValue:
     """The k largest (or smallest) of each row in order; of equal ones the first; NaN counts as larger than infinity."""
     operand = only_array(values[0])
-    shapes = leaves(instruction.shape)
+    shapes = instruction.shape.leaves
     k = shapes[0].dimensions[-1]
     rows = operand.reshape(math.prod(operand.shape[:-1]), operand.shape[-1])
     falls = instruction.attributes.get("largest", "true") == "true"

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 from indexing.lazy import np
 from indexing.ops.contraction import accumulator, is_complex, is_float
 from indexing.ops.dependence import parameters_used
-from indexing.ops.op import Array, Interpreter
+from indexing.ops.op import Interpreter
 from indexing.ops.reducer import apply
+from indexing.ops.values import Array
 
 if TYPE_CHECKING:
     from indexing.hlo import Computation

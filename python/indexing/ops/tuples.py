@@ -9,16 +9,9 @@ from typing import TYPE_CHECKING
 from indexing.errors import IndexingError
 from indexing.lazy import np
 from indexing.ops.element import moves
-from indexing.ops.op import (
-    ByStructure,
-    HloValue,
-    Indexing,
-    Op,
-    OperandIndexing,
-    Reference,
-    identity,
-    leaves,
-)
+from indexing.ops.op import ByStructure, Op, Reference
+from indexing.ops.operand_indexing import Indexing, OperandIndexing, identity
+from indexing.ops.values import HloValue
 
 if TYPE_CHECKING:
     from indexing.hlo import Instruction, Shape
@@ -66,7 +59,7 @@ def nest(shape: Shape, flat: Sequence[HloValue]) -> HloValue:
         return flat[0]
     parts, at = [], 0
     for part in shape.elements:
-        width = len(leaves(part))
+        width = len(part.leaves)
         parts.append(nest(part, flat[at : at + width]))
         at += width
     return tuple(parts)
@@ -111,11 +104,11 @@ def _element(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
 
 def _same_from_output(i: Instruction, output: int) -> Indexing:
     """Operand 0 as it is, array by array; further operands only order the instruction."""
-    return [alias(leaves(i.shape)[output], output), *([] for _ in i.operands[1:])]
+    return [alias(i.shape.leaves[output], output), *([] for _ in i.operands[1:])]
 
 
 def _same_from_input(i: Instruction, operand: int) -> Indexing:
-    return [alias(part, leaf) if operand == 0 else [] for leaf, part in enumerate(leaves(i.shape))]
+    return [alias(part, leaf) if operand == 0 else [] for leaf, part in enumerate(i.shape.leaves)]
 
 
 def _same(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
@@ -128,24 +121,24 @@ def _token(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
 
 def _copy_start_from_output(i: Instruction, output: int) -> Indexing:
     """Outputs are the copy, the source, and a context without data."""
-    return [alias(leaves(i.shape)[output], 0) if output < 2 else []]
+    return [alias(i.shape.leaves[output], 0) if output < 2 else []]
 
 
 def _copy_start_from_input(i: Instruction, operand: int) -> Indexing:
-    return [alias(part, 0) if output < 2 else [] for output, part in enumerate(leaves(i.shape))]
+    return [alias(part, 0) if output < 2 else [] for output, part in enumerate(i.shape.leaves)]
 
 
 def _copy_start(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
-    contexts = [np.zeros(part.dimensions, part.dtype) for part in leaves(i.shape)[2:]]
+    contexts = [np.zeros(part.dimensions, part.dtype) for part in i.shape.leaves[2:]]
     return (operands[0], operands[0], *contexts)
 
 
 def _first_leaf_from_output(i: Instruction, output: int) -> Indexing:
-    return [alias(leaves(i.shape)[output], output)]
+    return [alias(i.shape.leaves[output], output)]
 
 
 def _first_leaf_from_input(i: Instruction, operand: int) -> Indexing:
-    return [alias(part, leaf) for leaf, part in enumerate(leaves(i.shape))]
+    return [alias(part, leaf) for leaf, part in enumerate(i.shape.leaves)]
 
 
 def _first_of_tuple(i: Instruction, operands: Sequence[HloValue]) -> HloValue:

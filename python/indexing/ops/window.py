@@ -11,24 +11,12 @@ from indexing.lazy import np
 from indexing.ops.contraction import to_element
 from indexing.ops.dependence import reduction_dependence, where_used
 from indexing.ops.element import loops
-from indexing.ops.op import (
-    Array,
-    Constraint,
-    HloValue,
-    Indexing,
-    Interpreter,
-    Op,
-    OperandIndexing,
-    RunsComputations,
-    leaves,
-    only_array,
-    scalar,
-    tensor_map,
-    variables,
-)
+from indexing.ops.op import Interpreter, Op, RunsComputations
+from indexing.ops.operand_indexing import Constraint, Indexing, OperandIndexing, scalar, tensor_map, variables
 from indexing.ops.prefix import prefix_in_parts
 from indexing.ops.reducer import Reducer, apply, foldable, reducer_of, widen
 from indexing.ops.scatter import combine_at
+from indexing.ops.values import Array, HloValue, only_array
 from indexing.ops.window_index import gather_window, read_position, source_indices, written_position
 
 if TYPE_CHECKING:
@@ -57,7 +45,7 @@ def _written_index(
 def reduce_window_output_to_input(instruction: Instruction, output: int) -> Indexing:
     """out[x] = fold over w of in[(x * stride + w * rhs_dilation - pad) / lhs_dilation], padding left out."""
     count = len(instruction.operands) // 2
-    sizes, out = instruction.operands[0].shape.dimensions, leaves(instruction.shape)[0].dimensions
+    sizes, out = instruction.operands[0].shape.dimensions, instruction.shape.leaves[0].dimensions
     dims, rank = instruction.window(), len(out)
     results, constraints = _read_index(dims, variables(rank), variables(rank, rank), sizes)
     read = tensor_map(results, out, [dim.size for dim in dims], constraints=constraints)
@@ -68,7 +56,7 @@ def reduce_window_output_to_input(instruction: Instruction, output: int) -> Inde
 
 def reduce_window_input_to_output(instruction: Instruction, operand: int) -> Indexing:
     """in[x] goes to the outputs whose windows hold it; an initial value to all elements."""
-    sizes, out = instruction.operands[0].shape.dimensions, leaves(instruction.shape)[0].dimensions
+    sizes, out = instruction.operands[0].shape.dimensions, instruction.shape.leaves[0].dimensions
     dims, rank = instruction.window(), len(sizes)
     if operand < len(instruction.operands) // 2:
         results, constraints = _written_index(dims, variables(rank), variables(rank, rank), out)
@@ -85,7 +73,7 @@ def reduce_window_reference(instruction: Instruction, values: Sequence[HloValue]
     arrays = [only_array(v) for v in values]
     count = len(arrays) // 2
     (computation,) = instruction.called
-    out = tuple(leaves(instruction.shape)[0].dimensions)
+    out = tuple(instruction.shape.leaves[0].dimensions)
     dims = instruction.window()
     found = reducer_of(computation, arrays[0].dtype) if count == 1 else None
     if found is not None and foldable(found, arrays[0].dtype):

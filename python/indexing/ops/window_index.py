@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from indexing._core import SymbolicExpr
 from indexing.lazy import np
-from indexing.ops.op import Array, Constraint
+from indexing.ops.operand_indexing import Constraint
+from indexing.ops.values import Array
 
 if TYPE_CHECKING:
     from indexing.hlo import WindowDim

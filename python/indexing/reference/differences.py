@@ -10,7 +10,7 @@ from indexing.lazy import ml_dtypes, np
 
 if TYPE_CHECKING:
     from indexing.hlo import Shape
-    from indexing.ops.op import Array, HloValue
+    from indexing.ops.values import Array, HloValue
 
 TOLERANCE = 1e-3  # relative error of sums in another order
 

@@ -12,7 +12,7 @@ from indexing import hlo
 from indexing.arguments import of_type, takes
 from indexing.hlo import Module
 from indexing.lazy import np
-from indexing.ops.op import HloValue
+from indexing.ops.values import HloValue
 from indexing.reference.interpreter import run_computation
 from indexing.reference.program_arguments import entry_arguments
 from indexing.reference.replicas import run_on_replicas

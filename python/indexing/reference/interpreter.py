@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from indexing.errors import IndexingError, UnsupportedOp
 from indexing.lazy import np
 from indexing.ops.bounded import refusal_of_bounds, sizes_fit
-from indexing.ops.op import HloValue, broadcast_sizes, leaves
 from indexing.ops.registry import op_of, traits_of
+from indexing.ops.values import HloValue, broadcast_sizes
 
 if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction, Shape
@@ -65,7 +65,7 @@ def evaluate_instruction(
 def check_rank(shape: Shape, name: str) -> None:
     """UnsupportedOp for an array of more dimensions than numpy's have."""
     limit = 32 if np.__version__.startswith("1.") else 64
-    for part in leaves(shape):
+    for part in shape.leaves:
         if part.rank > limit:
             raise UnsupportedOp(
                 f"{name} has {part.rank} dimensions; arrays of numpy {np.__version__} have at most {limit}"
@@ -147,7 +147,7 @@ def _is_elementwise(computation: Computation) -> bool:
             continue
         seen.add(current.name)
         for i in current.instructions.values():
-            if any(part.dimensions for part in leaves(i.shape)):
+            if any(part.dimensions for part in i.shape.leaves):
                 return False
             op = traits_of(i)
             if op.calls in _HANDS_OVER:
@@ -194,7 +194,7 @@ def _spread(value: HloValue, sizes: tuple[int, ...]) -> HloValue:
 def _apply_each(computation: Computation, arrays: Sequence[np.ndarray]) -> HloValue:
     sizes = broadcast_sizes(*(a.shape for a in arrays))
     spread = [np.broadcast_to(a, sizes) for a in arrays]
-    shapes = leaves(computation.root.shape)
+    shapes = computation.root.shape.leaves
     out = [np.empty(sizes, dtype=s.dtype) for s in shapes]
     for at in np.ndindex(*sizes):
         value = run_computation(computation, [np.asarray(a[at]) for a in spread])

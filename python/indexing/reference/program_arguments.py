@@ -13,7 +13,7 @@ from indexing.errors import IndexingError
 from indexing.hlo import DTYPES, Module, Shape
 from indexing.lazy import ml_dtypes, np
 from indexing.ops.bounded import sizes_fit
-from indexing.ops.op import HloValue
+from indexing.ops.values import HloValue
 from indexing.reference.interpreter import check_rank
 
 __all__ = ["GPU_KINDS", "check_count", "entry_arguments", "host_array", "host_value", "is_on_gpu"]

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from indexing.errors import UnsupportedOp
-from indexing.ops.op import HloValue, only_array
 from indexing.ops.registry import op_of
+from indexing.ops.values import HloValue, only_array
 from indexing.reference.interpreter import INTERPRETER, conform, evaluate_instruction
 
 if TYPE_CHECKING:

@@ -19,7 +19,6 @@ from indexing.analysis.memory.global_memory import Access, Coalescing, coalescin
 from indexing.errors import IndexingError
 from indexing.hlo.layout import bit_width
 from indexing.indexing_analysis.instructions import output_to_input
-from indexing.ops.op import leaves
 from indexing.ops.registry import traits_of
 from indexing.report.reasons import Subject, reasons_for
 
@@ -110,7 +109,7 @@ def rows_of(instruction: Instruction, device: Device = H100) -> list[Row]:
         row = _read_row(instruction.name, used, accesses, problem)
         rows.append(explained(row, instruction, used.operand.shape.leaves[used.leaf], accesses, used.number))
     conflicts = "" if moved is None else _conflicts(moved.shared)
-    for k, shape in enumerate(leaves(instruction.shape)):
+    for k, shape in enumerate(instruction.shape.leaves):
         accesses = [a for a in moved.writes if a.output == k] if moved is not None else []
         note = "; ".join(filter(None, (_notes(accesses, problem), conflicts)))
         row = _write_row(instruction, k, shape, _moved(accesses), note)
@@ -140,7 +139,7 @@ def _is_contraction(i: Instruction) -> bool:
 
 def _accumulates(instruction: Instruction) -> bool:
     """Does an element of the output need several of an operand?"""
-    outputs = range(len(leaves(instruction.shape)))
+    outputs = range(len(instruction.shape.leaves))
     indexings = (i for k in outputs for maps in output_to_input(instruction, k) for i in maps)
     return any(len(v.interval) > 1 for i in indexings for v in i.map.ranges)
 
@@ -150,7 +149,7 @@ def _least_rows(instruction: Instruction, why: str = "") -> list[Row]:
     rows = []
     for used in utilization(instruction):
         rows.append(replace(_read_row(instruction.name, used, (), ""), will_move=used.bytes, why=why))
-    for k, shape in enumerate(leaves(instruction.shape)):
+    for k, shape in enumerate(instruction.shape.leaves):
         if k in _made(instruction):
             rows.append(_write_row(instruction, k, shape, (_bytes(shape), None, None, None), ""))
     return rows
@@ -160,9 +159,9 @@ def _made(instruction: Instruction) -> range:
     """The arrays of the result that it writes: all, or those of an element of what a start gives."""
     element, parts = traits_of(instruction).makes, instruction.shape.elements
     if element is None or not parts:
-        return range(len(leaves(instruction.shape)))
-    first = sum(len(leaves(part)) for part in parts[:element])
-    return range(first, first + len(leaves(parts[element])))
+        return range(len(instruction.shape.leaves))
+    first = sum(len(part.leaves) for part in parts[:element])
+    return range(first, first + len(parts[element].leaves))
 
 
 def _bytes(shape: Shape) -> int:
@@ -170,7 +169,7 @@ def _bytes(shape: Shape) -> int:
 
 
 def _write_row(instruction: Instruction, output: int, shape: Shape, moved: Moved, note: str) -> Row:
-    name = "output" if len(leaves(instruction.shape)) == 1 else f"output {output}"
+    name = "output" if len(instruction.shape.leaves) == 1 else f"output {output}"
     count = shape.element_count
     return Row(instruction.name, name, "write", count, count, count, _bytes(shape), *moved, note)
 

@@ -16,7 +16,7 @@ from indexing.indexing_analysis.instructions import output_to_input
 from indexing.ops.registry import traits_of
 
 if TYPE_CHECKING:
-    from indexing.ops.op import Indexing
+    from indexing.ops.operand_indexing import Indexing
 
 WIDTH, HEIGHT = 240, 44  # of a box
 GAP_X, GAP_Y, LINE = 24, 44, 12  # between boxes; of a map's line above the box that reads by it

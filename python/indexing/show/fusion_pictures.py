@@ -10,7 +10,6 @@ from indexing.analysis.device import H100, Device
 from indexing.analysis.memory.global_memory import Access, Coalescing, Launch, Tiles, coalescing
 from indexing.arguments import of_type, optional, takes
 from indexing.hlo.subjects import part_of_program
-from indexing.ops.op import leaves
 from indexing.show.banks import bank_picture
 from indexing.show.cells import Cell, Panel
 from indexing.show.picture import Picture
@@ -48,8 +47,8 @@ def pictures_of_accesses(part: Instruction | Computation, found: Coalescing, cho
 def _shape(part: Instruction | Computation, access: Access) -> Shape:
     """Of the array that an access touches."""
     if access.operand is not None:
-        return leaves(part.operands[access.operand].shape)[0]
-    return leaves(part.shape)[access.output or 0]
+        return part.operands[access.operand].shape.leaves[0]
+    return part.shape.leaves[access.output or 0]
 
 
 def name_of_access(part: Instruction | Computation, access: Access) -> str:

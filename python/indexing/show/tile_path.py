@@ -15,7 +15,6 @@ from indexing.emitters.hero import outputs
 from indexing.errors import IndexingError
 from indexing.hlo import Instruction, Program, Shape
 from indexing.hlo.subjects import part_of_program
-from indexing.ops.op import leaves
 from indexing.show.cells import Cell, Panel, listed
 from indexing.show.picture import Picture
 
@@ -45,7 +44,7 @@ class Part:
     @property
     def shape(self) -> Shape:
         """The array's."""
-        return leaves(self.array[0].shape)[self.array[1]]
+        return self.array[0].shape.leaves[self.array[1]]
 
     def __str__(self) -> str:
         """As slices: `[0:8, 4:20:2]`."""
@@ -83,7 +82,7 @@ def follow_tile(target: Program, sizes: Sequence[int] | None = None, numbers: Se
     for array, tiles in space.tiles.items():
         for tile in tiles if not array[0].is_constant else ():
             exact = tile.exact and not tile.mask and known == clipped
-            found.append(Part(array, _covered_indices(tile, leaves(array[0].shape)[array[1]], starts, known), exact))
+            found.append(Part(array, _covered_indices(tile, array[0].shape.leaves[array[1]], starts, known), exact))
     return TilePath(space, tuple(whole), tuple(dict.fromkeys(found)))
 
 

@@ -17,10 +17,9 @@ from indexing.hlo.layout import bit_width
 from indexing.hlo.subjects import part_of_program
 from indexing.indexing_analysis.instructions import grouped_indexing, output_to_input
 from indexing.lazy import np
-from indexing.ops.op import leaves
 
 if TYPE_CHECKING:
-    from indexing.ops.op import OperandIndexing
+    from indexing.ops.operand_indexing import OperandIndexing
 
 __all__ = ["Utilization", "utilization"]
 
@@ -79,7 +78,7 @@ def utilization(
     part = part_of_program(instruction, "utilization: instruction")
     if producers and isinstance(part, Instruction):
         return _of_cluster(part, output, producers)
-    outputs = range(len(leaves(part.shape))) if output is None else (output,)
+    outputs = range(len(part.shape.leaves)) if output is None else (output,)
     by_output = [output_to_input(part, k) for k in outputs]
     found = []
     for k, operand in enumerate(part.operands):
@@ -91,7 +90,7 @@ def utilization(
 
 
 def _of_cluster(instruction: Instruction, output: int | None, producers: Sequence[Instruction]) -> list[Utilization]:
-    outputs = range(len(leaves(instruction.shape))) if output is None else (output,)
+    outputs = range(len(instruction.shape.leaves)) if output is None else (output,)
     by_array: dict[tuple[Instruction, int], list[OperandIndexing]] = {}
     for k in outputs:
         for read, indexings in grouped_indexing([instruction, *producers], instruction, k).items():
@@ -103,7 +102,7 @@ def _of_cluster(instruction: Instruction, output: int | None, producers: Sequenc
 
 
 def _of_leaf(operand: Instruction, leaf: int, indexings: Sequence[OperandIndexing]) -> Utilization:
-    shapes = leaves(operand.shape)
+    shapes = operand.shape.leaves
     if not shapes:
         return Utilization(operand, leaf, 0, 0, 0)
     shape = shapes[leaf]

@@ -28,7 +28,6 @@ from indexing.hlo import Computation, Instruction, Program
 from indexing.hlo.layout import bit_width
 from indexing.hlo.subjects import part_of_program
 from indexing.indexing_analysis.instructions import output_to_input
-from indexing.ops.op import leaves
 
 if TYPE_CHECKING:
     from indexing.hlo import Shape
@@ -222,13 +221,13 @@ def _of_loop(root: Instruction | Computation, device: Device, launch: Launch, st
     writes: list[Access] = []
     unknown: dict[int, str] = {}
     block = (launch.block, 1, 1)
-    for output, shape in enumerate(leaves(root.shape)):
+    for output, shape in enumerate(root.shape.leaves):
         threads = _loop_map(shape, launch)
         written = Argument("output", output, *_form(shape))
         if bit_width(shape.element_type):
             writes += _accesses([threads], written, block, device, storage, True)
         for k, maps in enumerate(output_to_input(root, output)):
-            arrays = leaves(root.operands[k].shape)
+            arrays = root.operands[k].shape.leaves
             for m in maps:
                 if m.exactness != "exact":
                     unknown[k] = m.reason  # a map that names more than is read would move too much
@@ -251,7 +250,7 @@ def _of_tiles(root: Instruction | Computation, device: Device, tiles: Tiles, sto
             unknown.setdefault(load.operand, load.problem)
             continue
         array = root if load.operand is None else root.operands[load.operand]
-        shape = leaves(array.shape)[load.leaf]
+        shape = array.shape.leaves[load.leaf]
         if not bit_width(shape.element_type):
             continue
         argument = Argument("output", load.output, *_form(shape))

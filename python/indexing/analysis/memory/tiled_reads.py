@@ -18,7 +18,7 @@ from indexing.errors import IndexingError, UnsupportedOp
 from indexing.hlo import Computation, Instruction, Shape
 from indexing.hlo.layout import delinearize
 from indexing.indexing_analysis.instructions import output_to_input
-from indexing.ops.op import OperandIndexing, leaves
+from indexing.ops.operand_indexing import OperandIndexing
 
 MAX_ELEMENTS = 1 << 16  # of one tile
 
@@ -59,7 +59,7 @@ def tile_loads(root: Instruction | Computation, tiles: Tiles) -> Iterator[TileLo
 
     Raises IndexingError for tiles of another rank than the outputs, or than what is reduced or contracted.
     """
-    for output, shape in enumerate(leaves(root.shape)):
+    for output, shape in enumerate(root.shape.leaves):
         if len(tiles.sizes) != shape.rank:
             raise IndexingError(
                 f"output {output} of {root.name} has {shape.rank} dimensions, the tile {len(tiles.sizes)}"
@@ -81,7 +81,7 @@ def tile_loads(root: Instruction | Computation, tiles: Tiles) -> Iterator[TileLo
                 if not tile.holds(sizes):
                     yield TileLoad(k, output, 0, IndexingMap.undefined(), 0, "what it reads is no tile at these sizes")
                     continue
-                read = leaves(root.operands[k].shape)[indexing.leaf]
+                read = root.operands[k].shape.leaves[indexing.leaf]
                 threads = _threads(tile, sizes, extents, read, shape.rank, indexing.map.runtimes)
                 exact = indexing.exactness == "exact" and tile.exact and not tile.mask
                 yield TileLoad(k, output, indexing.leaf, *threads, exact=exact)

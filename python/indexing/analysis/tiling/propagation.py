@@ -19,7 +19,7 @@ from indexing.errors import UnsupportedOp
 from indexing.hlo import Program
 from indexing.hlo.subjects import part_of_program
 from indexing.indexing_analysis.instructions import input_to_output, output_to_input
-from indexing.ops.op import OperandIndexing, leaves
+from indexing.ops.operand_indexing import OperandIndexing
 
 __all__ = ["Clause", "Tile", "propagate_tile", "propagate_tiles", "valid_tilings"]
 
@@ -95,10 +95,10 @@ def propagate_tiles(
     i = part_of_program(map_or_instruction, "propagate_tile: map_or_instruction")
     if direction == "to operand":
         found = item(output_to_input(i, output), operand, f"{i.name} has", "operands")
-        extents = item(leaves(i.shape), output, f"{i.name} has", "outputs").dimensions
+        extents = item(i.shape.leaves, output, f"{i.name} has", "outputs").dimensions
     else:
         found = item(input_to_output(i, operand), output, f"{i.name} has", "outputs")
-        extents = item(leaves(i.operands[operand].shape), 0, f"operand {operand} of {i.name} has", "arrays").dimensions
+        extents = item(i.operands[operand].shape.leaves, 0, f"operand {operand} of {i.name} has", "arrays").dimensions
     name = f"operand {operand} of {i.name}"
     different: dict[IndexingMap, OperandIndexing] = {}
     for indexing in found:

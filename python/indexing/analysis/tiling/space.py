@@ -21,7 +21,7 @@ from indexing.errors import IndexingError, UnsupportedOp
 from indexing.hlo import Instruction, Program
 from indexing.hlo.subjects import part_of_program
 from indexing.indexing_analysis.instructions import output_to_input
-from indexing.ops.op import OperandIndexing, leaves
+from indexing.ops.operand_indexing import OperandIndexing
 
 __all__ = ["TileDimension", "TilingSpace", "tiling_space"]
 
@@ -76,7 +76,7 @@ def tiling_space(target: Program) -> TilingSpace:
     inside = part.called[0] if isinstance(part, Instruction) and part.is_fusion else part
     space = _Space({inside} if isinstance(inside, Instruction) else set(inside.instructions.values()))
     if isinstance(inside, Instruction):
-        for leaf in range(len(leaves(inside.shape))):
+        for leaf in range(len(inside.shape.leaves)):
             space.add_root((inside, leaf))
     else:
         for output in outputs(inside):
@@ -152,7 +152,7 @@ class _Space:
     def _carry(self, found: dict[Array, dict[IndexingMap, OperandIndexing]]) -> None:
         order = [i for i in next(iter(found))[0].computation.post_order()[::-1] if i in self.cluster]
         for i in order:
-            for leaf in range(len(leaves(i.shape))):
+            for leaf in range(len(i.shape.leaves)):
                 new = found.pop((i, leaf), {})
                 known = self.maps.setdefault((i, leaf), {}) if new else {}
                 fresh = {m: o for m, o in new.items() if m not in known}
@@ -252,7 +252,7 @@ class _Space:
 
 
 def _sizes(array: Array) -> tuple[int, ...]:
-    return leaves(array[0].shape)[array[1]].dimensions
+    return array[0].shape.leaves[array[1]].dimensions
 
 
 def _used(m: IndexingMap) -> set[int]:

@@ -30,7 +30,6 @@ from indexing.emitters.launch import (
 from indexing.emitters.types import storage_bytes
 from indexing.emitters.vectors import WIDTHS, is_light, lanes, widest
 from indexing.errors import IndexingError
-from indexing.ops.op import leaves
 from indexing.ops.registry import traits_of
 from indexing.partitioner import partition
 
@@ -86,7 +85,7 @@ def plan(
     """
     check_knob("block_size", block_size, 1, MAX_THREADS_PER_BLOCK)
     check_knob("max_blocks", max_blocks, 1, MAX_GRID[0])
-    shapes = leaves(computation.root.shape)
+    shapes = computation.root.shape.leaves
     count = max(prod(s.dimensions) for s in shapes)
     if vector_width is None:
         vector_width = _vector_width(computation, shapes, count)
@@ -102,7 +101,7 @@ def plan(
 
 def knobs(computation: Computation, default: LoopPlan) -> KnobSpace:
     """Names, legal values and defaults of the knobs."""
-    shapes = leaves(computation.root.shape)
+    shapes = computation.root.shape.leaves
     widths = tuple(w for w in WIDTHS if _has_vectors(shapes, w))
     return KnobSpace(
         NAME,

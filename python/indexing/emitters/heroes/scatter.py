@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from indexing.emitters.ir.nodes import Kernel
     from indexing.emitters.kernel_builder import Dim3
     from indexing.hlo import Computation, Instruction
-    from indexing.ops.op import OperandIndexing
+    from indexing.ops.operand_indexing import OperandIndexing
 
 NAME = SCATTER.opcode
 SEGMENT = 32

@@ -16,8 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
-    from indexing import SymbolicExpr
-    from indexing._core import Interval
+    from indexing._core import Interval, SymbolicExpr
 
 Space: TypeAlias = Literal["global", "shared", "local", "constant"]
 Role: TypeAlias = Literal["input", "output", "scratch", "none"]

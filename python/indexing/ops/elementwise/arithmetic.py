@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from indexing.lazy import np
 from indexing.ops.element_types import element_type
 from indexing.ops.elementwise.builders import Code, computed, elementwise_op, kind_of, refuse
-from indexing.ops.op import Array, Op, broadcast_sizes
+from indexing.ops.op import Op
+from indexing.ops.values import Array, broadcast_sizes
 
 if TYPE_CHECKING:
     from indexing.hlo import Instruction

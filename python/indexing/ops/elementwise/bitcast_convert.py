@@ -12,17 +12,9 @@ from indexing.errors import UnsupportedOp
 from indexing.lazy import np
 from indexing.ops.element_types import ElementType, element_type
 from indexing.ops.elementwise.builders import narrow_integer
-from indexing.ops.op import (
-    Array,
-    HloValue,
-    Indexing,
-    Op,
-    OperandIndexing,
-    identity,
-    only_array,
-    tensor_map,
-    variables,
-)
+from indexing.ops.op import Op
+from indexing.ops.operand_indexing import Indexing, OperandIndexing, identity, tensor_map, variables
+from indexing.ops.values import Array, HloValue, only_array
 
 if TYPE_CHECKING:
     from indexing._core import SymbolicExpr

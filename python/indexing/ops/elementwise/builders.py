@@ -14,7 +14,9 @@ from indexing.errors import UnsupportedOp
 from indexing.lazy import np
 from indexing.ops.bounded import check_same_sizes
 from indexing.ops.element_types import ElementType, element_type
-from indexing.ops.op import Array, HloValue, Indexing, Op, broadcast_sizes, identity, only_array, scalar
+from indexing.ops.op import Op
+from indexing.ops.operand_indexing import Indexing, identity, scalar
+from indexing.ops.values import Array, HloValue, broadcast_sizes, only_array
 
 if TYPE_CHECKING:
     from indexing.hlo import Instruction

@@ -12,7 +12,8 @@ from indexing.errors import UnsupportedOp
 from indexing.lazy import np
 from indexing.ops.element_types import ElementType, element_type
 from indexing.ops.elementwise.builders import elementwise_op, kind_of, narrow_integer, refuse
-from indexing.ops.op import Array, Op
+from indexing.ops.op import Op
+from indexing.ops.values import Array
 
 if TYPE_CHECKING:
     from indexing.hlo import Instruction

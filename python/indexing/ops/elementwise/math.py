@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from indexing.lazy import np
 from indexing.ops.elementwise.arithmetic import complex_quotient
 from indexing.ops.elementwise.builders import Code, elementwise_op, kind_of, refuse
-from indexing.ops.op import Array, Op
+from indexing.ops.op import Op
+from indexing.ops.values import Array
 
 if TYPE_CHECKING:
     from indexing.hlo import Instruction

@@ -9,7 +9,8 @@ from indexing.lazy import np
 from indexing.ops.element_types import ElementType, element_type
 from indexing.ops.elementwise.arithmetic import larger, smaller
 from indexing.ops.elementwise.builders import elementwise_op, kind_of, refuse
-from indexing.ops.op import Array, Op, broadcast_sizes
+from indexing.ops.op import Op
+from indexing.ops.values import Array, broadcast_sizes
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,17 +15,9 @@ from indexing.hlo import BuiltInstruction
 from indexing.ops.expansion import Expansion
 from indexing.ops.library_calls import convolutions, onednn, products, solvers
 from indexing.ops.library_calls.configs import Config, backend_config
-from indexing.ops.op import (
-    ComputationMaps,
-    HloValue,
-    Indexing,
-    Interpreter,
-    Op,
-    RunsComputations,
-    ThroughComputations,
-    leaves,
-    unknown,
-)
+from indexing.ops.op import ComputationMaps, Interpreter, Op, RunsComputations, ThroughComputations
+from indexing.ops.operand_indexing import Indexing, unknown
+from indexing.ops.values import HloValue
 
 if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction
@@ -128,7 +120,7 @@ def _from_output(i: Instruction, output: int, maps: ComputationMaps) -> Indexing
 def _from_input(i: Instruction, operand: int, maps: ComputationMaps) -> Indexing:
     found = stands_for(i)
     if isinstance(found, str):
-        return [[unknown(f"{found}: it may use its operands for anything")] for _ in leaves(i.shape)]
+        return [[unknown(f"{found}: it may use its operands for anything")] for _ in i.shape.leaves]
     return maps.input_to_output(found, operand, i.operands)
 
 

@@ -12,7 +12,6 @@ from indexing.emitters.types import compute_type
 from indexing.emitters.vectors import lanes
 from indexing.ops.element_context import Value
 from indexing.ops.element_types import element_type
-from indexing.ops.op import leaves
 from indexing.ops.reducer_ops import neutral_element
 
 if TYPE_CHECKING:
@@ -45,7 +44,7 @@ class Reducer:
     @staticmethod
     def of(reduce: Instruction) -> Reducer:
         """That of a reduction."""
-        kinds = tuple(leaf.element_type for leaf in leaves(reduce.shape))
+        kinds = tuple(leaf.element_type for leaf in reduce.shape.leaves)
         neutral = neutral_element(reduce)
         return Reducer(reduce.computation_of("to_apply"), kinds, None if neutral is None else (neutral,))
 

@@ -18,7 +18,7 @@ from indexing.emitters.heroes.reduction.body import arrays_of
 from indexing.emitters.launch import same_memory
 from indexing.hlo.layout import major_to_minor
 from indexing.indexing_analysis.instructions import output_to_input
-from indexing.ops.op import OperandIndexing, leaves
+from indexing.ops.operand_indexing import OperandIndexing
 from indexing.ops.reduce import REDUCE
 from indexing.ops.registry import traits_of
 from indexing.ops.tuples import TUPLE, array_source
@@ -116,7 +116,7 @@ class Rows:
     @cached_property
     def count(self) -> int:
         """The number of rows."""
-        return leaves(self.reduce.shape)[0].element_count
+        return self.reduce.shape.leaves[0].element_count
 
     @cached_property
     def _kept(self) -> IndexingMap:
@@ -129,14 +129,14 @@ class Rows:
         if shape.element_count == self.shape.element_count:
             return same_memory(self.shape, shape).simplify()
         if shape.element_count == self.count:
-            return compose(self._kept, same_memory(leaves(self.reduce.shape)[0], shape)).simplify()
+            return compose(self._kept, same_memory(self.reduce.shape.leaves[0], shape)).simplify()
         return None
 
     def place_of_result(self, reduce: Instruction) -> IndexingMap | None:
         """From an index of the space to that of the result of another reduction of the same rows, whatever the shape of its
         operands; None for one of other rows.
         """
-        shape, result = reduce.operands[0].shape, leaves(reduce.shape)[0]
+        shape, result = reduce.operands[0].shape, reduce.shape.leaves[0]
         if (shape.element_count, result.element_count) != (self.shape.element_count, self.count):
             return None
         place = compose(same_memory(self.shape, shape), _to_result(reduce)).simplify()

@@ -1,0 +1,25 @@
+"""Values of HLO as the references compute them: arrays, tuples of values, tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+from indexing.lazy import np
+
+Array: TypeAlias = "np.ndarray"  # any element type of numpy or ml_dtypes
+HloValue: TypeAlias = "Array | tuple[HloValue, ...] | None"  # an array, a tuple of values, or a token (None)
+
+
+def broadcast_sizes(*sizes: Sequence[int]) -> tuple[int, ...]:
+    """Sizes of arrays that broadcast against each other, of any rank: `np.broadcast_shapes` ends at 32 dimensions."""
+    rank = max(map(len, sizes), default=0)
+    aligned = [(1,) * (rank - len(s)) + tuple(s) for s in sizes]
+    return tuple(next((n for n in column if n != 1), 1) for column in zip(*aligned, strict=True))
+
+
+def only_array(value: HloValue) -> Array:
+    """The value as an array; a tuple or a token where an array is needed is an error of the program."""
+    if not isinstance(value, np.ndarray):
+        raise TypeError(f"expected an array, got {type(value).__name__}")
+    return value
