@@ -21,8 +21,8 @@ import numpy as np
 
 import indexing as ix
 from gpu_cases import CASES
+from indexing.emitters.ir.types import storage_bytes
 from indexing.emitters.kernel import Argument, Kernel
-from indexing.emitters.types import storage_bytes
 from indexing.runtime.cuda import CudaDevice, gpu_count
 from indexing.runtime.device import Buffer
 

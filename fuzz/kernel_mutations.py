@@ -35,9 +35,9 @@ from indexing.emitters.ir.traversal import (
     subvalues,
     values_of,
 )
+from indexing.emitters.ir.types import storage_bytes, storage_type
 from indexing.emitters.ir.verify import verify
 from indexing.emitters.targets import TARGETS, write
-from indexing.emitters.types import storage_bytes, storage_type
 from indexing.hlo import Computation
 from indexing.reference.differences import difference, make_inputs
 from indexing.runtime.host import HostKernel

@@ -3,7 +3,7 @@
 import pytest
 
 import indexing as ix
-from indexing.emitters.types import storage_bytes
+from indexing.emitters.ir.types import storage_bytes
 from kernels import assert_written_once, check, vector_moves, visits
 
 

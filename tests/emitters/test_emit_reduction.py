@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import indexing as ix
+from indexing.emitters.ir.types import storage_bytes
 from indexing.emitters.kernel import Kernel
-from indexing.emitters.types import storage_bytes
 from kernels import assert_written_once, check, compiled, vector_moves, visits
 
 OPS = {"add": "add", "max": "maximum", "min": "minimum", "mul": "multiply", "and": "and", "or": "or", "xor": "xor"}

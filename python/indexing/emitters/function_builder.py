@@ -1,9 +1,9 @@
 """Elemental emission: functions from an index to the element of an instruction, built from the ops' element code.
 
-A `FunctionBuilder` builds the body of one function; the `KernelBuilder` owns all functions of a kernel and builds those
-that calls ask for. Within a function an instruction at one index is computed once. It becomes a call where the partition gives
-it to another function, where its value would be computed again inside a loop or a branch, and where branches nest too
-deep; so the kernel grows linearly with the graph, and no recursion follows the depth of the graph.
+A `FunctionBuilder` builds the body of one function; buffers and other functions are the kernel's (`KernelParts`), asked for by
+name. Within a function an instruction at one index is computed once. It becomes a call where the partition gives it to another
+function, where its value would be computed again inside a loop or a branch, and where branches nest too deep; so the kernel
+grows linearly with the graph, and no recursion follows the depth of the graph.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from indexing.emitters.ir.nodes import CallFunction, Index, Load, Op, Ref
+from indexing.emitters.ir.types import compute_type, decoded, encoded, storage_type
 from indexing.emitters.statement_builder import StatementBuilder, is_narrow
-from indexing.emitters.types import compute_type, decoded, encoded, storage_type
 from indexing.errors import UnsupportedOp
 from indexing.indexing_analysis.instructions import output_to_input
 from indexing.ops.element.moves import zero
@@ -25,7 +25,7 @@ from indexing.ops.tuples import array_source
 
 if TYPE_CHECKING:
     from indexing.emitters.ir.nodes import Value as Node
-    from indexing.emitters.kernel_builder import KernelBuilder
+    from indexing.emitters.kernel_parts import KernelParts
     from indexing.hlo import Computation, Instruction
     from indexing.partitioner import Subgraph
 
@@ -38,7 +38,7 @@ _Key = tuple[int, "Instruction", int, Index]
 class FunctionBuilder(StatementBuilder):
     """Builds the body of one function; the `ElementContext` that element code sees."""
 
-    def __init__(self, kernel: KernelBuilder) -> None:
+    def __init__(self, kernel: KernelParts) -> None:
         """An empty body, over no index variables yet."""
         super().__init__()
         self.kernel = kernel
@@ -169,7 +169,7 @@ class FunctionBuilder(StatementBuilder):
     def _is_called(self, instruction: Instruction, output: int) -> bool:
         if self._frames[-1][0] or instruction is self.root or traits_of(instruction).is_source:
             return False
-        if self.kernel.has_function(instruction, output) or not self.kernel.is_together(instruction, self):
+        if self.kernel.has_function(instruction, output) or not self.kernel.is_together(instruction, self.home):
             return True
         if self._home is not None and self._home.injected:  # an epilogue's own instructions need its heroes' values
             return False

@@ -15,10 +15,10 @@ from indexing.arguments import integer, item, of_type, takes
 from indexing.emitters.ir import nodes
 from indexing.emitters.ir.accesses import Accesses, Reached, entry_accesses, reached_elements
 from indexing.emitters.ir.passes import run_passes
+from indexing.emitters.ir.types import storage_bytes
 from indexing.emitters.ir.verify import Verification, verify
 from indexing.emitters.targets import TARGETS
 from indexing.emitters.targets.c_family import SourceParts, write_parts
-from indexing.emitters.types import storage_bytes
 from indexing.errors import CompileError
 from indexing.lazy import np
 from indexing.ops.element_types import element_type

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from indexing.emitters.function_builder import FunctionBuilder
 from indexing.emitters.ir.nodes import (
@@ -18,11 +18,10 @@ from indexing.emitters.ir.nodes import (
     TeamReduce,
     statements,
 )
+from indexing.emitters.ir.types import compute_type
+from indexing.emitters.kernel_parts import KernelParts
 from indexing.emitters.names import identifier, sanitized
-from indexing.emitters.types import compute_type
-from indexing.lazy import np
 from indexing.ops.element_context import Value
-from indexing.partitioner import has_one_index
 from indexing.work import predicted_work
 
 if TYPE_CHECKING:
@@ -30,90 +29,16 @@ if TYPE_CHECKING:
     from indexing.partitioner import PartitionedComputation
 
 Dim3 = tuple[int, int, int]
-_Key: TypeAlias = "tuple[Instruction, tuple[int, ...]]"  # what a function computes: arrays of an instruction
 MAX_INLINED = 64  # statements
 
 
-class KernelBuilder:
-    """The parts built for one computation: its functions, its buffers."""
+class KernelBuilder(KernelParts):
+    """Builds the functions of a kernel that are asked for, and puts the kernel together."""
 
     def __init__(self, computation: Computation, partition: PartitionedComputation) -> None:
         """Nothing is built yet."""
-        self.computation = computation
-        self.partition = partition
-        self._buffers: dict[str, Buffer] = {}
-        self._tables: dict[Instruction, str] = {}
-        self._names: dict[_Key, str] = {}
-        self._combiners: dict[Computation, str] = {}
+        super().__init__(computation, partition)
         self._functions: dict[str, Function] = {}
-        self._queue: list[_Key] = []
-
-    # ------------------------------------------------------------ buffers
-
-    def input(self, number: int) -> str:
-        """The name of the buffer of parameter `number`."""
-        shape = self.computation.parameters[number].shape
-        name = f"p{number}"
-        self._buffers.setdefault(
-            name, Buffer(name, shape.element_type, shape.dimensions, "global", "input", number, shape.layout)
-        )
-        return name
-
-    def add_buffer(self, buffer: Buffer) -> str:
-        """Another buffer: an output, shared, local or scratch memory."""
-        self._buffers.setdefault(buffer.name, buffer)
-        return buffer.name
-
-    @property
-    def scratch_count(self) -> int:
-        """The number of scratch buffers."""
-        return sum(b.role == "scratch" for b in self._buffers.values())
-
-    def splat(self, instruction: Instruction) -> complex | bool | None:
-        """The number that all elements of a constant are, if they are; bits count, so that -0 is not 0."""
-        values = np.asarray(instruction.literal).reshape(-1)
-        if values.size == 0:
-            return 0
-        raw = np.ascontiguousarray(values).view(np.uint8).reshape(values.size, -1)
-        return _number(values[0]) if (raw == raw[0]).all() else None
-
-    def table(self, instruction: Instruction) -> str:
-        """The name of the constant buffer that holds a constant's elements."""
-        if instruction not in self._tables:
-            name = f"table{len(self._tables)}"
-            self._tables[instruction] = name
-            values = np.asarray(instruction.literal).reshape(-1)
-            shape = instruction.shape
-            data = tuple(_number(v) for v in values)
-            self.add_buffer(Buffer(name, shape.element_type, shape.dimensions, "constant", data=data))
-        return self._tables[instruction]
-
-    # ------------------------------------------------------------ functions
-
-    def is_together(self, instruction: Instruction, builder: FunctionBuilder) -> bool:
-        """Whether the partition lets `instruction` be built into the function of `builder`."""
-        own = self.partition.find(instruction)
-        return own.has_no_compute or own is builder.home
-
-    def has_function(self, instruction: Instruction, output: int) -> bool:
-        """Whether a function computes array `output` of the instruction already."""
-        return (instruction, _outputs(instruction, output)) in self._names
-
-    def function(self, instruction: Instruction, output: int) -> tuple[str, tuple[int, ...]]:
-        """The name of the function that computes an element of array `output`, and all arrays that it computes."""
-        key = instruction, _outputs(instruction, output)
-        if key not in self._names:
-            self._names[key] = f"f{len(self._names)}_{identifier(instruction.opcode)}"
-            self._queue.append(key)
-        return self._names[key], key[1]
-
-    def combiner(self, computation: Computation, kinds: Sequence[str]) -> str:
-        """The name of the function of a reducer: of two values a result, unrounded."""
-        if computation not in self._combiners:
-            name = f"combine{len(self._combiners)}"
-            self._combiners[computation] = name
-            self._functions[name] = self._built_combiner(name, computation, kinds)
-        return self._combiners[computation]
 
     def _built_combiner(self, name: str, computation: Computation, kinds: Sequence[str]) -> Function:
         builder = FunctionBuilder(self)
@@ -135,6 +60,8 @@ class KernelBuilder:
             results = tuple(builder.node(builder.value(instruction, index, k)) for k in outputs)
             name, comment = self._names[key], sanitized(instruction.name)
             self._functions[name] = Function(name, tuple(builder.scope.variables), (), builder.body, results, comment)
+        for computation, (name, kinds) in self._combiners.items():
+            self._functions[name] = self._built_combiner(name, computation, kinds)
 
     # ------------------------------------------------------------ the kernel
 
@@ -193,11 +120,6 @@ class KernelBuilder:
         return tuple(found)
 
 
-def _outputs(instruction: Instruction, output: int) -> tuple[int, ...]:
-    """The arrays that one function computes together with array `output`: all, where one index names an element of each."""
-    return tuple(range(len(instruction.shape.leaves))) if has_one_index(instruction.shape) else (output,)
-
-
 def work(body: Block, sizes: dict[str, int]) -> int:
     """Statements of a body, with those of the functions that it calls, whose `sizes` are known; a loop's count once."""
     return sum(1 + sum(sizes[name] for name in _called_by(s)) for s in statements(body))
@@ -215,15 +137,3 @@ def _called_by(statement: object) -> tuple[str, ...]:
 
 def _product(sizes: Dim3) -> int:
     return sizes[0] * sizes[1] * sizes[2]
-
-
-def _number(value: object) -> complex | bool:
-    """An element of numpy or ml_dtypes as Python's own number."""
-    kind = np.asarray(value).dtype
-    if kind == np.bool_:
-        return bool(value)
-    if kind.kind == "c":
-        return complex(value)  # type: ignore[call-overload,no-any-return]
-    if kind.kind in "iu" or "int" in kind.name:
-        return int(value)  # type: ignore[call-overload,no-any-return]
-    return float(value)  # type: ignore[arg-type]

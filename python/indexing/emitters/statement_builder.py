@@ -25,8 +25,8 @@ from indexing.emitters.ir.nodes import (
     Var,
     Within,
 )
+from indexing.emitters.ir.types import compute_type
 from indexing.emitters.scope import MAX_TREE, IndexScope
-from indexing.emitters.types import compute_type
 from indexing.ops.element_context import Mapped, Value
 from indexing.ops.element_types import element_type
 

@@ -16,7 +16,7 @@ from indexing._core import IndexingMap, Interval, ParametricMap, SymbolicMap, Va
 from indexing.analysis.memory.banks import bank_accesses
 from indexing.analysis.memory.transactions import VECTOR, VECTOR_BITS
 from indexing.emitters import emit_fused
-from indexing.emitters.types import storage_bytes
+from indexing.emitters.ir.types import storage_bytes
 from indexing.hlo.layout import bit_width
 from indexing.lazy import np
 

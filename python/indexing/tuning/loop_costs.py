@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from indexing._core import SymbolicExpr, variable
 from indexing.emitters.ir import nodes as ir
 from indexing.emitters.ir.traversal import subvalues, values_of
-from indexing.emitters.types import storage_bytes
+from indexing.emitters.ir.types import storage_bytes
 
 if TYPE_CHECKING:
     from indexing.emitters.ir.nodes import Block, Statement, Value

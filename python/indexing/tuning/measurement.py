@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from indexing.emitters.types import storage_bytes
+from indexing.emitters.ir.types import storage_bytes
 from indexing.ops.tuples import flatten
 from indexing.reference.interpreter import run_computation
 

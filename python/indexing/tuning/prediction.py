@@ -11,8 +11,8 @@ from indexing._core import predict_times
 from indexing.analysis.device import H100, Device
 from indexing.arguments import of_type, takes
 from indexing.emitters import emit_fused, fused_computation, knobs
+from indexing.emitters.ir.types import storage_bytes
 from indexing.emitters.targets import TARGETS
-from indexing.emitters.types import storage_bytes
 from indexing.errors import IndexingError
 from indexing.hlo import Computation, Instruction, Module
 from indexing.lazy import np

@@ -20,9 +20,9 @@ from indexing.analysis.memory.tiled_reads import Tiles, tile_loads
 from indexing.analysis.memory.transactions import VECTOR, Dim3, Transactions, count, sampling
 from indexing.arguments import check_fields, integer, of_type, one_of, optional, takes
 from indexing.emitters import emit
+from indexing.emitters.ir.types import storage_bytes
 from indexing.emitters.kernel import Argument, Kernel
 from indexing.emitters.launch import MAX_THREADS_PER_BLOCK, element_at
-from indexing.emitters.types import storage_bytes
 from indexing.errors import CompileError, IndexingError, UnsupportedOp
 from indexing.hlo import Computation, Instruction, Program
 from indexing.hlo.layout import bit_width

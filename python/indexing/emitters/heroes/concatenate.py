@@ -13,10 +13,10 @@ from math import gcd, prod
 from typing import TYPE_CHECKING
 
 from indexing.emitters.epilogue import Heroes, heroes_of
+from indexing.emitters.ir.types import storage_bytes
 from indexing.emitters.knob_space import KnobSpace
 from indexing.emitters.launch import Part, assembled, check_knob, entry_builder, inside
 from indexing.emitters.linear import LinearPlan, linear_knobs, vector_index
-from indexing.emitters.types import storage_bytes
 from indexing.emitters.vectors import check_width, is_light, lanes, widest
 from indexing.errors import IndexingError
 from indexing.hlo.layout import major_to_minor

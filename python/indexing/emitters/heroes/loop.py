@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from indexing._core import SymbolicExpr
 from indexing.emitters.hero import Output, outputs
+from indexing.emitters.ir.types import storage_bytes
 from indexing.emitters.kernel_builder import KernelBuilder
 from indexing.emitters.knob_space import Knob, KnobSpace
 from indexing.emitters.launch import (
@@ -27,7 +28,6 @@ from indexing.emitters.launch import (
     store,
     thread_id,
 )
-from indexing.emitters.types import storage_bytes
 from indexing.emitters.vectors import WIDTHS, is_light, lanes, widest
 from indexing.errors import IndexingError
 from indexing.ops.registry import traits_of

@@ -20,6 +20,7 @@ from indexing._core import constant
 from indexing.emitters.hero import Output, outputs
 from indexing.emitters.ir.nodes import AtomicUpdate
 from indexing.emitters.ir.opcodes import ATOMIC_SUMS, ATOMIC_UPDATES
+from indexing.emitters.ir.types import storage_bytes
 from indexing.emitters.kernel_builder import KernelBuilder
 from indexing.emitters.knob_space import Condition, Knob, KnobSpace
 from indexing.emitters.launch import (
@@ -33,7 +34,6 @@ from indexing.emitters.launch import (
     unravelled,
 )
 from indexing.emitters.linear import LinearPlan, linear_knobs, vector_index
-from indexing.emitters.types import storage_bytes
 from indexing.emitters.vectors import check_width, is_light, lanes, widest
 from indexing.errors import IndexingError
 from indexing.hlo.layout import major_to_minor

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 from indexing._core import constant
 from indexing.emitters.hero import Output, outputs
+from indexing.emitters.ir.types import storage_bytes
 from indexing.emitters.kernel_builder import KernelBuilder
 from indexing.emitters.knob_space import KnobSpace
 from indexing.emitters.launch import assembled, check_knob, entry_builder, same_memory, starts, store
 from indexing.emitters.linear import LinearPlan, linear_knobs, vector_index
-from indexing.emitters.types import storage_bytes
 from indexing.emitters.vectors import check_width, is_light, lanes, widest
 from indexing.errors import IndexingError
 from indexing.hlo.layout import major_to_minor

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from indexing.emitters.ir import nodes as ir
+from indexing.emitters.ir.types import decoded, encoded, storage_type
 from indexing.emitters.targets.c_index import ATOM
-from indexing.emitters.types import decoded, encoded, storage_type
 from indexing.errors import CompileError
 
 if TYPE_CHECKING:

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 from indexing.emitters.ir import nodes as ir
 from indexing.emitters.ir.traversal import expressions_of, indices_of, subvalues, values_of
+from indexing.emitters.ir.types import storage_type
 from indexing.emitters.names import sanitized
 from indexing.emitters.targets.c_body import BodyWriter, index_types
 from indexing.emitters.targets.c_values import entry
 from indexing.emitters.targets.library import closure
 from indexing.emitters.targets.target import Parameter, Target
-from indexing.emitters.types import storage_type
 from indexing.errors import CompileError
 from indexing.lazy import np
 from indexing.ops.element_types import element_type

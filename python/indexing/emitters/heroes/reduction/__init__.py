@@ -24,10 +24,10 @@ from indexing.emitters.heroes.reduction.plans import (
     power_of_two,
     splits_outer,
 )
+from indexing.emitters.ir.types import storage_bytes
 from indexing.emitters.knob_space import Condition, Knob, KnobSpace, Values, powers_of_two
 from indexing.emitters.launch import MAX_THREADS_PER_BLOCK, assembled, check_knob, entry_builder
 from indexing.emitters.machine import GPU, Machine
-from indexing.emitters.types import storage_bytes
 from indexing.emitters.vectors import WIDTHS, is_light, widest
 from indexing.errors import IndexingError
 from indexing.hlo.layout import major_to_minor

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from indexing._core import constant
 from indexing.emitters.ir.nodes import Buffer, Ref, TeamReduce
-from indexing.emitters.types import compute_type
+from indexing.emitters.ir.types import compute_type
 from indexing.emitters.vectors import lanes
 from indexing.ops.element_context import Value
 from indexing.ops.element_types import element_type

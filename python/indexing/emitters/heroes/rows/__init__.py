@@ -18,11 +18,11 @@ from indexing.emitters.heroes.rows.online import with_online_sums
 from indexing.emitters.heroes.rows.partitioned import partition_space
 from indexing.emitters.heroes.rows.plans import KEEPS, Keep, RowsPlan
 from indexing.emitters.heroes.rows.space import RowSpace, row_space
+from indexing.emitters.ir.types import storage_bytes
 from indexing.emitters.kernel_builder import KernelBuilder
 from indexing.emitters.knob_space import Condition, Knob, KnobSpace, Values, powers_of_two
 from indexing.emitters.launch import MAX_THREADS_PER_BLOCK, assembled, check_knob, entry_builder
 from indexing.emitters.machine import GPU, Machine
-from indexing.emitters.types import storage_bytes
 from indexing.emitters.vectors import VECTOR_BYTES, WIDTHS, check_width, is_light
 from indexing.errors import IndexingError
 

@@ -12,17 +12,16 @@ from indexing.emitters.heroes.reduction.accumulators import Accumulators, Reduce
 from indexing.emitters.heroes.reduction.body import arrays_of
 from indexing.emitters.heroes.rows.kept import Kept
 from indexing.emitters.ir.nodes import Buffer, Load
+from indexing.emitters.ir.types import storage_type
 from indexing.emitters.launch import each, placed, same_memory, store, thread_id
-from indexing.emitters.types import storage_type
 from indexing.emitters.vectors import lanes
 from indexing.ops.tuples import array_source
 
 if TYPE_CHECKING:
     from indexing._core import SymbolicExpr
     from indexing.emitters.function_builder import FunctionBuilder
-    from indexing.emitters.heroes.rows.online import OnlineSum
     from indexing.emitters.heroes.rows.plans import RowsPlan
-    from indexing.emitters.heroes.rows.space import RowSpace
+    from indexing.emitters.heroes.rows.space import OnlineSum, RowSpace
     from indexing.hlo import Instruction
     from indexing.ops.element_context import Index, Value
 

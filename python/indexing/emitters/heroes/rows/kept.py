@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from indexing.emitters.heroes.reduction.body import arrays_of
-from indexing.emitters.types import storage_bytes
+from indexing.emitters.ir.types import storage_bytes
 from indexing.ops.registry import traits_of
 from indexing.ops.tuples import array_source
 

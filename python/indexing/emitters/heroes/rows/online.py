@@ -7,39 +7,17 @@ What the sum's elements really subtract, mostly the maximum itself, is taken int
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from indexing.emitters.heroes.reduction.accumulators import Reducer
 from indexing.emitters.heroes.reduction.body import arrays_of
-from indexing.ops.exponential_sums import is_maximum, pair_computations, summed_difference
+from indexing.emitters.heroes.rows.space import OnlineSum, RowSpace
+from indexing.ops.exponential_sums import is_maximum, summed_difference
 from indexing.ops.registry import traits_of
 from indexing.ops.tuples import array_source
 
 if TYPE_CHECKING:
-    from indexing.emitters.heroes.rows.space import RowSpace
-    from indexing.hlo import Computation, Instruction
-
-
-@dataclass(frozen=True, slots=True)
-class OnlineSum:
-    """`total` adds exp(`element` - `shift`) over a row for all of which `shift` is the same; `maximum` is the elements'."""
-
-    total: Instruction
-    maximum: Instruction
-    element: Instruction
-    shift: Instruction
-
-    @property
-    def reducer(self) -> Reducer:
-        """Of pairs of a maximum and a sum."""
-        kind = self.element.shape.element_type
-        return Reducer(pair_computations(kind)[0], (kind, kind), (float("-inf"), 0.0))
-
-    @property
-    def scale(self) -> Computation:
-        """From the sum, the maximum and the shift to the sum that is wanted."""
-        return pair_computations(self.element.shape.element_type)[1]
+    from indexing.hlo import Instruction
 
 
 def with_online_sums(space: RowSpace) -> RowSpace:

@@ -14,20 +14,42 @@ from typing import TYPE_CHECKING
 
 from indexing._core import IndexingMap, compose, variable
 from indexing.emitters.hero import Output, outputs
+from indexing.emitters.heroes.reduction.accumulators import Reducer
 from indexing.emitters.heroes.reduction.body import arrays_of
 from indexing.emitters.launch import same_memory
 from indexing.hlo.layout import major_to_minor
 from indexing.indexing_analysis.instructions import output_to_input
+from indexing.ops.exponential_sums import pair_computations
 from indexing.ops.operand_indexing import OperandIndexing
 from indexing.ops.reduce import REDUCE
 from indexing.ops.registry import traits_of
 from indexing.ops.tuples import TUPLE, array_source
 
 if TYPE_CHECKING:
-    from indexing.emitters.heroes.rows.online import OnlineSum
     from indexing.hlo import Computation, Instruction, Shape
 
 MAX_FORMS = 4  # of reductions, each of which may give the space
+
+
+@dataclass(frozen=True, slots=True)
+class OnlineSum:
+    """`total` adds exp(`element` - `shift`) over a row for all of which `shift` is the same; `maximum` is the elements'."""
+
+    total: Instruction
+    maximum: Instruction
+    element: Instruction
+    shift: Instruction
+
+    @property
+    def reducer(self) -> Reducer:
+        """Of pairs of a maximum and a sum."""
+        kind = self.element.shape.element_type
+        return Reducer(pair_computations(kind)[0], (kind, kind), (float("-inf"), 0.0))
+
+    @property
+    def scale(self) -> Computation:
+        """From the sum, the maximum and the shift to the sum that is wanted."""
+        return pair_computations(self.element.shape.element_type)[1]
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,10 +27,10 @@ from indexing.emitters.heroes.transpose.plans import (
     TransposePlan,
     shared_bytes,
 )
+from indexing.emitters.ir.types import storage_bytes
 from indexing.emitters.knob_space import Effect, Knob, KnobSpace
 from indexing.emitters.launch import MAX_THREADS_PER_BLOCK, assembled, entry_builder
 from indexing.emitters.machine import GPU, Machine
-from indexing.emitters.types import storage_bytes
 from indexing.emitters.vectors import VECTOR_BYTES
 from indexing.errors import IndexingError
 from indexing.hlo.layout import major_to_minor

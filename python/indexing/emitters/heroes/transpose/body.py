@@ -17,8 +17,8 @@ from indexing.emitters.heroes.transpose.plans import (
     storing,
 )
 from indexing.emitters.ir.nodes import Buffer, Constant, Load, Op
+from indexing.emitters.ir.types import storage_type
 from indexing.emitters.launch import at_ranges, each, placed
-from indexing.emitters.types import storage_type
 from indexing.emitters.vectors import lanes
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from indexing.emitters.ir.passes.dead_code import remove_dead_code
 from indexing.emitters.ir.passes.flatten import flatten_buffers
@@ -25,9 +25,25 @@ from indexing.errors import IndexingError
 
 if TYPE_CHECKING:
     from indexing.emitters.ir.nodes import Kernel
-    from indexing.emitters.targets.target import Target
 
-Rewrite: TypeAlias = "Callable[[Kernel, Target], Kernel]"
+
+class TargetFeatures(Protocol):
+    """The abilities of a target, which are all that a pass may ask of it: never which target it is."""
+
+    @property
+    def has_threads(self) -> bool:
+        """Whether the threads of a block run side by side."""
+
+    @property
+    def shuffle_width(self) -> int:
+        """Threads of a warp that can exchange values; 0: none."""
+
+    @property
+    def vector_bytes(self) -> int:
+        """The widest load or store worth writing; 0: the compiler makes vectors of its own."""
+
+
+Rewrite: TypeAlias = "Callable[[Kernel, TargetFeatures], Kernel]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +58,7 @@ def _for_any(rewrite: Callable[[Kernel], Kernel]) -> Rewrite:
     return lambda kernel, target: rewrite(kernel)
 
 
-def _team_reductions(kernel: Kernel, target: Target) -> Kernel:
+def _team_reductions(kernel: Kernel, target: TargetFeatures) -> Kernel:
     """Without threads side by side, the last pass makes plain loops of them."""
     return lower_team_reductions(kernel, target.shuffle_width) if target.has_threads else kernel
 
@@ -73,7 +89,7 @@ BUILT = "built"
 STAGES = (BUILT, *(p.name for p in PASSES))
 
 
-def run_passes(kernel: Kernel, target: Target, until: str = STAGES[-1], after: str = BUILT) -> Kernel:
+def run_passes(kernel: Kernel, target: TargetFeatures, until: str = STAGES[-1], after: str = BUILT) -> Kernel:
     """A kernel that is at the stage `after`, after the passes from there up to `until`. IndexingError where there is no
     such stage.
     """

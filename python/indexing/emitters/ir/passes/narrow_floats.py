@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from indexing.emitters.ir.copying import Names
 from indexing.emitters.ir.nodes import Block, For, Function, If, Kernel, Let, Op, Ref, Statement, Var, statements
 from indexing.emitters.ir.traversal import rewrite_statement, rewrite_value
-from indexing.emitters.types import storage_type
+from indexing.emitters.ir.types import storage_type
 
 if TYPE_CHECKING:
     from indexing.emitters.ir.nodes import Value

@@ -10,7 +10,7 @@ from indexing._core import Interval, SymbolicExpr, constant, variable
 from indexing.emitters.ir import nodes as ir
 from indexing.emitters.ir.passes.uniform import AXES
 from indexing.emitters.ir.traversal import expressions_of, indices_of, rewrite_statement, subvalues, values_of
-from indexing.emitters.types import decoded, encoded, storage_type
+from indexing.emitters.ir.types import decoded, encoded, storage_type
 
 Guards: TypeAlias = "tuple[tuple[ir.Value, ...], ...]"
 

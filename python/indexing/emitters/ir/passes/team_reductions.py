@@ -25,7 +25,7 @@ from indexing.emitters.ir.nodes import (
     Within,
 )
 from indexing.emitters.ir.traversal import rewrite_blocks
-from indexing.emitters.types import decoded, encoded, storage_type
+from indexing.emitters.ir.types import decoded, encoded, storage_type
 
 TH_X = variable(0)
 

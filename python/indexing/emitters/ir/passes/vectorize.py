@@ -28,7 +28,7 @@ from indexing.emitters.ir.nodes import (
     statements,
 )
 from indexing.emitters.ir.traversal import may_leave, rewrite_blocks, rewrite_statement, rewrite_value
-from indexing.emitters.types import storage_bytes
+from indexing.emitters.ir.types import storage_bytes
 
 if TYPE_CHECKING:
     from indexing.emitters.ir.nodes import Value

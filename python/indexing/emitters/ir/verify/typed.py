@@ -33,8 +33,8 @@ from indexing.emitters.ir.nodes import (
 )
 from indexing.emitters.ir.opcodes import OPCODES
 from indexing.emitters.ir.traversal import expressions_of, indices_of, subvalues, values_of
+from indexing.emitters.ir.types import compute_type, storage_type
 from indexing.emitters.ir.verify.check import Check
-from indexing.emitters.types import compute_type, storage_type
 from indexing.ops.element_types import ELEMENT_TYPES
 
 if TYPE_CHECKING:
