@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 import threading
@@ -334,6 +335,28 @@ def test_without_a_compiler_the_error_says_what_to_install(
 def test_the_compiler_that_the_user_chose(monkeypatch: pytest.MonkeyPatch, forgotten_compiler: object) -> None:
     monkeypatch.setenv("CC", "/nowhere/cc -g")
     assert not compiler.is_available()
+
+
+@pytest.mark.parametrize("refused", [[], ["-march=native"], ["-march=native", "-mcpu=native"]], ids=len)
+def test_a_compiler_is_told_of_the_processor_as_it_understands(
+    refused: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, forgotten_compiler: object
+) -> None:
+    """Clang for ARM may know `-mcpu=native` alone, a cross compiler neither: both compile kernels nevertheless."""
+    script = tmp_path / "cc"
+    real = shutil.which("cc") or f'"{sys.executable}" -m ziglang cc'
+    known = f'case "$*" in {" ".join(f"*{flag}*) exit 1;;" for flag in refused)} esac' if refused else ""
+    script.write_text(
+        f'#!/bin/sh\n{known}\nfor a; do case "$a" in -mcpu=native) ;; *) set -- "$@" "$a";; esac; shift; done\n'
+        f'exec {real} "$@"\n'
+    )
+    script.chmod(0o755)
+    monkeypatch.setenv("CC", str(script))
+    found = compiler.find_compiler()
+    assert found.flags.count("-march=native") == (not refused)
+    assert found.flags.count("-mcpu=native") == (len(refused) == 1)
+    x = np.linspace(-5, 5, 100).astype(np.float32)
+    (got,) = run(elementwise(lambda a: ir.Op("neg", "f32", (a,)), ["f32"], "f32", x.size), x)
+    np.testing.assert_array_equal(got, -x)
 
 
 @pytest.mark.parametrize("module", ["ziglang"])

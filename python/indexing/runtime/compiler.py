@@ -16,6 +16,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
+from itertools import product
 from pathlib import Path
 
 from indexing.errors import CompileError
@@ -27,9 +28,11 @@ CACHE_BYTES = 512 * 2**20
 CLEANED = 0.75  # of the limit is left when old objects are thrown away
 # Nothing here changes a result: no contraction to fused operations, no reordering; `errno` and traps are never read.
 FLAGS = (
-    *("-std=gnu11", "-O3", "-march=native", "-shared", "-w", "-x", "c"),
+    *("-std=gnu11", "-O3", "-shared", "-w", "-x", "c"),
     *("-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-fno-strict-aliasing"),
 )
+# This machine's instructions, as most compilers are told, or as some of ARM's are; none of them, for cross compilers.
+PROCESSORS = (("-march=native",), ("-mcpu=native",), ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +60,9 @@ class Compiler:
 @cache
 def find_compiler() -> Compiler:
     """The compiler of this process. Raises CompileError where there is none."""
-    for command in _candidates():
-        flags = FLAGS if sys.platform == "win32" else (*FLAGS, "-fPIC")
+    position = () if sys.platform == "win32" else ("-fPIC",)
+    for command, processor in product(_candidates(), PROCESSORS):
+        flags = (*FLAGS, *processor, *position)
         identity = _identity(command, flags)
         if identity is not None:
             return Compiler(command, flags, identity)
