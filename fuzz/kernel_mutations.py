@@ -40,7 +40,7 @@ from indexing.emitters.ir.verify import verify
 from indexing.emitters.targets import TARGETS, write
 from indexing.hlo import Computation
 from indexing.reference.differences import difference, make_inputs
-from indexing.runtime.host import HostKernel
+from indexing.runtime.host_kernel import HostKernel
 from indexing.runtime.host_memory import address, aligned_bytes
 from kernel_mutants import FIRST, PROBE, REACHED, Fault, Mutant, in_block, mutants
 

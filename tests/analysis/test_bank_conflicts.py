@@ -10,7 +10,7 @@ from indexing.analysis.device import H100
 from indexing.analysis.memory.transactions import count_banks
 from indexing.emitters.ir.accesses import entry_accesses
 from indexing.emitters.ir.nodes import Copy, statements
-from indexing.emitters.kernel import Dialect
+from indexing.emitters.targets.target import Dialect
 from memory_simulator import simulate_banks
 
 ADD = "add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] add(a, b) }\n"

@@ -13,7 +13,7 @@ from indexing.emitters.ir import nodes as ir
 from indexing.emitters.ir.passes.narrow_floats import convert_narrow_floats
 from indexing.emitters.ir.passes.thread_loops import make_thread_loops
 from indexing.emitters.targets import TARGETS, arguments, write
-from indexing.runtime.host import HostKernel
+from indexing.runtime.host_kernel import HostKernel
 from indexing.runtime.host_memory import address, aligned_bytes
 
 IDS = ("th_x", "th_y", "th_z", "bl_x", "bl_y", "bl_z")

@@ -12,7 +12,7 @@ import indexing as ix
 from indexing.emitters.ir.passes import run_passes
 from indexing.emitters.ir.passes.thread_loops import make_thread_loops
 from indexing.emitters.targets import TARGETS, write
-from indexing.runtime.host import HostKernel
+from indexing.runtime.host_kernel import HostKernel
 from indexing.runtime.host_memory import address, aligned_bytes
 from kernels import as_list, close, random_array
 

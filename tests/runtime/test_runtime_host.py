@@ -26,7 +26,8 @@ from indexing.emitters.targets.c_family import together
 from indexing.errors import CompileError
 from indexing.runtime import cache, compiler
 from indexing.runtime.compiling_together import compile_together
-from indexing.runtime.host import Host, HostKernel
+from indexing.runtime.host import Host
+from indexing.runtime.host_kernel import HostKernel
 from indexing.runtime.host_memory import MemoryPool, address, aligned_bytes
 from ir_kernels import elementwise, run
 from kernels import compiled
@@ -70,8 +71,8 @@ def test_ranges_are_disjoint_and_complete(helpers: int) -> None:
     script = f"""
 import ctypes
 import numpy as np
-from indexing.runtime import host
-team, kernel = host.Team({helpers}), host.HostKernel("many", {SOURCE.replace("NAME", "many")!r}, (1, 1, 1), 1)
+from indexing.runtime.host_kernel import HostKernel, Team
+team, kernel = Team({helpers}), HostKernel("many", {SOURCE.replace("NAME", "many")!r}, (1, 1, 1), 1)
 assert team.helpers == {helpers}
 for blocks in (1, 2, 7, 1000):
     for size in (1, 3, blocks, blocks + 5):

@@ -10,10 +10,11 @@ from types import ModuleType
 
 from indexing.arguments import of_type, takes
 from indexing.emitters.heroes import concatenate, dot, loop, reduction, rows, scatter, transpose, update_slice
-from indexing.emitters.kernel import Dialect, Kernel, check_dialect
+from indexing.emitters.kernel import Kernel, check_dialect
 from indexing.emitters.knob_space import KnobSpace
 from indexing.emitters.machine import Machine
 from indexing.emitters.targets import TARGETS
+from indexing.emitters.targets.target import Dialect
 from indexing.errors import IndexingError, UnsupportedOp
 from indexing.hlo import Computation, Instruction, Module, Program, entry_of
 from indexing.hlo.subjects import part_of_program

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 ArgumentKind = Literal["input", "output", "scratch"]
 Dim3: TypeAlias = "tuple[int, int, int]"
-Dialect: TypeAlias = str  # a name of `targets.TARGETS`
 
 PARALLEL = "narrow-floats"  # the last pass after which threads stand side by side and loops are loops, on all targets
 LOGICAL = "dead-code"  # the last pass after which indices are those of HLO's arrays, each access written once

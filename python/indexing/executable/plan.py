@@ -25,7 +25,7 @@ from indexing.executable.steps import (
 )
 from indexing.ops.values import only_array
 from indexing.reference.interpreter import check_has_value
-from indexing.runtime.device import ReplayingDevice
+from indexing.runtime.tape import ReplayingDevice
 
 if TYPE_CHECKING:
     from indexing.emitters.kernel import Kernel

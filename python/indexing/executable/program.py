@@ -20,7 +20,8 @@ from indexing.hlo.subjects import part_of_program
 from indexing.work import repeats_itself
 
 if TYPE_CHECKING:
-    from indexing.emitters.kernel import Dialect, Kernel
+    from indexing.emitters.kernel import Kernel
+    from indexing.emitters.targets.target import Dialect
 
 #: Gives the knobs of the kernel of a computation, those that are left out having their default.
 KnobChoice: TypeAlias = Callable[[Computation], Mapping[str, int]]

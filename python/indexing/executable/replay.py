@@ -22,7 +22,8 @@ from indexing.executable.steps import (
 if TYPE_CHECKING:
     from indexing.emitters.kernel import Kernel
     from indexing.hlo import Shape
-    from indexing.runtime.device import DeviceProgram, LaunchTimes, ReplayingDevice
+    from indexing.runtime.device import LaunchTimes
+    from indexing.runtime.tape import DeviceProgram, ReplayingDevice
 
 MAX_STEPS = 50_000  # of a tape; computations that run each other can be exponentially larger than their text
 MAX_NESTING = 60

@@ -35,7 +35,7 @@ def fusion_key(computation: Computation, space: KnobSpace, device: Device) -> st
 def _identity(device: Device) -> str:
     if device.dialect == "c":
         from indexing.runtime.compiler import find_compiler
-        from indexing.runtime.host import core_count
+        from indexing.runtime.host_kernel import core_count
 
         return f"{device.name} of {core_count()} cores, {find_compiler().identity}"
     return f"{device.name} {getattr(device, 'arch', '')}"

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from indexing.emitters.kernel import Dialect
 from indexing.emitters.launch import MAX_BLOCK, MAX_GRID, MAX_THREADS_PER_BLOCK
+from indexing.emitters.targets.target import Dialect
 from indexing.errors import CompileError, IndexingError
 from indexing.extras import missing_extra
 from indexing.runtime.device import Buffer, Clock, CompilableKernel, Launch

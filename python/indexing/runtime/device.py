@@ -11,8 +11,7 @@ import numpy as np
 from indexing.errors import CompileError
 
 if TYPE_CHECKING:
-    from indexing.emitters.kernel import Dialect, Kernel
-    from indexing.runtime.tape import Tape
+    from indexing.emitters.targets.target import Dialect
 
 
 @dataclass(slots=True, eq=False)
@@ -110,19 +109,6 @@ class TimingDevice(Device, Protocol):
         """
 
 
-class DeviceProgram(Protocol):
-    """A tape that a device is ready to run."""
-
-    def run(
-        self, arguments: Sequence[Buffer], take: Callable[[int], Buffer], times: LaunchTimes | None = None
-    ) -> list[Buffer]:
-        """Run on the buffers of the tape's arguments; the buffers of its results, `take` having given their memory.
-
-        Those of consumed arguments go, too: they are results, or the program's from now on. `times` is told what each
-        kernel took.
-        """
-
-
 @runtime_checkable
 class ExchangingDevice(Device, Protocol):
     """A device that takes arrays which lie on it, and gives results out as such, without copies."""
@@ -132,14 +118,3 @@ class ExchangingDevice(Device, Protocol):
 
     def export(self, buffer: Buffer, dtype: np.dtype, shape: tuple[int, ...]) -> object:
         """An array of the buffer's first elements, which other libraries read where it lies; the buffer is its own."""
-
-
-@runtime_checkable
-class ReplayingDevice(Device, Protocol):
-    """A device that runs tapes, of kernels that it compiles together."""
-
-    def prepare(self, kernels: Sequence[Kernel]) -> None:
-        """Compile kernels of which none may be loaded yet, several at a time; `load` finds them. Raises as `load` does."""
-
-    def program(self, tape: Tape) -> DeviceProgram:
-        """Make a tape ready to run; its kernels are launches of this device."""

@@ -7,13 +7,12 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from indexing.runtime.device import Buffer, LaunchTimes
+from indexing.runtime.host_kernel import HostKernel, team
 from indexing.runtime.host_memory import address
 from indexing.runtime.tape import Tape
 
 if TYPE_CHECKING:
     import numpy as np
-
-    from indexing.runtime.host import HostKernel, Team
 
 
 class _State(ctypes.Structure):
@@ -67,10 +66,9 @@ class _Frame:
 class HostProgram:
     """A tape that is ready to run; several threads may run it at a time."""
 
-    def __init__(self, tape: Tape, team: Callable[[], Team], upload: Callable[[np.ndarray], Buffer]) -> None:
-        """`team` gives the threads of this process."""
+    def __init__(self, tape: Tape, upload: Callable[[np.ndarray], Buffer]) -> None:
+        """`upload` makes buffers of arrays."""
         self._tape = tape
-        self._team = team
         self._upload = upload
         self._kernels: list[HostKernel] = tape.kernels  # type: ignore[assignment]
         self._words = (ctypes.c_int64 * len(tape.words))(*tape.words)
@@ -108,7 +106,7 @@ class HostProgram:
 
     def _replay(self, frame: _Frame, times: LaunchTimes | None) -> None:
         """Run to the end. Python looks for signals whenever the program pauses."""
-        run, state = self._team().run_program, frame.state
+        run, state = team().run_program, frame.state
         counts = None
         if times is not None:
             counts = [(ctypes.c_int64 * max(len(self._kernels), 1))() for _ in range(2)]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from indexing.emitters.kernel import Dialect
+from indexing.emitters.targets.target import Dialect
 from indexing.errors import CompileError, IndexingError
 from indexing.extras import missing_extra
 from indexing.runtime.device import Buffer, CompilableKernel, Launch, expect_dialect

@@ -1,19 +1,22 @@
 """A tape: what a program does between two looks of Python, as a list of words that a device replays.
 
-Its instructions work on registers, each of which holds the address of some memory. `replay.c` runs tapes on the processor.
+Its instructions work on registers, each of which holds the address of some memory. `replay.c` runs tapes on the processor;
+`ReplayingDevice` is the protocol of devices that run them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+from indexing.runtime.device import Buffer, Device, Launch, LaunchTimes
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from indexing.runtime.device import Buffer, Launch
+    from indexing.emitters.kernel import Kernel
 
 
 class Opcode(IntEnum):
@@ -105,3 +108,27 @@ class Tape:
     def end(self) -> None:
         """End the program."""
         self.words.append(Opcode.END)
+
+
+class DeviceProgram(Protocol):
+    """A tape that a device is ready to run."""
+
+    def run(
+        self, arguments: Sequence[Buffer], take: Callable[[int], Buffer], times: LaunchTimes | None = None
+    ) -> list[Buffer]:
+        """Run on the buffers of the tape's arguments; the buffers of its results, `take` having given their memory.
+
+        Those of consumed arguments go, too: they are results, or the program's from now on. `times` is told what each
+        kernel took.
+        """
+
+
+@runtime_checkable
+class ReplayingDevice(Device, Protocol):
+    """A device that runs tapes, of kernels that it compiles together."""
+
+    def prepare(self, kernels: Sequence[Kernel]) -> None:
+        """Compile kernels of which none may be loaded yet, several at a time; `load` finds them. Raises as `load` does."""
+
+    def program(self, tape: Tape) -> DeviceProgram:
+        """Make a tape ready to run; its kernels are launches of this device."""

@@ -16,7 +16,8 @@ from indexing.hlo import parse
 from indexing.tuning.measurement import Timing, Trial
 
 if TYPE_CHECKING:
-    from indexing.emitters.kernel import Dialect, Kernel
+    from indexing.emitters.kernel import Kernel
+    from indexing.emitters.targets.target import Dialect
     from indexing.hlo import Computation
     from indexing.runtime.device import TimingDevice
     from indexing.tuning.search import Plan

@@ -21,9 +21,9 @@ from indexing.tuning.prediction import predict
 from indexing.tuning.search import SAMPLERS, Plan, Sampler, candidates, proposals, worth_trying
 
 if TYPE_CHECKING:
-    from indexing.emitters.kernel import Dialect
     from indexing.emitters.kernel_builder import Dim3
     from indexing.emitters.knob_space import KnobSpace
+    from indexing.emitters.targets.target import Dialect
     from indexing.tuning.machine import DeviceLike
 
 __all__ = ["Tried", "Tuning", "tune"]
@@ -96,7 +96,7 @@ class Tuning:
         """Write a picture: time by trial with the best so far, and prediction against measurement. Needs matplotlib."""
         from indexing.tuning.picture import write_picture
 
-        write_picture(self, Path(path))
+        write_picture(self.computation.name, [(t.predicted, t.seconds) for t in self.trials], Path(path))
 
     def to_kernel_tuner(self) -> dict[str, object]:
         """Kernel Tuner searches the same plans: `kernel_tuner.tune_kernel(**found.to_kernel_tuner())`.

@@ -13,76 +13,76 @@ from indexing.emitters.targets.c_index import ATOM
 from indexing.errors import CompileError
 
 if TYPE_CHECKING:
-    from indexing.emitters.targets.c_body import BodyWriter
+    from indexing.emitters.targets.c_statements import StatementWriter
 
 WORD = 4  # bytes
 
 
-def write_atomic(body: BodyWriter, s: ir.AtomicUpdate) -> None:
+def write_atomic(writer: StatementWriter, s: ir.AtomicUpdate) -> None:
     """Lines for `buffer[index] = combiner(buffer[index], value)`, as if no other thread came between."""
-    kind = body.unit.buffers[s.buffer].element_type
-    if not body.target.has_threads and body.unit.kernel.grid == (1, 1, 1):
-        _update(body, s, kind)
+    kind = writer.unit.buffers[s.buffer].element_type
+    if not writer.target.has_threads and writer.unit.kernel.grid == (1, 1, 1):
+        _update(writer, s, kind)
         return
-    native = body.target.atomics.get((s.opcode, kind))
+    native = writer.target.atomics.get((s.opcode, kind))
     if native is not None:
-        text = native.format(pointer=f"({body.pointer(s.buffer, s.index)})", value=body.values.text(s.value))
-        body.line(f"{text};")
+        text = native.format(pointer=f"({writer.pointer(s.buffer, s.index)})", value=writer.values.text(s.value))
+        writer.line(f"{text};")
         return
     storage = storage_type(kind)
     size = int(storage[1:]) // 8
     if size > 8:
         raise CompileError(f"an atomic update of {kind} is wider than a word; the target swaps at most 8 bytes")
-    _swap(body, s, kind, size)
+    _swap(writer, s, kind, size)
 
 
-def _update(body: BodyWriter, s: ir.AtomicUpdate, kind: str) -> None:
+def _update(writer: StatementWriter, s: ir.AtomicUpdate, kind: str) -> None:
     """Plainly, as no other thread can come between."""
-    now = body.fresh("now")
+    now = writer.fresh("now")
     before = decoded(kind, ir.Load(storage_type(kind), s.buffer, s.index))
-    body.block((ir.CallFunction((now,), s.combiner, (), (before, s.value)),))
-    body.block((ir.Store(s.buffer, s.index, encoded(kind, ir.Ref(s.value.type, now))),))
+    writer.statement(ir.CallFunction((now,), s.combiner, (), (before, s.value)))
+    writer.statement(ir.Store(s.buffer, s.index, encoded(kind, ir.Ref(s.value.type, now))))
 
 
-def _swap(body: BodyWriter, s: ir.AtomicUpdate, kind: str, size: int) -> None:
+def _swap(writer: StatementWriter, s: ir.AtomicUpdate, kind: str, size: int) -> None:
     """Until no other thread has come between: read, compute, compare and swap."""
-    unit, target = body.unit, body.target
+    unit, target = writer.unit, writer.target
     own = f"u{8 * size}"
     word = unit.use(own if own in target.compare_and_swap else "u32")
-    at, old, seen, now = (body.fresh(name) for name in ("at", "old", "seen", "now"))
+    at, old, seen, now = (writer.fresh(name) for name in ("at", "old", "seen", "now"))
     pointer = f"{target.spaces[unit.buffers[s.buffer].space]}{target.volatile}{word} *"
-    element, shift = body.pointer(s.buffer, s.index), ""
+    element, shift = writer.pointer(s.buffer, s.index), ""
     if word != own:
         parts = WORD // size
-        place = body.fresh("place")
-        body.line(f"const {unit.use('s64')} {place} = {body.place(s.buffer, s.index)};")
+        place = writer.fresh("place")
+        writer.line(f"const {unit.use('s64')} {place} = {writer.place(s.buffer, s.index)};")
         element, shift = f"{s.buffer} + {place} / {parts}", f"({unit.use('s32')})({place} % {parts}) * {8 * size}"
-    given = body.fresh("given")
-    body.line(f"const {unit.use(s.value.type)} {given} = {body.values.text(s.value)};")
-    body.line(f"{pointer}{at} = ({pointer}){element};")
-    body.line(f"{word} {old} = *{at}, {seen};")
-    body.line("do {")
-    body.depth += 1
-    body.line(f"{seen} = {old};")
-    current = _from_bits(body, kind, f"({seen} >> ({shift}))" if shift else seen)
-    stored = body.fresh("stored")
-    body.line(f"const {unit.use(storage_type(kind))} {stored} = {current};")
+    given = writer.fresh("given")
+    writer.line(f"const {unit.use(s.value.type)} {given} = {writer.values.text(s.value)};")
+    writer.line(f"{pointer}{at} = ({pointer}){element};")
+    writer.line(f"{word} {old} = *{at}, {seen};")
+    writer.line("do {")
+    writer.depth += 1
+    writer.line(f"{seen} = {old};")
+    current = _from_bits(writer, kind, f"({seen} >> ({shift}))" if shift else seen)
+    stored = writer.fresh("stored")
+    writer.line(f"const {unit.use(storage_type(kind))} {stored} = {current};")
     before = decoded(kind, ir.Ref(storage_type(kind), stored))
     call = ir.CallFunction((now,), s.combiner, (), (before, ir.Ref(s.value.type, given)))
-    body.block((call,))
-    fresh = _to_bits(body, kind, encoded(kind, ir.Ref(s.value.type, now)))
+    writer.statement(call)
+    fresh = _to_bits(writer, kind, encoded(kind, ir.Ref(s.value.type, now)))
     if shift:
         mask = f"({(1 << 8 * size) - 1}u << ({shift}))"
         fresh = f"({seen} & ~{mask}) | (({unit.use('u32')})({fresh}) << ({shift}))"
     swap = target.compare_and_swap[word].format(pointer=at, expected=seen, value=fresh)
-    body.line(f"{old} = {swap};")
-    body.depth -= 1
-    body.line(f"}} while ({old} != {seen});")
+    writer.line(f"{old} = {swap};")
+    writer.depth -= 1
+    writer.line(f"}} while ({old} != {seen});")
 
 
-def _from_bits(body: BodyWriter, kind: str, bits: str) -> str:
+def _from_bits(writer: StatementWriter, kind: str, bits: str) -> str:
     """C text of the storage element whose bits are the low ones of a word."""
-    use = body.unit.use
+    use = writer.unit.use
     if kind in ("f32", "f64"):
         return f"{use('float_' + kind)}({bits})"
     if kind == "c64":
@@ -91,10 +91,10 @@ def _from_bits(body: BodyWriter, kind: str, bits: str) -> str:
     return f"({use(storage_type(kind))})({bits})"
 
 
-def _to_bits(body: BodyWriter, kind: str, value: ir.Value) -> str:
+def _to_bits(writer: StatementWriter, kind: str, value: ir.Value) -> str:
     """C text of a word whose low bits are those of a storage element."""
-    use = body.unit.use
-    text = body.values.written(value).under(ATOM)
+    use = writer.unit.use
+    text = writer.values.written(value).under(ATOM)
     if kind in ("f32", "f64"):
         return f"{use('bits_' + kind)}({text})"
     if kind == "c64":

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from indexing.emitters.ir import nodes as ir
 from indexing.emitters.machine import Machine
 from indexing.emitters.targets.library import Definition
 
 Dim3 = tuple[int, int, int]
+Dialect: TypeAlias = str  # a target's name
 
 
 @dataclass(frozen=True, slots=True)

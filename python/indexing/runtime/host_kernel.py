@@ -1,0 +1,113 @@
+"""Compiled kernels on the processor, and the threads that run them.
+
+A kernel's blocks are independent of each other, so that each thread takes ranges of them until none are left. A call of
+the compiled function releases Python's lock. What is little work runs on the calling thread alone.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import time
+from collections.abc import Sequence
+from functools import cache
+from importlib.resources import files
+
+from indexing.runtime.compiler import shared_library
+from indexing.runtime.compiling_together import entry_name
+from indexing.runtime.device import Buffer, Clock
+from indexing.runtime.host_memory import address
+
+STACK_BYTES = 16 * 2**20
+FIRST_GUESS = 40  # nanoseconds a thread of the kernel takes, until it is known
+
+
+class Team:
+    """Threads that wait for kernels, one fewer than there are cores: `team.c` has them. `replay.c` runs programs on them."""
+
+    def __init__(self, helpers: int) -> None:
+        """Start them. Raises CompileError where the compiler refuses them."""
+        here = files(__package__)
+        source = "".join(here.joinpath(name).read_text() for name in ("team.c", "replay.c"))
+        library = ctypes.CDLL(str(shared_library("team", source)))
+        library.team_start.argtypes = (ctypes.c_int, ctypes.c_size_t)
+        library.launch_kernel.argtypes = (ctypes.c_void_p, ctypes.c_void_p)
+        library.program_run.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+        library.team_run.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
+        library.launch_in_turn.argtypes = (ctypes.c_void_p, ctypes.c_void_p, *(ctypes.c_int64,) * 4)
+        self.launch = library.launch_kernel
+        self.launch_in_turn = library.launch_in_turn
+        self.run_program = library.program_run
+        self.run = library.team_run
+        self.forget = library.team_forget
+        self.helpers = int(library.team_start(helpers, STACK_BYTES))
+
+
+def core_count() -> int:
+    """The number of cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@cache
+def team() -> Team:
+    """The threads of this process."""
+    return Team(core_count() - 1)
+
+
+def _after_fork() -> None:
+    """Threads do not survive a fork: the child starts its own when it needs them."""
+    if team.cache_info().currsize:
+        team().forget()
+        team.cache_clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+class _Launch(ctypes.Structure):
+    """`launch_t` of replay.c."""
+
+    _fields_ = (
+        ("run", ctypes.c_void_p),
+        ("blocks", ctypes.c_int64),
+        ("work", ctypes.c_int64),
+        ("launches", ctypes.c_int64),
+    )
+
+
+class HostKernel:
+    """A compiled kernel. `launch` runs it on addresses of buffers, one for each that it takes."""
+
+    def __init__(self, name: str, source: str, grid: tuple[int, int, int], threads: int) -> None:
+        """Compile the source, or find it compiled. `threads` is how many a block had before they became loops."""
+        self.name = name
+        blocks = grid[0] * grid[1] * grid[2]
+        path = shared_library(name, source)
+        self._library = ctypes.CDLL(str(path))
+        among_others = entry_name(path)
+        entry = among_others if hasattr(self._library, among_others) else name
+        self.function = ctypes.cast(getattr(self._library, entry), ctypes.c_void_p).value
+        self._launch = _Launch(self.function, blocks, min(FIRST_GUESS * threads * blocks, 2**62), 0)
+        self.address = ctypes.addressof(self._launch)
+
+    def launch(self, addresses: Sequence[int]) -> None:
+        """Run all blocks; back when they are done."""
+        team().launch(self.address, (ctypes.c_void_p * max(len(addresses), 1))(*addresses))
+
+    def __call__(self, buffers: Sequence[Buffer]) -> None:
+        """Launch on buffers."""
+        self.launch([address(b.handle) for b in buffers])
+
+    def clock(self, sets: Sequence[Sequence[Buffer]]) -> Clock:
+        """As `TimingDevice.clock`: between launches no Python runs."""
+        rows = [address(b.handle) for buffers in sets for b in buffers]
+        addresses = (ctypes.c_void_p * max(len(rows), 1))(*rows)
+        width = len(rows) // len(sets)
+
+        def seconds(first: int, calls: int) -> float:
+            begin = time.perf_counter()
+            team().launch_in_turn(self.address, addresses, width, len(sets), first, calls)
+            return time.perf_counter() - begin
+
+        return seconds
