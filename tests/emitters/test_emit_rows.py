@@ -1,76 +1,13 @@
 """The rows emitter: chains of reductions over one row space, on the processor and as proved kernels."""
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 
 import indexing as ix
 from indexing.emitters.heroes import rows as emitter
 from indexing.emitters.kernel import Kernel
-from kernels import assert_written_once, check, launch, visits
-
-REDUCERS = """
-add { a = f32[] parameter(0)
-      b = f32[] parameter(1)
-      ROOT c = f32[] add(a, b) }
-max { a = f32[] parameter(0)
-      b = f32[] parameter(1)
-      ROOT c = f32[] maximum(a, b) }
-"""
-
-
-def softmax(rows: int, length: int, kind: str = "f32", is_log: bool = False) -> str:
-    of, row = f"[{rows},{length}]", f"[{rows}]"
-    after = f"l = f32{row} log(s)" if is_log else f"l = f32{row} copy(s)"
-    root = f"r = f32{of} {'subtract(d, lb)' if is_log else 'divide(e, lb)'}"
-    return f"""{REDUCERS}
-    ENTRY fused {{
-      p = {kind}{of} parameter(0)
-      x = f32{of} convert(p)
-      low = f32[] constant(-inf)
-      z = f32[] constant(0)
-      m = f32{row} reduce(x, low), dimensions={{1}}, to_apply=max
-      mb = f32{of} broadcast(m), dimensions={{0}}
-      d = f32{of} subtract(x, mb)
-      e = f32{of} exponential(d)
-      s = f32{row} reduce(e, z), dimensions={{1}}, to_apply=add
-      {after}
-      lb = f32{of} broadcast(l), dimensions={{0}}
-      {root}
-      ROOT o = {kind}{of} convert(r)
-    }}"""
-
-
-def layernorm(rows: int, length: int) -> str:
-    of, row = f"f32[{rows},{length}]", f"f32[{rows}]"
-    return f"""{REDUCERS}
-    ENTRY fused {{
-      x = {of} parameter(0)
-      g = f32[{length}] parameter(1)
-      b = f32[{length}] parameter(2)
-      z = f32[] constant(0)
-      n = f32[] constant({1 / length})
-      nb = {row} broadcast(n), dimensions={{}}
-      s = {row} reduce(x, z), dimensions={{1}}, to_apply=add
-      mean = {row} multiply(s, nb)
-      mb = {of} broadcast(mean), dimensions={{0}}
-      d = {of} subtract(x, mb)
-      q = {of} multiply(d, d)
-      v = {row} reduce(q, z), dimensions={{1}}, to_apply=add
-      var = {row} multiply(v, nb)
-      eps = f32[] constant(1e-5)
-      epsb = {row} broadcast(eps), dimensions={{}}
-      ve = {row} add(var, epsb)
-      i = {row} rsqrt(ve)
-      ib = {of} broadcast(i), dimensions={{0}}
-      y = {of} multiply(d, ib)
-      gb = {of} broadcast(g), dimensions={{1}}
-      bb = {of} broadcast(b), dimensions={{1}}
-      yg = {of} multiply(y, gb)
-      o = {of} add(yg, bb)
-      ROOT t = ({of}, {row}, {row}) tuple(o, mean, i)
-    }}"""
+from kernels import assert_written_once, check, visits
+from row_programs import REDUCERS, layernorm, softmax
 
 
 def rms_norm(sizes: tuple[int, ...], dims: tuple[int, ...]) -> str:
@@ -163,82 +100,10 @@ def test_knobs(keep: int, threads: int, vector_width: int) -> None:
     assert other.cubin()
 
 
-def log_sum_exp(rows: int, length: int) -> str:
-    """As JAX writes it: what is not finite is not subtracted."""
-    of, row = f"f32[{rows},{length}]", f"f32[{rows}]"
-    return f"""{REDUCERS}
-    ENTRY fused {{
-      x = {of} parameter(0)
-      low = f32[] constant(-inf)
-      z = f32[] constant(0)
-      m = {row} reduce(x, low), dimensions={{1}}, to_apply=max
-      f = pred[{rows}] is-finite(m)
-      zb = {row} broadcast(z), dimensions={{}}
-      k = {row} select(f, m, zb)
-      kr = f32[{rows},1] reshape(k)
-      kk = {row} reshape(kr)
-      mb = {of} broadcast(kk), dimensions={{0}}
-      d = {of} subtract(x, mb)
-      e = {of} exponential(d)
-      s = {row} reduce(e, z), dimensions={{1}}, to_apply=add
-      l = {row} log(s)
-      ROOT o = {row} add(l, k)
-    }}"""
-
-
-def unusual_rows(length: int) -> np.ndarray:
-    """Rows of infinite numbers, of NaN, of equal ones, each at either end; of rising, of falling, and of far apart ones."""
-    rng = np.random.default_rng(length)
-    rows = [rng.standard_normal(length) * scale for scale in (1, 100)]
-    rows += [np.full(length, v) for v in (0.0, 7.5, -np.inf, np.inf, np.nan)]
-    rows += [np.linspace(-90, 90, length), np.linspace(90, -90, length)]
-    for value in (-np.inf, np.inf, np.nan, 1e30, -1e30):
-        for place in (0, length // 2, length - 1):
-            rows.append(rng.standard_normal(length))
-            rows[-1][place] = value
-    rows.append(np.full(length, -np.inf))
-    rows[-1][-1] = 3
-    return np.array(rows, np.float32)
-
-
-@pytest.mark.parametrize("threads", [1, 32, 256])
-@pytest.mark.parametrize("length", [1, 7, 33, 256, 1001, 4096])
-@pytest.mark.parametrize("program", [softmax, log_sum_exp])
-def test_maximum_and_sum_of_exponentials_in_one_pass(
-    program: Callable[[int, int], str], length: int, threads: int
-) -> None:
-    x = unusual_rows(length)
-    module = ix.hlo.parse(program(len(x), length))
-    width = 4 if length % 4 == 0 else 1
-    threads = min(threads, 1 << (length // width).bit_length() - 1)
-    kernel = ix.emit(module.entry, dialect="c", keep=3, threads=threads, vector_width=width)
-    shapes = [module.entry.root.shape]
-    with np.errstate(all="ignore"):
-        e = np.exp(x.astype(np.float64) - x.max(1, keepdims=True))
-        total = e.sum(1, keepdims=True)
-        if program is softmax:
-            want = e / total
-        else:
-            top = np.where(np.isfinite(x.max(1)), x.max(1), 0)
-            want = np.log(np.exp(x.astype(np.float64) - top[:, None]).sum(1)) + top
-    for rows in (slice(None), slice(None, None, -1), slice(None)):
-        (got,) = launch(kernel, [x[rows]], shapes)
-        np.testing.assert_allclose(got, want[rows], rtol=2e-5, atol=1e-6)
-    assert len(kernel.input_maps[0]) <= (2 if program is softmax else 1)
-    assert_proved(kernel)
-
-
 def test_knobs_out_of_range() -> None:
     for knobs in ({"keep": 4}, {"threads": 3}, {"threads": 512}, {"vector_width": 8}):
         with pytest.raises(ix.IndexingError):
             ix.emit(ix.hlo.parse(softmax(5, 300)).entry, **knobs)
-
-
-def test_no_sum_of_exponentials() -> None:
-    with pytest.raises(ix.IndexingError, match="keep 3 needs a sum of exponentials"):
-        ix.emit(ix.hlo.parse(layernorm(5, 300)).entry, keep=3)
-    (keep,) = (k for k in ix.knobs(ix.hlo.parse(layernorm(5, 300)).entry).knobs if k.name == "keep")
-    assert tuple(keep.values) == (0, 1, 2)
 
 
 def test_memory_for_what_is_kept() -> None:

@@ -62,13 +62,15 @@ def random_array(shape: ix.hlo.Shape, rng: np.random.Generator) -> np.ndarray:
     return rng.integers(low, high, sizes).astype(shape.dtype)
 
 
-def launcher(kernel: Kernel, shapes: list[ix.hlo.Shape]) -> Callable[[list[np.ndarray]], list[np.ndarray]]:
-    """A function that runs one kernel on the CPU; scratch memory stays as the last call left it.
+def launcher(
+    kernel: Kernel, shapes: list[ix.hlo.Shape], on: Device | None = None
+) -> Callable[[list[np.ndarray]], list[np.ndarray]]:
+    """A function that runs one kernel on a device, the CPU where none is given; scratch memory stays as the last call left it.
 
     Arrays are logical, buffers as the layouts say.
     """
     prove(kernel)
-    device = device_of_tests()
+    device = on or device_of_tests()
     start = device.load(kernel)
     scratch = {a.number: device.upload(a.zeros()) for a in kernel.arguments if a.kind == "scratch"}
 
@@ -90,14 +92,16 @@ def launcher(kernel: Kernel, shapes: list[ix.hlo.Shape]) -> Callable[[list[np.nd
             passed.append(buffers[-1])
         start(passed)
         pairs = zip(kernel.arguments, buffers, strict=True)
-        return [downloaded(b, shapes[a.number]) for a, b in pairs if a.kind == "output"]
+        return [downloaded(b, shapes[a.number], device) for a, b in pairs if a.kind == "output"]
 
     return launch
 
 
-def launch(kernel: Kernel, arrays: list[np.ndarray], shapes: list[ix.hlo.Shape]) -> list[np.ndarray]:
+def launch(
+    kernel: Kernel, arrays: list[np.ndarray], shapes: list[ix.hlo.Shape], on: Device | None = None
+) -> list[np.ndarray]:
     """What one kernel computes after it was called with the same data and with other data, the arrays backwards."""
-    run = launcher(kernel, shapes)
+    run = launcher(kernel, shapes, on)
     first = run(arrays)
     run([a[::-1] if a.ndim else a for a in arrays])
     again = run(arrays)
@@ -106,9 +110,9 @@ def launch(kernel: Kernel, arrays: list[np.ndarray], shapes: list[ix.hlo.Shape])
     return again
 
 
-def downloaded(buffer: Buffer, shape: ix.hlo.Shape) -> np.ndarray:
+def downloaded(buffer: Buffer, shape: ix.hlo.Shape, device: Device) -> np.ndarray:
     order = tuple(reversed(shape.minor_to_major))
-    physical = device_of_tests().download(buffer, shape.dtype, tuple(shape.dimensions[d] for d in order))
+    physical = device.download(buffer, shape.dtype, tuple(shape.dimensions[d] for d in order))
     return physical.transpose(np.argsort(order)) if order else physical
 
 

@@ -16,6 +16,7 @@ from indexing.emitters.epilogue import Heroes, heroes_of
 from indexing.emitters.hero import outputs
 from indexing.emitters.heroes.reduction.body import Body, arrays_of
 from indexing.emitters.heroes.reduction.plans import (
+    MAX_SPLITS,
     Dimensions,
     ReductionPlan,
     ceil_div,
@@ -43,9 +44,7 @@ WARP = 32
 SMALL = 64  # instructions; the body may be written twice
 MIN_REDUCED = 4  # elements; fewer are better reduced by one thread
 LOADS = 4  # of a thread at least, before more threads, or more blocks, share the work
-MAX_SPLITS = 1024
 FEW_BLOCKS = 32  # more of them need no others to share their columns, as long as they can have more threads
-WORTH_SPLITTING = 1 << 16  # elements
 
 
 def matches(computation: Computation) -> bool:
@@ -100,7 +99,7 @@ def plan(
     if splits is None:
         launched = unsplit.tiles * threads * across
         loads = _steps(unsplit) * (1 if splits_outer(d, threads, width) or d.kind == "column" else d.outer)
-        wanted = machine.wanted_threads // launched if _is_worth_splitting(d) else 1
+        wanted = machine.wanted_threads // launched if d.is_worth_splitting else 1
         splits = power_of_two(min(wanted, loads // LOADS, most))
     check_knob("splits", splits, 1, most)
     return ReductionPlan(d, threads, across, width, splits, machine.reads_ahead)
@@ -130,10 +129,6 @@ def knobs(computation: Computation, default: ReductionPlan, machine: Machine = G
 
 def _most_splits(d: Dimensions, width: int, threads: int) -> int:
     return min(_steps(ReductionPlan(d, threads, 1, width, 1)), MAX_SPLITS)
-
-
-def _is_worth_splitting(d: Dimensions) -> bool:
-    return d.rows * d.reduced >= WORTH_SPLITTING
 
 
 def _steps(plan: ReductionPlan) -> int:
@@ -176,7 +171,7 @@ def _row_plan(d: Dimensions, width: int, threads: int | None, machine: Machine) 
     most = _most_threads(d, width, machine)
     if threads is None:
         threads = min(max(power_of_two(groups // LOADS), min(WARP, most)), machine.row_threads)
-        limit = min(most, machine.row_threads) if _is_worth_splitting(d) else most
+        limit = min(most, machine.row_threads) if d.is_worth_splitting else most
         while threads < limit and d.rows * threads < machine.wanted_threads // 2:
             threads *= 2
     chosen = checked_threads(threads, most)
@@ -207,7 +202,7 @@ def _column_plan(d: Dimensions, width: int, threads: int | None, machine: Machin
     if threads is None:
         threads = min(most, power_of_two(max(machine.block_size // across, 1)))
         launched, wanted = tiles * across, machine.wanted_threads // 2
-        needs_splits = _is_worth_splitting(d) and tiles < FEW_BLOCKS
+        needs_splits = d.is_worth_splitting and tiles < FEW_BLOCKS
         while threads < most and launched * threads < wanted and not needs_splits:
             threads *= 2
     return checked_threads(threads, most), across

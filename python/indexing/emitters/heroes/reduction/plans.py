@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from indexing._core import SymbolicExpr, constant
 from indexing.emitters.launch import Part, range_variable, thread_id
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from indexing.ops.element_context import Index
 
 OUTER, STEP, LANE = range(3)  # the range variables of a thread mapping
+MAX_SPLITS = 1024
+WORTH_SPLITTING = 1 << 16  # elements
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,11 @@ class Dimensions:
     def outer(self) -> int:
         """Of a row reduction: how many runs of `fast` elements are reduced together."""
         return self.reduced // self.fast
+
+    @property
+    def is_worth_splitting(self) -> bool:
+        """Whether there is enough for blocks that share rows or columns."""
+        return self.rows * self.reduced >= WORTH_SPLITTING
 
     def index(self, kept: SymbolicExpr, reduced: SymbolicExpr) -> list[SymbolicExpr]:
         """The operand's index at a position among the kept and one among the reduced elements."""
@@ -158,11 +165,12 @@ def _rows(plan: ReductionPlan) -> ThreadMapping:
     tile, split = bl_x // plan.splits, bl_x % plan.splits
     part, slot = th_x % plan.threads, th_x // plan.threads
     outer, outers, groups = range_variable(OUTER), d.outer, ceil_div(d.fast, plan.vector_width)
+    step = range_variable(STEP)
     if splits_outer(d, plan.threads, plan.vector_width):
         outer, outers = outer * plan.splits + split, ceil_div(d.outer, plan.splits)
-        steps, group, rest = _divided(replace(plan, splits=1), constant(0), part, groups)
+        steps, group, rest = divided(replace(plan, splits=1), constant(0), part, groups, step)
     else:
-        steps, group, rest = _divided(plan, split, part, groups)
+        steps, group, rest = divided(plan, split, part, groups, step)
     run = Part(outer, d.outer)
     return ThreadMapping(
         d,
@@ -178,13 +186,29 @@ def _rows(plan: ReductionPlan) -> ThreadMapping:
     )
 
 
-def _divided(
-    plan: ReductionPlan, split: SymbolicExpr, part: SymbolicExpr, count: int
+class Division(Protocol):
+    """The division of vectors among threads: `threads` of each of `splits` blocks take them in turn, or `by_stretches`."""
+
+    @property
+    def threads(self) -> int:
+        """Those that share a row or column in one block."""
+
+    @property
+    def splits(self) -> int:
+        """Blocks that share it."""
+
+    @property
+    def by_stretches(self) -> bool:
+        """Whether each block takes vectors that lie side by side."""
+
+
+def divided(
+    plan: Division, split: SymbolicExpr, part: SymbolicExpr, count: int, step: SymbolicExpr
 ) -> tuple[int, SymbolicExpr, SymbolicExpr | None]:
-    """The steps of a thread over what all blocks share of `count` vectors, its vector at a step, and the one it may take
+    """The steps of a thread over what all blocks share of `count` vectors, its vector at a `step`, and the one it may take
     after these.
     """
-    team, step = plan.threads * plan.splits, range_variable(STEP)
+    team = plan.threads * plan.splits
     in_turn = split * plan.threads + part
     if plan.splits == 1 or not plan.by_stretches:
         return ceil_div(count, team), step * team + in_turn, None
@@ -203,7 +227,7 @@ def _columns(plan: ReductionPlan) -> ThreadMapping:
     part, slot = th_x // plan.across, th_x % plan.across
     groups = d.fast // plan.vector_width
     beside = ceil_div(groups, plan.across)
-    steps, position, rest = _divided(plan, split, part, d.reduced)
+    steps, position, rest = divided(plan, split, part, d.reduced, range_variable(STEP))
     return ThreadMapping(
         d,
         plan.vector_width,

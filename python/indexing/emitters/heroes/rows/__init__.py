@@ -2,16 +2,25 @@
 
 Softmax, layer norms, their gradients, quantization by row: a reduction's result is used again for the elements of its row.
 Each element is read once; what a later pass over the row needs is kept in registers, in shared memory where it does not fit,
-and read again where it fits in neither; then a sum of exponentials is found together with the maximum that they are below. A
-team of threads takes a row; all of them have the results of its reductions.
+and read again where it fits in neither; then a sum of exponentials is found together with the maximum that they are below,
+and one of squares together with their mean. A team of threads takes a row; all of them have the results of its reductions.
+Where one pass does and few rows are long, several blocks share each, and the last of them to come combines their results.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from indexing.emitters.hero import outputs
-from indexing.emitters.heroes.reduction.plans import Dimensions, ceil_div, checked_threads, dimensions_of, power_of_two
+from indexing.emitters.heroes.reduction.plans import (
+    MAX_SPLITS,
+    Dimensions,
+    ceil_div,
+    checked_threads,
+    dimensions_of,
+    power_of_two,
+)
 from indexing.emitters.heroes.rows.body import Body
 from indexing.emitters.heroes.rows.kept import Kept, kept_of
 from indexing.emitters.heroes.rows.online import with_online_sums
@@ -49,22 +58,52 @@ def plan(
     threads: int | None = None,
     vector_width: int | None = None,
     keep: int | None = None,
+    splits: int | None = None,
     machine: Machine = GPU,
 ) -> RowsPlan:
     """Launch dimensions for a machine.
 
     Knobs: `threads` of a row, a power of two up to 1024, at most as many as the row has vectors. `vector_width` 1, 2, 4, 8
     or 16 elements a load, which divide the fastest dimensions; 1 where these are not reduced. `keep` 2: what is needed
-    again is kept in registers; 1: in shared memory, where a block's part of it fits; 0: it is read again; 3: as 0, and sums of
-    exponentials are found in the pass of their maximum.
+    again is kept in registers; 1: in shared memory, where a block's part of it fits; 0: it is read again; 3: as 0, and sums
+    are found in the pass of what their elements subtract. `splits`, 1 to 1024: blocks that share a row, at most one for each
+    step that its threads would take; 1 but for `keep` 3, where that leaves one pass and nothing is written for each element.
     """
     space = space_of(computation)
     d = dimensions_of(space.first)
-    held = kept_of(space, True)
     width = _vector_width(computation, space, d)
     if vector_width is not None:
         check_width(vector_width, d.fast if d.kind == "row" else 1)
         width = vector_width
+    if keep in (None, KEEPS.index("online")) and with_online_sums(space).is_one_pass and splits != 1:
+        found = _split(d, width, threads, splits, machine)
+        if found.splits > 1:
+            return found
+    check_knob("splits", 1 if splits is None else splits, 1, 1)
+    return _unsplit(space, d, width, threads, keep, machine)
+
+
+def _split(d: Dimensions, width: int, threads: int | None, splits: int | None, machine: Machine) -> RowsPlan:
+    """The plan where blocks share rows, as many as keep the machine busy."""
+    most = _most_threads(d, width)
+    if d.kind == "column":
+        few = machine.block_size // min(machine.columns, power_of_two(d.fast))
+    else:
+        few = min(max(power_of_two(d.reduced // width // VECTORS), WARP), machine.row_threads)
+    chosen = min(power_of_two(few), most) if threads is None else checked_threads(threads, most)
+    found = RowsPlan(d, chosen, _across(d, chosen, machine), width, "online", by_stretches=machine.reads_ahead)
+    wanted = machine.wanted_threads // (found.tiles * chosen * found.across) if d.is_worth_splitting else 1
+    if splits is None:
+        splits = power_of_two(min(wanted, found.steps // VECTORS, _most_splits(found)))
+    check_knob("splits", splits, 1, _most_splits(found))
+    return replace(found, splits=splits)
+
+
+def _unsplit(
+    space: RowSpace, d: Dimensions, width: int, threads: int | None, keep: int | None, machine: Machine
+) -> RowsPlan:
+    """The plan where a block has the whole of its rows."""
+    held = kept_of(space, True)
     most = _most_threads(d, width)
     chosen = _threads(d, width, most, held, machine) if threads is None else checked_threads(threads, most)
     across = _across(d, chosen, machine)
@@ -73,7 +112,7 @@ def plan(
         check_knob("keep", keep, 0, len(KEEPS) - 1)
         if KEEPS[keep] == "online" and not with_online_sums(space).online:
             raise IndexingError(
-                "keep 3 needs a sum of exponentials of what is less than a row's maximum; take 0, 1 or 2"
+                "keep 3 needs a sum of exponentials below a maximum, or of squares about a mean; take 0, 1 or 2"
             )
         if KEEPS[keep] != "shared":
             return RowsPlan(d, chosen, across, width, KEEPS[keep])
@@ -86,6 +125,11 @@ def plan(
     has_online = not machine.caches_rows and with_online_sums(space).online
     again: Keep = "online" if has_online else "nothing"
     return _in_shared(found, held) or RowsPlan(d, chosen, across, width, again)
+
+
+def _most_splits(plan: RowsPlan) -> int:
+    """The most blocks that may share a row, where one pass does."""
+    return max(min(plan.dimensions.reduced // (plan.vector_width * plan.threads), MAX_SPLITS), 1)
 
 
 def _in_shared(plan: RowsPlan, held: Kept) -> RowsPlan | None:
@@ -107,9 +151,17 @@ def knobs(computation: Computation, default: RowsPlan, machine: Machine = GPU) -
     widths = tuple(w for w in WIDTHS if d.fast % w == 0) if d.kind == "row" else (1,)
     threads: dict[tuple[int, ...], Values] = {(w,): powers_of_two(_most_threads(d, w)) for w in widths}
     space = space_of(computation)
-    held, online = kept_of(space, True), (3,) if with_online_sums(space).online else ()
+    held, found = kept_of(space, True), with_online_sums(space)
+    online = (KEEPS.index("online"),) if found.online else ()
     keeps: dict[tuple[int, ...], Values] = {
         (w, t): (*_keeps(d, w, t, held, machine), *online) for (w,), values in threads.items() for t in values
+    }
+    plans = (RowsPlan(d, t, _across(d, t, machine), w, KEEPS[k]) for (w, t), values in keeps.items() for k in values)
+    splits: dict[tuple[int, ...], Values] = {
+        (p.vector_width, p.threads, KEEPS.index(p.keep)): range(
+            1, (_most_splits(p) if found.is_one_pass and p.keep == "online" else 1) + 1
+        )
+        for p in plans
     }
     return KnobSpace(
         NAME,
@@ -117,10 +169,12 @@ def knobs(computation: Computation, default: RowsPlan, machine: Machine = GPU) -
             Knob("vector_width", widths, default.vector_width),
             Knob("threads", max(threads.values(), key=len), default.threads),
             Knob("keep", (0, 1, 2, *online), KEEPS.index(default.keep)),
+            Knob("splits", max(splits.values(), key=len), default.splits, "splits"),
         ),
         (
             Condition("threads", ("vector_width",), threads),
             Condition("keep", ("vector_width", "threads"), keeps),
+            Condition("splits", ("vector_width", "threads", "keep"), splits),
         ),
     )
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from indexing._core import constant
 from indexing.emitters.hero import Output
 from indexing.emitters.heroes.reduction.accumulators import Accumulators, Reducer, Team, combine
 from indexing.emitters.heroes.reduction.body import arrays_of
+from indexing.emitters.heroes.reduction.splits import Splits
 from indexing.emitters.heroes.rows.kept import Kept
 from indexing.emitters.ir.nodes import Buffer, Load
 from indexing.emitters.ir.types import storage_type
-from indexing.emitters.launch import each, placed, same_memory, store, thread_id
+from indexing.emitters.launch import Part, each, placed, same_memory, store, thread_id
 from indexing.emitters.vectors import lanes
 from indexing.ops.tuples import array_source
 
@@ -34,6 +34,7 @@ class Body:
         self.space, self.plan, self.kept, self.body = space, plan, kept, body
         self.team = Team(plan.part, plan.threads, plan.distance)
         self.buffers = {i: self._buffer(i) for i in kept.first}
+        self.online = {o.result: o for o in space.online}
 
     def _buffer(self, i: Instruction) -> str:
         plan, kind = self.plan, i.shape.element_type
@@ -46,73 +47,109 @@ class Body:
     def build(self) -> None:
         """The whole entry."""
         with self.body.within_subgraph(self.body.kernel.partition.epilogues[0]):
+            if self.space.is_one_pass:
+                self._one_pass()
+                return
             for number, reductions in enumerate((*self.space.passes, ())):
                 self._pass(number, reductions)
             self._per_row()
 
+    def _one_pass(self) -> None:
+        """All reductions in one pass, after which the first thread of a row, of the last of its blocks, has the results."""
+        body, plan = self.body, self.plan
+        (reductions,) = self.space.passes
+        found = self._accumulate(0, reductions)
+        combine(list(found.values()), self.team, plan.threads)
+        splits = Splits(body, plan.splits, plan.tiles, plan.across, list(found.values()))
+        with splits.combined(self.team, plan.tile, plan.split, plan.slot):
+            self._finish(found)
+            self._per_row()
+
     def _pass(self, number: int, reductions: Sequence[Instruction]) -> None:
         """Read all elements of the row; what is reduced is then known to all threads of the row."""
-        outputs = [o for o in self.space.per_element if self.space.levels[o.instruction] == number]
-        if not reductions and not outputs:
+        if not reductions and not any(self.space.levels[o.instruction] == number for o in self.space.per_element):
             return
-        online = {o.maximum: o for o in self.space.online}
-        totals = self.space.online_totals
-        accumulators = {
+        found = self._accumulate(number, reductions)
+        combine(list(found.values()), self.team, self.plan.threads, to_all=True)
+        self._finish(found)
+
+    def _accumulate(self, number: int, reductions: Sequence[Instruction]) -> dict[Instruction, Accumulators]:
+        """The reductions of a thread over its elements; outputs of the pass are written."""
+        online, totals = self.online, self.space.online_totals
+        found = {
             r: Accumulators(self.body, online[r].reducer if r in online else Reducer.of(r), 1)
             for r in reductions
             if r not in totals
         }
-        with self._elements(number) as (index, place, is_first):
+        outputs = [o for o in self.space.per_element if self.space.levels[o.instruction] == number]
+
+        def element(index: Index, place: SymbolicExpr, is_first: Sequence[Value] | bool) -> None:
             self._load_kept(number, place)
-            for reduction, accumulator in accumulators.items():
-                values = [self._value(array, index) for array in arrays_of(reduction)]
-                one = [self.body.number(reduction.shape.element_type, 1.0)] if reduction in online else []
-                accumulator.add(constant(0), [*values, *one], is_first)
+            for reduction, accumulators in found.items():
+                values: Sequence[Value] = [self._value(array, index) for array in arrays_of(reduction)]
+                if reduction in online:
+                    values = self.body.apply(online[reduction].form.element, values)
+                accumulators.add(constant(0), values, is_first)
             self._store_kept(number, index, place)
             for output in outputs:
                 self._write(output, index)
-        combine(list(accumulators.values()), self.team, self.plan.threads, to_all=True)
-        for reduction, accumulator in accumulators.items():
-            if reduction in online:
-                self._finish_pair(online[reduction], *accumulator.values(constant(0)))
+
+        self._each_element(number, element)
+        return found
+
+    def _finish(self, found: Mapping[Instruction, Accumulators]) -> None:
+        """The results of reductions, from what has been accumulated."""
+        for reduction, accumulators in found.items():
+            if reduction in self.online:
+                self._finish_online(self.online[reduction], accumulators.values(constant(0)))
             else:
-                self.body.inject(reduction, None, accumulator.finished(constant(0), self._initial(reduction)))
+                self.body.inject(reduction, None, accumulators.finished(constant(0), self._initial(reduction)))
 
     def _initial(self, reduction: Instruction) -> list[Value]:
         return [self.body.value(o, ()) for o in reduction.operands[len(arrays_of(reduction)) :]]
 
-    def _finish_pair(self, online: OnlineSum, maximum: Value, total: Value) -> None:
-        """The maximum, then the sum, which what depends on the maximum may scale."""
-        body, kind = self.body, total.element_type
-        (greatest,) = body.apply(online.maximum.computation_of("to_apply"), [*self._initial(online.maximum), maximum])
-        body.inject(online.maximum, None, [body.let(kind, greatest)])
+    def _finish_online(self, online: OnlineSum, numbers: Sequence[Value]) -> None:
+        """The result, then the sum, from what its elements really subtract."""
+        body, shift = self.body, online.shift
+        self._inject_reduced(online.result, numbers[0])
         with placed(body, self.plan.kept_parts) as row:
             index = tuple(self.plan.index(row, constant(0), constant(0)))
-            is_member = online.shift in self.space.places
-            shift = body.value(online.shift, self._at(online.shift, index) if is_member else ())
-            body.assign_all([total], body.apply(online.scale, [total, maximum, shift]))
-        added = body.apply(online.total.computation_of("to_apply"), [*self._initial(online.total), total])
-        body.inject(online.total, None, [body.let(kind, added[0])])
+            subtracted = body.value(shift, self._at(shift, index) if shift in self.space.places else ())
+            body.assign_all([numbers[-1]], body.apply(online.form.total, [*numbers, subtracted]))
+        self._inject_reduced(online.total, numbers[-1])
 
-    @contextmanager
-    def _elements(self, number: int) -> Iterator[tuple[Index, SymbolicExpr, Sequence[Value] | bool]]:
-        """Run what is built inside for each element of a thread: its index in the space, its number among those of the
-        thread, and whether it is the first.
+    def _inject_reduced(self, reduction: Instruction, reduced: Value) -> None:
+        """The result of a reduction, from that of its elements and the initial value."""
+        (result,) = self.body.apply(reduction.computation_of("to_apply"), [*self._initial(reduction), reduced])
+        self.body.inject(reduction, None, [self.body.let(reduced.element_type, result)])
+
+    def _each_element(self, number: int, build: Callable[[Index, SymbolicExpr, Sequence[Value] | bool], None]) -> None:
+        """Build something for each element of a thread: by its index in the space, its number among those of the thread, and
+        whether it is the first.
         """
         body, plan = self.body, self.plan
-        with placed(body, plan.kept_parts) as row:
-            injected = self._inject_per_row(number, row)
+
+        def vector(row: Index, part: Part, step: SymbolicExpr) -> None:
             with (
-                each(body, plan.steps, "step") as step,
-                placed(body, (plan.reduced_part,), (step,)) as (vector,),
+                placed(body, (part,), (step,)) as (group,),
                 lanes(body, plan.vector_width) as lane,
                 body.base_scope(),
             ):
-                index = tuple(map(body.scope.simplify, plan.index(row, vector, lane)))
-                yield index, body.scope.simplify(step * plan.vector_width + lane), self._is_first(step, lane)
+                index = tuple(map(body.scope.simplify, plan.index(row, group, lane)))
+                build(index, body.scope.simplify(step * plan.vector_width + lane), self._is_first(step, lane))
+
+        steps, part, rest = plan.reduced_parts
+        with placed(body, plan.kept_parts) as row:
+            injected = self._inject_per_row(number, row)
+            with each(body, steps, "step") as step:
+                vector(row, part, step)
+            if rest is not None:
+                vector(row, rest, constant(steps))
             body.withdraw([*injected, *self.kept.first])
 
     def _is_first(self, step: SymbolicExpr, lane: SymbolicExpr) -> Sequence[Value] | bool:
+        if any(self.body.range(counter).lower > 0 for counter in (step, lane)):
+            return False
         return [v for counter in (step, lane) for v in self.body.within(counter, 0, 0)] or True
 
     def _at(self, instruction: Instruction, index: Index) -> Index:

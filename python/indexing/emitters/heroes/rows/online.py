@@ -1,18 +1,19 @@
-"""Sums of exponentials below a row's maximum, in the pass that finds the maximum.
+"""Sums that are found in the pass of a result of their row: of exponentials below its maximum, of squares about its mean.
 
-A thread keeps the maximum m of its elements and the sum s of exp(x - m), so that one pass over a row does the work of two.
-What the sum's elements really subtract, mostly the maximum itself, is taken into account once a row.
+A thread keeps the numbers of `ops/online_sums.py`, so that one pass over a row does the work of two. What the sum's elements
+really subtract, mostly what follows from that result, is taken into account once a row.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from indexing.emitters.heroes.reduction.body import arrays_of
 from indexing.emitters.heroes.rows.space import OnlineSum, RowSpace
-from indexing.ops.exponential_sums import is_maximum, summed_difference
+from indexing.ops.online_sums import online_form, summed_difference
 from indexing.ops.registry import traits_of
 from indexing.ops.tuples import array_source
 
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 
 
 def with_online_sums(space: RowSpace) -> RowSpace:
-    """The space with each sum of exponentials in the pass of its maximum, and what follows it a pass earlier."""
-    found = {o.maximum: o for o in _online_sums(space)}  # one sum a maximum
+    """The space with each such sum in the pass of the result that it needs, and what follows it a pass earlier."""
+    found = {o.result: o for o in _online_sums(space)}  # one sum a result
     if not found:
         return space
     early = {o.total for o in found.values()}
@@ -36,17 +37,18 @@ def with_online_sums(space: RowSpace) -> RowSpace:
 
 
 def _online_sums(space: RowSpace) -> Iterator[OnlineSum]:
-    maxima = {array_source(arrays_of(r)[0], 0)[0]: r for r in space.reductions if is_maximum(r)}
+    results = [(array_source(arrays_of(r)[0], 0)[0], r) for r in space.reductions]
     for total in space.reductions:
         difference = summed_difference(total)
         if difference is None or difference not in space.places:
             continue
         element, spread = (array_source(o, 0)[0] for o in difference.operands)
-        maximum, shift = maxima.get(element), _same_for_row(space, spread)
-        if maximum is None or shift is None:
+        shift = _same_for_row(space, spread)
+        if shift is None or space.places.get(element) != space.places[difference]:
             continue
-        if space.levels[shift] == space.levels[maximum] and space.places.get(element) == space.places[difference]:
-            yield OnlineSum(total, maximum, element, shift)
+        known = [r for reduced, r in results if reduced is element and space.levels[r] == space.levels[shift]]
+        forms = ((r, form) for r in known if (form := online_form(total, r)) is not None)
+        yield from (OnlineSum(total, r, shift, form) for r, form in islice(forms, 1))
 
 
 def _same_for_row(space: RowSpace, i: Instruction) -> Instruction | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from indexing._core import SymbolicExpr
-from indexing.emitters.heroes.reduction.plans import Dimensions, ceil_div
+from indexing.emitters.heroes.reduction.plans import Dimensions, ceil_div, divided
 from indexing.emitters.launch import Part, range_variable, thread_id
 
 if TYPE_CHECKING:
@@ -23,8 +23,9 @@ class RowsPlan:
     """Knobs and launch dimensions.
 
     `threads` share a row, `across` rows a block; a thread takes `vector_width` elements at once, and keeps what it will
-    need again in `keep`; "online": nothing, but sums of exponentials are found with the maximum. Where the fastest dimension
-    is a kept one, the rows of a block are neighbours there, and threads of one row are `across` threads apart.
+    need again in `keep`; "online": nothing, but sums are found in the pass of what their elements subtract. Where the fastest
+    dimension is a kept one, the rows of a block are neighbours there, and threads of one row are `across` threads apart.
+    `splits` blocks share the rows of one of `tiles` groups: they take steps in turn or, `by_stretches`, one stretch each.
     """
 
     dimensions: Dimensions
@@ -32,6 +33,8 @@ class RowsPlan:
     across: int
     vector_width: int
     keep: Keep
+    splits: int = 1
+    by_stretches: bool = False
 
     @property
     def keeps_elements(self) -> bool:
@@ -41,7 +44,17 @@ class RowsPlan:
     @property
     def grid(self) -> Dim3:
         """Blocks in one dimension."""
-        return (self.tiles, 1, 1)
+        return (self.tiles * self.splits, 1, 1)
+
+    @property
+    def tile(self) -> SymbolicExpr:
+        """The number of a block's group of rows."""
+        return thread_id("bl_x") // self.splits
+
+    @property
+    def split(self) -> SymbolicExpr:
+        """The number of a block among those of its group of rows."""
+        return thread_id("bl_x") % self.splits
 
     @property
     def tiles(self) -> int:
@@ -58,7 +71,7 @@ class RowsPlan:
 
     @property
     def steps(self) -> int:
-        """The number of vectors that a thread takes of its row."""
+        """The number of vectors that a thread takes of its row, where no blocks share it."""
         return ceil_div(self.dimensions.reduced, self.vector_width * self.threads)
 
     @property
@@ -81,16 +94,20 @@ class RowsPlan:
     @property
     def kept_parts(self) -> tuple[Part, ...]:
         """The coordinates of a thread's row."""
-        d, bl_x = self.dimensions, thread_id("bl_x")
+        d, tile = self.dimensions, self.tile
         if d.kind == "row":
-            return (Part(bl_x * self.across + self.slot, d.rows),)
+            return (Part(tile * self.across + self.slot, d.rows),)
         beside = ceil_div(d.fast, self.across)
-        return Part(bl_x // beside, d.rows // d.fast), Part(bl_x % beside * self.across + self.slot, d.fast)
+        return Part(tile // beside, d.rows // d.fast), Part(tile % beside * self.across + self.slot, d.fast)
 
     @property
-    def reduced_part(self) -> Part:
-        """The vector that a thread takes at a step, which is range variable 0."""
-        return Part(range_variable(0) * self.threads + self.part, self.dimensions.reduced // self.vector_width)
+    def reduced_parts(self) -> tuple[int, Part, Part | None]:
+        """The steps of a thread, the vector that it takes at a step, which is range variable 0, and the one that it may take
+        after these.
+        """
+        vectors = self.dimensions.reduced // self.vector_width
+        steps, vector, rest = divided(self, self.split, self.part, vectors, range_variable(0))
+        return steps, Part(vector, vectors), None if rest is None else Part(rest, vectors)
 
     def index(self, row: Index, vector: SymbolicExpr, lane: SymbolicExpr) -> Sequence[SymbolicExpr]:
         """The index of the space at the coordinates of a row, and a lane of a vector in it."""

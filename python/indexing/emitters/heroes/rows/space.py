@@ -19,7 +19,7 @@ from indexing.emitters.heroes.reduction.body import arrays_of
 from indexing.emitters.launch import same_memory
 from indexing.hlo.layout import major_to_minor
 from indexing.indexing_analysis.instructions import output_to_input
-from indexing.ops.exponential_sums import pair_computations
+from indexing.ops.online_sums import OnlineForm
 from indexing.ops.operand_indexing import OperandIndexing
 from indexing.ops.reduce import REDUCE
 from indexing.ops.registry import traits_of
@@ -33,23 +33,19 @@ MAX_FORMS = 4  # of reductions, each of which may give the space
 
 @dataclass(frozen=True, slots=True)
 class OnlineSum:
-    """`total` adds exp(`element` - `shift`) over a row for all of which `shift` is the same; `maximum` is the elements'."""
+    """`total` adds a function of what elements have beyond `shift`, which is the same for a row; `result` reduces these
+    elements.
+    """
 
     total: Instruction
-    maximum: Instruction
-    element: Instruction
+    result: Instruction
     shift: Instruction
+    form: OnlineForm
 
     @property
     def reducer(self) -> Reducer:
-        """Of pairs of a maximum and a sum."""
-        kind = self.element.shape.element_type
-        return Reducer(pair_computations(kind)[0], (kind, kind), (float("-inf"), 0.0))
-
-    @property
-    def scale(self) -> Computation:
-        """From the sum, the maximum and the shift to the sum that is wanted."""
-        return pair_computations(self.element.shape.element_type)[1]
+        """Of the numbers of parts of a row."""
+        return Reducer(self.form.combined, self.form.kinds, self.form.neutral)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +54,7 @@ class RowSpace:
 
     `passes`: the reductions, each behind those whose results its operands need. `places`: of each member, from an index of
     the space to where it is read. `levels`: how many passes lie before an instruction is known. `per_element` and `per_row`
-    are the outputs. `online` are the sums that are found in the pass of their maximum.
+    are the outputs. `online` are the sums that are found in the pass of a result.
     """
 
     first: Instruction
@@ -80,6 +76,11 @@ class RowSpace:
     def reductions(self) -> tuple[Instruction, ...]:
         """Those of all passes."""
         return tuple(r for found in self.passes for r in found)
+
+    @property
+    def is_one_pass(self) -> bool:
+        """Whether each element is read once, to be reduced, and none is written: then blocks may share a row."""
+        return len(self.passes) == 1 and not self.per_element
 
     def is_per_row(self, member: Instruction) -> bool:
         """Whether a member is the same for all elements of a row."""

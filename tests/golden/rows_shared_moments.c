@@ -1,0 +1,325 @@
+// fused: rows emitter, 256 blocks of 64 threads
+
+typedef _Bool bool;
+#define true 1
+#define false 0
+typedef float f32;
+typedef unsigned int u32;
+typedef int s32;
+typedef long long s64;
+
+static inline u32 bits_f32(f32 x) { u32 y; __builtin_memcpy(&y, &x, sizeof y); return y; }
+
+static inline f32 float_f32(u32 x) { f32 y; __builtin_memcpy(&y, &x, sizeof y); return y; }
+
+static inline f32 choose_f32(u32 condition, f32 a, f32 b) {
+  u32 mask = 0 - condition;
+  return float_f32((bits_f32(a) & mask) | (bits_f32(b) & ~mask));
+}
+
+static inline s32 maximum_s32(s32 a, s32 b) { return a > b ? a : b; }
+
+// combined
+typedef struct { f32 r0; s32 r1; f32 r2; f32 r3; } combine0_results;
+static inline combine0_results combine0(f32 a0, s32 a1, f32 a2, f32 a3, f32 b0, s32 b1, f32 b2, f32 b3) {
+  const f32 v0 = a0 + b0;
+  const s32 v1 = (s32)((u32)a1 + (u32)b1);
+  const f32 v2 = (f32)b1;
+  const s32 v3 = maximum_s32(v1, 1);
+  const f32 v4 = (f32)v3;
+  const f32 v5 = v2 / v4;
+  const f32 v6 = 1.0f - v5;
+  const f32 v7 = a2 * v6;
+  const f32 v8 = b2 * v5;
+  const f32 v9 = v7 + v8;
+  const f32 v10 = a3 + b3;
+  const bool v11 = a2 == b2;
+  const f32 v12 = b2 - a2;
+  const f32 v13 = choose_f32(v11, 0.0f, v12);
+  const f32 v14 = (f32)a1;
+  const f32 v15 = v14 * v5;
+  const f32 v16 = v13 * v15;
+  const f32 v17 = v16 * v13;
+  const f32 v18 = v10 + v17;
+  combine0_results results;
+  results.r0 = v0;
+  results.r1 = v1;
+  results.r2 = v9;
+  results.r3 = v18;
+  return results;
+}
+
+static void rows_reduce_blocks(const f32 *restrict p0, f32 *restrict o0, f32 *restrict o1, f32 *restrict w0, s32 *restrict w1, f32 *restrict w2, f32 *restrict w3, u32 *restrict w4, s64 first_block, s64 last_block) {
+  for (s64 block = first_block; block < last_block; block++) {
+    const s32 bl_x = block % 256;
+    __attribute__((aligned(64))) u32 last25[1];
+    __attribute__((aligned(64))) f32 v0_of[64];
+    __attribute__((aligned(64))) s32 v1_of[64];
+    __attribute__((aligned(64))) f32 v2_of[64];
+    __attribute__((aligned(64))) f32 v3_of[64];
+    #pragma GCC ivdep
+    for (s32 th_x = 0; th_x < 64; th_x++) {
+      f32 v0 = (-0.0f);
+      s32 v1 = 0;
+      f32 v2 = 0.0f;
+      f32 v3 = 0.0f;
+      v0_of[th_x] = v0;
+      v1_of[th_x] = v1;
+      v2_of[th_x] = v2;
+      v3_of[th_x] = v3;
+    }
+    for (s32 step4 = 0; step4 < 16; step4++) {
+      #pragma GCC ivdep
+      for (s32 th_x = 0; th_x < 64; th_x++) {
+        f32 v0 = v0_of[th_x];
+        s32 v1 = v1_of[th_x];
+        f32 v2 = v2_of[th_x];
+        f32 v3 = v3_of[th_x];
+        const f32 v5 = p0[th_x + bl_x * 1024 + step4 * 64];
+        const f32 v6 = v0 + v5;
+        const s32 v7 = (s32)((u32)v1 + (u32)1);
+        const s32 v9 = maximum_s32(v7, 1);
+        const f32 v10 = (f32)v9;
+        const f32 v11 = 1.0f / v10;
+        const f32 v12 = 1.0f - v11;
+        const f32 v13 = v2 * v12;
+        const f32 v14 = v5 * v11;
+        const f32 v15 = v13 + v14;
+        const f32 v16 = v3 + (-0.0f);
+        const bool v17 = v2 == v5;
+        const f32 v18 = v5 - v2;
+        const f32 v19 = choose_f32(v17, 0.0f, v18);
+        const f32 v20 = (f32)v1;
+        const f32 v21 = v20 * v11;
+        const f32 v22 = v19 * v21;
+        const f32 v23 = v22 * v19;
+        const f32 v24 = v16 + v23;
+        v0 = v6;
+        v1 = v7;
+        v2 = v15;
+        v3 = v24;
+        v0_of[th_x] = v0;
+        v1_of[th_x] = v1;
+        v2_of[th_x] = v2;
+        v3_of[th_x] = v3;
+      }
+    }
+    for (s32 cell7 = 0; cell7 < 32; cell7++) {
+      const combine0_results results_1 = combine0(v0_of[cell7], v1_of[cell7], v2_of[cell7], v3_of[cell7], v0_of[cell7 + 32], v1_of[cell7 + 32], v2_of[cell7 + 32], v3_of[cell7 + 32]);
+      const f32 v0_both = results_1.r0;
+      const s32 v1_both = results_1.r1;
+      const f32 v2_both = results_1.r2;
+      const f32 v3_both = results_1.r3;
+      v0_of[cell7] = v0_both;
+      v1_of[cell7] = v1_both;
+      v2_of[cell7] = v2_both;
+      v3_of[cell7] = v3_both;
+    }
+    for (s32 cell8 = 0; cell8 < 16; cell8++) {
+      const combine0_results results_2 = combine0(v0_of[cell8], v1_of[cell8], v2_of[cell8], v3_of[cell8], v0_of[cell8 + 16], v1_of[cell8 + 16], v2_of[cell8 + 16], v3_of[cell8 + 16]);
+      const f32 v0_both = results_2.r0;
+      const s32 v1_both = results_2.r1;
+      const f32 v2_both = results_2.r2;
+      const f32 v3_both = results_2.r3;
+      v0_of[cell8] = v0_both;
+      v1_of[cell8] = v1_both;
+      v2_of[cell8] = v2_both;
+      v3_of[cell8] = v3_both;
+    }
+    for (s32 cell9 = 0; cell9 < 8; cell9++) {
+      const combine0_results results_3 = combine0(v0_of[cell9], v1_of[cell9], v2_of[cell9], v3_of[cell9], v0_of[cell9 + 8], v1_of[cell9 + 8], v2_of[cell9 + 8], v3_of[cell9 + 8]);
+      const f32 v0_both = results_3.r0;
+      const s32 v1_both = results_3.r1;
+      const f32 v2_both = results_3.r2;
+      const f32 v3_both = results_3.r3;
+      v0_of[cell9] = v0_both;
+      v1_of[cell9] = v1_both;
+      v2_of[cell9] = v2_both;
+      v3_of[cell9] = v3_both;
+    }
+    for (s32 cell10 = 0; cell10 < 4; cell10++) {
+      const combine0_results results_4 = combine0(v0_of[cell10], v1_of[cell10], v2_of[cell10], v3_of[cell10], v0_of[cell10 + 4], v1_of[cell10 + 4], v2_of[cell10 + 4], v3_of[cell10 + 4]);
+      const f32 v0_both = results_4.r0;
+      const s32 v1_both = results_4.r1;
+      const f32 v2_both = results_4.r2;
+      const f32 v3_both = results_4.r3;
+      v0_of[cell10] = v0_both;
+      v1_of[cell10] = v1_both;
+      v2_of[cell10] = v2_both;
+      v3_of[cell10] = v3_both;
+    }
+    for (s32 cell11 = 0; cell11 < 2; cell11++) {
+      const combine0_results results_5 = combine0(v0_of[cell11], v1_of[cell11], v2_of[cell11], v3_of[cell11], v0_of[cell11 + 2], v1_of[cell11 + 2], v2_of[cell11 + 2], v3_of[cell11 + 2]);
+      const f32 v0_both = results_5.r0;
+      const s32 v1_both = results_5.r1;
+      const f32 v2_both = results_5.r2;
+      const f32 v3_both = results_5.r3;
+      v0_of[cell11] = v0_both;
+      v1_of[cell11] = v1_both;
+      v2_of[cell11] = v2_both;
+      v3_of[cell11] = v3_both;
+    }
+    const combine0_results results_6 = combine0(v0_of[0], v1_of[0], v2_of[0], v3_of[0], v0_of[1], v1_of[1], v2_of[1], v3_of[1]);
+    const f32 v0_both = results_6.r0;
+    const s32 v1_both = results_6.r1;
+    const f32 v2_both = results_6.r2;
+    const f32 v3_both = results_6.r3;
+    v0_of[0] = v0_both;
+    v1_of[0] = v1_both;
+    v2_of[0] = v2_both;
+    v3_of[0] = v3_both;
+    #pragma GCC ivdep
+    for (s32 th_x = 0; th_x < 1; th_x++) {
+      const f32 v0 = v0_of[th_x];
+      const s32 v1 = v1_of[th_x];
+      const f32 v2 = v2_of[th_x];
+      const f32 v3 = v3_of[th_x];
+      w0[bl_x] = v0;
+      w1[bl_x] = v1;
+      w2[bl_x] = v2;
+      w3[bl_x] = v3;
+    }
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    for (s32 th_x = 0; th_x < 1; th_x++) {
+      const u32 arrived26 = __atomic_fetch_add(w4 + (bl_x >> 6), 1u, __ATOMIC_ACQ_REL);
+      last25[0] = arrived26;
+    }
+    if (last25[0] == 63u) {
+      __atomic_thread_fence(__ATOMIC_SEQ_CST);
+      #pragma GCC ivdep
+      for (s32 th_x = 0; th_x < 64; th_x++) {
+        f32 v0 = v0_of[th_x];
+        s32 v1 = v1_of[th_x];
+        f32 v2 = v2_of[th_x];
+        f32 v3 = v3_of[th_x];
+        if (th_x <= 0) {
+          w4[bl_x >> 6] = 0u;
+        }
+        v0 = (-0.0f);
+        v1 = 0;
+        v2 = 0.0f;
+        v3 = 0.0f;
+        const f32 v27 = w0[th_x + (bl_x >> 6) * 64];
+        const s32 v28 = w1[th_x + (bl_x >> 6) * 64];
+        const f32 v29 = w2[th_x + (bl_x >> 6) * 64];
+        const f32 v30 = w3[th_x + (bl_x >> 6) * 64];
+        const f32 v31 = v0 + v27;
+        const s32 v32 = (s32)((u32)v1 + (u32)v28);
+        const f32 v33 = (f32)v28;
+        const s32 v34 = maximum_s32(v32, 1);
+        const f32 v35 = (f32)v34;
+        const f32 v36 = v33 / v35;
+        const f32 v37 = 1.0f - v36;
+        const f32 v38 = v2 * v37;
+        const f32 v39 = v29 * v36;
+        const f32 v40 = v38 + v39;
+        const f32 v41 = v3 + v30;
+        const bool v42 = v2 == v29;
+        const f32 v43 = v29 - v2;
+        const f32 v44 = choose_f32(v42, 0.0f, v43);
+        const f32 v45 = (f32)v1;
+        const f32 v46 = v45 * v36;
+        const f32 v47 = v44 * v46;
+        const f32 v48 = v47 * v44;
+        const f32 v49 = v41 + v48;
+        v0 = v31;
+        v1 = v32;
+        v2 = v40;
+        v3 = v49;
+        v0_of[th_x] = v0;
+        v1_of[th_x] = v1;
+        v2_of[th_x] = v2;
+        v3_of[th_x] = v3;
+      }
+      for (s32 cell12 = 0; cell12 < 32; cell12++) {
+        const combine0_results results_7 = combine0(v0_of[cell12], v1_of[cell12], v2_of[cell12], v3_of[cell12], v0_of[cell12 + 32], v1_of[cell12 + 32], v2_of[cell12 + 32], v3_of[cell12 + 32]);
+        const f32 v0_both = results_7.r0;
+        const s32 v1_both = results_7.r1;
+        const f32 v2_both = results_7.r2;
+        const f32 v3_both = results_7.r3;
+        v0_of[cell12] = v0_both;
+        v1_of[cell12] = v1_both;
+        v2_of[cell12] = v2_both;
+        v3_of[cell12] = v3_both;
+      }
+      for (s32 cell13 = 0; cell13 < 16; cell13++) {
+        const combine0_results results_8 = combine0(v0_of[cell13], v1_of[cell13], v2_of[cell13], v3_of[cell13], v0_of[cell13 + 16], v1_of[cell13 + 16], v2_of[cell13 + 16], v3_of[cell13 + 16]);
+        const f32 v0_both = results_8.r0;
+        const s32 v1_both = results_8.r1;
+        const f32 v2_both = results_8.r2;
+        const f32 v3_both = results_8.r3;
+        v0_of[cell13] = v0_both;
+        v1_of[cell13] = v1_both;
+        v2_of[cell13] = v2_both;
+        v3_of[cell13] = v3_both;
+      }
+      for (s32 cell14 = 0; cell14 < 8; cell14++) {
+        const combine0_results results_9 = combine0(v0_of[cell14], v1_of[cell14], v2_of[cell14], v3_of[cell14], v0_of[cell14 + 8], v1_of[cell14 + 8], v2_of[cell14 + 8], v3_of[cell14 + 8]);
+        const f32 v0_both = results_9.r0;
+        const s32 v1_both = results_9.r1;
+        const f32 v2_both = results_9.r2;
+        const f32 v3_both = results_9.r3;
+        v0_of[cell14] = v0_both;
+        v1_of[cell14] = v1_both;
+        v2_of[cell14] = v2_both;
+        v3_of[cell14] = v3_both;
+      }
+      for (s32 cell15 = 0; cell15 < 4; cell15++) {
+        const combine0_results results_10 = combine0(v0_of[cell15], v1_of[cell15], v2_of[cell15], v3_of[cell15], v0_of[cell15 + 4], v1_of[cell15 + 4], v2_of[cell15 + 4], v3_of[cell15 + 4]);
+        const f32 v0_both = results_10.r0;
+        const s32 v1_both = results_10.r1;
+        const f32 v2_both = results_10.r2;
+        const f32 v3_both = results_10.r3;
+        v0_of[cell15] = v0_both;
+        v1_of[cell15] = v1_both;
+        v2_of[cell15] = v2_both;
+        v3_of[cell15] = v3_both;
+      }
+      for (s32 cell16 = 0; cell16 < 2; cell16++) {
+        const combine0_results results_11 = combine0(v0_of[cell16], v1_of[cell16], v2_of[cell16], v3_of[cell16], v0_of[cell16 + 2], v1_of[cell16 + 2], v2_of[cell16 + 2], v3_of[cell16 + 2]);
+        const f32 v0_both = results_11.r0;
+        const s32 v1_both = results_11.r1;
+        const f32 v2_both = results_11.r2;
+        const f32 v3_both = results_11.r3;
+        v0_of[cell16] = v0_both;
+        v1_of[cell16] = v1_both;
+        v2_of[cell16] = v2_both;
+        v3_of[cell16] = v3_both;
+      }
+      const combine0_results results_12 = combine0(v0_of[0], v1_of[0], v2_of[0], v3_of[0], v0_of[1], v1_of[1], v2_of[1], v3_of[1]);
+      const f32 v0_both = results_12.r0;
+      const s32 v1_both = results_12.r1;
+      const f32 v2_both = results_12.r2;
+      const f32 v3_both = results_12.r3;
+      v0_of[0] = v0_both;
+      v1_of[0] = v1_both;
+      v2_of[0] = v2_both;
+      v3_of[0] = v3_both;
+      #pragma GCC ivdep
+      for (s32 th_x = 0; th_x < 64; th_x++) {
+        const f32 v0 = v0_of[th_x];
+        const s32 v1 = v1_of[th_x];
+        const f32 v2 = v2_of[th_x];
+        f32 v3 = v3_of[th_x];
+        const f32 v50 = 0.0f + v0;
+        const f32 v51 = v50 / 65536.0f;
+        const f32 v52 = (f32)v1;
+        const f32 v53 = v2 - v51;
+        const f32 v54 = v53 * v53;
+        const f32 v55 = v52 * v54;
+        const f32 v56 = v3 + v55;
+        v3 = v56;
+        const f32 v57 = 0.0f + v3;
+        if (th_x <= 0) {
+          o0[bl_x >> 6] = v51;
+          o1[bl_x >> 6] = v57;
+        }
+        v3_of[th_x] = v3;
+      }
+    }
+  }
+}
+
+void rows_reduce(void *const *buffers, s64 first_block, s64 last_block) {
+  rows_reduce_blocks(buffers[0], buffers[1], buffers[2], buffers[3], buffers[4], buffers[5], buffers[6], buffers[7], first_block, last_block);
+}
