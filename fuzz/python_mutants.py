@@ -1,4 +1,4 @@
-"""Mutants of the formulas of ops and of the generic inverse: one small fault each, which a test must find.
+"""Mutants of the formulas of ops, of the generic inverse and of the partitioner: one small fault each, which a test must find.
 
     python fuzz/python_mutants.py --count 40 --seed 7 [--list] [MODULE ...]
 
@@ -31,6 +31,7 @@ ENOUGH = 0.95
 SECONDS = 900  # far above what the tests take on a busy machine: what runs longer doesn't end
 #: Modules, and the tests that find their faults soonest.
 MODULES = {
+    "ops/operand_indexing.py": "tests/ops/test_ops_shape.py",
     "ops/assemble.py": "tests/ops/test_ops_shape.py",
     "ops/shape.py": "tests/ops/test_ops_shape.py",
     "ops/dynamic.py": "tests/ops/test_ops_indexed.py",
@@ -52,9 +53,10 @@ MODULES = {
     "ops/replica_groups.py": "tests/ops/test_ops_collective.py",
     "indexing_analysis/generic_inverse.py": "tests/indexing_analysis/test_generic_inverse.py",
     "indexing_analysis/access.py": "tests/indexing_analysis/test_generic_inverse.py",
+    "partitioner.py": "tests/partitioner",
 }
 ALL_MAPS = ("tests/ops", "tests/indexing_analysis", "tests/partitioner")
-#: What a formula gives: functions with such a result are mutated, and in indexing_analysis/ all.
+#: What a formula gives: functions with such a result are mutated, and outside of ops/ all.
 RESULTS = ("Indexing", "IndexingMap", "SymbolicExpr", "Constraint", "Starts", "Start", "_Gather", "_Scatter", "bool")
 #: Mutants that no test can find, by module and what is written in place of what, with the reason.
 EQUIVALENT: dict[tuple[str, str], str] = {
@@ -117,7 +119,7 @@ def functions(module: str, tree: ast.Module) -> Iterator[ast.FunctionDef]:
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef):
             result = ast.unparse(node.returns) if node.returns else ""
-            if module.startswith("indexing_analysis/") or any(word in result for word in RESULTS):
+            if not module.startswith("ops/") or any(word in result for word in RESULTS):
                 if not node.name.startswith("__"):
                     yield node
 

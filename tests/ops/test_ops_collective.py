@@ -10,7 +10,7 @@ import pytest
 import indexing as ix
 from indexing.ops.operand_indexing import OperandIndexing
 from indexing.ops.replica_groups import Members
-from indexing.ops.tuples import flatten
+from indexing.ops.values import value_leaves
 from reached import named, spelled
 
 SUM = "sum { a = s32[] parameter(0)\n b = s32[] parameter(1)\n ROOT c = s32[] add(a, b) }"
@@ -30,14 +30,14 @@ def reached(text: str, replicas: int, asking: int, which: int, output: int) -> T
     given = [
         [rng.permutation(s.element_count).reshape(s.dimensions) + 100 * r for s in shapes] for r in range(replicas)
     ]
-    before = flatten(ix.evaluate_replicas(module, given)[asking])[output]
+    before = value_leaves(ix.evaluate_replicas(module, given)[asking])[output]
     found: Triples = set()
     for replica in range(replicas):
         for at in np.ndindex(*shapes[which].dimensions):
             changed = [list(g) for g in given]
             changed[replica][which] = given[replica][which].copy()
             changed[replica][which][at] += 7
-            after = flatten(ix.evaluate_replicas(module, changed)[asking])[output]
+            after = value_leaves(ix.evaluate_replicas(module, changed)[asking])[output]
             found |= {(tuple(map(int, o)), replica, at) for o in np.argwhere(before != after)}
     return found
 

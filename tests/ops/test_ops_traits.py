@@ -42,7 +42,7 @@ OTHER_MEANINGS = {
     "hlo/window.py": {"pad"},  # a field of windows
     "emitters/launch.py": {"clamp"},
     "emitters/scope.py": {"parameter"},  # a kind of index variable
-    "emitters/kernel_builder.py": {"constant"},  # a space of memory
+    "emitters/kernel_parts.py": {"constant"},  # a space of memory
     "emitters/heroes/reduction/accumulators.py": {"complex"},  # a kind of element type
 }
 # A module's own structure; the kernel IR has opcodes of its own, which targets spell in their languages.

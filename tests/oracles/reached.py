@@ -19,7 +19,8 @@ from indexing import hlo
 from indexing.ops.op import ByStructure, ThroughComputations
 from indexing.ops.operand_indexing import Indexing, OperandIndexing
 from indexing.ops.registry import REGISTRY
-from indexing.ops.tuples import flatten, nest
+from indexing.ops.tuples import nest
+from indexing.ops.values import value_leaves
 from indexing.reference.interpreter import INTERPRETER, evaluate_instruction
 from indexing.reference.program_arguments import entry_arguments
 from program_values import Values, all_values, runtime_values
@@ -117,7 +118,7 @@ def reached(
     """For each output the pairs (output index, operand index) where another value of the operand's element shows."""
     before = _outputs(instruction, operands)
     found: list[Pairs] = [set() for _ in before]
-    original = np.asarray(flatten(operands[which])[leaf])
+    original = np.asarray(value_leaves(operands[which])[leaf])
     for at in np.ndindex(*original.shape):
         for another in change:
             changed = original.copy()
@@ -146,7 +147,7 @@ def drawn(rng: np.random.Generator) -> list[Change]:
 
 def _outputs(instruction: hlo.Instruction, operands: Sequence[object]) -> list[np.ndarray]:
     with np.errstate(all="ignore"):
-        found = flatten(evaluate_instruction(instruction, operands))
+        found = value_leaves(evaluate_instruction(instruction, operands))
     return [np.zeros(0, np.int8) if v is None else np.asarray(v) for v in found]  # a token has no elements
 
 
@@ -159,7 +160,7 @@ def _bytes(array: np.ndarray) -> np.ndarray:
 def _with_leaf(
     instruction: hlo.Instruction, operands: Sequence[object], which: int, leaf: int, array: np.ndarray
 ) -> list[object]:
-    flat = flatten(operands[which])
+    flat = value_leaves(operands[which])
     flat[leaf] = array
     found = list(operands)
     found[which] = nest(instruction.operands[which].shape, flat)

@@ -18,12 +18,11 @@ from indexing.executable.profile import Profile, Recorder, StepTime
 from indexing.executable.program import KnobChoice, default_knobs
 from indexing.executable.program import emit_all as emit_all
 from indexing.executable.program import planned_kernels as planned_kernels
-from indexing.executable.steps import arrays_of
 from indexing.executable.tuned_plans import tuned_plan
 from indexing.hlo import Module, Shape
 from indexing.hlo.subjects import whole_program
 from indexing.ops.bounded import check_kernel_sizes, sizes_fit
-from indexing.ops.values import HloValue
+from indexing.ops.values import HloValue, value_leaves
 from indexing.reference.evaluation import evaluate
 from indexing.reference.interpreter import check_has_value
 from indexing.reference.program_arguments import check_count, host_array, host_value, is_on_gpu
@@ -186,7 +185,7 @@ class DeviceExecutable(Executable):
             yield OwnedArray(shape, self._pool, array=host_array(value, shape, what))
             return
         checked = host_value(value, shape, what)
-        for array, leaf in zip(arrays_of(checked), shape.leaves, strict=True):
+        for array, leaf in zip(value_leaves(checked), shape.leaves, strict=True):
             if array is not None:
                 yield OwnedArray(leaf, self._pool, array=array)
 

@@ -15,7 +15,7 @@ from indexing.reference.interpreter import evaluate_instruction
 if TYPE_CHECKING:
     from indexing.emitters.kernel import Argument, Kernel
     from indexing.hlo import Instruction, Shape
-    from indexing.ops.values import HloValue
+    from indexing.ops.values import HloValue, value_leaves
     from indexing.runtime.device import Buffer, Launch
 
 SlotTree: TypeAlias = "int | tuple[SlotTree, ...] | None"  # an array's slot, a token, or a tuple
@@ -136,7 +136,7 @@ class ReferenceStep:
             else:
                 result = recorder.timed(self.instruction, lambda: evaluate_instruction(self.instruction, operands))
         shapes = self.instruction.shape.leaves
-        for slot, shape, array in zip(self.outputs, shapes, arrays_of(result), strict=True):
+        for slot, shape, array in zip(self.outputs, shapes, value_leaves(result), strict=True):
             if slot is not None:
                 environment.put(slot, OwnedArray(shape, environment.pool, array=np.asarray(array, shape.dtype)))
 
@@ -294,19 +294,6 @@ def slots_of(tree: SlotTree) -> tuple[int, ...]:
         elif part is not None:
             pending.extend(reversed(part))
     return tuple(found)
-
-
-def arrays_of(value: HloValue) -> list[np.ndarray | None]:
-    """The arrays (and tokens) of a value, tuples taken apart in order."""
-    found: list[np.ndarray | None] = []
-    pending = [value]
-    while pending:
-        part = pending.pop()
-        if isinstance(part, tuple):
-            pending.extend(reversed(part))
-        else:
-            found.append(part)
-    return found
 
 
 def _value(tree: SlotTree, environment: Environment) -> HloValue:

@@ -26,7 +26,7 @@ from indexing.ops.operand_indexing import (
     whole,
 )
 from indexing.ops.replica_groups import Members, groups_of, pairs_of, permuted_from
-from indexing.ops.tuples import alias
+from indexing.ops.tuples import alias, operand_itself, same_leaf_from_input, same_leaf_from_output
 from indexing.ops.values import HloValue
 
 if TYPE_CHECKING:
@@ -162,18 +162,6 @@ def _done_from_input(i: Instruction, operand: int) -> Indexing:
     return [alias(part, count + leaf) for leaf, part in enumerate(i.shape.leaves)]
 
 
-def _same_from_output(i: Instruction, output: int) -> Indexing:
-    return [alias(i.shape.leaves[output], output)]
-
-
-def _same_from_input(i: Instruction, operand: int) -> Indexing:
-    return [alias(part, leaf) for leaf, part in enumerate(i.shape.leaves)]
-
-
-def _same(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
-    return operands[0]
-
-
 def _id_from_output(i: Instruction, output: int) -> Indexing:
     return []
 
@@ -242,7 +230,7 @@ OPS: tuple[Op, ...] = (
         collective_reference.all_reduce,
         calls="combines",
     ),
-    Op("all-reduce-done", "out[i] = in[i]", _same_from_output, _same, _same_from_input, ends=True),
+    Op("all-reduce-done", "out[i] = in[i]", same_leaf_from_output, operand_itself, same_leaf_from_input, ends=True),
     _direct(
         "reduce-scatter",
         "out[i] = reduction of in[position * size + i] over the group",

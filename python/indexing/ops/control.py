@@ -11,7 +11,7 @@ from indexing.lazy import np
 from indexing.ops.element import moves
 from indexing.ops.op import ByStructure, Interpreter, Op, RunsComputations
 from indexing.ops.operand_indexing import Indexing, identity, unknown, whole
-from indexing.ops.tuples import alias, is_array, nest
+from indexing.ops.tuples import alias, is_array, nest, operand_itself, same_leaf_from_input, same_leaf_from_output
 from indexing.ops.values import HloValue, only_array
 
 if TYPE_CHECKING:
@@ -78,18 +78,6 @@ def _zeros(shape: Shape) -> HloValue:
     if shape.is_tuple or not is_array(shape):
         return nest(shape, [None if not is_array(s) else np.zeros(s.dimensions, s.dtype) for s in shape.leaves])
     return np.zeros(shape.dimensions, shape.dtype)
-
-
-def _same_leaf(i: Instruction, output: int) -> Indexing:
-    return [alias(i.shape.leaves[output], output)]
-
-
-def _same_leaf_from_input(i: Instruction, operand: int) -> Indexing:
-    return [alias(part, leaf) for leaf, part in enumerate(i.shape.leaves)]
-
-
-def _same(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
-    return operands[0]
 
 
 def _first_result(i: Instruction) -> int:
@@ -240,7 +228,14 @@ OPS: tuple[Op, ...] = (
         exactness="as exact as its computation",
         calls="starts",
     ),
-    Op("async-update", "out.k[i] = in.k[i]", _same_leaf, _same, _same_leaf_from_input, passes_operand=True),
+    Op(
+        "async-update",
+        "out.k[i] = in.k[i]",
+        same_leaf_from_output,
+        operand_itself,
+        same_leaf_from_input,
+        passes_operand=True,
+    ),
     Op(
         "async-done",
         "out[i] = results of in[i]",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -67,6 +67,16 @@ class IndexVectors:
             return None
         own = self.own_batch[self.operand_batch.index(dimension)]
         return batch[self.batch_dims.index(own)]
+
+    def operand_index(
+        self, starts: Starts, batch: Sequence[SymbolicExpr], offsets: Mapping[int, SymbolicExpr]
+    ) -> list[SymbolicExpr]:
+        """The operand's index of the element at `offsets`, by operand dimension, in the window of a batch index."""
+        found: list[SymbolicExpr] = []
+        for k, start in enumerate(starts.exprs):
+            own = self.batch_index(k, batch)
+            found.append(own if own is not None else start + offsets[k] if k in offsets else start)
+        return found
 
     def read(self, value: Array) -> Array:
         """The vectors as rows: [batch, component], int64."""
@@ -134,11 +144,7 @@ def output_to_input(instruction: Instruction, output: int) -> Indexing:
     batch = [d[k] for k in g.batch_dims]
     starts = g.starts(batch, g.out)
     offsets = dict(zip(g.window_dims, (d[k] for k in g.offset_dims), strict=True))
-    results: list[SymbolicExpr] = []
-    for k, start in enumerate(starts.exprs):
-        own = g.vectors.batch_index(k, batch)
-        results.append(own if own is not None else start + offsets[k] if k in offsets else start)
-    read = starts.read_by(tensor_map(results, g.out, (), starts.bounds))
+    read = starts.read_by(tensor_map(g.vectors.operand_index(starts, batch, offsets), g.out, (), starts.bounds))
     return [[read], [_vector_map(g, d, batch)]]
 
 

@@ -162,11 +162,7 @@ def _from_update(s: _Scatter) -> OperandIndexing:
     batch = [d[k] for k in s.batch_dims]
     starts = s.starts(batch, s.update)
     offset = dict(zip(s.window_dims, (d[k] for k in s.update_window_dims), strict=True))
-    results: list[SymbolicExpr] = []
-    for k, start in enumerate(starts.exprs):
-        own = s.vectors.batch_index(k, batch)
-        results.append(own if own is not None else start + offset[k] if k in offset else start)
-    return starts.read_by(tensor_map(results, s.update, (), starts.bounds))
+    return starts.read_by(tensor_map(s.vectors.operand_index(starts, batch, offset), s.update, (), starts.bounds))
 
 
 def _from_index(s: _Scatter) -> OperandIndexing:

@@ -65,19 +65,6 @@ def nest(shape: Shape, flat: Sequence[HloValue]) -> HloValue:
     return tuple(parts)
 
 
-def flatten(value: HloValue) -> list[HloValue]:
-    """The arrays and tokens of a nested tuple, in order."""
-    found: list[HloValue] = []
-    pending = [value]
-    while pending:
-        part = pending.pop()
-        if isinstance(part, tuple):
-            pending.extend(reversed(part))
-        else:
-            found.append(part)
-    return found
-
-
 def _nothing(i: Instruction, output: int) -> Indexing:
     return [[] for _ in i.operands]
 
@@ -111,7 +98,8 @@ def _same_from_input(i: Instruction, operand: int) -> Indexing:
     return [alias(part, leaf) if operand == 0 else [] for leaf, part in enumerate(i.shape.leaves)]
 
 
-def _same(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
+def operand_itself(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
+    """The result is operand 0."""
     return operands[0]
 
 
@@ -133,11 +121,13 @@ def _copy_start(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
     return (operands[0], operands[0], *contexts)
 
 
-def _first_leaf_from_output(i: Instruction, output: int) -> Indexing:
+def same_leaf_from_output(i: Instruction, output: int) -> Indexing:
+    """An array of the result is that array of the only operand."""
     return [alias(i.shape.leaves[output], output)]
 
 
-def _first_leaf_from_input(i: Instruction, operand: int) -> Indexing:
+def same_leaf_from_input(i: Instruction, operand: int) -> Indexing:
+    """The inverse of `same_leaf_from_output`."""
     return [alias(part, leaf) for leaf, part in enumerate(i.shape.leaves)]
 
 
@@ -148,7 +138,7 @@ def _first_of_tuple(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
     return started[0]
 
 
-def _passes_on(opcode: str, formula: str, reference: Reference = _same) -> Op:
+def _passes_on(opcode: str, formula: str, reference: Reference = operand_itself) -> Op:
     return Op(
         opcode,
         formula,
@@ -197,5 +187,5 @@ OPS: tuple[Op, ...] = (
         _copy_start_from_input,
         makes=0,
     ),
-    Op("copy-done", "out[i] = in.0[i]", _first_leaf_from_output, _first_of_tuple, _first_leaf_from_input, ends=True),
+    Op("copy-done", "out[i] = in.0[i]", same_leaf_from_output, _first_of_tuple, same_leaf_from_input, ends=True),
 )

@@ -23,3 +23,16 @@ def only_array(value: HloValue) -> Array:
     if not isinstance(value, np.ndarray):
         raise TypeError(f"expected an array, got {type(value).__name__}")
     return value
+
+
+def value_leaves(value: HloValue) -> list[Array | None]:
+    """The arrays and tokens of a value, nested tuples flattened in order: one for each of its shape's leaves."""
+    found: list[Array | None] = []
+    pending = [value]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, tuple):
+            pending.extend(reversed(part))
+        else:
+            found.append(part)
+    return found

@@ -12,7 +12,7 @@ from indexing import hlo
 from indexing.arguments import of_type, takes
 from indexing.hlo import Module
 from indexing.lazy import np
-from indexing.ops.values import HloValue
+from indexing.ops.values import HloValue, value_leaves
 from indexing.reference.interpreter import run_computation
 from indexing.reference.program_arguments import entry_arguments
 from indexing.reference.replicas import run_on_replicas
@@ -34,7 +34,7 @@ def evaluate(module_or_text: Module | str, *arrays: HloValue) -> HloValue:
     arguments = entry_arguments(module, arrays)
     with np.errstate(all="ignore"):
         result = run_computation(module.entry, arguments)
-    return _flattened(result) if isinstance(result, tuple) else result
+    return tuple(value_leaves(result)) if isinstance(result, tuple) else result
 
 
 @takes(module_or_text=of_type(Module, str))
@@ -46,15 +46,3 @@ def evaluate_replicas(module_or_text: Module | str, arguments: Sequence[Sequence
     module = hlo.parse(module_or_text) if isinstance(module_or_text, str) else module_or_text
     with np.errstate(all="ignore"):
         return run_on_replicas(module.entry, [entry_arguments(module, a) for a in arguments])
-
-
-def _flattened(values: tuple[HloValue, ...]) -> tuple[HloValue, ...]:
-    flat: list[HloValue] = []
-    pending = list(reversed(values))
-    while pending:
-        value = pending.pop()
-        if isinstance(value, tuple):
-            pending += reversed(value)
-        else:
-            flat.append(value)
-    return tuple(flat)

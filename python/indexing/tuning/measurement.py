@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from indexing.emitters.ir.types import storage_bytes
-from indexing.ops.tuples import flatten
+from indexing.ops.values import value_leaves
 from indexing.reference.interpreter import run_computation
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def arguments_and_results(computation: Computation, seed: int) -> tuple[list[np.
     random = np.random.default_rng(seed)
     arrays = [some_values(p.shape, random) for p in computation.parameters]
     with np.errstate(all="ignore"):
-        return arrays, [np.asarray(a) for a in flatten(run_computation(computation, arrays))]
+        return arrays, [np.asarray(a) for a in value_leaves(run_computation(computation, arrays))]
 
 
 def in_memory(array: np.ndarray, argument: Argument) -> np.ndarray:
