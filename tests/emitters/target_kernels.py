@@ -241,7 +241,7 @@ def columns_in_local_memory() -> Case:
 
 
 def previous_in_local_memory() -> Case:
-    """What a turn of a shared loop leaves in local memory, the next one finds there, in one stretch."""
+    """What a turn of a shared loop leaves in local memory, the next one finds there, in one parallel region."""
     count, steps = 64, 10
     element = ir.Load("f32", "p0", (OWN * count + TH_X,))
     body = (

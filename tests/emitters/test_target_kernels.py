@@ -91,7 +91,7 @@ def test_rows_of_threads_are_as_long_as_memory_is_walked_evenly() -> None:
     assert make_indices_affine(CASES["matmul"].kernel).block == (128, 1, 1)
 
 
-def test_values_of_one_stretch_stay_out_of_memory() -> None:
+def test_values_of_one_region_stay_out_of_memory() -> None:
     assert "local" not in source_of("early_exit")
     assert "_of[" not in source_of("early_exit")
     assert "_of[" in source_of("branch_around_loops")

@@ -1,10 +1,10 @@
 """Threads as loops, for targets without threads: the body of a kernel becomes loops over the threads of its block.
 
-A thread loop runs a stretch of the body that has no barrier. What lives from one stretch to another is kept in arrays with
+A thread loop runs a region of the body that has no barrier. What lives from one region to another is kept in arrays with
 an element a thread; index expressions are computed again. Loops and branches with barriers inside, whose bounds and
 conditions all threads share, stand outside of the thread loops; so do loops without barriers where neighbouring threads
 read neighbouring elements, so that the thread loop is the innermost one and a compiler can make vectors of it. A branch
-that threads do not share is then taken in each stretch by itself. Any order of the threads between two barriers gives the
+that threads do not share is then taken in each region by itself. Any order of the threads between two barriers gives the
 same result, as no two of them race.
 """
 
@@ -13,7 +13,7 @@ from __future__ import annotations
 from indexing._core import SymbolicExpr
 from indexing.emitters.ir import nodes as ir
 from indexing.emitters.ir.passes.affine import make_indices_affine
-from indexing.emitters.ir.passes.stretches import Guards, Item, Shared, Stretch, Stretches, Team
+from indexing.emitters.ir.passes.parallel_regions import Guards, Item, ParallelRegion, Shared, Team, ThreadLoops
 from indexing.emitters.ir.passes.uniform import AXES, IDS, Uniformity, has_barrier
 from indexing.emitters.ir.traversal import expressions_of, subvalues
 from indexing.errors import CompileError
@@ -24,11 +24,11 @@ def make_thread_loops(kernel: ir.Kernel) -> ir.Kernel:
     kernel = make_indices_affine(kernel)
     split = _Splitter(kernel)
     items = split.block(kernel.body, ())
-    return Stretches(kernel, items).kernel()
+    return ThreadLoops(kernel, items).kernel()
 
 
 class _Splitter:
-    """Cuts the body into stretches."""
+    """Cuts the body into regions."""
 
     def __init__(self, kernel: ir.Kernel) -> None:
         self.kernel = kernel
@@ -36,32 +36,32 @@ class _Splitter:
         self.variables = {
             *range(AXES, IDS),
             *(k for k in range(AXES) if kernel.block[k] == 1),
-        }  # known outside of stretches
-        self.names: set[str] = set()  # known outside of stretches
-        self.stretches = 0
+        }  # known outside of regions
+        self.names: set[str] = set()  # known outside of regions
+        self.regions = 0
         self.guards = 0
 
     def block(self, block: ir.Block, guards: Guards) -> list[Item]:
         """The items of a block of which all statements are run by all threads for which the guards hold."""
         items: list[Item] = []
-        current: Stretch | None = None
+        current: ParallelRegion | None = None
         for statement in block:
             lifted = self._lifted(statement, guards, items)
             if lifted == "cut":
                 current = None
             elif lifted == "stay":
                 if current is None:
-                    current = Stretch(self.stretches, guards)
-                    self.stretches += 1
+                    current = ParallelRegion(self.regions, guards)
+                    self.regions += 1
                     items.append(current)
                 current.statements.append(statement)
-            elif current is not None and items[-1] is not current:  # in front of the stretch that is open
+            elif current is not None and items[-1] is not current:  # in front of the region that is open
                 items.remove(current)
                 items.append(current)
         return items
 
     def _lifted(self, s: ir.Statement, guards: Guards, items: list[Item]) -> str:
-        """`cut` where the statement ends the stretch before it, `front` where it stands before it, `stay` where in it."""
+        """`cut` where the statement ends the region before it, `front` where it stands before it, `stay` where in it."""
         if isinstance(s, ir.Barrier):
             return "cut"
         if isinstance(s, ir.Fence) and not guards:  # once, for what all threads wrote
@@ -104,7 +104,7 @@ class _Splitter:
         return self.variables.issuperset(expression.used_variables())
 
     def _knows(self, value: SymbolicExpr | ir.Value) -> bool:
-        """Whether a value can be computed outside of stretches, once for all threads."""
+        """Whether a value can be computed outside of regions, once for all threads."""
         if isinstance(value, SymbolicExpr):
             return self._knows_index(value)
         return self.uniform.value(value) and all(
@@ -114,15 +114,15 @@ class _Splitter:
         )
 
     def _guarded(self, s: ir.If, guards: Guards) -> list[Item]:
-        """Both branches, cut into stretches, each of which asks for the condition itself."""
+        """Both branches, cut into regions, each of which asks for the condition itself."""
         if has_barrier(s):
             raise CompileError(f"kernel {self.kernel.name} has a barrier under a condition that threads do not share")
         if not s.otherwise and all(isinstance(c, ir.Within) for c in s.conditions):
             return self.block(s.then, (*guards, s.conditions))
         name = f"taken{self.guards}"
         self.guards += 1
-        first = Stretch(self.stretches, guards)
-        self.stretches += 1
+        first = ParallelRegion(self.regions, guards)
+        self.regions += 1
         first.statements += [
             ir.Var(name, "pred", ir.Constant("pred", False)),
             ir.If(s.conditions, (ir.Assign(name, ir.Constant("pred", True)),)),

@@ -1,4 +1,4 @@
-"""From stretches between barriers to loops over threads, with arrays for what lives from one stretch to another."""
+"""From parallel regions, which lie between barriers, to loops over threads, with arrays for what lives from one to another."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Guards: TypeAlias = "tuple[tuple[ir.Value, ...], ...]"
 
 
 @dataclass(slots=True)
-class Stretch:
+class ParallelRegion:
     """Statements that each thread runs without meeting others, where all guards hold."""
 
     number: int
@@ -40,31 +40,31 @@ class Shared:
     otherwise: list[Item] = field(default_factory=list)
 
 
-Item: TypeAlias = "Stretch | Team | Shared"
+Item: TypeAlias = "ParallelRegion | Team | Shared"
 
 
 def _repeated(items: Iterable[Item], inside: bool = False) -> Iterator[int]:
-    """The numbers of the stretches that stand in loops which all threads share."""
+    """The numbers of the regions that stand in loops which all threads share."""
     for item in items:
         if isinstance(item, Shared):
             within = inside or isinstance(item.statement, ir.For)
             yield from _repeated([*item.then, *item.otherwise], within)
-        elif isinstance(item, Stretch) and inside:
+        elif isinstance(item, ParallelRegion) and inside:
             yield item.number
 
 
-def _stretches(items: Iterable[Item]) -> Iterator[Stretch | Team]:
+def _regions_and_teams(items: Iterable[Item]) -> Iterator[ParallelRegion | Team]:
     for item in items:
         if isinstance(item, Shared):
-            yield from _stretches(item.then)
-            yield from _stretches(item.otherwise)
+            yield from _regions_and_teams(item.then)
+            yield from _regions_and_teams(item.otherwise)
         else:
             yield item
 
 
 @dataclass(slots=True)
 class _Use:
-    """The names that a stretch defines and reads."""
+    """The names that a region defines and reads."""
 
     defined: dict[str, str] = field(default_factory=dict)  # names with their types
     variables: set[str] = field(default_factory=set)  # names that may change
@@ -149,7 +149,7 @@ def _values(named: Iterable[ir.Statement | None]) -> Iterator[ir.Value]:
             yield s.value
 
 
-class Stretches:
+class ThreadLoops:
     """Puts the kernel together."""
 
     def __init__(self, kernel: ir.Kernel, items: list[Item]) -> None:
@@ -160,8 +160,8 @@ class Stretches:
         self.results = {f.name: tuple(r.type for r in f.results) for f in kernel.functions}
         self.threads = kernel.block[0] * kernel.block[1] * kernel.block[2]
         self.thread = _thread_number(kernel.block)
-        self.uses = {s.number: self._use(s) for s in _stretches(items) if isinstance(s, Stretch)}
-        self.teams = [t.statement for t in _stretches(items) if isinstance(t, Team)]
+        self.uses = {s.number: self._use(s) for s in _regions_and_teams(items) if isinstance(s, ParallelRegion)}
+        self.teams = [t.statement for t in _regions_and_teams(items) if isinstance(t, Team)]
         self.kinds = {name: kind for use in self.uses.values() for name, kind in use.defined.items()}
         self.mutable = {name for use in self.uses.values() for name in use.variables}
         self.given = {v: e for use in self.uses.values() for v, e in use.given.items()}
@@ -171,9 +171,9 @@ class Stretches:
 
     # ------------------------------------------------------------ what lives across
 
-    def _use(self, stretch: Stretch) -> _Use:
+    def _use(self, region: ParallelRegion) -> _Use:
         use = _Use()
-        for s in ir.statements(tuple(stretch.statements)):
+        for s in ir.statements(tuple(region.statements)):
             self._note_values(use, values_of(s))
             use.indexed.update(v for e in indices_of(s) for v in e.used_variables())
             match s:
@@ -194,7 +194,7 @@ class Stretches:
                     use.buffers.update((a, b))
             if isinstance(s, ir.Store | ir.AtomicUpdate | ir.FetchAdd):
                 use.buffers.add(s.buffer)
-        for guard in stretch.guards:
+        for guard in region.guards:
             self._note_values(use, guard)
         return use
 
@@ -228,7 +228,7 @@ class Stretches:
         return {v: f"{self.variables[v].name}_of" for v in found}
 
     def _needed(self, number: int) -> set[int]:
-        """The index variables that a stretch reads and some stretch gives, with those that they are made of."""
+        """The index variables that a region reads and some region gives, with those that they are made of."""
         use = self.uses[number]
         found: set[int] = set()
         pending = [v for v in use.indexed if v in self.given]
@@ -271,10 +271,10 @@ class Stretches:
         return ir.Buffer(name, kind, (self.threads,), "local")
 
     def _item(self, item: Item) -> Iterator[ir.Statement]:
-        if isinstance(item, Stretch):
+        if isinstance(item, ParallelRegion):
             if self._is_idle(item):
                 return
-            yield self._loops(self._stretch(item))
+            yield self._loops(self._region(item))
         elif isinstance(item, Team):
             yield from self._team(item.statement)
         elif isinstance(item.statement, ir.For):
@@ -284,9 +284,9 @@ class Stretches:
         else:
             yield item.statement
 
-    def _is_idle(self, stretch: Stretch) -> bool:
-        """Whether a stretch only gives index variables that others compute again."""
-        return all(isinstance(s, ir.LetIndex) and s.variable not in self.kept_indices for s in stretch.statements)
+    def _is_idle(self, region: ParallelRegion) -> bool:
+        """Whether a region only gives index variables that others compute again."""
+        return all(isinstance(s, ir.LetIndex) and s.variable not in self.kept_indices for s in region.statements)
 
     def _block(self, items: list[Item]) -> ir.Block:
         return tuple(s for item in items for s in self._item(item))
@@ -300,20 +300,20 @@ class Stretches:
             body = (ir.For(k, bounds.start[k], bounds.stop[k], 1, body),)
         return body[0]
 
-    def _stretch(self, stretch: Stretch) -> ir.Block:
+    def _region(self, region: ParallelRegion) -> ir.Block:
         """The statements of one thread: index expressions again, what was kept, the statements, what is to be kept."""
-        use = self.uses[stretch.number]
-        given = [self._again(v) for v in sorted(self._needed(stretch.number) - set(use.given))]
+        use = self.uses[region.number]
+        given = [self._again(v) for v in sorted(self._needed(region.number) - set(use.given))]
         touched = [n for n in self.kept if n in use.read or n in use.assigned]
         loads = [self._loaded(n, use) for n in touched if n not in use.defined]
-        guard_names = {p.name for g in stretch.guards for v in g for p in subvalues(v) if isinstance(p, ir.Ref)}
+        guard_names = {p.name for g in region.guards for v in g for p in subvalues(v) if isinstance(p, ir.Ref)}
         early = [s for s in loads if s.name in guard_names]
         stores = [self._stored(n) for n in self.kept if n in use.defined or n in use.assigned]
-        statements = tuple(t for s in stretch.statements for t in self._spread_out(s))
+        statements = tuple(t for s in region.statements for t in self._spread_out(s))
         late = [s for s in loads if s.name not in guard_names]
         is_changed = not any(n in use.defined for n in self.kept)
         body = _around(late, statements, stores) if is_changed else (*late, *statements, *stores)
-        for conditions in reversed(stretch.guards):
+        for conditions in reversed(region.guards):
             body = (ir.If(conditions, body),)
         return (*given, *early, *body)
 
