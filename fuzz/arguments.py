@@ -60,7 +60,6 @@ LEFT_OUT = {
     "from_proto",
     "from_stablehlo",
     "load",
-    "load_ipython_extension",
     "maps",
 }
 # Classes that users make; the others are answers, plain records of what a function found.

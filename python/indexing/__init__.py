@@ -15,8 +15,6 @@ from indexing._core import constant as constant
 from indexing._core import parse_all as parse_all
 from indexing._core import simplify_all as simplify_all
 from indexing._core import variable as variable
-from indexing.display import load_ipython_extension as load_ipython_extension
-from indexing.display import load_where_a_shell_runs as _load_where_a_shell_runs
 from indexing.errors import CompileError as CompileError
 from indexing.errors import IndexingError as IndexingError
 from indexing.errors import InvalidMap as InvalidMap
@@ -114,5 +112,3 @@ else:
             "indexing.tuning.tuner": "Tuning tune",
         },
     )
-
-_load_where_a_shell_runs()

@@ -24,6 +24,7 @@ class Package(ModuleType):
     """A package some of whose names come from elsewhere: `_homes` gives the module each is imported from."""
 
     _homes: dict[str, str]
+    __all__: list[str]
 
     def __getattr__(self, name: str) -> object:
         """The value of `from home import name`, kept for the next time."""
@@ -38,8 +39,8 @@ class Package(ModuleType):
         return value
 
     def __dir__(self) -> list[str]:
-        """All names, loaded or not."""
-        return sorted({*self.__dict__, *self._homes})
+        """The public names, loaded or not, and those that every module has."""
+        return sorted({*self.__all__, *(name for name in self.__dict__ if name.startswith("__"))})
 
 
 class Library:

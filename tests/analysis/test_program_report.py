@@ -160,7 +160,8 @@ def test_why_something_is_read_again_or_not_known() -> None:
       ROOT t = (f32[1024,64], f32[8,1048576], f32[512]) tuple(b, c, g) }"""
     report = ix.analyze(ix.hlo.parse(text))
     again, large = access(report, "b", "p"), access(report, "c", "q")
-    assert again.why == "each element is read 1,024 times" and again.remedy == "nothing, for a cache holds its 256 B"
+    assert again.why == "each element is read 1,024 times, which a cache serves, for it holds the 256 B"
+    assert not again.remedy and "\n   read p" not in str(report)  # nothing is to be mended: no line for it
     assert large.why == "each element is read 8 times" and "a tile of `q`" in large.remedy
     assert "runtime values" in access(report, "g", "q").note
 
@@ -191,15 +192,34 @@ def test_a_report_as_text_and_as_columns() -> None:
     report = ix.analyze(program())
     head, *lines = str(report).splitlines()
     assert head.startswith(
-        "two on H100: 2 kernels; 328 kB must move, 786 kB will, 459 kB of them wasted (58%): 0 ns of 7.95 us"
+        "two on H100: 2 kernels move 786 kB in 7.95 us; 328 kB must move; wasted: 459 kB (58%), 0 ns"
     )
-    assert lines[1].startswith("1. two  f32[256,64]{1,0} fusion  459 kB wasted")
+    assert lines[1].startswith("1. two  f32[256,64]{1,0} fusion  459 kB wasted of 655 kB, 0 ns of ")
+    assert lines[-1].startswith("2. one") and "131 kB, " in lines[-1] and "nothing wasted" in lines[-1]
     assert lines[2] == "   read y: 65.5 kB must move, 524 kB will, 8.00 times the sectors that it needs"
     assert str(ix.analyze(program()).worst(1)).count(" fusion ") == 1
     assert report.worst(min_waste=1).fusions == report.fusions[:1]
     columns = report.columns()
     assert {len(c) for c in columns.values()} == {5} and sum(columns["wasted"]) == report.wasted
     assert columns["place"].count("m.py:7") == 2
+
+
+def test_equal_kernels_are_told_once() -> None:
+    """Those that are the same but for their names, as one; the groups in the order of what they waste together."""
+    sizes = {"a": "64,64", "b": "64,64", "c": "64,96", "d": "64,64"}
+    lines = [
+        f"{n} = f32[{s}]{{0,1}} parameter({k}) {n}c = f32[{s}] copy({n})" for k, (n, s) in enumerate(sizes.items())
+    ]
+    shapes = ", ".join(f"f32[{s}]" for s in sizes.values())
+    names = ", ".join(f"{n}c" for n in sizes)
+    report = ix.analyze(ix.hlo.parse(f"ENTRY e {{ {' '.join(lines)} ROOT t = ({shapes}) tuple({names}) }}"))
+    assert [f.name for f in report.fusions] == ["cc", "ac", "bc", "dc"]
+    text = str(report).splitlines()
+    one = report.fusions[1].wasted
+    assert text[2].startswith("1. ac  f32[64,64]") and f"{bytes_text(one)} wasted of" in text[2]
+    assert text[3].startswith(f"   and 2 like it (bc, dc), together {bytes_text(3 * one)} wasted of")
+    assert next(line for line in text if line.startswith("2. ")).startswith("2. cc ")
+    assert str(report).count("why: ") == 2
 
 
 def test_tables_of_pandas_and_arrow(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -359,6 +359,17 @@ def test_the_command_that_was_meant_is_named(capsys: pytest.CaptureFixture[str])
         assert f"did you mean {meant}?" in capsys.readouterr().err
 
 
+def test_the_option_that_was_meant_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    """By the command, with its own usage."""
+    with pytest.raises(SystemExit, match="2"):
+        main(["analyze", "--tpo", "3", "a.hlo"])
+    told = capsys.readouterr().err
+    assert told.startswith("usage: indexing analyze") and "did you mean '--top'?" in told
+    with pytest.raises(SystemExit, match="2"):
+        main(["maps", "a.hlo", "b.hlo"])
+    assert capsys.readouterr().err.endswith("unrecognized arguments: b.hlo\n")
+
+
 def test_a_name_is_first_looked_for_in_the_entry(capsys: pytest.CaptureFixture[str], write: Write) -> None:
     text = """f { p = f32[4,8] parameter(0) ROOT s = f32[8,4] transpose(p), dimensions={1,0} }
     ENTRY e { p = f32[4,8] parameter(0) ROOT s = f32[8,4] fusion(p), kind=kLoop, calls=f }"""
@@ -368,7 +379,7 @@ def test_a_name_is_first_looked_for_in_the_entry(capsys: pytest.CaptureFixture[s
 
 def test_analyze(capsys: pytest.CaptureFixture[str], write: Write) -> None:
     lines = printed(capsys, "analyze", write(TRANSPOSE)).splitlines()
-    assert lines[0].startswith("transpose on H100: 1 kernels; 48 B must move, 64 B will, 0 B of them wasted")
+    assert lines[0].startswith("transpose on H100: 1 kernel moves 64 B in ") and lines[0].endswith("nothing is wasted")
     assert lines[2].startswith("1. t  f32[3,2] transpose")
     found = json.loads(printed(capsys, "analyze", "--json", write(FUSION)))
     assert found["must_move"] == sum(row["must_move"] for row in found["rows"])
@@ -382,10 +393,11 @@ def test_analyze(capsys: pytest.CaptureFixture[str], write: Write) -> None:
 
 
 def test_analyze_shows_the_worst(capsys: pytest.CaptureFixture[str], write: Write) -> None:
-    chain = "\n".join(f"  n{k + 1} = f32[8] negate(n{k})" for k in range(12))
-    file = write(f"ENTRY e {{\n  n0 = f32[8] parameter(0)\n{chain}\n  ROOT t = (f32[8]) tuple(n12)\n}}")
+    chain = "\n".join(f"  p{k} = f32[{k + 8}] parameter({k}) n{k} = f32[{k + 8}] negate(p{k})" for k in range(12))
+    shapes, names = (", ".join(of.format(k, k + 8) for k in range(12)) for of in ("f32[{1}]", "n{0}"))
+    file = write(f"ENTRY e {{\n{chain}\n  ROOT t = ({shapes}) tuple({names})\n}}")
     out = printed(capsys, "analyze", file)
-    assert out.count(" negate ") == 10 and "2 more, which waste 0 B together; --top 0 shows all." in out
+    assert out.count(" negate ") == 10 and "2 more, which waste nothing; --top 0 shows all." in out
     assert printed(capsys, "analyze", "--top", "0", file).count(" negate ") == 12
     assert printed(capsys, "analyze", "--top", "3", file).count(" negate ") == 3
 
@@ -394,7 +406,7 @@ def test_compare(capsys: pytest.CaptureFixture[str], write: Write, tmp_path: Pat
     before, after = write(FUSION), tmp_path / "after.hlo"
     after.write_text(TRANSPOSE)
     out = printed(capsys, "compare", before, str(after)).splitlines()
-    assert out[0].startswith("before  fused on H100: 1 kernels") and out[1].startswith("after   transpose on H100")
+    assert out[0].startswith("before  fused on H100: 1 kernel ") and out[1].startswith("after   transpose on H100")
     assert out[3:5][0] == "lost: 1" and out[4].startswith("  f  f32[8] fusion")
     found = json.loads(printed(capsys, "compare", "--json", before, before))
     assert (found["same"], found["lost"], found["made"], found["changed"]) == (1, [], [], [])

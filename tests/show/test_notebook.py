@@ -1,52 +1,18 @@
-"""What a notebook shows of values, through IPython's own interface of formatters."""
+"""What a notebook shows of values, by the methods that notebooks ask for."""
 
-import importlib
 import sys
-from collections.abc import Callable
-from types import SimpleNamespace
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
 import indexing as ix
-import indexing.display
-from indexing.display import FORMATS
 
-
-class Formatter(dict):
-    """What IPython's formatters do with the name of a type."""
-
-    def for_type_by_name(self, module: str, name: str, function) -> None:
-        self[module, name] = function
-
-
-def told(load: Callable[[SimpleNamespace], None]) -> dict[str, Formatter]:
-    formatters = {kind: Formatter() for kind in ("text/latex", "image/svg+xml", "text/html")}
-    load(SimpleNamespace(display_formatter=SimpleNamespace(formatters=formatters)))
-    return formatters
+KINDS = {"text/latex": "_repr_latex_", "image/svg+xml": "_repr_svg_", "text/html": "_repr_html_"}
 
 
 def shown(value: object) -> dict[str, str]:
-    place = type(value).__module__, type(value).__name__
-    formatters = told(ix.load_ipython_extension)
-    return {kind: of[place](value) for kind, of in formatters.items() if place in of}
-
-
-def test_a_running_shell_is_told_when_the_package_is_imported(monkeypatch: pytest.MonkeyPatch) -> None:
-    def importing(shell: SimpleNamespace | None) -> None:
-        monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
-        indexing.display.load_where_a_shell_runs()
-
-    assert told(importing).keys() == told(ix.load_ipython_extension).keys()
-    assert all(told(importing).values())
-    importing(None)
-
-
-@pytest.mark.parametrize("path", [path for functions in FORMATS.values() for path in functions])
-def test_formats_are_of_types_that_say_that_name(path: str) -> None:
-    module, _, name = path.rpartition(".")
-    kind = getattr(importlib.import_module(module), name)
-    assert (kind.__module__, kind.__name__) == (module, name)
+    return {kind: getattr(value, method)() for kind, method in KINDS.items() if hasattr(value, method)}
 
 
 TEXT = """f { p = f32[4,8] parameter(0) ROOT t = f32[8,4] transpose(p), dimensions={1,0} }
@@ -101,6 +67,42 @@ def test_accesses_plans_and_tiles_are_tables() -> None:
     assert cells(found)[0] == ", ".join(f"{k} = {v}" for k, v in found.best()[0].items())
     space = cells(ix.tiling_space(fusion))
     assert space[:3] == ["d0", "256 (parallel)", "t"] and "(d0, d1) -> (d1, d0)" in space
+
+
+def test_comparisons_and_searches_are_shown(tmp_path: Path) -> None:
+    module = ix.hlo.parse(TEXT)
+    changed = ElementTree.fromstring(shown(ix.compare(module, module))["text/html"])
+    assert "1 kernel is the same" in changed.text
+    found = ix.tune(module.entry.root, budget=1, device="cpu", store=tmp_path / "store")
+    assert [e.text for e in ElementTree.fromstring(f"<div>{shown(found)['text/html']}</div>").iter("th")][
+        -1
+    ] == "problem"
+
+
+def test_what_python_prints_of_answers_is_short() -> None:
+    """At a prompt an answer is a line; `print` shows what is in it."""
+    module = ix.hlo.parse(TEXT.replace("4,8", "512,256").replace("8,4", "256,512"))
+    fusion = module.entry.root
+    coalescing, report = ix.coalescing(fusion), ix.analyze(module)
+    answers = (
+        coalescing,
+        report,
+        report.fusions[0],
+        ix.compare(module, module),
+        ix.predict(fusion),
+        ix.tiling_space(fusion),
+        ix.emit(fusion).verify(),
+        ix.show.access_pictures(fusion)[0],
+    )
+    for answer in answers:
+        assert len(repr(answer)) < 120 and "\n" not in repr(answer), repr(answer)
+    assert repr(coalescing) == "<coalescing of a transpose kernel on H100: 2 of 2 accesses coalesced>"
+    assert str(coalescing).splitlines() == [
+        "read of operand 0: 4 sectors a warp, 4 needed, coalesced",
+        "write of output 0: 4 sectors a warp, 4 needed, coalesced",
+        "store of tile0: 1 pass a warp, 1 needed",
+        "load of tile0: 1 pass a warp, 1 needed",
+    ]
 
 
 def test_source_is_highlighted_and_without_pygments_plain(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,6 +22,7 @@ from indexing.cli.answer import Answer
 from indexing.cli.console import CommandLineError, write
 from indexing.cli.exploration import Exploration
 from indexing.cli.programs import read_program
+from indexing.show.page import theme
 from indexing.show.svg_renderer import lights
 
 LOCAL = ("127.0.0.1", "localhost")
@@ -114,7 +115,7 @@ class Handler(BaseHTTPRequestHandler):
 def page(name: str) -> str:
     """The page; all that it shows it asks for."""
     template = resources.files("indexing.cli").joinpath("exploration.html").read_text(encoding="utf-8")
-    return template.replace("@LIGHTS@", lights()).replace("@TITLE@", escape(name))
+    return template.replace("@LIGHTS@", lights()).replace("@THEME@", theme()).replace("@TITLE@", escape(name))
 
 
 def explore(options: argparse.Namespace) -> Answer:

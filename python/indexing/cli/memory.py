@@ -11,6 +11,7 @@ from indexing.cli.answer import Answer, Table
 from indexing.cli.console import CommandLineError, Json
 from indexing.cli.programs import named_instruction, read_program
 from indexing.report.comparison import Comparison
+from indexing.report.equal_kernels import Group, groups_of
 from indexing.report.lines import bytes_text, comparison_lines, report_lines, seconds_text
 
 
@@ -27,27 +28,30 @@ def analyze(options: argparse.Namespace) -> Answer:
     found = ix.analyze(part, options.device, progress=options.progress)
     top = options.top or None
     kept = found.worst(top, options.min_waste)
-    lines = list(report_lines(found, top, options.min_waste))
-    return Answer(report_json(kept, found), [fusions_table(kept), *lines])
+    groups = groups_of(found.worst(None, options.min_waste).fusions)[:top]
+    lines = report_lines(found, top, options.min_waste, all_by="--top 0 shows all")
+    return Answer(report_json(kept, found), [fusions_table(groups), *lines])
 
 
-def fusions_table(kept: ix.ProgramReport) -> Table:
-    """A row for each fusion."""
-    head = ("", "kernel", "shape", ">wasted", ">moves", ">lost", "source")
+def fusions_table(groups: Sequence[Group]) -> Table:
+    """A row for each fusion, or for several that are equal; columns in which nothing stands are left out."""
+    head = ("", "kernel", ">equal", "shape", ">wasted", ">moves", ">lost", ">time", "source")
     rows = [
         (
             str(number),
-            f.name,
-            str(f.instruction.shape),
-            bytes_text(f.wasted),
-            bytes_text(f.will_move),
-            seconds_text(f.seconds_lost),
-            str(f.place or ""),
+            group[0].name,
+            str(len(group)) if len(group) > 1 else "",
+            str(group[0].instruction.shape),
+            bytes_text(sum(f.wasted for f in group)),
+            bytes_text(sum(f.will_move for f in group)),
+            seconds_text(sum(f.seconds_lost for f in group)),
+            seconds_text(sum(f.seconds for f in group)),
+            str(group[0].place or ""),
         )
-        for number, f in enumerate(kept.fusions, 1)
+        for number, group in enumerate(groups, 1)
     ]
-    sources = any(row[-1] for row in rows)
-    return Table(head, rows) if sources else Table(head[:-1], [row[:-1] for row in rows])
+    filled = [k for k in range(len(head)) if any(row[k] for row in rows)]
+    return Table(tuple(head[k] for k in filled), [tuple(row[k] for k in filled) for row in rows])
 
 
 def analyze_folder(options: argparse.Namespace) -> Answer:

@@ -32,12 +32,22 @@ MAX_PORT = 65535
 
 
 class _Parser(argparse.ArgumentParser):
-    """Says of a word that is no choice which one is nearest."""
+    """Says of a word that is no choice, and of an option that there is not, which one is nearest."""
+
+    def parse_known_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def]  # argparse's own
+        """As usual, but a command refuses options that it lacks itself, and so prints its own usage."""
+        known, others = super().parse_known_args(args, namespace)
+        if others:
+            self.error(f"unrecognized arguments: {' '.join(others)}")
+        return known, others
 
     def error(self, message: str) -> NoReturn:
         """Print the message, end with status 2."""
-        found = re.search(r"invalid choice: '(.*)' \(choose from (.*)\)", message)
-        near = get_close_matches(found[1], re.findall(r"[\w-]+", found[2]), 1) if found else []
+        near: list[str] = []
+        if found := re.search(r"invalid choice: '(.*)' \(choose from (.*)\)", message):
+            near = get_close_matches(found[1], re.findall(r"[\w-]+", found[2]), 1)
+        elif found := re.search(r"unrecognized arguments: (?:.* )?(--[\w-]+)", message):
+            near = get_close_matches(found[1], self._option_string_actions, 1)
         super().error(message + (f"; did you mean {near[0]!r}?" if near else ""))
 
 

@@ -16,8 +16,8 @@ from indexing.emitters.machine import Machine
 from indexing.emitters.targets import TARGETS
 from indexing.emitters.targets.target import Dialect
 from indexing.errors import IndexingError, UnsupportedOp
-from indexing.hlo import Computation, Instruction, Module, Program, entry_of
-from indexing.hlo.subjects import part_of_program
+from indexing.hlo import Computation, Instruction, Program
+from indexing.hlo.subjects import Part, no_function_alone, part_of_program
 from indexing.ops.bounded import check_kernel_sizes
 from indexing.partitioner import partition
 from indexing.work import most_repeated, repeats_itself
@@ -34,7 +34,7 @@ EMITTERS: tuple[ModuleType, ...] = (
 )  # the first that matches makes the kernel
 
 
-@takes(dialect=of_type(str))
+@takes(fusion=no_function_alone, dialect=of_type(str))
 def emit(fusion: Program, dialect: Dialect = "cuda", **knobs: int | None) -> Kernel:
     """The kernel of a fusion instruction or of a computation that is one fusion (of a module: its entry; of
     `(function, *arguments)`: the JAX function's program).
@@ -97,14 +97,14 @@ class _Emitters:
     by_computation: dict[Computation, ModuleType] = field(default_factory=dict)
 
 
-@takes(fusion=of_type(Instruction, Computation, Module), dialect=of_type(str))
-def knobs(fusion: Instruction | Computation | Module, dialect: Dialect = "cuda") -> KnobSpace:
+@takes(fusion=no_function_alone, dialect=of_type(str))
+def knobs(fusion: Program, dialect: Dialect = "cuda") -> KnobSpace:
     """The choices in the plan of a fusion's kernel: names, legal values, defaults, conditions between them.
 
     `emit(fusion, dialect, **plan)` makes a kernel of every plan that it allows. Raises as `emit` does.
     """
     check_dialect(dialect)
-    computation = fused_computation(fusion)
+    computation = fused_computation(part_of_program(fusion, "knobs: fusion"))
     emitter = emitter_of(computation)
     default = _plan(emitter, computation, dialect, {})
     space: KnobSpace = emitter.knobs(computation, default, **_machine(emitter.knobs, dialect))
@@ -129,13 +129,13 @@ def _check(computation: Computation) -> None:
             raise UnsupportedOp(f"{what}: a kernel takes arrays; give each of its arrays a parameter")
 
 
-def fused_computation(fusion: Instruction | Computation | Module) -> Computation:
+def fused_computation(fusion: Part) -> Computation:
     """The computation that a kernel computes. Raises UnsupportedOp for what isn't one fusion."""
     if isinstance(fusion, Instruction):
         if not fusion.is_fusion:
             raise UnsupportedOp(f"{fusion.name} is a {fusion.opcode}; emit takes a fusion or a computation")
         return fusion.called[0]
-    computation = entry_of(fusion)
+    computation = fusion
     if _is_fused(computation):
         return computation
     fusions = [i for i in computation.instructions.values() if i.is_fusion]

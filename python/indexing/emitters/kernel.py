@@ -12,6 +12,7 @@ from math import prod
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from indexing.arguments import integer, item, of_type, takes
+from indexing.display import shown
 from indexing.emitters.ir import nodes
 from indexing.emitters.ir.accesses import Accesses, Reached, entry_accesses, reached_elements
 from indexing.emitters.ir.passes import run_passes
@@ -95,6 +96,9 @@ class Kernel:
     def __repr__(self) -> str:
         """One line: what it is, without its IR."""
         return f"Kernel({self.name}, {self.emitter} emitter, {self.dialect}, grid {self.grid}, block {self.block})"
+
+    def _repr_html_(self) -> str | None:
+        return shown(self, "source_block")
 
     @property
     def name(self) -> str:

@@ -20,7 +20,7 @@ from indexing.executable.program import emit_all as emit_all
 from indexing.executable.program import planned_kernels as planned_kernels
 from indexing.executable.tuned_plans import tuned_plan
 from indexing.hlo import Module, Shape
-from indexing.hlo.subjects import whole_program
+from indexing.hlo.subjects import WholeProgram, no_function_alone, whole_program
 from indexing.ops.bounded import check_kernel_sizes, sizes_fit
 from indexing.ops.values import HloValue, value_leaves
 from indexing.reference.evaluation import evaluate
@@ -34,10 +34,8 @@ if TYPE_CHECKING:
     from indexing.runtime.device import Buffer
 
 
-@takes(device=of_type(str, Device))
-def compile(
-    module: Module | str | tuple[object, ...], device: DeviceName | Device = "auto", tuned: bool = False
-) -> Executable:
+@takes(module=no_function_alone, device=of_type(str, Device))
+def compile(module: WholeProgram, device: DeviceName | Device = "auto", tuned: bool = False) -> Executable:
     """Compile the entry computation of a module, of HLO text, or of `(function, *arguments)` of JAX for a device.
 
     `device` is `"cuda"` (a GPU through cuda.core), `"cpu"` (the C target and a C compiler), `"reference"` (numpy;
@@ -79,8 +77,9 @@ class Executable(ABC):
 
     def __repr__(self) -> str:
         """One line: what runs where, and how much of it in kernels."""
+        counted = f"{len(self.kernels)} kernel{'' if len(self.kernels) == 1 else 's'}"
         by_reference = f", {len(self.reference_steps)} steps by the reference" if self.reference_steps else ""
-        return f"Executable({self.module.name}, on {self.device}, {len(self.kernels)} kernels{by_reference})"
+        return f"Executable({self.module.name}, on {self.device}, {counted}{by_reference})"
 
     @abstractmethod
     def __call__(self, *arrays: object) -> HloValue:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypeVar, cast
 
 from indexing import _core
 from indexing.arguments import integer, of_type, takes
+from indexing.display import shown
 from indexing.errors import InvalidMap, ParseError, UnsupportedOp, at_place
 from indexing.hlo.attributes import AttributeReader
 from indexing.hlo.shape import Shape
@@ -237,6 +238,9 @@ class Instruction(AttributeReader):
         """The instruction as one line of HLO text, in angle brackets."""
         return f"<Instruction {self}>"
 
+    def _repr_svg_(self) -> str | None:
+        return shown(self, "graph")
+
 
 class Computation:
     """A computation: instructions in text order, operands before their users."""
@@ -377,6 +381,9 @@ class Computation:
         """The name and the number of instructions."""
         return f"<Computation {self.name}: {self._last - self._first} instructions>"
 
+    def _repr_svg_(self) -> str | None:
+        return shown(self, "graph")
+
 
 def _visit(start: Instruction, order: dict[Instruction, None]) -> None:
     """Appends `start` and all it needs, operands first, without recursion."""
@@ -469,6 +476,9 @@ class Module:
     def __repr__(self) -> str:
         """The name and the sizes."""
         return f"<Module {self.name}: {len(self._computations)} computations, {self.instruction_count} instructions>"
+
+    def _repr_svg_(self) -> str | None:
+        return shown(self, "graph")
 
 
 def entry_of(program: Module | Computation) -> Computation:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from os import PathLike
-from typing import TypeAlias, TypeGuard
+from typing import Never, TypeAlias, TypeGuard
 
 from indexing import _core
 from indexing.arguments import of_type
@@ -16,12 +16,24 @@ from indexing.hlo.front_ends import from_jax
 from indexing.hlo.metadata import op_name
 from indexing.hlo.program import Computation, Instruction, Module
 
-__all__ = ["Part", "Program", "is_staged", "parameter_names", "part_of_program", "whole_program"]
+__all__ = [
+    "Part",
+    "Program",
+    "WholeProgram",
+    "is_staged",
+    "no_function_alone",
+    "parameter_names",
+    "part_of_program",
+    "whole_program",
+]
 
 #: An instruction, or a computation, whose parameters stand for its operands.
 Part: TypeAlias = Instruction | Computation
 #: The subjects of questions; the tuple is a JAX function and its arguments.
 Program: TypeAlias = Instruction | Computation | Module | tuple[object, ...]
+
+#: A program to run; the string is HLO text.
+WholeProgram: TypeAlias = Module | str | tuple[object, ...]
 
 _PARTS = (Instruction, Computation, Module)
 
@@ -36,16 +48,27 @@ def part_of_program(value: object, what: str) -> Part:
         return from_jax(*value).entry
     if is_staged(value):
         return from_jax(value).entry
-    if callable(value) and not isinstance(value, type):
-        raise TypeError(f"{what} is a function; its program depends on the arguments: give (function, *arguments)")
     if isinstance(value, str | PathLike):
         raise TypeError(
             f"{what} is a {type(value).__name__}; expected a program: ix.hlo.load(path), or ix.hlo.parse(text)"
         )
+    return _refuse(value, what, _PARTS)
+
+
+def no_function_alone(value: object, what: str) -> object:
+    """The value as it is. Raises TypeError for a function, whose program depends on arguments."""
+    if callable(value) and not isinstance(value, type) and not is_staged(value):
+        raise TypeError(f"{what} is a function; its program depends on the arguments: give (function, *arguments)")
+    return value
+
+
+def _refuse(value: object, what: str, types: tuple[type, ...]) -> Never:
+    no_function_alone(value, what)
     try:
-        return of_type(*_PARTS)(value, what)  # type: ignore[return-value]  # it refuses
+        of_type(*types)(value, what)
     except TypeError as refused:
         raise TypeError(f"{refused}, or (function, *arguments)") from None
+    raise AssertionError(f"{what} is what was expected")
 
 
 def is_staged(value: object) -> TypeGuard[Callable[..., object]]:
@@ -63,7 +86,9 @@ def whole_program(value: object, what: str) -> Module:
         return from_jax(*value)
     if is_staged(value):
         return from_jax(value)
-    return of_type(Module, str)(value, what)  # type: ignore[return-value]  # it refuses
+    if isinstance(value, PathLike):
+        raise TypeError(f"{what} is a {type(value).__name__}; expected a program: ix.hlo.load(path)")
+    return _refuse(value, what, (Module, str))
 
 
 def parameter_names(part: Part) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeAlias, cast, overload
 
 from indexing.arguments import integer, one_of
+from indexing.display import shown
 from indexing.errors import IndexingError
 from indexing.hlo import Instruction, Module, Part, Program, from_jax
 from indexing.hlo.files import load
@@ -212,6 +213,9 @@ class ProgramMaps(Mapping[Pair, "list[OperandIndexing]"]):
     def __repr__(self) -> str:
         """The part, and how many arrays there are."""
         return f"<maps of {self.part.name}: {len(self.inputs)} inputs, {len(self.outputs)} outputs>"
+
+    def _repr_html_(self) -> str | None:
+        return shown(self, "maps_table")
 
     def _between(self, start: Array, end: Array) -> list[OperandIndexing]:
         found = self._from(self._start(start))

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from indexing import hlo
-from indexing.arguments import of_type, takes
-from indexing.hlo import Module
+from indexing.hlo.subjects import WholeProgram, whole_program
 from indexing.lazy import np
 from indexing.ops.values import HloValue, value_leaves
 from indexing.reference.interpreter import run_computation
@@ -20,9 +18,8 @@ from indexing.reference.replicas import run_on_replicas
 __all__ = ["evaluate", "evaluate_replicas"]
 
 
-@takes(module_or_text=of_type(Module, str))
-def evaluate(module_or_text: Module | str, *arrays: HloValue) -> HloValue:
-    """The result of a program's entry computation on these arguments, one a parameter of the entry.
+def evaluate(module_or_text: WholeProgram, *arrays: HloValue) -> HloValue:
+    """The result of the entry of a module, of HLO text, or of `(function, *arguments)` of JAX, on one argument a parameter.
 
     Arguments are arrays, numbers or sequences of numbers of the parameters' shapes, converted to their element types:
     integers must be what the type holds, floats are rounded, but no finite number becomes infinite. Tuples are Python
@@ -30,19 +27,18 @@ def evaluate(module_or_text: Module | str, *arrays: HloValue) -> HloValue:
     point exceptions are silent, as they are in HLO. Raises IndexingError for arguments that don't fit, UnsupportedOp
     for an instruction without a value (infeed, an unknown custom-call).
     """
-    module = hlo.parse(module_or_text) if isinstance(module_or_text, str) else module_or_text
+    module = whole_program(module_or_text, "evaluate: module_or_text")
     arguments = entry_arguments(module, arrays)
     with np.errstate(all="ignore"):
         result = run_computation(module.entry, arguments)
     return tuple(value_leaves(result)) if isinstance(result, tuple) else result
 
 
-@takes(module_or_text=of_type(Module, str))
-def evaluate_replicas(module_or_text: Module | str, arguments: Sequence[Sequence[HloValue]]) -> list[HloValue]:
+def evaluate_replicas(module_or_text: WholeProgram, arguments: Sequence[Sequence[HloValue]]) -> list[HloValue]:
     """The results of a program run by several replicas in lockstep: one list of arguments a replica, one result each.
 
     Collectives exchange data among them; partition and replica id are both the position in the list.
     """
-    module = hlo.parse(module_or_text) if isinstance(module_or_text, str) else module_or_text
+    module = whole_program(module_or_text, "evaluate_replicas: module_or_text")
     with np.errstate(all="ignore"):
         return run_on_replicas(module.entry, [entry_arguments(module, a) for a in arguments])

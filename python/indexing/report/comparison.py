@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
+from indexing.display import shown
 from indexing.hlo import op_name
+from indexing.report.equal_kernels import Key, content_key
 from indexing.report.programs import FusionReport, ProgramReport, analyze
 
 if TYPE_CHECKING:
     from indexing.analysis.device import Device
-    from indexing.hlo import Computation, Instruction, Program
+    from indexing.hlo import Instruction, Program
 
-__all__ = ["Comparison", "compare", "content_key"]
-
-#: The key that two kernels which compute the same have in common, whatever their names.
-Key: TypeAlias = "tuple[object, ...]"
-_NAMES = frozenset({"metadata", "backend_config", "frontend_attributes", "calls", "to_apply", "sharding"})
+__all__ = ["Comparison", "compare"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +33,19 @@ class Comparison:
     lost: tuple[FusionReport, ...]
     made: tuple[FusionReport, ...]
 
+    def __repr__(self) -> str:
+        """The programs, and how many kernels are the same, changed, lost and made; `print` shows them."""
+        counts = f"{len(self.same)} the same, {len(self.changed)} changed, {len(self.lost)} lost, {len(self.made)} made"
+        return f"<comparison of {self.before.name} with {self.after.name}: {counts}>"
+
     def __str__(self) -> str:
         """The totals of both, then what changed."""
         from indexing.report.lines import comparison_lines
 
         return "\n".join(comparison_lines(self, top=10))
+
+    def _repr_html_(self) -> str | None:
+        return shown(self, "comparison_table")
 
 
 def compare(before: Program, after: Program, device: Device | str = "h100") -> Comparison:
@@ -70,23 +76,6 @@ def _paired(
             lost.append(fusion)
     left = {f.instruction for fusions in waiting.values() for f in fusions}
     return pairs, lost, [f for f in after if f.instruction in left]
-
-
-def content_key(i: Instruction) -> Key:
-    """Opcode, shapes and attributes, and those of all that is computed inside, names aside."""
-    return (_own(i), *(str(o.shape) for o in i.operands), *(_inside(c) for c in i.called))
-
-
-def _inside(computation: Computation) -> Key:
-    order = computation.post_order()
-    number = {i: k for k, i in enumerate(order)}
-    return tuple((_own(i), *(number[o] for o in i.operands), *map(_inside, i.called)) for i in order)
-
-
-def _own(i: Instruction) -> Key:
-    kept = tuple(sorted((k, v) for k, v in i.attributes.items() if k not in _NAMES))
-    literal = str(i).split(" = ", 1)[-1].partition(", metadata=")[0] if not i.operands else ""
-    return i.opcode, str(i.shape), kept, literal
 
 
 def _origin(i: Instruction) -> Key:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from indexing.analysis.device import Device
 from indexing.arguments import of_type, optional
+from indexing.display import shown
 from indexing.errors import UnsupportedOp
 from indexing.extras import missing_extra
 from indexing.hlo import Instruction, Place, Program, source_place
@@ -61,6 +62,16 @@ class FusionReport:
     def wasted(self) -> int:
         """Bytes of sectors that coalesced accesses of the same elements would not move."""
         return sum(r.wasted for r in self.accesses)
+
+    def __repr__(self) -> str:
+        """The name, and the bytes and time wasted; `print` says why."""
+        return f"<{next(iter(str(self).splitlines()))}>"
+
+    def __str__(self) -> str:
+        """A line about it, then its accesses that waste, and why."""
+        from indexing.report.lines import fusion_lines
+
+        return "\n".join(fusion_lines(self))
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,11 +139,20 @@ class ProgramReport:
         """A pyarrow Table of the accesses. Raises UnsupportedOp where pyarrow is not installed."""
         return _library("pyarrow").table(self.columns())
 
+    def __repr__(self) -> str:
+        """The number of kernels and what they waste; `print` shows the worst."""
+        from indexing.report.lines import brief
+
+        return f"<{brief(self)}>"
+
     def __str__(self) -> str:
         """The totals, then the ten worst fusions with the accesses that waste, and why."""
         from indexing.report.lines import report_lines
 
         return "\n".join(report_lines(self, top=10))
+
+    def _repr_html_(self) -> str | None:
+        return shown(self, "report_table")
 
 
 def analyze(

@@ -96,7 +96,7 @@ def _read_again(subject: Subject, reuse: float) -> tuple[str, str]:
     size = -(-subject.shape.element_count * bit_width(subject.shape.element_type) // 8)
     why = f"each element is read {reuse:,.0f} times" if reuse >= 10 else f"each element is read {reuse:.3g} times"
     if size <= CACHED:
-        return why, f"nothing, for a cache holds its {size} B"
+        return f"{why}, which a cache serves, for it holds the {size} B", ""
     return why, f"a tile of `{subject.name}` in shared memory or registers, or more elements a thread"
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from indexing.report.lines import counted
 from indexing.show.cells import Cell, Panel, hue, listed
 from indexing.show.picture import Picture
 from indexing.show.warp import lanes_of, values_of_ranges
@@ -97,7 +98,8 @@ def bank_picture(access: BankAccess, device: Device) -> Picture:
     passes = _passes(words)
     waiting = sum(w.conflicts for w in words)
     verdict = f"{waiting} words wait for their bank" if waiting else "no conflicts"
-    note = f"{passes} pass{'' if passes == 1 else 'es'} over {device.banks} banks for {len(words)} words; {verdict}"
+    took = f"{passes} pass{'' if passes == 1 else 'es'} over {device.banks} banks"
+    note = f"{took} for {counted(len(words), 'word')}; {verdict}"
     return Picture(f"{access.kind} of {access.array}", note, (_lanes(words), _banks(words, passes, device)))
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from indexing.analysis.device import H100, Device
 from indexing.analysis.memory.global_memory import Access, Coalescing, Launch, Tiles, coalescing
 from indexing.arguments import of_type, optional, takes
-from indexing.hlo.subjects import part_of_program
+from indexing.hlo.subjects import no_function_alone, part_of_program
 from indexing.show.banks import bank_picture
 from indexing.show.cells import Cell, Panel
 from indexing.show.picture import Picture
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 __all__ = ["access_pictures", "bank_pictures", "name_of_access", "pictures_of_accesses", "stacked"]
 
 
-@takes(device=of_type(Device), launch=optional(of_type(Launch, Tiles)))
+@takes(target=no_function_alone, device=of_type(Device, str), launch=optional(of_type(Launch, Tiles)))
 def access_pictures(
-    target: Program, device: Device = H100, launch: Launch | Tiles | None = None
+    target: Program, device: Device | str = H100, launch: Launch | Tiles | None = None
 ) -> tuple[Picture, ...]:
     """Of each load and store of global memory, loads first, what the first warp touches by sector; with `Tiles`, a tile.
 
@@ -58,11 +58,12 @@ def name_of_access(part: Instruction | Computation, access: Access) -> str:
     return f"write of output {access.output}"
 
 
-@takes(device=of_type(Device))
-def bank_pictures(target: Program, device: Device = H100) -> tuple[Picture, ...]:
+@takes(target=no_function_alone, device=of_type(Device, str))
+def bank_pictures(target: Program, device: Device | str = H100) -> tuple[Picture, ...]:
     """Of each load and store of shared memory, the warp instruction that takes most passes over the banks; conflicts in red."""
     part = part_of_program(target, "bank_pictures: target")
-    return tuple(bank_picture(access, device) for access in coalescing(part, device).shared)
+    found = coalescing(part, device)
+    return tuple(bank_picture(access, found.device) for access in found.shared)
 
 
 def stacked(pictures: Sequence[Picture], title: str) -> Picture:

@@ -1,7 +1,7 @@
 """Values in notebooks: maps as formulas, computations as pictures, kernels as highlighted source;
-reports, programs' maps, accesses, predicted plans and tiles as tables.
+reports, programs' maps, accesses, plans and tiles as tables.
 
-`display.py` tells IPython which function shows a type; nothing of IPython is imported here.
+The values' own methods (`_repr_html_` and others) ask for these functions, through `display.py`.
 """
 
 from __future__ import annotations
@@ -16,10 +16,13 @@ from indexing.convert import to_latex
 from indexing.emitters.kernel import Kernel
 from indexing.hlo import Computation, Instruction, Module
 from indexing.indexing_analysis.programs import ProgramMaps
+from indexing.report.comparison import Comparison
+from indexing.report.equal_kernels import groups_of
 from indexing.report.lines import bytes_text, kernel_line, seconds_text, totals_line
 from indexing.report.programs import ProgramReport
 from indexing.show.drawing import svg
 from indexing.tuning.prediction import Predictions
+from indexing.tuning.tuner import Tuning
 
 MAX_DRAWN = 120  # instructions; more are no picture
 SHOWN = 20  # kernels of a report
@@ -41,17 +44,24 @@ def graph(value: Module | Computation | Instruction) -> str | None:
 def report_table(report: ProgramReport) -> str:
     """The worst kernels as a table, each with the reason of its worst access."""
     rows = []
-    for fusion in report.fusions[:SHOWN]:
+    for group in groups_of(report.fusions)[:SHOWN]:
+        fusion = group[0]
         worst = fusion.accesses[0] if fusion.accesses else None
+        more = f" and {len(group) - 1} like it" if len(group) > 1 else ""
         cells = (
-            fusion.name,
-            bytes_text(fusion.wasted),
-            bytes_text(fusion.will_move),
-            seconds_text(fusion.seconds_lost),
+            fusion.name + more,
+            bytes_text(sum(f.wasted for f in group)),
+            bytes_text(sum(f.will_move for f in group)),
+            seconds_text(sum(f.seconds_lost for f in group)),
         )
         rows.append((*cells, worst.why if worst else "", str(fusion.place or "")))
     head = ("kernel", "wasted", "moves", "time lost", "why", "source")
     return f"<p>{escape(totals_line(report))}</p>{table(head, rows)}"
+
+
+def comparison_table(found: Comparison) -> str:
+    """The comparison as text."""
+    return f"<pre>{escape(str(found))}</pre>"
 
 
 def maps_table(maps: ProgramMaps) -> str:
@@ -96,6 +106,12 @@ def plans_table(found: Predictions) -> str:
         rows.append((plan, seconds_text(float(found.time[row])), *numbers))
     head = ("plan", "predicted", "sectors", "conflicts", "occupancy")
     return f"<p>{len(found)} plans on {escape(found.machine.name)}</p>{table(head, rows)}"
+
+
+def trials_table(found: Tuning) -> str:
+    """A row for each plan that was tried, the fastest first."""
+    head, *rows = (tuple(row) for row in found.cells())
+    return f"<p>{escape(repr(found)[1:-1])}</p>{table(head, rows)}"
 
 
 def tiles_table(space: TilingSpace) -> str:

@@ -17,7 +17,7 @@ from indexing.analysis.memory.global_memory import coalescing
 from indexing.emitters import emit
 from indexing.errors import IndexingError
 from indexing.indexing_analysis.programs import maps
-from indexing.report.comparison import content_key
+from indexing.report.equal_kernels import content_key
 from indexing.report.lines import totals_line
 from indexing.show.banks import bank_picture
 from indexing.show.drawing import svg
@@ -65,6 +65,7 @@ def program_page(report: ProgramReport) -> str:
         "TOTALS": escape(totals_line(report)),
         "DATA": embedded(data),
         "LIGHTS": lights(),
+        "THEME": theme(),
     }
     parts = template().split("@")
     return "".join(filled.get(part, part) if k % 2 else part for k, part in enumerate(parts))
@@ -74,6 +75,12 @@ def program_page(report: ProgramReport) -> str:
 def template() -> str:
     """The page with `@NAME@` where a program's own parts go; no other `@` is in it."""
     return Path(__file__).with_name("page.html").read_text(encoding="utf-8")
+
+
+@cache
+def theme() -> str:
+    """The style that all pages have: light or dark, as the browser is, and one column where it is narrow."""
+    return Path(__file__).with_name("theme.css").read_text(encoding="utf-8")
 
 
 def embedded(data: Data) -> str:

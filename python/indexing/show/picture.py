@@ -31,6 +31,10 @@ class Picture(Panels):
         """A Figure of matplotlib. Raises UnsupportedOp without matplotlib (extra `viz`)."""
         return figure(self)
 
+    def __repr__(self) -> str:
+        """The title."""
+        return f"<picture: {self.title}>"
+
     def _repr_html_(self) -> str:
         """The picture as a notebook shows it."""
         return whole_svg(self)

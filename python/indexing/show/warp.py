@@ -96,7 +96,10 @@ def access_picture(access: Access, shape: Shape, threads: int = WARP, title: str
     used = {t.position for t in found}
     left_out = f", the first {MAX_SECTORS} shown" if len(sectors) > MAX_SECTORS else ""
     asked, moved = len(used) * access.element_bits // 8, len(sectors) * access.sector_bytes
-    note = f"{len(sectors)} sectors{left_out}; {asked} of their {moved} bytes are asked for"
+    counted = (
+        f"1 sector; {asked} of its" if len(sectors) == 1 else f"{len(sectors)} sectors{left_out}; {asked} of their"
+    )
+    note = f"{counted} {moved} bytes are asked for"
     panels = [_sectors(found, sectors[:MAX_SECTORS], per_sector, access, shape)]
     if access.map.num_dims:
         panels.insert(0, _threads(found))

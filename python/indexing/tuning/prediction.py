@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING
 from indexing._core import predict_times
 from indexing.analysis.device import H100, Device
 from indexing.arguments import of_type, takes
+from indexing.display import shown
 from indexing.emitters import emit_fused, fused_computation, knobs
 from indexing.emitters.ir.types import storage_bytes
 from indexing.emitters.targets import TARGETS
 from indexing.errors import IndexingError
-from indexing.hlo import Computation, Instruction, Module
+from indexing.hlo import Computation, Program
+from indexing.hlo.subjects import no_function_alone, part_of_program
 from indexing.lazy import np
 from indexing.tuning.accesses import KernelTraffic, kernel_traffic, needs_kernel
 from indexing.tuning.loop_costs import costs_of_loops
@@ -73,10 +75,18 @@ class Predictions:
         """The plans whose predicted times are least, the best first; equal times in the order of the columns."""
         return [self.plan(row) for row in np.argsort(self.time, kind="stable")[:count].tolist()]
 
+    def __repr__(self) -> str:
+        """The number of plans and the range of their times."""
+        times = f": {self.time.min() * 1e6:.3g} to {self.time.max() * 1e6:.3g} us" if len(self) else ""
+        return f"<predictions for {len(self)} plans of a {self.emitter} kernel on {self.machine.name}{times}>"
 
-@takes(fusion=of_type(Instruction, Computation, Module), device=of_type(Machine, Device, str))
+    def _repr_html_(self) -> str | None:
+        return shown(self, "plans_table")
+
+
+@takes(fusion=no_function_alone, device=of_type(Machine, Device, str))
 def predict(
-    fusion: Instruction | Computation | Module,
+    fusion: Program,
     plans: Mapping[str, ArrayLike] | None = None,
     device: DeviceLike = H100,
 ) -> Predictions:
@@ -86,7 +96,7 @@ def predict(
     that is not legal, and for a device whose rates are not known; otherwise as `emit`.
     """
     machine = machine_of(device)
-    computation = fused_computation(fusion)
+    computation = fused_computation(part_of_program(fusion, "predict: fusion"))
     known = computation.module.attached(_Known).of(computation, machine)
     columns = known.space.columns(known.space.grid() if plans is None else plans)
     known.check(columns)

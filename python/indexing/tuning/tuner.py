@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, overload
 
 from indexing.arguments import integer, of_type, one_of, optional, takes
+from indexing.display import shown
 from indexing.emitters import emit_fused, fused_computation, knobs
 from indexing.errors import IndexingError
 from indexing.executable.devices import device_of_dialect, has_gpu
 from indexing.executable.plan_store import Measured, Store, plan_of, plan_text
 from indexing.hlo import Computation, Instruction, Module
+from indexing.hlo.subjects import no_function_alone, part_of_program
 from indexing.runtime.ray_cluster import connected
 from indexing.tuning.bench import Bench, ClusterBench, LocalBench
 from indexing.tuning.machine import MACHINES, Machine, machine_of
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
     from indexing.emitters.kernel_builder import Dim3
     from indexing.emitters.knob_space import KnobSpace
     from indexing.emitters.targets.target import Dialect
+    from indexing.hlo import Program
+    from indexing.hlo.subjects import Part
     from indexing.tuning.machine import DeviceLike
 
 __all__ = ["Tried", "Tuning", "tune"]
@@ -92,6 +96,19 @@ class Tuning:
         widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
         return "\n".join("  ".join(cell.rjust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows)
 
+    def __repr__(self) -> str:
+        """The fusion, and what the best plan gains; `print` shows the table."""
+        measured = sum(t.seconds is not None for t in self.trials)
+        gain = f": {self.best}, {self.speedup:.3g} times as fast as the default" if measured else ""
+        return f"<{measured} plans of {self.computation.name} measured on {self.machine.name}{gain}>"
+
+    def __str__(self) -> str:
+        """`table`."""
+        return self.table()
+
+    def _repr_html_(self) -> str | None:
+        return shown(self, "trials_table")
+
     def plot(self, path: str | Path) -> None:
         """Write a picture: time by trial with the best so far, and prediction against measurement. Needs matplotlib."""
         from indexing.tuning.picture import write_picture
@@ -120,7 +137,7 @@ def _cells(t: Tried) -> list[str]:
 
 @overload
 def tune(
-    fusion: Instruction | Computation,
+    fusion: Part,
     budget: int = ...,
     seed: int = ...,
     device: DeviceLike | None = ...,
@@ -131,7 +148,7 @@ def tune(
 ) -> Tuning: ...
 @overload
 def tune(
-    fusion: Module,
+    fusion: Module | tuple[object, ...],
     budget: int = ...,
     seed: int = ...,
     device: DeviceLike | None = ...,
@@ -141,7 +158,7 @@ def tune(
     progress: Progress | None = ...,
 ) -> list[Tuning]: ...
 @takes(
-    fusion=of_type(Instruction, Computation, Module),
+    fusion=no_function_alone,
     budget=integer,
     seed=integer,
     sampler=one_of(*SAMPLERS),
@@ -149,7 +166,7 @@ def tune(
     ray=optional(of_type(str)),
 )
 def tune(
-    fusion: Instruction | Computation | Module,
+    fusion: Program,
     budget: int = 32,
     seed: int = 0,
     device: DeviceLike | None = None,
@@ -158,8 +175,8 @@ def tune(
     ray: str | None = None,
     progress: Progress | None = None,
 ) -> Tuning | list[Tuning]:
-    """The fastest plan of a fusion's kernel on this machine, of `budget` plans that are measured; of a module, of each of the
-    kernels that `compile` makes of it, those without a choice left out.
+    """The fastest plan of a fusion's kernel on this machine, of `budget` plans that are measured; of a module, or of
+    `(function, *arguments)` of JAX, of each of the kernels that `compile` makes of it, those without a choice left out.
 
     `device` is "cpu", or a GPU by its name; None: a GPU where there is one. The default plan is tried first, then what the
     sampler proposes; plans that can't be launched or are predicted to be hopeless are never compiled. Each kernel's results
@@ -173,17 +190,15 @@ def tune(
     """
     if budget < 1:
         raise IndexingError(f"budget is a number of plans, at least 1; got {budget}")
+    program, one = part_of_program(fusion, "tune: fusion"), isinstance(fusion, Instruction | Computation)
     machine, known = machine_of(device) if device is not None else this_machine(), Store(store)
     with _benches(machine.dialect, seed, ray) as bench:
-        if isinstance(fusion, Module):
-            parts = list(_computations(fusion, machine.dialect))
-        else:
-            parts = [fused_computation(fusion)]
+        parts = [fused_computation(program)] if one else list(_computations(program.module, machine.dialect))
         found = []
         for k, part in enumerate(parts):
             told = _told(progress, k * budget, len(parts) * budget)
             found.append(_Search(part, machine, bench(part), known, seed, told).run(budget, sampler))
-        return found if isinstance(fusion, Module) else found[0]
+        return found[0] if one else found
 
 
 def _told(progress: Progress | None, before: int, total: int) -> Callable[[int], None]:

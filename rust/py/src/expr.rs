@@ -4,6 +4,7 @@ use crate::argument::{style_of, text_of, Text, VariableIndex, MAX_REPR_LENGTH};
 use crate::error::{invalid, Raise};
 use crate::hash::stable;
 use crate::interval::{equality, int64, interval_of, PyInterval};
+use crate::notebook::shown;
 use crate::vector;
 use crate::workspace::{self, Workspace, TEXT};
 use indexing_core::{
@@ -400,6 +401,11 @@ impl PyExpr {
             let _ = write!(out, "v{v}");
         };
         format!("SymbolicExpr({})", abridged_expr(&self.0, 0, MAX_REPR_LENGTH, &name))
+    }
+
+    /// The expression as a notebook shows it: a formula.
+    fn _repr_latex_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        shown(slf.as_any(), "formula")
     }
 
     fn __richcmp__(&self, other: &Bound<'_, PyAny>, op: CompareOp) -> Py<PyAny> {

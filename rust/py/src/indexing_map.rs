@@ -6,6 +6,7 @@ use crate::expr::{list, need_operand, operands, split};
 use crate::hash::stable;
 use crate::interval::{equality, int64, interval_of, PyInterval, PyVariable};
 use crate::map::PySymbolicMap;
+use crate::notebook::shown;
 use crate::parametric::PyParametricMap;
 use crate::parts;
 use crate::step::PyStep;
@@ -372,6 +373,11 @@ impl PyIndexingMap {
 
     fn __repr__(&self) -> String {
         format!("IndexingMap({})", abridged_indexing_map(&self.0, MAX_REPR_LENGTH))
+    }
+
+    /// The map as a notebook shows it: a formula.
+    fn _repr_latex_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        shown(slf.as_any(), "formula")
     }
 
     fn __richcmp__(&self, other: &Bound<'_, PyAny>, op: CompareOp) -> Py<PyAny> {

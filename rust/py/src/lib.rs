@@ -14,6 +14,7 @@ mod interval;
 mod laws;
 mod map;
 mod memory_traffic;
+mod notebook;
 mod operand_maps;
 mod parametric;
 mod parts;

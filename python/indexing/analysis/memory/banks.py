@@ -50,6 +50,11 @@ class BankAccess:
         """Passes that bank conflicts add to a warp instruction, on average."""
         return self.passes - self.ideal
 
+    def __str__(self) -> str:
+        """One line: the array, passes a warp instruction, and how many it needs."""
+        unit = "pass" if self.passes == 1 else "passes"
+        return f"{self.kind} of {self.array}: {self.passes:.6g} {unit} a warp, {self.ideal:.6g} needed"
+
 
 def bank_accesses(kernel: Kernel, device: Device) -> Iterator[BankAccess]:
     """Of each load and store of shared memory that a lane takes part in, in the kernel's order; none where the target's

@@ -19,6 +19,7 @@ from indexing.analysis.memory.thread_maps import thread_map
 from indexing.analysis.memory.tiled_reads import Tiles, tile_loads
 from indexing.analysis.memory.transactions import VECTOR, Dim3, Transactions, count, sampling
 from indexing.arguments import check_fields, integer, of_type, one_of, optional, takes
+from indexing.display import shown
 from indexing.emitters import emit
 from indexing.emitters.ir.types import storage_bytes
 from indexing.emitters.kernel import Argument, Kernel
@@ -26,7 +27,7 @@ from indexing.emitters.launch import MAX_THREADS_PER_BLOCK, element_at
 from indexing.errors import CompileError, IndexingError, UnsupportedOp
 from indexing.hlo import Computation, Instruction, Program
 from indexing.hlo.layout import bit_width
-from indexing.hlo.subjects import part_of_program
+from indexing.hlo.subjects import no_function_alone, part_of_program
 from indexing.indexing_analysis.instructions import output_to_input
 
 if TYPE_CHECKING:
@@ -120,6 +121,12 @@ class Access:
         needed, of = COALESCED
         return self.unrolled.ideal * of >= self.unrolled.aligned * needed
 
+    def __str__(self) -> str:
+        """One line: the array, sectors a warp instruction, and how many it needs."""
+        which = f"operand {self.operand}" if self.operand is not None else f"output {self.output}"
+        verdict = "coalesced" if self.coalesced else "not coalesced"
+        return f"{self.kind} of {which}: {self.sectors:.6g} sectors a warp, {self.ideal:.6g} needed, {verdict}"
+
 
 @dataclass(frozen=True, slots=True)
 class Coalescing:
@@ -140,8 +147,23 @@ class Coalescing:
         """Loads, then stores, of global memory."""
         return self.reads + self.writes
 
+    def __repr__(self) -> str:
+        """The kind of kernel, the device, and how many accesses are coalesced; `print` shows each."""
+        good = sum(a.coalesced for a in self.accesses)
+        what = f"{good} of {len(self.accesses)} accesses coalesced"
+        return f"<coalescing of a {self.emitter} kernel on {self.device.name}: {what}>"
+
+    def __str__(self) -> str:
+        """A line for each access: what a warp instruction moves, and the least that it could."""
+        lines = [str(a) for a in (*self.accesses, *self.shared)]
+        return "\n".join([*lines, *(f"read of operand {k}: unknown, {reason}" for k, reason in self.unknown)])
+
+    def _repr_html_(self) -> str | None:
+        return shown(self, "accesses_table")
+
 
 @takes(
+    target=no_function_alone,
     device=of_type(Device, str),
     launch=optional(of_type(Launch, Tiles)),
     storage=one_of("bytes", "packed"),

@@ -16,6 +16,7 @@ from typing import Literal, TypeAlias
 from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, compose, constant, variable
 from indexing.analysis.tiling.propagation import Tile, propagate
 from indexing.analysis.tiling.sizes import Clause, holds, tilings
+from indexing.display import shown
 from indexing.emitters.hero import outputs
 from indexing.errors import IndexingError, UnsupportedOp
 from indexing.hlo import Instruction, Program
@@ -64,6 +65,14 @@ class TilingSpace:
     def valid_tilings(self) -> Iterator[tuple[int, ...]]:
         """The sizes of a tile of the space at which all tiles hold, lazily, the last size fastest."""
         return tilings([max(d.size, 1) for d in self.dimensions], self.constraints)
+
+    def __repr__(self) -> str:
+        """The dimensions, and how many arrays have tiles."""
+        sizes = ", ".join(f"d{k} of {d.size} ({d.kind})" for k, d in enumerate(self.dimensions))
+        return f"<tiling space: {sizes or 'no dimensions'}; tiles of {len(self.tiles)} arrays>"
+
+    def _repr_html_(self) -> str | None:
+        return shown(self, "tiles_table")
 
 
 def tiling_space(target: Program) -> TilingSpace:

@@ -41,6 +41,10 @@ class Verification:
         """The checks that are refuted."""
         return tuple(c for c in self.checks if c.status == "refuted")
 
+    def __repr__(self) -> str:
+        """The counts; `print` shows what is not proved."""
+        return f"<verification: {str(self).splitlines()[0]}>"
+
     def __str__(self) -> str:
         """A line of counts, then a line for each check that is not proved."""
         counts = f"{len(self.proved)} of {len(self.checks)} checks proved"

@@ -1,0 +1,43 @@
+"""Kernels that compute the same from arrays of the same shapes and layouts, whatever their names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from indexing.hlo import Computation, Instruction
+    from indexing.report.programs import FusionReport
+
+__all__ = ["Group", "Key", "content_key", "groups_of"]
+
+#: What equal kernels have in common.
+Key: TypeAlias = "tuple[object, ...]"
+#: The reports of equal kernels.
+Group: TypeAlias = "list[FusionReport]"
+_NAMES = frozenset({"metadata", "backend_config", "frontend_attributes", "calls", "to_apply", "sharding"})
+
+
+def groups_of(fusions: Sequence[FusionReport]) -> list[Group]:
+    """The fusions, those that are equal but for their names together; groups that waste most together first."""
+    found: dict[object, Group] = {}
+    for fusion in fusions:
+        found.setdefault(content_key(fusion.instruction), []).append(fusion)
+    return sorted(found.values(), key=lambda group: -sum(f.wasted for f in group))
+
+
+def content_key(i: Instruction) -> Key:
+    """Opcode, shapes and attributes, and those of all that is computed inside, names aside."""
+    return (_own(i), *(str(o.shape) for o in i.operands), *(_inside(c) for c in i.called))
+
+
+def _inside(computation: Computation) -> Key:
+    order = computation.post_order()
+    number = {i: k for k, i in enumerate(order)}
+    return tuple((_own(i), *(number[o] for o in i.operands), *map(_inside, i.called)) for i in order)
+
+
+def _own(i: Instruction) -> Key:
+    kept = tuple(sorted((k, v) for k, v in i.attributes.items() if k not in _NAMES))
+    literal = str(i).split(" = ", 1)[-1].partition(", metadata=")[0] if not i.operands else ""
+    return i.opcode, str(i.shape), kept, literal
