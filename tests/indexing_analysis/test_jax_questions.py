@@ -1,5 +1,7 @@
 """Questions about JAX functions: by the names of pytrees' leaves, against the function's derivatives."""
 
+from pathlib import Path
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -222,3 +224,39 @@ def test_what_is_no_program_is_told_from_one() -> None:
     with pytest.raises(ix.ParseError) as refused:
         ix.hlo.parse("program.hlo")
     assert refused.value.__notes__ == ["This looks like a path: ix.hlo.load reads files."]
+
+
+def test_questions_about_plans_take_a_function_with_its_arguments(tmp_path: Path) -> None:
+    function, x = (lambda x: jnp.exp(x).T), array(64, 32)
+    module = ix.from_jax(function, x)
+    assert ix.knobs((function, x)) == ix.knobs(module)
+    assert ix.predict((function, x)).time.tolist() == ix.predict(module).time.tolist()
+    np.testing.assert_allclose(ix.evaluate((function, x), x), np.exp(x).T, rtol=1e-6)
+    (found,) = ix.tune((function, x), budget=1, device="cpu", store=tmp_path / "store")
+    assert found.trials[0].plan == ix.knobs(module, "c").default
+
+
+def test_arguments_stand_in_the_tuple() -> None:
+    """A function, and then its arguments, is no question: which of them are the question's own?"""
+    x = array(4, 3)
+    questions = (
+        ix.output_to_input,
+        ix.input_to_output,
+        ix.utilization,
+        ix.coalescing,
+        ix.emit,
+        ix.emit_all,
+        ix.partition,
+    )
+    for question in (*questions, ix.predict, ix.knobs, ix.propagate_tile, ix.valid_tilings, ix.tune, ix.compile):
+        with pytest.raises(TypeError, match=r"is a function; .* give \(function, \*arguments\)"):
+            question(jnp.transpose, x)
+    with pytest.raises(TypeError, match=r"expected a Module or a str, or \(function, \*arguments\)"):
+        ix.evaluate(3)
+    with pytest.raises(TypeError, match=r"is a PosixPath; expected a program: ix.hlo.load"):
+        ix.evaluate(Path("program.hlo"))
+
+
+def test_the_names_that_a_shell_completes_are_the_public_ones() -> None:
+    names = {name for name in dir(ix) if not name.startswith("__")}
+    assert names == set(ix.__all__) and set(ix.hlo.__all__) <= set(dir(ix.hlo))

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Group", "Key", "content_key", "groups_of"]
 
-#: What equal kernels have in common.
+#: The key that equal kernels have in common.
 Key: TypeAlias = "tuple[object, ...]"
 #: The reports of equal kernels.
 Group: TypeAlias = "list[FusionReport]"

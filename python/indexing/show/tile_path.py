@@ -164,8 +164,8 @@ def tile_picture(target: Program, sizes: Sequence[int] | None = None, numbers: S
     panels = tuple(
         _panel(by_array[array], levels[array], k, ROOT if array[0] in made else WHOLE) for k, array in enumerate(shown)
     )
-    sizes, whole = (" x ".join(map(str, of)) for of in (path.sizes, (d.size for d in path.space.dimensions)))
-    note = f"tile {sizes} of {whole}" if path.sizes else "one element"
+    tile, whole = (" x ".join(map(str, of)) for of in (path.sizes, (d.size for d in path.space.dimensions)))
+    note = f"tile {tile} of {whole}" if path.sizes else "one element"
     left_out = len(by_array) - len(shown)
     note += f"; {left_out} arrays left out" if left_out else ""
     unknown = [f"{i.name} ({why})" for i, why in path.space.unknown]
