@@ -129,7 +129,7 @@ class Compiled:
     The second must agree with the reference, the third with the first.
     """
 
-    def __init__(self, program: ix.hlo.Module | str, device: str = DEVICE, tolerance: float = 1e-3) -> None:
+    def __init__(self, program: ix.hlo.Module | str, device: str | Device = DEVICE, tolerance: float = 1e-3) -> None:
         self.executable = ix.compile(program, device)
         for kernel in self.executable.kernels:
             prove(kernel)
@@ -153,7 +153,7 @@ class Compiled:
         return first
 
 
-def compiled(program: ix.hlo.Module | str, device: str = DEVICE, tolerance: float = 1e-3) -> Compiled:
+def compiled(program: ix.hlo.Module | str, device: str | Device = DEVICE, tolerance: float = 1e-3) -> Compiled:
     """The executable of a program, which is never called with one set of data alone."""
     return Compiled(program, device, tolerance)
 

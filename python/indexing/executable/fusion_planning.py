@@ -12,11 +12,14 @@ result from updates (a scatter) is never computed inside of its users.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from indexing.executable.graph import Graph, Node, Ref, Tree, arrays_of, tree_refs
-from indexing.executable.row_groups import RowGroup, find_row_groups, moves_in_memory
+from indexing.emitters.machine import GPU, Machine
+from indexing.executable.graph import Graph, Node, Ref, arrays_of, tree_refs
+from indexing.executable.planned_fusion import PlannedFusion, assembled_arrays, operands_of, overwritten_count
+from indexing.executable.row_groups import find_row_groups, moves_in_memory
+from indexing.executable.shared_rows import RowGroup
 from indexing.hlo.layout import linearize, major_to_minor, physical_sizes
 from indexing.indexing_analysis.access import Access, AccessComposer
 from indexing.indexing_analysis.instructions import output_to_input
@@ -35,60 +38,6 @@ MAX_NODES = 256
 MAX_SHARED = 8  # times the work of a kernel's nodes, that its neighbours repeat at one place
 MAX_ARRAYS = 64  # OpenCL promises 1024 bytes of arguments
 MAX_MOVES = 8  # places at which one kernel may read an instruction that only moves elements
-
-
-@dataclass(slots=True, eq=False)
-class PlannedFusion:
-    """Nodes that become one kernel, which computes `outputs`; `root` is the last of its nodes, unless others compute these
-    again.
-
-    `accesses` says how a node is read, from the root's index. `work` is what the kernel does, `work_once` what its nodes
-    would cost each computed once; `shared` is what neighbours repeat at one place. No more nodes join one that `is_closed`.
-    """
-
-    root: Node
-    outputs: tuple[Ref, ...]
-    work: int
-    work_once: int
-    shared: int = 0
-    nodes: set[Node] = field(default_factory=set)
-    has_loop: bool = False
-    is_closed: bool = False
-    accesses: dict[Node, tuple[Access, ...]] = field(default_factory=dict)
-
-    def inputs(self, order: Iterable[Node]) -> list[Ref]:
-        """The arrays that come from outside, in the order in which the nodes read them."""
-        seen: dict[Ref, None] = {}
-        for node in order:
-            if node in self.nodes:
-                refs = (
-                    ref
-                    for operand, is_assembled in operands_of(node)
-                    for ref in tree_refs(operand)
-                    if is_assembled or ref.node not in self.nodes
-                )
-                seen.update(dict.fromkeys(refs))
-        return list(seen)
-
-
-def operands_of(node: Node) -> list[tuple[Tree, bool]]:
-    """The operands of a node, each with whether it is an array in which the node assembles its result from updates.
-
-    Such an array comes from outside of the kernel, although the kernel may compute the same values for other nodes.
-    """
-    count = _overwritten_count(node) if node.op.by_updates else 0
-    return [(operand, k < count) for k, operand in enumerate(node.operands)]
-
-
-def assembled_arrays(node: Node) -> set[Ref]:
-    """The arrays in which a node assembles its result from updates."""
-    return {ref for operand, is_assembled in operands_of(node) if is_assembled for ref in tree_refs(operand)}
-
-
-def _overwritten_count(node: Node) -> int:
-    """The number of leading operands that a kernel of the node overwrites with its result."""
-    overwritten = node.op.overwritten
-    return 0 if overwritten is None else overwritten(node.instruction)
 
 
 class KernelSupport:
@@ -129,17 +78,18 @@ def _has_element_code(instruction: Instruction) -> bool:
     return op.kind == "names" or instruction.is_parameter or op.element is not None
 
 
-def plan_fusions(graph: Graph, support: KernelSupport) -> list[PlannedFusion]:
+def plan_fusions(graph: Graph, support: KernelSupport, machine: Machine = GPU) -> list[PlannedFusion]:
     """The kernels of a graph's nodes, users before their operands; nodes that no kernel can compute are in none."""
-    return _FusionPlanner(graph, support).run()
+    return _FusionPlanner(graph, support, machine).run()
 
 
 class _FusionPlanner:
     """The state of one walk over a graph, from its outputs to its parameters."""
 
-    def __init__(self, graph: Graph, support: KernelSupport) -> None:
+    def __init__(self, graph: Graph, support: KernelSupport, machine: Machine) -> None:
         self.graph = graph
         self.support = support
+        self.machine = machine
         self.outputs = {ref.node for ref in tree_refs(graph.result)}
         self.owner: dict[Node, PlannedFusion] = {}
         self.maps: dict[tuple[Node, int], Indexing] = {}
@@ -227,7 +177,7 @@ class _FusionPlanner:
         return fusion
 
     def _row_groups(self) -> list[RowGroup]:
-        return find_row_groups(self.graph, self.support.instruction, self.free, self.follows)
+        return find_row_groups(self.graph, self.support.instruction, self.free, self.follows, self.machine)
 
     def _close(self, fusion: PlannedFusion, group: RowGroup) -> None:
         """The fusion is the group; no others may join."""
@@ -279,7 +229,7 @@ class _FusionPlanner:
         return any(
             ref.node is node
             for user in users
-            for operand in user.operands[: _overwritten_count(user)]
+            for operand in user.operands[: overwritten_count(user)]
             for ref in tree_refs(operand)
         )
 

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 
-from indexing.executable.fusion_planning import PlannedFusion, operands_of
 from indexing.executable.graph import Node, Ref, Tree, arrays_of
+from indexing.executable.planned_fusion import PlannedFusion, operands_of
 from indexing.hlo import BuiltInstruction, ComputationBuilder, ModuleBuilder
 
 
-def build_kernel_module(fusion: PlannedFusion, order: Sequence[Node]) -> tuple[ModuleBuilder, list[Ref]]:
-    """The module whose entry computes the fusion, and the arrays to pass for its parameters.
+@dataclass(frozen=True, slots=True)
+class KernelModule:
+    """The module whose entry computes a fusion, the arrays to pass for its parameters, and the names of its nodes there."""
 
-    `order` has the program's nodes, operands first.
-    """
+    module: ModuleBuilder
+    inputs: tuple[Ref, ...]
+    names: Mapping[Node, str]
+
+
+def build_kernel_module(fusion: PlannedFusion, order: Sequence[Node]) -> KernelModule:
+    """The module of a fusion; `order` has the program's nodes, operands first."""
     members = [node for node in order if node in fusion.nodes]
     inputs = fusion.inputs(members)
     module = ModuleBuilder("kernel", f"fused_{fusion.root.instruction.name}")
@@ -22,7 +29,7 @@ def build_kernel_module(fusion: PlannedFusion, order: Sequence[Node]) -> tuple[M
         body.add(node)
     if fusion.outputs != arrays_of(fusion.root):
         body.add_tuple(fusion.outputs)
-    return module, inputs
+    return KernelModule(module, tuple(inputs), {node: built.name for node, built in body.nodes.items()})
 
 
 class _Body:

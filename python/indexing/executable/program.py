@@ -10,10 +10,12 @@ from indexing.arguments import of_type, takes
 from indexing.emitters import emit_fused
 from indexing.emitters.heroes import rows
 from indexing.emitters.kernel import check_dialect
-from indexing.executable.fusion_planning import KernelSupport, PlannedFusion, plan_fusions
+from indexing.emitters.targets import TARGETS
+from indexing.executable.fusion_planning import KernelSupport, plan_fusions
 from indexing.executable.graph import Graph, Node, Ref, arrays_of, flatten, needed_nodes
 from indexing.executable.kernel_module import build_kernel_module
-from indexing.executable.row_groups import has_enough_blocks
+from indexing.executable.planned_fusion import PlannedFusion
+from indexing.executable.row_groups import MIN_BLOCKS, has_enough_blocks
 from indexing.executable.trip_counts import known_trip_count
 from indexing.hlo import Computation, Instruction, Module, Program, entry_of
 from indexing.hlo.subjects import no_function_alone, part_of_program
@@ -110,7 +112,9 @@ class _ProgramPlanner:
             return True
         kernel = self._kernel_of(body)
         return repeats_itself(body, kernel.work) or (
-            kernel.emitter == rows.NAME and not has_enough_blocks(rows.space_of(body).first)
+            kernel.emitter == rows.NAME
+            and kernel.grid[0] < MIN_BLOCKS
+            and not has_enough_blocks(rows.space_of(body).first)
         )
 
     def _body_of(self, fusion: Instruction) -> Computation:
@@ -157,7 +161,7 @@ class _ProgramPlanner:
         return i.called if calls in RUN_BY_HOST else ()
 
     def _planned(self, graph: Graph) -> PlannedComputation:
-        fusions = plan_fusions(graph, self.support)
+        fusions = plan_fusions(graph, self.support, TARGETS[self.dialect].machine)
         kernels = {fusion.root: self._planned_kernel(fusion, graph) for fusion in fusions}
         for node in needed_nodes(graph):
             if node.instruction.is_fusion:
@@ -167,8 +171,9 @@ class _ProgramPlanner:
         return PlannedComputation(graph, kernels, frozenset(n for fusion in fusions for n in fusion.nodes), counts)
 
     def _planned_kernel(self, fusion: PlannedFusion, graph: Graph) -> PlannedKernel:
-        module, inputs = build_kernel_module(fusion, graph.nodes)
-        if module.content not in self.by_content:
-            self.by_content[module.content] = module.build().entry
-        computation = self.by_content[module.content]
-        return PlannedKernel(computation, self._kernel_of(computation), tuple(inputs), fusion.outputs)
+        built = build_kernel_module(fusion, graph.nodes)
+        content = built.module.content
+        if content not in self.by_content:
+            self.by_content[content] = built.module.build().entry
+        computation = self.by_content[content]
+        return PlannedKernel(computation, self._kernel_of(computation), built.inputs, fusion.outputs)

@@ -3,7 +3,8 @@
 A group begins at a reduction, whose operand gives the row space. Users join that compute an element for each of the space,
 or for each row, of members at the same place; operands join that members read at one place; and other reductions of the
 same rows of the same arrays. What others read is an output of the group, in as far as it lies as the space or the rows do;
-what takes little to compute is computed again by those who read it. No path leads from a member through another node back
+what takes little to compute is computed again by those who read it. Of few long rows what one pass finds is a group, for a
+kernel whose blocks share rows. No path leads from a member through another node back
 to a member.
 """
 
@@ -19,12 +20,14 @@ from indexing.emitters.heroes.reduction.body import arrays_of
 from indexing.emitters.heroes.rows.space import Rows, is_read_at_one_place, may_give_rows
 from indexing.emitters.launch import same_memory
 from indexing.executable.graph import Graph, Node, Ref, tree_refs
-from indexing.executable.row_outputs import RowOutputs, choose_outputs
+from indexing.executable.row_outputs import choose_outputs
+from indexing.executable.shared_rows import RowGroup, shared_pass
 from indexing.hlo.layout import major_to_minor
 from indexing.indexing_analysis.instructions import output_to_input
 from indexing.ops.reduce import REDUCE
 
 if TYPE_CHECKING:
+    from indexing.emitters.machine import Machine
     from indexing.hlo import Instruction
 
 MAX_NODES = 192
@@ -38,25 +41,17 @@ COLUMNS = 32  # of a block, where the fastest dimension is kept
 Places = dict[Node, IndexingMap]  # of nodes, from an index of the space
 
 
-@dataclass(slots=True, eq=False)
-class RowGroup:
-    """Nodes that become one kernel, which computes `outputs`; `again` are those that readers outside compute again.
-    `root` is the last of the nodes.
-    """
-
-    root: Node
-    nodes: set[Node]
-    outputs: tuple[Ref, ...]
-    again: set[Node]
-
-
 def find_row_groups(
-    graph: Graph, supports: Callable[[Instruction], bool], free: Collection[Node], follows: Collection[Node]
+    graph: Graph,
+    supports: Callable[[Instruction], bool],
+    free: Collection[Node],
+    follows: Collection[Node],
+    machine: Machine,
 ) -> list[RowGroup]:
-    """The groups of a graph. `free` nodes are computed wherever they are read; those of `follows` can be computed by the
-    kernel of a loop, after it.
+    """The groups of a graph, for a machine. `free` nodes are computed wherever they are read; those of `follows` can be
+    computed by the kernel of a loop, after it.
     """
-    return _Search(graph, supports, free, follows).run()
+    return _Search(graph, supports, free, follows, machine).run()
 
 
 @dataclass
@@ -65,6 +60,7 @@ class _Search:
     supports: Callable[[Instruction], bool]
     free: Collection[Node]
     follows: Collection[Node]
+    machine: Machine
     taken: dict[Node, RowGroup] = field(default_factory=dict)
     candidates: dict[Node, bool] = field(default_factory=dict)
     composed: dict[tuple[IndexingMap, IndexingMap], IndexingMap] = field(default_factory=dict)
@@ -167,12 +163,23 @@ class _Growth:
             found = self._around(seeds) or found
         self.seen.update(n for n in found if n.op is REDUCE)
         search = self.search
-        outputs = choose_outputs(found, self.rows, search.users_of, search.results, search.can_compute, search.free)
-        if not self._is_worth_it(found, outputs):
+        whole = self._group(found)
+        if self._is_worth_it(found, whole):
+            return whole
+        if not (self.with_elements and whole.outputs) or has_enough_blocks(self.seed.instruction):
             return None
-        root = max(found, key=search.number.__getitem__)
+        if search.machine.caches_rows:  # there a second pass takes less than the operations that it saves
+            return None
+        return shared_pass(whole, search.graph.nodes, self._group)
+
+    def _group(self, nodes: Collection[Node], affordable: Collection[Node] = ()) -> RowGroup:
+        search = self.search
+        outputs = choose_outputs(
+            nodes, self.rows, search.users_of, search.results, search.can_compute, search.free, affordable
+        )
+        root = max(nodes, key=search.number.__getitem__)
         order = sorted(outputs.refs, key=lambda ref: (search.number[ref.node], ref.leaf))
-        return RowGroup(root, set(found), tuple(order), outputs.again)
+        return RowGroup(root, set(nodes), tuple(order), outputs.again)
 
     def _around(self, seeds: list[Node]) -> Places | None:
         """The members around some reductions; None where a path would lead from one through another node to one."""
@@ -343,15 +350,15 @@ class _Growth:
             if node.op is REDUCE and node not in starts and abs(self.search.number[node] - number) < MAX_DISTANCE:
                 yield node
 
-    def _is_worth_it(self, members: Places, outputs: RowOutputs) -> bool:
+    def _is_worth_it(self, members: Places, group: RowGroup) -> bool:
         """Whether a kernel over rows, or one of several reductions, can take the group and saves memory accesses."""
         reductions = [n for n in members if n.op is REDUCE]
         inputs = {ref for n in members for ref in n.refs() if ref.node not in members}
-        if len(inputs) > MAX_INPUTS or not outputs.refs:
+        if len(inputs) > MAX_INPUTS or not group.outputs:
             return False
         levels = self._levels(members)
         depth = max(levels[n] for n in reductions)
-        if depth > 1 or any(levels[ref.node] for ref in outputs.refs if not self._is_per_row(ref.node)):
+        if depth > 1 or any(levels[ref.node] for ref in group.outputs if not self._is_per_row(ref.node)):
             return has_enough_blocks(self.seed.instruction)
         forms = {_form(n.instruction) for n in reductions}
         return not self.with_elements and len(reductions) > 1 and len(forms) == 1

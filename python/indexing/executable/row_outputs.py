@@ -33,11 +33,12 @@ def choose_outputs(
     results: Collection[Ref],
     can_compute: Callable[[Node], bool],
     free: Collection[Node],
+    affordable: Collection[Node] = (),
 ) -> RowOutputs:
     """The outputs of a group of `members`, of whose program the `results` are returned; readers that `can_compute` do so
-    with `free` nodes in any case.
+    with `free` nodes in any case, and with `affordable` ones however long these take.
     """
-    choice = _Choice(members, rows, users_of, results, can_compute, free)
+    choice = _Choice(members, rows, users_of, results, can_compute, free, affordable)
     for node in members:
         choice.add(node)
     return RowOutputs(choice.refs, choice.again)
@@ -51,6 +52,7 @@ class _Choice:
     results: Collection[Ref]
     can_compute: Callable[[Node], bool]
     free: Collection[Node]
+    affordable: Collection[Node]
     refs: set[Ref] = field(default_factory=set)
     again: set[Node] = field(default_factory=set)
 
@@ -72,7 +74,7 @@ class _Choice:
     def _computed_again(self, node: Node, readers: Collection[Node]) -> tuple[set[Node], set[Ref]] | None:
         """The members that readers compute to have the node, and those that they read for it; None where it is better read.
 
-        They read no more than one array of the size of the space.
+        They read no more than one array of the size of the space; two for what is affordable, which is no array yet.
         """
         if any(ref.node is node for ref in self.results) or not all(map(self.can_compute, readers)):
             return None
@@ -90,9 +92,9 @@ class _Choice:
                     pending.append(ref.node)
                 elif not (is_large or _moves(ref.node)):
                     read.add(ref)
-            if len(nodes) > MAX_AGAIN or len(large) > 1:
+            if len(nodes) > MAX_AGAIN or len(large) > 1 + (node in self.affordable):
                 return None
-        if not all(_moves(n) or self._is_cheap(n) for n in nodes):
+        if not all(_moves(n) or n in self.affordable or self._is_cheap(n) for n in nodes):
             return None
         return nodes, read
 

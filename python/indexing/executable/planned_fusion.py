@@ -1,0 +1,63 @@
+"""A planned kernel of a graph's nodes: what it computes, and what it reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from indexing.executable.graph import Node, Ref, Tree, tree_refs
+from indexing.indexing_analysis.access import Access
+
+
+@dataclass(slots=True, eq=False)
+class PlannedFusion:
+    """Nodes that become one kernel, which computes `outputs`; `root` is the last of its nodes, unless others compute these
+    again.
+
+    `accesses` says how a node is read, from the root's index. `work` is what the kernel does, `work_once` what its nodes
+    would cost each computed once; `shared` is what neighbours repeat at one place. No more nodes join one that `is_closed`.
+    """
+
+    root: Node
+    outputs: tuple[Ref, ...]
+    work: int
+    work_once: int
+    shared: int = 0
+    nodes: set[Node] = field(default_factory=set)
+    has_loop: bool = False
+    is_closed: bool = False
+    accesses: dict[Node, tuple[Access, ...]] = field(default_factory=dict)
+
+    def inputs(self, order: Iterable[Node]) -> list[Ref]:
+        """The arrays that come from outside, in the order in which the nodes read them."""
+        seen: dict[Ref, None] = {}
+        for node in order:
+            if node in self.nodes:
+                refs = (
+                    ref
+                    for operand, is_assembled in operands_of(node)
+                    for ref in tree_refs(operand)
+                    if is_assembled or ref.node not in self.nodes
+                )
+                seen.update(dict.fromkeys(refs))
+        return list(seen)
+
+
+def operands_of(node: Node) -> list[tuple[Tree, bool]]:
+    """The operands of a node, each with whether it is an array in which the node assembles its result from updates.
+
+    Such an array comes from outside of the kernel, although the kernel may compute the same values for other nodes.
+    """
+    count = overwritten_count(node) if node.op.by_updates else 0
+    return [(operand, k < count) for k, operand in enumerate(node.operands)]
+
+
+def assembled_arrays(node: Node) -> set[Ref]:
+    """The arrays in which a node assembles its result from updates."""
+    return {ref for operand, is_assembled in operands_of(node) if is_assembled for ref in tree_refs(operand)}
+
+
+def overwritten_count(node: Node) -> int:
+    """The number of leading operands that a kernel of the node overwrites with its result."""
+    overwritten = node.op.overwritten
+    return 0 if overwritten is None else overwritten(node.instruction)

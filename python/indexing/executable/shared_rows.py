@@ -1,0 +1,100 @@
+"""Few long rows: what one pass over them finds, for a kernel whose blocks share rows.
+
+A softmax of few rows would be one kernel of few blocks. Its maximum and its sum of exponentials take one pass together
+(`emitters/heroes/rows/online.py`), which many blocks share; whoever reads exponentials computes them again from these two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from indexing.emitters.heroes.rows.online import with_online_sums
+from indexing.emitters.heroes.rows.space import RowSpace, row_space
+from indexing.executable.kernel_module import build_kernel_module
+from indexing.executable.planned_fusion import PlannedFusion
+from indexing.ops.reduce import REDUCE
+
+if TYPE_CHECKING:
+    from indexing.executable.graph import Node, Ref
+
+
+@dataclass(slots=True, eq=False)
+class RowGroup:
+    """Nodes that become one kernel, which computes `outputs`; `again` are those that readers outside compute again.
+    `root` is the last of the nodes.
+    """
+
+    root: Node
+    nodes: set[Node]
+    outputs: tuple[Ref, ...]
+    again: set[Node]
+
+
+def shared_pass(
+    whole: RowGroup, order: Sequence[Node], group_of: Callable[[Collection[Node], Collection[Node]], RowGroup]
+) -> RowGroup | None:
+    """The part of a group that finds reductions of one pass, sums among them that seem to need another; None where there
+    are no such sums, or elements were to be written.
+
+    `order` has the program's nodes, operands first. `group_of` gives the group of nodes, with those that readers can afford
+    to compute again.
+    """
+    levels = _levels(whole, order)
+    if levels is None:
+        return None
+    number, members = levels.first_pass, levels.of
+    wanted = [n for n, level in members.items() if level == number and levels.is_per_row(n)]
+    barred = {n for n, level in members.items() if 0 < level < number and levels.is_per_row(n)}
+    nodes = _needed(wanted, members, barred)
+    affordable = {n for n in nodes if members[n] and not levels.is_per_row(n)}
+    found = group_of(nodes, affordable)
+    while written := {ref.node for ref in found.outputs if not levels.is_per_row(ref.node)} - affordable:
+        barred |= written  # another kernel computes it, for all
+        nodes = _needed(wanted, members, barred)
+        found = group_of(nodes, affordable)
+    space = _space_of(found, order)[0]
+    return found if space is not None and with_online_sums(space).is_one_pass else None
+
+
+def _needed(wanted: Collection[Node], members: Collection[Node], barred: Collection[Node]) -> set[Node]:
+    """The members that the wanted ones depend on, up to barred ones."""
+    nodes = set(wanted)
+    pending = list(wanted)
+    while pending:
+        found = {ref.node for ref in pending.pop().refs()} & set(members) - set(barred) - nodes
+        nodes |= found
+        pending += found
+    return nodes
+
+
+@dataclass(frozen=True, slots=True)
+class _Levels:
+    """The number of passes before each node is known; `first_pass`: after which a sum is known that seems to need another."""
+
+    of: Mapping[Node, int]
+    first_pass: int
+    rows: int
+
+    def is_per_row(self, node: Node) -> bool:
+        return node.op is REDUCE or node.instruction.shape.element_count <= self.rows
+
+
+def _levels(whole: RowGroup, order: Sequence[Node]) -> _Levels | None:
+    space, names = _space_of(whole, order)
+    if space is None:
+        return None
+    found = with_online_sums(space)
+    if not found.online:
+        return None
+    instructions = space.first.computation.instructions
+    levels = {node: found.levels[instructions[name]] for node, name in names.items()}
+    first = min(found.levels[o.total] for o in found.online)
+    return _Levels(levels, first, space.first.shape.leaves[0].element_count)
+
+
+def _space_of(group: RowGroup, order: Sequence[Node]) -> tuple[RowSpace | None, Mapping[Node, str]]:
+    """The row space of a group's kernel, and the names of its nodes there."""
+    built = build_kernel_module(PlannedFusion(group.root, group.outputs, 0, 0, nodes=group.nodes), order)
+    return row_space(built.module.build().entry), built.names
