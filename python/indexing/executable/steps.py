@@ -10,12 +10,13 @@ import numpy as np
 
 from indexing.errors import IndexingError
 from indexing.executable.memory import Environment, OwnedArray, Pool, byte_count
+from indexing.ops.values import value_leaves
 from indexing.reference.interpreter import evaluate_instruction
 
 if TYPE_CHECKING:
     from indexing.emitters.kernel import Argument, Kernel
     from indexing.hlo import Instruction, Shape
-    from indexing.ops.values import HloValue, value_leaves
+    from indexing.ops.values import HloValue
     from indexing.runtime.device import Buffer, Launch
 
 SlotTree: TypeAlias = "int | tuple[SlotTree, ...] | None"  # an array's slot, a token, or a tuple
