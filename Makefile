@@ -10,9 +10,10 @@ FIRST  ?=
 CORPUS ?=
 GPU_PYTHON ?=
 
-bin    := $(VENV)/bin
+scripts := $(if $(findstring Windows_NT,$(OS)),Scripts,bin)
+bin    := $(VENV)/$(scripts)
 python := $(abspath $(bin))/python
-bench_python := $(abspath $(VENV)-bench/bin)/python
+bench_python := $(abspath $(VENV)-bench/$(scripts))/python
 gpu_python   := $(or $(GPU_PYTHON),$(python))
 corpus       := $(if $(CORPUS),$(abspath $(CORPUS)))
 export PYO3_PYTHON := $(python)
@@ -28,7 +29,6 @@ few  := $(shell expr $(N) / 1000 + 1)
 # Options of maturin for wheels that run elsewhere: on Linux by zig, against the oldest glibc or musl that still counts.
 on_linux = $(or $(findstring linux,$(TARGET)),$(if $(TARGET),,$(findstring Linux,$(shell uname))))
 portable = $(if $(on_linux),--zig --compatibility $(if $(findstring musl,$(TARGET)),musllinux_1_2,manylinux2014))
-scripts  = $(if $(findstring Windows_NT,$(OS)),Scripts,bin)
 
 # What pyproject.toml has the core of a wheel compiled with.
 wheel_flags = -C llvm-args=--inlinehint-threshold=30000
@@ -45,7 +45,7 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(VENV)-demo/.made ## build quickly, install in .venv-demo, then show what it does with examples/transformer_block.hlo
-	@cd examples && "$(abspath $(VENV))-demo/bin/python" demo.py transformer_block.hlo
+	@cd examples && "$(abspath $(VENV))-demo/$(scripts)/python" demo.py transformer_block.hlo
 
 test: lint rust-test c-test python-test ## everything that CI checks: format, lints, types, stub, Rust and Python tests
 
@@ -183,7 +183,7 @@ $(VENV)-demo/.made: $(VENV)/.made $(rust_sources) $(python_sources)
 	$(bin)/maturin build --profile quick --locked --interpreter "$(python)" --out dist/demo
 	@echo 'Installing it with a C compiler and NVRTC in $(VENV)-demo.'
 	$(PYTHON) -m venv --clear $(VENV)-demo
-	$(VENV)-demo/bin/pip install --quiet "$$(ls dist/demo/*.whl)[cpu,cuda]"
+	$(VENV)-demo/$(scripts)/pip install --quiet "$$(ls dist/demo/*.whl)[cpu,cuda]"
 	@touch $@
 
 dist/.built: $(VENV)/.made $(rust_sources) $(python_sources) README.md
@@ -202,6 +202,6 @@ $(VENV)/.developed: $(VENV)/.installed
 
 $(VENV)-bench/.made: dist/.built
 	$(PYTHON) -m venv $(VENV)-bench
-	$(VENV)-bench/bin/pip install --quiet "$$(ls dist/*.whl)[bench]"
-	$(VENV)-bench/bin/pip install --quiet --force-reinstall --no-deps dist/*.whl
+	$(VENV)-bench/$(scripts)/pip install --quiet "$$(ls dist/*.whl)[bench]"
+	$(VENV)-bench/$(scripts)/pip install --quiet --force-reinstall --no-deps dist/*.whl
 	@touch $@

@@ -12,7 +12,7 @@ import numpy as np
 
 import indexing as ix
 from indexing.reference.differences import difference, make_inputs
-from indexing.report.lines import fusion_lines, totals_line
+from indexing.report.lines import fusion_lines, row_lines, totals_line
 from indexing.show.page import program_page
 
 
@@ -53,7 +53,10 @@ def show_worst(module: ix.hlo.Module, picture: Path) -> ix.ProgramReport:
     heading("What its kernels move, and the one that moves most beyond what it must")
     report = ix.analyze(module)
     print(totals_line(report))
-    print(*fusion_lines(report.fusions[0]), sep="\n")
+    worst = report.fusions[0]
+    print(f"\n{next(fusion_lines(worst))}")
+    for row in (row for row in worst.accesses if row.excess):
+        print(*row_lines(row), sep="\n")
     picture.write_text(program_page(report), encoding="utf-8")
     print(f"\nAll {len(report.fusions)} kernels, with graphs and sources, as a page for a browser: {picture}")
     return report
@@ -72,7 +75,10 @@ def show_kernel(fusion: ix.hlo.Instruction) -> None:
     print("\n".join(shown))
     print(f"\n{kernel.emitter} emitter, grid {kernel.grid}, block {kernel.block}, {kernel.shared_bytes} bytes shared.")
     print(f"Proved without running it (types, bounds, each element written once, no races): {kernel.verify()}")
-    print(f"Compiled by NVRTC for sm_90 without a GPU: a cubin of {len(kernel.cubin('sm_90'))} bytes.")
+    try:
+        print(f"Compiled by NVRTC for sm_90 without a GPU: a cubin of {len(kernel.cubin('sm_90'))} bytes.")
+    except ix.CompileError as missing:  # NVRTC is not made for every system
+        print(f"Not compiled for a GPU here: {missing}")
 
 
 def show_results(module: ix.hlo.Module) -> int:
