@@ -50,7 +50,7 @@ impl Schemata {
             self.visit_expr_mut(guard);
             let yes = self.mutant(arm.pat.span(), format!("{pattern} if {condition} -> if true"));
             let no = self.mutant(arm.pat.span(), format!("{pattern} if {condition} -> if false"));
-            **guard = parse_quote!((#yes || (!#no && (#guard))));
+            **guard = parse_quote!((if #guard { !#no } else { #yes }));
         } else if can_go {
             let gone = self.mutant(arm.pat.span(), format!("{pattern} => .. -> no such arm"));
             arm.guard = Some((Default::default(), parse_quote!(!#gone)));
@@ -83,9 +83,13 @@ impl Schemata {
         match faults::operands(own) {
             // Operands that may not be evaluated, or are places.
             faults::Operands::InPlace => parse_quote!((#(if #chosen { #l #others #r } else)* { #l #own #r })),
-            faults::Operands::Borrowed => parse_quote!(
-                (match (&(#l), &(#r)) { (left, right) => #(if #chosen { left #others right } else)* { left #own right } })
-            ),
+            // A mutant that says the same is none, where it does.
+            faults::Operands::Borrowed => parse_quote!((match (&(#l), &(#r)) {
+                (left, right) => {
+                    let own = left #own right;
+                    #(if own != (left #others right) && #chosen { !own } else)* { own }
+                }
+            })),
             faults::Operands::Values => parse_quote!(
                 (match (#l, #r) { (left, right) => #(if #chosen { left #others right } else)* { left #own right } })
             ),
