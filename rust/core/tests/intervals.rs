@@ -205,3 +205,22 @@ fn large_bounded_ends_are_exact() {
         }
     }
 }
+
+/// The `x` with `x * factor` in the interval: an end that is open bounds nothing, whichever side it comes to.
+#[test]
+fn quotients_by_factors_are_open_where_the_interval_is() {
+    let ends = [i64::MIN, -(1 << 40), -7, 0, 5, 1 << 40, i64::MAX];
+    let values = [i64::MIN / 2, -(1 << 40), -4, -3, -1, 0, 1, 2, 9, 1 << 40, i64::MAX / 2];
+    for (lower, upper) in ends.iter().flat_map(|a| ends.iter().map(move |b| (*a, *b))).filter(|(a, b)| a < b)
+    {
+        for factor in [-5, -2, -1, 1, 2, 3] {
+            let found = Interval::new(lower, upper).quotient_by(factor);
+            for x in values {
+                let product = i128::from(x) * i128::from(factor);
+                let above = lower == i64::MIN || i128::from(lower) <= product;
+                let below = upper == i64::MAX || product <= i128::from(upper);
+                assert_eq!(found.contains(x), above && below, "{x} * {factor} in [{lower}, {upper}]");
+            }
+        }
+    }
+}

@@ -126,3 +126,22 @@ fn constraints_on_one_expression_meet_however_many_there_are() {
         assert_eq!(text.matches(" * ").count(), pairs, "{text}");
     }
 }
+
+/// Of 18 other remainders, and of one: `[0, 5]` and `[5, 9]` leave one value.
+#[test]
+fn remainders_that_become_one_meet_however_many_there_are() {
+    for last in [2, 19] {
+        let others: String = (2..=last).map(|k| format!(", (d0 + d1 * {k}) mod 50 in [1, 40]")).collect();
+        let pair = "(d0 + d1 * 20) mod 50 in [0, 5], (d0 + d1 * 20 + d2 - 7) mod 50 in [5, 9]";
+        let domain = format!("d0 in [0, 60], d1 in [0, 60], d2 in [7, 7]{others}, {pair}");
+        assert_eq!(simplified("(d0 + d1 * 20) mod 50", &domain, 3), "5", "up to {last}");
+    }
+}
+
+/// Bounds beyond int64 are no narrow ones: of this domain nothing is concluded from its low terms.
+#[test]
+fn low_terms_that_leave_int64_do_not_leave_a_constraint() {
+    let domain = "d0 in [4611686018427387900, 4611686018427387907], d1 in [0, 9223372036854775806], \
+                  d0 * 96 - d1 * 8 + (d0 * 4 - d1 * 3) mod 8 in [-19, -10]";
+    assert_eq!(simplified("d0", domain, 2), "d0");
+}

@@ -1,6 +1,8 @@
 //! The points of domains: one by one, by many, and asked about; against the box that is gone through in order.
 
-use indexing_core::{read_indexing_map, Arena, ErrorKind, IndexingMap, Interval, PointStep, ReadScratch};
+use indexing_core::{
+    read_indexing_map, Arena, ErrorKind, IndexingMap, Interval, MapKind, PointStep, ReadScratch,
+};
 
 fn read(text: &str) -> IndexingMap {
     read_indexing_map(text, &mut Arena::new(), &mut ReadScratch::default()).expect(text)
@@ -142,6 +144,27 @@ fn a_domain_is_asked_about_points_one_by_one_and_by_many() {
         let mut inside = vec![7; points.len()];
         domain.contains_each(&columns, &mut inside).expect(text);
         assert_eq!(inside, expected, "{text}");
+    }
+}
+
+/// Of many values at once, and of each alone: those in the interval, at the ends of int64 and where differences leave it.
+#[test]
+fn values_are_compared_with_intervals_up_to_the_ends_of_int64() {
+    let near = [0, 1 << 62, i64::MAX].map(|end| [-end - 1, -end, -end + 1, end - 1, end].to_vec()).concat();
+    let columns: Vec<Vec<i64>> =
+        near.iter().map(|x| vec![*x]).chain([near.clone(), vec![0, -7, 1 << 61]]).collect();
+    for (lower, upper) in near.iter().flat_map(|a| near.iter().map(move |b| (*a, *b))) {
+        let map = read(&format!("(d0) -> (d0), domain: d0 in [{lower}, {upper}]"));
+        if map.form() != MapKind::Defined {
+            continue;
+        }
+        let domain = map.domain(&mut Arena::new());
+        for values in &columns {
+            let expected: Vec<u8> = values.iter().map(|x| u8::from(lower <= *x && *x <= upper)).collect();
+            let mut inside = vec![7; values.len()];
+            domain.contains_each(&[values], &mut inside).expect("no constraint");
+            assert_eq!(inside, expected, "{values:?} in [{lower}, {upper}]");
+        }
     }
 }
 

@@ -168,6 +168,54 @@ fn bounds_of_digits_are_exact_over_whole_periods() {
     }
 }
 
+/// `a * x * y + b * x` is `x * (a * y + b)`: two independent factors, whichever of them stands alone.
+#[test]
+fn bounds_of_sums_with_a_common_factor_are_exact() {
+    let mut arena = Arena::new();
+    for bounds in BOXES.map(|b| b.map(interval)) {
+        for (a, b, c) in [(1, 1, 0), (1, -2, 3), (-1, 4, 0), (2, -5, 1), (-3, -1, 7)] {
+            for own in [0, 1] {
+                arena.clear();
+                let (x, y) = (arena.variable(0), arena.variable(1));
+                let both = arena.mul(x, y).expect("small");
+                let e = arena.sum(c, &[Term::new(a, both), Term::new(b, [x, y][own])]).expect("small");
+                assert_exact(&mut arena, e, &bounds, &format!("{a} xy + {b} v{own} + {c}"));
+            }
+        }
+    }
+}
+
+/// Digits beside what they are of, and those of another variable alone: all is independent over whole periods.
+#[test]
+fn bounds_and_multiples_of_digits_do_not_depend_on_digits_of_others() {
+    let mut arena = Arena::new();
+    for (v, k) in [(0, 3), (1, 3), (0, 4), (1, 4)] {
+        let mut bounds = [Interval::new(-6, 5), Interval::new(-6, 5)];
+        bounds[v] = Interval::new(-k, 3 * k - 1);
+        for (a, b, c) in
+            [(1, 0, 1), (1, -1, 0), (2, -k, -2), (4, 2 * k, 2), (1, k, 2), (3, 0, -3), (1, -k, 3)]
+        {
+            for (d, e, constant) in [(0, 0, 2), (2, 0, 0), (3, 2, 6), (6, 4, 1)] {
+                arena.clear();
+                let (x, y) = (arena.variable(v as u32), arena.variable(1 - v as u32));
+                let digits = [(x, k), (y, 2)].map(|(z, k)| {
+                    [arena.floordiv_constant(z, k), arena.modulo_constant(z, k)].map(|r| r.expect("small"))
+                });
+                let [[q, r], [other, rest]] = digits;
+                let terms = [(a, x), (b, q), (c, r), (d, other), (e, rest)].map(|(c, t)| Term::new(c, t));
+                let sum = arena.sum(constant, &terms).expect("small");
+                let what = format!("{a} {b} {c} by {k}, {d} {e} + {constant}");
+                assert_exact(&mut arena, sum, &bounds, &what);
+                let all = values(&mut arena, sum, &bounds);
+                for factor in 2..=12 {
+                    let said = is_multiple_of(&mut arena, &mut Scratch::default(), sum, factor);
+                    assert_eq!(said, all.iter().all(|v| v % factor == 0), "{what}: a multiple of {factor}");
+                }
+            }
+        }
+    }
+}
+
 /// Without bounds only the congruence tells what an expression is a multiple of.
 #[test]
 fn multiples_are_known_from_the_terms() {

@@ -145,6 +145,8 @@ fn inverses_have_as_few_variables_as_there_are_choices() {
         ("(d0, d1, d2) -> (d0, d2), domain: d0 in [0, 9], d1 in [0, 4], d2 in [0, 1], d0 + d1 * 2 in [9, 9]", &[][..]),
         ("(d0, d1, d2) -> (d0 floordiv 4, d1, d2), domain: d0 in [0, 39], d1 in [0, 1], d2 in [0, 1]", &[4]),
         ("(d0, d1, d2) -> (d0 floordiv 4, d1 floordiv 3, d2), domain: d0 in [0, 39], d1 in [0, 8], d2 in [0, 1]", &[4, 3]),
+        // What is left of a result tells the first dimension.
+        ("(d0, d1, d2) -> (d0 - (d1 floordiv 4) * 3, d2), domain: d0 in [-5, 7], d1 in [-5, 3], d2 in [0, 1]", &[9]),
     ] {
         let (map, a, s) = (read(text), &mut Arena::new(), &mut Scratch::default());
         let back = inverse(a, s, &map).expect("small");
@@ -156,12 +158,17 @@ fn inverses_have_as_few_variables_as_there_are_choices() {
 }
 
 #[test]
-fn inverses_keep_the_names_of_runtime_variables() {
+fn inverses_keep_runtime_variables_and_no_idle_range_variables() {
     for (text, expected) in [
         ("(d0){start} -> (d0 + start), domain: d0 in [0, 3], start in [0, 2]", "(d0){start} -> "),
         (
             "(d0){start} -> (d0 floordiv 2 + start), domain: d0 in [0, 7], start in [0, 2]",
             "(d0)[s0]{start} -> ",
+        ),
+        // The range variable is no dimension: of the inverse it is none.
+        (
+            "(d0, d1)[s0] -> (d0 floordiv 2), domain: d0 in [0, 7], d1 in [0, 4], s0 in [0, 1]",
+            "(d0)[s0, s1] -> ",
         ),
     ] {
         let back = inverse(&mut Arena::new(), &mut Scratch::default(), &read(text)).expect("small");
@@ -247,6 +254,12 @@ fn large_domains_are_counted() {
             Some(1_000_000_001),
         ),
         ("(d0) -> (d0 floordiv 3), domain: d0 in [0, 2999999]", 3_000_000, Some(1_000_000)),
+        // Steps of 2 from 0 to 5999994: no third is jumped over.
+        (
+            "(d0, d1) -> ((d0 * 2 + d1 * 4) floordiv 3), domain: d0 in [0, 999999], d1 in [0, 999999]",
+            1_000_000_000_000,
+            Some(1_999_999),
+        ),
         (
             "(d0, d1) -> (d0), domain: d0 in [0, 999999], d1 in [0, 999999], d0 - d1 in [0, 0]",
             1_000_000,

@@ -288,7 +288,8 @@ fn check_steps(source: &str, arena: &mut Arena, scratch: &mut Scratch) {
 /// A constraint goes as implied where all points of the box fulfil it; a congruence moves ends of a box that it does not hold at.
 #[test]
 fn steps_of_constraints_are_told_where_they_are_made() {
-    let sum = |interval| (format!("d0 in [0, 9], d1 in [0, 9], d0 + d1 in {interval}"), "constraint-implied");
+    let implied = |domain| (domain, "constraint-implied");
+    let sum = |interval| implied(format!("d0 in [0, 9], d1 in [0, 9], d0 + d1 in {interval}"));
     let rest =
         |box_| (format!("d0 in {box_}, d1 in [0, 9], d0 mod 4 in [1, 1]"), "constraint-congruence-bounds");
     for ((domain, law), told) in [
@@ -299,6 +300,13 @@ fn steps_of_constraints_are_told_where_they_are_made() {
         (rest("[0, 9]"), true),
         (rest("[1, 10]"), true),
         (rest("[1, 9]"), false),
+        // Implied only once it is simplified.
+        (
+            implied(
+                "d0 in [0, 9], d1 in [0, 3], (d0 * 4 + d1) floordiv 8 - d0 floordiv 2 in [0, 0]".to_owned(),
+            ),
+            true,
+        ),
     ] {
         let source = format!("(d0, d1) -> (d0), domain: {domain}");
         let (arena, scratch) = (&mut Arena::new(), &mut Scratch::default());

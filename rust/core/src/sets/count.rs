@@ -368,6 +368,23 @@ fn remainders(a: Interval, b: Interval) -> Interval {
 mod tests {
     use super::*;
 
+    /// x * x - 2 * y * y = 3 has no solution, which takes more boxes than are looked at.
+    #[test]
+    fn a_count_that_takes_too_long_stays_undecided() {
+        let arena = &mut Arena::new();
+        let squares = [0, 1].map(|v| arena.variable(v)).map(|x| arena.mul(x, x).unwrap());
+        let difference = arena.combine(squares[0], 1, squares[1], -2).unwrap();
+        let mut map =
+            MapBuilder { intervals: vec![Interval::new(0, 999); 2], num_dims: 2, ..MapBuilder::default() };
+        map.add_constraint(arena, difference, Interval::point(3));
+        let group = &groups(arena, &map, &[])[0];
+        for (units, decided) in [(100, false), (BUDGET, true)] {
+            let limit = Limit::after(arena, units);
+            let found = count_group(arena, &map, group, Question::HowMany, limit);
+            assert_eq!(found.ok(), decided.then_some(0), "{units} units");
+        }
+    }
+
     #[test]
     fn solutions_are_all_there_are() {
         for (coeff, rest) in (-4..=4).flat_map(|c| (-6..=6).map(move |r| (c, r))) {

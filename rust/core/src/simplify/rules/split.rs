@@ -333,3 +333,32 @@ fn insert(found: &mut Granules, g: i64) {
         found.insert(place, g);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The residue of a coefficient is congruent to it, less than the granule, as small or of the sign that was asked for, and
+    /// may be taken away within int64.
+    #[test]
+    fn residues_of_coefficients_are_those_asked_for() {
+        let ends = [0, 1, 7, i64::MAX / 2, i64::MAX - 1, i64::MAX];
+        let coefficients = ends.into_iter().flat_map(|c| [c, -c, -c - 1]).chain(-9..=9);
+        for (coeff, g) in coefficients.flat_map(|c| [2, 3, 4, 5, 8, 1 << 40].map(|g| (c, g))) {
+            let r = coeff.rem_euclid(g);
+            for residues in ALL_RESIDUES.into_iter().filter(|_| r != 0) {
+                let found = residue_of(coeff, r, g, residues);
+                let high = coeff.checked_sub(found).expect("within int64");
+                assert!(high % g == 0 && found.abs() < g, "{coeff} modulo {g}: {found}");
+                let asked = match residues {
+                    Residues::Least if 2 * r == g => r,
+                    Residues::LeastDown if 2 * r == g => r - g,
+                    Residues::Least | Residues::LeastDown => [r, r - g][usize::from(2 * r > g)],
+                    Residues::Nonnegative => r,
+                    Residues::Nonpositive => r - g,
+                };
+                assert!(found == asked || coeff.checked_sub(asked).is_none(), "{coeff} modulo {g}: {found}");
+            }
+        }
+    }
+}
