@@ -155,8 +155,34 @@ def test_arrays_of_bounded_sizes_are_unknown_others_of_the_tuple_are_not() -> No
     def said(indexing: list) -> list:
         return [[(m.exactness, m.reason) for m in maps] for maps in indexing]
 
-    assert said(ix.output_to_input(t, 0)) == [unknown, unknown]
-    assert said(ix.output_to_input(t, 1)) == [[], exact]
-    assert said(ix.input_to_output(t, 1)) == [unknown, unknown]
+    assert said(ix.output_to_input(t, 0)) == said(ix.input_to_output(t, 0)) == [unknown, []]
+    assert said(ix.output_to_input(t, 1)) == said(ix.input_to_output(t, 1)) == [[], exact]
     assert said(ix.output_to_input(g)) == said(ix.input_to_output(g)) == [exact]
     assert said(ix.output_to_input(h)) == said(ix.input_to_output(h)) == [unknown]
+
+
+def test_what_is_unknown_for_its_size_is_so_of_the_array_that_is_meant() -> None:
+    module = ix.hlo.parse(
+        "HloModule m\nENTRY e { p = f32[<=4] parameter(0) q = f32[3] parameter(1)\n"
+        "  t = (f32[3], f32[<=4]) tuple(q, p)\n  g = f32[<=4] get-tuple-element(t), index=1\n"
+        '  all = f32[<=4] custom-call(t), custom_call_target="f"\n'
+        "  ROOT r = (f32[<=4], f32[<=4]) tuple(g, all) }"
+    )
+    get, call = (module.entry.instructions[n] for n in ("g", "all"))
+
+    def arrays(indexing: list) -> list:
+        return [[(m.leaf, m.exactness) for m in maps] for maps in indexing]
+
+    assert arrays(ix.output_to_input(get)) == arrays(ix.input_to_output(get)) == [[(1, "unknown")]]
+    assert arrays(ix.output_to_input(call)) == arrays(ix.input_to_output(call)) == [[(0, "unknown"), (1, "unknown")]]
+    assert arrays(ix.output_to_input(module, 0)) == [[(0, "unknown")], []]
+    assert arrays(ix.output_to_input(module, 1)) == [[(0, "unknown")], [(0, "unknown")]]
+
+
+def test_an_empty_tuple_has_no_array_that_could_be_needed() -> None:
+    module = ix.hlo.parse(
+        "HloModule m\nENTRY e { p = f32[<=4] parameter(0) none = () parameter(1) q = f32[3] parameter(2)\n"
+        '  ROOT r = f32[<=4] custom-call(p, none, q), custom_call_target="f" }'
+    )
+    assert [len(maps) for maps in ix.output_to_input(module.entry.root)] == [1, 0, 1]
+    assert [len(maps) for maps in ix.output_to_input(module)] == [1, 0, 1]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, ItemsView, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Literal, TypeAlias, cast, overload
 
 from indexing.arguments import integer, one_of
@@ -112,15 +112,13 @@ class InstructionMaps(Mapping[Instruction, InstructionIndexing]):
     def _of_rows(self, instructions: Sequence[Instruction]) -> Iterator[InstructionIndexing]:
         """The maps of instructions of successive rows; ends with the error of the first that has none."""
         known, inverse = self._known, self.direction == "input_to_output"
-        found: list[int] = []
-        while len(found) < len(instructions):  # once, unless an instruction has no maps
-            rest = instructions[len(found) :]
+        rest = instructions
+        while rest:  # once, unless an instruction has no maps
             numbers = maps_of(self.module).find(rest[0].row, rest[-1].row + 1, inverse)
-            for number, instruction in zip(numbers, rest, strict=False):
-                if number not in known:
-                    known[number] = InstructionIndexing(instruction, inverse)
+            fresh = {n: i for n, i in zip(numbers, rest, strict=False) if n not in known}
+            known.update((n, InstructionIndexing(i, inverse)) for n, i in fresh.items())
             yield from map(known.__getitem__, numbers)
-            found += numbers
+            rest = rest[len(numbers) :]
 
     def __len__(self) -> int:
         """The number of instructions."""
@@ -150,14 +148,23 @@ class ProgramMaps(Mapping[Pair, "list[OperandIndexing]"]):
     are those of its pytrees' leaves. `print` shows all.
     """
 
-    def __init__(self, part: Part, inputs: tuple[Array, ...], outputs: tuple[Array, ...], direction: Direction) -> None:
-        """Made by `maps`."""
+    def __init__(self, part: Part, names: tuple[str, ...], direction: Direction) -> None:
+        """Made by `maps`, with the names of the outputs, or none."""
         self.part = part
-        self.inputs = inputs
-        self.outputs = outputs
         self.direction = direction
+        self._names = names
         self._found: dict[int, Indexing] = {}
         self._instructions: InstructionMaps | None = None
+
+    @cached_property
+    def inputs(self) -> tuple[Array, ...]:
+        """The arrays that go in."""
+        return _inputs(self.part)
+
+    @cached_property
+    def outputs(self) -> tuple[Array, ...]:
+        """The arrays that come out."""
+        return _outputs(self.part, self._names)
 
     @property
     def instructions(self) -> InstructionMaps:
@@ -345,7 +352,7 @@ def _of_program(
     else:
         part = part_of_program(program, "maps: program")
         names = ()
-    return ProgramMaps(part, _inputs(part), _outputs(part, names), direction)
+    return ProgramMaps(part, names, direction)
 
 
 def _inputs(part: Part) -> tuple[Array, ...]:

@@ -5,7 +5,7 @@ use crate::expr::PyExpr;
 use crate::hlo::HloModule;
 use crate::operand_maps::Objects;
 use indexing_core::{
-    Arrays, Dag, Direction, Error, Formulas, Known, Link, Module, Propagation, Reached, Structure, Values,
+    Arrays, Dag, Direction, Error, Formulas, Known, Link, Module, Propagation, Structure, Values,
 };
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::gc::PyVisit;
@@ -263,15 +263,7 @@ impl PyPropagation {
         found: Vec<(u32, Arrays)>,
         order: Vec<u32>,
     ) -> PyResult<Vec<(u32, Arrays)>> {
-        self.with(asked, |walk, module, python| {
-            let mut reached = Reached::new(module, computation);
-            for (row, mut arrays) in found {
-                arrays.sort_unstable(); // by array
-                *reached.arrays(row) = arrays;
-            }
-            walk.propagate(module, python, order.into_iter(), &mut reached)?;
-            Ok(reached.iter().map(|(row, arrays)| (row, arrays.clone())).collect())
-        })
+        self.with(asked, |walk, module, python| walk.propagate(module, python, computation, &found, &order))
     }
 
     /// The lists of maps from array `leaf` of an instruction to those of `target`, which its users lead to.

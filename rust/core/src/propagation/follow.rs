@@ -1,7 +1,7 @@
 //! The formula of an instruction's array: as it is known, as the program's structure gives it, or as it is asked for.
 
 use crate::error::Error;
-use crate::hlo_text::{write_shape, ElementType, Module, OPCODES};
+use crate::hlo_text::{ElementType, Module, OPCODES};
 use crate::propagation::formulas::{is_bounded, Direction, Formula, Formulas, Key, Link, Propagation};
 use crate::propagation::sources::has_elements;
 use crate::propagation::structure::Structure;
@@ -110,27 +110,38 @@ impl Propagation {
     ) -> Result<bool, F::Error> {
         let shapes = self.leaves(module, module.instructions[row as usize].shape);
         let operands = module.operands_of(row as usize);
-        let (own, others, ends) = match direction {
-            Direction::ToOperands if self.structure(module, row) == Structure::Names => {
-                (&shapes[array as usize..=array as usize], &operands[..0], operands.len())
-            }
-            Direction::ToOperands => (&shapes[array as usize..=array as usize], operands, operands.len()),
+        if self.structure(module, row) == Structure::Names {
+            return Ok(false); // each array is one, whatever the others are
+        }
+        let (own, others) = match direction {
+            Direction::ToOperands => (&shapes[array as usize..=array as usize], operands),
             Direction::ToUsers => {
-                let operand = operands.get(array as usize..=array as usize).unwrap_or_default();
-                (&shapes[..], operand, shapes.len())
+                (&shapes[..], operands.get(array as usize..=array as usize).unwrap_or_default())
             }
         };
         let others = others.iter().map(|o| module.instructions[*o as usize].shape);
         let is_array = |shape: &u32| module.shapes[*shape as usize].element != ElementType::TUPLE;
         let mut shapes = own.iter().copied().chain(others).filter(is_array);
         let Some(shape) = shapes.find(|shape| is_bounded(module, *shape)) else { return Ok(false) };
-        let mut reason = String::from("how much of ");
-        write_shape(&mut reason, &module.shapes, shape);
-        reason.push_str(" is in use is not known before run time");
-        let map = self.found.maps.unknown_because(&reason);
-        let links = (0..ends as u32).map(|to| Link { to, leaf: 0, map }).collect();
+        let map = self.unknown_size(module, shape);
+        let pairs: Vec<(u32, u32)> = match direction {
+            Direction::ToOperands => {
+                let arrays = |(o, k): (&u32, u32)| self.arrays_of(module, *o).map(move |leaf| (k, leaf));
+                operands.iter().zip(0..).flat_map(arrays).collect()
+            }
+            Direction::ToUsers => {
+                let near = operands.get(array as usize).map_or(0..1, |o| self.arrays_of(module, *o));
+                self.arrays_of(module, row).flat_map(|to| near.clone().map(move |leaf| (to, leaf))).collect()
+            }
+        };
+        let links = pairs.into_iter().map(|(to, leaf)| Link { to, leaf, map }).collect();
         self.state(module, formulas, (direction, row, array), true, links)?;
         Ok(true)
+    }
+
+    /// The numbers of an instruction's arrays.
+    fn arrays_of(&mut self, module: &Module, row: u32) -> Range<u32> {
+        0..self.leaves(module, module.instructions[row as usize].shape).len() as u32
     }
 
     /// The maps through a computation, its parameters being `arguments`: as those of its caller, to all arrays.

@@ -1,9 +1,10 @@
 //! The formulas of instructions, as they are put in by whoever knows them; and what is asked of a module again and again.
 
 use crate::error::Error;
-use crate::hlo_text::{ElementType, Module, ShapeId, UNBOUNDED};
+use crate::hlo_text::{write_shape, ElementType, Module, ShapeId, UNBOUNDED};
 use crate::propagation::found::FoundMaps;
 use crate::propagation::interner::Table;
+use crate::propagation::needs::{Lists, Needs};
 use crate::propagation::operand_map::{MapId, OperandMaps, Values};
 use crate::propagation::reached::Reached;
 use crate::propagation::sources::{Carried, Sources};
@@ -29,6 +30,15 @@ pub struct Link {
 pub(super) struct Followed {
     pub link: Link,
     pub same: bool,
+}
+
+/// The arrays of a shape.
+#[derive(Debug)]
+struct Leaves {
+    /// Their shapes.
+    arrays: Arc<[ShapeId]>,
+    /// Of a tuple, for each element the number of its first array; then the number of all.
+    first: Box<[u32]>,
 }
 
 /// The questions that the core asks of whoever knows the formulas: they are put into the [`Propagation`] by [`Propagation::state`].
@@ -69,9 +79,13 @@ pub struct Propagation {
     pub(super) through: Table<Key, Arc<[Link]>>,
     pub(super) sources: Table<u32, Arc<Sources>>,
     pub(super) carried: Table<(u32, u32), Arc<Carried>>,
+    pub(super) needs: Table<u32, Needs>,
     /// Memory of walks that have ended.
     pub(super) spare: Vec<Reached>,
-    leaves: Vec<Arc<[ShapeId]>>,
+    pub(super) spare_lists: Vec<Lists>,
+    leaves: Vec<Leaves>,
+    /// By shape, the map of an array to itself.
+    identities: Vec<Option<MapId>>,
     orders: Table<u32, Arc<[u32]>>,
     parameters: Table<u32, Arc<[u32]>>,
     wholes: Table<(ShapeId, ShapeId), MapId>,
@@ -92,14 +106,17 @@ impl Propagation {
     pub fn leaves(&mut self, module: &Module, shape: ShapeId) -> Arc<[ShapeId]> {
         for id in self.leaves.len()..module.shapes.len() {
             let row = &module.shapes[id];
-            let leaves = if row.element == ElementType::TUPLE {
-                row.elements.iter().flat_map(|e| self.leaves[*e as usize].iter().copied()).collect()
-            } else {
-                Arc::from([id as ShapeId])
-            };
-            self.leaves.push(leaves);
+            if row.element != ElementType::TUPLE {
+                self.leaves.push(Leaves { arrays: Arc::from([id as ShapeId]), first: Box::default() });
+                continue;
+            }
+            let of = |e: &ShapeId| &self.leaves[*e as usize].arrays;
+            let arrays = row.elements.iter().flat_map(|e| of(e).iter().copied()).collect();
+            let mut first = vec![0];
+            row.elements.iter().for_each(|e| first.push(first[first.len() - 1] + of(e).len() as u32));
+            self.leaves.push(Leaves { arrays, first: first.into() });
         }
-        self.leaves[shape as usize].clone()
+        self.leaves[shape as usize].arrays.clone()
     }
 
     /// The instructions of a computation, operands before users: those below the root depth first, then the others.
@@ -171,10 +188,7 @@ impl Propagation {
         for link in links {
             let at = if direction == Direction::ToOperands { array } else { link.leaf };
             let same = match near.get(at as usize) {
-                Some(shape) => {
-                    let sizes = &module.shapes[*shape as usize].dimensions;
-                    self.found.maps.changes_nothing(link.map, sizes)?
-                }
+                Some(shape) => self.changes_nothing(module, link.map, *shape)?,
                 None => false, // what has no operands may state an inverse nevertheless
             };
             formula.push(Followed { link, same });
@@ -188,6 +202,18 @@ impl Propagation {
             self.put(module, (direction, row, array), formula.into());
         }
         Ok(())
+    }
+
+    /// Does a map lead from each element of an array to itself, and is that all there is to say?
+    fn changes_nothing(&mut self, module: &Module, map: MapId, shape: ShapeId) -> Result<bool, Error> {
+        self.identities.resize(module.shapes.len(), None);
+        if let Some(identity) = self.identities[shape as usize] {
+            return Ok(self.found.maps.are_plainly_equal(map, identity));
+        }
+        let sizes = &module.shapes[shape as usize].dimensions;
+        let found = self.found.maps.changes_nothing(map, sizes)?;
+        self.identities[shape as usize] = found.then_some(map);
+        Ok(found)
     }
 
     /// Note what is stated for a row, before anything is known of it, if all that it names are operands, each of them once.
@@ -236,15 +262,13 @@ impl Propagation {
                 .flat_map(|(k, n)| (0..n as u32).map(move |leaf| (k as u32, leaf)))
                 .collect();
         };
-        let elements = &module.shapes[module.instructions[operands[0] as usize].shape as usize].elements;
-        let before =
-            elements[..index as usize].iter().map(|e| self.leaves(module, *e).len()).sum::<usize>() as u32;
-        let count = self.leaves(module, elements[index as usize]).len() as u32;
-        (before..before + count).map(|leaf| (0, leaf)).collect()
+        let shape = module.instructions[operands[0] as usize].shape;
+        self.leaves(module, shape);
+        let first = &self.leaves[shape as usize].first;
+        (first[index as usize]..first[index as usize + 1]).map(|leaf| (0, leaf)).collect()
     }
 
-    /// Keep the formulas, both ways, of an instruction whose arrays are arrays of its operands; not those of arrays whose
-    /// sizes are not known.
+    /// Keep the formulas, both ways, of an instruction whose arrays are arrays of its operands.
     pub(super) fn put_names<V: Values>(
         &mut self,
         module: &Module,
@@ -256,26 +280,31 @@ impl Propagation {
         let mut inverses = vec![Vec::new(); operands];
         for (output, (operand, leaf)) in self.named_arrays(module, row).into_iter().enumerate() {
             let shape = &module.shapes[shapes[output] as usize];
-            if is_bounded(module, shapes[output]) {
-                continue;
-            }
             let mut formula = Vec::new();
-            if shape.element.is_array() {
+            if is_bounded(module, shapes[output]) {
+                let map = self.unknown_size(module, shapes[output]);
+                formula.push(Followed { link: Link { to: operand, leaf, map }, same: false });
+            } else if shape.element.is_array() {
                 let identity = self.found.maps.identity(&shape.dimensions)?;
                 let map = self.found.maps.finish(values, identity)?; // of a single element 0, not the index
-                let same = map == identity;
-                formula.push(Followed { link: Link { to: operand, leaf, map }, same });
-                let link = Link { to: output as u32, leaf, map };
-                inverses[operand as usize].push(Followed { link, same });
+                formula.push(Followed { link: Link { to: operand, leaf, map }, same: map == identity });
             }
+            let inverse = |f: &Followed| Followed { link: Link { to: output as u32, ..f.link }, ..*f };
+            inverses[operand as usize].extend(formula.iter().map(inverse));
             self.put(module, (Direction::ToOperands, row, output as u32), formula.into());
         }
-        if !shapes.iter().any(|shape| is_bounded(module, *shape)) {
-            for (operand, inverse) in inverses.into_iter().enumerate() {
-                self.put(module, (Direction::ToUsers, row, operand as u32), inverse.into());
-            }
+        for (operand, inverse) in inverses.into_iter().enumerate() {
+            self.put(module, (Direction::ToUsers, row, operand as u32), inverse.into());
         }
         Ok(())
+    }
+
+    /// The map about which nothing is known since the array's size is only known as a bound.
+    pub(super) fn unknown_size(&mut self, module: &Module, shape: ShapeId) -> MapId {
+        let mut reason = String::from("how much of ");
+        write_shape(&mut reason, &module.shapes, shape);
+        reason.push_str(" is in use is not known before run time");
+        self.found.maps.unknown_because(&reason)
     }
 
     /// The map from each index of an array of the first shape to all elements of one of the other, as a bound; unknown

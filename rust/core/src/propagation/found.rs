@@ -3,8 +3,9 @@
 
 use crate::error::Result;
 use crate::map::indexing_map::MapKind;
+use crate::propagation::form::Exactness;
 use crate::propagation::interner::{Interner, Table};
-use crate::propagation::operand_map::{Exactness, MapId, OperandMaps, Values};
+use crate::propagation::operand_map::{MapId, OperandMaps, Values};
 
 /// The number of a list.
 pub type FoundId = u32;
@@ -25,14 +26,16 @@ pub struct FoundMaps {
     lists: Interner<Box<[MapId]>>,
     extended: Table<(FoundId, FoundId, MapId), FoundId>,
     bounded: Table<u64, FoundId>,
+    /// Of each reason, whether it says that a bound took the places of too many maps.
+    says_too_many: Vec<bool>,
 }
 
 impl Default for FoundMaps {
     fn default() -> Self {
         let mut lists = Interner::default();
         lists.number(Box::default()); // NONE
-        let (extended, bounded) = (Table::default(), Table::default());
-        FoundMaps { maps: OperandMaps::default(), lists, extended, bounded }
+        let (extended, bounded, says_too_many) = Default::default();
+        FoundMaps { maps: OperandMaps::default(), lists, extended, bounded, says_too_many }
     }
 }
 
@@ -56,6 +59,9 @@ impl FoundMaps {
         firsts: FoundId,
         second: Option<MapId>,
     ) -> std::result::Result<FoundId, V::Error> {
+        if second.is_none() && (into == NONE || into == firsts) {
+            return Ok(firsts);
+        }
         let key = (into, firsts, second.unwrap_or(NO_CHANGE));
         if let Some(known) = self.extended.get(&key) {
             return Ok(*known);
@@ -115,15 +121,23 @@ impl FoundMaps {
     fn names_all(&mut self, list: &[MapId], sizes: &[i64]) -> Result<bool> {
         for id in list {
             let m = self.maps.map(*id);
-            if m.reason == 0 || !self.maps.reason(m.reason).contains(TOO_MANY) {
+            let (form, reason) = (m.form, m.reason);
+            if reason == 0 || !self.says_too_many(reason) {
                 continue;
             }
-            let (form, own) = (m.form, self.maps.sizes(*id));
+            let own = self.maps.sizes(*id);
             if self.maps.whole_form(&own, sizes)? == form {
                 return Ok(true);
             }
         }
         Ok(false)
+    }
+
+    fn says_too_many(&mut self, reason: u32) -> bool {
+        for k in self.says_too_many.len() as u32..=reason {
+            self.says_too_many.push(self.maps.reason(k).contains(TOO_MANY));
+        }
+        self.says_too_many[reason as usize]
     }
 
     fn bound(&mut self, list: &[MapId], sizes: &[i64]) -> Result<MapId> {

@@ -43,6 +43,11 @@ impl<T: Eq + Hash> Interner<T> {
         number
     }
 
+    /// The number of different values.
+    pub fn count(&self) -> u32 {
+        self.items.len() as u32
+    }
+
     pub fn get(&self, number: u32) -> &T {
         &self.items[number as usize]
     }

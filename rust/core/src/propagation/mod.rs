@@ -3,10 +3,12 @@
 //! whoever asks.
 
 pub(crate) mod follow;
+pub(crate) mod form;
 pub(crate) mod formulas;
 pub(crate) mod found;
 pub(crate) mod interner;
 pub(crate) mod joint;
+pub(crate) mod needs;
 pub(crate) mod operand_map;
 pub(crate) mod reached;
 pub(crate) mod replicas;

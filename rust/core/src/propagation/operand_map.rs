@@ -8,6 +8,7 @@ use crate::interval::Interval;
 use crate::map::indexing_map::{IndexingMap, MapKind};
 use crate::map::simplify::{compose_simplified, simplify};
 use crate::map::variables::from_tensor_sizes;
+use crate::propagation::form::{Exactness, Form, OperandMap};
 use crate::propagation::interner::{Interner, Table};
 use crate::propagation::joint::{Joint, Known, Value};
 use crate::propagation::replicas;
@@ -21,47 +22,7 @@ pub type MapId = u32;
 
 const MAX_PIECES: usize = 16; // exact pieces beyond this number are not carried on; the bound that they refine is
 const MAX_REASONS: usize = 4;
-
-/// The exactness of a map, from the most exact on.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Exactness {
-    /// These elements and no others.
-    Exact,
-    /// No fewer than these.
-    OverApproximate,
-    /// Nothing is known.
-    Unknown,
-}
-
-/// The part of a map that tells it apart from others that lead to one array.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Form {
-    /// From an index on the near side to those on the far side.
-    pub map: IndexingMap,
-    /// Of each runtime variable, where its value stands.
-    pub values: Box<[Value]>,
-    /// Which replicas' arrays are meant, where they are not the replica's own.
-    pub replicas: Option<IndexingMap>,
-}
-
-impl Form {
-    fn plain(map: IndexingMap) -> Self {
-        Form { map, values: Box::default(), replicas: None }
-    }
-}
-
-/// A map with what is said about it.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct OperandMap {
-    /// The number of its [`Form`].
-    pub form: u32,
-    /// Its exactness.
-    pub exactness: Exactness,
-    /// The number of the reason why it isn't exact; 0 is no reason.
-    pub reason: u32,
-    /// Maps whose union it bounds, exactly.
-    pub pieces: Option<Box<[MapId]>>,
-}
+const UNKNOWN: MapId = MapId::MAX;
 
 /// The questions that the core asks of whoever knows what instructions mean.
 pub trait Values {
@@ -85,6 +46,10 @@ pub struct OperandMaps {
     composed_forms: Table<(u32, u32), u32>,
     composed: Table<(MapId, MapId), MapId>,
     finished_forms: Table<u32, u32>,
+    /// By map, `UNKNOWN` where it is not known yet.
+    finished: Vec<MapId>,
+    /// By map, whether it has runtime values; of the first ones.
+    names: Vec<bool>,
     wholes: Table<(Sizes, Sizes), u32>,
     identities: Table<Sizes, MapId>,
 }
@@ -104,6 +69,8 @@ impl Default for OperandMaps {
             composed_forms: Table::default(),
             composed: Table::default(),
             finished_forms: Table::default(),
+            finished: Vec::new(),
+            names: Vec::new(),
             wholes: Table::default(),
             identities: Table::default(),
         }
@@ -178,16 +145,19 @@ impl OperandMaps {
     /// Does it map each element of an array to itself, and is that all there is to say?
     pub fn changes_nothing(&mut self, id: MapId, sizes: &[i64]) -> Result<bool> {
         let m = self.maps.get(id);
-        if m.exactness != Exactness::Exact || m.pieces.is_some() {
-            return Ok(false);
-        }
         let form = self.forms.get(m.form);
-        if form.replicas.is_some() || !form.values.is_empty() || form.map.num_results() != sizes.len() {
+        let is_more = form.replicas.is_some() || !form.values.is_empty();
+        if !m.is_plain() || is_more || form.map.num_results() != sizes.len() {
             return Ok(false);
         }
-        let own = m.form;
         let identity = self.identity(sizes)?;
-        Ok(self.maps.get(identity).form == own)
+        Ok(self.are_plainly_equal(id, identity))
+    }
+
+    /// Are both plain maps of one form?
+    pub(super) fn are_plainly_equal(&self, one: MapId, other: MapId) -> bool {
+        let (a, b) = (self.maps.get(one), self.maps.get(other));
+        a.form == b.form && a.is_plain() && b.is_plain()
     }
 
     /// From each index of an array to all of another: exactly, or as the bound that `reason` explains.
@@ -399,13 +369,27 @@ impl OperandMaps {
     }
 
     /// Does it, or one of its pieces, have runtime values?
-    pub fn names_instructions(&self, id: MapId) -> bool {
-        let own = |id: MapId| !self.form_of(id).values.is_empty();
-        own(id) || self.map(id).pieces.as_ref().is_some_and(|p| p.iter().any(|p| own(*p)))
+    pub fn names_instructions(&mut self, id: MapId) -> bool {
+        for k in self.names.len() as MapId..self.maps.count() {
+            let own = |id: MapId| !self.form_of(id).values.is_empty();
+            self.names.push(own(k) || self.map(k).pieces.iter().flatten().any(|p| own(*p)));
+        }
+        self.names[id as usize]
     }
 
     /// A map as formulas state it, as it is handed out: simplified, known values in their places, without unused symbols.
     pub fn finish<V: Values>(&mut self, values: &mut V, id: MapId) -> std::result::Result<MapId, V::Error> {
+        match self.finished.get(id as usize) {
+            Some(&known) if known != UNKNOWN => return Ok(known),
+            _ => {}
+        }
+        let found = self.finish_anew(values, id)?;
+        self.finished.resize(self.maps.count() as usize, UNKNOWN);
+        self.finished[id as usize] = found;
+        Ok(found)
+    }
+
+    fn finish_anew<V: Values>(&mut self, values: &mut V, id: MapId) -> std::result::Result<MapId, V::Error> {
         let mut m = self.maps.get(id).clone();
         if self.forms.get(m.form).map.form() == MapKind::Undefined {
             return Ok(id);
@@ -448,6 +432,9 @@ impl OperandMaps {
 
     /// The same map of other instructions, for it and its pieces.
     pub fn with_instructions(&mut self, id: MapId, place: &impl Fn(u32) -> u32) -> MapId {
+        if !self.names_instructions(id) {
+            return id;
+        }
         let stays = |id: MapId| self.form_of(id).values.iter().all(|v| place(v.instruction) == v.instruction);
         if stays(id) && self.map(id).pieces.iter().flatten().all(|p| stays(*p)) {
             return id;

@@ -15,11 +15,6 @@ pub struct Reached {
 }
 
 impl Reached {
-    /// None yet.
-    pub fn new(module: &Module, computation: u32) -> Self {
-        Reached::default().emptied(module, computation)
-    }
-
     /// None yet, with the memory of another computation's.
     pub(super) fn emptied(mut self, module: &Module, computation: u32) -> Self {
         let rows = module.computations[computation as usize].instructions;

@@ -5,7 +5,9 @@ use crate::error::Error;
 use crate::hlo_text::Module;
 use crate::propagation::formulas::{Direction, Followed, Formulas, Link, Propagation};
 use crate::propagation::found::{FoundId, NONE};
+use crate::propagation::needs::{Array, Lists, Need, Needs};
 use crate::propagation::reached::{Arrays, Reached};
+use std::ops::Range;
 use std::sync::Arc;
 
 const MAX_WORK: usize = 20_000; // maps followed from the arrays of one parameter, beyond which the rest is bounded as a whole
@@ -14,32 +16,77 @@ const TOO_LARGE: &str =
     "the computation is too large to follow every path of each array; what it may reach is named as a whole";
 
 impl Propagation {
-    /// Follow the maps found so far to the operands of each instruction of `order`, users before their operands.
+    /// Follow the maps `given` to arrays of a computation's instructions to the operands of each instruction of `order`,
+    /// users before their operands: all instructions that are reached, in the order in which they are, with their arrays.
     pub fn propagate<F: Formulas>(
         &mut self,
         module: &Module,
         formulas: &mut F,
-        order: impl Iterator<Item = u32>,
-        reached: &mut Reached,
-    ) -> Result<(), F::Error> {
+        computation: u32,
+        given: &[(u32, Arrays)],
+        order: &[u32],
+    ) -> Result<Vec<(u32, Arrays)>, F::Error> {
+        let mut needs = self.needs_of(module, computation);
+        let mut lists = Lists::default().emptied(needs.arrays.len());
+        for (row, arrays) in given {
+            arrays.iter().for_each(|(leaf, found)| lists.set(needs.of(*row).start + leaf, *found));
+        }
         for row in order {
-            if reached.at(row).is_empty() {
+            let arrays = needs.of(*row);
+            self.follow_needs(module, formulas, &mut needs, &mut lists, arrays)?;
+        }
+        let reached = lists.by_row(&needs);
+        self.needs.insert(computation, needs);
+        Ok(reached)
+    }
+
+    /// The arrays of a computation, with the needs that are known: taken out, to be put back.
+    fn needs_of(&mut self, module: &Module, computation: u32) -> Needs {
+        if let Some(known) = self.needs.remove(&computation) {
+            return known;
+        }
+        let order = self.post_order(module, computation);
+        Needs::new(module, computation, order.iter().rev().copied(), |shape| self.leaves(module, shape))
+    }
+
+    /// Follow the maps found so far to what these arrays need, one after the other.
+    fn follow_needs<F: Formulas>(
+        &mut self,
+        module: &Module,
+        formulas: &mut F,
+        needs: &mut Needs,
+        lists: &mut Lists,
+        arrays: Range<u32>,
+    ) -> Result<(), F::Error> {
+        for array in arrays {
+            let here = lists.get(array);
+            if here == NONE {
                 continue;
             }
-            let operands = module.operands_of(row as usize);
-            let mut arrays = std::mem::take(reached.arrays(row));
-            let shapes = self.leaves(module, module.instructions[row as usize].shape);
-            for (leaf, here) in &mut arrays {
-                let shape = shapes[*leaf as usize];
-                *here = self.found.bounded(*here, shape, &module.shapes[shape as usize].dimensions)?;
-                let formula = self.followed(module, formulas, (Direction::ToOperands, row, *leaf))?;
-                for f in &*formula {
-                    let into = reached.arrays(operands[f.link.to as usize]);
-                    let place = into.binary_search_by_key(&f.link.leaf, |(leaf, _)| *leaf);
-                    self.extend(formulas, into, (f.link.leaf, place), *here, f)?;
+            let Array { row, leaf, shape, needs: known } = needs.arrays[array as usize];
+            let here = self.found.bounded(here, shape, &module.shapes[shape as usize].dimensions)?;
+            lists.set(array, here);
+            let (first, last) = match known {
+                Some(rows) => rows,
+                None => {
+                    let formula = self.followed(module, formulas, (Direction::ToOperands, row, leaf))?;
+                    let operands = module.operands_of(row as usize);
+                    let arrays: Vec<Range<u32>> = operands.iter().map(|o| needs.of(*o)).collect();
+                    let need = |f: &Followed| {
+                        let array = arrays[f.link.to as usize].clone().nth(f.link.leaf as usize)?;
+                        Some(Need { array, map: (!f.same).then_some(f.link.map), last: (NONE, NONE, NONE) })
+                    };
+                    needs.put(array, formula.iter().filter_map(need))
                 }
+            };
+            for k in first..last {
+                let need = needs.need(k);
+                let into = lists.get(need.array);
+                if (need.last.0, need.last.1) != (into, here) {
+                    need.last = (into, here, self.found.extended(formulas, into, here, need.map)?);
+                }
+                lists.set(need.array, need.last.2);
             }
-            reached.arrays[(row - reached.first) as usize] = arrays;
         }
         Ok(())
     }
@@ -135,24 +182,22 @@ impl Propagation {
         computation: u32,
         output: u32,
     ) -> Result<Vec<Link>, F::Error> {
-        let root = module.computations[computation as usize].root;
-        let shapes = self.leaves(module, module.instructions[root as usize].shape);
-        let sizes = &module.shapes[shapes[output as usize] as usize].dimensions;
-        let mut reached = self.spare.pop().unwrap_or_default().emptied(module, computation);
-        reached.arrays(root).push((output, self.found.start(sizes)?));
-        let order = self.post_order(module, computation);
-        self.propagate(module, formulas, order.iter().rev().copied(), &mut reached)?;
+        let mut needs = self.needs_of(module, computation);
+        let mut lists = self.spare_lists.pop().unwrap_or_default().emptied(needs.arrays.len());
+        let root = needs.of(module.computations[computation as usize].root).start + output;
+        let shape = needs.arrays[root as usize].shape;
+        lists.set(root, self.found.start(&module.shapes[shape as usize].dimensions)?);
+        let rest = root..needs.arrays.len() as u32;
+        self.follow_needs(module, formulas, &mut needs, &mut lists, rest)?;
         let mut links = Vec::new();
-        for (k, row) in self.parameters(module, computation).iter().enumerate() {
-            let shapes = self.leaves(module, module.instructions[*row as usize].shape);
-            for (leaf, found) in reached.at(*row) {
-                let shape = shapes[*leaf as usize];
-                let found = self.found.bounded(*found, shape, &module.shapes[shape as usize].dimensions)?;
-                let (to, leaf) = (k as u32, *leaf);
-                links.extend(self.found.list(found).iter().map(|map| Link { to, leaf, map: *map }));
+        for (to, row) in self.parameters(module, computation).iter().enumerate() {
+            for (array, leaf) in needs.of(*row).zip(0..) {
+                let maps = self.found.list(lists.get(array)).iter();
+                links.extend(maps.map(|map| Link { to: to as u32, leaf, map: *map }));
             }
         }
-        self.spare.push(reached);
+        self.spare_lists.push(lists);
+        self.needs.insert(computation, needs);
         Ok(links)
     }
 
