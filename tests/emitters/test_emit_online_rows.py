@@ -8,11 +8,19 @@ import pytest
 import indexing as ix
 from indexing.emitters.ir.nodes import FetchAdd, statements
 from indexing.emitters.kernel import Kernel
-from kernels import launch, launcher
+from indexing.runtime.device import Device
+from indexing.runtime.host import Host
+from kernels import DEVICE, device_of_tests, launch, launcher
 from opencl_runtime import device as opencl_device
 from row_programs import layernorm, log_sum_exp, moments, softmax
 
 Want = list[np.ndarray]
+DIALECTS = ["cuda"] if DEVICE == "cuda" else ["c", "opencl"]
+MAKERS = {"cuda": device_of_tests, "c": Host, "opencl": opencl_device}
+
+
+def device_of(kernel: Kernel) -> Device:
+    return MAKERS[kernel.dialect]()
 
 
 def unusual_rows(length: int) -> np.ndarray:
@@ -55,7 +63,7 @@ PROGRAMS = [(softmax, softmax_of, 2), (log_sum_exp, log_sum_exp_of, 1), (moments
 def check_rows(kernel: Kernel, module: ix.hlo.Module, want_of: Callable[[np.ndarray], Want]) -> None:
     """On unusual rows, in this order and backwards, by turns."""
     (parameter,) = module.entry.parameters
-    x, on = unusual_rows(parameter.shape.dimensions[1]), opencl_device() if kernel.dialect == "opencl" else None
+    x, on = unusual_rows(parameter.shape.dimensions[1]), device_of(kernel)
     shapes = list(module.entry.root.shape.leaves)
     with np.errstate(all="ignore"):
         want = [w.astype(np.float32) for w in want_of(x.astype(np.float64))]
@@ -80,13 +88,13 @@ def test_one_pass(
     width = 4 if length % 4 == 0 else 1
     threads = min(threads, 1 << (length // width).bit_length() - 1)
     knobs = {"keep": 3, "threads": threads, "vector_width": width}
-    kernel = ix.emit(module.entry, dialect="c", **knobs, **({"splits": 1} if passes == 1 else {}))
+    kernel = ix.emit(module.entry, dialect=DIALECTS[0], **knobs, **({"splits": 1} if passes == 1 else {}))
     check_rows(kernel, module, want)
     assert len(kernel.input_maps[0]) <= passes
     assert_proved(kernel)
 
 
-@pytest.mark.parametrize("dialect", ["c", "opencl"])
+@pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize(("threads", "splits"), [(1, 5), (32, 7), (64, 3), (256, 4), (2, 480)])
 @pytest.mark.parametrize("length", [1001, 4096])
 @pytest.mark.parametrize(("program", "want", "passes"), PROGRAMS[1:])
@@ -139,23 +147,21 @@ def test_blocks_share_rows_of_any_dimensions(sizes: tuple[int, ...], dims: tuple
     wide, weights = (a.astype(np.float64) for a in arrays)
     y = wide * np.expand_dims(weights, dims)
     want = 2 + ((y - np.expand_dims((y.sum(dims) + 2) * weights, dims)) ** 2).sum(dims)
-    for dialect in ("c", "opencl"):
+    for dialect in DIALECTS:
         kernel = ix.emit(module.entry, dialect=dialect, threads=threads, splits=6)
-        on = opencl_device() if dialect == "opencl" else None
-        (got,) = launcher(kernel, [module.entry.root.shape], on)(arrays)
+        (got,) = launcher(kernel, [module.entry.root.shape], device_of(kernel))(arrays)
         np.testing.assert_allclose(got, want, rtol=2e-5)
         assert_proved(kernel)
 
 
 @pytest.mark.parametrize("threads", [1, 64])
-@pytest.mark.parametrize("dialect", ["c", "opencl"])
+@pytest.mark.parametrize("dialect", DIALECTS)
 def test_moments_far_from_zero(dialect: str, threads: int) -> None:
     """A mean of a thousand times the spread costs as many units in the last place, and less where many of them cancel."""
     module = ix.hlo.parse(moments(3, 100000))
     x = (np.random.default_rng(1).standard_normal((3, 100000)) + 1000).astype(np.float32)
     kernel = ix.emit(module.entry, dialect=dialect, threads=threads, splits=50)
-    on = opencl_device() if dialect == "opencl" else None
-    _, squares = launcher(kernel, list(module.entry.root.shape.leaves), on)([x])
+    _, squares = launcher(kernel, list(module.entry.root.shape.leaves), device_of(kernel))([x])
     np.testing.assert_allclose(squares, 100000 * x.astype(np.float64).var(1), rtol=2e-5)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import indexing as ix
 from indexing.executable.program import planned_kernels
-from kernels import compiled
+from kernels import DEVICE, compiled
 from opencl_runtime import device as opencl_device
 from row_programs import softmax as softmax_text
 
@@ -104,7 +104,7 @@ def test_kernels_and_their_results(function: Function, inputs: int, emitters: li
         found = planned_kernels(module, "cuda")
         assert sorted(k.kernel.emitter for k in found) == emitters
         assert all(k.kernel.grid[0] >= 32 for k in found), "blocks share the rows"
-    executable = compiled(module, opencl_device())
+    executable = compiled(module, opencl_device() if DEVICE == "cpu" else DEVICE)
     assert not any(kernel.verify().open for kernel in executable.kernels)
     for seed in (1, 2):
         arrays = [unusual(s, seed) for s in sizes]
