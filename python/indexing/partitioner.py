@@ -30,7 +30,7 @@ from indexing.ops.registry import traits_of
 from indexing.ops.tuples import named_array
 
 if TYPE_CHECKING:
-    from indexing.hlo import Shape
+    from indexing.hlo import Module, Shape
 
 MAX_INDEX_NODES = 256  # of an index composed from a function's root; a longer one starts a function
 
@@ -105,6 +105,11 @@ class PartitionedComputation:
     has_long_indices: bool = False
     _owner: Mapping[Instruction, Subgraph] = field(default_factory=dict, repr=False)
     _accesses: Mapping[Instruction, frozenset[tuple[Subgraph, Access]]] = field(default_factory=dict, repr=False)
+
+    @property
+    def module(self) -> Module:
+        """That of the computation."""
+        return self.computation.module
 
     @cached_property
     def evaluations(self) -> Mapping[Instruction, int]:

@@ -2,6 +2,7 @@
 
 import pickle
 import random
+import re
 
 import numpy as np
 import pytest
@@ -39,6 +40,22 @@ def test_the_default_is_what_emit_makes(name: str, dialect: str) -> None:
     space = ix.knobs(computation, dialect)
     assert space.check({}) == space.default
     assert ix.emit(computation, dialect, **space.default).source == ix.emit(computation, dialect).source
+
+
+def test_what_no_kernel_computes_has_no_plans() -> None:
+    """As `emit` says: of an op that is no element's, and of a loop that would run again for each element."""
+    compare = "less { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = pred[] compare(a, b), direction=LT }\n"
+    add = "add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }\n"
+    sort = "ENTRY f { p = f32[64] parameter(0) s = f32[64] sort(p), dimensions={0}, to_apply=less ROOT n = f32[64] negate(s) }"
+    again = """ENTRY f { p = f32[512,512] parameter(0) z = f32[] constant(0) e = f32[512,512] exponential(p)
+      r = f32[512] reduce(e, z), dimensions={1}, to_apply=add b = f32[512,512] broadcast(r), dimensions={1}
+      s = f32[512,512] multiply(b, p) ROOT c = f32[512,512] add(s, e) }"""
+    for text in (compare + sort, add + again):
+        computation = ix.hlo.parse(text).entry
+        with pytest.raises(ix.UnsupportedOp) as refused:
+            ix.emit(computation)
+        with pytest.raises(ix.UnsupportedOp, match=re.escape(str(refused.value))):
+            ix.knobs(computation)
 
 
 @pytest.mark.parametrize("name", FUSIONS)
@@ -102,8 +119,10 @@ def test_columns_are_checked() -> None:
         space.columns({"d": [1]})
     with pytest.raises(ix.IndexingError, match="one length"):
         space.columns({"a": [1, 2], "b": [1, 2, 1]})
-    with pytest.raises(TypeError, match="integers"):
-        space.columns({"a": [1.5]})
+    for odd in ([1.5], [[1]], "1", [2.0]):
+        with pytest.raises(TypeError, match="expected one dimension of integers"):
+            space.columns({"a": odd})
+    assert len(space.columns({"a": []})["c"]) == 0
     with pytest.raises(ix.IndexingError, match=r"b is one of \{4, 8\} where a = 2, c = 0; got 1"):
         space.check({"a": 2, "b": 1})
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import indexing as ix
 from fusion_texts import FUSIONS, fusion
 from indexing._core import traffic_in_blocks
-from indexing.emitters import emit_fused
+from indexing.emitters import emit_fused, knobs_of
 from indexing.tuning.machine import CPU, MACHINES, machine_of
 from memory_simulator import simulate
 from random_fusions import random_fusion, random_hero_fusion
@@ -55,7 +55,7 @@ def test_each_plan_is_what_its_kernel_is_counted_to_do(name: str) -> None:
 def test_random_fusions(made: Callable[[int], str], seed: int) -> None:
     """Also those whose threads begin late, and small planes of packed words."""
     computation = ix.hlo.parse(made(seed)).entry
-    columns = ix.knobs(computation).sample(6, seed)
+    columns = knobs_of(computation, "cuda").sample(6, seed)
     if "splits" in columns:
         columns["splits"][:] = 1
     assert_as_counted(computation, columns)
@@ -152,6 +152,10 @@ def test_what_cannot_be_is_refused() -> None:
         ix.predict(computation, device="TPU")
     with pytest.raises(TypeError, match="predict: fusion is a str"):
         ix.predict("text")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="predict: plans is a list; expected a Mapping"):
+        ix.predict(computation, [{"threads": 32}])  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="emit: threads is a str; expected an integer"):
+        ix.emit(computation, threads="32")  # type: ignore[arg-type]
     assert len(ix.predict(computation, {"threads": np.array([], np.int64)})) == 0
 
 

@@ -189,6 +189,8 @@ def test_devices_that_are_not_there(monkeypatch: pytest.MonkeyPatch, store: Path
     monkeypatch.setattr("indexing.runtime.cuda.CudaDevice._open", no_driver)
     with pytest.raises(ix.IndexingError, match="GPU 0 can't be used: no driver"):
         ix.tune(computation, device="H100")
+    with pytest.raises(TypeError, match="tune: device is an int; expected"):
+        ix.tune(computation, device=0)  # type: ignore[call-overload]
     monkeypatch.setattr("indexing.runtime.host.find_compiler", no_compiler)
     with pytest.raises(ix.CompileError, match="no C compiler"):
         ix.tune(computation, device="cpu")

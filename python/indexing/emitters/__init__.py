@@ -8,7 +8,7 @@ from functools import cache
 from inspect import signature
 from types import ModuleType
 
-from indexing.arguments import of_type, takes
+from indexing.arguments import integer, of_type, takes
 from indexing.emitters.heroes import concatenate, dot, loop, reduction, rows, scatter, transpose, update_slice
 from indexing.emitters.kernel import Kernel, check_dialect
 from indexing.emitters.knob_space import KnobSpace
@@ -68,7 +68,8 @@ def _plan(emitter: ModuleType, computation: Computation, dialect: Dialect, knobs
         if name not in known:
             which = emitter.__name__.rpartition(".")[2]
             raise IndexingError(f"the {which} emitter has no knob {name!r}; it has {', '.join(known) or 'none'}")
-    return emitter.plan(computation, **knobs, **_machine(emitter.plan, dialect))
+    chosen = {name: value if value is None else integer(value, f"emit: {name}") for name, value in knobs.items()}
+    return emitter.plan(computation, **chosen, **_machine(emitter.plan, dialect))
 
 
 def _machine(function: Callable[..., object], dialect: Dialect) -> dict[str, Machine]:
@@ -103,8 +104,13 @@ def knobs(fusion: Program, dialect: Dialect = "cuda") -> KnobSpace:
 
     `emit(fusion, dialect, **plan)` makes a kernel of every plan that it allows. Raises as `emit` does.
     """
-    check_dialect(dialect)
-    computation = fused_computation(part_of_program(fusion, "knobs: fusion"))
+    part = part_of_program(fusion, "knobs: fusion")
+    emit(part, dialect)  # what no kernel computes has no plans
+    return knobs_of(fused_computation(part), dialect)
+
+
+def knobs_of(computation: Computation, dialect: Dialect) -> KnobSpace:
+    """The same for a computation that is taken as one fusion, as by `emit_fused`."""
     emitter = emitter_of(computation)
     default = _plan(emitter, computation, dialect, {})
     space: KnobSpace = emitter.knobs(computation, default, **_machine(emitter.knobs, dialect))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from indexing.emitters.hero import Output, find_heroes, outputs
@@ -11,7 +12,7 @@ from indexing.emitters.kernel_builder import KernelBuilder
 from indexing.emitters.launch import same_memory, store
 from indexing.errors import InvalidMap
 from indexing.indexing_analysis.instructions import epilogue_indexing
-from indexing.partitioner import Epilogue, partition
+from indexing.partitioner import Epilogue, PartitionedComputation, partition
 
 if TYPE_CHECKING:
     from indexing.emitters.function_builder import FunctionBuilder
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from indexing.ops.element_context import Index
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Heroes:
     """The heroes of a fusion, all of one form: `after` are the outputs that follow one of them through the epilogue,
     `side` those that lie at the index of the heroes' operands.
@@ -36,8 +37,13 @@ class Heroes:
         return self.heroes[0]
 
     def kernel_builder(self, computation: Computation) -> KernelBuilder:
-        """The functions of the kernel: the epilogue is one, each side output the root of one."""
-        return KernelBuilder(computation, partition(computation, [o.instruction for o in self.side], [self.epilogue]))
+        """The functions of a kernel."""
+        return KernelBuilder(computation, self._parts)
+
+    @cached_property
+    def _parts(self) -> PartitionedComputation:
+        """The computation as functions: the epilogue is one, each side output the root of one."""
+        return partition(self.first.computation, [o.instruction for o in self.side], [self.epilogue])
 
     def build_after(self, body: FunctionBuilder, index: Index) -> None:
         """The outputs after the heroes, whose values at `index` have been injected."""

@@ -119,10 +119,11 @@ class KnobSpace:
         """
         for name in plans:
             self._knob(name)
-        given = {n: np.asarray(v) for n, v in plans.items()}
+        given = {n: _column(v) for n, v in plans.items()}
         for name, column in given.items():
             if column.dtype.kind not in "iu" or column.ndim > 1:
-                raise TypeError(f"{name} is an array of {column.dtype}; expected one dimension of integers")
+                what = f"{column.ndim} dimensions of {column.dtype}" if column.ndim > 1 else f"of {column.dtype}"
+                raise TypeError(f"{name} is an array {what}; expected one dimension of integers")
         lengths = {n: len(c) for n, c in given.items() if c.ndim}
         if len(set(lengths.values())) > 1:
             raise IndexingError(f"columns have one length; got {', '.join(f'{c} of {n}' for n, c in lengths.items())}")
@@ -201,6 +202,12 @@ class KnobSpace:
         """A line for each knob, then the conditions."""
         lines = [f"{k.name} in {_text(k.values)}, by default {k.default}" for k in self.knobs]
         return "\n".join([f"{self.emitter} emitter:", *lines, *map(str, self.conditions)])
+
+
+def _column(values: ArrayLike) -> NDArray[np.generic]:
+    """As numpy has them; no values are no values of any type."""
+    found = np.asarray(values)
+    return found if found.size else found.astype(np.int64)
 
 
 def powers_of_two(most: int) -> tuple[int, ...]:

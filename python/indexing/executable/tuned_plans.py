@@ -6,7 +6,7 @@ import hashlib
 from typing import TYPE_CHECKING
 
 from indexing._core import __version__
-from indexing.emitters import emit_fused, knobs
+from indexing.emitters import emit_fused, knobs_of
 from indexing.errors import UnsupportedOp
 from indexing.executable.plan_store import Store
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 def tuned_plan(computation: Computation, device: Device, store: Store | None = None) -> dict[str, int]:
     """The fastest plan that was measured on a device; the default where none was."""
     try:
-        space = knobs(computation, device.dialect)
+        key = fusion_key(computation, knobs_of(computation, device.dialect), device)
     except UnsupportedOp:
         return {}
-    return (store or Store()).best(fusion_key(computation, space, device)) or {}
+    return (store or Store()).best(key) or {}
 
 
 def fusion_key(computation: Computation, space: KnobSpace, device: Device) -> str:

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 
 #: Sums of each instruction and of a vector's together, what they are multiplied with and divided by, how many were sampled.
 Counted: TypeAlias = "tuple[list[int], list[int], int, int, int | None]"
+#: Strides, bits of an element, lanes of a warp, bits of a sector and of a line, the variable of a vector, its widest bits.
+_Memory: TypeAlias = "tuple[tuple[int, ...], int, int, int, int, int | None, int]"
+_Known: TypeAlias = "dict[tuple[IndexingMap, _Memory], Traffic]"
 MAX_BLOCK = 1024
 BASE_REGISTERS = 18  # of a thread, for indices and addresses
 MAX_REGISTERS = 255
@@ -120,10 +123,11 @@ class KernelTraffic:
 
     def _count(self, blocks: NDArray[np.int64]) -> None:
         total = Traffic.nothing(len(blocks), True)
+        known: _Known = {}
         for argument, maps in self._arguments():
             of_argument = Traffic.nothing(len(blocks), bool(maps))
             for m in maps:
-                of_argument = of_argument.plus(self._of_map(argument, m, blocks))
+                of_argument = of_argument.plus(self._of_map(argument, m, blocks, known))
             total = total.plus(self._cached(argument, of_argument))
         self.by_block.update(zip(blocks.tolist(), total.rows, strict=True))
 
@@ -133,13 +137,21 @@ class KernelTraffic:
         memory = np.minimum(t.moved, size) if size <= self.machine.cache_bytes else t.moved
         return replace(t, memory=memory)
 
-    def _of_map(self, argument: Argument, m: IndexingMap, blocks: NDArray[np.int64]) -> Traffic:
-        """By the kernel's own blocks, or for each of the sizes `blocks`."""
+    def _of_map(self, argument: Argument, m: IndexingMap, blocks: NDArray[np.int64], known: _Known) -> Traffic:
+        """By the kernel's own blocks, or for each of the sizes `blocks`; what is read and written alike is counted once."""
+        memory = self._memory(argument, m)
+        key = m, memory
+        if key not in known:
+            known[key] = self._traffic(m, blocks, memory)
+        return known[key]
+
+    def _memory(self, argument: Argument, m: IndexingMap) -> _Memory:
+        """The memory as the core asks for it: the array's strides and bits, the device's sizes, and vectors."""
         device = self.machine.device
         is_vector = (argument.kind, argument.number) in self.kernel.vector_arguments
         names = [v.name for v in m.ranges]
-        memory = (
-            strides(argument),
+        return (
+            tuple(strides(argument)),
             storage_bytes(argument.element_type) * 8,
             device.warp_size,
             device.sector_bytes * 8,
@@ -147,6 +159,8 @@ class KernelTraffic:
             6 + names.index(VECTOR) if VECTOR in names else None,
             VECTOR_BITS if is_vector else 0,
         )
+
+    def _traffic(self, m: IndexingMap, blocks: NDArray[np.int64], memory: _Memory) -> Traffic:
         if not self.has_block_knob:
             block = np.full_like(blocks, prod(self.kernel.block))
             return self._counted(m.with_parameters().global_memory_traffic({}, block, *memory), m)
@@ -154,7 +168,7 @@ class KernelTraffic:
         if found is None:
             return self._counted(in_blocks(m).global_memory_traffic({"block": blocks}, blocks, *memory), m)
         instructions, sectors, together = found
-        moved = together * device.sector_bytes
+        moved = together * self.machine.device.sector_bytes
         return Traffic(instructions, sectors, moved, moved, np.ones(len(blocks), bool))
 
     def _counted(self, found: tuple[Sequence[Counted | None], NDArray[np.int64]], m: IndexingMap) -> Traffic:

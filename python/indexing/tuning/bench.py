@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from indexing.emitters import emit_fused, knobs
+from indexing.emitters import emit_fused, knobs_of
 from indexing.errors import CompileError, IndexingError
 from indexing.executable.devices import device_of_dialect
 from indexing.executable.plan_store import Measured
@@ -54,7 +54,7 @@ class LocalBench:
     @property
     def key(self) -> str:
         """By the device and its compiler."""
-        return fusion_key(self.computation, knobs(self.computation, self.device.dialect), self.device)
+        return fusion_key(self.computation, knobs_of(self.computation, self.device.dialect), self.device)
 
     def outcomes(self, plans: Sequence[Plan], begin: Begin) -> Iterator[tuple[Plan, Measured]]:
         """One after another; sources are compiled side by side before."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from indexing._core import predict_times
 from indexing.analysis.device import Device
 from indexing.arguments import integer, of_type, optional, takes
-from indexing.emitters import emit_fused, knobs
+from indexing.emitters import emit_fused, knobs_of
 from indexing.errors import IndexingError
 from indexing.executable.devices import device_of_dialect
 from indexing.hlo import Computation, parse
@@ -92,7 +92,7 @@ class Calibration:
 def calibrate(device: DeviceLike | None = None, plans: int = 5, seed: int = 0) -> Calibration:
     """Fit the rates of a machine to `plans` plans of each fusion of a corpus, measured on this machine's device.
 
-    `device` is "cpu", or a GPU by its name; None: a GPU where there is one. Takes some seconds a fusion. Raises CompileError
+    `device` is "cpu", or a GPU by its name; None: a GPU where there is one. Takes some seconds a fusion. Raises IndexingError
     where the device isn't there.
     """
     if plans < 1:
@@ -105,7 +105,7 @@ def _measured(machine: Machine, plans: int, seed: int) -> Iterator[tuple[str, Pr
     """Of each fusion its predictions and its times, one a plan."""
     device = device_of_dialect(machine.dialect)
     for name, computation in corpus():
-        space = knobs(computation, machine.dialect)
+        space = knobs_of(computation, machine.dialect)
         columns = {n: np.array([space.default[n], *c]) for n, c in space.sample(plans - 1, seed).items()}
         trial = Trial(computation, device, seed)
         rows = [{n: int(c[k]) for n, c in columns.items()} for k in range(plans)]

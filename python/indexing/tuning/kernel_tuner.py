@@ -7,7 +7,7 @@ from functools import cache
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from indexing.emitters import emit_fused, knobs
+from indexing.emitters import emit_fused, knobs_of
 from indexing.lazy import np
 from indexing.tuning.measurement import TOLERANCES, arguments_and_results, in_memory
 from indexing.tuning.prediction import predict
@@ -29,7 +29,7 @@ Values = Mapping[str, int]
 
 def tune_kernel_arguments(computation: Computation, machine: Machine) -> dict[str, object]:
     """The arguments of `kernel_tuner.tune_kernel(**...)`."""
-    space = knobs(computation, machine.dialect)
+    space = knobs_of(computation, machine.dialect)
 
     @cache
     def emitted(*plan: int) -> Kernel:

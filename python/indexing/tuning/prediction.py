@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from indexing._core import predict_times
 from indexing.analysis.device import H100, Device
-from indexing.arguments import of_type, takes
+from indexing.arguments import of_type, optional, takes
 from indexing.display import shown
-from indexing.emitters import emit_fused, fused_computation, knobs
+from indexing.emitters import emit_fused, fused_computation, knobs_of
 from indexing.emitters.ir.types import storage_bytes
 from indexing.emitters.targets import TARGETS
 from indexing.errors import IndexingError
@@ -84,7 +84,7 @@ class Predictions:
         return shown(self, "plans_table")
 
 
-@takes(fusion=no_function_alone, device=of_type(Machine, Device, str))
+@takes(fusion=no_function_alone, plans=optional(of_type(Mapping)), device=of_type(Machine, Device, str))
 def predict(
     fusion: Program,
     plans: Mapping[str, ArrayLike] | None = None,
@@ -112,7 +112,7 @@ class _Known:
     def of(self, computation: Computation, machine: Machine) -> _Fusion:
         key = computation, machine
         if key not in self.fusions:
-            self.fusions[key] = _Fusion(computation, machine, knobs(computation, machine.dialect))
+            self.fusions[key] = _Fusion(computation, machine, knobs_of(computation, machine.dialect))
         return self.fusions[key]
 
 

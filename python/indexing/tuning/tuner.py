@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, overload
 
+from indexing.analysis.device import Device
 from indexing.arguments import integer, of_type, one_of, optional, takes
 from indexing.display import shown
-from indexing.emitters import emit_fused, fused_computation, knobs
+from indexing.emitters import emit_fused, fused_computation, knobs_of
 from indexing.errors import IndexingError
 from indexing.executable.devices import device_of_dialect, has_gpu
 from indexing.executable.plan_store import Measured, Store, plan_of, plan_text
@@ -161,6 +162,7 @@ def tune(
     fusion=no_function_alone,
     budget=integer,
     seed=integer,
+    device=optional(of_type(Machine, Device, str)),
     sampler=one_of(*SAMPLERS),
     store=optional(of_type(str, Path)),
     ray=optional(of_type(str)),
@@ -185,8 +187,7 @@ def tune(
     address measure ("local" begins one), which have devices of one kind; the store stays here. `progress` is told how many of
     how many plans are done.
 
-    Raises IndexingError for a store that can't be used, CompileError where the device isn't there, UnsupportedOp where the
-    cluster isn't.
+    Raises IndexingError for a store that can't be used and where the device isn't there, UnsupportedOp where the cluster isn't.
     """
     if budget < 1:
         raise IndexingError(f"budget is a number of plans, at least 1; got {budget}")
@@ -226,7 +227,7 @@ def _computations(module: Module, dialect: Dialect) -> Iterator[Computation]:
     from indexing.executable.program import planned_kernels
 
     for planned in planned_kernels(module, dialect):
-        if knobs(planned.computation, dialect).size > 1:
+        if knobs_of(planned.computation, dialect).size > 1:
             yield planned.computation
 
 
@@ -249,7 +250,7 @@ class _Search:
         self.seed = seed
         self.told = told
         self.done = 0
-        self.space = knobs(computation, machine.dialect)
+        self.space = knobs_of(computation, machine.dialect)
         self.key = bench.key
         self.known = store.found(self.key)
 

@@ -30,6 +30,7 @@ from indexing.emitters.launch import (
 )
 from indexing.emitters.vectors import WIDTHS, is_light, lanes, widest
 from indexing.errors import IndexingError
+from indexing.hlo.kept_answers import remembered
 from indexing.ops.registry import traits_of
 from indexing.partitioner import partition
 
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from indexing.emitters.ir.nodes import Kernel
     from indexing.emitters.kernel_builder import Dim3
     from indexing.hlo import Computation, Instruction, Shape
+    from indexing.partitioner import PartitionedComputation
 
 NAME = "loop"
 BLOCK = 128  # threads
@@ -131,10 +133,15 @@ def _vector_width(computation: Computation, shapes: Sequence[Shape], count: int)
 
 def kernel(computation: Computation, plan: LoopPlan) -> Kernel:
     """The kernel."""
-    builder = KernelBuilder(computation, partition(computation))
+    builder = KernelBuilder(computation, _parts(computation))
     body = entry_builder(builder, plan.grid, plan.block)
     _Body(body, plan, computation).build()
     return assembled(builder, NAME, _hero(computation), body, outputs(computation), (plan.grid, plan.block))
+
+
+@remembered
+def _parts(computation: Computation) -> PartitionedComputation:
+    return partition(computation)
 
 
 def _hero(computation: Computation) -> Instruction:

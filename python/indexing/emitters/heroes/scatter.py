@@ -36,6 +36,7 @@ from indexing.emitters.launch import (
 from indexing.emitters.linear import LinearPlan, linear_knobs, vector_index
 from indexing.emitters.vectors import check_width, is_light, lanes, widest
 from indexing.errors import IndexingError
+from indexing.hlo.kept_answers import remembered
 from indexing.hlo.layout import major_to_minor
 from indexing.indexing_analysis.instructions import input_to_output
 from indexing.ops.element_context import Index, Value
@@ -83,6 +84,7 @@ def matches(computation: Computation) -> bool:
     return match(computation) is not None
 
 
+@remembered
 def match(computation: Computation) -> tuple[Instruction, tuple[Output, ...]] | None:
     """The scatter and its outputs; None where it can't be proved to be safe in place."""
     found = outputs(computation)

@@ -161,11 +161,10 @@ class Accesses:
         `lanes` > 1: the last result is the first of as many neighbours, counted by a range variable `vector_index_of_copy`.
         """
         order = [*range(self.given), *context.loops, *context.data]
-        moved: dict[int, SymbolicExpr] = {number: variable(k) for k, number in enumerate(order)}
-        if lanes > 1:
-            first_data = self.given + len(context.loops)
-            moved = {n: variable(k if k < first_data else k + 1) for k, n in enumerate(order)}
-        places = [moved.get(k, variable(0)) for k in range(len(self.variables))]
+        first_data = self.given + len(context.loops)
+        places = [variable(0)] * len(self.variables)
+        for k, number in enumerate(order):
+            places[number] = variable(k + 1 if lanes > 1 and k >= first_data else k)
         found = [e.replace_variables(places) for e in results]
         if lanes > 1:
             found[-1] = found[-1] + variable(self.given + len(context.loops))

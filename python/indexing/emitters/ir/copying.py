@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from indexing._core import SymbolicExpr, variable
@@ -28,26 +29,31 @@ if TYPE_CHECKING:
     from indexing.emitters.ir.nodes import Value
 
 
+_NAMING = (Let, Var, FetchAdd, Shuffle)
+
+
 def names_of(statement: Statement) -> tuple[str, ...]:
     """The names that a statement gives to values."""
-    if isinstance(statement, Let | Var | FetchAdd | Shuffle):
+    if isinstance(statement, _NAMING):
         return (statement.name,)
     return statement.names if isinstance(statement, CallFunction) else ()
 
 
-@dataclass
 class Names:
     """The index variables and the names of a function that copies are added to."""
 
-    variables: list[IndexVariable]
-    used: set[str]
-    _counts: dict[str, int] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, variables: tuple[IndexVariable, ...], body: Block, parameters: tuple[Ref, ...] = ()) -> Names:
+    def __init__(self, variables: Sequence[IndexVariable], body: Block, parameters: Sequence[Ref] = ()) -> None:
         """Those of a function."""
-        used = {n for s in statements(body) for n in names_of(s)} | {p.name for p in parameters}
-        return cls(list(variables), used | {v.name for v in variables})
+        self.variables = list(variables)
+        self._given = (variables, body, parameters)
+        self._counts: dict[str, int] = {}
+
+    @cached_property
+    def used(self) -> set[str]:
+        """The names in use; most functions are asked for no other, and so not searched for these."""
+        variables, body, parameters = self._given
+        used = {n for s in statements(body) for n in names_of(s)}
+        return used.union((p.name for p in parameters), (v.name for v in variables))
 
     def fresh(self, name: str) -> str:
         """A name like `name` that is not in use yet."""
@@ -97,7 +103,8 @@ class Copying:
             return value
         if value.name in self._values:
             return self._values[value.name]
-        return replace(value, name=self._names.get(value.name, value.name))
+        name = self._names.get(value.name)
+        return value if name is None else Ref(value.type, name)
 
     def _index(self, expression: SymbolicExpr) -> SymbolicExpr:
         return expression.replace_variables(self._places)

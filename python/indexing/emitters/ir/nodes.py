@@ -11,7 +11,7 @@ into f32 and `encode` back; `round` is encode, then decode; integers below a byt
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -365,11 +365,16 @@ def bodies(kernel: Kernel) -> tuple[Function | Kernel, ...]:
     return (*kernel.functions, kernel)
 
 
-def statements(block: Block) -> Iterator[Statement]:
+def statements(block: Block) -> Sequence[Statement]:
     """All statements of a block and of the blocks within, in order of the text."""
+    found: list[Statement] = []
     pending = list(reversed(block))
     while pending:
         statement = pending.pop()
-        yield statement
-        for inner in reversed(blocks_of(statement)):
-            pending.extend(reversed(inner))
+        found.append(statement)
+        if isinstance(statement, For):
+            pending.extend(reversed(statement.body))
+        elif isinstance(statement, If):
+            pending.extend(reversed(statement.otherwise))
+            pending.extend(reversed(statement.then))
+    return found

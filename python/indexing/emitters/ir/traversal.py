@@ -5,9 +5,10 @@ Nesting of blocks is bounded by the builder, so that recursion over them is; val
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from operator import attrgetter, is_
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from indexing._core import SymbolicExpr
 from indexing.emitters.ir.nodes import (
@@ -35,11 +36,14 @@ from indexing.emitters.ir.nodes import (
 )
 
 if TYPE_CHECKING:
-    from indexing.emitters.ir.nodes import Value
+    from indexing.emitters.ir.nodes import Index, Value
 
 OnValue: TypeAlias = "Callable[[Value], Value]"
 OnIndex: TypeAlias = "Callable[[SymbolicExpr], SymbolicExpr]"
 OnBlock: TypeAlias = "Callable[[Block], Block]"
+
+
+_WITH_EXPRESSION = (IndexValue, Within)
 
 
 def same_index(expression: SymbolicExpr) -> SymbolicExpr:
@@ -48,47 +52,36 @@ def same_index(expression: SymbolicExpr) -> SymbolicExpr:
 
 
 def rewrite_value(value: Value, on_value: OnValue, on_index: OnIndex = same_index) -> Value:
-    """`value` with its index expressions rewritten, then its operands, then itself."""
+    """`value` with its index expressions rewritten, then its operands, then itself; the same object where nothing changes."""
     if isinstance(value, Op):
-        operands = tuple(rewrite_value(o, on_value, on_index) for o in value.operands)
-        return on_value(value if operands == value.operands else replace(value, operands=operands))
-    if isinstance(value, Load):
-        return on_value(replace(value, index=tuple(map(on_index, value.index))))
-    if isinstance(value, IndexValue | Within):
-        return on_value(replace(value, expression=on_index(value.expression)))
+        operands = tuple([rewrite_value(o, on_value, on_index) for o in value.operands])
+        if not all(map(is_, operands, value.operands)):
+            value = Op(value.opcode, value.type, operands, value.format)
+    elif on_index is not same_index:
+        if isinstance(value, Load):
+            index = tuple(map(on_index, value.index))
+            if not all(map(is_, index, value.index)):
+                value = Load(value.type, value.buffer, index)
+        elif isinstance(value, _WITH_EXPRESSION):
+            expression = on_index(value.expression)
+            if expression is not value.expression:
+                value = replace(value, expression=expression)
     return on_value(value)
 
 
 def rewrite_statement(statement: Statement, on_value: OnValue, on_index: OnIndex = same_index) -> Statement:
-    """`statement` with its own values and index expressions rewritten; blocks within stay as they are."""
-
-    def value(v: Value) -> Value:
-        return rewrite_value(v, on_value, on_index)
-
-    def index(i: Sequence[SymbolicExpr]) -> tuple[SymbolicExpr, ...]:
-        return tuple(map(on_index, i))
-
-    match statement:
-        case Let() | Assign() | Shuffle():
-            return replace(statement, value=value(statement.value))
-        case Var():
-            return replace(statement, initial=value(statement.initial))
-        case LetIndex():
-            given = statement.value
-            return replace(statement, value=on_index(given) if isinstance(given, SymbolicExpr) else value(given))
-        case CallFunction():
-            return replace(statement, index=index(statement.index), arguments=tuple(map(value, statement.arguments)))
-        case Store() | AtomicUpdate() | FetchAdd():
-            return replace(statement, index=index(statement.index), value=value(statement.value))
-        case Copy():
-            places = on_index(statement.destination_index), on_index(statement.source_index)
-            return replace(statement, destination_index=places[0], source_index=places[1])
-        case For():
-            return replace(statement, start=on_index(statement.start), stop=on_index(statement.stop))
-        case If() | Break():
-            return replace(statement, conditions=tuple(map(value, statement.conditions)))
-        case _:
-            return statement
+    """`statement` with its own values and index expressions rewritten, the same object where nothing changes; blocks within
+    stay as they are.
+    """
+    parts = _PARTS.get(type(statement))
+    if parts is None:
+        return statement
+    values, indices = parts.values(statement), parts.indices(statement)
+    found = tuple([rewrite_value(v, on_value, on_index) for v in values])
+    places = indices if on_index is same_index else tuple(map(on_index, indices))
+    if all(map(is_, found, values)) and all(map(is_, places, indices)):
+        return statement
+    return parts.with_parts(statement, found, places)
 
 
 def rewrite_blocks(block: Block, on_block: OnBlock) -> Block:
@@ -96,70 +89,119 @@ def rewrite_blocks(block: Block, on_block: OnBlock) -> Block:
     out: list[Statement] = []
     for statement in block:
         if isinstance(statement, For):
-            statement = replace(statement, body=rewrite_blocks(statement.body, on_block))
+            body = rewrite_blocks(statement.body, on_block)
+            statement = statement if body is statement.body else replace(statement, body=body)
         elif isinstance(statement, If):
-            then, otherwise = (rewrite_blocks(b, on_block) for b in (statement.then, statement.otherwise))
-            statement = replace(statement, then=then, otherwise=otherwise)
+            then, otherwise = rewrite_blocks(statement.then, on_block), rewrite_blocks(statement.otherwise, on_block)
+            if then is not statement.then or otherwise is not statement.otherwise:
+                statement = If(statement.conditions, then, otherwise)
         out.append(statement)
-    return on_block(tuple(out))
+    return on_block(same_block(block, out))
+
+
+def same_block(block: Block, rewritten: Sequence[Statement]) -> Block:
+    """The statements that a block became; the block itself where each is the same object."""
+    is_same = len(block) == len(rewritten) and all(map(is_, block, rewritten))
+    return block if is_same else tuple(rewritten)
 
 
 def rewrite_values(block: Block, on_value: OnValue, on_index: OnIndex = same_index) -> Block:
     """All values and index expressions of a block and of the blocks within, rewritten."""
-    return rewrite_blocks(block, lambda b: tuple(rewrite_statement(s, on_value, on_index) for s in b))
+    return rewrite_blocks(block, lambda b: same_block(b, [rewrite_statement(s, on_value, on_index) for s in b]))
 
 
 def rewrite_bodies(kernel: Kernel, on_body: Callable[[Function | Kernel], Block]) -> Kernel:
     """The kernel with the bodies of its functions and its entry replaced."""
-    functions = tuple(replace(f, body=on_body(f)) for f in kernel.functions)
+    functions = tuple(with_body(f, on_body(f)) for f in kernel.functions)
     return replace(kernel, functions=functions, body=on_body(kernel))
+
+
+def with_body(function: Function, body: Block, results: tuple[Value, ...] | None = None) -> Function:
+    """The function with another body, and other results where these are given; itself where they are the same objects."""
+    results = function.results if results is None else results
+    if body is function.body and all(map(is_, results, function.results)):
+        return function
+    return replace(function, body=body, results=results)
 
 
 def values_of(statement: Statement) -> tuple[Value, ...]:
     """The values that a statement itself names, blocks within left out."""
-    match statement:
-        case Let() | Assign() | Shuffle() | Store() | AtomicUpdate() | FetchAdd():
-            return (statement.value,)
-        case Var():
-            return (statement.initial,)
-        case LetIndex():
-            return () if isinstance(statement.value, SymbolicExpr) else (statement.value,)
-        case CallFunction():
-            return statement.arguments
-        case If() | Break():
-            return statement.conditions
-        case _:
-            return ()
+    parts = _PARTS.get(type(statement))
+    return () if parts is None else parts.values(statement)
 
 
 def indices_of(statement: Statement) -> tuple[SymbolicExpr, ...]:
     """The index expressions that a statement itself names, those of its values left out."""
-    match statement:
-        case LetIndex():
-            return (statement.value,) if isinstance(statement.value, SymbolicExpr) else ()
-        case CallFunction() | Store() | AtomicUpdate() | FetchAdd():
-            return statement.index
-        case Copy():
-            return (statement.destination_index, statement.source_index)
-        case For():
-            return (statement.start, statement.stop)
-        case _:
-            return ()
+    parts = _PARTS.get(type(statement))
+    return () if parts is None else parts.indices(statement)
 
 
-def subvalues(value: Value) -> Iterator[Value]:
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """The values and the index expressions that a kind of statement names, and the same statement with others."""
+
+    values: Callable[[Any], tuple[Value, ...]]
+    indices: Callable[[Any], Index]
+    with_parts: Callable[[Any, tuple[Value, ...], Index], Statement]
+
+
+def _none(statement: Statement) -> tuple[()]:
+    return ()
+
+
+def _value(statement: Let | Assign | Shuffle | Store | AtomicUpdate | FetchAdd) -> tuple[Value, ...]:
+    return (statement.value,)
+
+
+_index, _conditions = attrgetter("index"), attrgetter("conditions")
+_PARTS: Mapping[type, _Parts] = {
+    Let: _Parts(_value, _none, lambda s, v, i: Let(s.name, *v)),
+    Assign: _Parts(_value, _none, lambda s, v, i: Assign(s.name, *v)),
+    Shuffle: _Parts(_value, _none, lambda s, v, i: Shuffle(s.name, v[0], s.offset, s.group)),
+    Var: _Parts(lambda s: (s.initial,), _none, lambda s, v, i: Var(s.name, s.type, *v)),
+    LetIndex: _Parts(
+        lambda s: () if isinstance(s.value, SymbolicExpr) else (s.value,),
+        lambda s: (s.value,) if isinstance(s.value, SymbolicExpr) else (),
+        lambda s, v, i: LetIndex(s.variable, (i or v)[0], s.promise),
+    ),
+    CallFunction: _Parts(attrgetter("arguments"), _index, lambda s, v, i: CallFunction(s.names, s.function, i, v)),
+    Store: _Parts(_value, _index, lambda s, v, i: Store(s.buffer, i, *v)),
+    AtomicUpdate: _Parts(_value, _index, lambda s, v, i: AtomicUpdate(s.buffer, i, s.combiner, v[0], s.opcode)),
+    FetchAdd: _Parts(_value, _index, lambda s, v, i: FetchAdd(s.name, s.buffer, i, *v)),
+    Copy: _Parts(
+        _none,
+        attrgetter("destination_index", "source_index"),
+        lambda s, v, i: Copy(s.destination, i[0], s.source, i[1], s.width),
+    ),
+    For: _Parts(_none, attrgetter("start", "stop"), lambda s, v, i: replace(s, start=i[0], stop=i[1])),
+    If: _Parts(_conditions, _none, lambda s, v, i: If(v, s.then, s.otherwise)),
+    Break: _Parts(_conditions, _none, lambda s, v, i: Break(v)),
+}
+
+
+def subvalues(value: Value) -> Iterable[Value]:
     """The value and all values within, operands first."""
-    if isinstance(value, Op):
-        for operand in value.operands:
-            yield from subvalues(operand)
-    yield value
+    if not isinstance(value, Op):
+        return (value,)
+    found = [v for operand in value.operands for v in subvalues(operand)]
+    found.append(value)
+    return found
 
 
 def expressions_of(value: Value) -> tuple[SymbolicExpr, ...]:
     """The index expressions of one value, operands left out."""
     if isinstance(value, Load):
         return value.index
-    return (value.expression,) if isinstance(value, IndexValue | Within) else ()
+    return (value.expression,) if isinstance(value, _WITH_EXPRESSION) else ()
+
+
+def expressions_in(statement: Statement) -> Sequence[SymbolicExpr]:
+    """The index expressions that a statement names, those of its values among them, blocks within left out."""
+    found = list(indices_of(statement))
+    for value in values_of(statement):
+        for part in subvalues(value):
+            found += expressions_of(part)
+    return found
 
 
 def may_leave(block: Block) -> bool:

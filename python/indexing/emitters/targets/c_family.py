@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from indexing.emitters.ir import nodes as ir
-from indexing.emitters.ir.traversal import expressions_of, indices_of, subvalues, values_of
+from indexing.emitters.ir.traversal import expressions_in
 from indexing.emitters.ir.types import storage_type
 from indexing.emitters.names import sanitized
 from indexing.emitters.targets.c_body import BodyWriter, index_types
@@ -146,11 +146,7 @@ class UnitWriter(TranslationUnit):
 def _variables_read(block: ir.Block) -> frozenset[int]:
     found: set[int] = set()
     for statement in ir.statements(block):
-        expressions = list(indices_of(statement))
-        for value in values_of(statement):
-            for part in subvalues(value):
-                expressions.extend(expressions_of(part))
-        for expression in expressions:
+        for expression in expressions_in(statement):
             found.update(expression.used_variables())
     return frozenset(found)
 

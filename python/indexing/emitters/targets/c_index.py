@@ -54,6 +54,9 @@ class IndexWriter:
         """C text of the expression, with what is known of it."""
         if expression in self.named:
             return self.named[expression]
+        number = expression.variable_index
+        if number is not None:
+            return self._variable(number)
         done: list[IndexText] = []
         for (kind, values, operands), node in zip(expression.nodes(), expression.postorder(), strict=True):
             own = self.named.get(node) if operands else None
@@ -69,9 +72,7 @@ class IndexWriter:
         if kind == "constant":
             return _constant(values[0])
         if kind == "variable":
-            own = self.intervals[values[0]]
-            wide = not _fits(own.lower, own.upper)
-            return IndexText(self.variables[values[0]].name, ATOM, wide, own.lower, own.upper)
+            return self._variable(values[0])
         bounds = node.range(self.intervals)
         if kind == "sum":
             return self._sum(values[0], values[1:], operands, bounds)
@@ -80,6 +81,10 @@ class IndexWriter:
         if kind in ("min", "max"):
             return self._extremum(kind, operands, bounds)
         return self._quotient(kind, operands[0], operands[1], bounds)
+
+    def _variable(self, number: int) -> IndexText:
+        own = self.intervals[number]
+        return IndexText(self.variables[number].name, ATOM, not _fits(own.lower, own.upper), own.lower, own.upper)
 
     def _as(self, operand: IndexText, wide: bool) -> IndexText:
         """The operand in the width of the operation around it."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from indexing._core import SymbolicExpr
 from indexing.emitters.ir import nodes as ir
-from indexing.emitters.ir.traversal import expressions_of, indices_of, subvalues, values_of
+from indexing.emitters.ir.traversal import expressions_in
 from indexing.emitters.targets.c_index import ATOM, SUM, IndexWriter
 from indexing.emitters.targets.c_values import ValueWriter, kind_of
 from indexing.errors import CompileError
@@ -167,11 +167,9 @@ class StatementWriter:
 
     def _name_large_parts(self, statement: ir.Statement) -> None:
         """Give names to what large index expressions of a statement have in several places, in front of it."""
-        expressions = list(indices_of(statement))
-        for value in values_of(statement):
-            for part in subvalues(value):
-                expressions.extend(expressions_of(part))
-        for expression in expressions:
+        for expression in expressions_in(statement):
+            if expression.variable_index is not None:
+                continue
             nodes = expression.nodes()
             if _tree_size(nodes) <= MAX_TREE:
                 continue

@@ -17,6 +17,7 @@ from indexing.emitters.hero import Output, outputs
 from indexing.emitters.heroes.reduction.accumulators import Reducer
 from indexing.emitters.heroes.reduction.body import arrays_of
 from indexing.emitters.launch import same_memory
+from indexing.hlo.kept_answers import remembered
 from indexing.hlo.layout import major_to_minor
 from indexing.indexing_analysis.instructions import output_to_input
 from indexing.ops.online_sums import OnlineForm
@@ -26,7 +27,7 @@ from indexing.ops.registry import traits_of
 from indexing.ops.tuples import TUPLE, array_source
 
 if TYPE_CHECKING:
-    from indexing.hlo import Computation, Instruction, Shape
+    from indexing.hlo import Computation, Instruction, Module, Shape
 
 MAX_FORMS = 4  # of reductions, each of which may give the space
 
@@ -48,7 +49,7 @@ class OnlineSum:
         return Reducer(self.form.combined, self.form.kinds, self.form.neutral)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class RowSpace:
     """A fusion over one row space.
 
@@ -71,6 +72,11 @@ class RowSpace:
     def shape(self) -> Shape:
         """That of the space."""
         return self.first.operands[0].shape
+
+    @property
+    def module(self) -> Module:
+        """That of its computation."""
+        return self.first.module
 
     @property
     def reductions(self) -> tuple[Instruction, ...]:
@@ -99,6 +105,7 @@ class RowSpace:
                 yield source
 
 
+@remembered
 def row_space(computation: Computation) -> RowSpace | None:
     """The row space; None where no reduction's result is used again for the elements of its row."""
     forms: dict[object, Instruction] = {}

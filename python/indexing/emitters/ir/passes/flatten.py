@@ -18,7 +18,7 @@ from indexing.emitters.ir.nodes import (
     Statement,
     Store,
 )
-from indexing.emitters.ir.traversal import rewrite_blocks, rewrite_statement, rewrite_value
+from indexing.emitters.ir.traversal import rewrite_blocks, rewrite_statement, rewrite_value, same_block, with_body
 
 if TYPE_CHECKING:
     from indexing.emitters.ir.nodes import Index, Value
@@ -31,7 +31,7 @@ def flatten_buffers(kernel: Kernel) -> Kernel:
     for f in kernel.functions:
         flattening = _Flattening(buffers, f.variables)
         results = tuple(rewrite_value(r, flattening.value) for r in f.results)
-        functions.append(replace(f, body=flattening.block(f.body), results=results))
+        functions.append(with_body(f, flattening.block(f.body), results))
     body = _Flattening(buffers, kernel.variables).block(kernel.body)
     return replace(kernel, functions=tuple(functions), body=body)
 
@@ -51,11 +51,11 @@ class _Flattening:
         self.intervals = [v.interval for v in variables]
 
     def block(self, body: Block) -> Block:
-        return rewrite_blocks(body, lambda block: tuple(map(self._statement, block)))
+        return rewrite_blocks(body, lambda block: same_block(block, [*map(self._statement, block)]))
 
     def value(self, value: Value) -> Value:
         if isinstance(value, Load):
-            return replace(value, index=self._flat(value.buffer, value.index))
+            return Load(value.type, value.buffer, self._flat(value.buffer, value.index))
         return value
 
     def _statement(self, statement: Statement) -> Statement:

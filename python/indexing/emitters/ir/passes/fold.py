@@ -26,7 +26,7 @@ from indexing.emitters.ir.nodes import (
     Within,
     statements,
 )
-from indexing.emitters.ir.traversal import rewrite_statement, rewrite_value
+from indexing.emitters.ir.traversal import rewrite_statement, rewrite_value, same_block, with_body
 
 if TYPE_CHECKING:
     from indexing.emitters.ir.nodes import Value
@@ -40,7 +40,7 @@ def fold_constants(kernel: Kernel) -> Kernel:
     for f in kernel.functions:
         folding = _Folding(f.variables, f.body)
         body = folding.block(f.body)
-        functions.append(replace(f, body=body, results=tuple(map(folding.value, f.results))))
+        functions.append(with_body(f, body, tuple(map(folding.value, f.results))))
     return replace(kernel, functions=tuple(functions), body=_Folding(kernel.variables, kernel.body).block(kernel.body))
 
 
@@ -57,7 +57,7 @@ class _Folding:
         out: list[Statement] = []
         for statement in block:
             out += self._statement(statement)
-        return tuple(out)
+        return same_block(block, out)
 
     def value(self, value: Value) -> Value:
         return rewrite_value(value, self._value, self._index)
@@ -66,7 +66,8 @@ class _Folding:
         if isinstance(statement, For):
             found = rewrite_statement(statement, self._value, self._index)
             assert isinstance(found, For)
-            return [replace(found, body=self.block(statement.body))]
+            body = self.block(statement.body)
+            return [found if body is statement.body else replace(found, body=body)]
         if isinstance(statement, If):
             return self._if(statement)
         found = rewrite_statement(statement, self._value, self._index)
@@ -87,12 +88,14 @@ class _Folding:
         then = self.block(statement.then)
         if not conditions:
             return list(then)
-        return [If(tuple(dict.fromkeys(conditions)), then, self.block(statement.otherwise))]
+        found = If(tuple(dict.fromkeys(conditions)), then, self.block(statement.otherwise))
+        return [statement if found == statement else found]
 
     def _index(self, expression: SymbolicExpr) -> SymbolicExpr:
         found = self._simplified.get(expression)
         if found is None:
-            found = self._simplified[expression] = expression.simplify(self.intervals)
+            found = expression.simplify(self.intervals)
+            found = self._simplified[expression] = expression if found == expression else found
         return found
 
     def _value(self, value: Value) -> Value:
@@ -170,4 +173,6 @@ def _decided(condition: Within, known: Interval) -> Value:
         return FALSE
     low = None if low is not None and known.lower >= low else low
     high = None if high is not None and known.upper <= high else high
+    if (low, high) == (condition.lower, condition.upper):
+        return condition
     return TRUE if low is None and high is None else replace(condition, lower=low, upper=high)

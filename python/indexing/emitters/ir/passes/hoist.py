@@ -30,6 +30,7 @@ from indexing.emitters.ir.traversal import (
     may_leave,
     rewrite_blocks,
     rewrite_bodies,
+    same_block,
     subvalues,
     values_of,
 )
@@ -52,7 +53,7 @@ def _hoisted(body: Block, variables: tuple[IndexVariable, ...], memory: Memory) 
                 front, statement = _split(statement, _runs(statement, variables), memory)
                 out += front
             out.append(statement)
-        return tuple(out)
+        return same_block(block, out)
 
     return rewrite_blocks(body, on_block)
 
@@ -72,11 +73,11 @@ def _split(loop: For, runs: bool, memory: Memory) -> tuple[list[Statement], For]
     for statement in loop.body:
         moves = isinstance(statement, Let | LetIndex | CallFunction) and changing.is_invariant(statement, runs)
         (front if moves else kept).append(statement)
-        if may_leave((statement,)):
+        if runs and may_leave((statement,)):
             runs = False  # what follows may not run in the first turn
         if not moves:
             changing.note(statement)
-    return front, replace(loop, body=tuple(kept))
+    return front, replace(loop, body=tuple(kept)) if front else loop
 
 
 class _Changing:

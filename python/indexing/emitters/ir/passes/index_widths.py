@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from indexing.emitters.ir.nodes import Block, IndexValue, IndexVariable, Kernel, Op
-from indexing.emitters.ir.traversal import rewrite_value, rewrite_values
+from indexing.emitters.ir.traversal import rewrite_value, rewrite_values, with_body
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,7 +20,7 @@ def narrow_indices(kernel: Kernel) -> Kernel:
     for f in kernel.functions:
         on_value = _narrowing(f.variables)
         results = tuple(rewrite_value(r, on_value) for r in f.results)
-        functions.append(replace(f, body=_narrowed(f.body, on_value), results=results))
+        functions.append(with_body(f, _narrowed(f.body, on_value), results))
     return replace(kernel, functions=tuple(functions), body=_narrowed(kernel.body, _narrowing(kernel.variables)))
 
 
@@ -32,10 +32,11 @@ def _narrowing(variables: tuple[IndexVariable, ...]) -> Callable[[Value], Value]
     intervals = [v.interval for v in variables]
 
     def on_value(value: Value) -> Value:
-        if not isinstance(value, Op):
+        if not isinstance(value, Op) or not _takes_any_integer(value):
             return value
-        operands = tuple(_narrow(o) if _takes_any_integer(value) else o for o in value.operands)
-        return replace(value, operands=operands)
+        (operand,) = value.operands
+        narrow = _narrow(operand)
+        return value if narrow is operand else replace(value, operands=(narrow,))
 
     def _narrow(value: Value) -> Value:
         if not isinstance(value, IndexValue) or value.type == "s32":

@@ -24,7 +24,7 @@ from indexing.emitters.ir.nodes import (
     bodies,
     statements,
 )
-from indexing.emitters.ir.traversal import rewrite_blocks
+from indexing.emitters.ir.traversal import rewrite_blocks, same_block
 
 MAX_DEPTH = 4  # blocks within blocks of a function that is inlined; a chain of functions would nest without end
 CHEAP = 12  # statements, without loops
@@ -37,12 +37,12 @@ def inline_functions(kernel: Kernel) -> Kernel:
     done: dict[str, Function] = {}
     inlined: set[str] = set()
     for function in kernel.functions:
-        names = Names.of(function.variables, function.body, function.parameters)
+        names = Names(function.variables, function.body, function.parameters)
         variables, body = _inlined(names, function.body, done, inlined)
         done[function.name] = replace(function, variables=variables, body=body)
         if depth(body) <= MAX_DEPTH and (calls[function.name] == 1 or _is_cheap(body)):
             inlined.add(function.name)
-    variables, body = _inlined(Names.of(kernel.variables, kernel.body), kernel.body, done, inlined)
+    variables, body = _inlined(Names(kernel.variables, kernel.body), kernel.body, done, inlined)
     kept = tuple(f for f in done.values() if f.name not in inlined or f.name in combiners)
     return replace(kernel, functions=kept, variables=variables, body=body)
 
@@ -67,7 +67,7 @@ def _inlined(
                 out += _body(functions[statement.function], statement, names)
             else:
                 out.append(statement)
-        return tuple(out)
+        return same_block(block, out)
 
     found = rewrite_blocks(body, on_block)
     return tuple(names.variables), found

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from indexing.emitters.ir.copying import Names
 from indexing.emitters.ir.nodes import Block, For, Function, If, Kernel, Let, Op, Ref, Statement, Var, statements
-from indexing.emitters.ir.traversal import rewrite_statement, rewrite_value
+from indexing.emitters.ir.traversal import rewrite_statement, rewrite_value, same_block, with_body
 from indexing.emitters.ir.types import storage_type
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def convert_narrow_floats(kernel: Kernel) -> Kernel:
     for f in kernel.functions:
         converting = _Converting(f)
         body = converting.block(f.body)
-        functions.append(replace(f, body=body, results=tuple(map(converting.value, f.results))))
+        functions.append(with_body(f, body, tuple(map(converting.value, f.results))))
     return replace(kernel, functions=tuple(functions), body=_Converting(kernel).block(kernel.body))
 
 
@@ -35,7 +35,7 @@ class _Converting:
 
     def __init__(self, function: Function | Kernel) -> None:
         parameters = function.parameters if isinstance(function, Function) else ()
-        self.names = Names.of(function.variables, function.body, parameters)
+        self.names = Names(function.variables, function.body, parameters)
         self.mutable = {s.name for s in statements(function.body) if isinstance(s, Var)}
         self.bits: dict[tuple[str, str], Value] = {}  # by name and format, where the name is a number of the format
 
@@ -44,14 +44,20 @@ class _Converting:
         for statement in block:
             found = rewrite_statement(statement, self._value)
             if isinstance(found, For):
-                found = replace(found, body=self.block(found.body))
+                body = self.block(found.body)
+                found = found if body is found.body else replace(found, body=body)
             elif isinstance(found, If):
                 found = replace(found, then=self.block(found.then), otherwise=self.block(found.otherwise))
-            elif isinstance(found, Let):
-                out += self._bits(found)
-                found = replace(found, value=self._held(found))
+            elif isinstance(found, Let) and isinstance(found.value, Op) and found.value.opcode == "decode":
+                out += self._bits(found.name, found.value)
+                bits = self.bits[found.name, found.value.format]
+                if bits is not found.value.operands[0]:
+                    found = Let(found.name, replace(found.value, operands=(bits,)))
+            elif isinstance(found, Let) and isinstance(found.value, Ref):
+                same = found.value.name
+                self.bits |= {(found.name, f): bits for (name, f), bits in self.bits.items() if name == same}
             out.append(found)
-        return tuple(out)
+        return same_block(block, out)
 
     def value(self, value: Value) -> Value:
         """A value with conversions in place of roundings."""
@@ -75,24 +81,12 @@ class _Converting:
             return value.operands[0]
         return self.bits.get((value.name, narrow)) if isinstance(value, Ref) else None
 
-    def _bits(self, let: Let) -> list[Statement]:
-        """A name for the bits of what is decoded, where they have none that lasts."""
-        value = let.value
-        if isinstance(value, Ref):
-            self.bits |= {(let.name, f): bits for (name, f), bits in self.bits.items() if name == value.name}
-        if not isinstance(value, Op) or value.opcode != "decode":
-            return []
-        (bits,) = value.operands
+    def _bits(self, name: str, decoded: Op) -> list[Statement]:
+        """A name for the bits of what is decoded and called `name`, where they have none that lasts."""
+        (bits,) = decoded.operands
         if isinstance(bits, Ref) and bits.name not in self.mutable:
-            self.bits[let.name, value.format] = bits
+            self.bits[name, decoded.format] = bits
             return []
-        named = Ref(bits.type, self.names.fresh(f"{let.name}_bits"))
-        self.bits[let.name, value.format] = named
+        named = Ref(bits.type, self.names.fresh(f"{name}_bits"))
+        self.bits[name, decoded.format] = named
         return [Let(named.name, bits)]
-
-    def _held(self, let: Let) -> Value:
-        """The value of a name, by the name of its bits."""
-        value = let.value
-        if isinstance(value, Op) and value.opcode == "decode":
-            return replace(value, operands=(self.bits[let.name, value.format],))
-        return value

@@ -20,7 +20,7 @@ from indexing.emitters.ir.nodes import (
     statements,
 )
 from indexing.emitters.ir.passes.vectorize import lane_count
-from indexing.emitters.ir.traversal import rewrite_blocks
+from indexing.emitters.ir.traversal import rewrite_blocks, same_block
 
 if TYPE_CHECKING:
     from indexing.emitters.ir.nodes import Value
@@ -30,7 +30,9 @@ MAX_COPIED = 64  # statements of a body that may stand twice
 
 def unswitch(kernel: Kernel) -> Kernel:
     """The entry with invariant conditions around loops whose whole body is one branch."""
-    return replace(kernel, body=rewrite_blocks(kernel.body, lambda block: tuple(map(_unswitched, block))))
+    return replace(
+        kernel, body=rewrite_blocks(kernel.body, lambda block: same_block(block, [*map(_unswitched, block)]))
+    )
 
 
 def _unswitched(statement: Statement) -> Statement:
@@ -49,7 +51,7 @@ def _is_invariant(condition: Value, loop_variable: int) -> bool:
 
 def peel_loops(kernel: Kernel) -> Kernel:
     """The entry with last turns apart, where all others need no condition."""
-    peeling = _Peeling(Names.of(kernel.variables, kernel.body))
+    peeling = _Peeling(Names(kernel.variables, kernel.body))
     body = rewrite_blocks(kernel.body, peeling.block)
     return replace(kernel, body=body, variables=tuple(peeling.names.variables))
 
@@ -62,7 +64,7 @@ class _Peeling:
         out: list[Statement] = []
         for statement in block:
             out += self._peeled(statement) if isinstance(statement, For) else [statement]
-        return tuple(out)
+        return same_block(block, out)
 
     def _peeled(self, loop: For) -> list[Statement]:
         first, stop = loop.start.constant_value, loop.stop.constant_value

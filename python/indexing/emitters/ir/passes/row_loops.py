@@ -49,7 +49,7 @@ class _Rows:
 
 class _Cutting:
     def __init__(self, kernel: ir.Kernel) -> None:
-        self.names = Names.of(kernel.variables, kernel.body)
+        self.names = Names(kernel.variables, kernel.body)
         self.given = {
             s.variable: s.value
             for s in ir.statements(kernel.body)

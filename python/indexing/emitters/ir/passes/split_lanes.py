@@ -11,17 +11,17 @@ from indexing._core import Interval, SymbolicExpr, constant, variable
 from indexing.emitters.ir.copying import Copying, Names
 from indexing.emitters.ir.nodes import Block, For, If, Kernel, Statement, Within, statements
 from indexing.emitters.ir.passes.vectorize import lane_count
-from indexing.emitters.ir.traversal import rewrite_blocks
+from indexing.emitters.ir.traversal import rewrite_blocks, same_block
 
 MAX_COPIED = 128  # statements that may stand twice
 
 
 def split_into_lanes(kernel: Kernel) -> Kernel:
     """The entry with loops over the lanes of whole vectors apart from those of partial ones."""
-    names = Names.of(kernel.variables, kernel.body)
+    names = Names(kernel.variables, kernel.body)
 
     def on_block(block: Block) -> Block:
-        return tuple(_split(s, names) if isinstance(s, For) else s for s in block)
+        return same_block(block, [_split(s, names) if isinstance(s, For) else s for s in block])
 
     body = rewrite_blocks(kernel.body, on_block)
     return replace(kernel, body=body, variables=tuple(names.variables))

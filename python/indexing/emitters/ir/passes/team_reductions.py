@@ -24,7 +24,7 @@ from indexing.emitters.ir.nodes import (
     TeamReduce,
     Within,
 )
-from indexing.emitters.ir.traversal import rewrite_blocks
+from indexing.emitters.ir.traversal import rewrite_blocks, same_block
 from indexing.emitters.ir.types import decoded, encoded, storage_type
 
 TH_X = variable(0)
@@ -39,11 +39,14 @@ def lower_team_reductions(kernel: Kernel, shuffle_width: int) -> Kernel:
 
 def _with_last_barriers(block: Block) -> Block:
     """A turn of a loop writes shared memory again: when all threads have read what the turn before left there."""
-    return tuple(
-        replace(s, body=(*s.body, Barrier()))
-        if isinstance(s, For) and any(isinstance(inner, TeamReduce) for inner in s.body)
-        else s
-        for s in block
+    return same_block(
+        block,
+        [
+            replace(s, body=(*s.body, Barrier()))
+            if isinstance(s, For) and any(isinstance(inner, TeamReduce) for inner in s.body)
+            else s
+            for s in block
+        ],
     )
 
 
@@ -66,7 +69,7 @@ class _Lowering:
                 continue
             out += [*self._run(run), statement]
             run = []
-        return (*out, *self._run(run))
+        return same_block(block, [*out, *self._run(run)])
 
     def _run(self, run: Sequence[TeamReduce]) -> list[Statement]:
         """Neighbouring reductions of the same teams share their barriers."""

@@ -30,7 +30,7 @@ from indexing.emitters.ir.nodes import (
     TeamReduce,
     statements,
 )
-from indexing.emitters.ir.traversal import expressions_of, may_leave, rewrite_blocks, subvalues, values_of
+from indexing.emitters.ir.traversal import expressions_of, may_leave, rewrite_blocks, same_block, subvalues, values_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -52,14 +52,14 @@ def unroll_loops(kernel: Kernel, has_threads: bool) -> Kernel:
 class _Unrolling:
     def __init__(self, kernel: Kernel, has_threads: bool) -> None:
         self.has_threads = has_threads
-        self.names = Names.of(kernel.variables, kernel.body)
+        self.names = Names(kernel.variables, kernel.body)
         self.spaces = {b.name: b.space for b in kernel.buffers}
 
     def block(self, block: Block) -> Block:
         out: list[Statement] = []
         for statement in block:
             out += self._loop(statement) if isinstance(statement, For) else [statement]
-        return tuple(out)
+        return same_block(block, out)
 
     def _loop(self, loop: For) -> Sequence[Statement]:
         turns, inner = turns_of(loop), list(statements(loop.body))

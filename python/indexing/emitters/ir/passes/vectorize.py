@@ -27,7 +27,7 @@ from indexing.emitters.ir.nodes import (
     Store,
     statements,
 )
-from indexing.emitters.ir.traversal import may_leave, rewrite_blocks, rewrite_statement, rewrite_value
+from indexing.emitters.ir.traversal import may_leave, rewrite_blocks, rewrite_statement, rewrite_value, same_block
 from indexing.emitters.ir.types import storage_bytes
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class _Vectors:
                 out += [*loop.before, found, *loop.after]
             else:
                 out.append(statement)
-        return tuple(out)
+        return same_block(block, out)
 
     def local(self, like: Buffer, width: int) -> str:
         """A new local buffer for a vector of the elements of another."""
@@ -103,13 +103,15 @@ class _Lanes:
         self.loads: dict[tuple[str, SymbolicExpr], str] = {}
         if any(map(orders_memory, inner)) or may_leave(self.loop.body):
             return self.loop
-        return replace(self.loop, body=tuple(map(self._statement, self.loop.body)))
+        body = same_block(self.loop.body, [*map(self._statement, self.loop.body)])
+        return self.loop if body is self.loop.body else replace(self.loop, body=body)
 
     def _statement(self, s: Statement) -> Statement:
         if isinstance(s, For):
             return s
         if isinstance(s, If):  # its first condition is always looked at
-            return replace(s, conditions=(rewrite_value(s.conditions[0], self._value), *s.conditions[1:]))
+            first = rewrite_value(s.conditions[0], self._value)
+            return s if first is s.conditions[0] else replace(s, conditions=(first, *s.conditions[1:]))
         found = rewrite_statement(s, self._value)
         return self._store(found) if isinstance(found, Store) else found
 
