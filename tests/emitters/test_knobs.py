@@ -3,6 +3,7 @@
 import pickle
 import random
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -136,3 +137,5 @@ def test_its_text_says_all() -> None:
         "b in {1, 2} where a = 1",
         "b in {4, 8} where a = 2",
     ]
+    conditions = (Condition("b", ("a",), {(1,): range(1, 9), (2,): (4,)}),)  # of which one leaves all
+    assert str(replace(small(), conditions=conditions)).splitlines()[4:] == ["b in {4} where a = 2"]

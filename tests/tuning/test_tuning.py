@@ -46,6 +46,7 @@ def test_a_search_finds_a_plan_and_keeps_it(name: str) -> None:
     assert found.speedup >= 1
     again = ix.tune(fusion(name), budget=3, device="cpu")
     assert again.trials == found.trials and again.key == found.key
+    assert [list(t.plan) for t in again.trials] == [list(t.plan) for t in found.trials]
     best = min(found.trials, key=lambda t: t.seconds or 0).plan
     assert tuned_plan(fusion(name), device_of_dialect("c")) == best == found.best
 

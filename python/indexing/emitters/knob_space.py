@@ -55,10 +55,14 @@ class Condition:
 
     def __str__(self) -> str:
         """A line for each choice of the knobs that it depends on."""
-        return "\n".join(
-            f"{self.knob} in {_text(values)} where {', '.join(f'{g} = {k}' for g, k in zip(self.given, key, strict=True))}"
-            for key, values in self.values.items()
-        )
+        return "\n".join(self.lines(()))
+
+    def lines(self, whole: Values) -> Iterator[str]:
+        """Of each choice that leaves other values than `whole`."""
+        for key, values in self.values.items():
+            if tuple(values) != tuple(whole):
+                where = ", ".join(f"{g} = {k}" for g, k in zip(self.given, key, strict=True))
+                yield f"{self.knob} in {_text(values)} where {where}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,9 +203,10 @@ class KnobSpace:
         return sum(self._restricted(rest, {**begun, first: v}) for v in values)
 
     def __str__(self) -> str:
-        """A line for each knob, then the conditions."""
+        """A line for each knob, then one for each choice that leaves less of a knob's values."""
         lines = [f"{k.name} in {_text(k.values)}, by default {k.default}" for k in self.knobs]
-        return "\n".join([f"{self.emitter} emitter:", *lines, *map(str, self.conditions)])
+        lines += [line for c in self.conditions for line in c.lines(self._knob(c.knob).values)]
+        return "\n".join([f"{self.emitter} emitter:", *lines])
 
 
 def _column(values: ArrayLike) -> NDArray[np.generic]:

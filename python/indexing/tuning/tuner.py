@@ -258,11 +258,16 @@ class _Search:
         request = f"{sampler} {budget} {self.seed} {self.machine!r}"
         before = self.store.search(self.key, request)
         if before is not None and all(plan in self.known for plan, _ in before):
-            tried = [Tried(plan_of(plan), predicted, self.known[plan]) for plan, predicted in before]
+            tried = [Tried(self._plan(text), predicted, self.known[text]) for text, predicted in before]
         else:
             tried = self._measured_again(self._tried(budget, sampler))
             self.store.put_search(self.key, request, [(plan_text(t.plan), t.predicted) for t in tried])
         return Tuning(self.key, self.computation, self.space, self.machine, tuple(tried))
+
+    def _plan(self, text: str) -> Plan:
+        """The plan of a text, its knobs in the order of the space."""
+        plan = plan_of(text)
+        return {name: plan[name] for name in self.space.names}
 
     def _tried(self, budget: int, sampler: Sampler) -> list[Tried]:
         columns = candidates(self.space, MAX_PREDICTED, self.seed)
