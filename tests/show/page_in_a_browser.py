@@ -97,3 +97,26 @@ def test_pictures_of_banks_and_of_a_file_of_their_own(shown: Page, tmp_path: Pat
     tab.locator(f"[data-key={word}]").hover()
     assert lit(tab.locator("svg")) == ["t5", word]
     tab.close()
+
+
+def test_a_dark_and_narrow_window(shown: Page) -> None:
+    """The colours are the browser's, the list stands above the kernel, and nothing is wider than the window."""
+    context = shown.context.browser.new_context(color_scheme="dark", viewport={"width": 420, "height": 800})
+    tab = context.new_page()
+    tab.goto(shown.url)
+    listed, detail = (tab.locator(of).bounding_box() for of in ("#list", "#detail"))
+    assert detail["y"] >= listed["y"] + listed["height"] and listed["width"] == detail["width"] == 420
+    assert tab.evaluate("document.documentElement.scrollWidth") == 420
+    light, dark = (t.evaluate("getComputedStyle(document.body).backgroundColor") for t in (shown, tab))
+    assert (light, dark) == ("rgb(255, 255, 255)", "rgb(23, 25, 29)")
+    context.close()
+
+
+def test_arrow_keys_go_from_kernel_to_kernel(shown: Page) -> None:
+    shown.fill("#filter", "")
+    first, second = rows(shown)[:2]
+    shown.locator("#rows tr:not(.space)").first.click()
+    shown.keyboard.press("ArrowDown")
+    assert shown.locator("#detail h2").inner_text() == second
+    shown.keyboard.press("ArrowUp")
+    assert shown.locator("#detail h2").inner_text() == first

@@ -181,7 +181,11 @@ def shown(name: str, value: float) -> str:
     """A number with its unit."""
     if name == "time":
         return seconds_text(value)
-    return bytes_text(value) if name == "memory_bytes" else f"{value:,.6g}"
+    if name == "memory_bytes":
+        return bytes_text(value)
+    if name == "occupancy":
+        return f"{value:.0%}"
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
 
 
 def layout_choices(shape: Shape) -> Json:
