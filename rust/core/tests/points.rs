@@ -151,8 +151,8 @@ fn a_domain_is_asked_about_points_one_by_one_and_by_many() {
 #[test]
 fn values_are_compared_with_intervals_up_to_the_ends_of_int64() {
     let near = [0, 1 << 62, i64::MAX].map(|end| [-end - 1, -end, -end + 1, end - 1, end].to_vec()).concat();
-    let columns: Vec<Vec<i64>> =
-        near.iter().map(|x| vec![*x]).chain([near.clone(), vec![0, -7, 1 << 61]]).collect();
+    let some = [vec![0, -7, 1 << 61], vec![i64::MIN, i64::MAX]];
+    let columns: Vec<Vec<i64>> = near.iter().map(|x| vec![*x]).chain([near.clone()]).chain(some).collect();
     for (lower, upper) in near.iter().flat_map(|a| near.iter().map(move |b| (*a, *b))) {
         let map = read(&format!("(d0) -> (d0), domain: d0 in [{lower}, {upper}]"));
         if map.form() != MapKind::Defined {
@@ -166,6 +166,17 @@ fn values_are_compared_with_intervals_up_to_the_ends_of_int64() {
             assert_eq!(inside, expected, "{values:?} in [{lower}, {upper}]");
         }
     }
+}
+
+/// Only where a divisor is 0 there is no point.
+#[test]
+fn divisors_may_be_all_numbers_but_0() {
+    let domain = read("(d0, d1) -> (d0 floordiv d1), domain: d0 in [0, 9], d1 in [-9223372036854775808, 9223372036854775807]")
+        .domain(&mut Arena::new());
+    let divisors = [i64::MIN, i64::MIN + 1, -1, 0, 1, i64::MAX];
+    let mut inside = [7; 6];
+    domain.contains_each(&[&[5; 6], &divisors], &mut inside).expect("in int64");
+    assert_eq!(inside, divisors.map(|d| u8::from(d != 0)));
 }
 
 /// A box of any size is gone through from its first point, and its points are counted.
