@@ -12,7 +12,8 @@ import numpy as np
 
 import indexing as ix
 from indexing.reference.differences import difference, make_inputs
-from indexing.report.lines import fusion_lines, row_lines, totals_line
+from indexing.report.lines import row_lines
+from indexing.report.program_report import fusion_lines, totals_line
 from indexing.show.page import program_page
 
 

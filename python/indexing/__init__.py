@@ -73,7 +73,7 @@ if TYPE_CHECKING:
     from indexing.report.comparison import compare as compare
     from indexing.report.many_files import AnalyzedFiles as AnalyzedFiles
     from indexing.report.many_files import analyze_files as analyze_files
-    from indexing.report.programs import ProgramReport as ProgramReport
+    from indexing.report.program_report import ProgramReport as ProgramReport
     from indexing.report.programs import analyze as analyze
     from indexing.tuning.calibration import Calibration as Calibration
     from indexing.tuning.calibration import calibrate as calibrate
@@ -92,7 +92,8 @@ else:
             "indexing.analysis.memory.global_memory": "Coalescing Launch Tiles coalescing",
             "indexing.report.comparison": "compare",
             "indexing.report.many_files": "AnalyzedFiles analyze_files",
-            "indexing.report.programs": "ProgramReport analyze",
+            "indexing.report.program_report": "ProgramReport",
+            "indexing.report.programs": "analyze",
             "indexing.analysis.tiling.propagation": "Tile propagate_tile propagate_tiles valid_tilings",
             "indexing.analysis.tiling.space": "TilingSpace tiling_space",
             "indexing.emitters": "emit knobs",

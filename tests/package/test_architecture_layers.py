@@ -9,8 +9,9 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "python" / "indexing"
-#: A method that hands its work to a unit above, and needs it only when it is called.
-DEFERRED = {("emitters", "runtime")}  # Kernel.cubin
+#: Imports upwards, inside of a method: a kernel asks for the compiler, a value for its picture in a notebook.
+DEFERRED = {("emitters.kernel", "runtime.nvrtc"), ("display", "show.notebook")}
+FACE = "indexing"  # the package's own `__init__`, which has every name
 
 
 def stated_layers() -> dict[str, set[str]]:
@@ -22,31 +23,36 @@ def stated_layers() -> dict[str, set[str]]:
 
 
 def modules() -> dict[str, Path]:
-    """Each module of the package by its name below `indexing`; the package's own `__init__` has every name, and is none."""
-    found = {".".join(f.relative_to(PACKAGE).with_suffix("").parts): f for f in sorted(PACKAGE.rglob("*.py"))}
-    del found["__init__"]
-    return {name.removesuffix(".__init__"): file for name, file in found.items()}
+    """Each module of the package by its name below `indexing`, stubs included."""
+    files = sorted(f for f in PACKAGE.rglob("*.py*") if f.suffix in (".py", ".pyi"))
+    found = {".".join(f.relative_to(PACKAGE).with_suffix("").parts): f for f in files}
+    return {FACE if name == "__init__" else name.removesuffix(".__init__"): file for name, file in found.items()}
 
 
 MODULES = modules()
 
 
-def imported(name: str, *, types: bool = True) -> set[str]:
-    """The modules of the package that a module imports, inside of functions as well; `types`: for type checkers too."""
+def imported(name: str) -> set[str]:
+    """The modules of the package that a module imports: at the top, inside of functions, and for type checkers."""
     found: set[str] = set()
-    pending: list[ast.AST] = [ast.parse(MODULES[name].read_text(encoding="utf-8"))]
-    while pending:
-        node = pending.pop()
-        if not types and isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
-            pending += node.orelse
-            continue
-        pending += ast.iter_child_nodes(node)
+    for node in ast.walk(ast.parse(MODULES[name].read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{name}:{node.lineno}: write the import in full, from indexing..."
             found |= {path for alias in node.names for path in home_of(node.module or "", alias.name)}
         elif isinstance(node, ast.Import):
             found |= {path for alias in node.names for path in home_of(alias.name, "")}
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) == "Library":
+            found |= set(home_of(ast.literal_eval(node.args[0]), ""))
     return found - {name}
+
+
+def below(name: str) -> set[str]:
+    """The modules that a module needs: what it imports, the few imports upwards aside."""
+    return {path for path in imported(name) if (name, path) not in DEFERRED}
+
+
+def test_imports_upwards_are_those_that_are_listed() -> None:
+    assert all(above in imported(name) for name, above in DEFERRED)
 
 
 def home_of(module: str, name: str) -> Iterable[str]:
@@ -55,29 +61,26 @@ def home_of(module: str, name: str) -> Iterable[str]:
         return
     base = module.removeprefix("indexing").removeprefix(".")
     inside = f"{base}.{name}".strip(".")
-    if inside in MODULES:
-        yield inside
-    elif base:
-        yield base
-    elif name == "_core":
-        yield "_core"
+    yield inside if inside in MODULES else base or FACE
 
 
 def unit_of(name: str) -> str:
     return name.split(".")[0]
 
 
-@pytest.mark.parametrize("name", MODULES)
+@pytest.mark.parametrize("name", sorted(MODULES.keys() - {FACE}))
 def test_imports_follow_the_layers(name: str) -> None:
     unit = unit_of(name)
-    allowed = stated_layers()[unit] | {unit} | {above for own, above in DEFERRED if own == unit}
-    used = {unit_of(path) for path in imported(name)}
+    allowed = stated_layers()[unit] | {unit}
+    used = {unit_of(path) for path in below(name)}
+    if unit == "cli":
+        used.discard(FACE)  # commands are written as a user would write them
     assert used <= allowed, f"{unit} may not import {sorted(used - allowed)}: see the layers in ARCHITECTURE.md"
 
 
 def test_every_unit_has_its_line_and_stands_above_what_it_imports() -> None:
     stated = stated_layers()
-    assert set(stated) == {unit_of(name) for name in MODULES} | {"_core"}
+    assert set(stated) == {unit_of(name) for name in MODULES} - {FACE}
     seen: set[str] = set()
     for unit, below in stated.items():
         assert below <= seen, f"{unit} stands before {sorted(below - seen)}"
@@ -109,27 +112,26 @@ def test_circles_are_found() -> None:
     assert circles({"a": {"b"}, "b": {"c"}, "c": set()}) == set()
 
 
-def folder_of(name: str) -> str:
-    return name if MODULES[name].name == "__init__.py" else name.rpartition(".")[0] or name
+def test_there_is_no_circle_between_files() -> None:
+    assert circles({name: below(name) for name in MODULES}) == set()
 
 
-def test_there_is_no_circle_between_folders() -> None:
-    """Folders within a folder are its own, so that imports between the two are no import of another folder."""
+def folders() -> list[str]:
+    """The folders of the package by the names of their modules, the package itself first."""
+    return ["", *(f"{name}." for name, file in MODULES.items() if file.name == "__init__.py" and name != FACE)]
+
+
+@pytest.mark.parametrize("folder", folders())
+def test_there_is_no_circle_between_what_a_folder_holds(folder: str) -> None:
+    """Its files and its folders, each of these with all that it holds."""
+
+    def held(name: str) -> str:
+        return name.removeprefix(folder).split(".")[0] if name.startswith(folder) else ""
+
     edges: dict[str, set[str]] = {}
-    for name in MODULES:
-        own = folder_of(name)
-        others = {folder_of(path) for path in imported(name) if path in MODULES} - {own}
-        apart = {o for o in others if not o.startswith(f"{own}.") and not own.startswith(f"{o}.")}
-        edges.setdefault(own, set()).update(o for o in apart if (unit_of(own), unit_of(o)) not in DEFERRED)
-    assert circles(edges) == set()
-
-
-def test_there_is_no_circle_between_modules_that_run() -> None:
-    """Types may name each other; what a module needs in order to run stands below it."""
-    edges = {
-        name: {path for path in imported(name, types=False) if (unit_of(name), unit_of(path)) not in DEFERRED}
-        for name in MODULES
-    }
+    for name in MODULES.keys() - {FACE}:
+        own = held(name)
+        edges.setdefault(own, set()).update({held(path) for path in below(name)} - {own, ""})
     assert circles(edges) == set()
 
 

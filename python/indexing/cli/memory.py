@@ -10,9 +10,9 @@ import indexing as ix
 from indexing.cli.answer import Answer, Table
 from indexing.cli.console import CommandLineError, Json
 from indexing.cli.programs import named_instruction, read_program
-from indexing.report.comparison import Comparison
-from indexing.report.equal_kernels import Group, groups_of
-from indexing.report.lines import bytes_text, comparison_lines, report_lines, seconds_text
+from indexing.report.comparison import Comparison, comparison_lines
+from indexing.report.lines import bytes_text, seconds_text
+from indexing.report.program_report import Group, groups_of, report_lines
 
 
 def analyze(options: argparse.Namespace) -> Answer:

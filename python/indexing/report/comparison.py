@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from indexing.display import shown
 from indexing.hlo import op_name
 from indexing.report.equal_kernels import Key, content_key
-from indexing.report.programs import FusionReport, ProgramReport, analyze
+from indexing.report.lines import bytes_text, counted
+from indexing.report.program_report import FusionReport, ProgramReport, fusion_lines, totals_line
+from indexing.report.programs import analyze
 
 if TYPE_CHECKING:
     from indexing.analysis.device import Device
@@ -40,8 +42,6 @@ class Comparison:
 
     def __str__(self) -> str:
         """The totals of both, then what changed."""
-        from indexing.report.lines import comparison_lines
-
         return "\n".join(comparison_lines(self, top=10))
 
     def _repr_html_(self) -> str | None:
@@ -82,3 +82,27 @@ def _origin(i: Instruction) -> Key:
     """The operation of the source, and the result's shape; for what has no name one that nothing else has."""
     name = op_name(i)
     return (name, str(i.shape)) if name else (i,)
+
+
+def comparison_lines(found: Comparison, top: int | None = 10) -> Iterator[str]:
+    """Both totals; then fusions lost, made and changed, those that waste most first."""
+    yield "before  " + totals_line(found.before)
+    yield "after   " + totals_line(found.after)
+    gained = found.after.wasted - found.before.wasted
+    moved = found.after.will_move - found.before.will_move
+    yield f"{_signed(moved)} moved, {_signed(gained)} wasted; {_same(found)}"
+    for what, fusions in (("lost", found.lost), ("made", found.made)):
+        yield f"{what}: {len(fusions)}"
+        yield from (f"  {next(fusion_lines(f))}" for f in fusions[:top])
+    yield f"changed: {len(found.changed)}"
+    for a, b in found.changed[:top]:
+        yield f"  {next(fusion_lines(a))}"
+        yield f"    now {next(fusion_lines(b))}"
+
+
+def _same(found: Comparison) -> str:
+    return f"{counted(len(found.same), 'kernel')} {'is' if len(found.same) == 1 else 'are'} the same"
+
+
+def _signed(count: int) -> str:
+    return f"{'-' if count < 0 else '+'}{bytes_text(abs(count))}"

@@ -2,28 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction
-    from indexing.report.programs import FusionReport
 
-__all__ = ["Group", "Key", "content_key", "groups_of"]
+__all__ = ["Key", "content_key"]
 
 #: The key that equal kernels have in common.
 Key: TypeAlias = "tuple[object, ...]"
-#: The reports of equal kernels.
-Group: TypeAlias = "list[FusionReport]"
 _NAMES = frozenset({"metadata", "backend_config", "frontend_attributes", "calls", "to_apply", "sharding"})
-
-
-def groups_of(fusions: Sequence[FusionReport]) -> list[Group]:
-    """The fusions, those that are equal but for their names together; groups that waste most together first."""
-    found: dict[object, Group] = {}
-    for fusion in fusions:
-        found.setdefault(content_key(fusion.instruction), []).append(fusion)
-    return sorted(found.values(), key=lambda group: -sum(f.wasted for f in group))
 
 
 def content_key(i: Instruction) -> Key:

@@ -15,7 +15,7 @@ from indexing.report.programs import analyze
 
 if TYPE_CHECKING:
     from indexing.analysis.device import Device
-    from indexing.report.programs import FusionReport, ProgramReport
+    from indexing.report.program_report import FusionReport, ProgramReport
 
 Cells: TypeAlias = "dict[str, str | int | float | None]"
 

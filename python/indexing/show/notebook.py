@@ -17,9 +17,8 @@ from indexing.emitters.kernel import Kernel
 from indexing.hlo import Computation, Instruction, Module
 from indexing.indexing_analysis.programs import ProgramMaps
 from indexing.report.comparison import Comparison
-from indexing.report.equal_kernels import groups_of
-from indexing.report.lines import bytes_text, kernel_line, seconds_text, totals_line
-from indexing.report.programs import ProgramReport
+from indexing.report.lines import bytes_text, kernel_line, seconds_text
+from indexing.report.program_report import ProgramReport, groups_of, totals_line
 from indexing.show.drawing import svg
 from indexing.tuning.prediction import Predictions
 from indexing.tuning.tuner import Tuning

@@ -18,7 +18,7 @@ from indexing.emitters import emit
 from indexing.errors import IndexingError
 from indexing.indexing_analysis.programs import maps
 from indexing.report.equal_kernels import content_key
-from indexing.report.lines import totals_line
+from indexing.report.program_report import totals_line
 from indexing.show.banks import bank_picture
 from indexing.show.drawing import svg
 from indexing.show.fusion_pictures import pictures_of_accesses
@@ -28,7 +28,7 @@ from indexing.show.tile_path import tile_picture
 if TYPE_CHECKING:
     from indexing.hlo import Instruction
     from indexing.report.accesses import Row
-    from indexing.report.programs import FusionReport, ProgramReport
+    from indexing.report.program_report import FusionReport, ProgramReport
     from indexing.show.picture import Picture
 
 __all__ = ["program_page"]
