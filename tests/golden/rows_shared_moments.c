@@ -52,7 +52,7 @@ static inline combine0_results combine0(f32 a0, s32 a1, f32 a2, f32 a3, f32 b0, 
 static void rows_reduce_blocks(const f32 *restrict p0, f32 *restrict o0, f32 *restrict o1, f32 *restrict w0, s32 *restrict w1, f32 *restrict w2, f32 *restrict w3, u32 *restrict w4, s64 first_block, s64 last_block) {
   for (s64 block = first_block; block < last_block; block++) {
     const s32 bl_x = block % 256;
-    __attribute__((aligned(64))) u32 last25[1];
+    __attribute__((aligned(64))) u32 last26[1];
     __attribute__((aligned(64))) f32 v0_of[64];
     __attribute__((aligned(64))) s32 v1_of[64];
     __attribute__((aligned(64))) f32 v2_of[64];
@@ -76,28 +76,29 @@ static void rows_reduce_blocks(const f32 *restrict p0, f32 *restrict o0, f32 *re
         f32 v2 = v2_of[th_x];
         f32 v3 = v3_of[th_x];
         const f32 v5 = p0[th_x + bl_x * 1024 + step4 * 64];
-        const f32 v6 = v0 + v5;
-        const s32 v7 = (s32)((u32)v1 + (u32)1);
-        const s32 v9 = maximum_s32(v7, 1);
-        const f32 v10 = (f32)v9;
-        const f32 v11 = 1.0f / v10;
-        const f32 v12 = 1.0f - v11;
-        const f32 v13 = v2 * v12;
-        const f32 v14 = v5 * v11;
-        const f32 v15 = v13 + v14;
-        const f32 v16 = v3 + (-0.0f);
-        const bool v17 = v2 == v5;
-        const f32 v18 = v5 - v2;
-        const f32 v19 = choose_f32(v17, 0.0f, v18);
-        const f32 v20 = (f32)v1;
-        const f32 v21 = v20 * v11;
-        const f32 v22 = v19 * v21;
-        const f32 v23 = v22 * v19;
-        const f32 v24 = v16 + v23;
-        v0 = v6;
-        v1 = v7;
-        v2 = v15;
-        v3 = v24;
+        const f32 v6 = v5 + 1.0f;
+        const f32 v7 = v0 + v6;
+        const s32 v8 = (s32)((u32)v1 + (u32)1);
+        const s32 v10 = maximum_s32(v8, 1);
+        const f32 v11 = (f32)v10;
+        const f32 v12 = 1.0f / v11;
+        const f32 v13 = 1.0f - v12;
+        const f32 v14 = v2 * v13;
+        const f32 v15 = v6 * v12;
+        const f32 v16 = v14 + v15;
+        const f32 v17 = v3 + (-0.0f);
+        const bool v18 = v2 == v6;
+        const f32 v19 = v6 - v2;
+        const f32 v20 = choose_f32(v18, 0.0f, v19);
+        const f32 v21 = (f32)v1;
+        const f32 v22 = v21 * v12;
+        const f32 v23 = v20 * v22;
+        const f32 v24 = v23 * v20;
+        const f32 v25 = v17 + v24;
+        v0 = v7;
+        v1 = v8;
+        v2 = v16;
+        v3 = v25;
         v0_of[th_x] = v0;
         v1_of[th_x] = v1;
         v2_of[th_x] = v2;
@@ -181,10 +182,10 @@ static void rows_reduce_blocks(const f32 *restrict p0, f32 *restrict o0, f32 *re
     }
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     for (s32 th_x = 0; th_x < 1; th_x++) {
-      const u32 arrived26 = __atomic_fetch_add(w4 + (bl_x >> 6), 1u, __ATOMIC_ACQ_REL);
-      last25[0] = arrived26;
+      const u32 arrived27 = __atomic_fetch_add(w4 + (bl_x >> 6), 1u, __ATOMIC_ACQ_REL);
+      last26[0] = arrived27;
     }
-    if (last25[0] == 63u) {
+    if (last26[0] == 63u) {
       __atomic_thread_fence(__ATOMIC_SEQ_CST);
       #pragma GCC ivdep
       for (s32 th_x = 0; th_x < 64; th_x++) {
@@ -199,33 +200,33 @@ static void rows_reduce_blocks(const f32 *restrict p0, f32 *restrict o0, f32 *re
         v1 = 0;
         v2 = 0.0f;
         v3 = 0.0f;
-        const f32 v27 = w0[th_x + (bl_x >> 6) * 64];
-        const s32 v28 = w1[th_x + (bl_x >> 6) * 64];
-        const f32 v29 = w2[th_x + (bl_x >> 6) * 64];
-        const f32 v30 = w3[th_x + (bl_x >> 6) * 64];
-        const f32 v31 = v0 + v27;
-        const s32 v32 = (s32)((u32)v1 + (u32)v28);
-        const f32 v33 = (f32)v28;
-        const s32 v34 = maximum_s32(v32, 1);
-        const f32 v35 = (f32)v34;
-        const f32 v36 = v33 / v35;
-        const f32 v37 = 1.0f - v36;
-        const f32 v38 = v2 * v37;
-        const f32 v39 = v29 * v36;
-        const f32 v40 = v38 + v39;
-        const f32 v41 = v3 + v30;
-        const bool v42 = v2 == v29;
-        const f32 v43 = v29 - v2;
-        const f32 v44 = choose_f32(v42, 0.0f, v43);
-        const f32 v45 = (f32)v1;
-        const f32 v46 = v45 * v36;
-        const f32 v47 = v44 * v46;
-        const f32 v48 = v47 * v44;
-        const f32 v49 = v41 + v48;
-        v0 = v31;
-        v1 = v32;
-        v2 = v40;
-        v3 = v49;
+        const f32 v28 = w0[th_x + (bl_x >> 6) * 64];
+        const s32 v29 = w1[th_x + (bl_x >> 6) * 64];
+        const f32 v30 = w2[th_x + (bl_x >> 6) * 64];
+        const f32 v31 = w3[th_x + (bl_x >> 6) * 64];
+        const f32 v32 = v0 + v28;
+        const s32 v33 = (s32)((u32)v1 + (u32)v29);
+        const f32 v34 = (f32)v29;
+        const s32 v35 = maximum_s32(v33, 1);
+        const f32 v36 = (f32)v35;
+        const f32 v37 = v34 / v36;
+        const f32 v38 = 1.0f - v37;
+        const f32 v39 = v2 * v38;
+        const f32 v40 = v30 * v37;
+        const f32 v41 = v39 + v40;
+        const f32 v42 = v3 + v31;
+        const bool v43 = v2 == v30;
+        const f32 v44 = v30 - v2;
+        const f32 v45 = choose_f32(v43, 0.0f, v44);
+        const f32 v46 = (f32)v1;
+        const f32 v47 = v46 * v37;
+        const f32 v48 = v45 * v47;
+        const f32 v49 = v48 * v45;
+        const f32 v50 = v42 + v49;
+        v0 = v32;
+        v1 = v33;
+        v2 = v41;
+        v3 = v50;
         v0_of[th_x] = v0;
         v1_of[th_x] = v1;
         v2_of[th_x] = v2;
@@ -301,18 +302,18 @@ static void rows_reduce_blocks(const f32 *restrict p0, f32 *restrict o0, f32 *re
         const s32 v1 = v1_of[th_x];
         const f32 v2 = v2_of[th_x];
         f32 v3 = v3_of[th_x];
-        const f32 v50 = 0.0f + v0;
-        const f32 v51 = v50 / 65536.0f;
-        const f32 v52 = (f32)v1;
-        const f32 v53 = v2 - v51;
-        const f32 v54 = v53 * v53;
-        const f32 v55 = v52 * v54;
-        const f32 v56 = v3 + v55;
-        v3 = v56;
-        const f32 v57 = 0.0f + v3;
+        const f32 v51 = 0.0f + v0;
+        const f32 v52 = v51 / 65536.0f;
+        const f32 v53 = (f32)v1;
+        const f32 v54 = v2 - v52;
+        const f32 v55 = v54 * v54;
+        const f32 v56 = v53 * v55;
+        const f32 v57 = v3 + v56;
+        v3 = v57;
+        const f32 v58 = 0.0f + v3;
         if (th_x <= 0) {
-          o0[bl_x >> 6] = v51;
-          o1[bl_x >> 6] = v57;
+          o0[bl_x >> 6] = v52;
+          o1[bl_x >> 6] = v58;
         }
         v3_of[th_x] = v3;
       }

@@ -41,7 +41,7 @@ static combine0_results combine0(f32 a0, s32 a1, f32 a2, f32 a3, f32 b0, s32 b1,
 __kernel void __attribute__((reqd_work_group_size(256, 1, 1))) rows_reduce(__global const f32 *restrict p0, __global f32 *restrict o0, __global f32 *restrict o1, __global f32 *restrict w0, __global s32 *restrict w1, __global f32 *restrict w2, __global f32 *restrict w3, __global u32 *restrict w4) {
   const s32 th_x = get_local_id(0);
   const s32 bl_x = get_group_id(0);
-  __local u32 last26[1];
+  __local u32 last27[1];
   __local f32 part0[256];
   __local s32 part1[256];
   __local f32 part2[256];
@@ -61,28 +61,29 @@ __kernel void __attribute__((reqd_work_group_size(256, 1, 1))) rows_reduce(__glo
     #pragma unroll 4
     for (s32 vector_index5 = 0; vector_index5 < 4; vector_index5++) {
       const f32 v6 = x0[vector_index5];
-      const f32 v7 = v0 + v6;
-      const s32 v8 = (s32)((u32)v1 + (u32)1);
-      const s32 v10 = maximum_s32(v8, 1);
-      const f32 v11 = (f32)v10;
-      const f32 v12 = 1.0f / v11;
-      const f32 v13 = 1.0f - v12;
-      const f32 v14 = v2 * v13;
-      const f32 v15 = v6 * v12;
-      const f32 v16 = v14 + v15;
-      const f32 v17 = v3 + (-0.0f);
-      const bool v18 = v2 == v6;
-      const f32 v19 = v6 - v2;
-      const f32 v20 = v18 ? 0.0f : v19;
-      const f32 v21 = (f32)v1;
-      const f32 v22 = v21 * v12;
-      const f32 v23 = v20 * v22;
-      const f32 v24 = v23 * v20;
-      const f32 v25 = v17 + v24;
-      v0 = v7;
-      v1 = v8;
-      v2 = v16;
-      v3 = v25;
+      const f32 v7 = v6 + 1.0f;
+      const f32 v8 = v0 + v7;
+      const s32 v9 = (s32)((u32)v1 + (u32)1);
+      const s32 v11 = maximum_s32(v9, 1);
+      const f32 v12 = (f32)v11;
+      const f32 v13 = 1.0f / v12;
+      const f32 v14 = 1.0f - v13;
+      const f32 v15 = v2 * v14;
+      const f32 v16 = v7 * v13;
+      const f32 v17 = v15 + v16;
+      const f32 v18 = v3 + (-0.0f);
+      const bool v19 = v2 == v7;
+      const f32 v20 = v7 - v2;
+      const f32 v21 = v19 ? 0.0f : v20;
+      const f32 v22 = (f32)v1;
+      const f32 v23 = v22 * v13;
+      const f32 v24 = v21 * v23;
+      const f32 v25 = v24 * v21;
+      const f32 v26 = v18 + v25;
+      v0 = v8;
+      v1 = v9;
+      v2 = v17;
+      v3 = v26;
     }
   }
   part4[th_x] = v0;
@@ -254,11 +255,11 @@ __kernel void __attribute__((reqd_work_group_size(256, 1, 1))) rows_reduce(__glo
   mem_fence(CLK_GLOBAL_MEM_FENCE);
   barrier(CLK_LOCAL_MEM_FENCE);
   if (th_x <= 0) {
-    const u32 arrived27 = atomic_add(w4 + (bl_x >> 4), 1u);
-    last26[0] = arrived27;
+    const u32 arrived28 = atomic_add(w4 + (bl_x >> 4), 1u);
+    last27[0] = arrived28;
   }
   barrier(CLK_LOCAL_MEM_FENCE);
-  if (last26[0] == 15u) {
+  if (last27[0] == 15u) {
     mem_fence(CLK_GLOBAL_MEM_FENCE);
     if (th_x <= 0) {
       w4[bl_x >> 4] = 0u;
@@ -268,34 +269,34 @@ __kernel void __attribute__((reqd_work_group_size(256, 1, 1))) rows_reduce(__glo
     v2 = 0.0f;
     v3 = 0.0f;
     if (th_x <= 15) {
-      const s32 j28 = th_x;
-      const f32 v29 = w0[j28 + (bl_x >> 4) * 16];
-      const s32 v30 = w1[j28 + (bl_x >> 4) * 16];
-      const f32 v31 = w2[j28 + (bl_x >> 4) * 16];
-      const f32 v32 = w3[j28 + (bl_x >> 4) * 16];
-      const f32 v33 = v0 + v29;
-      const s32 v34 = (s32)((u32)v1 + (u32)v30);
-      const f32 v35 = (f32)v30;
-      const s32 v36 = maximum_s32(v34, 1);
-      const f32 v37 = (f32)v36;
-      const f32 v38 = v35 / v37;
-      const f32 v39 = 1.0f - v38;
-      const f32 v40 = v2 * v39;
-      const f32 v41 = v31 * v38;
-      const f32 v42 = v40 + v41;
-      const f32 v43 = v3 + v32;
-      const bool v44 = v2 == v31;
-      const f32 v45 = v31 - v2;
-      const f32 v46 = v44 ? 0.0f : v45;
-      const f32 v47 = (f32)v1;
-      const f32 v48 = v47 * v38;
-      const f32 v49 = v46 * v48;
-      const f32 v50 = v49 * v46;
-      const f32 v51 = v43 + v50;
-      v0 = v33;
-      v1 = v34;
-      v2 = v42;
-      v3 = v51;
+      const s32 j29 = th_x;
+      const f32 v30 = w0[j29 + (bl_x >> 4) * 16];
+      const s32 v31 = w1[j29 + (bl_x >> 4) * 16];
+      const f32 v32 = w2[j29 + (bl_x >> 4) * 16];
+      const f32 v33 = w3[j29 + (bl_x >> 4) * 16];
+      const f32 v34 = v0 + v30;
+      const s32 v35 = (s32)((u32)v1 + (u32)v31);
+      const f32 v36 = (f32)v31;
+      const s32 v37 = maximum_s32(v35, 1);
+      const f32 v38 = (f32)v37;
+      const f32 v39 = v36 / v38;
+      const f32 v40 = 1.0f - v39;
+      const f32 v41 = v2 * v40;
+      const f32 v42 = v32 * v39;
+      const f32 v43 = v41 + v42;
+      const f32 v44 = v3 + v33;
+      const bool v45 = v2 == v32;
+      const f32 v46 = v32 - v2;
+      const f32 v47 = v45 ? 0.0f : v46;
+      const f32 v48 = (f32)v1;
+      const f32 v49 = v48 * v39;
+      const f32 v50 = v47 * v49;
+      const f32 v51 = v50 * v47;
+      const f32 v52 = v44 + v51;
+      v0 = v34;
+      v1 = v35;
+      v2 = v43;
+      v3 = v52;
     }
     part0[th_x] = v0;
     part1[th_x] = v1;
@@ -377,18 +378,18 @@ __kernel void __attribute__((reqd_work_group_size(256, 1, 1))) rows_reduce(__glo
       v2 = t30;
       v3 = t31;
     }
-    const f32 v52 = 0.0f + v0;
-    const f32 v53 = v52 / 65536.0f;
-    const f32 v54 = (f32)v1;
-    const f32 v55 = v2 - v53;
-    const f32 v56 = v55 * v55;
-    const f32 v57 = v54 * v56;
-    const f32 v58 = v3 + v57;
-    v3 = v58;
-    const f32 v59 = 0.0f + v3;
+    const f32 v53 = 0.0f + v0;
+    const f32 v54 = v53 / 65536.0f;
+    const f32 v55 = (f32)v1;
+    const f32 v56 = v2 - v54;
+    const f32 v57 = v56 * v56;
+    const f32 v58 = v55 * v57;
+    const f32 v59 = v3 + v58;
+    v3 = v59;
+    const f32 v60 = 0.0f + v3;
     if (th_x <= 0) {
-      o0[bl_x >> 4] = v53;
-      o1[bl_x >> 4] = v59;
+      o0[bl_x >> 4] = v54;
+      o1[bl_x >> 4] = v60;
     }
   }
 }
