@@ -34,9 +34,8 @@ COPY = ROOT / "target" / "mutants_rust"
 SOURCE = Path("rust/core/src")
 PLACES = (
     "simplify/rules/*.rs",
-    "simplify/range.rs",
-    "simplify/range_of_sum.rs",
-    "simplify/constraints.rs",
+    "simplify/range/*.rs",
+    "simplify/constraints/*.rs",
     "simplify/congruence.rs",
     "simplify/preimage.rs",
     "interval.rs",

@@ -294,6 +294,10 @@ RANGES: dict[str, RangeExample] = {
             ),
         ),
     ),
+    "range-by-facts": RangeExample(
+        (("d0 * 2 + d1 * 2 + d0 floordiv 4", "d0 in [0, 9], d1 in [0, 9], d0 + d1 in [2, 5]", (4, 11)),),
+        (("d0 * 2 + d1 * 2 + d0 floordiv 4", "d0 in [0, 5], d1 in [0, 5], d0 - d1 in [-4, 4]", (0, 21)),),
+    ),
     "range-by-lifting": RangeExample(
         (("d0 floordiv 4 + d1", "d0 in [0, 9], d1 in [-9, 9], d0 + d1 * 4 in [0, 7]", (0, 1)),),
         (("d0 floordiv 4 + d1", "d0 in [0, 9], d1 in [-9, 9], d0 + d1 * 3 in [0, 7]", (-3, 4)),),

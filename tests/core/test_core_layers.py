@@ -33,8 +33,8 @@ FILES = {
     ),
     "simplify": (
         "law trace facts domain congruence preimage stable_constraints",
-        "laws constraint_laws range",
-        "stated definedness width range_of_sum",
+        "constructor_laws range",
+        "definedness width",
         "simplifier",
         "cost",
         "rules",
@@ -58,9 +58,10 @@ FILES = {
     ),
     "propagation": (
         "interner joint replicas structure",
+        "form",
         "operand_map",
         "found",
-        "reached",
+        "reached needs",
         "formulas sources",
         "follow walk",
     ),

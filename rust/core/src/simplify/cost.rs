@@ -2,7 +2,8 @@
 
 use crate::expr::canonical::gcd_with;
 use crate::expr::traversal::{compute_all, BottomUp};
-use crate::expr::{Arena, Expr, Node, Tag};
+use crate::expr::{Arena, Expr, Leaf, Node, Tag};
+use crate::interval::Interval;
 use crate::simplify::simplifier::Simplifier;
 use crate::simplify::width::Width;
 
@@ -109,7 +110,11 @@ impl Simplifier<'_> {
     }
 
     fn known_width(&self, e: Expr) -> Option<Width> {
-        self.widths.get(e.index()).copied().flatten()
+        match self.arena.leaf(e) {
+            Some(Leaf::Constant(c)) => Some(Width::of(Interval::point(c))),
+            Some(Leaf::Variable(v)) => Some(Width::of(self.ranges.variable(v).bounds)),
+            None => self.widths.get(e.index()).copied().flatten(),
+        }
     }
 }
 

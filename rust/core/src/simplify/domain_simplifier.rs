@@ -6,8 +6,7 @@
 
 use crate::expr::{Arena, Expr, Node, Tag, Term};
 use crate::interval::Interval;
-use crate::simplify::constraint_laws::{DIVISOR, EQUATES, IMPLIED, SOLVED};
-use crate::simplify::constraints::ConstraintPropagation;
+use crate::simplify::constraints::{is_implied, law, ConstraintPropagation, Row};
 use crate::simplify::domain::{DomainSimplifier, PointVariables};
 use crate::simplify::facts::{normal_form, EqualVariables};
 use crate::simplify::law::Law;
@@ -58,8 +57,34 @@ impl Stated {
 /// Inputs of less than so many nodes and operands are not measured.
 const SMALL: usize = 500;
 
+/// A law of the whole domain: answers whether it changed a constraint.
+type Apply = fn(&mut DomainSimplifier, &mut Simplifier<'_>, &Law) -> bool;
+/// A law of one constraint beside all others: it has the place, and answers whether the constraint always holds.
+type ApplyToOne = fn(&mut DomainSimplifier, &mut Simplifier<'_>, usize, &Law) -> bool;
+
+/// The laws by which conditions are stated, before all others.
+static CONDITIONS: [Row<Apply>; 1] = [Row {
+    law: law("constraint-divisor", "floordiv, mod", "x / y in [-oo, oo], x % y in [-oo, oo] is y in [1, oo] for y >= 0, y in [-oo, -1] for y <= 0, max(y, -y) in [1, oo]", "none"),
+    function: DomainSimplifier::state_conditions,
+}];
+
 /// The laws of all constraints together.
-pub(crate) const LAWS: [Law; 3] = [DIVISOR, EQUATES, SOLVED];
+static TOGETHER: [Row<Apply>; 1] = [Row {
+    law: law("constraint-equates", "sum", "f(y) = f(x)", "x - y = 0"),
+    function: DomainSimplifier::equate_variables,
+}];
+
+/// The laws of each constraint beside the others.
+static EACH: [Row<ApplyToOne>; 1] = [Row {
+    law: law("constraint-solved", "sum", "v = s * (c - r)", "r + s * v = c, s = 1 or s = -1"),
+    function: DomainSimplifier::holds_by_substitution,
+}];
+
+/// The laws of all constraints together.
+pub(crate) fn laws() -> impl Iterator<Item = Law> {
+    let whole = CONDITIONS.iter().chain(&TOGETHER).map(|row| row.law);
+    whole.chain(EACH.iter().map(|row| row.law))
+}
 
 /// The changes that a round of tightening made.
 enum Round {
@@ -90,7 +115,9 @@ impl DomainSimplifier {
             s.record_steps();
         }
         s.start_on(self.visible_bounds());
-        self.state_conditions(&mut s);
+        for row in &CONDITIONS {
+            (row.function)(self, &mut s, &row.law);
+        }
         self.drop_implied(&mut s, &StableConstraints::default());
         let empty = !self.constraints.is_empty() && self.propagate_constraints(&mut s);
         if !empty {
@@ -115,12 +142,13 @@ impl DomainSimplifier {
     }
 
     /// State that no divisor is 0.
-    fn state_conditions(&mut self, s: &mut Simplifier<'_>) {
+    fn state_conditions(&mut self, s: &mut Simplifier<'_>, law: &Law) -> bool {
         let roots = self.results.iter().copied().chain(self.constraints.iter().map(|c| c.0));
         let divisors = s.arena.divisors(roots);
         if divisors.is_empty() {
-            return;
+            return false;
         }
+        let before = self.constraints.len();
         s.arena.charge(self.constraints.len());
         let mut stated = Stated::default();
         self.constraints.iter().for_each(|c| stated.add(*c));
@@ -130,11 +158,12 @@ impl DomainSimplifier {
             let Ok(Some(condition)) = s.arena.nonzero(d, bounds) else { continue };
             let twin = s.arena.nonzero_as_minimum(d);
             if !stated.implies(s.arena, condition) && !twin.is_ok_and(|twin| stated.implies(s.arena, twin)) {
-                s.note_constraint(&DIVISOR, (d, Interval::ALL), &[condition]);
+                s.note_constraint(law, (d, Interval::ALL), &[condition]);
                 self.constraints.push(condition);
                 stated.add(condition);
             }
         }
+        self.constraints.len() > before
     }
 
     /// The bounds as the rules see them: a variable that is to stay has a second value.
@@ -148,13 +177,8 @@ impl DomainSimplifier {
 
     /// Drop what the box says. Most constraints of composed maps are such: they need no simplification.
     fn drop_implied(&mut self, s: &mut Simplifier<'_>, stable: &StableConstraints) {
-        self.constraints.retain(|&(e, interval)| {
-            let implied = !stable.holds(e, interval) && interval.covers(s.bounds(e));
-            if implied {
-                s.note_constraint(&IMPLIED, (e, interval), &[]);
-            }
-            !implied
-        });
+        self.constraints
+            .retain(|&(e, interval)| stable.holds(e, interval) || !is_implied(s, (e, interval), e));
     }
 
     /// Tighten until nothing changes; true where the domain was found to hold no point.
@@ -162,8 +186,8 @@ impl DomainSimplifier {
         let bounds: SmallVec<[Interval; 8]> = SmallVec::from_slice(&self.bounds);
         let mut stated = Vec::new();
         let mut stable = StableConstraints::default();
+        self.sort_constraints(s);
         for round in 1..=ROUNDS {
-            self.sort_constraints(s);
             let given = std::mem::take(&mut self.constraints);
             let before: SmallVec<[Interval; 8]> = SmallVec::from_slice(&self.bounds);
             let done = self.tighten(s, &given, round % COMPARISON_INTERVAL == 0, &mut stable);
@@ -222,12 +246,19 @@ impl DomainSimplifier {
         if self.constraints.is_empty() && !changed {
             return Round::Unchanged; // and what was derived from the box holds on
         }
-        self.sort_constraints(s);
-        let same = !changed || (!tightened && self.constraints == given);
+        let equal = self.constraints == given;
+        if !equal {
+            self.sort_constraints(s);
+        }
+        let same = !changed || (!tightened && (equal || self.constraints == given));
         if !same && !compare {
             return Round::Moved;
         }
-        if self.equate_variables(s) || self.use_each_other(s) || !same {
+        if TOGETHER.iter().any(|row| (row.function)(self, s, &row.law)) || self.use_each_other(s) {
+            self.sort_constraints(s);
+            return Round::Moved;
+        }
+        if !same {
             return Round::Moved;
         }
         self.restate_facts(s, None);
@@ -255,12 +286,8 @@ impl DomainSimplifier {
             }
             self.restate_facts(s, Some(k));
             let new = s.simplify(e);
-            let bounds = s.bounds(new);
-            let covered = interval.covers(bounds);
-            if covered {
-                s.note_constraint(&IMPLIED, (e, interval), &[]);
-            }
-            if covered || self.holds_by_substitution(s, k) {
+            let implied = is_implied(s, (e, interval), new);
+            if implied || EACH.iter().any(|row| (row.function)(self, s, k, &row.law)) {
                 self.constraints.remove(k);
                 return true;
             }
@@ -283,7 +310,7 @@ impl DomainSimplifier {
     }
 
     /// Does constraint `k` always hold once a variable is replaced by what another constraint says it equals?
-    fn holds_by_substitution(&self, s: &mut Simplifier<'_>, k: usize) -> bool {
+    fn holds_by_substitution(&mut self, s: &mut Simplifier<'_>, k: usize, law: &Law) -> bool {
         let (e, interval) = self.constraints[k];
         for (j, (form, value)) in self.constraints.iter().enumerate() {
             if j == k || !value.is_point() {
@@ -297,9 +324,8 @@ impl DomainSimplifier {
             let Ok(replaced) = s.arena.replace_variable(e, variable, equal) else { continue };
             let new = s.simplify(replaced);
             if new != e && interval.covers(s.bounds(new)) {
-                s.note_constraint(&SOLVED, (e, interval), &[(replaced, interval)]);
-                s.note_constraint(&IMPLIED, (replaced, interval), &[]);
-                return true;
+                s.note_constraint(law, (e, interval), &[(replaced, interval)]);
+                return is_implied(s, (replaced, interval), new);
             }
         }
         false
@@ -318,6 +344,7 @@ impl DomainSimplifier {
             s.ranges.facts.ranges.insert(*e, *interval);
             if s.arena.tag(*e) == Tag::Sum {
                 s.ranges.facts.linear.push((*e, *interval));
+                s.ranges.facts.has_digits |= !s.arena.is_linear(*e);
                 s.ranges.facts.has_equalities |= interval.is_point();
                 if let Some((x, y)) = s.arena.equal_variables(*e, *interval) {
                     s.ranges.facts.equal_variables.join(s.arena, x, y);
@@ -353,7 +380,7 @@ impl DomainSimplifier {
     /// Replace equals: where `x - y = 0`, write `x` for `y` in the other constraints; true where one changed. All pairs
     /// at once: of each class of equal variables the first stands for all, and each other one stays in one constraint
     /// alone.
-    fn equate_variables(&mut self, s: &mut Simplifier<'_>) -> bool {
+    fn equate_variables(&mut self, s: &mut Simplifier<'_>, law: &Law) -> bool {
         let mut equal = EqualVariables::default();
         let own: Vec<Option<Expr>> = self
             .constraints
@@ -372,7 +399,7 @@ impl DomainSimplifier {
             let first = |v: Expr| if Some(v) == own { None } else { equal.first_of(v) };
             match s.arena.replace_variables(e, first) {
                 Ok(new) if new != e => {
-                    s.note_constraint(&EQUATES, (e, interval), &[(new, interval)]);
+                    s.note_constraint(law, (e, interval), &[(new, interval)]);
                     constraint.0 = new;
                     changed = true;
                 }

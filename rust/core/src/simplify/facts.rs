@@ -19,6 +19,8 @@ pub struct Facts {
     pub(crate) congruences: ByNode<(i64, i64)>,
     /// The forms of `ranges` that are sums, in the order in which they were stated.
     pub(crate) linear: Vec<(Expr, Interval)>,
+    /// Is a form of `linear` about more than variables?
+    pub(crate) has_digits: bool,
     /// Is a fact of `ranges` or `congruences` about something else than a sum?
     pub(crate) has_atoms: bool,
     /// Quotients, remainders and so on that equal something cheaper.
@@ -98,6 +100,7 @@ impl Facts {
         self.ranges.clear();
         self.congruences.clear();
         self.linear.clear();
+        self.has_digits = false;
         self.has_atoms = false;
         self.equal.clear();
         self.has_equalities = false;

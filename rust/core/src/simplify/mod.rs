@@ -1,8 +1,8 @@
 //! Simplification on a domain: bounds and congruences, constraints, the rules and their driver.
 
 pub(crate) mod congruence;
-pub(crate) mod constraint_laws;
 pub(crate) mod constraints;
+pub(crate) mod constructor_laws;
 pub(crate) mod cost;
 pub(crate) mod definedness;
 pub(crate) mod domain;
@@ -10,14 +10,11 @@ pub(crate) mod domain_simplifier;
 pub(crate) mod driver;
 pub(crate) mod facts;
 pub(crate) mod law;
-pub(crate) mod laws;
 pub(crate) mod preimage;
 pub(crate) mod range;
-mod range_of_sum;
 pub(crate) mod rules;
 pub(crate) mod simplifier;
 pub(crate) mod stable_constraints;
-pub(crate) mod stated;
 pub(crate) mod trace;
 pub(crate) mod width;
 
@@ -26,9 +23,11 @@ pub(crate) use simplifier::{Scratch, Status};
 
 /// All laws: the rules that the driver chooses, then those that hold without a choice.
 pub fn all_laws() -> impl Iterator<Item = Law> {
-    let constraints = constraints::laws().chain(domain_simplifier::LAWS);
-    let [constructors, ranges] = [laws::CONSTRUCTORS, laws::RANGES].map(|table| table.iter().copied());
-    rules::laws().chain(constructors).chain(constraints).chain(ranges)
+    let constraints = constraints::laws().chain(domain_simplifier::laws());
+    rules::laws()
+        .chain(constructor_laws::CONSTRUCTORS.iter().copied())
+        .chain(constraints)
+        .chain(range::laws())
 }
 
 #[cfg(test)]

@@ -29,7 +29,6 @@ impl Width {
 
 impl Ranges {
     /// The values of `e` itself, and of the sums and products of some of its operands, in any order.
-    #[inline]
     pub(crate) fn values_on_the_way(&mut self, arena: &mut Arena, e: Expr) -> Interval {
         let own = self.bounds(arena, e);
         match arena.node(e) {

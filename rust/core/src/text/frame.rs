@@ -51,7 +51,7 @@ impl Value {
     pub(super) fn under(
         self,
         arena: &mut Arena,
-        seen: &mut ParseCache,
+        cache: &mut ParseCache,
         operator: Operator,
         n: i64,
     ) -> Option<Value> {
@@ -60,7 +60,7 @@ impl Value {
                 let coeff = self.coeff.checked_mul(n)?;
                 Some(Value { coeff, expr: self.expr.filter(|_| coeff != 0) })
             }
-            _ => divide(arena, seen, operator, self, Value::number(n)).ok().map(Value::expr),
+            _ => divide(arena, cache, operator, self, Value::number(n)).ok().map(Value::expr),
         }
     }
 }
@@ -166,7 +166,7 @@ impl Frame {
             Operator::Times => self.times(&mut lists.factors, value)?,
             operator => {
                 let left = self.take_product(arena, &mut lists.factors)?;
-                self.product = Value::expr(divide(arena, &mut lists.seen, operator, left, value)?);
+                self.product = Value::expr(divide(arena, &mut lists.cache, operator, left, value)?);
             }
         }
         self.operator = Operator::None;
@@ -220,13 +220,13 @@ pub(super) struct Lists {
     pub(super) terms: Vec<Term>,
     pub(super) args: Vec<Expr>,
     pub(super) factors: Vec<Expr>,
-    pub(super) seen: ParseCache,
+    pub(super) cache: ParseCache,
 }
 
 #[inline]
 fn divide(
     arena: &mut Arena,
-    seen: &mut ParseCache,
+    cache: &mut ParseCache,
     operator: Operator,
     left: Value,
     right: Value,
@@ -235,14 +235,14 @@ fn divide(
     let tag = if operator == Operator::Mod { Tag::Mod } else { Tag::FloorDiv };
     if right.expr.is_none() && operator != Operator::CeilDiv {
         let operation = (tag, a, right.coeff);
-        if let Some(e) = seen.find_division(operation) {
+        if let Some(e) = cache.find_division(operation) {
             return Ok(e);
         }
         let e = match tag {
             Tag::Mod => arena.modulo_constant(a, right.coeff)?,
             _ => arena.floordiv_constant(a, right.coeff)?,
         };
-        seen.keep_division(operation, e);
+        cache.keep_division(operation, e);
         return Ok(e);
     }
     let b = right.node(arena)?;

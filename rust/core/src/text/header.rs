@@ -1,7 +1,7 @@
 //! Variables in front of the arrow of a map, and what their names mean behind it.
 
 use super::read_expr::{ReadScratch, VariableNames};
-use super::scan::{is_name_byte, name_key, short_number, usual_lower, Scanner};
+use super::scan::{fast_lower, is_name_byte, name_key, short_number, Scanner};
 use crate::error::{Error, Result};
 use crate::interval::Interval;
 use crate::map::names::{default_name, starts_name, Names, VariableKind, RESERVED};
@@ -161,11 +161,11 @@ impl<'t> Header<'t> {
     }
 
     /// Read `d0 in [0, 9], ` for one variable after the other, as far as all is written just so: what is behind.
-    pub(super) fn usual_domain<'s>(&self, mut text: &'s [u8], intervals: &mut Vec<Interval>) -> &'s [u8] {
+    pub(super) fn fast_domain<'s>(&self, mut text: &'s [u8], intervals: &mut Vec<Interval>) -> &'s [u8] {
         // Custom names in front of all others.
         for (v, c) in self.custom.iter().enumerate() {
             let behind = if c.index as usize == v { c.strip(text) } else { None };
-            let Some((bounds, rest)) = behind.and_then(usual_bounds) else { return text };
+            let Some((bounds, rest)) = behind.and_then(fast_bounds) else { return text };
             intervals.push(bounds);
             text = rest;
         }
@@ -182,7 +182,7 @@ impl<'t> Header<'t> {
                     .strip_prefix(&[letter, digit, b' ', b'i', b'n', b' ', b'[', b'0', b',', b' '])
                 {
                     Some(upper) => bounds_from(0, upper),
-                    None => text.strip_prefix(&[letter, digit]).and_then(usual_bounds),
+                    None => text.strip_prefix(&[letter, digit]).and_then(fast_bounds),
                 };
                 let Some((bounds, rest)) = found else { return text };
                 intervals.push(bounds);
@@ -191,7 +191,7 @@ impl<'t> Header<'t> {
             }
         }
         if v < self.num_variables {
-            return usual_runtimes(text, v - symbols..self.num_variables - symbols, intervals);
+            return fast_runtimes(text, v - symbols..self.num_variables - symbols, intervals);
         }
         text
     }
@@ -265,12 +265,12 @@ impl VariableNames for Header<'_> {
     }
 }
 
-/// As [`Header::usual_domain`], of the runtime variables at these places among them: apart, for few maps have any.
-fn usual_runtimes<'s>(mut text: &'s [u8], places: Range<usize>, intervals: &mut Vec<Interval>) -> &'s [u8] {
+/// As [`Header::fast_domain`], of the runtime variables at these places among them: apart, for few maps have any.
+fn fast_runtimes<'s>(mut text: &'s [u8], places: Range<usize>, intervals: &mut Vec<Interval>) -> &'s [u8] {
     for place in places {
         let digit = u8::try_from(place).ok().filter(|place| *place < 10).map(|place| b'0' + place);
         let behind = digit.and_then(|digit| text.strip_prefix(&[b'r', b't', digit]));
-        let Some((bounds, rest)) = behind.and_then(usual_bounds) else { break };
+        let Some((bounds, rest)) = behind.and_then(fast_bounds) else { break };
         intervals.push(bounds);
         text = rest;
     }
@@ -278,8 +278,8 @@ fn usual_runtimes<'s>(mut text: &'s [u8], places: Range<usize>, intervals: &mut 
 }
 
 /// ` in [lower, upper], `, written just so, or without the last comma at the end.
-fn usual_bounds(text: &[u8]) -> Option<(Interval, &[u8])> {
-    let (lower, rest) = usual_lower(text)?;
+fn fast_bounds(text: &[u8]) -> Option<(Interval, &[u8])> {
+    let (lower, rest) = fast_lower(text)?;
     bounds_from(lower, rest)
 }
 

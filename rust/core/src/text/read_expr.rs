@@ -64,20 +64,20 @@ pub(super) fn expr<N: VariableNames>(
     }
     // The same text is the same expression where it also ends.
     let ends = |rest: &[u8]| matches!(rest, [] | [b',' | b')', ..] | [b' ', b'i', b'n', b' ', ..]);
-    if let Some((rest, e)) = reading.lists.seen.find(scanner.text, scanner.rest, ends) {
+    if let Some((rest, e)) = reading.lists.cache.find(scanner.text, scanner.rest, ends) {
         scanner.rest = rest;
         return Ok(e);
     }
     let start = scanner.at();
     reading.lists.terms.clear();
     let mut sum = Sum::default();
-    let value = reading.usual_terms::<N, 2>(scanner, arena, names, &mut sum);
+    let value = reading.fast_terms::<N, 2>(scanner, arena, names, &mut sum);
     match value {
         Some(value) if ends(scanner.rest) => {
             let place = scanner.at();
             sum.add(value, arena, &mut reading.lists.terms).map_err(|e| e.at(place))?;
             let e = sum.end(arena, &mut reading.lists.terms, 0).map_err(|e| e.at(place))?;
-            reading.lists.seen.keep(scanner.text, start, place, e);
+            reading.lists.cache.keep(scanner.text, start, place, e);
             Ok(e)
         }
         _ => any_expr(scanner, arena, reading, names, (start, sum, value)),
@@ -159,7 +159,7 @@ fn any_expr<N: VariableNames>(
                 }
                 (Bracket::Whole, _) => {
                     let e = frame.end_sum(arena, &mut reading.lists).map_err(|e| e.at(place))?;
-                    reading.lists.seen.keep(scanner.text, start, place, e);
+                    reading.lists.cache.keep(scanner.text, start, place, e);
                     return Ok(e);
                 }
                 (bracket, _) => return Err(unclosed(scanner, bracket, frame.at)),
@@ -181,7 +181,7 @@ fn any_expr<N: VariableNames>(
             let (bracket, at) = (frame.bracket, frame.at);
             let closed = reading.close(arena, &mut frame, e).map_err(|e| e.at(place))?;
             if bracket == Bracket::Parenthesis {
-                reading.lists.seen.keep(scanner.text, at + 1, place, closed);
+                reading.lists.cache.keep(scanner.text, at + 1, place, closed);
             }
             value = Value::expr(closed);
         }
@@ -222,7 +222,7 @@ fn operator(scanner: &mut Scanner<'_>, next: u8) -> Option<Operator> {
 }
 
 /// An operator and a number, written as most are: both, and what is behind.
-fn usual_operator(text: &[u8]) -> Option<(Operator, i64, &[u8])> {
+fn fast_operator(text: &[u8]) -> Option<(Operator, i64, &[u8])> {
     let (operator, rest) = match text {
         [b' ', b'*', b' ', rest @ ..] => (Operator::Times, rest),
         [b' ', b'/', b' ', rest @ ..] => (Operator::FloorDiv, rest),
@@ -237,7 +237,7 @@ fn usual_operator(text: &[u8]) -> Option<(Operator, i64, &[u8])> {
 impl ReadScratch {
     /// Before another text is read.
     pub(super) fn begin(&mut self) {
-        self.lists.seen.next_text();
+        self.lists.cache.next_text();
     }
 
     /// Enter a bracket inside `frame`, which becomes it.
@@ -251,7 +251,7 @@ impl ReadScratch {
     /// so. Brackets are read that hold no more than `BRACKETS` inside each other, themselves included. Without this and
     /// what it calls, `any_expr` reads the same: 1,030 instructions more a map (2.7 in 100), 460 a pair (2.6 in 100).
     #[inline]
-    fn usual_terms<N: VariableNames, const BRACKETS: u8>(
+    fn fast_terms<N: VariableNames, const BRACKETS: u8>(
         &mut self,
         scanner: &mut Scanner<'_>,
         arena: &mut Arena,
@@ -265,7 +265,7 @@ impl ReadScratch {
                     Value::expr(arena.variable(v))
                 }
                 None if BRACKETS > 0 && scanner.here() == b'(' => {
-                    Value::expr(self.usual_bracket::<N, BRACKETS>(scanner, arena, names)?)
+                    Value::expr(self.fast_bracket::<N, BRACKETS>(scanner, arena, names)?)
                 }
                 None => {
                     let (n, rest) = short_number(scanner.rest)?;
@@ -273,9 +273,9 @@ impl ReadScratch {
                     Value::number(n)
                 }
             };
-            while let Some((operator, n, rest)) = usual_operator(scanner.rest) {
+            while let Some((operator, n, rest)) = fast_operator(scanner.rest) {
                 // Errors are found again, and said where they are.
-                let Some(new) = value.under(arena, &mut self.lists.seen, operator, n) else { break };
+                let Some(new) = value.under(arena, &mut self.lists.cache, operator, n) else { break };
                 (value, scanner.rest) = (new, rest);
             }
             match scanner.rest {
@@ -290,8 +290,8 @@ impl ReadScratch {
         }
     }
 
-    /// Read a bracket that is here, if it holds a sum of usual terms.
-    fn usual_bracket<N: VariableNames, const BRACKETS: u8>(
+    /// Read a bracket that is here, if it holds a sum of such terms.
+    fn fast_bracket<N: VariableNames, const BRACKETS: u8>(
         &mut self,
         scanner: &mut Scanner<'_>,
         arena: &mut Arena,
@@ -300,7 +300,7 @@ impl ReadScratch {
         let outside = scanner.rest;
         scanner.step();
         if let Some((rest, e)) =
-            self.lists.seen.find(scanner.text, scanner.rest, |r| r.first() == Some(&b')'))
+            self.lists.cache.find(scanner.text, scanner.rest, |r| r.first() == Some(&b')'))
         {
             scanner.rest = rest;
             scanner.step();
@@ -309,8 +309,8 @@ impl ReadScratch {
         let (start, first) = (scanner.at(), self.lists.terms.len());
         let mut sum = Sum::default();
         let last = match BRACKETS {
-            2 => self.usual_terms::<N, 1>(scanner, arena, names, &mut sum),
-            _ => self.usual_terms::<N, 0>(scanner, arena, names, &mut sum),
+            2 => self.fast_terms::<N, 1>(scanner, arena, names, &mut sum),
+            _ => self.fast_terms::<N, 0>(scanner, arena, names, &mut sum),
         };
         let end = scanner.at();
         let read = match last {
@@ -322,7 +322,7 @@ impl ReadScratch {
         };
         match read {
             Some(e) => {
-                self.lists.seen.keep(scanner.text, start, end, e);
+                self.lists.cache.keep(scanner.text, start, end, e);
                 scanner.step();
             }
             None => {
@@ -343,7 +343,7 @@ impl ReadScratch {
     ) -> Result<Option<Value>> {
         scanner.skip_space();
         if frame.is_at_term() {
-            if let Some(value) = self.usual_terms::<N, 2>(scanner, arena, names, &mut frame.sum) {
+            if let Some(value) = self.fast_terms::<N, 2>(scanner, arena, names, &mut frame.sum) {
                 return Ok(Some(value));
             }
         }
@@ -359,7 +359,7 @@ impl ReadScratch {
                 let at = scanner.at();
                 scanner.step();
                 if let Some((rest, e)) =
-                    self.lists.seen.find(scanner.text, scanner.rest, |r| r.first() == Some(&b')'))
+                    self.lists.cache.find(scanner.text, scanner.rest, |r| r.first() == Some(&b')'))
                 {
                     scanner.rest = rest;
                     scanner.step();

@@ -2,7 +2,7 @@
 
 use super::header::{read_header, Header};
 use super::read_expr::{expr, variable, ReadScratch};
-use super::scan::{usual_interval, Scanner};
+use super::scan::{fast_interval, Scanner};
 use crate::error::Result;
 use crate::expr::{Arena, Expr};
 use crate::interval::Interval;
@@ -71,7 +71,7 @@ fn any_bounds(
 /// ` in [lower, upper]`, where it is next.
 #[inline]
 fn interval(scanner: &mut Scanner<'_>) -> Result<Option<Interval>> {
-    if let Some((lower, upper, rest)) = usual_interval(scanner.rest) {
+    if let Some((lower, upper, rest)) = fast_interval(scanner.rest) {
         scanner.rest = rest;
         return Ok(Some(Interval::new(lower, upper)));
     }
@@ -186,7 +186,7 @@ fn read_parts(
         before_domain(scanner, &header)?;
     }
     map.intervals.reserve(header.num_variables);
-    scanner.rest = header.usual_domain(scanner.rest, &mut map.intervals);
+    scanner.rest = header.fast_domain(scanner.rest, &mut map.intervals);
     if !scanner.rest.is_empty() || map.intervals.len() < header.num_variables {
         domain(scanner, arena, reading, &header, map)?;
     }

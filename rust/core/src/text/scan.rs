@@ -232,8 +232,8 @@ fn digits(text: &[u8]) -> (usize, u64, &[u8]) {
 }
 
 /// ` in [lower, upper]`, written just so and without signs: the two, and what is behind.
-pub(super) fn usual_interval(text: &[u8]) -> Option<(i64, i64, &[u8])> {
-    let (lower, rest) = usual_lower(text)?;
+pub(super) fn fast_interval(text: &[u8]) -> Option<(i64, i64, &[u8])> {
+    let (lower, rest) = fast_lower(text)?;
     let (upper, rest) = short_number(rest)?;
     let [b']', rest @ ..] = rest else { return None };
     Some((lower, upper, rest))
@@ -241,7 +241,7 @@ pub(super) fn usual_interval(text: &[u8]) -> Option<(i64, i64, &[u8])> {
 
 /// ` in [lower, `, written just so and without a sign: the bound, and what is behind.
 #[inline]
-pub(super) fn usual_lower(text: &[u8]) -> Option<(i64, &[u8])> {
+pub(super) fn fast_lower(text: &[u8]) -> Option<(i64, &[u8])> {
     // Most lower bounds are 0.
     if let Some(rest) = text.strip_prefix(b" in [0, ") {
         return Some((0, rest));

@@ -218,7 +218,7 @@ pub(in super::super) fn reverse(site: &Site) -> Result<Outcome> {
 }
 
 /// Starts in one scalar a dimension, or in one vector.
-fn starts(site: &Site, first: usize, rank: usize) -> Result<()> {
+fn slice_starts(site: &Site, first: usize, rank: usize) -> Result<()> {
     let count = site.operands.len() - first;
     let vector = count == 1 && site.array(first)?.dimensions.len() == 1;
     if !(vector && site.array(first)?.dimensions == [rank as i64] || count == rank && !vector) {
@@ -237,7 +237,7 @@ fn starts(site: &Site, first: usize, rank: usize) -> Result<()> {
 /// Sizes from an attribute, starts at run time.
 pub(in super::super) fn dynamic_slice(site: &Site) -> Result<Outcome> {
     let shape = site.array(0)?;
-    starts(site, 1, shape.dimensions.len())?;
+    slice_starts(site, 1, shape.dimensions.len())?;
     let sizes = site.integers("dynamic_slice_sizes")?;
     fits(site, &sizes, &shape.dimensions)?;
     of(shape, sizes)
@@ -246,7 +246,7 @@ pub(in super::super) fn dynamic_slice(site: &Site) -> Result<Outcome> {
 /// An operand with a part replaced.
 pub(in super::super) fn dynamic_update_slice(site: &Site) -> Result<Outcome> {
     let (shape, update) = (site.array(0)?, site.array(1)?);
-    starts(site, 2, shape.dimensions.len())?;
+    slice_starts(site, 2, shape.dimensions.len())?;
     if shape.element != update.element {
         let (a, u) = (shape.element.row().name, update.element.row().name);
         return Err(site.error(format!("the operand has elements of {a}, the update of {u}")));

@@ -1,21 +1,22 @@
-//! The laws that hold without a choice: those of the constructors, those by which constraints are taken into a domain,
-//! and those by which bounds and congruences are derived. The laws that a simplification chooses to apply are the rows
-//! of `rules/`.
+//! The laws of the constructors in `expr/`, as data. They have no functions of their own: a constructor keeps all of its
+//! laws at once, so that a node that breaks one cannot exist. All other laws are rows with their functions: those that a
+//! simplification chooses to apply in `rules/`, those of constraints in `constraints/` and `domain_simplifier.rs`, those of
+//! bounds and congruences in `range/`.
 //!
-//! The tables are data: the generated document, the proofs and the examples of the tests are keyed by their names, and a
-//! law that lacks one of them fails the tests.
+//! The generated document, the proofs and the examples of the tests are keyed by the names; a law that lacks one of them
+//! fails the tests.
 
 use crate::simplify::law::{Group, Law};
 
 macro_rules! laws {
-    ($table:ident, $group:ident; $($name:literal, $family:literal, $law:literal, $precondition:literal;)*) => {
-        /// The laws of this group.
-        pub(crate) const $table: &[Law] = &[$(Law::new(Group::$group, $name, $family, $law, $precondition)),*];
+    ($($name:literal, $family:literal, $law:literal, $precondition:literal;)*) => {
+        /// The laws of the constructors.
+        pub(crate) const CONSTRUCTORS: &[Law] =
+            &[$(Law::new(Group::Constructor, $name, $family, $law, $precondition)),*];
     };
 }
 
 laws! {
-    CONSTRUCTORS, Constructor;
     "sum-flat", "sum", "a * (b * x + c) + y = a * b * x + y + a * c", "none";
     "sum-terms-join", "sum", "a * x + b * x = (a + b) * x, 0 * x = 0", "none";
     "sum-remainder-recombines", "sum", "c * (x % m) + c * m * (z / m) = c * z", "m > 0, x % m = z % m";
@@ -51,28 +52,4 @@ laws! {
     "extremum-distributes", "min, max", "min(max(x, y), max(x, z)) = max(x, min(y, z))", "none (max alike)";
     "extremum-terms-outside", "min, max", "min(a + c, b + c) = min(a, b) + c", "none (max alike)";
     "extremum-factor-outside", "min, max", "min(g * a, g * b) = g * min(a, b), min(-g * a, -g * b) = -g * max(a, b)", "g > 0 (max alike)";
-}
-
-laws! {
-    RANGES, Range;
-    "range-of-sum", "sum", "u + p <= x + y <= v + q", "u <= x <= v, p <= y <= q";
-    "range-of-multiple", "sum", "k * u <= k * x <= k * v, -k * v <= -k * x <= -k * u", "u <= x <= v, k > 0";
-    "range-of-digits", "sum", "a * x + b * (x / k) + c * (x % k) = (a * k + b) * (x / k) + (a + c) * (x % k)", "k > 0";
-    "range-of-opened-quotient", "sum", "a * (x / m) + y = (a * x + m * y - a * (x % m)) / m", "m > 0";
-    "range-of-common-factor", "sum", "x * f + y * f = (x + y) * f", "none";
-    "range-by-digits", "sum", "x % (a * b) = a * (x / a % b) + x % a, x = a * (x / a) + x % a", "a > 0, b > 0";
-    "range-by-lifting", "sum", "x / b + y = (x + b * y) / b", "b > 0";
-    "range-of-quotient", "floordiv", "u / m <= x / m <= v / m", "u <= x <= v, m > 0";
-    "range-of-quotient-by-expression", "floordiv", "x / y lies between the quotients of the ends", "u <= x <= v, p <= y <= q, p > 0 or q < 0";
-    "range-of-remainder", "mod", "u % m <= x % m <= v % m", "u <= x <= v, u / m = v / m, m > 0";
-    "range-of-remainder-by-expression", "mod", "0 <= x % y <= max(-p, q) - 1, x % y <= x for x >= 0", "p <= y <= q, y != 0";
-    "range-of-extremum", "min, max", "min(u, p) <= min(x, y) <= min(v, q)", "u <= x <= v, p <= y <= q (max alike)";
-    "range-of-product", "product", "x * y lies between the products of the ends", "u <= x <= v, p <= y <= q";
-    "range-of-square", "product", "0 <= x * x", "none";
-    "congruence-of-sum", "sum", "(a * x + b * y) % g = (a * r + b * s) % g", "x = r + m * i, y = s + n * j, g > 0, g divides a * m and b * n";
-    "congruence-of-digits", "sum", "(a * x + b * (x / k) + c * (x % k)) % g = 0", "k > 0, g > 0, g divides a * k + b and a + c";
-    "congruence-of-remainder", "mod", "x % m % g = r % g", "x = r + n * i, m > 0, g > 0, g divides n and m";
-    "congruence-of-extremum", "min, max", "min(x, y) % g = r % g", "x = r + m * i, y = s + n * j, g > 0, g divides m, n and s - r (max alike)";
-    "congruence-of-product", "product", "x * y % (g * h) = 0", "g > 0, h > 0, g divides x, h divides y";
-    "congruence-tightens", "any", "a + (r - a) % m <= x <= b - (b - r) % m", "x % m = r, a <= x <= b, m > 0, 0 <= r < m";
 }

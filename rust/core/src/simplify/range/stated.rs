@@ -1,13 +1,49 @@
 //! Bounds and congruences that constraints state of expressions.
 
+use super::{derived, law, Info, Ranges, Row, ALWAYS};
 use crate::expr::{Arena, Expr, Node, Term, Terms};
 use crate::int::div_mod_positive;
 use crate::interval::Interval;
 use crate::simplify::facts::normal_form;
-use crate::simplify::range::{Info, Ranges};
 
 /// With more facts than this, sums are not compared with each of them.
 const FACTS_COMPARED: usize = 12;
+
+/// The facts are few enough for a sum to be compared with each; and one of them is about more than variables.
+const FEW: u16 = 1;
+const DIGITS: u16 = 2;
+
+/// A law by which facts tell something of a sum.
+type OfSum = fn(&Ranges, &mut Arena, Expr) -> Option<Info>;
+
+/// The laws by which facts tell of sums that hold what the facts are about.
+pub(super) static SUMS: [Row<OfSum>; 3] = [
+    Row {
+        laws: &[law("range-by-lifting", "sum", "x / b + y = (x + b * y) / b", "b > 0")],
+        requires: ALWAYS,
+        function: range_by_lifting,
+    },
+    Row {
+        laws: &[law(
+            "range-by-facts",
+            "sum",
+            "k * u + p <= k * f + y <= k * v + q, p - k * v <= y - k * f <= q - k * u",
+            "u <= f <= v, p <= y <= q, k > 0",
+        )],
+        requires: FEW,
+        function: range_by_facts,
+    },
+    Row {
+        laws: &[law(
+            "range-by-digits",
+            "sum",
+            "x % (a * b) = a * (x / a % b) + x % a, x = a * (x / a) + x % a",
+            "a > 0, b > 0",
+        )],
+        requires: FEW | DIGITS,
+        function: range_by_digits,
+    },
+];
 
 impl Ranges {
     /// Bounds and congruence of `e`, tightened by the facts.
@@ -32,13 +68,10 @@ impl Ranges {
                 info = self.with_stated(form, factor, offset, info);
             }
         }
-        if let Some(bounds) = self.by_lifting(arena, e) {
-            info = info.and(Info { bounds, modulus: 1, residue: 0 });
-        }
-        if compared {
-            info = self.with_linear_facts(arena, e, info);
-        }
-        info
+        let digits = if self.facts.has_digits { DIGITS } else { ALWAYS };
+        let has = if compared { FEW | digits } else { ALWAYS };
+        let told = derived(&SUMS, has, |f| f(self, arena, e));
+        told.map_or(info, |told| info.and(told))
     }
 
     /// The bounds that are stated of `form`, as those of `factor * form + offset`.
@@ -57,58 +90,71 @@ impl Ranges {
         }
         info
     }
+}
 
-    /// `x floordiv b + y = (x + b * y) floordiv b`: the numerator may be a stated form.
-    fn by_lifting(&self, arena: &mut Arena, e: Expr) -> Option<Interval> {
-        let Node::Sum(_, terms) = arena.node(e) else { return None };
-        let t = *terms.iter().find(|t| t.coeff == 1 && arena.as_floordiv(t.expr).is_some())?;
-        let (x, b) = arena.as_floordiv(t.expr)?;
-        let rest = arena.sub(e, t.expr).ok()?;
-        let lifted = arena.combine(x, 1, rest, b).ok()?;
-        let (form, factor, offset) = normal_form(arena, lifted)?;
-        let stated = self.facts.ranges.get(&form)?.scaled(factor).plus(Interval::point(offset));
-        Some(stated.floordiv_positive(b))
-    }
+/// `x floordiv b + y = (x + b * y) floordiv b`: the numerator may be a stated form.
+fn range_by_lifting(ranges: &Ranges, arena: &mut Arena, e: Expr) -> Option<Info> {
+    let Node::Sum(_, terms) = arena.node(e) else { return None };
+    let t = *terms.iter().find(|t| t.coeff == 1 && arena.as_floordiv(t.expr).is_some())?;
+    let (x, b) = arena.as_floordiv(t.expr)?;
+    let rest = arena.sub(e, t.expr).ok()?;
+    let lifted = arena.combine(x, 1, rest, b).ok()?;
+    let (form, factor, offset) = normal_form(arena, lifted)?;
+    let stated = ranges.facts.ranges.get(&form)?.scaled(factor).plus(Interval::point(offset));
+    Some(Info::of(stated.floordiv_positive(b)))
+}
 
-    /// `e = k * form + rest`: the bounds of the form and of the rest bound `e`; the rest may hold further forms.
-    fn with_linear_facts(&self, arena: &mut Arena, e: Expr, info: Info) -> Info {
-        let mut info = info;
-        let Node::Sum(constant, terms) = arena.node(e) else { return info };
-        for (k, (form, bounds)) in self.facts.linear.iter().enumerate() {
-            if !arena.may_use_variables_of(e, *form) {
-                continue;
-            }
-            let mut sum = Interval::point(constant);
-            let (factor, mut rest) = match without(arena, terms, *form) {
-                Some(found) => found,
-                None => {
-                    let Some((parts, low)) = with_digits_of(arena, terms, *form) else { continue };
-                    let Some(found) = without(arena, &parts, *form) else { continue };
-                    sum = sum.plus(low);
-                    found
-                }
-            };
-            sum = sum.plus(bounds.scaled(factor));
-            for (_, (form, bounds)) in self.facts.linear.iter().enumerate().filter(|(i, _)| *i != k) {
-                if rest.len() < 2 {
-                    break;
-                }
-                arena.charge(rest.len());
-                match without(arena, &rest, *form) {
-                    Some((factor, fewer)) if fewer.len() + arena.operand_count(*form) == rest.len() => {
-                        sum = sum.plus(bounds.scaled(factor));
-                        rest = fewer;
-                    }
-                    _ => {}
-                }
-            }
-            for t in &rest {
-                sum = sum.plus(self.operand(arena, t.expr).bounds.scaled(t.coeff));
-            }
-            info = info.and(Info { bounds: sum, modulus: 1, residue: 0 });
+/// `e = k * form + rest`: the bounds of the form and of the rest bound `e`; the rest may hold further forms.
+fn range_by_facts(ranges: &Ranges, arena: &mut Arena, e: Expr) -> Option<Info> {
+    by_each_fact(ranges, arena, e, |arena, terms, form| {
+        let (factor, rest) = without(arena, terms, form)?;
+        Some((factor, rest, Interval::point(0)))
+    })
+}
+
+/// The same, where `e` holds what the form holds a high digit of: the low digit is part of the rest.
+fn range_by_digits(ranges: &Ranges, arena: &mut Arena, e: Expr) -> Option<Info> {
+    by_each_fact(ranges, arena, e, |arena, terms, form| {
+        let (parts, low) = with_digits_of(arena, terms, form)?;
+        let (factor, rest) = without(arena, &parts, form)?;
+        Some((factor, rest, low))
+    })
+}
+
+/// The bounds of `e` by each fact that `split` finds in it: as a multiple of the form, other terms, and what is left.
+fn by_each_fact(
+    ranges: &Ranges,
+    arena: &mut Arena,
+    e: Expr,
+    split: impl Fn(&Arena, &[Term], Expr) -> Option<(i64, Terms, Interval)>,
+) -> Option<Info> {
+    let Node::Sum(constant, terms) = arena.node(e) else { return None };
+    let mut known: Option<Interval> = None;
+    for (k, (form, bounds)) in ranges.facts.linear.iter().enumerate() {
+        if !arena.may_use_variables_of(e, *form) {
+            continue;
         }
-        info
+        let Some((factor, mut rest, left)) = split(arena, terms, *form) else { continue };
+        let mut sum = Interval::point(constant).plus(left).plus(bounds.scaled(factor));
+        for (_, (form, bounds)) in ranges.facts.linear.iter().enumerate().filter(|(i, _)| *i != k) {
+            if rest.len() < 2 {
+                break;
+            }
+            arena.charge(rest.len());
+            match without(arena, &rest, *form) {
+                Some((factor, fewer)) if fewer.len() + arena.operand_count(*form) == rest.len() => {
+                    sum = sum.plus(bounds.scaled(factor));
+                    rest = fewer;
+                }
+                _ => {}
+            }
+        }
+        for t in &rest {
+            sum = sum.plus(ranges.operand(arena, t.expr).bounds.scaled(t.coeff));
+        }
+        known = Some(known.map_or(sum, |known| known.intersect(sum)));
     }
+    known.map(Info::of)
 }
 
 /// The terms, those of which the form holds a high digit written as `x mod (a * b) = a * (x floordiv a mod b) + x mod a`,

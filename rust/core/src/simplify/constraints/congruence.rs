@@ -1,0 +1,189 @@
+//! Constraints on remainders that have one value: congruences.
+
+use super::{law, Apply, Assumption, ConstraintPropagation, Row};
+use crate::expr::{Expr, Node, Term, Terms};
+use crate::int::{div_mod_positive, floor_mod, inverse_mod};
+use crate::interval::Interval;
+use crate::simplify::congruence::{chinese_remainder, Joined};
+use crate::simplify::law::Law;
+use crate::simplify::simplifier::Simplifier;
+
+/// `x mod m = r`.
+pub(super) struct Congruence {
+    x: Expr,
+    m: i64,
+    r: i64,
+}
+
+/// A law of a congruence and of one that is kept, of the same expression: it has the place of the other, and answers
+/// whether it took it away, or found that no integer fulfils both.
+type ApplyToPair =
+    fn(&mut ConstraintPropagation, &mut Simplifier<'_>, &mut Congruence, (usize, i64), &Law) -> bool;
+/// A law of a congruence of a variable: answers whether the bounds of the variable say all that it says.
+type ApplyToVariable = fn(&mut ConstraintPropagation, &mut Simplifier<'_>, &Congruence, u32, &Law) -> bool;
+
+pub(super) static REMAINDERS: [Row<Apply>; 1] = [Row {
+    law: law(
+        "constraint-congruence-normal",
+        "mod",
+        "(u * x + c) % m = r is (x + i * c) % m = i * r % m",
+        "m > 0, 0 <= r < m, i * u % m = 1",
+    ),
+    function: ConstraintPropagation::congruence_normal,
+}];
+
+pub(super) static PAIRS: [Row<ApplyToPair>; 2] = [
+    Row {
+        law: law(
+            "constraint-congruences-join",
+            "mod",
+            "x % m = r and x % n = q is x % l = s",
+            "l = lcm(m, n), 0 <= s < l, s % m = r, s % n = q",
+        ),
+        function: ConstraintPropagation::congruences_join,
+    },
+    Row {
+        law: law(
+            "constraint-congruences-never",
+            "mod",
+            "x % m = r and x % n = q is false",
+            "m > 0, n > 0, g > 0, g divides m and n, (q - r) % g != 0",
+        ),
+        function: ConstraintPropagation::congruences_never,
+    },
+];
+
+pub(super) static VARIABLES: [Row<ApplyToVariable>; 1] = [Row {
+    law: law(
+        "constraint-congruence-bounds",
+        "mod",
+        "x % m = r and a <= x <= b implies a + (r - a) % m <= x <= b - (b - r) % m",
+        "m > 0, 0 <= r < m",
+    ),
+    function: ConstraintPropagation::bounds_by_congruence,
+}];
+
+impl ConstraintPropagation {
+    fn congruence_normal(&mut self, s: &mut Simplifier<'_>, a: &mut Assumption, law: &Law) -> bool {
+        if !a.interval.is_point() {
+            return false;
+        }
+        let Some((form, r, m)) = self.normal_congruence(s, a.expr, a.interval.lower) else { return false };
+        if a.implied {
+            return true;
+        }
+        if s.arena.as_mod(a.expr) != Some((form, m)) {
+            self.changed = true;
+            if let Ok(made) = s.arena.modulo_constant(form, m) {
+                s.note_constraint(law, a.stated(), &[(made, Interval::point(r))]);
+            }
+        }
+        self.keep_congruence(s, Congruence { x: form, r, m });
+        true
+    }
+
+    /// `x mod m = r` with the constant of `x` moved to the right and its leading coefficient made 1 where it can be.
+    fn normal_congruence(&mut self, s: &mut Simplifier<'_>, e: Expr, r: i64) -> Option<(Expr, i64, i64)> {
+        let (x, m) = s.arena.as_mod(e)?;
+        let Node::Sum(constant, terms) = s.arena.node(x) else { return Some((x, r, m)) };
+        let r = floor_mod(r.checked_sub(floor_mod(constant, m)?)?, m)?;
+        let lead = floor_mod(terms[0].coeff, m)?;
+        let (g, inverse) = inverse_mod(lead, m);
+        let factor = if g == 1 { inverse } else { 1 };
+        let scaled: Option<Terms> = terms
+            .iter()
+            .map(|t| {
+                let coeff = (i128::from(t.coeff) * i128::from(factor)).rem_euclid(i128::from(m));
+                Some(Term::new(i64::try_from(coeff).ok()?, t.expr))
+            })
+            .collect();
+        let form = s.arena.sum(0, &scaled?).ok()?;
+        let right = i64::try_from((i128::from(r) * i128::from(factor)).rem_euclid(i128::from(m))).ok()?;
+        let form = s.arena.modulo_constant(form, m).ok()?;
+        // The constructor may know the remainder under a smaller modulus, where `right` would mean something else.
+        let whole = form;
+        let (form, modulus) = s.arena.as_mod(form)?;
+        (modulus == m && !s.is_wider(whole, e)).then_some((form, right, m))
+    }
+
+    /// Keep the congruence, joined with what is known of its expression already.
+    fn keep_congruence(&mut self, s: &mut Simplifier<'_>, mut own: Congruence) {
+        let mut k = 0;
+        s.arena.charge(self.kept.len() / 2);
+        while k < self.kept.len() {
+            let (e, known) = self.kept[k];
+            let other = s.arena.as_mod(e).filter(|(y, _)| *y == own.x && known.is_point());
+            let Some((_, n)) = other else {
+                k += 1;
+                continue;
+            };
+            if !PAIRS.iter().any(|row| (row.function)(self, s, &mut own, (k, n), &row.law)) {
+                k += 1;
+            }
+            if self.empty {
+                return;
+            }
+        }
+        if let Some(v) = s.arena.as_variable(own.x) {
+            if VARIABLES.iter().any(|row| (row.function)(self, s, &own, v, &row.law)) {
+                return;
+            }
+        }
+        if let Ok(e) = s.arena.modulo_constant(own.x, own.m) {
+            self.keep(s, e, Interval::point(own.r));
+        }
+    }
+
+    fn congruences_join(
+        &mut self,
+        s: &mut Simplifier<'_>,
+        own: &mut Congruence,
+        (k, n): (usize, i64),
+        law: &Law,
+    ) -> bool {
+        let (e, known) = self.kept[k];
+        let Joined::As(r, m) = chinese_remainder((own.r, own.m), (known.lower, n)) else { return false };
+        if s.explains() {
+            if let Ok(made) = s.arena.modulo_constant(own.x, m) {
+                s.note_constraint(law, (e, known), &[(made, Interval::point(r))]);
+            }
+        }
+        (own.r, own.m) = (r, m);
+        self.remove_kept(k);
+        self.changed = true;
+        true
+    }
+
+    fn congruences_never(
+        &mut self,
+        s: &mut Simplifier<'_>,
+        own: &mut Congruence,
+        (k, n): (usize, i64),
+        law: &Law,
+    ) -> bool {
+        let (e, known) = self.kept[k];
+        let never = matches!(chinese_remainder((own.r, own.m), (known.lower, n)), Joined::Never);
+        if never {
+            s.note_constraint(law, (e, known), &[(e, Interval::EMPTY)]);
+            self.empty = true;
+        }
+        never
+    }
+
+    fn bounds_by_congruence(&mut self, s: &mut Simplifier<'_>, own: &Congruence, v: u32, law: &Law) -> bool {
+        let Congruence { x, m, r } = *own;
+        let b = self.bounds[v as usize];
+        let above = div_mod_positive(r.wrapping_sub(floor_mod(b.lower, m).unwrap_or(0)), m).1;
+        let below = div_mod_positive(floor_mod(b.upper, m).unwrap_or(0).wrapping_sub(r), m).1;
+        let ends = b.lower.checked_add(above).zip(b.upper.checked_sub(below));
+        let Some((lower, upper)) = ends else { return false };
+        let inner = Interval::new(lower, upper);
+        if inner != b && s.explains() {
+            if let Ok(e) = s.arena.modulo_constant(x, m) {
+                s.note_constraint(law, (e, Interval::point(r)), &[(x, inner)]);
+            }
+        }
+        self.tighten(s, v, inner);
+        self.empty || self.bounds[v as usize].is_point()
+    }
+}

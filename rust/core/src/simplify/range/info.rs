@@ -1,0 +1,115 @@
+//! Knowledge of the values of an expression: bounds and a congruence.
+
+use super::{law, Row, ALWAYS};
+use crate::int::{div_mod_positive, gcd_i64};
+use crate::interval::Interval;
+
+/// Bounds of an expression, and `expr = modulus * k + residue`; modulus 0: a constant; modulus 1: nothing known.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Info {
+    /// The bounds.
+    pub bounds: Interval,
+    /// The modulus of the congruence.
+    pub modulus: i64,
+    /// The residue, in `[0, modulus)`; the value itself where the modulus is 0.
+    pub residue: i64,
+}
+
+/// The laws by which the bounds and the congruence of any expression tell something of each other.
+pub(super) static ANY: [Row<fn(Info) -> Info>; 1] = [Row {
+    laws: &[law(
+        "congruence-tightens",
+        "any",
+        "a + (r - a) % m <= x <= b - (b - r) % m",
+        "x % m = r, a <= x <= b, m > 0, 0 <= r < m",
+    )],
+    requires: ALWAYS,
+    function: Info::moved_inwards,
+}];
+
+impl Info {
+    pub(super) const UNKNOWN: Info = Info { bounds: Interval::ALL, modulus: 1, residue: 0 };
+
+    /// Bounds alone.
+    pub fn of(bounds: Interval) -> Info {
+        if bounds.is_point() {
+            return Info { bounds, modulus: 0, residue: bounds.lower };
+        }
+        Info { bounds, modulus: 1, residue: 0 }
+    }
+
+    pub(super) fn point(value: i64) -> Info {
+        Info { bounds: Interval::point(value), modulus: 0, residue: value }
+    }
+
+    /// `value = residue` modulo `modulus`, above 1, and nothing else.
+    pub(super) fn congruent(modulus: i64, residue: i64) -> Info {
+        Info { bounds: Interval::ALL, modulus, residue: div_mod_positive(residue, modulus).1 }
+    }
+
+    /// Bounds and congruence as they tighten each other.
+    #[must_use]
+    pub fn tightened(self) -> Info {
+        ANY.iter().fold(self, |info, row| (row.function)(info))
+    }
+
+    /// The bounds moved inwards to values of the congruence.
+    fn moved_inwards(mut self) -> Info {
+        if self.modulus > 1 {
+            if self.bounds.lower != i64::MIN {
+                let gap = div_mod_positive(self.residue.wrapping_sub(self.bounds.lower), self.modulus).1;
+                // The difference may leave int64; the bound is then left as it is.
+                if self.residue.checked_sub(self.bounds.lower).is_some() {
+                    self.bounds.lower = raised(self.bounds.lower, gap);
+                }
+            }
+            if self.bounds.upper != i64::MAX && self.bounds.upper.checked_sub(self.residue).is_some() {
+                let gap = div_mod_positive(self.bounds.upper - self.residue, self.modulus).1;
+                self.bounds.upper = lowered(self.bounds.upper, gap);
+            }
+        }
+        if self.bounds.is_point() {
+            return Info::point(self.bounds.lower);
+        }
+        self
+    }
+
+    /// Both pieces of knowledge at once; where they contradict each other, the first.
+    #[must_use]
+    pub fn and(self, other: Info) -> Info {
+        let bounds = self.bounds.intersect(other.bounds);
+        if bounds.is_empty() {
+            return self;
+        }
+        let (modulus, residue) =
+            if other.modulus > self.modulus && self.modulus > 0 && other.modulus % self.modulus == 0 {
+                (other.modulus, other.residue)
+            } else {
+                (self.modulus, self.residue)
+            };
+        Info { bounds, modulus, residue }.tightened()
+    }
+}
+
+/// The congruence of a sum and one more term.
+pub(super) fn joined_congruence((modulus, residue): (i64, i64), coeff: i64, term: &Info) -> (i64, i64) {
+    let own = coeff.checked_mul(term.modulus);
+    if own == Some(1) {
+        return (1, 0);
+    }
+    let shifted = coeff.checked_mul(term.residue).and_then(|x| residue.checked_add(x));
+    match own.zip(shifted) {
+        Some((own, shifted)) => (gcd_i64(modulus, own), shifted),
+        None => (1, 0),
+    }
+}
+
+/// A lower bound moved up; never to where an upper bound would mean "unbounded".
+fn raised(lower: i64, gap: i64) -> i64 {
+    lower.checked_add(gap).unwrap_or(i64::MAX).min(lower.max(i64::MAX - 1))
+}
+
+/// An upper bound moved down; never to where a lower bound would mean "unbounded".
+fn lowered(upper: i64, gap: i64) -> i64 {
+    upper.checked_sub(gap).unwrap_or(i64::MIN).max(upper.min(i64::MIN + 1))
+}

@@ -1,0 +1,234 @@
+//! Bounds and congruence of an expression on a domain, derived once a node.
+//!
+//! The domain is a box of variables and facts from constraints: bounds of linear forms, and congruences. What a node's
+//! operands tell of it is derived by the rows of its operator, what the facts tell by those of `stated.rs`: each row has
+//! its laws, the traits that a node must have, and the function. Adding a law adds a row; nothing else lists or calls
+//! them.
+
+mod info;
+mod operators;
+mod stated;
+mod sum;
+
+pub use info::Info;
+
+use crate::expr::traversal::{compute_all, BottomUp};
+use crate::expr::{variable_bit, Arena, Expr, Leaf, Node, Tag};
+use crate::interval::Interval;
+use crate::simplify::facts::Facts;
+use crate::simplify::law::{Group, Law};
+
+/// A row: the laws that its function goes by, of which several are derived in one pass over the operands, the traits that
+/// a node must have, and the function.
+struct Row<F> {
+    laws: &'static [Law],
+    requires: u16,
+    function: F,
+}
+
+/// No trait is required.
+const ALWAYS: u16 = 0;
+
+/// A law of bounds or congruences: see [`Law`].
+const fn law(name: &'static str, family: &'static str, law: &'static str, precondition: &'static str) -> Law {
+    Law::new(Group::Range, name, family, law, precondition)
+}
+
+/// All that the rows tell of a node that has the traits; `None` where they tell nothing.
+#[inline(always)]
+fn derived<F>(rows: &'static [Row<F>], has: u16, mut call: impl FnMut(&F) -> Option<Info>) -> Option<Info> {
+    let about = rows.iter().filter(|row| row.requires & !has == 0);
+    about.filter_map(|row| call(&row.function)).reduce(Info::and)
+}
+
+/// All laws by which bounds and congruences are derived.
+pub(crate) fn laws() -> impl Iterator<Item = Law> {
+    fn of<F>(rows: &'static [Row<F>]) -> impl Iterator<Item = Law> {
+        rows.iter().flat_map(|row| row.laws.iter().copied())
+    }
+    let sums = of(&sum::TERMS).chain(of(&sum::RELATED_TERMS)).chain(of(&stated::SUMS));
+    let quotients = of(&operators::QUOTIENTS).chain(of(&operators::QUOTIENTS_BY_EXPRESSIONS));
+    let remainders = of(&operators::REMAINDERS).chain(of(&operators::REMAINDERS_BY_EXPRESSIONS));
+    let last = of(&operators::EXTREMA).chain(of(&operators::PRODUCTS)).chain(of(&info::ANY));
+    sums.chain(quotients).chain(remainders).chain(last)
+}
+
+/// Knowledge of all nodes of an arena on one domain, computed when asked and kept.
+#[derive(Default, Debug)]
+pub struct Ranges {
+    pub(crate) variables: Vec<Info>,
+    pub(crate) facts: Facts,
+    /// The variables that have one value, by their bits.
+    points: u16,
+    /// Bounds and congruence of each node, and the time of their derivation: those of another time are forgotten.
+    infos: Vec<(Info, u32)>,
+    time: u32,
+}
+
+/// No time: where nothing was derived.
+const NEVER: u32 = u32::MAX;
+
+impl Ranges {
+    /// Start on a new domain: the box of the variables, no facts.
+    pub fn reset(&mut self, bounds: impl Iterator<Item = Interval>) {
+        self.variables.clear();
+        self.points = 0;
+        for (v, b) in bounds.enumerate() {
+            self.points |= if b.is_point() { variable_bit(v) } else { 0 };
+            self.variables.push(Info::of(b));
+        }
+        self.facts.clear();
+        self.invalidate();
+    }
+
+    /// Forget what was derived: the box or the facts have changed.
+    pub fn invalidate(&mut self) {
+        if self.time == NEVER - 1 {
+            self.infos.clear();
+            self.time = 0;
+        }
+        self.time += 1;
+    }
+
+    /// Is it a constant, or a sum of variables of which none has one value? False may be wrong.
+    pub(crate) fn is_plain(&self, arena: &Arena, e: Expr) -> bool {
+        arena.is_plain(e, self.points)
+    }
+
+    /// Is it a variable of one value?
+    pub(crate) fn is_point(&self, arena: &Arena, e: Expr) -> bool {
+        arena.as_variable(e).is_some_and(|v| self.variable(v).bounds.is_point())
+    }
+
+    /// Bounds and congruence of `e`.
+    #[inline]
+    pub fn info(&mut self, arena: &mut Arena, e: Expr) -> Info {
+        match self.known(arena, e) {
+            Some(info) => info,
+            None => self.derive(arena, e),
+        }
+    }
+
+    /// Variable `v` is congruent to `r` modulo `m`.
+    pub(crate) fn state_of_variable(&mut self, v: u32, m: i64, r: i64) {
+        if let Some(info) = self.variables.get_mut(v as usize) {
+            *info = info.and(Info { bounds: Interval::ALL, modulus: m, residue: r });
+            self.points |= if info.bounds.is_point() { variable_bit(v as usize) } else { 0 };
+        }
+    }
+
+    /// The bounds of `e`.
+    pub fn bounds(&mut self, arena: &mut Arena, e: Expr) -> Interval {
+        self.info(arena, e).bounds
+    }
+
+    fn is_known(&self, arena: &Arena, e: Expr) -> bool {
+        matches!(arena.tag(e), Tag::Variable | Tag::Constant)
+            || self.infos.get(e.index()).is_some_and(|(_, time)| *time == self.time)
+    }
+
+    fn known(&self, arena: &Arena, e: Expr) -> Option<Info> {
+        match arena.leaf(e) {
+            Some(Leaf::Constant(c)) => Some(Info::point(c)),
+            Some(Leaf::Variable(v)) => Some(self.variable(v)),
+            None => self.infos.get(e.index()).filter(|(_, time)| *time == self.time).map(|(info, _)| *info),
+        }
+    }
+
+    pub(crate) fn variable(&self, v: u32) -> Info {
+        self.variables.get(v as usize).copied().unwrap_or(Info::of(Interval::ALL))
+    }
+
+    fn store(&mut self, e: Expr, info: Info) {
+        if self.infos.len() <= e.index() {
+            self.infos.resize(e.index() + 16, (Info::UNKNOWN, NEVER));
+        }
+        self.infos[e.index()] = (info, self.time);
+    }
+
+    fn derive(&mut self, arena: &mut Arena, e: Expr) -> Info {
+        // All is known of variables.
+        if arena.is_linear(e) {
+            return self.derive_one(arena, e);
+        }
+        compute_all(&mut Deriving { ranges: self, arena }, e);
+        self.operand(arena, e)
+    }
+
+    #[inline]
+    fn derive_one(&mut self, arena: &mut Arena, e: Expr) -> Info {
+        arena.charge(arena.operand_count(e));
+        let mut info = self.of_operands(arena, e);
+        if !self.facts.is_empty() {
+            info = self.with_facts(arena, e, info);
+        }
+        self.store(e, info);
+        info
+    }
+
+    pub(crate) fn operand(&self, arena: &Arena, e: Expr) -> Info {
+        self.known(arena, e).unwrap_or(Info::of(Interval::ALL))
+    }
+
+    /// Bounds and congruence of a term, which is no constant, of a node whose operands are known.
+    pub(crate) fn of_term(&self, arena: &Arena, e: Expr) -> &Info {
+        let known = match arena.as_variable(e) {
+            Some(v) => self.variables.get(v as usize),
+            None => self.infos.get(e.index()).map(|(info, _)| info),
+        };
+        known.unwrap_or(&Info::UNKNOWN)
+    }
+
+    fn of_operands(&self, arena: &Arena, e: Expr) -> Info {
+        let known = match arena.node(e) {
+            Node::Constant(c) => Some(Info::point(c)),
+            Node::Variable(v) => Some(self.variable(v)),
+            Node::Sum(constant, terms) => {
+                let info = derived(&sum::TERMS, ALWAYS, |f| f(self, arena, constant, terms));
+                let has = if arena.is_linear(e) { ALWAYS } else { sum::traits_of(arena, terms) };
+                if has == ALWAYS {
+                    return info.unwrap_or(Info::UNKNOWN);
+                }
+                let related = derived(&sum::RELATED_TERMS, has, |f| f(self, arena, constant, terms));
+                info.into_iter().chain(related).reduce(Info::and)
+            }
+            Node::FloorDiv(a, b) => match arena.as_constant(b) {
+                Some(m) => derived(&operators::QUOTIENTS, ALWAYS, |f| f(self.of_term(arena, a), m)),
+                None => {
+                    let (a, b) = (self.operand(arena, a), self.operand(arena, b));
+                    derived(&operators::QUOTIENTS_BY_EXPRESSIONS, ALWAYS, |f| f(&a, &b))
+                }
+            },
+            Node::Mod(a, b) => match arena.as_constant(b) {
+                Some(m) => derived(&operators::REMAINDERS, ALWAYS, |f| f(self.of_term(arena, a), m)),
+                None => {
+                    let (a, b) = (self.operand(arena, a), self.operand(arena, b));
+                    derived(&operators::REMAINDERS_BY_EXPRESSIONS, ALWAYS, |f| f(&a, &b))
+                }
+            },
+            Node::Min(args) => derived(&operators::EXTREMA, ALWAYS, |f| f(self, arena, args, Interval::min)),
+            Node::Max(args) => derived(&operators::EXTREMA, ALWAYS, |f| f(self, arena, args, Interval::max)),
+            Node::Product(args) => derived(&operators::PRODUCTS, ALWAYS, |f| f(self, arena, args)),
+        };
+        known.unwrap_or(Info::UNKNOWN)
+    }
+}
+
+struct Deriving<'a> {
+    ranges: &'a mut Ranges,
+    arena: &'a mut Arena,
+}
+
+impl BottomUp for Deriving<'_> {
+    fn arena(&self) -> &Arena {
+        self.arena
+    }
+
+    fn is_known(&self, e: Expr) -> bool {
+        self.ranges.is_known(self.arena, e)
+    }
+
+    fn compute(&mut self, e: Expr) {
+        self.ranges.derive_one(self.arena, e);
+    }
+}

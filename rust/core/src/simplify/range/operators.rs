@@ -1,0 +1,193 @@
+//! Bounds and congruences of quotients, remainders, extrema and products.
+
+use super::{law, Info, Ranges, Row, ALWAYS};
+use crate::expr::{Arena, Expr};
+use crate::int::{div_mod_positive, gcd_i64};
+use crate::interval::Interval;
+
+/// A law of a quotient or remainder by a constant: of the dividend, and the divisor.
+type ByConstant = fn(&Info, i64) -> Option<Info>;
+/// The same by an expression.
+type ByExpression = fn(&Info, &Info) -> Option<Info>;
+/// A law of a minimum or maximum, whose bounds are made by the function.
+type OfExtremum = fn(&Ranges, &Arena, &[Expr], fn(Interval, Interval) -> Interval) -> Option<Info>;
+/// A law of a product.
+type OfProduct = fn(&Ranges, &Arena, &[Expr]) -> Option<Info>;
+
+pub(super) static QUOTIENTS: [Row<ByConstant>; 1] = [Row {
+    laws: &[law("range-of-quotient", "floordiv", "u / m <= x / m <= v / m", "u <= x <= v, m > 0")],
+    requires: ALWAYS,
+    function: range_of_quotient,
+}];
+
+pub(super) static QUOTIENTS_BY_EXPRESSIONS: [Row<ByExpression>; 1] = [Row {
+    laws: &[law(
+        "range-of-quotient-by-expression",
+        "floordiv",
+        "x / y lies between the quotients of the ends",
+        "u <= x <= v, p <= y <= q, p > 0 or q < 0",
+    )],
+    requires: ALWAYS,
+    function: range_of_quotient_by_expression,
+}];
+
+pub(super) static REMAINDERS: [Row<ByConstant>; 2] = [
+    Row {
+        laws: &[law(
+            "range-of-remainder",
+            "mod",
+            "u % m <= x % m <= v % m",
+            "u <= x <= v, u / m = v / m, m > 0",
+        )],
+        requires: ALWAYS,
+        function: range_of_remainder,
+    },
+    Row {
+        laws: &[law(
+            "congruence-of-remainder",
+            "mod",
+            "x % m % g = r % g",
+            "x = r + n * i, m > 0, g > 0, g divides n and m",
+        )],
+        requires: ALWAYS,
+        function: congruence_of_remainder,
+    },
+];
+
+pub(super) static REMAINDERS_BY_EXPRESSIONS: [Row<ByExpression>; 1] = [Row {
+    laws: &[law(
+        "range-of-remainder-by-expression",
+        "mod",
+        "0 <= x % y <= max(-p, q) - 1, x % y <= x for x >= 0",
+        "p <= y <= q, y != 0",
+    )],
+    requires: ALWAYS,
+    function: range_of_remainder_by_expression,
+}];
+
+pub(super) static EXTREMA: [Row<OfExtremum>; 2] = [
+    Row {
+        laws: &[law(
+            "range-of-extremum",
+            "min, max",
+            "min(u, p) <= min(x, y) <= min(v, q)",
+            "u <= x <= v, p <= y <= q (max alike)",
+        )],
+        requires: ALWAYS,
+        function: range_of_extremum,
+    },
+    Row {
+        laws: &[law(
+            "congruence-of-extremum",
+            "min, max",
+            "min(x, y) % g = r % g",
+            "x = r + m * i, y = s + n * j, g > 0, g divides m, n and s - r (max alike)",
+        )],
+        requires: ALWAYS,
+        function: congruence_of_extremum,
+    },
+];
+
+pub(super) static PRODUCTS: [Row<OfProduct>; 3] = [
+    Row {
+        laws: &[law(
+            "range-of-product",
+            "product",
+            "x * y lies between the products of the ends",
+            "u <= x <= v, p <= y <= q",
+        )],
+        requires: ALWAYS,
+        function: range_of_product,
+    },
+    Row {
+        laws: &[law("range-of-square", "product", "0 <= x * x", "none")],
+        requires: ALWAYS,
+        function: range_of_square,
+    },
+    Row {
+        laws: &[law(
+            "congruence-of-product",
+            "product",
+            "x * y % (g * h) = 0",
+            "g > 0, h > 0, g divides x, h divides y",
+        )],
+        requires: ALWAYS,
+        function: congruence_of_product,
+    },
+];
+
+fn range_of_quotient(a: &Info, m: i64) -> Option<Info> {
+    Some(Info::of(a.bounds.floordiv_positive(m)))
+}
+
+fn range_of_quotient_by_expression(a: &Info, b: &Info) -> Option<Info> {
+    let quotients = a.bounds.floordiv(b.bounds);
+    (!quotients.is_empty()).then(|| Info::of(quotients))
+}
+
+fn range_of_remainder(a: &Info, m: i64) -> Option<Info> {
+    if a.bounds.is_bounded() {
+        let ((q, low), (p, high)) =
+            (div_mod_positive(a.bounds.lower, m), div_mod_positive(a.bounds.upper, m));
+        if p == q {
+            return Some(Info::of(Interval::new(low, high)));
+        }
+    }
+    Some(Info::of(Interval::new(0, m - 1)))
+}
+
+fn congruence_of_remainder(a: &Info, m: i64) -> Option<Info> {
+    if a.modulus == 1 {
+        return None;
+    }
+    let g = gcd_i64(a.modulus, m);
+    (g > 1).then(|| Info::congruent(g, a.residue))
+}
+
+fn range_of_remainder_by_expression(a: &Info, b: &Info) -> Option<Info> {
+    let largest = b.bounds.remainders().upper;
+    let upper = if a.bounds.lower >= 0 { largest.min(a.bounds.upper) } else { largest };
+    Some(Info::of(Interval::new(0, upper)))
+}
+
+fn range_of_extremum(
+    ranges: &Ranges,
+    arena: &Arena,
+    args: &[Expr],
+    extremum: fn(Interval, Interval) -> Interval,
+) -> Option<Info> {
+    args.iter().map(|a| ranges.operand(arena, *a).bounds).reduce(extremum).map(Info::of)
+}
+
+fn congruence_of_extremum(
+    ranges: &Ranges,
+    arena: &Arena,
+    args: &[Expr],
+    _: fn(Interval, Interval) -> Interval,
+) -> Option<Info> {
+    let mut parts = args.iter().map(|a| ranges.operand(arena, *a));
+    let first = parts.next()?;
+    let modulus = parts.try_fold(first.modulus, |g, p| {
+        let apart = p.residue.checked_sub(first.residue)?; // beyond int64: nothing is known
+        Some(gcd_i64(gcd_i64(g, p.modulus), apart)).filter(|g| *g != 1)
+    })?;
+    (modulus > 1).then(|| Info::congruent(modulus, first.residue))
+}
+
+fn range_of_product(ranges: &Ranges, arena: &Arena, args: &[Expr]) -> Option<Info> {
+    let bounds = args.iter().map(|a| ranges.operand(arena, *a).bounds).reduce(Interval::times);
+    bounds.map(Info::of)
+}
+
+fn range_of_square(_: &Ranges, _: &Arena, args: &[Expr]) -> Option<Info> {
+    matches!(args, [a, b] if a == b).then(|| Info::of(Interval::new(0, i64::MAX)))
+}
+
+fn congruence_of_product(ranges: &Ranges, arena: &Arena, args: &[Expr]) -> Option<Info> {
+    let modulus = args.iter().fold(1i64, |modulus, a| {
+        let Info { modulus: m, residue, .. } = ranges.operand(arena, *a);
+        let own = if m == 0 { residue } else { gcd_i64(m, residue) };
+        modulus.checked_mul(own).and_then(i64::checked_abs).filter(|m| *m > 0).unwrap_or(1)
+    });
+    (modulus > 1).then(|| Info::congruent(modulus, 0))
+}

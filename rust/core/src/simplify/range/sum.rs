@@ -1,0 +1,294 @@
+//! Bounds and congruences of sums: by their terms one by one, and by what these tell of each other, as a quotient beside
+//! its remainder, or beside what it divides.
+
+use super::info::joined_congruence;
+use super::{law, Info, Ranges, Row, ALWAYS};
+use crate::expr::{Arena, Expr, Node, Tag, Term, Terms};
+use crate::int::{div_mod_positive, gcd_i64};
+use crate::interval::Interval;
+
+/// A law of a sum, of its constant and its terms.
+type OfSum = fn(&Ranges, &Arena, i64, &[Term]) -> Option<Info>;
+
+/// Of more terms than this, none is compared with each other one.
+const TERMS_JOINED: usize = 64;
+
+/// The traits of a sum that rows ask for: it holds a quotient, a quotient or remainder, a product, beside other terms.
+const QUOTIENT: u16 = 1;
+const DIGIT: u16 = 2;
+const PRODUCT: u16 = 4;
+
+/// The laws of terms that tell nothing of each other.
+pub(super) static TERMS: [Row<OfSum>; 1] = [Row {
+    laws: &[
+        law("range-of-sum", "sum", "u + p <= x + y <= v + q", "u <= x <= v, p <= y <= q"),
+        law(
+            "range-of-multiple",
+            "sum",
+            "k * u <= k * x <= k * v, -k * v <= -k * x <= -k * u",
+            "u <= x <= v, k > 0",
+        ),
+        law(
+            "congruence-of-sum",
+            "sum",
+            "(a * x + b * y) % g = (a * r + b * s) % g",
+            "x = r + m * i, y = s + n * j, g > 0, g divides a * m and b * n",
+        ),
+    ],
+    requires: ALWAYS,
+    function: of_terms,
+}];
+
+/// The laws of terms that tell something of each other.
+pub(super) static RELATED_TERMS: [Row<OfSum>; 4] = [
+    Row {
+        laws: &[law(
+            "range-of-digits",
+            "sum",
+            "a * x + b * (x / k) + c * (x % k) = (a * k + b) * (x / k) + (a + c) * (x % k)",
+            "k > 0",
+        )],
+        requires: DIGIT,
+        function: range_of_digits,
+    },
+    Row {
+        laws: &[law("range-of-common-factor", "sum", "x * f + y * f = (x + y) * f", "none")],
+        requires: PRODUCT,
+        function: range_of_common_factor,
+    },
+    Row {
+        laws: &[law(
+            "range-of-opened-quotient",
+            "sum",
+            "a * (x / m) + y = (a * x + m * y - a * (x % m)) / m",
+            "m > 0",
+        )],
+        requires: QUOTIENT,
+        function: range_of_opened_quotient,
+    },
+    Row {
+        laws: &[law(
+            "congruence-of-digits",
+            "sum",
+            "(a * x + b * (x / k) + c * (x % k)) % g = 0",
+            "k > 0, g > 0, g divides a * k + b and a + c",
+        )],
+        requires: DIGIT,
+        function: congruence_of_digits,
+    },
+];
+
+/// The traits of a sum of several terms, which may tell something of each other.
+pub(super) fn traits_of(arena: &Arena, terms: &[Term]) -> u16 {
+    if !(2..=TERMS_JOINED).contains(&terms.len()) {
+        return ALWAYS;
+    }
+    terms.iter().fold(ALWAYS, |has, t| match arena.tag(t.expr) {
+        Tag::FloorDiv => has | QUOTIENT | DIGIT,
+        Tag::Mod => has | DIGIT,
+        Tag::Product => has | PRODUCT,
+        _ => has,
+    })
+}
+
+#[inline]
+fn of_terms(ranges: &Ranges, arena: &Arena, constant: i64, terms: &[Term]) -> Option<Info> {
+    let (mut lower, mut upper) = (constant, constant);
+    let (mut beyond, mut any_residue) = (false, false);
+    for t in terms {
+        let info = ranges.of_term(arena, t.expr);
+        let Interval { lower: low, upper: high } = info.bounds;
+        let (first, last) = if t.coeff > 0 { (low, high) } else { (high, low) };
+        let ((least, a), (most, b)) = (first.overflowing_mul(t.coeff), last.overflowing_mul(t.coeff));
+        let (c, d);
+        (lower, c) = lower.overflowing_add(least);
+        (upper, d) = upper.overflowing_add(most);
+        beyond |= a | b | c | d | (low == i64::MIN) | (high == i64::MAX);
+        any_residue |= info.modulus == 1 && (t.coeff == 1 || t.coeff == -1);
+    }
+    let congruence = if any_residue { (1, 0) } else { congruence_of_sum(ranges, arena, constant, terms) };
+    // No tightening: ends that belong to the congruences of the terms make ends that belong to that of the sum.
+    let bounds = Interval::new(lower, upper);
+    if beyond || !bounds.is_bounded() || bounds.is_point() {
+        return Some(of_terms_with_open_ends(ranges, arena, constant, terms, congruence));
+    }
+    let (modulus, residue) = congruence;
+    let residue = if modulus == 1 { 0 } else { div_mod_positive(residue, modulus).1 };
+    Some(Info { bounds, modulus, residue })
+}
+
+fn congruence_of_sum(ranges: &Ranges, arena: &Arena, constant: i64, terms: &[Term]) -> (i64, i64) {
+    let mut known = (0, constant);
+    for t in terms {
+        known = joined_congruence(known, t.coeff, ranges.of_term(arena, t.expr));
+        if known.0 == 1 {
+            return (1, 0);
+        }
+    }
+    known
+}
+
+#[cold]
+fn of_terms_with_open_ends(
+    ranges: &Ranges,
+    arena: &Arena,
+    constant: i64,
+    terms: &[Term],
+    (modulus, residue): (i64, i64),
+) -> Info {
+    let bounds = terms.iter().fold(Interval::point(constant), |sum, t| {
+        sum.plus(ranges.of_term(arena, t.expr).bounds.scaled(t.coeff))
+    });
+    match modulus {
+        // All constant; or the modulus is no int64.
+        0 => Info::of(bounds),
+        _ => Info { bounds, modulus, residue: div_mod_positive(residue, modulus).1 }.tightened(),
+    }
+}
+
+fn range_of_common_factor(ranges: &Ranges, arena: &Arena, constant: i64, terms: &[Term]) -> Option<Info> {
+    let factored = terms.iter().enumerate().filter_map(|(k, t)| match arena.node(t.expr) {
+        Node::Product(&[x, y]) => by_common_factor(ranges, arena, constant, terms, (k, x, y)),
+        _ => None,
+    });
+    factored.reduce(Interval::intersect).map(Info::of)
+}
+
+/// `a * x * y + b * x` is `x * (a * y + b)`.
+fn by_common_factor(
+    ranges: &Ranges,
+    arena: &Arena,
+    constant: i64,
+    terms: &[Term],
+    (place, x, y): (usize, Expr, Expr),
+) -> Option<Interval> {
+    let (k, other) = terms.iter().enumerate().find_map(|(k, t)| match t.expr {
+        e if e == x => Some((k, y)),
+        e if e == y => Some((k, x)),
+        _ => None,
+    })?;
+    let factor = ranges.operand(arena, terms[k].expr).bounds;
+    let other = ranges.operand(arena, other).bounds.scaled(terms[place].coeff);
+    let mut sum = factor.times(other.plus(Interval::point(terms[k].coeff)));
+    sum = sum.plus(Interval::point(constant));
+    for (_, t) in terms.iter().enumerate().filter(|(i, _)| *i != k && *i != place) {
+        sum = sum.plus(ranges.operand(arena, t.expr).bounds.scaled(t.coeff));
+    }
+    Some(sum)
+}
+
+fn range_of_opened_quotient(ranges: &Ranges, arena: &Arena, constant: i64, terms: &[Term]) -> Option<Info> {
+    let opened = terms.iter().enumerate().filter_map(|(k, t)| {
+        let (n, m) = arena.as_floordiv(t.expr)?;
+        let related = |(i, o): (usize, &Term)| i != k && arena.may_share_variables(o.expr, n);
+        terms.iter().enumerate().any(related).then_some(())?;
+        by_opened_quotient(ranges, arena, constant, terms, (k, n, m))
+    });
+    opened.reduce(Interval::intersect).map(Info::of)
+}
+
+/// `a * (n floordiv m) + y` is an `m`-th of `a * n + m * y - a * (n mod m)`, where terms of `n` and `y` cancel.
+fn by_opened_quotient(
+    ranges: &Ranges,
+    arena: &Arena,
+    constant: i64,
+    terms: &[Term],
+    (place, n, m): (usize, Expr, i64),
+) -> Option<Interval> {
+    let one = [Term::new(1, n)];
+    let (inner, parts) = arena.as_sum(n, &one);
+    let beside = |k: usize, p: &Term| k != place && terms[k].expr == p.expr;
+    let shared = |p: &Term| (0..terms.len()).find(|k| beside(*k, p));
+    arena.charge(parts.len());
+    if m <= 0 || !parts.iter().any(|p| shared(p).is_some()) {
+        return None;
+    }
+    let a = terms[place].coeff;
+    let whole = a.checked_mul(inner)?.checked_add(constant.checked_mul(m)?)?;
+    let mut sum = Interval::point(whole).plus(Interval::new(1 - m, 0).scaled(a));
+    for p in parts {
+        let own = shared(p).map_or(Some(0), |k| terms[k].coeff.checked_mul(m))?;
+        let coeff = a.checked_mul(p.coeff)?.checked_add(own)?;
+        sum = sum.plus(ranges.of_term(arena, p.expr).bounds.scaled(coeff));
+    }
+    for (k, t) in terms.iter().enumerate() {
+        if k != place && !parts.iter().any(|p| p.expr == t.expr) {
+            sum = sum.plus(ranges.of_term(arena, t.expr).bounds.scaled(t.coeff.checked_mul(m)?));
+        }
+    }
+    Some(sum.quotient_by(m))
+}
+
+/// The congruence of a sum by the digits that it holds beside what they are of.
+fn congruence_of_digits(ranges: &Ranges, arena: &Arena, constant: i64, terms: &[Term]) -> Option<Info> {
+    let mut known = (0, constant);
+    let mut digits = digits_of(arena, terms)?;
+    let mut rest = Terms::from_slice(terms);
+    loop {
+        let (quotient, remainder) = digits.factors()?;
+        known.0 = gcd_i64(known.0, gcd_i64(quotient, remainder));
+        if known.0 == 1 {
+            return None;
+        }
+        rest.retain(|t| !digits.is_one(arena, t.expr));
+        match digits_of(arena, &rest) {
+            Some(more) => digits = more,
+            None => break,
+        }
+    }
+    let joined = |known, t: &Term| joined_congruence(known, t.coeff, ranges.of_term(arena, t.expr));
+    let (modulus, residue) = rest.iter().fold(known, joined);
+    (modulus > 1).then(|| Info::congruent(modulus, residue))
+}
+
+/// `a * x + b * (x floordiv k) + c * (x mod k)` is `(a * k + b) * q + (a + c) * r`, where `q` and `r` are
+/// independent but for the ends of `x`.
+fn range_of_digits(ranges: &Ranges, arena: &Arena, constant: i64, terms: &[Term]) -> Option<Info> {
+    let digits = digits_of(arena, terms)?;
+    let (quotient, remainder) = digits.factors()?;
+    let rest = terms.iter().filter(|t| !digits.is_one(arena, t.expr));
+    let rest = rest.fold(Interval::point(constant), |sum, t| {
+        sum.plus(ranges.operand(arena, t.expr).bounds.scaled(t.coeff))
+    });
+    let bounds = ranges.operand(arena, digits.x).bounds.floordiv_positive(digits.k);
+    let low = Interval::new(0, digits.k - 1);
+    Some(Info::of(rest.plus(bounds.scaled(quotient).plus(low.scaled(remainder)))))
+}
+
+/// `a * x + b * (x floordiv k) + c * (x mod k)`.
+struct Digits {
+    x: Expr,
+    k: i64,
+    a: i64,
+    b: i64,
+    c: i64,
+}
+
+impl Digits {
+    /// The factors of quotient and remainder, which are independent but for the ends of `x`.
+    fn factors(&self) -> Option<(i64, i64)> {
+        Some((self.a.checked_mul(self.k)?.checked_add(self.b)?, self.a.checked_add(self.c)?))
+    }
+
+    /// Is it `x`, its quotient or its remainder?
+    fn is_one(&self, arena: &Arena, e: Expr) -> bool {
+        let own = Some((self.x, self.k));
+        e == self.x || arena.as_floordiv(e) == own || arena.as_mod(e) == own
+    }
+}
+
+/// The first digits of a sum that stand beside what they are of; beside each other alone, they are independent already.
+fn digits_of(arena: &Arena, terms: &[Term]) -> Option<Digits> {
+    let (x, k) = terms.iter().find_map(|t| {
+        let (x, k) = arena.as_floordiv(t.expr).or_else(|| arena.as_mod(t.expr))?;
+        terms.iter().any(|o| o.expr == x).then_some((x, k))
+    })?;
+    let coeff = |own: &dyn Fn(Expr) -> bool| terms.iter().find(|t| own(t.expr)).map_or(0, |t| t.coeff);
+    Some(Digits {
+        x,
+        k,
+        a: coeff(&|e| e == x),
+        b: coeff(&|e| arena.as_floordiv(e) == Some((x, k))),
+        c: coeff(&|e| arena.as_mod(e) == Some((x, k))),
+    })
+}
