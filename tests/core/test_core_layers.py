@@ -58,8 +58,7 @@ FILES = {
     ),
     "propagation": (
         "interner joint replicas structure",
-        "form",
-        "operand_map",
+        "form operand_map",
         "found",
         "reached needs",
         "formulas sources",
