@@ -15,8 +15,11 @@ pub struct Info {
     pub residue: i64,
 }
 
+/// Makes more of what is known of a node, by that alone.
+type Tightening = fn(Info) -> Info;
+
 /// The laws by which the bounds and the congruence of any expression tell something of each other.
-pub(super) static ANY: [Row<fn(Info) -> Info>; 1] = [Row {
+pub(super) static ANY: [Row<Tightening>; 1] = [Row {
     laws: &[law(
         "congruence-tightens",
         "any",
