@@ -111,10 +111,14 @@ def _live(body: Block, results: Iterable[Value]) -> tuple[Block, _Uses]:
     """The body, and what it uses. Names that only dead code reads are dead too: again until nothing more goes."""
     while True:
         uses = _Uses.of(body, results)
-        found = rewrite_blocks(body, lambda block: same_block(block, [s for s in block if _has_effect(s, uses)]))  # noqa: B023
+        found = _without_unused(body, uses)
         if found is body:
             return body, uses
         body = found
+
+
+def _without_unused(body: Block, uses: _Uses) -> Block:
+    return rewrite_blocks(body, lambda block: same_block(block, [s for s in block if _has_effect(s, uses)]))
 
 
 def _has_effect(statement: Statement, uses: _Uses) -> bool:
