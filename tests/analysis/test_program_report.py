@@ -249,6 +249,8 @@ def test_text_of_a_program_cannot_command_a_terminal() -> None:
         (bytes_text(2e15), "2 PB"),
         (seconds_text(7.34e-6), "7.34 us"),
         (seconds_text(2.5e-9), "2.5 ns"),
+        (seconds_text(5e-21), "0 ns"),
+        (seconds_text(2e-12), "0.002 ns"),
         (seconds_text(90), "90 s"),
     ],
 )

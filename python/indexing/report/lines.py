@@ -48,8 +48,8 @@ def bytes_text(count: float) -> str:
 
 
 def seconds_text(seconds: float) -> str:
-    """A time in a fitting unit: `7.3 us`."""
-    count, unit = seconds * 1e9, 0
+    """A time in a fitting unit: `7.3 us`; what is below a picosecond, as differences of sums are, is none."""
+    count, unit = (0.0 if abs(seconds) < 1e-12 else seconds * 1e9), 0
     while count >= STEP and unit + 1 < len(SECONDS):
         count, unit = count / STEP, unit + 1
     return f"{count:.3g} {SECONDS[unit]}"
