@@ -14,6 +14,7 @@ from indexing.show.page import program_page
 
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
 KERNELS = 10_000
+FRAME = "new Promise((then) => requestAnimationFrame(() => setTimeout(then)))"
 PATIENT = 120_000  # milliseconds, on a machine that does much else
 
 
@@ -59,6 +60,42 @@ def test_sorting_filtering_and_scrolling(shown: Page) -> None:
     shown.fill("#filter", "")
     shown.evaluate("document.getElementById('list').scrollTop = 1e9")
     shown.wait_for_function("[...document.querySelectorAll('#rows td')].some((td) => td.textContent === 'n1')")
+
+
+def test_rows_are_drawn_anew_only_where_others_come_into_sight(shown: Page) -> None:
+    shown.fill("#filter", "")
+    shown.evaluate("document.getElementById('list').scrollTop = 0")
+    shown.evaluate(FRAME)
+    first = shown.locator("#rows tr:not(.space)").first.element_handle()
+    shown.evaluate("document.getElementById('list').scrollTop = 48")
+    shown.evaluate(FRAME)
+    assert first.evaluate("(row) => row.isConnected"), "two rows down, those beyond are there already"
+    shown.evaluate("document.getElementById('list').scrollTop = 24 * 5000")
+    shown.wait_for_function("(row) => !row.isConnected", arg=first)
+    box = shown.locator("#list").bounding_box()
+    place = [box["x"] + 20, box["y"] + 60]
+    seen = shown.evaluate("(at) => document.elementFromPoint(...at).textContent", place)
+    order = shown.evaluate("kept.map((k) => texts[data.rows[k][0]])")
+    assert seen in order[5000:5003], "the rows in sight are those of the place"
+    shown.mouse.move(*place)
+    assert shown.evaluate("(at) => document.elementFromPoint(...at).title", place) == seen, "what is cut short is told"
+
+
+def test_places_are_told_by_their_file(shown: Page, tmp_path: Path) -> None:
+    """A path is longer than its column: the file and line stand there, all of it where one points."""
+    module = ix.hlo.parse(
+        'ENTRY e { p = f32[8] parameter(0) ROOT n = f32[8] negate(p), metadata={source_file="/src/deep/a.py" source_line=3} }'
+    )
+    file = tmp_path / "places.html"
+    file.write_text(program_page(ix.analyze(module)))
+    tab = shown.context.new_page()
+    tab.goto(file.as_uri())
+    cell = tab.locator("#rows td").last
+    assert cell.inner_text() == "a.py:3"
+    cell.hover()
+    assert cell.get_attribute("title").endswith("deep/a.py:3")
+    assert "deep/a.py:3" in tab.locator("#detail").inner_text()
+    tab.close()
 
 
 def test_a_click_shows_a_kernel_and_pointing_lights_threads_and_elements(shown: Page) -> None:

@@ -51,14 +51,13 @@ def program_page(report: ProgramReport) -> str:
             numbers[key] = len(details)
             details.append(detail(fusion))
         which.append(numbers[key])
-    rows: list[Data] = [row_of(f) for f in report.fusions]
+    texts = Texts()
     data: Data = {
-        "rows": rows,
-        "shapes": [str(f.instruction.shape) for f in report.fusions],
-        "search": [search_text(f) for f in report.fusions],
-        "accesses": [[access_data(r) for r in f.accesses] for f in report.fusions],
+        "rows": [row_of(f, texts) for f in report.fusions],
+        "accesses": [[access_data(r, texts) for r in f.accesses] for f in report.fusions],
         "which": which,
         "details": details,
+        "texts": texts.of_numbers(),
     }
     filled = {
         "TITLE": escape(report.name),
@@ -89,32 +88,35 @@ def embedded(data: Data) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026").replace("@", "\\u0040")
 
 
-def row_of(fusion: FusionReport) -> Data:
-    """The cells of the table: name, opcode, bytes wasted, moved and needed, seconds lost, place."""
-    place = str(fusion.place) if fusion.place else ""
-    numbers = (fusion.wasted, fusion.will_move, fusion.must_move, fusion.seconds_lost)
-    return [fusion.name, fusion.instruction.opcode, *numbers, place]
+class Texts:
+    """The different texts of a page, which stand in its rows as numbers: programs repeat shapes, places and reasons."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+
+    def number(self, text: str) -> int:
+        """Its place in the list."""
+        return self._numbers.setdefault(text, len(self._numbers))
+
+    def of_numbers(self) -> Data:
+        """The list."""
+        return list(self._numbers)
 
 
-def search_text(fusion: FusionReport) -> str:
-    """The text that the filter searches."""
+def row_of(fusion: FusionReport, texts: Texts) -> Data:
+    """The cells of the table: name, opcode, bytes wasted, moved and needed, seconds lost, place; then shape and kind."""
     i = fusion.instruction
-    return f"{i.name} {i.opcode} {i.shape} {i.attributes.get('kind', '')} {fusion.place or ''}".lower()
+    numbers = (fusion.wasted, fusion.will_move, fusion.must_move, float(f"{fusion.seconds_lost:.4g}"))
+    after = (str(fusion.place or ""), str(i.shape), i.attributes.get("kind", ""))
+    return [texts.number(i.name), texts.number(i.opcode), *numbers, *(texts.number(text) for text in after)]
 
 
-def access_data(row: Row) -> Data:
-    """One access, for its sentences."""
-    return {
-        "kind": row.kind,
-        "array": row.array,
-        "must": row.must_move,
-        "will": row.will_move,
-        "wasted": row.wasted,
-        "ratio": row.ratio,
-        "why": row.why,
-        "remedy": row.remedy,
-        "note": row.note,
-    }
+def access_data(row: Row, texts: Texts) -> Data:
+    """One access, for its sentences: kind, array, bytes needed, moved and wasted, ratio, why, remedy, note."""
+    ratio = None if row.ratio is None else float(f"{row.ratio:.4g}")
+    numbers = (row.must_move, row.will_move, row.wasted, ratio)
+    after = (texts.number(text) for text in (row.why, row.remedy, row.note))
+    return [texts.number(row.kind), texts.number(row.array), *numbers, *after]
 
 
 def detail(fusion: FusionReport) -> Data:
