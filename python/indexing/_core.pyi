@@ -720,14 +720,16 @@ class Propagation:
     def __new__(cls, module: HloModule, structures: Mapping[str, str]) -> Self:
         """`structures` says of opcodes what follows from the program's structure: "names", "passes", "calls", "starts",
         "branches" or "loops"."""
-    def put(self, asked: _Formulas[_I, _M], inverse: bool, at: _Place, simplified: bool, parts: list[list[_M]]) -> None:
-        """State a formula: for each operand (inverse: output) its maps."""
-    def find(self, asked: _Formulas[_I, _M], inverse: bool, first: int, last: int) -> list[int]:
-        """Find all formulas of the instructions of these rows, to be read later. For each instruction its signature, or
-        -1 - row where the formulas are its own; ends before one that can't be found, and raises where that is the first."""
+    def set_formula(
+        self, asked: _Formulas[_I, _M], inverse: bool, at: _Place, simplified: bool, parts: list[list[_M]]
+    ) -> None:
+        """Set a formula: for each operand (inverse: output) its maps."""
+    def find_formulas(self, asked: _Formulas[_I, _M], inverse: bool, first: int, last: int) -> list[int]:
+        """Derive all formulas of the instructions in these rows, to be read later. Returns for each instruction its signature,
+        or -1 - row where it shares its formulas with no other. Stops at the first error; raises it if no row came before."""
     def formula(self, asked: _Formulas[_I, _M], inverse: bool, at: _Place, count: int) -> list[list[_M]]:
         """The formula of an array of an instruction (inverse: of an operand), as `count` lists."""
-    def through(
+    def computation_indexing(
         self,
         asked: _Formulas[_I, _M],
         inverse: bool,
@@ -736,20 +738,20 @@ class Propagation:
         count: int,
     ) -> list[list[_M]]:
         """The maps through a computation: from array `at[1]` of its root, or inverse from that parameter."""
-    def start(self, asked: _Formulas[_I, _M], row: int, output: int) -> int:
-        """The list of one map: array `output` of an instruction is itself."""
-    def merged(self, asked: _Formulas[_I, _M], one: int, other: int) -> int:
-        """The maps of both lists."""
-    def maps(self, asked: _Formulas[_I, _M], found: int, leaf: int) -> list[_M]:
-        """The maps of a list, of array `leaf`."""
+    def identity(self, asked: _Formulas[_I, _M], row: int, output: int) -> int:
+        """The set of the identity on array `output` of an instruction."""
+    def union(self, asked: _Formulas[_I, _M], one: int, other: int) -> int:
+        """The union of two sets of maps."""
+    def maps(self, asked: _Formulas[_I, _M], map_set: int, leaf: int) -> list[_M]:
+        """The maps of a set, to array `leaf`."""
     def propagate(
-        self, asked: _Formulas[_I, _M], computation: int, found: list[tuple[int, _Arrays]], order: list[int]
+        self, asked: _Formulas[_I, _M], computation: int, given: list[tuple[int, _Arrays]], order: list[int]
     ) -> list[tuple[int, _Arrays]]:
-        """Follow what is found of a computation's instructions to the operands of those of `order`, users before operands."""
+        """Propagate sets of maps of a computation's arrays to the operands of instructions, in order: users before operands."""
     def propagate_to(self, asked: _Formulas[_I, _M], start: int, leaf: int, target: int) -> _Arrays:
-        """The lists of maps from array `leaf` of an instruction to those of `target`, which its users lead to."""
+        """The sets of maps from array `leaf` of an instruction to the arrays of `target`, which depends on it."""
     def compose(self, asked: _Formulas[_I, _M], first: _M, second: _M) -> _M:
-        """One map after another."""
+        """Compose `second` after `first`."""
 
 #: _Traffic: sums over the warp instructions of an access, and over those of one thread's vector together; what they are
 #: to be multiplied with and divided by, for one runtime value of several and for samples; how many instructions were

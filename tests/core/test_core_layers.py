@@ -57,12 +57,12 @@ FILES = {
         "parser",
     ),
     "propagation": (
-        "interner joint replicas structure",
-        "form operand_map",
-        "found",
-        "reached needs",
-        "formulas sources",
-        "follow walk",
+        "interner joint_map replicas structure",
+        "reasons operand_map operand_maps",
+        "map_sets",
+        "reached_instructions dependence_graph",
+        "formulas array_sources",
+        "derive_formulas propagate",
     ),
 }
 

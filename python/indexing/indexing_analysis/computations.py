@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from indexing._core import SymbolicExpr
     from indexing.hlo import Computation, Instruction, Module
 
-#: By an instruction's array: the number of the list of maps found to lead there.
+#: By an instruction's array: the number of the set of maps that lead to it.
 Arrays: TypeAlias = dict[int, int]
 #: The formulas that follow from the structure of programs, by opcode.
 _STRUCTURES = {op.opcode: op.structure for op in REGISTRY.values() if op.structure}
@@ -46,12 +46,12 @@ class ModuleMaps:
 
     # ------------------------------------------------------------ what is known
 
-    def find(self, first: int, last: int, inverse: bool) -> list[int]:
-        """Find all formulas of the instructions of these rows, to be read later. For each a number that instructions share
-        whose formulas are equal, negative where they are its own; ends before the first that has none.
+    def find_formulas(self, first: int, last: int, inverse: bool) -> list[int]:
+        """Derive all formulas of the instructions in these rows, to be read later. Returns for each a number that instructions
+        of equal formulas share, negative where none shares them; stops before the first that has none.
         """
         with self.lock:
-            return self._core.find(self, inverse, first, last)
+            return self._core.find_formulas(self, inverse, first, last)
 
     def of_instruction(self, instruction: Instruction, array: int, inverse: bool) -> Indexing:
         """The formula of an array (inverse: of an operand)."""
@@ -65,22 +65,22 @@ class ModuleMaps:
         """The maps between the array of the root (inverse: the parameter) and the parameters (the root's arrays)."""
         count = len(computation.root.shape.leaves) if inverse else len(computation.parameters)
         with self.lock:
-            return self._core.through(self, inverse, (computation.row, array), arguments, count)
+            return self._core.computation_indexing(self, inverse, (computation.row, array), arguments, count)
 
-    def start(self, instruction: Instruction, output: int) -> int:
-        """The list of the map of an array to itself, where propagation starts."""
+    def identity(self, instruction: Instruction, output: int) -> int:
+        """The set of the identity on an array, from which propagation starts."""
         with self.lock:
-            return self._core.start(self, instruction.row, output)
+            return self._core.identity(self, instruction.row, output)
 
-    def maps(self, found: int, leaf: int) -> list[OperandIndexing]:
-        """The maps of a list, of array `leaf`."""
+    def maps(self, map_set: int, leaf: int) -> list[OperandIndexing]:
+        """The maps of a set, to array `leaf`."""
         with self.lock:
-            return self._core.maps(self, found, leaf)
+            return self._core.maps(self, map_set, leaf)
 
-    def merge(self, into: Arrays, leaf: int, found: int) -> None:
-        """Add a list to that of an array."""
+    def merge(self, into: Arrays, leaf: int, map_set: int) -> None:
+        """Add the maps of a set to those of an array."""
         with self.lock:
-            into[leaf] = self._core.merged(self, into[leaf], found) if leaf in into else found
+            into[leaf] = self._core.union(self, into[leaf], map_set) if leaf in into else map_set
 
     def propagate(self, found: dict[Instruction, Arrays], order: Sequence[Instruction]) -> None:
         """Propagate the maps found so far to the operands of each instruction of `order`, of one computation."""
@@ -123,7 +123,7 @@ class ModuleMaps:
         """State the formula of an array."""
         i = self.instruction(row)
         op = op_of(i)
-        self._core.put(self, False, (row, output), op.is_simplified, op.indexing(i, output, MAPS))
+        self._core.set_formula(self, False, (row, output), op.is_simplified, op.indexing(i, output, MAPS))
 
     def inverse(self, row: int, operand: int) -> None:
         """State the inverse formula of an operand."""
@@ -132,7 +132,7 @@ class ModuleMaps:
         found = op.inverse_indexing(i, operand, MAPS)
         if found is None:
             found = inverse_of_formula(i, operand, _formula)
-        self._core.put(self, True, (row, operand), op.is_simplified, found)
+        self._core.set_formula(self, True, (row, operand), op.is_simplified, found)
 
     def may_be_known(self, instruction: Instruction) -> bool:
         """May an element of an instruction be known before the program runs?"""

@@ -98,7 +98,7 @@ def grouped_indexing(
         )
     check_number(output, len(target.shape.leaves), f"{target.name} has", "outputs")
     known = maps_of(target.module)
-    found: dict[Instruction, Arrays] = {target: {output: known.start(target, output)}}
+    found: dict[Instruction, Arrays] = {target: {output: known.identity(target, output)}}
     outer = target.computation
     if target not in cluster:
         fusion = fusions[target.computation]

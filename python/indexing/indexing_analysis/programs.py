@@ -114,7 +114,7 @@ class InstructionMaps(Mapping[Instruction, InstructionIndexing]):
         known, inverse = self._known, self.direction == "input_to_output"
         rest = instructions
         while rest:  # once, unless an instruction has no maps
-            numbers = maps_of(self.module).find(rest[0].row, rest[-1].row + 1, inverse)
+            numbers = maps_of(self.module).find_formulas(rest[0].row, rest[-1].row + 1, inverse)
             fresh = {n: i for n, i in zip(numbers, rest, strict=False) if n not in known}
             known.update((n, InstructionIndexing(i, inverse)) for n, i in fresh.items())
             yield from map(known.__getitem__, numbers)

@@ -243,7 +243,7 @@ pub unsafe extern "C" fn indexing_map_evaluate(
     guarded(|| {
         // SAFETY: the header asks for a map of this library.
         let map = &unsafe { reference(map, "map") }?.0;
-        if map.form() != MapKind::Defined {
+        if map.kind() != MapKind::Defined {
             return Err(Failure::argument(
                 "the map is undefined, or known to be empty: it has no value anywhere",
             ));

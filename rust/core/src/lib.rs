@@ -39,12 +39,12 @@ pub use map::simplify::{
 };
 pub use map::symbolic_map::SymbolicMap;
 pub use map::variables::from_tensor_sizes;
-pub use propagation::form::{Exactness, Form, OperandMap};
 pub use propagation::formulas::{Direction, Formulas, Link, Propagation};
-pub use propagation::found::{FoundId, FoundMaps};
-pub use propagation::joint::{Known, Read, Value};
-pub use propagation::operand_map::{MapId, OperandMaps, Values};
-pub use propagation::reached::Arrays;
+pub use propagation::joint_map::{KnownValue, RuntimeValue};
+pub use propagation::map_sets::{MapSetId, MapSets};
+pub use propagation::operand_map::{Exactness, OperandMap, Relation};
+pub use propagation::operand_maps::{MapId, OperandMaps, Values};
+pub use propagation::reached_instructions::ArraySets;
 pub use propagation::structure::Structure;
 pub use sets::image::{count, image_count, index_bits, inverse, is_bijection_onto, is_empty, is_injective};
 pub use sets::points::{Domain, PointStep, Points};

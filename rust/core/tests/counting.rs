@@ -16,7 +16,7 @@ fn product(factors: Vec<u128>) -> u128 {
 
 /// The points of the domain, each with its results, from the definition.
 fn graph(map: &IndexingMap) -> Vec<(Vec<i64>, Vec<i64>)> {
-    if map.form() != MapKind::Defined {
+    if map.kind() != MapKind::Defined {
         return Vec::new();
     }
     let mut points = vec![Vec::new()];
@@ -256,5 +256,5 @@ fn numbers_beyond_128_bits_and_undefined_maps_are_refused() {
     assert_eq!(count(a, s, &empty), Ok(vec![0]));
     assert_eq!(image_count(a, s, &empty), Ok(vec![0]));
     assert_eq!((is_empty(a, s, &empty), is_injective(a, s, &empty)), (Ok(true), Ok(true)));
-    assert_eq!(inverse(a, s, &empty).map(|m| m.form()), Ok(MapKind::KnownEmpty));
+    assert_eq!(inverse(a, s, &empty).map(|m| m.kind()), Ok(MapKind::KnownEmpty));
 }

@@ -53,7 +53,7 @@ fn points(map: &IndexingMap) -> Vec<Vec<i64>> {
 /// The results at a point; `None` outside of the domain.
 fn value(map: &IndexingMap, point: &[i64]) -> Option<Vec<i64>> {
     let domain = map.domain(&mut Arena::new());
-    let inside = map.form() == MapKind::Defined && domain.contains(point, &mut Vec::new()).expect("small");
+    let inside = map.kind() == MapKind::Defined && domain.contains(point, &mut Vec::new()).expect("small");
     inside.then(|| map.dag().evaluate_first(map.num_results(), point, &mut Vec::new()).expect("small"))
 }
 

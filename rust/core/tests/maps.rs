@@ -133,7 +133,7 @@ fn range_variables_of_the_second_map_come_first() {
     );
     arena.clear();
     let empty = IndexingMap::known_empty(&mut arena);
-    assert_eq!(compose(&mut arena, &first, &empty).expect("any map").form(), MapKind::KnownEmpty);
+    assert_eq!(compose(&mut arena, &first, &empty).expect("any map").kind(), MapKind::KnownEmpty);
 }
 
 #[test]

@@ -155,7 +155,7 @@ fn values_are_compared_with_intervals_up_to_the_ends_of_int64() {
     let columns: Vec<Vec<i64>> = near.iter().map(|x| vec![*x]).chain([near.clone()]).chain(some).collect();
     for (lower, upper) in near.iter().flat_map(|a| near.iter().map(move |b| (*a, *b))) {
         let map = read(&format!("(d0) -> (d0), domain: d0 in [{lower}, {upper}]"));
-        if map.form() != MapKind::Defined {
+        if map.kind() != MapKind::Defined {
             continue;
         }
         let domain = map.domain(&mut Arena::new());

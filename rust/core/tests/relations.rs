@@ -156,7 +156,7 @@ fn intersections_with_what_is_nowhere_defined() {
     let map = read("(d0) -> (d0), domain: d0 in [0, 9]");
     let (empty, undefined) = (read("KNOWN EMPTY"), read("UNDEFINED"));
     for (x, y) in [(&map, &empty), (&empty, &map), (&empty, &empty)] {
-        assert_eq!(intersect(a, s, x, y).map(|m| m.form()), Ok(MapKind::KnownEmpty));
+        assert_eq!(intersect(a, s, x, y).map(|m| m.kind()), Ok(MapKind::KnownEmpty));
     }
     for (x, y) in [(&map, &undefined), (&undefined, &map), (&empty, &undefined), (&undefined, &empty)] {
         let message = intersect(a, s, x, y).expect_err("nothing is known").to_string();

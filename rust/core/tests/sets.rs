@@ -42,7 +42,7 @@ fn random_map(r: &mut Random, arena: &mut Arena) -> Option<IndexingMap> {
 /// The graph, from the definition: each point of the box that fulfils the constraints, with its results.
 fn graph(map: &IndexingMap) -> Option<BTreeMap<Vec<i64>, Vec<i64>>> {
     let mut found = BTreeMap::new();
-    if map.form() != MapKind::Defined {
+    if map.kind() != MapKind::Defined {
         return Some(found);
     }
     let (all, scratch) = (map.num_results() + map.constraint_bounds().len(), &mut Vec::new());
@@ -77,7 +77,7 @@ fn check(map: &IndexingMap, graph: &BTreeMap<Vec<i64>, Vec<i64>>) {
     let elements: i64 = sizes.iter().product();
     let indices = image.iter().all(|y| y.iter().all(|v| *v >= 0));
     let onto = indices && image.len() == graph.len() && elements == image.len() as i64;
-    if map.form() == MapKind::Defined && !graph.is_empty() {
+    if map.kind() == MapKind::Defined && !graph.is_empty() {
         assert_eq!(is_bijection_onto(a, s, map, &sizes).expect("small"), onto);
         let bits = index_bits(a, s, map).expect("small");
         let limit = 1i128 << (bits - 1);
@@ -102,7 +102,7 @@ fn check_inverse(map: &IndexingMap, graph: &BTreeMap<Vec<i64>, Vec<i64>>) {
     let (a, s) = (&mut Arena::new(), &mut Scratch::default());
     let back = inverse(a, s, map).expect("small");
     let mut found = BTreeSet::new();
-    if back.form() == MapKind::Defined {
+    if back.kind() == MapKind::Defined {
         let domain = back.domain(a);
         let mut points = back.points(a);
         loop {
@@ -187,7 +187,7 @@ fn comparisons_are_those_of_the_points() {
         let Some(p) = random_map(&mut r, &mut arena) else { continue };
         let q = if r.below(3) == 0 { Some(p.clone()) } else { random_map(&mut r, &mut arena) };
         let Some(q) = q.filter(|q| q.num_results() == p.num_results()) else { continue };
-        if p.form() != MapKind::Defined || q.form() != MapKind::Defined {
+        if p.kind() != MapKind::Defined || q.kind() != MapKind::Defined {
             continue;
         }
         let (Some(a), Some(b)) = (graph(&p), graph(&q)) else { continue };

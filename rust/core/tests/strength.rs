@@ -212,7 +212,7 @@ fn graph(map: &IndexingMap, within: &[Interval]) -> Graph {
             |p: &Vec<i64>| (b.lower..=b.upper).map(|x| [p.as_slice(), &[x]].concat()).collect::<Vec<_>>();
         points = points.iter().flat_map(longer).collect();
     }
-    if map.form() != MapKind::Defined {
+    if map.kind() != MapKind::Defined {
         return Graph::new();
     }
     let (bounds, scratch) = (map.constraint_bounds().collect::<Vec<_>>(), &mut Vec::new());
@@ -259,7 +259,7 @@ fn missed(source: &str, arena: &mut Arena, scratch: &mut Scratch) -> [usize; 3] 
     let text = write_indexing_map(&simple, Style::Plain).expect("a short text");
     assert_eq!(graph(&simple, &within), values, "{source} became {text}");
     if values.is_empty() {
-        return [0, usize::from(simple.form() != MapKind::KnownEmpty), simple.dag().node_count()];
+        return [0, usize::from(simple.kind() != MapKind::KnownEmpty), simple.dag().node_count()];
     }
     let result = text.split("), domain").next().and_then(|t| t.split("-> (").nth(1)).unwrap_or("");
     let nonlinear = ["div", "mod", "min", "max"].iter().any(|word| result.contains(word));

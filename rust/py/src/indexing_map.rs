@@ -39,7 +39,7 @@ impl PyIndexingMap {
         py: Python<'_>,
         change: impl FnOnce(&mut Arena, &mut MapBuilder) -> Result<()> + Send,
     ) -> PyResult<PyIndexingMap> {
-        if self.0.form() != MapKind::Defined {
+        if self.0.kind() != MapKind::Defined {
             return Ok(PyIndexingMap(self.0.clone()));
         }
         self.released(py, |w| {
@@ -251,13 +251,13 @@ impl PyIndexingMap {
     /// Is nothing known about it?
     #[getter]
     fn is_undefined(&self) -> bool {
-        self.0.form() == MapKind::Undefined
+        self.0.kind() == MapKind::Undefined
     }
 
     /// Is it known that the domain has no point? False does not say that it has one: see `is_empty`.
     #[getter]
     fn is_known_empty(&self) -> bool {
-        self.0.form() == MapKind::KnownEmpty
+        self.0.kind() == MapKind::KnownEmpty
     }
 
     /// The same map, written with less: the same domain, on it the same results; no variable is removed.
@@ -448,7 +448,7 @@ impl PyIndexingMap {
         dims: &Bound<'py, PyAny>,
         symbols: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<vector::Values<'py>> {
-        if self.0.form() != MapKind::Defined {
+        if self.0.kind() != MapKind::Defined {
             return Err(invalid(py, "an undefined or known empty map has no values"));
         }
         let empty = PyTuple::empty(py).into_any();

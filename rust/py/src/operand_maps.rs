@@ -2,7 +2,7 @@
 
 use crate::indexing_map::PyIndexingMap;
 use crate::propagation::Raised;
-use indexing_core::{Exactness, Form, Interval, Link, MapId, OperandMaps, Read, Value};
+use indexing_core::{Exactness, Interval, Link, MapId, OperandMaps, Relation, RuntimeValue};
 use pyo3::exceptions::PyValueError;
 use pyo3::gc::PyVisit;
 use pyo3::prelude::*;
@@ -12,7 +12,7 @@ use std::collections::HashMap;
 
 type Table<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
 type Outcome<T> = Result<T, Raised>;
-type OfForm = (Py<PyAny>, Py<PyAny>, Py<PyAny>); // the map, the runtime values, the map of replicas
+type RelationObjects = (Py<PyAny>, Py<PyAny>, Py<PyAny>); // the map, the runtime values, the map of replicas
 /// Instructions of other modules have numbers from here on.
 const FOREIGN: u32 = 1 << 31;
 
@@ -20,7 +20,7 @@ const FOREIGN: u32 = 1 << 31;
 #[derive(Default)]
 pub struct Objects {
     made: Table<(MapId, u32), Py<PyAny>>,
-    forms: Table<u32, OfForm>,
+    relations: Table<u32, RelationObjects>,
     reasons: Table<u32, Py<PyString>>,
     read: Table<usize, (Py<PyAny>, MapId, u32)>,
     foreign: Vec<Py<PyAny>>,
@@ -91,23 +91,27 @@ impl Objects {
         };
         let exactness = exactness_of(m.getattr("exactness")?.extract()?)?;
         let reason = m.getattr("reason")?;
-        let form = Form { map, values: values.into(), replicas };
-        let id =
-            maps.add(form, exactness, reason.downcast::<PyString>().map_err(PyErr::from)?.to_str()?, pieces);
+        let relation = Relation { map, values: values.into(), replicas };
+        let id = maps.add(
+            relation,
+            exactness,
+            reason.downcast::<PyString>().map_err(PyErr::from)?.to_str()?,
+            pieces,
+        );
         let leaf = m.getattr("leaf")?.extract()?;
         self.read.insert(m.as_ptr() as usize, (m.clone().unbind(), id, leaf));
         Ok((id, leaf))
     }
 
-    fn value(&mut self, asked: &Bound<'_, PyAny>, v: &Bound<'_, PyAny>) -> PyResult<Value> {
+    fn value(&mut self, asked: &Bound<'_, PyAny>, v: &Bound<'_, PyAny>) -> PyResult<RuntimeValue> {
         let bounds: Option<(i64, i64)> = v.getattr("bounds")?.extract()?;
-        let read = Read {
+        Ok(RuntimeValue {
+            instruction: self.number(asked, &v.getattr("instruction")?)?,
             map: map_of(&v.getattr("map")?)?,
             output: v.getattr("output")?.extract()?,
             drops: v.getattr("out_of_bounds")?.extract::<String>()? == "drop",
             bounds: bounds.map(|(lower, upper)| Interval::new(lower, upper)),
-        };
-        Ok(Value { instruction: self.number(asked, &v.getattr("instruction")?)?, read })
+        })
     }
 
     /// The `OperandIndexing` of a map, of array `leaf`.
@@ -133,7 +137,7 @@ impl Objects {
         let reason =
             self.reasons.entry(m.reason).or_insert_with(|| PyString::new(py, maps.reason(m.reason)).unbind());
         let reason = reason.bind(py).clone();
-        let (map, values, replicas) = self.of_form(asked, maps, m.form)?;
+        let (map, values, replicas) = self.relation_objects(asked, maps, m.relation)?;
         let exactness = exactness_text(m.exactness);
         let class = asked.getattr("operand_indexing")?;
         let made = class.call1((map, values, exactness, reason, replicas, leaf, pieces))?;
@@ -141,34 +145,39 @@ impl Objects {
         Ok(made)
     }
 
-    fn of_form(&mut self, asked: &Bound<'_, PyAny>, maps: &OperandMaps, number: u32) -> PyResult<OfForm> {
+    fn relation_objects(
+        &mut self,
+        asked: &Bound<'_, PyAny>,
+        maps: &OperandMaps,
+        number: u32,
+    ) -> PyResult<RelationObjects> {
         let py = asked.py();
-        if let Some((map, values, replicas)) = self.forms.get(&number) {
+        if let Some((map, values, replicas)) = self.relations.get(&number) {
             return Ok((map.clone_ref(py), values.clone_ref(py), replicas.clone_ref(py)));
         }
-        let form = maps.form(number);
+        let relation = maps.relation(number);
         let class = asked.getattr("runtime_value")?;
         let mut values = Vec::new();
-        for v in &form.values {
+        for v in &relation.values {
             let instruction = self.instruction(asked, v.instruction)?;
-            let out_of_bounds = if v.read.drops { "drop" } else { "clamp" };
-            let bounds = v.read.bounds.map(|b| (b.lower, b.upper));
+            let out_of_bounds = if v.drops { "drop" } else { "clamp" };
+            let bounds = v.bounds.map(|b| (b.lower, b.upper));
             values.push(class.call1((
                 instruction,
-                PyIndexingMap(v.read.map.clone()),
-                v.read.output,
+                PyIndexingMap(v.map.clone()),
+                v.output,
                 out_of_bounds,
                 bounds,
             ))?);
         }
-        let replicas = match &form.replicas {
+        let replicas = match &relation.replicas {
             Some(map) => Py::new(py, PyIndexingMap(map.clone()))?.into_any(),
             None => py.None(),
         };
-        let map = Py::new(py, PyIndexingMap(form.map.clone()))?.into_any();
+        let map = Py::new(py, PyIndexingMap(relation.map.clone()))?.into_any();
         let values = PyTuple::new(py, values)?.unbind().into_any();
         let found = (map.clone_ref(py), values.clone_ref(py), replicas.clone_ref(py));
-        self.forms.insert(number, (map, values, replicas));
+        self.relations.insert(number, (map, values, replicas));
         Ok(found)
     }
 
@@ -192,7 +201,7 @@ impl Objects {
     /// Shows the garbage collector the objects that may belong to a circle.
     pub fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
         self.made.values().try_for_each(|o| visit.call(o))?;
-        self.forms.values().try_for_each(|(_, values, _)| visit.call(values))?;
+        self.relations.values().try_for_each(|(_, values, _)| visit.call(values))?;
         self.read.values().try_for_each(|(o, _, _)| visit.call(o))?;
         self.foreign.iter().try_for_each(|o| visit.call(o))
     }

@@ -5,7 +5,7 @@ use crate::expr::PyExpr;
 use crate::hlo::HloModule;
 use crate::operand_maps::Objects;
 use indexing_core::{
-    Arrays, Dag, Direction, Error, Formulas, Known, Link, Module, Propagation, Structure, Values,
+    ArraySets, Dag, Direction, Error, Formulas, KnownValue, Link, Module, Propagation, Structure, Values,
 };
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::gc::PyVisit;
@@ -27,7 +27,7 @@ pub struct PyPropagation {
 
 #[derive(Default)]
 struct State {
-    walk: Propagation,
+    propagation: Propagation,
     objects: Objects,
 }
 
@@ -69,11 +69,11 @@ pub struct Asked<'a, 'py> {
 
 impl Asked<'_, '_> {
     /// Call Python, which may call the owner again.
-    fn call(&mut self, walk: &mut Propagation, name: &str, at: (u32, u32)) -> PyResult<()> {
-        self.owner.give_back(State { walk: take(walk), objects: take(&mut self.objects) });
+    fn call(&mut self, propagation: &mut Propagation, name: &str, at: (u32, u32)) -> PyResult<()> {
+        self.owner.give_back(State { propagation: take(propagation), objects: take(&mut self.objects) });
         let outcome = self.formulas.call_method1(name, at);
         let state = self.owner.taken()?;
-        (*walk, self.objects) = (state.walk, state.objects);
+        (*propagation, self.objects) = (state.propagation, state.objects);
         outcome.map(|_| ())
     }
 }
@@ -91,7 +91,7 @@ impl Values for Asked<'_, '_> {
         Ok(found)
     }
 
-    fn known(&mut self, instruction: u32, index: &[Dag]) -> Outcome<Option<Known>> {
+    fn known(&mut self, instruction: u32, index: &[Dag]) -> Outcome<Option<KnownValue>> {
         let view = self.objects.instruction(self.formulas, instruction)?;
         let index: Vec<PyExpr> = index.iter().map(|e| PyExpr(e.clone())).collect();
         let found = self.formulas.call_method1("known", (view, index))?;
@@ -99,19 +99,19 @@ impl Values for Asked<'_, '_> {
             return Ok(None);
         }
         Ok(Some(match found.downcast::<PyExpr>() {
-            Ok(e) => Known::Expression(e.get().0.clone()),
-            Err(_) => Known::Integer(found.extract()?),
+            Ok(e) => KnownValue::Expression(e.get().0.clone()),
+            Err(_) => KnownValue::Integer(found.extract()?),
         }))
     }
 }
 
 impl Formulas for Asked<'_, '_> {
-    fn formula(&mut self, walk: &mut Propagation, row: u32, output: u32) -> Outcome<()> {
-        Ok(self.call(walk, "formula", (row, output))?)
+    fn formula(&mut self, propagation: &mut Propagation, row: u32, output: u32) -> Outcome<()> {
+        Ok(self.call(propagation, "formula", (row, output))?)
     }
 
-    fn inverse(&mut self, walk: &mut Propagation, row: u32, operand: u32) -> Outcome<()> {
-        Ok(self.call(walk, "inverse", (row, operand))?)
+    fn inverse(&mut self, propagation: &mut Propagation, row: u32, operand: u32) -> Outcome<()> {
+        Ok(self.call(propagation, "inverse", (row, operand))?)
     }
 }
 
@@ -134,10 +134,10 @@ impl PyPropagation {
         asked: &Bound<'py, PyAny>,
         f: impl FnOnce(&mut Propagation, &Module, &mut Asked<'_, 'py>) -> Outcome<R>,
     ) -> PyResult<R> {
-        let State { mut walk, objects } = self.taken()?;
+        let State { mut propagation, objects } = self.taken()?;
         let mut python = Asked { owner: self, formulas: asked, objects };
-        let outcome = f(&mut walk, self.module.get().tables(), &mut python);
-        self.give_back(State { walk, objects: python.objects });
+        let outcome = f(&mut propagation, self.module.get().tables(), &mut python);
+        self.give_back(State { propagation, objects: python.objects });
         outcome.map_err(|e| e.into_python(asked.py()))
     }
 }
@@ -160,13 +160,14 @@ impl PyPropagation {
             Structure::named(name).ok_or_else(message)?;
         }
         let structure = |opcode: &str| structures.get(opcode).and_then(|name| Structure::named(name));
-        let walk = Propagation::new(module.get().tables(), |opcode| structure(opcode).unwrap_or_default());
-        let state = State { walk, ..State::default() };
+        let propagation =
+            Propagation::new(module.get().tables(), |opcode| structure(opcode).unwrap_or_default());
+        let state = State { propagation, ..State::default() };
         Ok(PyPropagation { module, state: Mutex::new(Some(state)) })
     }
 
-    /// State a formula: for each operand (inverse: output) its maps.
-    fn put(
+    /// Set a formula: for each operand (inverse: output) its maps.
+    fn set_formula(
         &self,
         asked: &Bound<'_, PyAny>,
         inverse: bool,
@@ -174,26 +175,32 @@ impl PyPropagation {
         simplified: bool,
         parts: Vec<Vec<Bound<'_, PyAny>>>,
     ) -> PyResult<()> {
-        self.with(asked, |walk, module, python| {
+        self.with(asked, |propagation, module, python| {
             let mut links = Vec::new();
             for (to, part) in parts.iter().enumerate() {
                 for m in part {
-                    let (map, leaf) = python.objects.read(python.formulas, &mut walk.found.maps, m)?;
+                    let (map, leaf) = python.objects.read(python.formulas, &mut propagation.sets.maps, m)?;
                     links.push(Link { to: to as u32, leaf, map });
                 }
             }
             let key = (direction(inverse), at.0, at.1);
-            walk.note_stated(module, key, &links);
-            walk.state(module, python, key, simplified, links)
+            propagation.note_for_signature(module, key, &links);
+            propagation.set_formula(module, python, key, simplified, links)
         })
     }
 
-    /// Find all formulas of the instructions of these rows, to be read later. For each instruction its signature, or
-    /// -1 - row where the formulas are its own; ends before one that can't be found, and raises where that is the first.
-    fn find(&self, asked: &Bound<'_, PyAny>, inverse: bool, first: u32, last: u32) -> PyResult<Vec<i64>> {
-        self.with(asked, |walk, module, python| {
+    /// Derive all formulas of the instructions in these rows, to be read later. Returns for each instruction its signature,
+    /// or -1 - row where it shares its formulas with no other. Stops at the first error; raises it if no row came before.
+    fn find_formulas(
+        &self,
+        asked: &Bound<'_, PyAny>,
+        inverse: bool,
+        first: u32,
+        last: u32,
+    ) -> PyResult<Vec<i64>> {
+        self.with(asked, |propagation, module, python| {
             let mut found = Vec::new();
-            match walk.find(module, python, direction(inverse), first..last, &mut found) {
+            match propagation.find_formulas(module, python, direction(inverse), first..last, &mut found) {
                 Err(error) if found.is_empty() => Err(error),
                 _ => Ok(found),
             }
@@ -208,14 +215,14 @@ impl PyPropagation {
         at: (u32, u32),
         count: usize,
     ) -> PyResult<Bound<'py, PyList>> {
-        self.with(asked, |walk, module, python| {
-            let links = walk.formula(module, python, (direction(inverse), at.0, at.1))?;
-            python.objects.grouped(asked, &walk.found.maps, &links, count)
+        self.with(asked, |propagation, module, python| {
+            let links = propagation.formula(module, python, (direction(inverse), at.0, at.1))?;
+            python.objects.grouped(asked, &propagation.sets.maps, &links, count)
         })
     }
 
     /// The maps through a computation: from array `at[1]` of its root, or inverse from that parameter.
-    fn through<'py>(
+    fn computation_indexing<'py>(
         &self,
         asked: &Bound<'py, PyAny>,
         inverse: bool,
@@ -223,70 +230,79 @@ impl PyPropagation {
         arguments: Vec<Bound<'py, PyAny>>,
         count: usize,
     ) -> PyResult<Bound<'py, PyList>> {
-        self.with(asked, |walk, module, python| {
+        self.with(asked, |propagation, module, python| {
             let numbers = arguments.iter().map(|i| python.objects.number(asked, i));
             let arguments = numbers.collect::<PyResult<Vec<u32>>>()?;
-            let links = walk.handed_over(module, python, (direction(inverse), at.0, at.1), &arguments)?;
-            python.objects.grouped(asked, &walk.found.maps, &links, count)
+            let links =
+                propagation.call_indexing(module, python, (direction(inverse), at.0, at.1), &arguments)?;
+            python.objects.grouped(asked, &propagation.sets.maps, &links, count)
         })
     }
 
-    /// The list of one map: array `output` of an instruction is itself.
-    fn start(&self, asked: &Bound<'_, PyAny>, row: u32, output: u32) -> PyResult<u32> {
-        self.with(asked, |walk, module, _| {
-            let shapes = walk.leaves(module, module.instructions[row as usize].shape);
+    /// The set of the identity on array `output` of an instruction.
+    fn identity(&self, asked: &Bound<'_, PyAny>, row: u32, output: u32) -> PyResult<u32> {
+        self.with(asked, |propagation, module, _| {
+            let shapes = propagation.leaves(module, module.instructions[row as usize].shape);
             let sizes = &module.shapes[shapes[output as usize] as usize].dimensions;
-            Ok(walk.found.start(sizes)?)
+            Ok(propagation.sets.identity(sizes)?)
         })
     }
 
-    /// The maps of both lists.
-    fn merged(&self, asked: &Bound<'_, PyAny>, one: u32, other: u32) -> PyResult<u32> {
-        self.with(asked, |walk, _, python| walk.found.extended(python, one, other, None))
+    /// The union of two sets of maps.
+    fn union(&self, asked: &Bound<'_, PyAny>, one: u32, other: u32) -> PyResult<u32> {
+        self.with(asked, |propagation, _, python| propagation.sets.union_composed(python, one, other, None))
     }
 
-    /// The maps of a list, of array `leaf`.
-    fn maps<'py>(&self, asked: &Bound<'py, PyAny>, found: u32, leaf: u32) -> PyResult<Bound<'py, PyList>> {
-        self.with(asked, |walk, _, python| {
-            let list = walk.found.list(found).iter();
+    /// The maps of a set, to array `leaf`.
+    fn maps<'py>(&self, asked: &Bound<'py, PyAny>, map_set: u32, leaf: u32) -> PyResult<Bound<'py, PyList>> {
+        self.with(asked, |propagation, _, python| {
+            let list = propagation.sets.maps_of(map_set).iter();
             let links: Vec<Link> = list.map(|map| Link { to: 0, leaf, map: *map }).collect();
-            let groups = python.objects.grouped(asked, &walk.found.maps, &links, 1)?;
+            let groups = python.objects.grouped(asked, &propagation.sets.maps, &links, 1)?;
             Ok(groups.get_item(0)?.downcast_into().map_err(PyErr::from)?)
         })
     }
 
-    /// Follow what is found of a computation's instructions to the operands of those of `order`, users before operands.
+    /// Propagate sets of maps of a computation's arrays to the operands of instructions, in order: users before operands.
     fn propagate(
         &self,
         asked: &Bound<'_, PyAny>,
         computation: u32,
-        found: Vec<(u32, Arrays)>,
+        given: Vec<(u32, ArraySets)>,
         order: Vec<u32>,
-    ) -> PyResult<Vec<(u32, Arrays)>> {
-        self.with(asked, |walk, module, python| walk.propagate(module, python, computation, &found, &order))
+    ) -> PyResult<Vec<(u32, ArraySets)>> {
+        self.with(asked, |propagation, module, python| {
+            propagation.propagate(module, python, computation, &given, &order)
+        })
     }
 
-    /// The lists of maps from array `leaf` of an instruction to those of `target`, which its users lead to.
-    fn propagate_to(&self, asked: &Bound<'_, PyAny>, start: u32, leaf: u32, target: u32) -> PyResult<Arrays> {
-        self.with(asked, |walk, module, python| {
-            let order = walk.post_order(module, module.instructions[start as usize].computation);
-            let mut reached = walk.propagate_to_users(module, python, &order, (start, leaf))?;
+    /// The sets of maps from array `leaf` of an instruction to the arrays of `target`, which depends on it.
+    fn propagate_to(
+        &self,
+        asked: &Bound<'_, PyAny>,
+        start: u32,
+        leaf: u32,
+        target: u32,
+    ) -> PyResult<ArraySets> {
+        self.with(asked, |propagation, module, python| {
+            let order = propagation.post_order(module, module.instructions[start as usize].computation);
+            let mut reached = propagation.propagate_to_users(module, python, &order, (start, leaf))?;
             Ok(take(reached.arrays(target)))
         })
     }
 
-    /// One map after another.
+    /// Compose `second` after `first`.
     fn compose<'py>(
         &self,
         asked: &Bound<'py, PyAny>,
         first: &Bound<'py, PyAny>,
         second: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        self.with(asked, |walk, _, python| {
-            let (one, _) = python.objects.read(python.formulas, &mut walk.found.maps, first)?;
-            let (other, leaf) = python.objects.read(python.formulas, &mut walk.found.maps, second)?;
-            let found = walk.found.maps.compose(python, one, other)?;
-            python.objects.object(asked, &walk.found.maps, found, leaf)
+        self.with(asked, |propagation, _, python| {
+            let (one, _) = python.objects.read(python.formulas, &mut propagation.sets.maps, first)?;
+            let (other, leaf) = python.objects.read(python.formulas, &mut propagation.sets.maps, second)?;
+            let found = propagation.sets.maps.compose(python, one, other)?;
+            python.objects.object(asked, &propagation.sets.maps, found, leaf)
         })
     }
 

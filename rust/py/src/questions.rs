@@ -58,7 +58,7 @@ impl PyIndexingMap {
 
     /// The points of the domain, the last variable fastest.
     fn points(&self, py: Python<'_>) -> PyResult<PyPoints> {
-        if self.0.form() == MapKind::Undefined {
+        if self.0.kind() == MapKind::Undefined {
             return Err(invalid(py, "an undefined map has no domain whose points could be listed"));
         }
         Ok(PyPoints {

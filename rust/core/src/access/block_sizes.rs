@@ -64,7 +64,7 @@ pub fn moved_in_blocks(
     sizes: &[i64],
 ) -> Result<Option<Vec<Moved>>> {
     memory.check()?;
-    if access.map.form() == MapKind::KnownEmpty {
+    if access.map.kind() == MapKind::KnownEmpty {
         return Ok(Some(vec![Moved::default(); sizes.len()]));
     }
     let Some(map) = over_beginnings(arena, access)? else { return Ok(None) };
@@ -80,7 +80,7 @@ pub fn moved_in_blocks(
 fn over_beginnings(arena: &mut Arena, access: &Access<'_>) -> Result<Option<IndexingMap>> {
     let map = access.map;
     let is_plain = map.num_dims() == 6 && map.num_runtimes() == 0 && map.interval(BLOCK).lower == 0;
-    if map.form() != MapKind::Defined
+    if map.kind() != MapKind::Defined
         || !is_plain
         || map.intervals().take(BLOCK).any(|i| i != Interval::point(0))
     {

@@ -63,12 +63,12 @@ pub(crate) struct Warps {
 impl Access<'_> {
     fn check(&self) -> Result<()> {
         let map = self.map;
-        if map.form() == MapKind::Undefined || (map.form() == MapKind::Defined && map.num_dims() != IDS) {
+        if map.kind() == MapKind::Undefined || (map.kind() == MapKind::Defined && map.num_dims() != IDS) {
             return Err(Error::invalid_map(
                 "a thread map has the dimensions th_x, th_y, th_z, bl_x, bl_y, bl_z",
             ));
         }
-        if map.form() == MapKind::Defined && map.num_results() != self.strides.len() {
+        if map.kind() == MapKind::Defined && map.num_results() != self.strides.len() {
             return Err(Error::invalid_map(format!(
                 "the map has {} results; the array has {} dimensions",
                 map.num_results(),
@@ -88,7 +88,7 @@ impl Access<'_> {
     /// The addresses; `None` where no thread has one.
     pub(crate) fn warps(&self, arena: &mut Arena, scratch: &mut Scratch) -> Result<Option<Warps>> {
         self.check()?;
-        if self.map.form() == MapKind::KnownEmpty {
+        if self.map.kind() == MapKind::KnownEmpty {
             return Ok(None);
         }
         let mut builder = self.over_lanes(arena)?;

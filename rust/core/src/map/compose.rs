@@ -15,7 +15,7 @@ pub fn compose(arena: &mut Arena, first: &IndexingMap, second: &IndexingMap) -> 
     let mut map = MapBuilder::default();
     match map.become_composed(arena, first, second)? {
         MapKind::Defined => map.build(arena),
-        form => Ok(IndexingMap::formless(arena, form)),
+        kind => Ok(IndexingMap::without_points(arena, kind)),
     }
 }
 
@@ -104,7 +104,7 @@ impl MapBuilder {
         first: &IndexingMap,
         second: &IndexingMap,
     ) -> Result<MapKind> {
-        match (first.form(), second.form()) {
+        match (first.kind(), second.kind()) {
             (MapKind::Defined, MapKind::Defined) => {}
             (MapKind::Undefined, _) | (_, MapKind::Undefined) => return Ok(MapKind::Undefined),
             _ => return Ok(MapKind::KnownEmpty),

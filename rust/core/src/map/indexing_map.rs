@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::expr::flat::Dag;
 use crate::expr::{Arena, Expr};
 use crate::interval::Interval;
-use crate::map::names::{is_name, kind_of, Names, VariableKind};
+use crate::map::names::{is_name, Names};
 use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
@@ -42,7 +42,7 @@ pub enum MapKind {
 /// An immutable indexing map.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct IndexingMap {
-    form: MapKind,
+    kind: MapKind,
     num_dims: u32,
     num_ranges: u32,
     num_results: u32,
@@ -72,21 +72,21 @@ pub struct MapBuilder {
 }
 
 impl IndexingMap {
-    /// The map of a form that is all that there is to say.
-    pub(crate) fn formless(arena: &mut Arena, form: MapKind) -> Self {
+    /// An undefined or known-empty map, which has no variables, no results and no constraints.
+    pub(crate) fn without_points(arena: &mut Arena, kind: MapKind) -> Self {
         let dag = arena.export(&[]);
         let names = Names::default();
-        IndexingMap { form, num_dims: 0, num_ranges: 0, num_results: 0, num_variables: 0, names, dag }
+        IndexingMap { kind, num_dims: 0, num_ranges: 0, num_results: 0, num_variables: 0, names, dag }
     }
 
     /// The map about which nothing is known.
     pub fn undefined(arena: &mut Arena) -> Self {
-        IndexingMap::formless(arena, MapKind::Undefined)
+        IndexingMap::without_points(arena, MapKind::Undefined)
     }
 
     /// The map whose domain has no point.
     pub fn known_empty(arena: &mut Arena) -> Self {
-        IndexingMap::formless(arena, MapKind::KnownEmpty)
+        IndexingMap::without_points(arena, MapKind::KnownEmpty)
     }
 
     /// A map from its parts. Errors: variables that are not there, names that are given twice or are no names.
@@ -96,8 +96,8 @@ impl IndexingMap {
     }
 
     /// Is it a map of variables and results, known empty, or undefined?
-    pub fn form(&self) -> MapKind {
-        self.form
+    pub fn kind(&self) -> MapKind {
+        self.kind
     }
 
     /// The number of dimensions.
@@ -156,11 +156,6 @@ impl IndexingMap {
         &self.dag
     }
 
-    /// The kind of variable `i`.
-    pub fn kind(&self, i: usize) -> VariableKind {
-        kind_of(i, self.num_dims(), self.num_ranges())
-    }
-
     /// The name of variable `i`, default or given.
     pub fn name(&self, i: usize) -> String {
         self.names.full(i, self.num_dims(), self.num_ranges())
@@ -182,7 +177,7 @@ impl IndexingMap {
         builder.intervals.extend(self.intervals());
         builder.names = self.names.clone();
         (builder.num_dims, builder.num_ranges) = (self.num_dims(), self.num_ranges());
-        builder.known_empty = self.form == MapKind::KnownEmpty;
+        builder.known_empty = self.kind == MapKind::KnownEmpty;
     }
 }
 
@@ -283,7 +278,7 @@ impl MapBuilder {
             return Ok(IndexingMap::known_empty(arena));
         }
         Ok(IndexingMap {
-            form: MapKind::Defined,
+            kind: MapKind::Defined,
             num_dims: self.num_dims as u32,
             num_ranges: self.num_ranges as u32,
             num_results: num_results as u32,

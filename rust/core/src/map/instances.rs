@@ -54,7 +54,7 @@ impl ParametricTerms {
     /// Errors: coefficients that leave int64.
     pub fn new(arena: &mut Arena, map: &ParametricMap) -> Result<Self> {
         let simplified = map.simplified();
-        let is_defined = simplified.form() == MapKind::Defined;
+        let is_defined = simplified.kind() == MapKind::Defined;
         let roots = if is_defined { arena.import(simplified.dag()) } else { Vec::new() };
         let mut is_parameter = vec![false; simplified.num_variables()];
         let mut places: Vec<Expr> = (0..is_parameter.len()).map(|v| arena.variable(v as u32)).collect();

@@ -76,10 +76,10 @@ impl ParametricMap {
         map: &IndexingMap,
         parameters: Vec<Parameter>,
     ) -> Result<Self> {
-        if map.form() == MapKind::Undefined {
+        if map.kind() == MapKind::Undefined {
             return Err(Error::invalid_map("an undefined map has no parameters"));
         }
-        if map.form() == MapKind::KnownEmpty {
+        if map.kind() == MapKind::KnownEmpty {
             return Ok(ParametricMap {
                 stated: map.clone(),
                 simplified: map.clone(),
@@ -126,7 +126,7 @@ impl ParametricMap {
     /// Errors: a value that its parameter does not take; coefficients that leave int64.
     pub fn bind(&self, arena: &mut Arena, values: &[i64]) -> Result<IndexingMap> {
         let map = &self.stated;
-        if map.form() != MapKind::Defined {
+        if map.kind() != MapKind::Defined {
             return Ok(map.clone());
         }
         self.check(values)?;

@@ -75,7 +75,7 @@ pub fn simplify(
     map: &IndexingMap,
     points: PointVariables,
 ) -> Result<IndexingMap> {
-    if map.form() != MapKind::Defined {
+    if map.kind() != MapKind::Defined {
         return Ok(map.clone());
     }
     let mut builder = MapBuilder::within(scratch);
@@ -88,7 +88,7 @@ pub fn simplify(
 
 /// Does [`simplify`] run to its end, within the work that it allows itself? What it returns means the same either way.
 pub fn simplifies_fully(arena: &mut Arena, scratch: &mut Scratch, map: &IndexingMap) -> bool {
-    if map.form() != MapKind::Defined {
+    if map.kind() != MapKind::Defined {
         return true;
     }
     let mut builder = map.to_builder(arena);
@@ -108,7 +108,7 @@ pub fn compose_simplified(
             map.simplify_if_needed(arena, scratch, PointVariables::Replace);
             map.take_map(arena)
         }
-        Ok(form) => Ok(IndexingMap::formless(arena, form)),
+        Ok(kind) => Ok(IndexingMap::without_points(arena, kind)),
         Err(error) => Err(error),
     };
     map.give_back(scratch);
@@ -121,7 +121,7 @@ pub fn explain(
     scratch: &mut Scratch,
     map: &IndexingMap,
 ) -> Result<(IndexingMap, Vec<Step>)> {
-    if map.form() != MapKind::Defined {
+    if map.kind() != MapKind::Defined {
         return Ok((map.clone(), Vec::new()));
     }
     let mut builder = map.to_builder(arena);

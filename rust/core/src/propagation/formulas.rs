@@ -1,55 +1,55 @@
-//! The formulas of instructions, as they are put in by whoever knows them; and what is asked of a module again and again.
+//! The state of propagation through one module: formulas of instructions, stated or derived, and cached facts of the module.
 
 use crate::error::Error;
 use crate::hlo_text::{write_shape, ElementType, Module, ShapeId, UNBOUNDED};
-use crate::propagation::found::FoundMaps;
+use crate::propagation::array_sources::{LoopCarried, Sources};
+use crate::propagation::dependence_graph::{DependenceGraph, SetsByArray};
 use crate::propagation::interner::Table;
-use crate::propagation::needs::{Lists, Needs};
-use crate::propagation::operand_map::{MapId, OperandMaps, Values};
-use crate::propagation::reached::Reached;
-use crate::propagation::sources::{Carried, Sources};
+use crate::propagation::map_sets::MapSets;
+use crate::propagation::operand_maps::{MapId, OperandMaps, Values};
+use crate::propagation::reached_instructions::ReachedInstructions;
 use crate::propagation::structure::Structure;
 use std::sync::Arc;
 
-/// The reason why a map to all of an array is unknown.
+/// The reason why a map to a whole array is unknown.
 const UNKNOWN_SIZE: &str = "a dimension's size is not known, nor bounded";
 
 /// One map of an instruction's formula, or between a computation's root and its parameters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Link {
-    /// Which operand (or parameter); of an inverse, which array of the result.
+    /// The operand or parameter; of an inverse formula, the array of the result.
     pub to: u32,
-    /// Which array of the operand.
+    /// The array of the operand.
     pub leaf: u32,
     /// The map.
     pub map: MapId,
 }
 
-/// A link of an instruction, and whether it changes nothing.
+/// A link of an instruction's formula, and whether its map is the identity.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Followed {
+pub(super) struct FormulaLink {
     pub link: Link,
-    pub same: bool,
+    pub is_identity: bool,
 }
 
 /// The arrays of a shape.
 #[derive(Debug)]
 struct Leaves {
-    /// Their shapes.
+    /// The shapes of the arrays.
     arrays: Arc<[ShapeId]>,
-    /// Of a tuple, for each element the number of its first array; then the number of all.
+    /// Of a tuple, the number of each element's first array, and at the end the number of all arrays.
     first: Box<[u32]>,
 }
 
-/// The questions that the core asks of whoever knows the formulas: they are put into the [`Propagation`] by [`Propagation::state`].
+/// A source of formulas. It answers by calling [`Propagation::set_formula`].
 pub trait Formulas: Values {
-    /// The formula of array `output` of an instruction is needed.
+    /// States the formula of array `output` of an instruction.
     fn formula(&mut self, found: &mut Propagation, row: u32, output: u32) -> Result<(), Self::Error>;
-    /// The inverse formula of an operand of an instruction is needed.
+    /// States the inverse formula of an operand of an instruction.
     fn inverse(&mut self, found: &mut Propagation, row: u32, operand: u32) -> Result<(), Self::Error>;
 }
 
-/// Which way maps lead.
+/// The direction in which maps lead.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Direction {
     /// From an array of an instruction to those of its operands.
@@ -58,33 +58,34 @@ pub enum Direction {
     ToUsers,
 }
 
-/// Of an instruction's array its links, as they stand; of an operand, inverted, by the operand's arrays.
-pub(super) type Formula = Arc<[Followed]>;
+/// The links of an instruction's array, in order; of an inverse formula, sorted by the operand's arrays.
+pub(super) type Formula = Arc<[FormulaLink]>;
 pub(super) type Key = (Direction, u32, u32);
 
-/// All that is known of a module's maps.
+/// The maps of a module that are known so far.
 #[derive(Default)]
 pub struct Propagation {
-    /// The maps, and lists of them.
-    pub found: FoundMaps,
+    /// The maps, and sets of them.
+    pub sets: MapSets,
     structures: Vec<Structure>,
-    /// Formulas of all instructions of a signature: by direction, signature and array.
+    /// Formulas shared by all instructions of a signature, by direction, signature and array.
     shared: [Vec<Vec<Option<Formula>>>; 2],
-    /// By row, where formulas name instructions.
+    /// Formulas with runtime values, which name instructions: by row.
     own: Table<Key, Formula>,
-    /// Of which row it was stated, and the links, where they name operands alone: others of the signature name theirs.
-    stated: Table<Key, (u32, Arc<[Link]>)>,
-    /// Signatures all of whose formulas are shared and known.
+    /// By signature, the row whose formula was stated and its links, if runtime values read operands alone: those of
+    /// other instructions of the signature read theirs.
+    templates: Table<Key, (u32, Arc<[Link]>)>,
+    /// The signatures whose formulas are all known and shared.
     pub(super) complete: [Vec<bool>; 2],
-    pub(super) through: Table<Key, Arc<[Link]>>,
+    pub(super) computation_links: Table<Key, Arc<[Link]>>,
     pub(super) sources: Table<u32, Arc<Sources>>,
-    pub(super) carried: Table<(u32, u32), Arc<Carried>>,
-    pub(super) needs: Table<u32, Needs>,
-    /// Memory of walks that have ended.
-    pub(super) spare: Vec<Reached>,
-    pub(super) spare_lists: Vec<Lists>,
+    pub(super) loop_carried: Table<(u32, u32), Arc<LoopCarried>>,
+    pub(super) graphs: Table<u32, DependenceGraph>,
+    /// Memory of finished propagations, to be used again.
+    pub(super) spare_reached: Vec<ReachedInstructions>,
+    pub(super) spare_sets: Vec<SetsByArray>,
     leaves: Vec<Leaves>,
-    /// By shape, the map of an array to itself.
+    /// The identity on an array, by shape.
     identities: Vec<Option<MapId>>,
     orders: Table<u32, Arc<[u32]>>,
     parameters: Table<u32, Arc<[u32]>>,
@@ -92,7 +93,7 @@ pub struct Propagation {
 }
 
 impl Propagation {
-    /// Nothing known yet of a module whose opcodes have these structures.
+    /// Propagation through a module; `structure` classifies its opcodes.
     pub fn new(module: &Module, structure: impl Fn(&str) -> Structure) -> Self {
         let structures = module.opcodes.iter().map(|opcode| structure(opcode)).collect();
         Propagation { structures, ..Propagation::default() }
@@ -119,7 +120,7 @@ impl Propagation {
         self.leaves[shape as usize].arrays.clone()
     }
 
-    /// The instructions of a computation, operands before users: those below the root depth first, then the others.
+    /// The instructions of a computation in post-order, operands before users: those below the root, then the others.
     pub fn post_order(&mut self, module: &Module, computation: u32) -> Arc<[u32]> {
         if let Some(known) = self.orders.get(&computation) {
             return known.clone();
@@ -167,9 +168,9 @@ impl Propagation {
         found
     }
 
-    /// Keep the formula of an array of an instruction (or of its operand, inverted): for all of its signature, unless it names
-    /// instructions. Maps that are not `simplified` become so.
-    pub fn state<V: Values>(
+    /// Sets the formula of an array of an instruction (to users, the inverse formula of its operand): for all instructions
+    /// of the signature, unless it has runtime values. Normalizes the maps if they are not `simplified`.
+    pub fn set_formula<V: Values>(
         &mut self,
         module: &Module,
         values: &mut V,
@@ -177,21 +178,21 @@ impl Propagation {
         simplified: bool,
         mut links: Vec<Link>,
     ) -> Result<(), V::Error> {
-        let own = links.iter().any(|l| self.found.maps.names_instructions(l.map));
+        let own = links.iter().any(|l| self.sets.maps.has_runtime_values(l.map));
         if own || !simplified {
             for link in &mut links {
-                link.map = self.found.maps.finish(values, link.map)?;
+                link.map = self.sets.maps.normalize(values, link.map)?;
             }
         }
         let mut formula = Vec::with_capacity(links.len());
-        let near = self.near(module, direction, row, array);
+        let near = self.domain_shapes(module, direction, row, array);
         for link in links {
             let at = if direction == Direction::ToOperands { array } else { link.leaf };
-            let same = match near.get(at as usize) {
-                Some(shape) => self.changes_nothing(module, link.map, *shape)?,
-                None => false, // what has no operands may state an inverse nevertheless
+            let is_identity = match near.get(at as usize) {
+                Some(shape) => self.is_identity(module, link.map, *shape)?,
+                None => false, // an instruction without operands may state an inverse nevertheless
             };
-            formula.push(Followed { link, same });
+            formula.push(FormulaLink { link, is_identity });
         }
         if direction == Direction::ToUsers {
             formula.sort_by_key(|f| f.link.leaf);
@@ -199,49 +200,54 @@ impl Propagation {
         if own {
             self.own.insert((direction, row, array), formula.into());
         } else {
-            self.put(module, (direction, row, array), formula.into());
+            self.set_shared_formula(module, (direction, row, array), formula.into());
         }
         Ok(())
     }
 
-    /// Does a map lead from each element of an array to itself, and is that all there is to say?
-    fn changes_nothing(&mut self, module: &Module, map: MapId, shape: ShapeId) -> Result<bool, Error> {
+    /// Whether a map is exactly the identity on an array.
+    fn is_identity(&mut self, module: &Module, map: MapId, shape: ShapeId) -> Result<bool, Error> {
         self.identities.resize(module.shapes.len(), None);
         if let Some(identity) = self.identities[shape as usize] {
-            return Ok(self.found.maps.are_plainly_equal(map, identity));
+            return Ok(self.sets.maps.are_plainly_equal(map, identity));
         }
         let sizes = &module.shapes[shape as usize].dimensions;
-        let found = self.found.maps.changes_nothing(map, sizes)?;
+        let found = self.sets.maps.is_identity(map, sizes)?;
         self.identities[shape as usize] = found.then_some(map);
         Ok(found)
     }
 
-    /// Note what is stated for a row, before anything is known of it, if all that it names are operands, each of them once.
-    pub fn note_stated(&mut self, module: &Module, (direction, row, array): Key, links: &[Link]) {
+    /// Keeps a formula, as it was stated, as the template of its signature, if its runtime values read operands alone and
+    /// each of them is an operand only once.
+    pub fn note_for_signature(&mut self, module: &Module, (direction, row, array): Key, links: &[Link]) {
         let operands = module.operands_of(row as usize);
-        let (mut named, maps) = (Vec::new(), &self.found.maps);
+        let (mut named, maps) = (Vec::new(), &self.sets.maps);
         links.iter().for_each(|l| named_instructions(maps, l.map, &mut named));
         let is_once = |i: &u32| operands.iter().filter(|o| *o == i).count() == 1;
         let is_plain = self.structure(module, row) == Structure::None;
         if is_plain && !named.is_empty() && named.iter().all(is_once) {
             let signature = module.instructions[row as usize].signature;
-            self.stated.insert((direction, signature, array), (row, links.into()));
+            self.templates.insert((direction, signature, array), (row, links.into()));
         }
     }
 
-    /// The links that were stated for another instruction of the signature, naming the operands of this one.
-    pub(super) fn stated(&mut self, module: &Module, (direction, row, array): Key) -> Option<Vec<Link>> {
+    /// The template of the signature, with runtime values that read the operands of this instruction.
+    pub(super) fn instantiated(
+        &mut self,
+        module: &Module,
+        (direction, row, array): Key,
+    ) -> Option<Vec<Link>> {
         let signature = module.instructions[row as usize].signature;
-        let (other, links) = self.stated.get(&(direction, signature, array))?;
+        let (other, links) = self.templates.get(&(direction, signature, array))?;
         let (mut links, theirs) = (links.to_vec(), module.operands_of(*other as usize));
         let operands = module.operands_of(row as usize);
         let place = |i: u32| theirs.iter().position(|o| *o == i).map_or(i, |k| operands[k]);
-        links.iter_mut().for_each(|l| l.map = self.found.maps.with_instructions(l.map, &place));
+        links.iter_mut().for_each(|l| l.map = self.sets.maps.replace_instructions(l.map, &place));
         Some(links)
     }
 
-    /// Keep a formula for all instructions of the signature.
-    fn put(&mut self, module: &Module, (direction, row, array): Key, formula: Formula) {
+    /// Sets the formula of all instructions of the signature.
+    fn set_shared_formula(&mut self, module: &Module, (direction, row, array): Key, formula: Formula) {
         let of_direction = &mut self.shared[direction as usize];
         let signature = module.instructions[row as usize].signature as usize;
         of_direction.resize_with(of_direction.len().max(module.signatures as usize), Vec::new);
@@ -250,7 +256,7 @@ impl Propagation {
         of_signature[array as usize] = Some(formula);
     }
 
-    /// Of an instruction whose arrays are arrays of its operands: of each its operand's number and which array of that.
+    /// For each array of an instruction that only renames arrays, the operand and the array of it.
     pub(super) fn named_arrays(&mut self, module: &Module, row: u32) -> Vec<(u32, u32)> {
         let operands = module.operands_of(row as usize);
         let index = module.attribute(row as usize, "index").and_then(|a| module.integers(a).ok());
@@ -268,8 +274,8 @@ impl Propagation {
         (first[index as usize]..first[index as usize + 1]).map(|leaf| (0, leaf)).collect()
     }
 
-    /// Keep the formulas, both ways, of an instruction whose arrays are arrays of its operands.
-    pub(super) fn put_names<V: Values>(
+    /// Sets the formulas, in both directions, of an instruction that only renames arrays of its operands.
+    pub(super) fn derive_for_names<V: Values>(
         &mut self,
         module: &Module,
         values: &mut V,
@@ -283,32 +289,34 @@ impl Propagation {
             let mut formula = Vec::new();
             if is_bounded(module, shapes[output]) {
                 let map = self.unknown_size(module, shapes[output]);
-                formula.push(Followed { link: Link { to: operand, leaf, map }, same: false });
+                formula.push(FormulaLink { link: Link { to: operand, leaf, map }, is_identity: false });
             } else if shape.element.is_array() {
-                let identity = self.found.maps.identity(&shape.dimensions)?;
-                let map = self.found.maps.finish(values, identity)?; // of a single element 0, not the index
-                formula.push(Followed { link: Link { to: operand, leaf, map }, same: map == identity });
+                let identity = self.sets.maps.identity(&shape.dimensions)?;
+                let map = self.sets.maps.normalize(values, identity)?; // 0 along dimensions of size 1
+                formula.push(FormulaLink {
+                    link: Link { to: operand, leaf, map },
+                    is_identity: map == identity,
+                });
             }
-            let inverse = |f: &Followed| Followed { link: Link { to: output as u32, ..f.link }, ..*f };
+            let inverse = |f: &FormulaLink| FormulaLink { link: Link { to: output as u32, ..f.link }, ..*f };
             inverses[operand as usize].extend(formula.iter().map(inverse));
-            self.put(module, (Direction::ToOperands, row, output as u32), formula.into());
+            self.set_shared_formula(module, (Direction::ToOperands, row, output as u32), formula.into());
         }
         for (operand, inverse) in inverses.into_iter().enumerate() {
-            self.put(module, (Direction::ToUsers, row, operand as u32), inverse.into());
+            self.set_shared_formula(module, (Direction::ToUsers, row, operand as u32), inverse.into());
         }
         Ok(())
     }
 
-    /// The map about which nothing is known since the array's size is only known as a bound.
+    /// The unknown map to an array with a bounded dynamic dimension.
     pub(super) fn unknown_size(&mut self, module: &Module, shape: ShapeId) -> MapId {
         let mut reason = String::from("how much of ");
         write_shape(&mut reason, &module.shapes, shape);
         reason.push_str(" is in use is not known before run time");
-        self.found.maps.unknown_because(&reason)
+        self.sets.maps.unknown_because(&reason)
     }
 
-    /// The map from each index of an array of the first shape to all elements of one of the other, as a bound; unknown
-    /// where sizes are.
+    /// The over-approximate map from each index of an array to all elements of another; unknown where a size is.
     pub fn whole(
         &mut self,
         module: &Module,
@@ -316,22 +324,28 @@ impl Propagation {
         because: &str,
     ) -> Result<MapId, Error> {
         if let Some(known) = self.wholes.get(&(near, far)) {
-            if self.found.maps.reason(self.found.maps.map(*known).reason) == because {
+            if self.sets.maps.reason(self.sets.maps.map(*known).reason) == because {
                 return Ok(*known);
             }
         }
         let sizes = |shape: ShapeId| module.shapes[shape as usize].dimensions.as_slice();
         let map = if sizes(near).contains(&UNBOUNDED) || sizes(far).contains(&UNBOUNDED) {
-            self.found.maps.unknown_because(UNKNOWN_SIZE)
+            self.sets.maps.unknown_because(UNKNOWN_SIZE)
         } else {
-            self.found.maps.whole(sizes(near), sizes(far), because)?
+            self.sets.maps.whole(sizes(near), sizes(far), because)?
         };
         self.wholes.insert((near, far), map);
         Ok(map)
     }
 
-    /// The arrays that maps of a formula start at.
-    fn near(&mut self, module: &Module, direction: Direction, row: u32, array: u32) -> Arc<[ShapeId]> {
+    /// The shapes of the arrays that the maps of a formula start at.
+    fn domain_shapes(
+        &mut self,
+        module: &Module,
+        direction: Direction,
+        row: u32,
+        array: u32,
+    ) -> Arc<[ShapeId]> {
         let near = match direction {
             Direction::ToOperands => Some(&row),
             Direction::ToUsers => module.operands_of(row as usize).get(array as usize),
@@ -348,19 +362,19 @@ impl Propagation {
         shared.or_else(|| self.own.get(&key)).cloned()
     }
 
-    /// Whether the formula is that of all instructions of the signature.
+    /// Whether all instructions of the signature share the formula.
     pub(super) fn is_shared(&self, key: Key) -> bool {
         !self.own.contains_key(&key)
     }
 }
 
-/// Add the instructions that give the runtime values of a map, and of its pieces.
+/// Adds the instructions that the runtime values of a map, and of its pieces, read.
 fn named_instructions(maps: &OperandMaps, id: MapId, out: &mut Vec<u32>) {
-    out.extend(maps.form_of(id).values.iter().map(|v| v.instruction));
+    out.extend(maps.relation_of(id).values.iter().map(|v| v.instruction));
     maps.map(id).pieces.iter().flatten().for_each(|p| named_instructions(maps, *p, out));
 }
 
-/// Whether some size of an array, or of the arrays of a buffer, is only known as a bound.
+/// Whether an array, or an array of a buffer, has a bounded dynamic dimension.
 pub(super) fn is_bounded(module: &Module, shape: ShapeId) -> bool {
     let row = &module.shapes[shape as usize];
     row.dynamic.contains(&true) || row.elements.iter().any(|e| is_bounded(module, *e))

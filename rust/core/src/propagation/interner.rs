@@ -1,13 +1,13 @@
-//! Numbers for values: equal ones have one.
+//! Interning: equal values have one number.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash};
 
-/// Tables whose hashes are seeded anew: no program can be written whose maps all collide.
+/// A hash table with a random seed: no program can be written whose maps all collide.
 pub(super) type Table<K, V> = HashMap<K, V, Hashes>;
 type Hashes = foldhash::quality::RandomState;
 
-/// Different values of a kind, by number. Each is kept once: tables have their hashes.
+/// The different values of a type, by number. Each is stored once: the tables hold hashes.
 #[derive(Debug)]
 pub(super) struct Interner<T> {
     items: Vec<T>,
@@ -26,7 +26,7 @@ impl<T> Default for Interner<T> {
 }
 
 impl<T: Eq + Hash> Interner<T> {
-    pub fn number(&mut self, item: T) -> u32 {
+    pub fn intern(&mut self, item: T) -> u32 {
         let hash = self.hashes.hash_one(&item);
         let mut known = self.last.get(&hash).copied();
         while let Some(number) = known {

@@ -1,17 +1,18 @@
-//! Maps through the instructions of a program: composed with the values of their runtime variables, merged, followed
-//! from a root to the parameters or the other way. Formulas of instructions come from the program's structure, or from
-//! whoever asks.
+//! Propagation of maps through the instructions of a program, from a computation's root to its parameters or back: maps
+//! are composed together with their runtime values, and merged. Formulas of instructions follow from the structure of the
+//! program, or are stated by the caller.
 
-pub(crate) mod follow;
-pub(crate) mod form;
+pub(crate) mod array_sources;
+pub(crate) mod dependence_graph;
+pub(crate) mod derive_formulas;
 pub(crate) mod formulas;
-pub(crate) mod found;
 pub(crate) mod interner;
-pub(crate) mod joint;
-pub(crate) mod needs;
+pub(crate) mod joint_map;
+pub(crate) mod map_sets;
 pub(crate) mod operand_map;
-pub(crate) mod reached;
+pub(crate) mod operand_maps;
+pub(crate) mod propagate;
+pub(crate) mod reached_instructions;
+pub(crate) mod reasons;
 pub(crate) mod replicas;
-pub(crate) mod sources;
 pub(crate) mod structure;
-pub(crate) mod walk;

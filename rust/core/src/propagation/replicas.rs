@@ -1,4 +1,4 @@
-//! Which replicas' operands are read: maps from an index and the id of the replica that asks to the ids of those read.
+//! Replica maps: from an index and the id of the reading replica to the ids of the replicas read.
 
 use crate::error::Result;
 use crate::expr::{Arena, Expr};
@@ -8,15 +8,15 @@ use crate::map::simplify::range_of;
 use crate::simplify::domain::PointVariables;
 use crate::simplify::Scratch;
 
-/// Which replica is read in the end: `asked`, by the replica that `own` names, at the index that `first` gives.
-pub(super) fn composed(
+/// Composes replica maps: `asked` after `own`, at the index that `first` gives.
+pub(super) fn compose(
     arena: &mut Arena,
     scratch: &mut Scratch,
     (first, own): (&IndexingMap, Option<&IndexingMap>),
     asked: &IndexingMap,
 ) -> Result<IndexingMap> {
     if first.num_variables() > first.num_dims() {
-        return any_index(arena, scratch, first, asked);
+        return bound_replicas(arena, scratch, first, asked);
     }
     let mut map = MapBuilder::default();
     match own {
@@ -25,7 +25,7 @@ pub(super) fn composed(
                 return Ok(IndexingMap::known_empty(arena));
             }
         }
-        Some(own) => map = by_replica(arena, first, own, asked)?,
+        Some(own) => map = compose_with_own(arena, first, own, asked)?,
     }
     map.canonicalize_constraints(arena);
     map.simplify(arena, scratch, PointVariables::Replace);
@@ -35,8 +35,8 @@ pub(super) fn composed(
     map.build(arena)
 }
 
-/// Over the dimensions of `first`, the ranges of `asked`, those of `own`, and the runtime variable of `own`.
-fn by_replica(
+/// A map over the dimensions of `first`, the ranges of `asked` and of `own`, and the runtime variable of `own`.
+fn compose_with_own(
     arena: &mut Arena,
     first: &IndexingMap,
     own: &IndexingMap,
@@ -76,8 +76,8 @@ fn results(arena: &mut Arena, map: &IndexingMap) -> Result<Vec<Expr>> {
     Ok(found)
 }
 
-/// A bound: the replicas that any index may ask for, where symbols of `first` would tie index and replica together.
-fn any_index(
+/// A bound, where symbols of `first` relate index and replica: the replicas that are read at any index.
+fn bound_replicas(
     arena: &mut Arena,
     scratch: &mut Scratch,
     first: &IndexingMap,

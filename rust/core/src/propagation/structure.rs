@@ -1,22 +1,22 @@
-//! The ways in which opcodes hand whole arrays on: under other names, or through computations.
+//! Structural opcodes: those that rename arrays or call computations.
 
-/// The maps that follow from an instruction's place in the program alone, without a formula.
+/// The structure of an opcode whose maps follow from the program alone, without a stated formula.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Structure {
-    /// Nothing: whoever knows the opcode states its formula.
+    /// None: the formula is stated.
     #[default]
     None,
-    /// Nothing but that its arrays are those of operand 0, untouched.
+    /// Its arrays are those of operand 0, unmodified; its formula is stated.
     Passes,
-    /// Its arrays are arrays of its operands: those of an element (attribute `index`), or of all, one after the other.
+    /// It renames arrays of its operands: those of one tuple element (attribute `index`), or all, in order.
     Names,
-    /// It is the computation that it calls, whose parameters are its operands.
+    /// It calls a computation on its operands.
     Calls,
-    /// Its arrays are those of its operands, then those of the computation that it calls, then others without data.
+    /// It starts a computation: its arrays are those of its operands, then the results, then contexts without data.
     Starts,
-    /// It is one of the computations that it calls, operand 0 says which; computation k is given operand k + 1.
+    /// It runs the branch that operand 0 selects; branch k is given operand k + 1.
     Branches,
-    /// Its `body` is run again and again on its own result, operand 0 at first, while its `condition` holds.
+    /// It repeats its `body`, at first on operand 0, while its `condition` holds.
     Loops,
 }
 

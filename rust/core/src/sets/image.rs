@@ -18,7 +18,7 @@ use crate::simplify::Scratch;
 const LISTED: u128 = 1 << 21;
 
 fn need_defined(map: &IndexingMap) -> Result<()> {
-    if map.form() == MapKind::Undefined {
+    if map.kind() == MapKind::Undefined {
         return Err(Error::invalid_map("nothing is known about an undefined map"));
     }
     Ok(())
@@ -31,7 +31,7 @@ fn simplified_builder(
     map: &IndexingMap,
 ) -> Result<Option<MapBuilder>> {
     need_defined(map)?;
-    if map.form() == MapKind::KnownEmpty {
+    if map.kind() == MapKind::KnownEmpty {
         return Ok(None);
     }
     let mut builder = map.to_builder(arena);

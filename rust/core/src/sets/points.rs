@@ -353,7 +353,7 @@ impl IndexingMap {
     /// ```
     pub fn points(&self, arena: &mut Arena) -> Points {
         let domain = self.domain(arena);
-        let whole = (self.form() == MapKind::Defined).then(|| domain.intervals.clone());
+        let whole = (self.kind() == MapKind::Defined).then(|| domain.intervals.clone());
         Points {
             domain,
             boxes: whole.into_iter().collect(),

@@ -31,7 +31,7 @@ pub fn intersect(
     a: &IndexingMap,
     b: &IndexingMap,
 ) -> Result<IndexingMap> {
-    match (a.form(), b.form()) {
+    match (a.kind(), b.kind()) {
         (MapKind::Undefined, _) | (_, MapKind::Undefined) => {
             return Err(Error::invalid_map("nothing is known about an undefined map"));
         }
@@ -84,7 +84,7 @@ pub fn difference(
         return Ok(None);
     }
     let limit = Limit::after(arena, BUDGET);
-    match (a.form(), b.form()) {
+    match (a.kind(), b.kind()) {
         (MapKind::Defined, MapKind::Defined) => check_signature(a, b)?,
         (MapKind::Undefined, _) | (_, MapKind::Undefined) => {
             return Err(Error::invalid_map("nothing is known about an undefined map"));
@@ -231,7 +231,7 @@ fn outside(
         let mut part = map.clone();
         part.add_constraint(arena, e, side);
         let closed = part.build(arena)?;
-        if closed.form() == MapKind::Defined && f(arena, closed)? {
+        if closed.kind() == MapKind::Defined && f(arena, closed)? {
             return Ok(true);
         }
     }

@@ -39,7 +39,7 @@ pub fn abridged_indexing_map(map: &IndexingMap, length: usize) -> String {
 }
 
 fn write_indexing(map: &IndexingMap, mut writer: Writer<'_>, out: &mut String) -> Result<()> {
-    match map.form() {
+    match map.kind() {
         MapKind::Undefined => out.push_str("UNDEFINED"),
         MapKind::KnownEmpty => out.push_str("KNOWN EMPTY"),
         MapKind::Defined => write_defined(map, &mut writer, out)?,

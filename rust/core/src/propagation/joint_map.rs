@@ -1,4 +1,4 @@
-//! A map together with the values of its runtime variables: one joint map, simplified and renumbered as one.
+//! Joint maps: a map together with the indices of its runtime values, simplified and renumbered as one.
 
 use crate::error::Result;
 use crate::expr::flat::Dag;
@@ -8,31 +8,24 @@ use crate::map::indexing_map::{IndexingMap, MapBuilder, MapKind};
 use crate::simplify::domain::PointVariables;
 use crate::simplify::Scratch;
 
-/// The way that a runtime variable's value is read: an element of some instruction.
+/// The value of a runtime variable: an element of an instruction, and how it is read.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Read {
-    /// From the index of the map that the value belongs to, to the index of the element.
+pub struct RuntimeValue {
+    /// The instruction, by a number that the caller chooses.
+    pub instruction: u32,
+    /// The map from the index of the map that the value belongs to, to the index of the element.
     pub map: IndexingMap,
-    /// Which array of a tuple-shaped instruction.
+    /// The array of a tuple-shaped instruction.
     pub output: u32,
     /// Whether values out of bounds are dropped, not clamped.
     pub drops: bool,
-    /// The interval that values are clamped to; `None`: the variable's.
+    /// The interval that values are clamped to; `None` for that of the variable.
     pub bounds: Option<Interval>,
 }
 
-/// A runtime variable's value: which instruction's (a number that says nothing here), and how it is read.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Value {
-    /// The instruction.
-    pub instruction: u32,
-    /// The element of it.
-    pub read: Read,
-}
-
-/// A value inside of a joint map: its index is over the map's variables.
+/// A runtime value of a joint map, its index over the map's variables.
 #[derive(Clone)]
-pub(super) struct Source {
+pub(super) struct ValueSource {
     pub instruction: u32,
     pub index: Vec<Expr>,
     output: u32,
@@ -40,27 +33,27 @@ pub(super) struct Source {
     drops: bool,
 }
 
-/// A value that is known: an integer, or an expression over the variables of the index that was asked about.
+/// A runtime value that is known before run time: an integer, or an expression over the variables of its index.
 #[derive(Clone, Debug)]
-pub enum Known {
+pub enum KnownValue {
     /// The value, before it is clamped.
     Integer(i64),
-    /// The value as an expression, one root.
+    /// The value, as a graph with one root.
     Expression(Dag),
 }
 
-impl Source {
-    /// Does it depend on the value whether it lies in the interval?
-    fn decides(&self, interval: Interval) -> bool {
+impl ValueSource {
+    /// Whether the variable's interval excludes values that may be read: the map then holds for some values alone.
+    fn is_condition(&self, interval: Interval) -> bool {
         self.drops || self.bounds.lower < interval.lower || interval.upper < self.bounds.upper
     }
 
-    /// The value, clamped as it is read; `None` where what is known can't stand for it.
-    pub fn clamped(&self, arena: &mut Arena, known: &Known) -> Result<Option<Expr>> {
+    /// The known value, clamped as it is read; `None` for an integer that would have to be clamped.
+    pub fn clamped(&self, arena: &mut Arena, known: &KnownValue) -> Result<Option<Expr>> {
         match known {
-            Known::Integer(v) if self.drops || self.bounds.contains(*v) => Ok(Some(arena.constant(*v))),
-            Known::Integer(_) => Ok(None),
-            Known::Expression(dag) => {
+            KnownValue::Integer(v) if self.drops || self.bounds.contains(*v) => Ok(Some(arena.constant(*v))),
+            KnownValue::Integer(_) => Ok(None),
+            KnownValue::Expression(dag) => {
                 let value = arena.import(dag)[0];
                 if self.drops {
                     return Ok(Some(value));
@@ -73,16 +66,16 @@ impl Source {
     }
 }
 
-/// The variables that a map's own become: its dimensions expressions, its ranges and runtime variables others.
-struct Places<'a> {
+/// A change of variables: dimensions become expressions, range and runtime variables are shifted.
+struct Renumbering<'a> {
     dims: &'a [Expr],
     first_range: usize,
     first_runtime: usize,
 }
 
-impl Places<'_> {
-    /// The results of a map of a value, whose variables are the first of each kind.
-    fn moved(&self, arena: &mut Arena, map: &IndexingMap) -> Result<Vec<Expr>> {
+impl Renumbering<'_> {
+    /// Imports the results of the map of a runtime value.
+    fn import_results(&self, arena: &mut Arena, map: &IndexingMap) -> Result<Vec<Expr>> {
         let (dims, ranges) = (self.dims.len(), map.num_ranges());
         let place = |arena: &mut Arena, v: u32| match v as usize {
             v if v < dims => self.dims[v],
@@ -99,17 +92,17 @@ impl Places<'_> {
         &self,
         arena: &mut Arena,
         owner: &IndexingMap,
-        values: &[Value],
-        out: &mut Vec<Source>,
+        values: &[RuntimeValue],
+        out: &mut Vec<ValueSource>,
     ) -> Result<()> {
         let first = owner.num_dims() + owner.num_ranges();
         for (k, v) in values.iter().enumerate() {
-            out.push(Source {
+            out.push(ValueSource {
                 instruction: v.instruction,
-                index: self.moved(arena, &v.read.map)?,
-                output: v.read.output,
-                bounds: v.read.bounds.unwrap_or_else(|| owner.interval(first + k)),
-                drops: v.read.drops,
+                index: self.import_results(arena, &v.map)?,
+                output: v.output,
+                bounds: v.bounds.unwrap_or_else(|| owner.interval(first + k)),
+                drops: v.drops,
             });
         }
         Ok(())
@@ -120,57 +113,57 @@ fn variables(arena: &mut Arena, count: usize) -> Vec<Expr> {
     (0..count).map(|v| arena.variable(v as u32)).collect()
 }
 
-/// A map in an arena, and the values of its runtime variables, one a variable.
+/// A map in an arena, and the sources of its runtime variables' values, in order.
 #[derive(Clone)]
-pub(super) struct Joint {
+pub(super) struct JointMap {
     pub map: MapBuilder,
-    pub sources: Vec<Source>,
+    pub sources: Vec<ValueSource>,
 }
 
-impl Joint {
+impl JointMap {
     fn empty() -> Self {
-        Joint { map: MapBuilder { known_empty: true, ..MapBuilder::default() }, sources: Vec::new() }
+        JointMap { map: MapBuilder { known_empty: true, ..MapBuilder::default() }, sources: Vec::new() }
     }
 
-    /// A map with its values.
-    pub fn of(arena: &mut Arena, map: &IndexingMap, values: &[Value]) -> Result<Self> {
+    /// A map with its runtime values.
+    pub fn new(arena: &mut Arena, map: &IndexingMap, values: &[RuntimeValue]) -> Result<Self> {
         let dims = variables(arena, map.num_dims());
         let (first_range, first_runtime) = (dims.len(), dims.len() + map.num_ranges());
         let mut sources = Vec::with_capacity(values.len());
-        Places { dims: &dims, first_range, first_runtime }.sources(arena, map, values, &mut sources)?;
-        Ok(Joint { map: map.to_builder(arena), sources })
+        Renumbering { dims: &dims, first_range, first_runtime }.sources(arena, map, values, &mut sources)?;
+        Ok(JointMap { map: map.to_builder(arena), sources })
     }
 
-    /// `second` after `first`, not simplified: the values of `second`, then those of `first`, as their variables stand.
+    /// Composes `second` after `first`, without simplifying: runtime variables of `second` come before those of `first`.
     pub fn composed(
         arena: &mut Arena,
-        (first, firsts): (&IndexingMap, &[Value]),
-        (second, seconds): (&IndexingMap, &[Value]),
+        (first, firsts): (&IndexingMap, &[RuntimeValue]),
+        (second, seconds): (&IndexingMap, &[RuntimeValue]),
     ) -> Result<Self> {
         let mut map = MapBuilder::default();
         if map.become_composed(arena, first, second)? != MapKind::Defined {
-            return Ok(Joint::empty());
+            return Ok(JointMap::empty());
         }
         map.canonicalize_constraints(arena);
         if map.known_empty {
-            return Ok(Joint::empty());
+            return Ok(JointMap::empty());
         }
         let dims = variables(arena, map.num_dims);
         let symbols = map.num_dims + map.num_ranges;
-        let of_first = Places {
+        let of_first = Renumbering {
             dims: &dims,
             first_range: map.num_dims + second.num_ranges(),
             first_runtime: symbols + second.num_runtimes(),
         };
-        let index = of_first.moved(arena, first)?;
-        let of_second = Places { dims: &index, first_range: map.num_dims, first_runtime: symbols };
+        let index = of_first.import_results(arena, first)?;
+        let of_second = Renumbering { dims: &index, first_range: map.num_dims, first_runtime: symbols };
         let mut sources = Vec::with_capacity(firsts.len() + seconds.len());
         of_second.sources(arena, second, seconds, &mut sources)?;
         of_first.sources(arena, first, firsts, &mut sources)?;
-        Ok(Joint { map, sources })
+        Ok(JointMap { map, sources })
     }
 
-    /// Map and values simplified together, over one domain.
+    /// Simplifies map and values together, over one domain.
     pub fn simplified(mut self, arena: &mut Arena, scratch: &mut Scratch) -> Self {
         let count = self.map.results.len();
         self.map.results.extend(self.sources.iter().flat_map(|s| &s.index));
@@ -180,7 +173,7 @@ impl Joint {
             self.map.canonicalize_constraints(arena);
         }
         if self.map.known_empty {
-            return Joint::empty(); // no element, no value is ever read
+            return JointMap::empty(); // without elements no value is read
         }
         let mut rest = self.map.results.drain(count..);
         for s in &mut self.sources {
@@ -190,8 +183,8 @@ impl Joint {
         self
     }
 
-    /// The same with values that are known in the places of their variables, simplified again.
-    pub fn folded(
+    /// Substitutes known values for their variables, and simplifies again.
+    pub fn with_known_values(
         mut self,
         arena: &mut Arena,
         scratch: &mut Scratch,
@@ -206,27 +199,27 @@ impl Joint {
         for (k, e) in known.iter().enumerate() {
             if let Some(e) = e {
                 let place = arena.substitute(&[*e], &places)?[0];
-                let tightened = self.map.intervals[first + k]; // it says where the map holds
+                let tightened = self.map.intervals[first + k]; // becomes a constraint on the known value
                 self.map.constraints.push((place, tightened));
                 self.map.intervals[first + k] = self.sources[k].bounds;
                 self.sources[k].drops = false;
             }
         }
-        self.move_sources(arena, &places)?;
+        self.substitute_sources(arena, &places)?;
         Ok(self.simplified(arena, scratch))
     }
 
-    fn move_sources(&mut self, arena: &mut Arena, places: &[Expr]) -> Result<()> {
+    fn substitute_sources(&mut self, arena: &mut Arena, places: &[Expr]) -> Result<()> {
         for s in &mut self.sources {
             s.index = arena.substitute(&s.index, places)?;
         }
         Ok(())
     }
 
-    /// The variables that results or constraints use, or values of runtime variables that are used themselves.
+    /// Marks the variables that results or constraints use, directly or through the index of a used runtime value.
     ///
-    /// A runtime variable whose interval is narrower than its clamp, or whose values drop, is a condition on that value
-    /// even where no expression uses it.
+    /// A runtime variable whose interval is narrower than its clamp, or whose values are dropped, constrains its value
+    /// and counts as used.
     fn used(&self, arena: &mut Arena) -> Vec<bool> {
         let first = self.map.num_dims + self.map.num_ranges;
         let mut used = vec![false; self.map.intervals.len()];
@@ -234,7 +227,7 @@ impl Joint {
         roots.extend(self.map.constraints.iter().map(|c| c.0));
         arena.variables(&roots).iter().for_each(|v| used[*v as usize] = true);
         for (k, s) in self.sources.iter().enumerate() {
-            used[first + k] |= s.decides(self.map.intervals[first + k]);
+            used[first + k] |= s.is_condition(self.map.intervals[first + k]);
         }
         let mut pending: Vec<usize> = (0..self.sources.len()).filter(|k| used[first + k]).collect();
         while let Some(k) = pending.pop() {
@@ -249,10 +242,10 @@ impl Joint {
         used
     }
 
-    /// The same without the range and runtime variables that nothing needs.
+    /// Removes unused range and runtime variables.
     pub fn without_unused(mut self, arena: &mut Arena) -> Result<Self> {
         if self.map.known_empty {
-            return Ok(Joint::empty());
+            return Ok(JointMap::empty());
         }
         let used = self.used(arena);
         let (dims, symbols) = (self.map.num_dims, self.map.num_dims + self.map.num_ranges);
@@ -271,23 +264,23 @@ impl Joint {
             places[*old] = arena.variable(new as u32);
         }
         self.map.reorder(arena, &kept, dims, ranges)?;
-        self.move_sources(arena, &places)?;
+        self.substitute_sources(arena, &places)?;
         Ok(self)
     }
 
-    /// The map, and its values one by one.
-    pub fn apart(self, arena: &mut Arena) -> Result<(IndexingMap, Box<[Value]>)> {
+    /// Splits into the map and its runtime values.
+    pub fn into_parts(self, arena: &mut Arena) -> Result<(IndexingMap, Box<[RuntimeValue]>)> {
         let mut values = Vec::with_capacity(self.sources.len());
         for s in self.sources {
             let map = value_map(arena, &self.map, s.index)?;
-            let read = Read { map, output: s.output, drops: s.drops, bounds: Some(s.bounds) };
-            values.push(Value { instruction: s.instruction, read });
+            let (instruction, bounds) = (s.instruction, Some(s.bounds));
+            values.push(RuntimeValue { instruction, map, output: s.output, drops: s.drops, bounds });
         }
         Ok((self.map.build(arena)?, values.into()))
     }
 }
 
-/// The map of a runtime value over the variables of `owner`; over its dimensions alone where that is enough.
+/// The map of a runtime value over the variables of `owner`, or over its dimensions if it uses no others.
 fn value_map(arena: &mut Arena, owner: &MapBuilder, index: Vec<Expr>) -> Result<IndexingMap> {
     let over_dims = |arena: &mut Arena, roots: &[Expr]| {
         arena.variables(roots).last().is_none_or(|v| (*v as usize) < owner.num_dims)

@@ -1,17 +1,17 @@
-//! The formula of an instruction's array: as it is known, as the program's structure gives it, or as it is asked for.
+//! Formulas of instructions: looked up, derived from the structure of the program, or asked for.
 
 use crate::error::Error;
 use crate::hlo_text::{ElementType, Module, OPCODES};
+use crate::propagation::array_sources::has_elements;
 use crate::propagation::formulas::{is_bounded, Direction, Formula, Formulas, Key, Link, Propagation};
-use crate::propagation::sources::has_elements;
 use crate::propagation::structure::Structure;
 use std::ops::Range;
 
 const ONE_BRANCH: &str = "only one branch runs, and which one is known at run time only";
 const CARRIED: &str = "the loop's body may have carried any element of this value here, in some iteration";
 
-/// A parameter of the computation is what the caller passes.
-fn argument(module: &Module, computation: u32, arguments: &[u32], row: u32) -> u32 {
+/// The instruction that the caller passes for a parameter of the computation; others stand for themselves.
+fn argument_for(module: &Module, computation: u32, arguments: &[u32], row: u32) -> u32 {
     let Some(i) = module.instructions.get(row as usize) else { return row };
     if i.computation != computation || i.parameter < 0 {
         return row;
@@ -20,7 +20,7 @@ fn argument(module: &Module, computation: u32, arguments: &[u32], row: u32) -> u
 }
 
 impl Propagation {
-    pub(super) fn followed<F: Formulas>(
+    pub(super) fn formula_of<F: Formulas>(
         &mut self,
         module: &Module,
         formulas: &mut F,
@@ -34,15 +34,15 @@ impl Propagation {
             return Ok(Formula::default()); // half of the formulas of a large program
         }
         let is_known = (module.instructions[row as usize].opcode as usize) < OPCODES.len();
-        if !(is_known && self.put_unknown_sizes(module, formulas, key)?) {
+        if !(is_known && self.derive_for_unknown_size(module, formulas, key)?) {
             match (self.structure(module, row), direction) {
-                (Structure::Names, _) => self.put_names(module, formulas, row)?,
-                (Structure::Calls, _) => self.put_call(module, formulas, key)?,
-                (Structure::Starts, Direction::ToOperands) => self.put_start(module, formulas, key)?,
-                (Structure::Branches, _) => self.put_branches(module, formulas, key)?,
-                (Structure::Loops, _) => self.put_loop(module, formulas, key)?,
-                _ => match (self.stated(module, key), direction) {
-                    (Some(links), _) => self.state(module, formulas, key, false, links)?,
+                (Structure::Names, _) => self.derive_for_names(module, formulas, row)?,
+                (Structure::Calls, _) => self.derive_for_call(module, formulas, key)?,
+                (Structure::Starts, Direction::ToOperands) => self.derive_for_start(module, formulas, key)?,
+                (Structure::Branches, _) => self.derive_for_branches(module, formulas, key)?,
+                (Structure::Loops, _) => self.derive_for_loop(module, formulas, key)?,
+                _ => match (self.instantiated(module, key), direction) {
+                    (Some(links), _) => self.set_formula(module, formulas, key, false, links)?,
                     (None, Direction::ToOperands) => formulas.formula(self, row, array)?,
                     (None, Direction::ToUsers) => formulas.inverse(self, row, array)?,
                 },
@@ -58,19 +58,19 @@ impl Propagation {
         direction == Direction::ToOperands && is_known && instruction.operands.range().is_empty()
     }
 
-    /// The formula of array `array` of an instruction, or of its operand `array`, inverted.
+    /// The formula of array `array` of an instruction; to users, the inverse formula of its operand `array`.
     pub fn formula<F: Formulas>(
         &mut self,
         module: &Module,
         formulas: &mut F,
         key: (Direction, u32, u32),
     ) -> Result<Vec<Link>, F::Error> {
-        Ok(self.followed(module, formulas, key)?.iter().map(|f| f.link).collect())
+        Ok(self.formula_of(module, formulas, key)?.iter().map(|f| f.link).collect())
     }
 
-    /// Find all formulas of the instructions of these rows, to be read later. Appends for each instruction its signature,
-    /// or -1 - row where the formulas are its own; where one can't be found, those before it are there.
-    pub fn find<F: Formulas>(
+    /// Derives all formulas of the instructions in `rows`, to be read later. Appends for each instruction its signature,
+    /// or `-1 - row` where it shares its formulas with no other; stops at the first error, the rows before it appended.
+    pub fn find_formulas<F: Formulas>(
         &mut self,
         module: &Module,
         formulas: &mut F,
@@ -92,7 +92,7 @@ impl Propagation {
             };
             let mut shared = true;
             for array in 0..count as u32 {
-                self.followed(module, formulas, (direction, row, array))?;
+                self.formula_of(module, formulas, (direction, row, array))?;
                 shared &= self.is_shared((direction, row, array));
             }
             self.complete[direction as usize][signature] = shared;
@@ -101,8 +101,8 @@ impl Propagation {
         Ok(())
     }
 
-    /// Keep that nothing is known of the elements where some size is only known as a bound; says whether that is so.
-    fn put_unknown_sizes<F: Formulas>(
+    /// Sets an unknown formula if an array involved has a bounded dynamic dimension; returns whether one has.
+    fn derive_for_unknown_size<F: Formulas>(
         &mut self,
         module: &Module,
         formulas: &mut F,
@@ -111,7 +111,7 @@ impl Propagation {
         let shapes = self.leaves(module, module.instructions[row as usize].shape);
         let operands = module.operands_of(row as usize);
         if self.structure(module, row) == Structure::Names {
-            return Ok(false); // each array is one, whatever the others are
+            return Ok(false); // arrays are renamed one by one, each whatever the sizes of the others
         }
         let (own, others) = match direction {
             Direction::ToOperands => (&shapes[array as usize..=array as usize], operands),
@@ -135,40 +135,46 @@ impl Propagation {
             }
         };
         let links = pairs.into_iter().map(|(to, leaf)| Link { to, leaf, map }).collect();
-        self.state(module, formulas, (direction, row, array), true, links)?;
+        self.set_formula(module, formulas, (direction, row, array), true, links)?;
         Ok(true)
     }
 
-    /// The numbers of an instruction's arrays.
+    /// The range of an instruction's array numbers.
     fn arrays_of(&mut self, module: &Module, row: u32) -> Range<u32> {
         0..self.leaves(module, module.instructions[row as usize].shape).len() as u32
     }
 
-    /// The maps through a computation, its parameters being `arguments`: as those of its caller, to all arrays.
-    pub fn handed_over<F: Formulas>(
+    /// The maps through a called computation, in which runtime values read the caller's `arguments`, not its parameters.
+    pub fn call_indexing<F: Formulas>(
         &mut self,
         module: &Module,
         formulas: &mut F,
         (direction, computation, array): (Direction, u32, u32),
         arguments: &[u32],
     ) -> Result<Vec<Link>, F::Error> {
-        let mut links = self.through(module, formulas, (direction, computation, array))?.to_vec();
-        let place = |row: u32| argument(module, computation, arguments, row);
+        let mut links =
+            self.computation_indexing(module, formulas, (direction, computation, array))?.to_vec();
+        let place = |row: u32| argument_for(module, computation, arguments, row);
         for link in &mut links {
-            link.map = self.found.maps.with_instructions(link.map, &place);
+            link.map = self.sets.maps.replace_instructions(link.map, &place);
         }
         Ok(links)
     }
 
-    fn put_call<F: Formulas>(&mut self, module: &Module, formulas: &mut F, key: Key) -> Result<(), F::Error> {
+    fn derive_for_call<F: Formulas>(
+        &mut self,
+        module: &Module,
+        formulas: &mut F,
+        key: Key,
+    ) -> Result<(), F::Error> {
         let (direction, row, array) = key;
-        let called = self.called(module, row)?[0];
+        let called = self.called_computations(module, row)?[0];
         let arguments = module.operands_of(row as usize);
-        let links = self.handed_over(module, formulas, (direction, called, array), arguments)?;
-        self.state(module, formulas, key, false, links)
+        let links = self.call_indexing(module, formulas, (direction, called, array), arguments)?;
+        self.set_formula(module, formulas, key, false, links)
     }
 
-    fn put_start<F: Formulas>(
+    fn derive_for_start<F: Formulas>(
         &mut self,
         module: &Module,
         formulas: &mut F,
@@ -179,22 +185,22 @@ impl Propagation {
         for (to, operand) in operands.iter().enumerate() {
             let shapes = self.leaves(module, module.instructions[*operand as usize].shape);
             if let Some(shape) = shapes.get(array as usize) {
-                let links = self.itself(module, *shape, (to as u32, array))?;
-                return self.state(module, formulas, key, false, links);
+                let links = self.identity_link(module, *shape, (to as u32, array))?;
+                return self.set_formula(module, formulas, key, false, links);
             }
             array -= shapes.len() as u32;
         }
-        let called = self.called(module, row)?[0];
+        let called = self.called_computations(module, row)?[0];
         let root = module.computations[called as usize].root as usize;
         let results = self.leaves(module, module.instructions[root].shape).len() as u32;
         let links = match array < results {
-            true => self.handed_over(module, formulas, (direction, called, array), operands)?,
-            false => Vec::new(), // a context
+            true => self.call_indexing(module, formulas, (direction, called, array), operands)?,
+            false => Vec::new(), // a context has no elements
         };
-        self.state(module, formulas, key, false, links)
+        self.set_formula(module, formulas, key, false, links)
     }
 
-    fn put_branches<F: Formulas>(
+    fn derive_for_branches<F: Formulas>(
         &mut self,
         module: &Module,
         formulas: &mut F,
@@ -203,46 +209,51 @@ impl Propagation {
         let (direction, row, array) = key;
         let shapes = self.leaves(module, module.instructions[row as usize].shape);
         let operands = &module.operands_of(row as usize);
-        let branches = self.called(module, row)?;
-        let because = self.found.maps.reason_number(ONE_BRANCH);
+        let branches = self.called_computations(module, row)?;
+        let because = self.sets.maps.reason_number(ONE_BRANCH);
         let sizes = |shape: u32| module.shapes[shape as usize].dimensions.as_slice();
         let mut links = Vec::new();
         match direction {
             Direction::ToOperands => {
-                let map = self.found.maps.whole(sizes(shapes[array as usize]), &[], "")?;
+                let map = self.sets.maps.whole(sizes(shapes[array as usize]), &[], "")?;
                 links.push(Link { to: 0, leaf: 0, map });
                 for (branch, to) in branches.into_iter().zip(1..) {
                     let given = &operands[to..=to];
-                    let found = self.handed_over(module, formulas, (direction, branch, array), given)?;
+                    let found = self.call_indexing(module, formulas, (direction, branch, array), given)?;
                     let of_branch = found.into_iter().filter(|l| l.to == 0);
                     links.extend(of_branch.map(|l| Link { to: to as u32, ..l }));
                 }
                 for link in &mut links[1..] {
-                    link.map = self.found.maps.weakened(link.map, because);
+                    link.map = self.sets.maps.over_approximated(link.map, because);
                 }
             }
             Direction::ToUsers if array == 0 => {
                 for (to, shape) in shapes.iter().enumerate() {
                     if has_elements(module.shapes[*shape as usize].element) {
-                        let map = self.found.maps.whole(&[], sizes(*shape), "")?;
+                        let map = self.sets.maps.whole(&[], sizes(*shape), "")?;
                         links.push(Link { to: to as u32, leaf: 0, map });
                     }
                 }
             }
             Direction::ToUsers => {
                 let (branch, given) = (branches[array as usize - 1], [operands[array as usize]]);
-                links = self.handed_over(module, formulas, (direction, branch, 0), &given)?;
+                links = self.call_indexing(module, formulas, (direction, branch, 0), &given)?;
                 for link in &mut links {
-                    link.map = self.found.maps.weakened(link.map, because);
+                    link.map = self.sets.maps.over_approximated(link.map, because);
                 }
             }
         }
-        self.state(module, formulas, key, true, links)
+        self.set_formula(module, formulas, key, true, links)
     }
 
-    fn put_loop<F: Formulas>(&mut self, module: &Module, formulas: &mut F, key: Key) -> Result<(), F::Error> {
+    fn derive_for_loop<F: Formulas>(
+        &mut self,
+        module: &Module,
+        formulas: &mut F,
+        key: Key,
+    ) -> Result<(), F::Error> {
         let (direction, row, array) = key;
-        let carried = self.carried(module, row)?;
+        let carried = self.loop_carried(module, row)?;
         let shapes = self.leaves(module, module.instructions[row as usize].shape);
         let outputs = match direction {
             Direction::ToOperands => array..array + 1,
@@ -253,7 +264,7 @@ impl Propagation {
             let to = if direction == Direction::ToOperands { 0 } else { output };
             let own = shapes[output as usize];
             if carried.untouched[output as usize] {
-                links.extend(self.itself(module, own, (to, output))?);
+                links.extend(self.identity_link(module, own, (to, output))?);
                 continue;
             }
             for leaf in &carried.reached[output as usize] {
@@ -262,20 +273,25 @@ impl Propagation {
                 links.push(Link { to, leaf: *leaf, map: self.whole(module, ends, CARRIED)? });
             }
         }
-        self.state(module, formulas, key, true, links)
+        self.set_formula(module, formulas, key, true, links)
     }
 
-    /// The array is array `leaf` of operand (or result) `to`; what has no elements needs no map.
-    fn itself(&mut self, module: &Module, shape: u32, (to, leaf): (u32, u32)) -> Result<Vec<Link>, Error> {
+    /// The identity to array `leaf` of operand (or result) `to`; no link for what has no elements.
+    fn identity_link(
+        &mut self,
+        module: &Module,
+        shape: u32,
+        (to, leaf): (u32, u32),
+    ) -> Result<Vec<Link>, Error> {
         let shape = &module.shapes[shape as usize];
         if !has_elements(shape.element) {
             return Ok(Vec::new());
         }
-        let map = self.found.maps.identity(&shape.dimensions)?;
+        let map = self.sets.maps.identity(&shape.dimensions)?;
         Ok(vec![Link { to, leaf, map }])
     }
 
-    fn called(&self, module: &Module, row: u32) -> Result<Vec<u32>, Error> {
+    fn called_computations(&self, module: &Module, row: u32) -> Result<Vec<u32>, Error> {
         let found: Vec<u32> = module.calls_of(row as usize).map(|(_, computation)| computation).collect();
         match found.is_empty() {
             true => Err(Error::invalid_map(format!("row {row} calls no computation"))),

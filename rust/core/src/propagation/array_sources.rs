@@ -1,4 +1,4 @@
-//! The arrays of parameters that the arrays of a computation depend on, without maps; and what a loop carries.
+//! Which arrays of a computation depend on which arrays of its parameters, without maps; loop-carried dependences.
 
 use crate::error::{Error, Result};
 use crate::hlo_text::{ElementType, Module};
@@ -6,47 +6,47 @@ use crate::propagation::formulas::Propagation;
 use crate::propagation::structure::Structure;
 use std::sync::Arc;
 
-/// Stands for an array that is not one of a parameter's, untouched.
+/// Marks an array that is not an unmodified array of a parameter.
 const CHANGED: u32 = u32::MAX;
 
-/// Numbers of arrays, as bits.
+/// A set of array numbers, one bit each.
 #[derive(Clone, Default, PartialEq, Eq)]
-struct Bits(Vec<u64>);
+struct BitSet(Vec<u64>);
 
-impl Bits {
+impl BitSet {
     fn with_room_for(count: usize) -> Self {
-        Bits(vec![0; count.div_ceil(64)])
+        BitSet(vec![0; count.div_ceil(64)])
     }
 
     fn insert(&mut self, number: usize) {
         self.0[number / 64] |= 1 << (number % 64);
     }
 
-    fn has(&self, number: usize) -> bool {
+    fn contains(&self, number: usize) -> bool {
         self.0[number / 64] >> (number % 64) & 1 == 1
     }
 
-    fn add(&mut self, others: &Bits) {
+    fn union_with(&mut self, others: &BitSet) {
         self.0.iter_mut().zip(&others.0).for_each(|(a, b)| *a |= b);
     }
 
-    fn numbers(&self) -> impl Iterator<Item = u32> + '_ {
+    fn iter(&self) -> impl Iterator<Item = u32> + '_ {
         self.0.iter().enumerate().flat_map(|(word, bits)| numbers_of(word, *bits))
     }
 }
 
-/// The numbers in one word of them.
+/// The array numbers that one word of a set holds.
 fn numbers_of(word: usize, bits: u64) -> impl Iterator<Item = u32> {
     let some = |bits: u64| Some(bits).filter(|bits| *bits != 0);
     let rests = std::iter::successors(some(bits), move |bits| some(bits & (bits - 1)));
     rests.map(move |bits| word as u32 * 64 + bits.trailing_zeros())
 }
 
-/// Of each array of a computation's root: the arrays of the parameters that it depends on, and the one that it is.
+/// For each array of a computation's root, the parameter arrays that it depends on, and the one that it is a copy of.
 pub(super) struct Sources {
-    /// For each parameter the number of its first array; then the number of all.
+    /// The number of each parameter's first array, and at the end the number of all arrays.
     first: Vec<u32>,
-    sets: Vec<Bits>,
+    sets: Vec<BitSet>,
     root: Vec<Source>,
 }
 
@@ -56,21 +56,21 @@ struct Source {
     same: u32,
 }
 
-/// The arrays of a loop's state, from one iteration to the next.
-pub(super) struct Carried {
-    /// The arrays that the body leaves alone.
+/// The dependences of the arrays of a loop's state, from one iteration to the next.
+pub(super) struct LoopCarried {
+    /// Whether the body passes each array on unmodified.
     pub untouched: Vec<bool>,
-    /// For each array those whose elements may be in it in the end.
+    /// For each array, the arrays of the initial state that its final value may depend on.
     pub reached: Vec<Vec<u32>>,
 }
 
-/// Whether it has elements: tokens and opaque values have none.
+/// Whether an element type has elements: tokens and opaque values have none.
 pub(super) fn has_elements(element: ElementType) -> bool {
     element.is_array() || element == ElementType::BUFFER
 }
 
 impl Propagation {
-    /// The sources of the arrays of a computation's root. Called computations count as a whole.
+    /// Computes the sources of the arrays of a computation's root; a called computation may read all that it is given.
     fn sources(&mut self, module: &Module, computation: u32) -> Arc<Sources> {
         if let Some(known) = self.sources.get(&computation) {
             return known.clone();
@@ -110,7 +110,7 @@ impl Propagation {
         if instruction.parameter >= 0 {
             let start = found.first[instruction.parameter as usize];
             let single = |array: u32| {
-                let mut bits = Bits::with_room_for(all);
+                let mut bits = BitSet::with_room_for(all);
                 bits.insert(array as usize);
                 found.sets.push(bits);
                 Source { reads: found.sets.len() as u32 - 1, same: array }
@@ -124,16 +124,19 @@ impl Propagation {
             }
             Structure::Passes => of(operands[0]).clone(),
             _ => {
-                let mut bits = Bits::with_room_for(all);
-                operands.iter().flat_map(|o| of(*o)).for_each(|s| bits.add(&found.sets[s.reads as usize]));
+                let mut bits = BitSet::with_room_for(all);
+                operands
+                    .iter()
+                    .flat_map(|o| of(*o))
+                    .for_each(|s| bits.union_with(&found.sets[s.reads as usize]));
                 found.sets.push(bits);
                 vec![Source { reads: found.sets.len() as u32 - 1, same: CHANGED }; count]
             }
         }
     }
 
-    /// The arrays of the root that array `leaf` of a parameter is, and those that it may reach.
-    pub(super) fn reached_from(
+    /// The arrays of the root that are copies of array `leaf` of a parameter, and those that may depend on it.
+    pub(super) fn root_arrays_reached(
         &mut self,
         module: &Module,
         (computation, parameter, leaf): (u32, u32, u32),
@@ -152,15 +155,15 @@ impl Propagation {
         for (k, source) in sources.root.iter().enumerate() {
             if source.same == here {
                 same.push(k as u32);
-            } else if is_array(far[k]) && sources.sets[source.reads as usize].has(here as usize) {
+            } else if is_array(far[k]) && sources.sets[source.reads as usize].contains(here as usize) {
                 reached.push(k as u32);
             }
         }
         (same, reached)
     }
 
-    /// The arrays of a loop's state, from one iteration to the next.
-    pub(super) fn carried(&mut self, module: &Module, row: u32) -> Result<Arc<Carried>> {
+    /// The loop-carried dependences of a while loop.
+    pub(super) fn loop_carried(&mut self, module: &Module, row: u32) -> Result<Arc<LoopCarried>> {
         let called = |name: &str| {
             let found = module.calls_of(row as usize).find(|(key, _)| *key == name);
             found.map(|(_, computation)| computation).ok_or_else(|| {
@@ -168,32 +171,32 @@ impl Propagation {
             })
         };
         let key = (called("body")?, called("condition")?);
-        if let Some(known) = self.carried.get(&key) {
+        if let Some(known) = self.loop_carried.get(&key) {
             return Ok(known.clone());
         }
         let (body, condition) = (self.sources(module, key.0), self.sources(module, key.1));
         let shapes = self.leaves(module, module.instructions[row as usize].shape);
-        let step: Vec<&Bits> = body.root.iter().map(|s| &body.sets[s.reads as usize]).collect();
-        let steers = closure(condition.sets[condition.root[0].reads as usize].clone(), &step);
+        let step: Vec<&BitSet> = body.root.iter().map(|s| &body.sets[s.reads as usize]).collect();
+        let steers = transitive_closure(condition.sets[condition.root[0].reads as usize].clone(), &step);
         let found = (0..shapes.len()).map(|k| {
-            let mut start = Bits::with_room_for(shapes.len());
+            let mut start = BitSet::with_room_for(shapes.len());
             start.insert(k);
-            let mut reached = closure(start, &step);
-            reached.add(&steers);
+            let mut reached = transitive_closure(start, &step);
+            reached.union_with(&steers);
             let is_read = |a: &u32| has_elements(module.shapes[shapes[*a as usize] as usize].element);
-            reached.numbers().filter(is_read).collect()
+            reached.iter().filter(is_read).collect()
         });
         let untouched = body.root.iter().enumerate().map(|(k, s)| s.same == k as u32).collect();
-        let found = Arc::new(Carried { untouched, reached: found.collect() });
-        self.carried.insert(key, found.clone());
+        let found = Arc::new(LoopCarried { untouched, reached: found.collect() });
+        self.loop_carried.insert(key, found.clone());
         Ok(found)
     }
 }
 
-/// The arrays that are reached from some, in any number of steps.
-fn closure(start: Bits, step: &[&Bits]) -> Bits {
+/// The arrays reachable from `start` in any number of steps.
+fn transitive_closure(start: BitSet, step: &[&BitSet]) -> BitSet {
     let mut reached = start;
-    let mut pending: Vec<u32> = reached.numbers().collect();
+    let mut pending: Vec<u32> = reached.iter().collect();
     while let Some(array) = pending.pop() {
         for (word, bits) in step[array as usize].0.iter().enumerate() {
             let fresh = bits & !reached.0[word];

@@ -1,0 +1,464 @@
+//! The table of a program's operand maps: equal maps have one number, and results of operations are cached by number.
+
+use crate::error::{Error, Result};
+use crate::expr::flat::Dag;
+use crate::expr::Arena;
+use crate::interval::Interval;
+use crate::map::indexing_map::{IndexingMap, MapKind};
+use crate::map::simplify::{compose_simplified, simplify};
+use crate::map::variables::from_tensor_sizes;
+use crate::propagation::interner::{Interner, Table};
+use crate::propagation::joint_map::{JointMap, KnownValue, RuntimeValue};
+use crate::propagation::operand_map::{Exactness, OperandMap, Relation};
+use crate::propagation::reasons::Reasons;
+use crate::propagation::replicas;
+use crate::simplify::domain::PointVariables;
+use crate::simplify::Scratch;
+
+type Sizes = Box<[i64]>;
+
+/// The number of a map.
+pub type MapId = u32;
+
+const MAX_PIECES: usize = 16; // of more pieces only the bound that they refine is kept
+const UNKNOWN: MapId = MapId::MAX;
+
+/// The caller's knowledge of the values of instructions.
+pub trait Values {
+    /// The error type.
+    type Error: From<Error>;
+    /// Whether an element of the instruction may be known before run time.
+    fn may_be_known(&mut self, instruction: u32) -> std::result::Result<bool, Self::Error>;
+    /// The element at an index, if it is known.
+    fn known(
+        &mut self,
+        instruction: u32,
+        index: &[Dag],
+    ) -> std::result::Result<Option<KnownValue>, Self::Error>;
+}
+
+/// The operand maps of a program.
+pub struct OperandMaps {
+    arena: Arena,
+    scratch: Scratch,
+    relations: Interner<Relation>,
+    maps: Interner<OperandMap>,
+    reasons: Reasons,
+    over_approximated: Table<(MapId, u32), MapId>,
+    composed_relations: Table<(u32, u32), u32>,
+    composed: Table<(MapId, MapId), MapId>,
+    normalized_relations: Table<u32, u32>,
+    /// The normalized map, by map; `UNKNOWN` until it is computed.
+    normalized: Vec<MapId>,
+    /// Whether a map or its pieces have runtime values, by map; filled on demand.
+    with_values: Vec<bool>,
+    wholes: Table<(Sizes, Sizes), u32>,
+    identities: Table<Sizes, MapId>,
+}
+
+impl Default for OperandMaps {
+    fn default() -> Self {
+        OperandMaps {
+            arena: Arena::new(),
+            scratch: Scratch::default(),
+            relations: Interner::default(),
+            maps: Interner::default(),
+            reasons: Reasons::default(),
+            over_approximated: Table::default(),
+            composed_relations: Table::default(),
+            composed: Table::default(),
+            normalized_relations: Table::default(),
+            normalized: Vec::new(),
+            with_values: Vec::new(),
+            wholes: Table::default(),
+            identities: Table::default(),
+        }
+    }
+}
+
+impl OperandMaps {
+    /// The map of a number.
+    pub fn map(&self, id: MapId) -> &OperandMap {
+        self.maps.get(id)
+    }
+
+    /// The relation of a number.
+    pub fn relation(&self, number: u32) -> &Relation {
+        self.relations.get(number)
+    }
+
+    /// The relation of a map.
+    pub fn relation_of(&self, id: MapId) -> &Relation {
+        self.relations.get(self.maps.get(id).relation)
+    }
+
+    /// The reason of a number.
+    pub fn reason(&self, number: u32) -> &str {
+        self.reasons.text(number)
+    }
+
+    /// The number of a map.
+    pub fn add(
+        &mut self,
+        relation: Relation,
+        exactness: Exactness,
+        reason: &str,
+        pieces: Option<Box<[MapId]>>,
+    ) -> MapId {
+        let relation = self.relations.intern(relation);
+        let reason = self.reason_number(reason);
+        self.maps.intern(OperandMap { relation, exactness, reason, pieces })
+    }
+
+    /// The number of a reason.
+    pub fn reason_number(&mut self, reason: &str) -> u32 {
+        self.reasons.intern(reason)
+    }
+
+    /// The unknown map, with the number of its reason.
+    pub fn unknown(&mut self, reason: u32) -> MapId {
+        let relation = Relation::plain(IndexingMap::undefined(&mut self.arena));
+        let relation = self.relations.intern(relation);
+        self.maps.intern(OperandMap { relation, exactness: Exactness::Unknown, reason, pieces: None })
+    }
+
+    /// The unknown map, with its reason.
+    pub fn unknown_because(&mut self, reason: &str) -> MapId {
+        let reason = self.reason_number(reason);
+        self.unknown(reason)
+    }
+
+    /// The identity on an array.
+    pub fn identity(&mut self, sizes: &[i64]) -> Result<MapId> {
+        if let Some(known) = self.identities.get(sizes) {
+            return Ok(*known);
+        }
+        self.arena.clear();
+        let results = (0..sizes.len()).map(|i| self.arena.variable(i as u32)).collect();
+        let map = from_tensor_sizes(results, sizes, &[])?.build(&mut self.arena)?;
+        let found = self.add(Relation::plain(map), Exactness::Exact, "", None);
+        self.identities.insert(sizes.into(), found);
+        Ok(found)
+    }
+
+    /// Whether a map is exactly the identity on an array.
+    pub fn is_identity(&mut self, id: MapId, sizes: &[i64]) -> Result<bool> {
+        let m = self.maps.get(id);
+        let relation = self.relations.get(m.relation);
+        let is_more = relation.replicas.is_some() || !relation.values.is_empty();
+        if !m.is_plain() || is_more || relation.map.num_results() != sizes.len() {
+            return Ok(false);
+        }
+        let identity = self.identity(sizes)?;
+        Ok(self.are_plainly_equal(id, identity))
+    }
+
+    /// Whether both maps are plain and of one relation.
+    pub(super) fn are_plainly_equal(&self, one: MapId, other: MapId) -> bool {
+        let (a, b) = (self.maps.get(one), self.maps.get(other));
+        a.relation == b.relation && a.is_plain() && b.is_plain()
+    }
+
+    /// The map from each index of an array to all of another: exact without a `reason`, else over-approximate.
+    pub fn whole(&mut self, sizes: &[i64], others: &[i64], reason: &str) -> Result<MapId> {
+        let relation = self.whole_relation(sizes, others)?;
+        let reason = self.reason_number(reason);
+        let exactness = if reason == 0 { Exactness::Exact } else { Exactness::OverApproximate };
+        Ok(self.maps.intern(OperandMap { relation, exactness, reason, pieces: None }))
+    }
+
+    /// The relation of a map from each index of an array to all of another.
+    pub(super) fn whole_relation(&mut self, sizes: &[i64], others: &[i64]) -> Result<u32> {
+        let key = (Box::from(sizes), Box::from(others));
+        if let Some(known) = self.wholes.get(&key) {
+            return Ok(*known);
+        }
+        self.arena.clear();
+        let first = sizes.len();
+        let results = (0..others.len()).map(|i| self.arena.variable((first + i) as u32)).collect();
+        let map = from_tensor_sizes(results, sizes, others)?.build(&mut self.arena)?;
+        let map = self.simplified(&map)?;
+        let relation = self.relations.intern(Relation::plain(map));
+        self.wholes.insert(key, relation);
+        Ok(relation)
+    }
+
+    fn simplified(&mut self, map: &IndexingMap) -> Result<IndexingMap> {
+        self.arena.clear();
+        let found = simplify(&mut self.arena, &mut self.scratch, map, PointVariables::Replace)?;
+        self.without_unused(found)
+    }
+
+    fn without_unused(&mut self, map: IndexingMap) -> Result<IndexingMap> {
+        if map.kind() != MapKind::Defined || map.num_variables() == map.num_dims() {
+            return Ok(map);
+        }
+        self.arena.clear();
+        let mut builder = map.to_builder(&mut self.arena);
+        builder.remove_unused_symbols(&mut self.arena)?;
+        builder.build(&mut self.arena)
+    }
+
+    /// The map as over-approximate, for one more reason; unknown maps stay unknown.
+    pub fn over_approximated(&mut self, id: MapId, because: u32) -> MapId {
+        if let Some(known) = self.over_approximated.get(&(id, because)) {
+            return *known;
+        }
+        let mut m = self.maps.get(id).clone();
+        if m.exactness == Exactness::Unknown {
+            return id;
+        }
+        m.reason = self.reasons.append(m.reason, because);
+        m.exactness = Exactness::OverApproximate;
+        let found = self.maps.intern(m);
+        self.over_approximated.insert((id, because), found);
+        found
+    }
+
+    /// Composes `second` after `first`, normalized; as exact as the less exact of the two.
+    pub fn compose<V: Values>(
+        &mut self,
+        values: &mut V,
+        first: MapId,
+        second: MapId,
+    ) -> std::result::Result<MapId, V::Error> {
+        if let Some(known) = self.composed.get(&(first, second)) {
+            return Ok(*known);
+        }
+        let (a, b) = (self.maps.get(first).clone(), self.maps.get(second).clone());
+        let (mut exactness, mut reason) = (a.exactness, a.reason);
+        if b.exactness != Exactness::Exact || b.reason != 0 {
+            exactness = exactness.max(b.exactness);
+            reason = self.reasons.join(a.reason, b.reason);
+        }
+        let kinds = [a.relation, b.relation].map(|r| self.relations.get(r).map.kind());
+        let found = if kinds.contains(&MapKind::Undefined) {
+            self.unknown(reason)
+        } else if kinds.contains(&MapKind::KnownEmpty) {
+            let empty = self.relations.intern(Relation::plain(IndexingMap::known_empty(&mut self.arena)));
+            self.maps.intern(OperandMap { relation: empty, exactness, reason, pieces: None })
+        } else {
+            let relation = self.compose_relations(values, a.relation, b.relation)?;
+            let pieces = self.compose_pieces(values, (first, &a), (second, &b))?;
+            self.maps.intern(OperandMap { relation, exactness, reason, pieces })
+        };
+        self.composed.insert((first, second), found);
+        Ok(found)
+    }
+
+    fn compose_relations<V: Values>(
+        &mut self,
+        values: &mut V,
+        first: u32,
+        second: u32,
+    ) -> std::result::Result<u32, V::Error> {
+        if let Some(known) = self.composed_relations.get(&(first, second)) {
+            return Ok(*known);
+        }
+        self.arena.clear();
+        let (a, b) = (self.relations.get(first), self.relations.get(second));
+        let replicas = match (&a.replicas, &b.replicas) {
+            (own, None) => own.clone(),
+            (own, Some(asked)) => {
+                let (arena, scratch) = (&mut self.arena, &mut self.scratch);
+                Some(replicas::compose(arena, scratch, (&a.map, own.as_ref()), asked)?)
+            }
+        };
+        self.arena.clear();
+        let (map, read) = if a.values.is_empty() && b.values.is_empty() {
+            let map = compose_simplified(&mut self.arena, &mut self.scratch, &a.map, &b.map)?;
+            (self.without_unused(map)?, Box::default())
+        } else {
+            let joint = JointMap::composed(&mut self.arena, (&a.map, &a.values), (&b.map, &b.values))?;
+            self.simplify_joint(values, joint)?
+        };
+        let found = self.relations.intern(Relation { map, values: read, replicas });
+        self.composed_relations.insert((first, second), found);
+        Ok(found)
+    }
+
+    /// Simplifies a joint map, substitutes known values, removes unused symbols, and splits it.
+    fn simplify_joint<V: Values>(
+        &mut self,
+        values: &mut V,
+        joint: JointMap,
+    ) -> std::result::Result<(IndexingMap, Box<[RuntimeValue]>), V::Error> {
+        let (arena, scratch) = (&mut self.arena, &mut self.scratch);
+        let mut joint = joint.simplified(arena, scratch);
+        let mut known = vec![None; joint.sources.len()];
+        for (k, source) in joint.sources.iter().enumerate() {
+            if values.may_be_known(source.instruction)? {
+                let index: Vec<Dag> = source.index.iter().map(|e| arena.export(&[*e])).collect();
+                if let Some(value) = values.known(source.instruction, &index)? {
+                    known[k] = source.clamped(arena, &value)?;
+                }
+            }
+        }
+        if known.iter().any(Option::is_some) {
+            joint = joint.with_known_values(arena, scratch, &known)?;
+        }
+        Ok(joint.without_unused(arena)?.into_parts(arena)?)
+    }
+
+    fn compose_pieces<V: Values>(
+        &mut self,
+        values: &mut V,
+        (first, a): (MapId, &OperandMap),
+        (second, b): (MapId, &OperandMap),
+    ) -> std::result::Result<Option<Box<[MapId]>>, V::Error> {
+        if (a.pieces.is_none() && b.pieces.is_none()) || a.exactness.max(b.exactness) == Exactness::Unknown {
+            return Ok(None);
+        }
+        let firsts = a.pieces.clone().unwrap_or_else(|| Box::new([first]));
+        let seconds = b.pieces.clone().unwrap_or_else(|| Box::new([second]));
+        let inexact = |p: &MapId| self.maps.get(*p).exactness != Exactness::Exact;
+        if firsts.len() * seconds.len() > MAX_PIECES || firsts.iter().chain(&*seconds).any(inexact) {
+            return Ok(None);
+        }
+        let mut found = Vec::new();
+        for one in &*firsts {
+            for other in &*seconds {
+                let piece = self.compose(values, *one, *other)?;
+                if !self.is_known_empty(piece) {
+                    found.push(piece);
+                }
+            }
+        }
+        Ok(Some(found.into()))
+    }
+
+    /// Whether the map is known to have no points.
+    pub fn is_known_empty(&self, id: MapId) -> bool {
+        self.relation_of(id).map.kind() == MapKind::KnownEmpty
+    }
+
+    /// Whether the map, or one of its pieces, has runtime values.
+    pub fn has_runtime_values(&mut self, id: MapId) -> bool {
+        for k in self.with_values.len() as MapId..self.maps.count() {
+            let own = |id: MapId| !self.relation_of(id).values.is_empty();
+            self.with_values.push(own(k) || self.map(k).pieces.iter().flatten().any(|p| own(*p)));
+        }
+        self.with_values[id as usize]
+    }
+
+    /// Normalizes a map as a formula states it: simplified, known values substituted, unused symbols removed.
+    pub fn normalize<V: Values>(
+        &mut self,
+        values: &mut V,
+        id: MapId,
+    ) -> std::result::Result<MapId, V::Error> {
+        match self.normalized.get(id as usize) {
+            Some(&known) if known != UNKNOWN => return Ok(known),
+            _ => {}
+        }
+        let found = self.normalize_uncached(values, id)?;
+        self.normalized.resize(self.maps.count() as usize, UNKNOWN);
+        self.normalized[id as usize] = found;
+        Ok(found)
+    }
+
+    fn normalize_uncached<V: Values>(
+        &mut self,
+        values: &mut V,
+        id: MapId,
+    ) -> std::result::Result<MapId, V::Error> {
+        let mut m = self.maps.get(id).clone();
+        if self.relations.get(m.relation).map.kind() == MapKind::Undefined {
+            return Ok(id);
+        }
+        m.relation = self.normalize_relation(values, m.relation)?;
+        if let Some(pieces) = &m.pieces {
+            let mut kept = Vec::with_capacity(pieces.len());
+            for p in pieces {
+                let piece = self.normalize(values, *p)?;
+                if !self.is_known_empty(piece) {
+                    kept.push(piece);
+                }
+            }
+            m.pieces = Some(kept.into());
+        }
+        Ok(self.maps.intern(m))
+    }
+
+    fn normalize_relation<V: Values>(
+        &mut self,
+        values: &mut V,
+        number: u32,
+    ) -> std::result::Result<u32, V::Error> {
+        if let Some(known) = self.normalized_relations.get(&number) {
+            return Ok(*known);
+        }
+        let Relation { map, values: read, replicas } = self.relations.get(number).clone();
+        self.arena.clear();
+        let replicas = match replicas {
+            Some(r) => Some(simplify(&mut self.arena, &mut self.scratch, &r, PointVariables::Replace)?),
+            None => None,
+        };
+        let (map, read) = if map.kind() == MapKind::KnownEmpty || read.is_empty() {
+            (self.simplified(&map)?, Box::default())
+        } else {
+            self.arena.clear();
+            let joint = JointMap::new(&mut self.arena, &map, &read)?;
+            self.simplify_joint(values, joint)?
+        };
+        let found = self.relations.intern(Relation { map, values: read, replicas });
+        self.normalized_relations.insert(number, found);
+        Ok(found)
+    }
+
+    /// Replaces the instructions whose values a map and its pieces read.
+    pub fn replace_instructions(&mut self, id: MapId, place: &impl Fn(u32) -> u32) -> MapId {
+        if !self.has_runtime_values(id) {
+            return id;
+        }
+        let is_unchanged =
+            |id: MapId| self.relation_of(id).values.iter().all(|v| place(v.instruction) == v.instruction);
+        if is_unchanged(id) && self.map(id).pieces.iter().flatten().all(|p| is_unchanged(*p)) {
+            return id;
+        }
+        let mut m = self.maps.get(id).clone();
+        let mut relation = self.relations.get(m.relation).clone();
+        relation.values.iter_mut().for_each(|v| v.instruction = place(v.instruction));
+        m.relation = self.relations.intern(relation);
+        if let Some(pieces) = &mut m.pieces {
+            for p in pieces.iter_mut() {
+                *p = self.replace_instructions(*p, place);
+            }
+        }
+        self.maps.intern(m)
+    }
+
+    /// Merges two maps of one relation to one array: the more exact one, or the bound refined by the pieces of both.
+    pub fn merged(&mut self, one: MapId, other: MapId) -> MapId {
+        let (a, b) = (self.maps.get(one), self.maps.get(other));
+        if one == other
+            || a.exactness == Exactness::Exact
+            || a.pieces == b.pieces && b.exactness != Exactness::Exact
+        {
+            return one;
+        }
+        if b.exactness == Exactness::Exact {
+            return other;
+        }
+        let pieces = match (&a.pieces, &b.pieces) {
+            (Some(a), Some(b)) => {
+                let mut both = a.to_vec();
+                b.iter().for_each(|p| {
+                    if !both.contains(p) {
+                        both.push(*p);
+                    }
+                });
+                (both.len() <= MAX_PIECES).then(|| both.into())
+            }
+            _ => None,
+        };
+        let m = OperandMap { pieces, ..a.clone() };
+        self.maps.intern(m)
+    }
+
+    /// The sizes of the array that a map starts at.
+    pub(super) fn domain_sizes(&self, id: MapId) -> Vec<i64> {
+        let map = &self.relation_of(id).map;
+        map.intervals().take(map.num_dims()).map(|i: Interval| i.upper.saturating_add(1)).collect()
+    }
+}
