@@ -22,7 +22,7 @@ from indexing.arguments import each, of_type, takes
 from indexing.errors import IndexingError
 from indexing.hlo import Computation, Instruction, Program
 from indexing.hlo.layout import bitcast_map
-from indexing.hlo.subjects import no_function_alone, part_of_program
+from indexing.hlo.program_like import part_of_program, refuse_bare_function
 from indexing.indexing_analysis.access import Access, AccessComposer
 from indexing.indexing_analysis.instructions import epilogue_indexing, output_to_input
 from indexing.ops.operand_indexing import OperandIndexing
@@ -149,7 +149,7 @@ class PartitionedComputation:
         return "\n".join([f"PartitionedComputation {self.computation.name}:", *map(str, self.subgraphs)])
 
 
-@takes(computation=no_function_alone, force_roots=each(Instruction), epilogues=each(Epilogue))
+@takes(computation=refuse_bare_function, force_roots=each(Instruction), epilogues=each(Epilogue))
 def partition(
     computation: Program, force_roots: Iterable[Instruction] = (), epilogues: Sequence[Epilogue] = ()
 ) -> PartitionedComputation:

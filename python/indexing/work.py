@@ -9,7 +9,7 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING
 
-from indexing.hlo.kept_answers import remembered
+from indexing.hlo.module_cache import cached_on_module
 from indexing.indexing_analysis.instructions import output_to_input
 from indexing.ops.registry import traits_of
 
@@ -51,7 +51,7 @@ def element_count(instruction: Instruction) -> int:
     return max((part.element_count for part in instruction.shape.leaves), default=1)
 
 
-@remembered
+@cached_on_module
 def predicted_work(parts: PartitionedComputation) -> int:
     """The work of a kernel whose functions are those of the partition; it computes the heroes of epilogues once."""
     return sum(_work_of_each(parts).values())

@@ -9,7 +9,7 @@ import pytest
 
 import indexing as ix
 from indexing.hlo import Place, op_name, source_place
-from indexing.hlo.subjects import whole_program
+from indexing.hlo.program_like import whole_program
 
 RANDOM = np.random.default_rng(0)
 

@@ -17,7 +17,7 @@ from indexing.emitters.targets import TARGETS
 from indexing.emitters.targets.target import Dialect
 from indexing.errors import IndexingError, UnsupportedOp
 from indexing.hlo import Computation, Instruction, Program
-from indexing.hlo.subjects import Part, no_function_alone, part_of_program
+from indexing.hlo.program_like import Part, part_of_program, refuse_bare_function
 from indexing.ops.bounded import check_kernel_sizes
 from indexing.partitioner import partition
 from indexing.work import most_repeated, repeats_itself
@@ -34,7 +34,7 @@ EMITTERS: tuple[ModuleType, ...] = (
 )  # the first that matches makes the kernel
 
 
-@takes(fusion=no_function_alone, dialect=of_type(str))
+@takes(fusion=refuse_bare_function, dialect=of_type(str))
 def emit(fusion: Program, dialect: Dialect = "cuda", **knobs: int | None) -> Kernel:
     """The kernel of a fusion instruction or of a computation that is one fusion (of a module: its entry; of
     `(function, *arguments)`: the JAX function's program).
@@ -98,7 +98,7 @@ class _Emitters:
     by_computation: dict[Computation, ModuleType] = field(default_factory=dict)
 
 
-@takes(fusion=no_function_alone, dialect=of_type(str))
+@takes(fusion=refuse_bare_function, dialect=of_type(str))
 def knobs(fusion: Program, dialect: Dialect = "cuda") -> KnobSpace:
     """The choices in the plan of a fusion's kernel: names, legal values, defaults, conditions between them.
 

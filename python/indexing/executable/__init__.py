@@ -20,7 +20,7 @@ from indexing.executable.program import emit_all as emit_all
 from indexing.executable.program import planned_kernels as planned_kernels
 from indexing.executable.tuned_plans import tuned_plan
 from indexing.hlo import Module, Shape
-from indexing.hlo.subjects import WholeProgram, no_function_alone, whole_program
+from indexing.hlo.program_like import WholeProgram, refuse_bare_function, whole_program
 from indexing.ops.bounded import check_kernel_sizes, sizes_fit
 from indexing.ops.values import HloValue, value_leaves
 from indexing.reference.evaluation import evaluate
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from indexing.runtime.device import Buffer
 
 
-@takes(module=no_function_alone, device=of_type(str, Device))
+@takes(module=refuse_bare_function, device=of_type(str, Device))
 def compile(module: WholeProgram, device: DeviceName | Device = "auto", tuned: bool = False) -> Executable:
     """Compile the entry computation of a module, of HLO text, or of `(function, *arguments)` of JAX for a device.
 

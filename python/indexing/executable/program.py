@@ -18,7 +18,7 @@ from indexing.executable.planned_fusion import PlannedFusion
 from indexing.executable.row_groups import MIN_BLOCKS, has_enough_blocks
 from indexing.executable.trip_counts import known_trip_count
 from indexing.hlo import Computation, Instruction, Module, Program, entry_of
-from indexing.hlo.subjects import no_function_alone, part_of_program
+from indexing.hlo.program_like import part_of_program, refuse_bare_function
 from indexing.work import repeats_itself
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def planned_kernels(module: Module | Computation, dialect: Dialect = "cuda") -> 
     return list({launch.computation: launch for launch in launches}.values())
 
 
-@takes(module=no_function_alone, dialect=of_type(str))
+@takes(module=refuse_bare_function, dialect=of_type(str))
 def emit_all(module: Program, dialect: Dialect = "cuda") -> list[Kernel]:
     """The kernels of a module's entry (or of a computation, or the program of `(function, *arguments)` of JAX), each once:
     of its fusions, and of those that `compile` plans.

@@ -15,8 +15,8 @@ from indexing.hlo.front_ends import Stage, from_exported, from_jax, from_proto, 
 from indexing.hlo.gpu_targets import GPU_TARGETS, GpuTarget
 from indexing.hlo.metadata import Place, op_name, source_place
 from indexing.hlo.program import Computation, Instruction, LiteralValue, Module, entry_of
+from indexing.hlo.program_like import Part, Program
 from indexing.hlo.shape import DTYPES, Shape
-from indexing.hlo.subjects import Part, Program
 from indexing.hlo.window import ConvolutionLabels, DimensionLabels, WindowDim
 
 __all__ = [

@@ -14,7 +14,7 @@ from indexing.arguments import check_number, each, integer, of_type, takes
 from indexing.errors import InvalidMap
 from indexing.hlo import Computation, Instruction, Part, Program
 from indexing.hlo.layout import to_logical, to_physical
-from indexing.hlo.subjects import no_function_alone, part_of_program
+from indexing.hlo.program_like import part_of_program, refuse_bare_function
 from indexing.indexing_analysis.computations import (
     Arrays,
     ModuleMaps,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["epilogue_indexing", "grouped_indexing", "input_to_output", "output_to_input"]
 
 
-@takes(instruction=no_function_alone, output=integer, physical_layout=of_type(bool, int))
+@takes(instruction=refuse_bare_function, output=integer, physical_layout=of_type(bool, int))
 def output_to_input(instruction: Program, output: int = 0, physical_layout: bool = False) -> Indexing:
     """For each operand, the maps from an index of array `output` of the instruction to the operand's elements it needs.
 
@@ -62,7 +62,7 @@ def _indexing(part: Part, output: int) -> Indexing:
     return instruction_indexing(part, output) if isinstance(part, Instruction) else computation_indexing(part, output)
 
 
-@takes(instruction=no_function_alone, input=integer, physical_layout=of_type(bool, int))
+@takes(instruction=refuse_bare_function, input=integer, physical_layout=of_type(bool, int))
 def input_to_output(instruction: Program, input: int = 0, physical_layout: bool = False) -> Indexing:
     """For each array of the instruction, the maps from an index of operand `input` to the elements that need it.
 

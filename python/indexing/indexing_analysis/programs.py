@@ -14,7 +14,7 @@ from indexing.errors import IndexingError
 from indexing.hlo import Instruction, Module, Part, Program, from_jax
 from indexing.hlo.files import load
 from indexing.hlo.front_ends import lower, output_names
-from indexing.hlo.subjects import is_staged, parameter_names, part_of_program
+from indexing.hlo.program_like import is_staged, parameter_names, part_of_program
 from indexing.indexing_analysis.computations import maps_of
 from indexing.indexing_analysis.instructions import input_to_output, output_to_input
 from indexing.processes import by_processes

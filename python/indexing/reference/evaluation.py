@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from indexing.hlo.subjects import WholeProgram, whole_program
+from indexing.hlo.program_like import WholeProgram, whole_program
 from indexing.lazy import np
 from indexing.ops.values import HloValue, value_leaves
 from indexing.reference.interpreter import run_computation

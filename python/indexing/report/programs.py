@@ -9,7 +9,7 @@ from indexing.analysis.device import Device
 from indexing.arguments import of_type, optional
 from indexing.errors import UnsupportedOp
 from indexing.hlo import Instruction, Program, source_place
-from indexing.hlo.subjects import part_of_program
+from indexing.hlo.program_like import part_of_program
 from indexing.report.accesses import moving, rows_of
 from indexing.report.program_report import FusionReport, ProgramReport
 from indexing.report.times import machine_for, times_of

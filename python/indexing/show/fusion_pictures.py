@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from indexing.analysis.device import H100, Device
 from indexing.analysis.memory.global_memory import Access, Coalescing, Launch, Tiles, coalescing
 from indexing.arguments import of_type, optional, takes
-from indexing.hlo.subjects import no_function_alone, part_of_program
+from indexing.hlo.program_like import part_of_program, refuse_bare_function
 from indexing.show.banks import bank_picture
 from indexing.show.cells import Cell, Panel
 from indexing.show.picture import Picture
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["access_pictures", "bank_pictures", "name_of_access", "pictures_of_accesses", "stacked"]
 
 
-@takes(target=no_function_alone, device=of_type(Device, str), launch=optional(of_type(Launch, Tiles)))
+@takes(target=refuse_bare_function, device=of_type(Device, str), launch=optional(of_type(Launch, Tiles)))
 def access_pictures(
     target: Program, device: Device | str = H100, launch: Launch | Tiles | None = None
 ) -> tuple[Picture, ...]:
@@ -58,7 +58,7 @@ def name_of_access(part: Instruction | Computation, access: Access) -> str:
     return f"write of output {access.output}"
 
 
-@takes(target=no_function_alone, device=of_type(Device, str))
+@takes(target=refuse_bare_function, device=of_type(Device, str))
 def bank_pictures(target: Program, device: Device | str = H100) -> tuple[Picture, ...]:
     """Of each load and store of shared memory, the warp instruction that takes most passes over the banks; conflicts in red."""
     part = part_of_program(target, "bank_pictures: target")

@@ -14,7 +14,7 @@ from indexing.arguments import integers, optional, takes
 from indexing.emitters.hero import outputs
 from indexing.errors import IndexingError
 from indexing.hlo import Instruction, Program, Shape
-from indexing.hlo.subjects import part_of_program
+from indexing.hlo.program_like import part_of_program
 from indexing.show.cells import Cell, Panel, listed
 from indexing.show.picture import Picture
 

@@ -16,7 +16,7 @@ from indexing.emitters.ir.types import storage_bytes
 from indexing.emitters.targets import TARGETS
 from indexing.errors import IndexingError
 from indexing.hlo import Computation, Program
-from indexing.hlo.subjects import no_function_alone, part_of_program
+from indexing.hlo.program_like import part_of_program, refuse_bare_function
 from indexing.lazy import np
 from indexing.tuning.accesses import KernelTraffic, kernel_traffic, needs_kernel
 from indexing.tuning.loop_costs import costs_of_loops
@@ -84,7 +84,7 @@ class Predictions:
         return shown(self, "plans_table")
 
 
-@takes(fusion=no_function_alone, plans=optional(of_type(Mapping)), device=of_type(Machine, Device, str))
+@takes(fusion=refuse_bare_function, plans=optional(of_type(Mapping)), device=of_type(Machine, Device, str))
 def predict(
     fusion: Program,
     plans: Mapping[str, ArrayLike] | None = None,

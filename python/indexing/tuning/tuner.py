@@ -16,7 +16,7 @@ from indexing.errors import IndexingError
 from indexing.executable.devices import device_of_dialect, has_gpu
 from indexing.executable.plan_store import Measured, Store, plan_of, plan_text
 from indexing.hlo import Computation, Instruction, Module
-from indexing.hlo.subjects import no_function_alone, part_of_program
+from indexing.hlo.program_like import part_of_program, refuse_bare_function
 from indexing.runtime.ray_cluster import connected
 from indexing.tuning.bench import Bench, ClusterBench, LocalBench
 from indexing.tuning.machine import MACHINES, Machine, machine_of
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from indexing.emitters.knob_space import KnobSpace
     from indexing.emitters.targets.target import Dialect
     from indexing.hlo import Program
-    from indexing.hlo.subjects import Part
+    from indexing.hlo.program_like import Part
     from indexing.tuning.machine import DeviceLike
 
 __all__ = ["Tried", "Tuning", "tune"]
@@ -159,7 +159,7 @@ def tune(
     progress: Progress | None = ...,
 ) -> list[Tuning]: ...
 @takes(
-    fusion=no_function_alone,
+    fusion=refuse_bare_function,
     budget=integer,
     seed=integer,
     device=optional(of_type(Machine, Device, str)),

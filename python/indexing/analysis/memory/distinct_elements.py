@@ -14,7 +14,7 @@ from indexing.arguments import each, integer, optional, takes
 from indexing.errors import Undecided
 from indexing.hlo import Instruction, Program
 from indexing.hlo.layout import bit_width
-from indexing.hlo.subjects import no_function_alone, part_of_program
+from indexing.hlo.program_like import part_of_program, refuse_bare_function
 from indexing.indexing_analysis.instructions import grouped_indexing, output_to_input
 from indexing.lazy import np
 
@@ -64,7 +64,7 @@ class Utilization:
         return -(-self.distinct * self.element_bits // 8)
 
 
-@takes(instruction=no_function_alone, output=optional(integer), producers=each(Instruction))
+@takes(instruction=refuse_bare_function, output=optional(integer), producers=each(Instruction))
 def utilization(
     instruction: Program, output: int | None = None, producers: Sequence[Instruction] = ()
 ) -> list[Utilization]:

@@ -27,7 +27,7 @@ from indexing.emitters.launch import MAX_THREADS_PER_BLOCK, element_at
 from indexing.errors import CompileError, IndexingError, UnsupportedOp
 from indexing.hlo import Computation, Instruction, Program
 from indexing.hlo.layout import bit_width
-from indexing.hlo.subjects import no_function_alone, part_of_program
+from indexing.hlo.program_like import part_of_program, refuse_bare_function
 from indexing.indexing_analysis.instructions import output_to_input
 
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ class Coalescing:
 
 
 @takes(
-    target=no_function_alone,
+    target=refuse_bare_function,
     device=of_type(Device, str),
     launch=optional(of_type(Launch, Tiles)),
     storage=one_of("bytes", "packed"),

@@ -17,7 +17,7 @@ from indexing.analysis.tiling.sizes import Clause, holds, tilings
 from indexing.arguments import integer, item, one_of, takes
 from indexing.errors import UnsupportedOp
 from indexing.hlo import Program
-from indexing.hlo.subjects import no_function_alone, part_of_program
+from indexing.hlo.program_like import part_of_program, refuse_bare_function
 from indexing.indexing_analysis.instructions import input_to_output, output_to_input
 from indexing.ops.operand_indexing import OperandIndexing
 
@@ -52,7 +52,7 @@ class Tile:
 
 
 PROPAGATED = {
-    "map_or_instruction": no_function_alone,
+    "map_or_instruction": refuse_bare_function,
     "operand": integer,
     "output": integer,
     "direction": one_of("to operand", "to output"),
@@ -113,7 +113,7 @@ def propagate_tiles(
     return tuple(tiles)
 
 
-@takes(fusion=no_function_alone, output=integer)
+@takes(fusion=refuse_bare_function, output=integer)
 def valid_tilings(fusion: Program, output: int = 0) -> Iterator[tuple[int, ...]]:
     """The output tile sizes, from 1 to the whole dimension, at which the tiles of all operands are grids.
 

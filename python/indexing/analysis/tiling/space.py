@@ -20,7 +20,7 @@ from indexing.display import shown
 from indexing.emitters.hero import outputs
 from indexing.errors import IndexingError, UnsupportedOp
 from indexing.hlo import Instruction, Program
-from indexing.hlo.subjects import part_of_program
+from indexing.hlo.program_like import part_of_program
 from indexing.indexing_analysis.instructions import output_to_input
 from indexing.ops.operand_indexing import OperandIndexing
 

@@ -19,8 +19,8 @@ from indexing.emitters.launch import Part, assembled, check_knob, entry_builder,
 from indexing.emitters.linear import LinearPlan, linear_knobs, vector_index
 from indexing.emitters.vectors import check_width, is_light, lanes, widest
 from indexing.errors import IndexingError
-from indexing.hlo.kept_answers import remembered
 from indexing.hlo.layout import major_to_minor
+from indexing.hlo.module_cache import cached_on_module
 from indexing.ops.assemble import CONCATENATE
 from indexing.ops.registry import traits_of
 
@@ -40,7 +40,7 @@ def matches(computation: Computation) -> bool:
     return match(computation) is not None
 
 
-@remembered
+@cached_on_module
 def match(computation: Computation) -> Heroes | None:
     """The hero; None where there is none, or several."""
     found = heroes_of(computation, _is_hero, lambda hero: hero)

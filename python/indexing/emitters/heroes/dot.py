@@ -18,8 +18,8 @@ from indexing.emitters.epilogue import Heroes, heroes_of
 from indexing.emitters.knob_space import Knob, KnobSpace
 from indexing.emitters.launch import assembled, check_knob, each, entry_builder, guarded, thread_id
 from indexing.errors import IndexingError
-from indexing.hlo.kept_answers import remembered
 from indexing.hlo.layout import delinearize, major_to_minor
+from indexing.hlo.module_cache import cached_on_module
 from indexing.ops.dot import DOT
 from indexing.ops.element.loops import multiply_add
 from indexing.ops.element.moves import zero
@@ -85,7 +85,7 @@ def matches(computation: Computation) -> bool:
     return match(computation) is not None
 
 
-@remembered
+@cached_on_module
 def match(computation: Computation) -> Heroes | None:
     """The hero; None where there is none, or several."""
     found = heroes_of(computation, _is_hero, lambda hero: hero)

@@ -30,7 +30,7 @@ from indexing.emitters.launch import (
 )
 from indexing.emitters.vectors import WIDTHS, is_light, lanes, widest
 from indexing.errors import IndexingError
-from indexing.hlo.kept_answers import remembered
+from indexing.hlo.module_cache import cached_on_module
 from indexing.ops.registry import traits_of
 from indexing.partitioner import partition
 
@@ -139,7 +139,7 @@ def kernel(computation: Computation, plan: LoopPlan) -> Kernel:
     return assembled(builder, NAME, _hero(computation), body, outputs(computation), (plan.grid, plan.block))
 
 
-@remembered
+@cached_on_module
 def _parts(computation: Computation) -> PartitionedComputation:
     return partition(computation)
 

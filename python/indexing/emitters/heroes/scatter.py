@@ -36,8 +36,8 @@ from indexing.emitters.launch import (
 from indexing.emitters.linear import LinearPlan, linear_knobs, vector_index
 from indexing.emitters.vectors import check_width, is_light, lanes, widest
 from indexing.errors import IndexingError
-from indexing.hlo.kept_answers import remembered
 from indexing.hlo.layout import major_to_minor
+from indexing.hlo.module_cache import cached_on_module
 from indexing.indexing_analysis.instructions import input_to_output
 from indexing.ops.element_context import Index, Value
 from indexing.ops.reducer_ops import SECOND, reducer_opcode
@@ -60,7 +60,7 @@ MAX_LANES = 4  # updates of a thread by default: neighbours of a warp then still
 ATOMIC_SIZES = (1, 2, 4, 8)
 INTEGERS = frozenset({"s32", "u32", "s64", "u64"})
 REALS = frozenset({"f32", "f64"})
-Meeting = Literal["unique", "sorted", "atomic", "in turn"]
+UpdateMode = Literal["unique", "sorted", "atomic", "in turn"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +70,13 @@ class ScatterPlan(LinearPlan):
     Runs of sorted indices are cut at each multiple of `segment`; 0: they are not cut.
     """
 
-    meeting: Meeting
+    mode: UpdateMode
     segment: int
 
     @property
     def grid(self) -> Dim3:
         """Blocks in one dimension."""
-        return (1, 1, 1) if self.meeting == "in turn" else (-(-self.count // self.block_size), 1, 1)
+        return (1, 1, 1) if self.mode == "in turn" else (-(-self.count // self.block_size), 1, 1)
 
 
 def matches(computation: Computation) -> bool:
@@ -84,7 +84,7 @@ def matches(computation: Computation) -> bool:
     return match(computation) is not None
 
 
-@remembered
+@cached_on_module
 def match(computation: Computation) -> tuple[Instruction, tuple[Output, ...]] | None:
     """The scatter and its outputs; None where it can't be proved to be safe in place."""
     found = outputs(computation)
@@ -120,7 +120,7 @@ def _landing_map(hero: Instruction, k: int) -> OperandIndexing | None:
     return maps[0] if len(maps) == 1 else None
 
 
-def _meeting(hero: Instruction) -> Meeting:
+def _update_mode(hero: Instruction) -> UpdateMode:
     """The cheapest way that keeps updates of one element apart."""
     if hero.flag("unique_indices"):
         return "unique"
@@ -166,32 +166,32 @@ def plan(
     if found is None:
         raise IndexingError(f"{computation.name} is no scatter that is safe in place; the loop emitter takes it")
     hero, _ = found
-    meeting = _meeting(hero)
-    most = 1 if meeting == "in turn" else 1024
+    mode = _update_mode(hero)
+    most = 1 if mode == "in turn" else 1024
     block_size = min(128, most) if block_size is None else block_size
     check_knob("block_size", block_size, 1, most)
-    if atomic and meeting == "sorted" and _may_be_atomic(hero):
-        meeting = "atomic"
-    may_cut = meeting == "sorted" and _may_be_joined(hero)
+    if atomic and mode == "sorted" and _may_be_atomic(hero):
+        mode = "atomic"
+    may_cut = mode == "sorted" and _may_be_joined(hero)
     if segment is None:
         segment = SEGMENT if may_cut else 0
     check_knob("segment", segment, 0, MAX_SEGMENT if may_cut else 0)
     shape = hero.operands[len(hero.operands) // 2 + 1].shape
-    order = tuple(range(shape.rank)) if meeting == "in turn" else major_to_minor(shape)
-    along = _beside(hero, meeting)
+    order = tuple(range(shape.rank)) if mode == "in turn" else major_to_minor(shape)
+    along = _beside(hero, mode)
     if vector_width is None:
         is_one = along > 1 and is_light(computation.post_order(), [hero])
         vector_width = (
             widest(MAX_LANES, storage_bytes(shape.element_type), shape.element_count, [along]) if is_one else 1
         )
     check_width(vector_width, along)
-    return ScatterPlan(shape.dimensions, order, vector_width, block_size, meeting, segment)
+    return ScatterPlan(shape.dimensions, order, vector_width, block_size, mode, segment)
 
 
-def _beside(hero: Instruction, meeting: Meeting) -> int:
+def _beside(hero: Instruction, mode: UpdateMode) -> int:
     """The number of updates side by side in memory under one index, where threads may take several."""
     shape = hero.operands[len(hero.operands) // 2 + 1].shape
-    if meeting not in ("unique", "atomic") or not shape.rank:
+    if mode not in ("unique", "atomic") or not shape.rank:
         return 1
     last = major_to_minor(shape)[-1]
     return shape.dimensions[last] if last in hero.ints("update_window_dims") else 1
@@ -201,11 +201,11 @@ def knobs(computation: Computation, default: ScatterPlan) -> KnobSpace:
     """Names, legal values and defaults of the knobs: segments are those of runs that aren't atomic anyway."""
     found = match(computation)
     assert found is not None
-    is_sorted = default.meeting == "sorted"
+    is_sorted = default.mode == "sorted"
     segments = range(MAX_SEGMENT + 1) if is_sorted and _may_be_joined(found[0]) else range(1)
     atomic = Knob("atomic", (0, 1) if is_sorted and _may_be_atomic(found[0]) else (0,), 0)
-    threads, width = linear_knobs(default, _beside(found[0], default.meeting))
-    if default.meeting == "in turn":
+    threads, width = linear_knobs(default, _beside(found[0], default.mode))
+    if default.mode == "in turn":
         threads = Knob("block_size", range(1, 2), 1)
     return KnobSpace(
         NAME,
@@ -244,7 +244,7 @@ def kernel(computation: Computation, plan: ScatterPlan) -> Kernel:
 @contextmanager
 def _each_update(body: FunctionBuilder, plan: ScatterPlan) -> Iterator[Index]:
     """Run what is built inside for the index of the thread's first update, or for that of each update."""
-    if plan.meeting != "in turn":
+    if plan.mode != "in turn":
         with vector_index(body, plan) as vector:
             yield tuple(map(body.scope.simplify, plan.element(vector, constant(0))))
         return
@@ -267,7 +267,7 @@ class _Body:
 
     def build(self, index: Index) -> None:
         """Fold the update at `index`, or the run of updates that starts there, into the outputs."""
-        if self.plan.meeting == "sorted":
+        if self.plan.mode == "sorted":
             with self._first_of_run(index) as is_joined:
                 self._fold(index, is_joined)
         else:
@@ -275,14 +275,14 @@ class _Body:
 
     def _fold(self, index: Index, is_joined: Value | None = None) -> None:
         body, hero = self.body, self.hero
-        with body.promising("unique_indices" if self.plan.meeting == "unique" else ""):
+        with body.promising("unique_indices" if self.plan.mode == "unique" else ""):
             begins, conditions = starts(body, self.landings[0], index)
         with guarded(body, conditions), lanes(body, self.plan.vector_width) as lane:
             at = tuple(body.scope.simplify(e + lane) if d == self.plan.fast else e for d, e in enumerate(index))
             landed = body.mapped(self.landings[0].map, at, (), begins)
             with guarded(body, landed.conditions):
                 place = body.inside(landed.index, hero.operands[0].shape.dimensions)
-                if self.plan.meeting == "atomic":
+                if self.plan.mode == "atomic":
                     self._update_atomically(place, body.read(hero.operands[self.count + 1], at))
                 elif is_joined is not None and self.plan.segment:
                     self._fold_segment(at, place, is_joined)
@@ -308,7 +308,7 @@ class _Body:
         """Nobody else folds into the element."""
         totals = [self.body.variable(kind, self._load(k, place)) for k, kind in enumerate(self.kinds)]
         self._add(totals, index)
-        if self.plan.meeting == "sorted":
+        if self.plan.mode == "sorted":
             self._add_the_rest_of_the_run(totals, index)
         for k, total in enumerate(totals):
             self._store(k, place, total)

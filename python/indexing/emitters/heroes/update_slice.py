@@ -18,8 +18,8 @@ from indexing.emitters.launch import assembled, check_knob, entry_builder, same_
 from indexing.emitters.linear import LinearPlan, linear_knobs, vector_index
 from indexing.emitters.vectors import check_width, is_light, lanes, widest
 from indexing.errors import IndexingError
-from indexing.hlo.kept_answers import remembered
 from indexing.hlo.layout import major_to_minor
+from indexing.hlo.module_cache import cached_on_module
 from indexing.indexing_analysis.instructions import input_to_output
 from indexing.ops.dynamic import DYNAMIC_UPDATE_SLICE
 from indexing.ops.registry import traits_of
@@ -49,7 +49,7 @@ def matches(computation: Computation) -> bool:
     return match(computation) is not None
 
 
-@remembered
+@cached_on_module
 def match(computation: Computation) -> tuple[Update, ...] | None:
     """The updates, one an output; None where one can't be proved to be safe in place."""
     found = [_update(o) for o in outputs(computation)]

@@ -31,8 +31,8 @@ from indexing.emitters.launch import MAX_THREADS_PER_BLOCK, assembled, check_kno
 from indexing.emitters.machine import GPU, Machine
 from indexing.emitters.vectors import WIDTHS, is_light, widest
 from indexing.errors import IndexingError
-from indexing.hlo.kept_answers import remembered
 from indexing.hlo.layout import major_to_minor
+from indexing.hlo.module_cache import cached_on_module
 from indexing.ops.reduce import REDUCE
 from indexing.ops.registry import traits_of
 
@@ -53,7 +53,7 @@ def matches(computation: Computation) -> bool:
     return match(computation) is not None
 
 
-@remembered
+@cached_on_module
 def match(computation: Computation) -> Heroes | None:
     """The heroes: every output follows a reduction of one space, or has as many elements as that space."""
     return heroes_of(computation, _is_hero, _space)

@@ -87,7 +87,7 @@ class ReductionPlan:
 
     `threads` reduce one row (a power of two) or one column; `across` rows, or vectors of columns, share a block; a
     thread takes `vector_width` elements at once. `splits` blocks share the rows or columns of one of `tiles` tiles: they take
-    steps in turn or, `by_stretches`, one stretch of steps each.
+    steps in turn or, `contiguous_splits`, one stretch of steps each.
     """
 
     dimensions: Dimensions
@@ -95,7 +95,7 @@ class ReductionPlan:
     across: int
     vector_width: int
     splits: int
-    by_stretches: bool = False
+    contiguous_splits: bool = False
 
     @property
     def tiles(self) -> int:
@@ -187,7 +187,7 @@ def _rows(plan: ReductionPlan) -> ThreadMapping:
 
 
 class Division(Protocol):
-    """The division of vectors among threads: `threads` of each of `splits` blocks take them in turn, or `by_stretches`."""
+    """The division of vectors among threads: `threads` of each of `splits` blocks take them in turn, or `contiguous_splits`."""
 
     @property
     def threads(self) -> int:
@@ -198,7 +198,7 @@ class Division(Protocol):
         """Blocks that share it."""
 
     @property
-    def by_stretches(self) -> bool:
+    def contiguous_splits(self) -> bool:
         """Whether each block takes vectors that lie side by side."""
 
 
@@ -210,7 +210,7 @@ def divided(
     """
     team = plan.threads * plan.splits
     in_turn = split * plan.threads + part
-    if plan.splits == 1 or not plan.by_stretches:
+    if plan.splits == 1 or not plan.contiguous_splits:
         return ceil_div(count, team), step * team + in_turn, None
     whole = count // team
     return whole, (split * whole + step) * plan.threads + part, whole * team + in_turn if count % team else None

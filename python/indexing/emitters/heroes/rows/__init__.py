@@ -91,7 +91,7 @@ def _split(d: Dimensions, width: int, threads: int | None, splits: int | None, m
     else:
         few = min(max(power_of_two(d.reduced // width // VECTORS), WARP), machine.row_threads)
     chosen = min(power_of_two(few), most) if threads is None else checked_threads(threads, most)
-    found = RowsPlan(d, chosen, _across(d, chosen, machine), width, "online", by_stretches=machine.reads_ahead)
+    found = RowsPlan(d, chosen, _across(d, chosen, machine), width, "online", contiguous_splits=machine.reads_ahead)
     wanted = machine.wanted_threads // (found.tiles * chosen * found.across) if d.is_worth_splitting else 1
     if splits is None:
         splits = power_of_two(min(wanted, found.steps // VECTORS, _most_splits(found)))

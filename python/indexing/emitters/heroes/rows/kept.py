@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from indexing.emitters.heroes.reduction.body import arrays_of
 from indexing.emitters.ir.types import storage_bytes
-from indexing.hlo.kept_answers import remembered
+from indexing.hlo.module_cache import cached_on_module
 from indexing.ops.registry import traits_of
 from indexing.ops.tuples import array_source
 
@@ -48,7 +48,7 @@ def _bytes(i: Instruction) -> int:
     return storage_bytes(i.shape.element_type)
 
 
-@remembered
+@cached_on_module
 def kept_of(space: RowSpace, keeps: bool) -> Kept:
     """The values that are kept: parameters with an element for each of the space, and what takes long to compute; none
     unless `keeps`.

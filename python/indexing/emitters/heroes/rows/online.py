@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from indexing.emitters.heroes.reduction.body import arrays_of
 from indexing.emitters.heroes.rows.space import OnlineSum, RowSpace
-from indexing.hlo.kept_answers import remembered
+from indexing.hlo.module_cache import cached_on_module
 from indexing.ops.online_sums import online_form, summed_difference
 from indexing.ops.registry import traits_of
 from indexing.ops.tuples import array_source
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from indexing.hlo import Instruction
 
 
-@remembered
+@cached_on_module
 def with_online_sums(space: RowSpace) -> RowSpace:
     """The space with each such sum in the pass of the result that it needs, and what follows it a pass earlier."""
     found = {o.result: o for o in _online_sums(space)}  # one sum a result

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from indexing.hlo.kept_answers import remembered
+from indexing.hlo.module_cache import cached_on_module
 from indexing.indexing_analysis.access import Access, AccessComposer
 from indexing.indexing_analysis.instructions import output_to_input
 from indexing.ops.tuples import array_source
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from indexing.hlo import Instruction
 
 
-@remembered
+@cached_on_module
 def partition_space(space: RowSpace) -> PartitionedComputation:
     """The members are built into the entry, where reductions are injected; functions may be called in loops of it."""
     computation = space.first.computation

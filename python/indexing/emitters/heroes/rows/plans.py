@@ -25,7 +25,7 @@ class RowsPlan:
     `threads` share a row, `across` rows a block; a thread takes `vector_width` elements at once, and keeps what it will
     need again in `keep`; "online": nothing, but sums are found in the pass of what their elements subtract. Where the fastest
     dimension is a kept one, the rows of a block are neighbours there, and threads of one row are `across` threads apart.
-    `splits` blocks share the rows of one of `tiles` groups: they take steps in turn or, `by_stretches`, one stretch each.
+    `splits` blocks share the rows of one of `tiles` groups: they take steps in turn or, `contiguous_splits`, one stretch each.
     """
 
     dimensions: Dimensions
@@ -34,7 +34,7 @@ class RowsPlan:
     vector_width: int
     keep: Keep
     splits: int = 1
-    by_stretches: bool = False
+    contiguous_splits: bool = False
 
     @property
     def keeps_elements(self) -> bool:

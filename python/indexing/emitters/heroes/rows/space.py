@@ -17,8 +17,8 @@ from indexing.emitters.hero import Output, outputs
 from indexing.emitters.heroes.reduction.accumulators import Reducer
 from indexing.emitters.heroes.reduction.body import arrays_of
 from indexing.emitters.launch import same_memory
-from indexing.hlo.kept_answers import remembered
 from indexing.hlo.layout import major_to_minor
+from indexing.hlo.module_cache import cached_on_module
 from indexing.indexing_analysis.instructions import output_to_input
 from indexing.ops.online_sums import OnlineForm
 from indexing.ops.operand_indexing import OperandIndexing
@@ -105,7 +105,7 @@ class RowSpace:
                 yield source
 
 
-@remembered
+@cached_on_module
 def row_space(computation: Computation) -> RowSpace | None:
     """The row space; None where no reduction's result is used again for the elements of its row."""
     forms: dict[object, Instruction] = {}

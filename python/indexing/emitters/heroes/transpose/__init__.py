@@ -33,8 +33,8 @@ from indexing.emitters.launch import MAX_THREADS_PER_BLOCK, assembled, entry_bui
 from indexing.emitters.machine import GPU, Machine
 from indexing.emitters.vectors import VECTOR_BYTES
 from indexing.errors import IndexingError
-from indexing.hlo.kept_answers import remembered
 from indexing.hlo.layout import major_to_minor
+from indexing.hlo.module_cache import cached_on_module
 from indexing.ops.registry import traits_of
 from indexing.ops.shape import COPY, TRANSPOSE
 
@@ -55,7 +55,7 @@ def matches(computation: Computation) -> bool:
     return match(computation) is not None
 
 
-@remembered
+@cached_on_module
 def match(computation: Computation) -> Heroes | None:
     """The heroes of a fusion: every output either follows a transpose of one kind, or lies at its input's index."""
     return heroes_of(computation, _is_hero, _form)

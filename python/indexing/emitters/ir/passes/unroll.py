@@ -62,7 +62,7 @@ class _Unrolling:
         return same_block(block, out)
 
     def _loop(self, loop: For) -> Sequence[Statement]:
-        turns, inner = turns_of(loop), list(statements(loop.body))
+        turns, inner = iterations_of(loop), list(statements(loop.body))
         if turns is None or may_leave(loop.body) or any(isinstance(s, Barrier | TeamReduce) for s in inner):
             return [loop]
         is_short = turns * len(inner) <= MAX_WRITTEN
@@ -104,7 +104,7 @@ class _Unrolling:
         return out
 
 
-def turns_of(loop: For) -> int | None:
+def iterations_of(loop: For) -> int | None:
     """The number of turns of a loop, where that is known."""
     start, stop = loop.start.constant_value, loop.stop.constant_value
     return None if start is None or stop is None else max(-(-(stop - start) // loop.step), 0)

@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from indexing.emitters.ir.verify.arrivals import check_arrivals
 from indexing.emitters.ir.verify.bounds import check_bounds
 from indexing.emitters.ir.verify.check import Check
+from indexing.emitters.ir.verify.last_block import check_last_block
 from indexing.emitters.ir.verify.once import check_written_once
 from indexing.emitters.ir.verify.races import check_races
 from indexing.emitters.ir.verify.typed import check_types
@@ -60,5 +60,5 @@ def verify(kernel: Kernel) -> Verification:
     checks += check_written_once(kernel)
     checks += check_barriers(kernel)
     checks += check_races(kernel)
-    checks += check_arrivals(kernel)
+    checks += check_last_block(kernel)
     return Verification(tuple(checks))

@@ -11,7 +11,7 @@ from indexing._core import IndexingMap, Interval, SymbolicMap, Variable, variabl
 from indexing.emitters.ir.accesses import Access, Accesses, entry_accesses
 from indexing.emitters.ir.verify.check import Check, Status
 from indexing.emitters.ir.verify.data import Dependence
-from indexing.emitters.ir.verify.turns import as_one_map
+from indexing.emitters.ir.verify.iterations import as_one_map
 from indexing.errors import IndexingError, Undecided
 
 if TYPE_CHECKING:

@@ -47,7 +47,7 @@ def _checked(kernel: Kernel, body: Accesses, name: str, accesses: Sequence[Acces
         if "store" in (a.access.kind, b.access.kind) and a.access.phases & b.access.phases
     ]
     for a, b in pairs:
-        cell = _meeting(a, b)
+        cell = _conflict(a, b)
         if cell is not None:
             is_sure = a.is_exact and b.is_exact
             return Check(
@@ -109,7 +109,7 @@ def _evaluated(expression: SymbolicExpr, values: Sequence[np.ndarray | int]) -> 
     return np.asarray(expression.evaluate([np.asarray(v) for v in values]))
 
 
-def _meeting(a: _Touched, b: _Touched) -> int | None:
+def _conflict(a: _Touched, b: _Touched) -> int | None:
     """A cell that two different threads touch."""
     if a is b:
         repeated = a.cells[1:][a.cells[1:] == a.cells[:-1]]

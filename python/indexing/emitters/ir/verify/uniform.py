@@ -71,14 +71,14 @@ class _Uniformity:
     def _statement(self, s: Statement) -> Iterator[Check]:
         if isinstance(s, If):
             varies = any(map(self._varies, s.conditions))
-            yield from self._meeting(s, varies, "a branch")
+            yield from self._check_barriers(s, varies, "a branch")
             yield from self._inside(varies, (*s.then, *s.otherwise))
         elif isinstance(s, For):
             varies = self._index_varies(s.start) or self._index_varies(s.stop)
             varies = varies or any(isinstance(b, Break) for b in statements(s.body))
             if varies:
                 self.variables.add(s.variable)
-            yield from self._meeting(s, varies, "a loop")
+            yield from self._check_barriers(s, varies, "a loop")
             yield from self._inside(varies, s.body)
         else:
             self._define(s)
@@ -88,7 +88,7 @@ class _Uniformity:
         yield from self.block(block)
         self.depth -= varies
 
-    def _meeting(self, s: If | For, varies: bool, what: str) -> Iterator[Check]:
+    def _check_barriers(self, s: If | For, varies: bool, what: str) -> Iterator[Check]:
         blocks = (s.then, s.otherwise) if isinstance(s, If) else (s.body,)
         if any(map(has_barrier, blocks)):
             reason = "not all threads of the block come to its barriers" if varies else ""

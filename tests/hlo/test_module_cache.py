@@ -5,7 +5,7 @@ import weakref
 
 import indexing as ix
 from indexing.hlo import Computation
-from indexing.hlo.kept_answers import remembered
+from indexing.hlo.module_cache import cached_on_module
 
 TEXT = "ENTRY f { p = f32[8] parameter(0) ROOT n = f32[8] negate(p) }"
 
@@ -17,12 +17,12 @@ class Answer:
 def test_each_question_is_asked_once() -> None:
     asked: list[tuple[object, ...]] = []
 
-    @remembered
+    @cached_on_module
     def counted(computation: Computation, a: int, b: int = 0) -> int | None:
         asked.append((computation, a, b))
         return a + b or None
 
-    @remembered
+    @cached_on_module
     def other(computation: Computation, a: int) -> str:
         return "other"
 
@@ -34,7 +34,7 @@ def test_each_question_is_asked_once() -> None:
 
 
 def test_answers_leave_with_their_module() -> None:
-    @remembered
+    @cached_on_module
     def answer(computation: Computation) -> Answer:
         return Answer()
 

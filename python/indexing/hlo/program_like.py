@@ -1,4 +1,4 @@
-"""The subjects of questions: instructions, computations, modules, and JAX functions with their arguments.
+"""Values that are taken for programs: instructions, computations, modules, and JAX functions with their arguments.
 
 Public functions take a `Program` and ask for the part that is meant: a module means its entry, a tuple
 `(function, *arguments)` the entry of the function's program, as `from_jax` lowers it.
@@ -21,15 +21,15 @@ __all__ = [
     "Program",
     "WholeProgram",
     "is_staged",
-    "no_function_alone",
     "parameter_names",
     "part_of_program",
+    "refuse_bare_function",
     "whole_program",
 ]
 
 #: An instruction, or a computation, whose parameters stand for its operands.
 Part: TypeAlias = Instruction | Computation
-#: The subjects of questions; the tuple is a JAX function and its arguments.
+#: Values that are taken for a program; the tuple is a JAX function and its arguments.
 Program: TypeAlias = Instruction | Computation | Module | tuple[object, ...]
 
 #: A program to run; the string is HLO text.
@@ -55,7 +55,7 @@ def part_of_program(value: object, what: str) -> Part:
     return _refuse(value, what, _PARTS)
 
 
-def no_function_alone(value: object, what: str) -> object:
+def refuse_bare_function(value: object, what: str) -> object:
     """The value as it is. Raises TypeError for a function, whose program depends on arguments."""
     if callable(value) and not isinstance(value, type) and not is_staged(value):
         raise TypeError(f"{what} is a function; its program depends on the arguments: give (function, *arguments)")
@@ -63,7 +63,7 @@ def no_function_alone(value: object, what: str) -> object:
 
 
 def _refuse(value: object, what: str, types: tuple[type, ...]) -> Never:
-    no_function_alone(value, what)
+    refuse_bare_function(value, what)
     try:
         of_type(*types)(value, what)
     except TypeError as refused:

@@ -1,4 +1,4 @@
-"""Answers that are asked for again and again, and kept with the module that they are about."""
+"""A cache of function results that lives as long as the module they are about."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ S = TypeVar("S", bound=_OfModule)
 
 
 @dataclass(slots=True)
-class _Answers:
-    """Those of one module, by the function and its arguments."""
+class _Cache:
+    """The results for one module, by function and arguments."""
 
     known: dict[tuple[object, ...], object] = field(default_factory=dict)
 
 
-def remembered(function: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
-    """The function, with each answer found once and freed with the module."""
+def cached_on_module(function: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
+    """Caches the results of a function on the module of its first argument, which frees them."""
 
     @wraps(function)
-    def asked(subject: S, *more: P.args, **named: P.kwargs) -> R:
-        known = subject.module.attached(_Answers).known
+    def cached(subject: S, *more: P.args, **named: P.kwargs) -> R:
+        known = subject.module.attached(_Cache).known
         key = function, subject, more, tuple(named.items())
         if key not in known:
             known[key] = function(subject, *more, **named)
         return cast(R, known[key])
 
-    return cast(Callable[Concatenate[S, P], R], asked)
+    return cast(Callable[Concatenate[S, P], R], cached)

@@ -1,4 +1,4 @@
-"""Stores that are turns of one loop: what is said of them together holds of each of their elements, listed one by one."""
+"""Stores that are iterations of one loop: what is said of them together holds of each of their elements, listed one by one."""
 
 from collections import Counter
 from itertools import pairwise
@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import indexing as ix
-from indexing.emitters.ir.verify.turns import as_one_map
+from indexing.emitters.ir.verify.iterations import as_one_map
 
 BATCH_NORM = """add {{ a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }}
 ENTRY normalized {{
@@ -31,7 +31,7 @@ def parsed(results: str, domain: str, ranges: str = "") -> ix.IndexingMap:
     return ix.IndexingMap.parse(f"(t, b){ranges} -> ({results}), domain: {domain}").simplify()
 
 
-def test_a_loop_and_its_last_turn() -> None:
+def test_a_loop_and_its_last_iteration() -> None:
     rng = np.random.default_rng(0)
     proved = 0
     for _ in range(300):
@@ -48,18 +48,18 @@ def test_a_loop_and_its_last_turn() -> None:
     assert proved > 100
 
 
-def test_another_loop_is_not_the_last_turn() -> None:
+def test_another_loop_is_not_the_last_iteration() -> None:
     main = parsed("t + s * 8 + b * 7 + ((t + s * 8) floordiv 7) * 14", "t in [0, 7], b in [0, 2], s in [0, 3]", "[s]")
     for shift in range(9):
         other = parsed(f"t + {shift} + b * 7 + ((t + {shift}) floordiv 7) * 14", "t in [0, 3], b in [0, 2]")
-        assert not is_proved([main, other])  # they are turns of the loop, or none
+        assert not is_proved([main, other])  # they are iterations of the loop, or none
         assert max(written([main, other]).values()) == 2
     beyond = parsed("t + 32 + b * 7 + ((t + 32) floordiv 7) * 14", "t in [0, 3], b in [0, 2]")
     assert is_proved([main, beyond])
     assert not is_proved([main, parsed("t + 32 + b * 7 + ((t + 32) floordiv 7) * 14", "t in [0, 8], b in [0, 2]")])
 
 
-def test_turns_that_are_written_out() -> None:
+def test_iterations_that_are_written_out() -> None:
     rng = np.random.default_rng(1)
     proved = 0
     for _ in range(200):

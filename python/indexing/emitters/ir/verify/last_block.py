@@ -27,13 +27,13 @@ from indexing.emitters.ir.verify.check import Check
 Path: TypeAlias = "tuple[int, ...]"  # a statement's number in its block, that block's in its statement, ...
 
 
-def check_arrivals(kernel: Kernel) -> Iterator[Check]:
+def check_last_block(kernel: Kernel) -> Iterator[Check]:
     """One check a counter."""
     if any(isinstance(s, FetchAdd) for s in statements(kernel.body)):
         placed = list(_placed(kernel.body))
         for path, s in placed:
             if isinstance(s, FetchAdd):
-                fault = _Arrival(kernel, placed, path, s).fault()
+                fault = _BlockCounter(kernel, placed, path, s).fault()
                 subject = f"memory that blocks meet in, by the counter {s.buffer}"
                 yield Check("race", subject, "refuted" if fault else "proved", fault)
 
@@ -51,7 +51,7 @@ def _comes_first(a: Path, b: Path) -> bool:
     return a[:-1] == b[: len(a) - 1] and len(a) <= len(b) and a[-1] < b[len(a) - 1]
 
 
-class _Arrival:
+class _BlockCounter:
     """One thread of a block says that the block has written its part."""
 
     def __init__(

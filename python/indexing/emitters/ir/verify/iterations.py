@@ -1,7 +1,7 @@
-"""Stores that are turns of one loop, as one map: if that is injective, no two of them write the same element.
+"""Stores that are iterations of one loop, as one map: if that is injective, no two of them write the same element.
 
-Turns that are written out differ by a constant stride, which a counter of turns stands for. The last turn of a loop, taken
-out of it, is one with its other turns.
+Iterations that are written out differ by a constant stride, which a counter of iterations stands for. A last iteration that
+was peeled off a loop is joined to its other iterations.
 
 A thread takes element `e = th_x + step * threads` of a row, step by step. Where a row is no stretch of memory (a channel of
 several images), the place of e in the output has quotients of e: of thread and step together. Seen from e it has digits.
@@ -43,39 +43,39 @@ def _written_out(maps: Sequence[IndexingMap]) -> IndexingMap | None:
     strides = [b - a for a, b in zip(*ordered[:2], strict=True)]
     if any([b - a for a, b in zip(low, high, strict=True)] != strides for low, high in pairwise(ordered)):
         return None
-    turn = variable(len(first.variables))
-    results = [e + start + turn * by for e, start, by in zip(first.results, ordered[0], strides, strict=True)]
-    ranges = [*first.ranges, Variable("turn", Interval(0, len(maps) - 1))]
+    iteration = variable(len(first.variables))
+    results = [e + start + iteration * by for e, start, by in zip(first.results, ordered[0], strides, strict=True)]
+    ranges = [*first.ranges, Variable("iteration", Interval(0, len(maps) - 1))]
     return IndexingMap(SymbolicMap(len(first.dims), len(ranges), results), first.dims, ranges, [], first.constraints)
 
 
 def _joined(first: IndexingMap, second: IndexingMap) -> IndexingMap | None:
-    """The first of two maps with one turn more, where the second is that turn, of no other threads."""
+    """The first of two maps with one more iteration, if the second is that iteration, of no other threads."""
     for longer, shorter in ((first, second), (second, first)):
         if len(longer.ranges) != len(shorter.ranges) + 1 or len(longer.dims) != len(shorter.dims) or longer.runtimes:
             continue
         if not all(_contains(a, b) for a, b in zip(longer.dims, shorter.dims, strict=True)):
             continue
         for k in range(len(longer.ranges)):
-            if (found := _with_turn(longer, shorter, k)) is not None:
+            if (found := _with_iteration(longer, shorter, k)) is not None:
                 return found
     return None
 
 
-def _with_turn(longer: IndexingMap, shorter: IndexingMap, k: int) -> IndexingMap | None:
+def _with_iteration(longer: IndexingMap, shorter: IndexingMap, k: int) -> IndexingMap | None:
     ranges = list(longer.ranges)
     step = ranges.pop(k)
     if not all(_contains(a, b) for a, b in zip(ranges, shorter.ranges, strict=True)):
         return None
-    turn = step.interval.upper + 1
+    iteration = step.interval.upper + 1
     places: list[SymbolicExpr] = [variable(v) for v in range(len(longer.dims) + len(ranges))]
-    places.insert(len(longer.dims) + k, constant(turn))
+    places.insert(len(longer.dims) + k, constant(iteration))
     results = [e.replace_variables(places) for e in longer.results]
     symbols = SymbolicMap(len(shorter.dims), len(shorter.ranges), results)
-    of_turn = IndexingMap(symbols, shorter.dims, shorter.ranges, [], shorter.constraints).simplify()
-    if of_turn.results != shorter.simplify().results:
+    of_iteration = IndexingMap(symbols, shorter.dims, shorter.ranges, [], shorter.constraints).simplify()
+    if of_iteration.results != shorter.simplify().results:
         return None
-    ranges.insert(k, Variable(step.name, Interval(step.interval.lower, turn)))
+    ranges.insert(k, Variable(step.name, Interval(step.interval.lower, iteration)))
     return IndexingMap(SymbolicMap(len(longer.dims), len(ranges), longer.results), longer.dims, ranges)
 
 
