@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import shlex
 import sys
-from importlib import metadata
 
 __all__ = ["install_command", "missing_extra"]
 
@@ -31,6 +30,8 @@ def missing_extra(what: str, extra: str, failure: ImportError) -> str:
 
 def _requirements(extra: str) -> list[str]:
     """The requirements that the installed distribution lists for the extra; none where the package runs from its sources."""
+    from importlib import metadata  # loads what reads mail: as long as all of `indexing.hlo` else
+
     try:
         listed = metadata.requires(DISTRIBUTION) or []
     except metadata.PackageNotFoundError:

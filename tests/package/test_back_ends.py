@@ -115,7 +115,7 @@ def test_a_source_tree_that_is_not_installed_names_its_list(monkeypatch: pytest.
     def absent(name: str) -> list[str]:
         raise metadata.PackageNotFoundError(name)
 
-    monkeypatch.setattr(extras.metadata, "requires", absent)
+    monkeypatch.setattr(metadata, "requires", absent)
     assert extras.install_command("cpu") == "the packages that pyproject.toml lists for cpu"
 
 
