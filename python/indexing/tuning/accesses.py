@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from indexing._core import IndexingMap, Interval, ParametricMap, SymbolicMap, Variable, traffic_in_blocks, variable
 from indexing.analysis.memory.banks import bank_accesses
@@ -87,6 +87,19 @@ class KernelTraffic:
     exact: bool = True
     registers: int = 0
     by_block: dict[int, Floats] = field(default_factory=dict)
+    NUMBERS: ClassVar = (
+        *(
+            "grid",
+            "block",
+            "registers",
+            "shared_bytes",
+            "passes",
+            "ideal_passes",
+            "operations",
+            "result_bytes",
+            "exact",
+        ),
+    )
 
     def __post_init__(self) -> None:
         self.registers = self._registers()
@@ -96,9 +109,12 @@ class KernelTraffic:
             self.exact = self.exact and a.exactness == "exact"
 
     @property
-    def threads(self) -> int:
-        """Of a launch in one dimension: how many there are."""
-        return self.kernel.grid[0] * self.kernel.block[0]
+    def numbers(self) -> tuple[float, ...]:
+        """What all plans of the kernel have in common: `NUMBERS`, of a launch in one dimension blocks of one thread."""
+        k = self.kernel
+        outputs = (a.element_count * storage_bytes(a.element_type) for a in k.accessed if a.kind == "output")
+        shared = self.passes, self.ideal_passes
+        return prod(k.grid), prod(k.block), self.registers, k.shared_bytes, *shared, k.work, sum(outputs), self.exact
 
     def _registers(self) -> int:
         """A guess at what a thread needs: indices, and what it loads and stores at once."""
@@ -107,13 +123,18 @@ class KernelTraffic:
         return min(BASE_REGISTERS + -(-bits // 32), MAX_REGISTERS)
 
     def traffic(self, blocks: NDArray[np.int64]) -> Floats:
-        """Of launches with so many threads a block: `Traffic.rows`."""
+        """Of launches with so many threads a block: `Traffic.rows`, one row where all are alike."""
+        if not self.has_block_knob:
+            return self._of_blocks([0])
         warp = self.machine.device.warp_size
-        alike = (np.where(blocks % warp == 0, warp, blocks) if self.has_block_knob else np.zeros_like(blocks)).tolist()
-        new = sorted(set(alike) - self.by_block.keys())
+        sizes, index = numbered(np.where(blocks % warp == 0, warp, blocks))
+        return self._of_blocks(sizes.tolist())[index]
+
+    def _of_blocks(self, sizes: list[int]) -> Floats:
+        new = [b for b in sizes if b not in self.by_block]
         if new:
             self._count(np.array(new, np.int64))
-        return np.array([self.by_block[b] for b in alike])
+        return np.array([self.by_block[b] for b in sizes])
 
     def _arguments(self) -> list[tuple[Argument, tuple[IndexingMap, ...]]]:
         k = self.kernel
@@ -233,3 +254,13 @@ def kernel_traffic(
     warps = {k.name: k.values[0] for k in space.knobs if k.effect == "warps"}
     kernel = emit_fused(computation, machine.dialect, **{**space.default, **warps, **plan, **launch})
     return KernelTraffic(kernel, machine, any(k.effect == "block" for k in space.knobs))
+
+
+def numbered(column: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The values of a column, ascending, and of each row the number of its own: as `np.unique`, which loads numpy.ma."""
+    order = np.argsort(column, kind="stable")
+    ascending = column[order]
+    is_new = np.append(True, ascending[1:] != ascending[:-1])[: len(column)]
+    index = np.empty_like(order)
+    index[order] = np.cumsum(is_new) - 1
+    return ascending[is_new], index

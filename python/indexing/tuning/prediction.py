@@ -12,13 +12,12 @@ from indexing.analysis.device import H100, Device
 from indexing.arguments import of_type, optional, takes
 from indexing.display import shown
 from indexing.emitters import emit_fused, fused_computation, knobs_of
-from indexing.emitters.ir.types import storage_bytes
 from indexing.emitters.targets import TARGETS
 from indexing.errors import IndexingError
 from indexing.hlo import Computation, Program
 from indexing.hlo.program_like import part_of_program, refuse_bare_function
 from indexing.lazy import np
-from indexing.tuning.accesses import KernelTraffic, kernel_traffic, needs_kernel
+from indexing.tuning.accesses import KernelTraffic, kernel_traffic, needs_kernel, numbered
 from indexing.tuning.loop_costs import costs_of_loops
 from indexing.tuning.machine import Machine, machine_of
 
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from indexing.tuning.machine import DeviceLike
 
     Floats = NDArray[np.float64]
+    _Launch = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
 
 __all__ = ["Predictions", "predict"]
 
@@ -174,64 +174,52 @@ class _Fusion:
                 found[name][places] = value
 
     def _count(self, columns: Columns, found: dict[str, Floats], exact: NDArray[np.bool_]) -> None:
-        """The same by what warps do."""
+        """The same by what warps do: kernels one by one, then all plans at once."""
         rows = len(exact)
         kernel_knobs = [k.name for k in self.space.knobs if needs_kernel(k, self.machine.device)]
-        for key, places in _groups([columns[n] for n in kernel_knobs], rows):
-            case = self._kernel(dict(zip(kernel_knobs, key, strict=True)), key)
-            of_case, exact[places] = self._of_kernel(case, {n: c[places] for n, c in columns.items()})
-            for name, values in of_case.items():
-                found[name][places] = values
+        groups = _groups([columns[n] for n in kernel_knobs], rows)
+        kernels = [self._kernel(dict(zip(kernel_knobs, key, strict=True)), key) for key, _ in groups]
+        which = np.zeros(rows, np.int64)
+        for number, (_, places) in enumerate(groups):
+            which[places] = number
+        of_kernel = np.array([case.numbers for case in kernels], np.float64).reshape(-1, len(KernelTraffic.NUMBERS)).T
+        of_plan = dict(zip(KernelTraffic.NUMBERS, of_kernel[:, which], strict=True))
+        blocks, threads, splits = self._launch(of_plan, columns)
+        sums = np.zeros((rows, 5))
+        for case, (_, places) in zip(kernels, groups, strict=True):
+            sums[places] = case.traffic(threads[places])
+        self._fill(found, of_plan, (blocks, threads, splits), sums.T)
+        exact[:] = (sums[:, 4] != 0) & (of_plan["exact"] != 0)
 
     def _kernel(self, plan: dict[str, int], key: tuple[int, ...]) -> KernelTraffic:
         if key not in self.kernels:
             self.kernels[key] = kernel_traffic(self.computation, self.space, plan, self.machine)
         return self.kernels[key]
 
-    def _of_kernel(self, case: KernelTraffic, columns: Columns) -> tuple[dict[str, Floats], NDArray[np.bool_]]:
-        """The columns of `_COUNTED` for plans of one kernel."""
-        blocks, threads, splits = self._launch(case, columns)
-        sizes, index = _numbered(threads)
-        sums = case.traffic(sizes)[index].T
-        parts = self._parts(case, splits)
-        whole = np.ones(len(blocks))
-        found = {
-            "blocks": blocks,
-            "threads": threads,
-            "registers": whole * case.registers,
-            "shared_bytes": whole * case.kernel.shared_bytes,
-            "instructions": sums[0],
-            "sectors": sums[1] + parts / self.machine.device.sector_bytes,
-            "bytes": sums[2] + parts,
-            "memory_bytes": sums[3],
-            "passes": whole * case.passes,
-            "conflicts": whole * (case.passes - case.ideal_passes),
-            "operations": whole * case.kernel.work,
-        }
-        return found, sums[4].astype(bool) & case.exact
+    def _fill(self, found: dict[str, Floats], of_plan: dict[str, Floats], launch: _Launch, sums: Floats) -> None:
+        """The columns of `_COUNTED`. Blocks that share a result leave parts, which one of them reads."""
+        blocks, threads, splits = launch
+        parts = np.where(splits > 1, 2.0 * splits * of_plan["result_bytes"], 0.0)
+        found["blocks"][:], found["threads"][:] = blocks, threads
+        found["instructions"] = sums[0]
+        found["sectors"] = sums[1] + parts / self.machine.device.sector_bytes
+        found["bytes"] = sums[2] + parts
+        found["memory_bytes"] = sums[3]
+        found["conflicts"] = of_plan["passes"] - of_plan["ideal_passes"]
+        for name in ("registers", "shared_bytes", "passes", "operations"):
+            found[name] = of_plan[name]
 
-    def _launch(
-        self, case: KernelTraffic, columns: Columns
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    def _launch(self, of_plan: dict[str, Floats], columns: Columns) -> _Launch:
         """Blocks, threads of a block, and how many blocks share a result."""
         by_effect = {k.effect: columns[k.name] for k in self.space.knobs}
-        ones = np.ones(len(next(iter(columns.values()))), np.int64)
-        splits = by_effect.get("splits", ones)
+        grid, block = (of_plan[name].astype(np.int64) for name in ("grid", "block"))
+        splits = by_effect.get("splits", np.ones_like(grid))
         if "block" not in by_effect:
-            x, y, z = case.kernel.block
-            a, b, c = case.kernel.grid
-            return ones * (a * b * c) * splits, by_effect.get("warps", ones * (x * y * z)), splits
+            return grid * splits, by_effect.get("warps", block), splits
         threads = by_effect["block"]
-        blocks = -(-case.threads // threads)
+        blocks = -(-grid * block // threads)
         chunks = -(-blocks // by_effect.get("grid", blocks))
         return -(-blocks // chunks), threads, splits
-
-    def _parts(self, case: KernelTraffic, splits: NDArray[np.int64]) -> Floats:
-        """Bytes of what blocks that share a result leave for the one that combines them, and what that reads."""
-        results = sum(
-            a.element_count * storage_bytes(a.element_type) for a in case.kernel.accessed if a.kind == "output"
-        )
-        return np.where(splits > 1, 2.0 * splits * results, 0.0)
 
 
 _COUNTED = (
@@ -276,18 +264,8 @@ def _groups(columns: list[NDArray[np.int64]], rows: int) -> list[tuple[tuple[int
         return [((), np.arange(rows))] if rows else []
     numbers = np.zeros(rows, np.int64)
     for column in columns:
-        values, index = _numbered(column)
-        numbers = _numbered(numbers * len(values) + index)[1]
+        values, index = numbered(column)
+        numbers = numbered(numbers * len(values) + index)[1]
     order = np.argsort(numbers, kind="stable")
     cuts = np.flatnonzero(np.diff(numbers[order])) + 1
     return [(tuple(int(c[p[0]]) for c in columns), p) for p in np.split(order, cuts) if len(p)]
-
-
-def _numbered(column: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The values of a column, ascending, and of each row the number of its own: as `np.unique`, which loads numpy.ma."""
-    order = np.argsort(column, kind="stable")
-    ascending = column[order]
-    is_new = np.append(True, ascending[1:] != ascending[:-1])[: len(column)]
-    index = np.empty_like(order)
-    index[order] = np.cumsum(is_new) - 1
-    return ascending[is_new], index
