@@ -1,9 +1,9 @@
-"""Partition of a computation into functions, so that the text of a kernel grows linearly with its graph.
+"""Partition of a computation into functions, so that a kernel's size is linear in that of its graph.
 
-An instruction is written into the function of its users when all of them, seen from that function's root, read it at
-one and the same index, and at one place of the text; else it becomes the root of a function of its own. Seen from the
-root means: through the composed output-to-input maps, simplified. Two accesses are the same when their maps are equal,
-their runtime variables are read from the same elements, and their range variables run in the same loop.
+An instruction is inlined into the function of its users if all of them read it at the same index of that function's root,
+and its code is needed once; else it becomes the root of a function of its own. Indices are compared by the composed,
+simplified output-to-input maps from the root. Two accesses are the same if their maps are equal, their runtime variables
+are read from the same elements, and their range variables run in the same loop.
 
 Source of the rule: "Partitioning" in XLA's document on its emitters; openxla/xla, computation_partitioner.
 """
@@ -32,15 +32,15 @@ from indexing.ops.tuples import named_array
 if TYPE_CHECKING:
     from indexing.hlo import Module, Shape
 
-MAX_INDEX_NODES = 256  # of an index composed from a function's root; a longer one starts a function
+MAX_INDEX_NODES = 256  # nodes of an index composed from a function's root; a longer one starts a new function
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Subgraph:
-    """Instructions that become one function: from an index (sizes `index_sizes`) to one element of each root.
+    """Instructions that become one function, from an index (of sizes `index_sizes`) to one element of each root.
 
-    `instructions` stand operands first. `root_indexing` has one map a root, from the function's index to the root's.
-    `injected` are the heroes whose values an epilogue takes as arguments instead of computing them.
+    `instructions` are ordered operands first. `root_indexing` has a map for each root, from the function's index to the
+    root's. `injected` are the heroes whose values an epilogue takes as arguments instead of computing them.
     """
 
     name: str
@@ -52,11 +52,11 @@ class Subgraph:
 
     @property
     def has_no_compute(self) -> bool:
-        """True where the function only moves elements, so that writing it into each caller costs nothing."""
+        """Whether the function only moves elements, so that inlining it into each caller costs nothing."""
         return all(traits_of(i).has_no_compute for i in self.instructions)
 
     def __str__(self) -> str:
-        """XLA's text form: one line an instruction, `no_compute` where it is."""
+        """XLA's text form: a line for each instruction, and `no_compute` if the function has none."""
         roots = set(self.roots)
         lines = [f"  {'ROOT ' if i in roots and not i.is_root else ''}{i}" for i in self.instructions]
         return "\n".join([f"SUBGRAPH {self.name} {'no_compute ' if self.has_no_compute else ''}{{", *lines, "}"])
@@ -64,9 +64,9 @@ class Subgraph:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Epilogue:
-    """The part of a fusion after the heroes: `roots`, from the heroes' values at an index of sizes `index_sizes`.
+    """The part of a fusion after its heroes: computes `roots` from the heroes' values at an index of sizes `index_sizes`.
 
-    `root_indexing` has one map a root, from that index to the root's.
+    `root_indexing` has a map for each root, from that index to the root's.
     """
 
     heroes: tuple[Instruction, ...]
@@ -76,12 +76,12 @@ class Epilogue:
 
     @staticmethod
     def from_paths(paths: Sequence[tuple[Instruction, Instruction]], others: Sequence[Instruction] = ()) -> Epilogue:
-        """The epilogue of (hero, root) pairs; heroes have one shape, and each root its map from the hero it is paired with.
+        """The epilogue of (hero, root) pairs; heroes have one shape, and each root is indexed from the hero of its pair.
 
-        `others` are heroes too, that roots may read besides.
+        `others` are further heroes, which roots may also read.
 
-        Raises IndexingError where there are no pairs, or heroes differ in sizes; InvalidMap where several maps lead
-        from a hero to its root.
+        Raises IndexingError if there are no pairs, or heroes differ in sizes; InvalidMap if there is no single map from a
+        hero to its root.
         """
         heroes = tuple(dict.fromkeys([*(hero for hero, _ in paths), *others]))
         sizes = {_first_leaf(hero.shape).dimensions for hero in heroes}
@@ -93,10 +93,10 @@ class Epilogue:
 
 @dataclass(frozen=True, eq=False)
 class PartitionedComputation:
-    """A computation as functions: `subgraphs` stand callers first, `epilogues` are among them, first of all.
+    """A computation as functions: `subgraphs` are ordered callers first, and begin with `epilogues`.
 
-    `has_long_indices` where a function was started because an index had grown too long: maps through the whole
-    computation are longer still.
+    `has_long_indices` if a function was started because an index was too long: maps through the whole computation are
+    longer still.
     """
 
     computation: Computation
@@ -113,9 +113,9 @@ class PartitionedComputation:
 
     @cached_property
     def evaluations(self) -> Mapping[Instruction, int]:
-        """The times that each instruction's element is computed: the calls of its function, and the turns of its loops.
+        """The number of elements that are computed of each instruction, over calls of its function and iterations of loops.
 
-        An instruction that no function reads is computed once an element.
+        An instruction that no function reads is computed once for each element.
         """
         calls: dict[Subgraph, int] = {s: prod(s.index_sizes) for s in self.epilogues}
         found: dict[Instruction, int] = {}
@@ -134,7 +134,7 @@ class PartitionedComputation:
 
     @takes(instruction=of_type(Instruction))
     def find(self, instruction: Instruction) -> Subgraph:
-        """The subgraph that holds the instruction; IndexingError where none does (another computation, dead code)."""
+        """The subgraph that holds the instruction; IndexingError if none does (another computation, dead code)."""
         found = self._owner.get(instruction)
         if found is None:
             where = f"{instruction.name} of {instruction.computation.name}"
@@ -155,8 +155,8 @@ def partition(
 ) -> PartitionedComputation:
     """Split a computation (of a module: its entry) into functions, in time linear in its instructions.
 
-    `force_roots` become roots of functions of their own. With `epilogues`, each of these is one function too, the
-    computation's root is left to the kernel that writes the outputs, and operands of heroes are forced roots.
+    `force_roots` become roots of functions of their own. Each of `epilogues` becomes a function, too; then the computation's
+    root is left to the kernel, which writes the outputs, and operands of heroes are forced roots.
     """
     chosen = part_of_program(computation, "partition: computation")
     if isinstance(chosen, Instruction):
@@ -171,12 +171,12 @@ def partition(
     return builder.finish()
 
 
-_Read: TypeAlias = tuple[int, Access]  # the function that reads, by number, and how
+_Read: TypeAlias = tuple[int, Access]  # the number of the reading function, and the access
 
 
 @dataclass(slots=True)
 class _Draft:
-    """A subgraph that still grows."""
+    """A subgraph under construction."""
 
     roots: tuple[Instruction, ...]
     index_sizes: tuple[int, ...]
@@ -194,7 +194,9 @@ class _Partitioner:
     ) -> None:
         self.computation = computation
         self.drafts: list[_Draft] = []
-        self.accesses: dict[Instruction, dict[_Read, None]] = {}  # in order, so that equal computations end up equal
+        self.accesses: dict[
+            Instruction, dict[_Read, None]
+        ] = {}  # ordered, so that equal computations are partitioned equally
         self.placed: dict[Instruction, tuple[_Read, ...]] = {}
         self.owners: dict[Instruction, int] = {}
         self.composer = AccessComposer()
@@ -216,9 +218,9 @@ class _Partitioner:
                 self._record(root, owner, Access(map_, points))
 
     def place(self, instruction: Instruction) -> None:
-        """Join the users' function, or start one; then tell the operands how they are read. Users come first."""
+        """Add the instruction to its users' function, or start one; then record its reads of operands. Users come first."""
         reads = self.accesses.pop(instruction, {})
-        is_given = instruction in self.heroes and instruction not in self.forced  # no other hero needs it
+        is_given = instruction in self.heroes and instruction not in self.forced  # no other hero reads it
         if self.output_count and (is_given or instruction.is_root) and not reads:
             return  # the kernel itself writes the outputs and computes the heroes
         self.placed[instruction] = tuple(reads)
@@ -242,10 +244,10 @@ class _Partitioner:
         self.owners[instruction] = owner
 
     def _pass_to_named_array(self, instruction: Instruction, reads: Iterable[_Read]) -> None:
-        """Of an instruction that only names arrays: who reads one reads the operand that has the array."""
-        homes = {owner for owner, _ in reads}
-        if len(homes) == 1:
-            self._hold(instruction, homes.pop())
+        """Forward reads of an instruction that only names arrays to the operand that has the array."""
+        readers = {owner for owner, _ in reads}
+        if len(readers) == 1:
+            self._hold(instruction, readers.pop())
         else:
             self._start(instruction)
         for owner, access in reads:
@@ -259,7 +261,7 @@ class _Partitioner:
         return (owner, access) if access.is_known and not self._is_long(access.map) else None
 
     def _is_long(self, map_: IndexingMap) -> bool:
-        """Whether an index has grown through many reshapes so far that a function of its own is shorter."""
+        """Whether an index, composed through many reshapes, is so long that calling a function is shorter."""
         found = self.long.get(map_)
         if found is None:
             found = self.long[map_] = sum(len(e.nodes()) for e in map_.results) > MAX_INDEX_NODES
@@ -272,7 +274,7 @@ class _Partitioner:
         return len(self.drafts) - 1
 
     def _own_accesses(self, instruction: Instruction, reads: Iterable[_Read]) -> list[Access]:
-        """The accesses of an instruction's own function to it; where its arrays differ in sizes, one for each that is read."""
+        """The accesses of an instruction's own function to it; if its arrays differ in sizes, one for each that is read."""
         parts = instruction.shape.leaves
         if has_one_index(instruction.shape):
             return [Access.of_all(_first_leaf(instruction.shape).dimensions)]
@@ -280,7 +282,9 @@ class _Partitioner:
         return [Access.of_all(parts[leaf].dimensions, leaf, ("array", leaf)) for leaf in wanted]
 
     def _pass_to_elements(self, root: Instruction, owner: int) -> None:
-        """A tuple's arrays are read at its index (that of its first array), or at a bitcast of it, or each at its own."""
+        """Record the reads of a tuple's arrays: at the tuple's index (that of its first array), at a bitcast of it if sizes
+        differ, or at unknown elements if element counts differ.
+        """
         first = _first_leaf(root.shape)
         whole = Access.of_all(first.dimensions)
         for leaf, shape in enumerate(root.shape.leaves):
@@ -308,11 +312,11 @@ class _Partitioner:
 
     def _record(self, operand: Instruction, owner: int, access: Access) -> None:
         if access.leaf and has_one_index(operand.shape):
-            access = replace(access, leaf=0)  # its arrays are computed together
+            access = replace(access, leaf=0)  # arrays of one index are computed together
         if operand in self.drafts[owner].injected:
             own = IndexingMap.identity(_first_leaf(operand.shape).dimensions)
             if access.map in (own, own.simplify()) and not access.context:
-                return  # an argument of the epilogue; elsewhere than at its own index the hero is computed again
+                return  # an argument of the epilogue; at any other index, the hero is recomputed
         self.accesses.setdefault(operand, {})[owner, access] = None
 
     def finish(self) -> PartitionedComputation:
@@ -346,14 +350,14 @@ def _needed(computation: Computation) -> set[Instruction]:
     return found
 
 
-@lru_cache(maxsize=1024)  # state of a loop has hundreds of arrays, each of which is asked about
+@lru_cache(maxsize=1024)  # a loop's state may have hundreds of arrays, and each of them asks
 def has_one_index(shape: Shape) -> bool:
     """Whether all arrays of a shape have the same dimensions, so that one index names an element of each."""
     return len({part.dimensions for part in shape.leaves}) <= 1
 
 
 def c_identifier(name: str) -> str:
-    """`name` with every character that C does not allow in an identifier replaced by an underscore."""
+    """`name` as a C identifier: characters that C does not allow become underscores; one precedes a leading digit."""
     spelled = re.sub(r"[^0-9A-Za-z_]", "_", name)
     return spelled if spelled and not spelled[0].isdigit() else f"_{spelled}"
 
@@ -368,7 +372,7 @@ def _unique(name: str, taken: set[str]) -> str:
 
 
 def _element_count(shape: Shape) -> int:
-    """Of the longest array."""
+    """The number of elements of the longest array."""
     return max((part.element_count for part in shape.leaves), default=1)
 
 
@@ -384,7 +388,7 @@ def _root_map(hero: Instruction, root: Instruction) -> IndexingMap:
 
 
 def _is_written_several_times(instruction: Instruction) -> bool:
-    """Whether a user's text holds the instruction more than once, although it is read at one index."""
+    """Whether a user's code would repeat the instruction, although it is read at a single index."""
     return any(
         not user.is_root and _index_components(user) > 1 and any(o is instruction for o in user.operands[1:])
         for user in instruction.users
@@ -392,6 +396,6 @@ def _is_written_several_times(instruction: Instruction) -> bool:
 
 
 def _index_components(user: Instruction) -> int:
-    """The number of components of an index vector that the user reads: text has one after the other, its producer in each."""
+    """The number of components of an index vector that the user reads, one by one, each with the code of its producer."""
     attribute = traits_of(user).index_vectors
     return len(user.ints(attribute)) if attribute else 0

@@ -1,7 +1,7 @@
-"""Predicted work: how many elements a kernel computes, times how many elements each of them reads.
+"""Predicted work: the number of elements that a kernel computes, times the number of elements that each of them reads.
 
-What only moves, names or counts elements is index arithmetic and counts nothing. A kernel that does the work of its
-instructions more than once is no fusion to plan: a loop that is repeated for each element costs more than its memory.
+Ops that only move, name or count elements are index arithmetic and cost nothing. Fusions must not multiply the work of
+their instructions: repeating a loop for each element costs more than reading its result from memory.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from indexing.ops.operand_indexing import OperandIndexing
     from indexing.partitioner import PartitionedComputation
 
-MAX_REPETITION = 2  # how often a planned kernel does the work of its instructions, at most
+MAX_REPETITION = 2  # the work of a planned kernel, in multiples of computing each instruction once
 
 
 def element_work(instruction: Instruction) -> int:
-    """The number of operands' elements that the longest loop of one element reads, at least 1; 0 for index arithmetic."""
+    """The number of elements that the longest loop for one element reads, at least 1; 0 for index arithmetic."""
     if traits_of(instruction).is_index_arithmetic:
         return 0
     shapes = [o.shape.leaves for o in instruction.operands]
@@ -31,14 +31,14 @@ def element_work(instruction: Instruction) -> int:
 
 
 def _reads(indexing: OperandIndexing, operand: Shape) -> int:
-    """The number of elements that one element of the output reads, constraints left aside."""
+    """The number of elements that one element of the output reads, constraints ignored."""
     if indexing.map.is_undefined:
         return max(operand.element_count, 1)
     return max(prod(v.interval.upper - v.interval.lower + 1 for v in indexing.map.ranges), 1)
 
 
 def work_once(instruction: Instruction) -> int:
-    """The work of computing each element of the instruction once, in the way of its own kernel."""
+    """The work of computing each element of the instruction once, in a kernel of its own."""
     count = element_count(instruction)
     if traits_of(instruction).by_updates:
         updates = instruction.operands[len(instruction.operands) // 2 + 1 :]  # after the arrays and the indices
@@ -53,17 +53,17 @@ def element_count(instruction: Instruction) -> int:
 
 @cached_on_module
 def predicted_work(parts: PartitionedComputation) -> int:
-    """The work of a kernel whose functions are those of the partition; it computes the heroes of epilogues once."""
+    """The work of a kernel with the functions of a partition; the heroes of epilogues are computed once."""
     return sum(_work_of_each(parts).values())
 
 
 def repeats_itself(computation: Computation, work: int) -> bool:
-    """Whether a kernel that does so much work for the computation would do much of it again and again."""
+    """Whether a kernel of that much work repeats more of the computation's work than `MAX_REPETITION` allows."""
     return work > MAX_REPETITION * sum(map(work_once, computation.post_order()))
 
 
 def most_repeated(parts: PartitionedComputation) -> Instruction:
-    """The instruction whose repetition costs most."""
+    """The instruction whose repetition costs the most."""
     each = _work_of_each(parts)
     return max(each, key=lambda i: each[i] - work_once(i))
 

@@ -8,7 +8,7 @@ import pytest
 
 import indexing as ix
 from indexing.executable import planned_kernels
-from indexing.executable.fusion_planning import MAX_SHARED
+from indexing.executable.fusion_planning import MAX_SHARED_WORK
 from indexing.executable.program import plan_program
 from indexing.hlo import Computation, Module
 from indexing.work import MAX_REPETITION, work_once
@@ -188,7 +188,7 @@ def test_no_planned_kernel_does_its_work_more_than_twice() -> None:
             continue
         for planned in kernels:
             once = sum(map(work_once, planned.computation.post_order()))
-            most = MAX_REPETITION + (MAX_SHARED if reads_by_index(planned.computation) else 0)
+            most = MAX_REPETITION + (MAX_SHARED_WORK if reads_by_index(planned.computation) else 0)
             assert planned.kernel.work <= most * once, f"{name}: {planned.kernel.name}"
             seen += 1
     assert seen > 100

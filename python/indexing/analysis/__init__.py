@@ -1,1 +1,1 @@
-"""Analyses of maps: coalescing, utilization, tiles; and conversions to and from other layouts."""
+"""Analyses of maps: coalescing, bank conflicts, utilization, and tiles."""

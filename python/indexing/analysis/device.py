@@ -1,4 +1,4 @@
-"""Facts about a device's memory that decide what an access costs."""
+"""Properties of a device's memory that determine the cost of an access."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ __all__ = ["A100", "A6000", "B200", "DEVICES", "H100", "H200", "L4", "V100", "De
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """A device as the analyses of memory accesses see it.
+    """The properties of a device that analyses of memory accesses use.
 
-    Threads run in warps of `warp_size`; global memory moves in sectors of `sector_bytes`, tagged in lines of
-    `line_bytes`; shared memory has `banks` banks, each `bank_bytes` wide. `memory_bandwidth` is bytes a second, as the
-    maker's data sheet gives it.
+    Threads run in warps of `warp_size`; global memory is transferred in sectors of `sector_bytes`, with cache lines of
+    `line_bytes`; shared memory has `banks` banks, each `bank_bytes` wide. `memory_bandwidth` is in bytes per second, from
+    the vendor's data sheet.
     """
 
     name: str
@@ -33,7 +33,7 @@ class Device:
         sizes = (self.warp_size, self.sector_bytes, self.line_bytes, self.banks, self.bank_bytes)
         if min(*sizes, self.memory_bandwidth) < 1 or self.line_bytes % self.sector_bytes:
             raise IndexingError(
-                f"device {self.name!r}: sizes are positive, and a line ({self.line_bytes} bytes) is whole sectors "
+                f"device {self.name!r}: sizes must be positive, and a line ({self.line_bytes} bytes) whole sectors "
                 f"({self.sector_bytes} bytes)"
             )
 
@@ -49,7 +49,7 @@ DEVICES: dict[str, Device] = {d.name: d for d in (V100, A100, A6000, H100, H200,
 
 
 def device_named(name: str) -> Device:
-    """The device of this name, or of its last word, in upper or lower case. Raises IndexingError where there is none."""
+    """The device of this name, or with it as last word, in any case. Raises IndexingError if there is none."""
     wanted = name.casefold()
     for known, device in DEVICES.items():
         if wanted in (known.casefold(), known.split()[-1].casefold()):

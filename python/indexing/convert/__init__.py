@@ -1,4 +1,4 @@
-"""Lossless conversions between indexing maps and other notations, or a refusal that says what cannot be said there."""
+"""Lossless conversions between indexing maps and other notations; maps that a notation can't express are refused."""
 
 from indexing.convert.isl_relations import from_isl as from_isl
 from indexing.convert.isl_relations import to_isl as to_isl

@@ -1,4 +1,4 @@
-"""Expressions written in another notation: each node by one function of it and of its operands, as they are written."""
+"""Translation of expressions to another notation, node by node."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Written = TypeVar("Written")
 
 
 def written(e: SymbolicExpr, node: Callable[[str, Sequence[int], list[Written]], Written]) -> Written:
-    """The expression as `node` writes it, bottom-up, each node once: by its kind, its numbers and its operands' writing.
+    """The expression translated bottom-up, each node once, by `node(kind, numbers, translated operands)`.
 
     Kinds and numbers are those of `SymbolicExpr.nodes`.
     """

@@ -1,4 +1,4 @@
-"""Indexing maps as isl's relations, and back: from the same form, and from all that isl reads."""
+"""Conversion of indexing maps to isl's relations, and back from the same form or from any that isl reads."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["from_isl", "to_isl"]
 
-MAX_OPERATIONS = 10_000_000  # of isl, on one relation: about a second
+MAX_OPERATIONS = 10_000_000  # that isl may use for one relation: about a second
 
 
 @takes(m=of_type(IndexingMap))
@@ -30,7 +30,7 @@ def to_isl(m: IndexingMap) -> str:
     check_is_affine(m, "an isl relation", runtimes=True)
     names = names_of(m)
     if len(set(names)) < len(names) or not all(re.fullmatch(r"[A-Za-z_]\w*", n) for n in names):
-        raise InvalidMap("the names of the variables are not different identifiers")
+        raise InvalidMap("the names of the variables are not distinct identifiers")
     dims, ranges = names[: m.num_dims], names[m.num_dims : m.num_dims + m.num_ranges]
     runtimes = names[m.num_dims + m.num_ranges :]
     outputs = [f"out{k}" for k in range(m.num_results)]
@@ -52,10 +52,10 @@ def to_isl(m: IndexingMap) -> str:
 
 @takes(text=of_type(str))
 def from_isl(text: str) -> IndexingMap:
-    """The map of a relation: one as `to_isl` writes it, or any of one piece that isl reads (which takes the extra `isl`).
+    """The map of a relation in the form of `to_isl`, or of any relation of one piece (which takes the extra `isl`).
 
-    There an output that is one function of the index is a result, any other a range variable within the relation's
-    constraints. Raises ParseError where it is no relation, InvalidMap where it has several pieces or none.
+    In the latter case, an output that is a function of the index is a result, any other a range variable under the relation's
+    constraints. Raises ParseError for text that is no relation, InvalidMap for several pieces or none.
     """
     try:
         return _written_here(text)
@@ -65,7 +65,7 @@ def from_isl(text: str) -> IndexingMap:
         return _read_by_isl(text, failure)
 
 
-# ---------------------------------------------------------------- relations as they are written here
+# ---------------------------------------------------------------- relations in the form of to_isl
 
 
 def _written_here(text: str) -> IndexingMap:
@@ -106,7 +106,7 @@ def _bounds_of(sides: list[str], numbers: dict[str, int], part: str) -> list[tup
 
 
 def _isl(e: SymbolicExpr, names: Sequence[str]) -> str:
-    """An expression in isl's words."""
+    """An expression in isl's syntax."""
     return written(e, lambda kind, numbers, parts: _isl_node(kind, numbers, parts, names))
 
 
@@ -124,7 +124,7 @@ def _isl_node(kind: str, numbers: Sequence[int], parts: Sequence[str], names: Se
 
 
 def _read_isl(text: str, numbers: dict[str, int]) -> SymbolicExpr:
-    """An expression with `floor(../n)`, which is a floor division here."""
+    """Parse an expression with `floor(../n)` as floor division."""
     return SymbolicExpr.parse(re.sub(r"\bfloor\b", "", text).replace("/", " floordiv "), names=numbers)
 
 
@@ -136,7 +136,7 @@ def _listed(text: str | None) -> list[str]:
 
 
 def _read_by_isl(text: str, failure: ParseError) -> IndexingMap:
-    """The map of a relation's only piece; `failure` says why it was not read without isl."""
+    """The map of a relation's only piece, parsed by isl; `failure` is the error of parsing it without isl."""
     try:
         import islpy
     except ImportError as missing:
@@ -176,7 +176,7 @@ def _map_of_piece(piece: islpy.BasicMap) -> IndexingMap:
 
 
 def _function(piece: islpy.BasicMap, output: int) -> islpy.Aff | None:
-    """Output `output` as a function of the index; None where there are several values, or several formulas."""
+    """Output `output` as a function of the index; None if it has several values, or a piecewise formula."""
     import islpy
 
     kind, alone = islpy.dim_type.out, piece.to_map()
@@ -195,10 +195,10 @@ def _result(function: islpy.Aff, *values: Sequence[SymbolicExpr]) -> SymbolicExp
 def _expression(
     function: islpy.Aff, variables: Sequence[SymbolicExpr], runtimes: Sequence[SymbolicExpr]
 ) -> SymbolicExpr:
-    """A function of isl, times its denominator."""
+    """The expression of a function of isl."""
     import islpy
 
-    quotients: list[SymbolicExpr] = []  # each a function of those before it
+    quotients: list[SymbolicExpr] = []  # each is a function of the ones before it
     for k in range(function.dim(islpy.dim_type.div)):
         inner = function.get_div(k)
         divisor = inner.get_denominator_val().to_python()
@@ -207,7 +207,7 @@ def _expression(
 
 
 def _numerator(function: islpy.Aff, *values: Sequence[SymbolicExpr]) -> SymbolicExpr:
-    """A function times its denominator; `values` are those of its inputs, parameters and quotients."""
+    """The expression of a function times its denominator; `values` replace its inputs, parameters and quotients."""
     import islpy
 
     scale = function.get_denominator_val()

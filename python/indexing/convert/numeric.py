@@ -1,6 +1,6 @@
-"""NumPy strides, CuTe layouts and Triton linear layouts: where each element of an array lies.
+"""NumPy strides, CuTe layouts and Triton linear layouts: the position of each element of an array.
 
-They stand for maps of one result, with one dimension a coordinate and a box from 0 on as domain.
+They are maps with one result, a dimension for each coordinate, and a box that begins at 0 as domain.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from indexing.lazy import np
 
 Bases: TypeAlias = "Mapping[str, Sequence[Sequence[int]]]"
 Tree: TypeAlias = "int | tuple[Tree, ...]"
-MAX_POINTS = 1 << 20  # that a layout without a closed form is checked at
+MAX_POINTS = 1 << 20  # at which a layout without a closed form is checked
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Strided:
 
 @takes(m=of_type(IndexingMap))
 def to_strides(m: IndexingMap) -> Strided:
-    """Sizes, strides and offset of a map from an index to one position. Raises InvalidMap where it is not affine."""
+    """Sizes, strides and offset of a map from an index to one position. Raises InvalidMap if it is not affine."""
     position = _position(m)
     sizes = tuple(v.upper + 1 for v in m.dims)
     zero = [0] * m.num_dims
@@ -71,8 +71,8 @@ def from_strides(strided: Strided) -> IndexingMap:
 def to_cute(m: IndexingMap) -> str:
     """`shape:stride` of a map from coordinates to one position; a coordinate that is split by // and % is a nested mode.
 
-    Raises InvalidMap where a coordinate's part is no sum of digits, where coordinates mix, or where position 0 is not
-    that of the first coordinates.
+    Raises InvalidMap if the term of a coordinate is no sum of its digits, if a term depends on several coordinates, or if the
+    first element is not at position 0.
     """
     position = _position(m)
     zero = [constant(0)] * m.num_dims
@@ -94,10 +94,10 @@ def to_cute(m: IndexingMap) -> str:
 
 @takes(text=of_type(str))
 def from_cute(text: str) -> IndexingMap:
-    """The map from the coordinates of a layout's modes to the position; nested modes count first parts fastest.
+    """The map from the coordinates of a layout's modes to the position; in nested modes, the first part is the fastest.
 
     `Sw<bits,base,shift> o pointer o shape:stride` is a layout with a swizzle; static integers may be written as CuTe
-    prints them, `_4`. Raises ParseError for other text, InvalidMap where shape and stride do not match.
+    prints them, `_4`. Raises ParseError for other text, InvalidMap if shape and stride do not match.
     """
     swizzled = re.fullmatch(
         r"\s*Sw<(\d{1,2}),(\d{1,2}),(-?\d{1,2})>\s*o\s*(?:_?0|\S*ptr\S*)\s*o\s*(\S.*)", text, re.DOTALL
@@ -109,15 +109,15 @@ def from_cute(text: str) -> IndexingMap:
 
 
 def _swizzled(m: IndexingMap, bits: int, lowest: int, shift: int) -> IndexingMap:
-    """The layout whose position has `bits` bits, from bit `lowest` on, combined by xor with those `shift` above.
+    """The layout whose position has its `bits` bits from `lowest` on combined by xor with those `shift` bits above.
 
-    Of a negative shift, those above have the xor.
+    With a negative shift, the upper bits are replaced instead.
     """
     if abs(shift) < bits or lowest + abs(shift) + bits > 62:
         raise InvalidMap(f"Sw<{bits},{lowest},{shift}>: the shift is less than the bits, or int64 has fewer bits")
     position = m.results[0]
     if m.range(position).lower < 0:
-        raise InvalidMap("a swizzle is of bits: no position may be negative")
+        raise InvalidMap("a swizzle permutes bits: no position may be negative")
     total = position
     for bit in range(lowest + max(-shift, 0), lowest + max(-shift, 0) + bits):
         own, other = position // (1 << bit) % 2, position // (1 << (bit + shift)) % 2
@@ -148,7 +148,7 @@ def _of_modes(text: str) -> IndexingMap:
 
 
 def _digits(part: SymbolicExpr, d: int, size: int) -> tuple[list[int], list[int]]:
-    """Sizes and strides of the digits of one coordinate, fastest first."""
+    """The sizes and strides of the digits of one coordinate, fastest first."""
     if size > MAX_POINTS:
         interval = [Interval(0, size - 1)] * (d + 1)
         step = int(part.evaluate([0] * d + [1]))
@@ -176,7 +176,7 @@ def _mode(numbers: list[int]) -> str:
 
 
 def _tree(text: str, whole: str) -> Tree:
-    """Nested tuples of integers; read without recursion."""
+    """Parse nested tuples of integers, without recursion."""
     stack: list[list[Tree]] = [[]]
     after_value = False
     tokens = re.findall(r"_?-?\d+|[(),]|\S", text)
@@ -200,7 +200,7 @@ def _tree(text: str, whole: str) -> Tree:
 
 
 def _paired(shape: Tree, stride: Tree, text: str) -> list[tuple[int, int]]:
-    """The leaves of two trees that are alike."""
+    """The pairs of leaves of two trees of the same structure."""
     found: list[tuple[int, int]] = []
     pending = [(shape, stride)]
     while pending:
@@ -221,15 +221,15 @@ def _paired(shape: Tree, stride: Tree, text: str) -> list[tuple[int, int]]:
 
 @takes(m=of_type(IndexingMap))
 def to_linear_layout(m: IndexingMap) -> dict[str, list[list[int]]]:
-    """For each dimension of the map, by name, where its bits 1, 2, 4, .. lead: a Triton linear layout's bases.
+    """A Triton linear layout's bases: for each dimension of the map, by name, the images of 1, 2, 4, ..
 
-    Raises InvalidMap where a dimension's size is no power of two, or where the map is not linear in the bits: element
-    x xor y does not lie at map(x) xor map(y).
+    Raises InvalidMap if a dimension's size is no power of two, or if the map is not linear in the bits: map(x xor y) must be
+    map(x) xor map(y).
     """
     _check_box(m)
     sizes = [v.upper + 1 for v in m.dims]
     if any(n & (n - 1) for n in sizes):
-        raise InvalidMap(f"sizes {sizes}: a linear layout has powers of two")
+        raise InvalidMap(f"sizes {sizes}: a linear layout needs powers of two")
     if prod(sizes) > MAX_POINTS:
         raise InvalidMap(f"{prod(sizes)} elements are too many to check for linearity")
     grid = [g.reshape(-1) for g in np.meshgrid(*(np.arange(n) for n in sizes), indexing="ij")]
@@ -251,14 +251,14 @@ def to_linear_layout(m: IndexingMap) -> dict[str, list[list[int]]]:
 
 @takes(bases=of_type(Mapping))
 def from_linear_layout(bases: Bases) -> IndexingMap:
-    """The map of a linear layout; where bits meet, their sum modulo 2 says the xor.
+    """The map of a linear layout; where bits coincide, their xor is the sum modulo 2.
 
     Raises InvalidMap for bases of different lengths or with negative parts.
     """
     every = [basis for found in bases.values() for basis in found]
     ranks = {len(basis) for basis in every}
     if len(ranks) > 1 or any(part < 0 for basis in every for part in basis):
-        raise InvalidMap("all bases have one part for each output, none negative")
+        raise InvalidMap("every basis must have one non-negative part for each output")
     results = []
     for k in range(ranks.pop() if ranks else 0):
         width = max(basis[k].bit_length() for basis in every)
@@ -279,15 +279,15 @@ def _bit(bases: Bases, k: int, bit: int) -> SymbolicExpr:
     return total if len(terms) <= 1 else total % 2
 
 
-# ---------------------------------------------------------------- what they share
+# ---------------------------------------------------------------- shared by all notations
 
 
 def _check_box(m: IndexingMap) -> None:
     check_has_value(m)
     if m.ranges or m.runtimes:
-        raise InvalidMap("range and runtime variables make several positions of one index: a layout has one each")
+        raise InvalidMap("the map has range or runtime variables: a layout has a single position for each index")
     if m.constraints or any(v.lower != 0 for v in m.dims):
-        raise InvalidMap("the domain is no box that begins at 0: a layout has an element at every index")
+        raise InvalidMap("the domain is not a box that begins at 0: a layout has an element at every index")
 
 
 def _position(m: IndexingMap) -> SymbolicExpr:

@@ -1,4 +1,4 @@
-"""Indexing maps as MLIR's affine maps and sets, and back."""
+"""Conversion of indexing maps to MLIR's affine maps and sets, and back."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ __all__ = ["bounded_map", "check_is_affine", "domain_parts", "from_affine_map", 
 
 LOWEST, HIGHEST = -(2**63), 2**63 - 1
 UNBOUNDED = Interval(LOWEST, HIGHEST)
-_SAYABLE = frozenset({"variable", "constant", "sum", "floordiv", "mod"})
+_AFFINE_KINDS = frozenset({"variable", "constant", "sum", "floordiv", "mod"})
 
 
 @takes(m=of_type(IndexingMap))
 def to_affine_map(m: IndexingMap) -> str:
-    """`affine_map<(d0)[s0] -> (..)>`: the results. With `to_affine_set`, the domain, nothing is lost.
+    """`affine_map<(d0)[s0] -> (..)>`, the results; `to_affine_set` gives the domain.
 
-    Raises InvalidMap for runtime variables, min, max, products of variables and divisors that are no positive constants.
+    Raises InvalidMap for runtime variables, min, max, products of variables and divisors that aren't positive constants.
     """
     check_is_affine(m, "an affine map")
     return f"affine_map<{m.symbolic_map}>"
@@ -29,7 +29,7 @@ def to_affine_map(m: IndexingMap) -> str:
 
 @takes(m=of_type(IndexingMap))
 def to_affine_set(m: IndexingMap) -> str:
-    """`affine_set<(d0)[s0] : (.. >= 0, ..)>`: the domain. Raises InvalidMap as `to_affine_map`."""
+    """`affine_set<(d0)[s0] : (.. >= 0, ..)>`, the domain. Raises InvalidMap as `to_affine_map`."""
     check_is_affine(m, "an affine set")
     exprs: list[tuple[SymbolicExpr, str]] = []
     for e, interval in domain_parts(m):
@@ -49,8 +49,8 @@ def to_affine_set(m: IndexingMap) -> str:
 def from_affine_map(map_text: str, set_text: str | None = None) -> IndexingMap:
     """The map of an affine map and, for its domain, an affine set over the same dimensions and symbols.
 
-    Symbols become range variables. Without a set, every index is in the domain. Raises ParseError, and InvalidMap where
-    the two have different variables.
+    Symbols become range variables. Without a set, every index is in the domain. Raises ParseError for other text, InvalidMap
+    if the two have different variables.
     """
     symbolic = SymbolicMap.parse(_inside(map_text, "affine_map"))
     names = [f"d{k}" for k in range(symbolic.num_dims)] + [f"s{k}" for k in range(symbolic.num_symbols)]
@@ -69,18 +69,18 @@ def from_affine_map(map_text: str, set_text: str | None = None) -> IndexingMap:
     return bounded_map(symbolic, names, symbolic.num_dims, symbolic.num_symbols, bounds)
 
 
-# ---------------------------------------------------------------- what they share
+# ---------------------------------------------------------------- shared with isl
 
 
 def check_is_affine(m: IndexingMap, what: str, *, runtimes: bool = False) -> None:
-    """Raise InvalidMap, in the name of what is to be written, for a map that it cannot say."""
+    """Raise InvalidMap for a map that is not affine; `what` names the notation in the error."""
     check_has_value(m)
     if m.runtimes and not runtimes:
         raise InvalidMap(f"{what} does not tell runtime variables from range variables")
     for e in (*m.results, *(e for e, _ in m.constraints)):
         nodes = e.nodes()
         for kind, _, operands in nodes:
-            if kind not in _SAYABLE:
+            if kind not in _AFFINE_KINDS:
                 raise InvalidMap(f"{what} has no {kind}: {e}")
             if kind in ("floordiv", "mod"):
                 divisor = nodes[operands[1]]
@@ -89,7 +89,7 @@ def check_is_affine(m: IndexingMap, what: str, *, runtimes: bool = False) -> Non
 
 
 def domain_parts(m: IndexingMap) -> list[tuple[SymbolicExpr, Interval]]:
-    """Variables and constraints, each with its interval."""
+    """The variables and constraint expressions, each with its interval."""
     return [*((variable(k), v.interval) for k, v in enumerate(m.variables)), *m.constraints]
 
 
@@ -105,7 +105,7 @@ def bounded_map(
     ranges: int,
     bounds: Sequence[tuple[SymbolicExpr, Interval]],
 ) -> IndexingMap:
-    """The map on the domain where all bounds hold; those of single variables are these variables' intervals."""
+    """The map with these bounds as domain; bounds of single variables become intervals, others constraints."""
     intervals = [UNBOUNDED] * len(names)
     constraints: dict[SymbolicExpr, Interval] = {}
     for e, interval in bounds:
@@ -135,7 +135,7 @@ def _inside(text: str, word: str) -> str:
 
 
 def _split(text: str, separator: str) -> list[str]:
-    """At separators outside of parentheses."""
+    """Split text at separators outside of parentheses."""
     depth, parts, part = 0, [], ""
     for c in text:
         depth += (c == "(") - (c == ")")

@@ -1,4 +1,4 @@
-"""Expressions and maps as SymPy's and as LaTeX: for algebra by others, and for reading."""
+"""Conversion of expressions and maps to and from SymPy, and to LaTeX."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from indexing.extras import missing_extra
 __all__ = ["from_sympy", "to_latex", "to_sympy"]
 
 MAX_POWER = 64
-_UNARY, _PRODUCT, _SUM = 3, 2, 1  # how tightly a piece of LaTeX binds
+_UNARY, _PRODUCT, _SUM = 3, 2, 1  # binding strengths of pieces of LaTeX
 
 
 @takes(e=of_type(SymbolicExpr, IndexingMap), names=optional(each(str)))
 def to_sympy(e: SymbolicExpr | IndexingMap, names: Sequence[str] | None = None) -> Any:
-    """An expression of SymPy; of a map the tuple of its results, over integer symbols of the variables' names.
+    """The SymPy expression, over integer symbols of the variables' names; of a map, the tuple of its results.
 
-    A quotient becomes `floor(a / b)`, a remainder `Mod`, in [0, |b|) where b is positive, as here. Raises UnsupportedOp
-    where SymPy is not installed.
+    A quotient becomes `floor(a / b)`, a remainder `Mod`, which for positive b lies in [0, b) in both. Raises UnsupportedOp if
+    SymPy is not installed.
     """
     sympy = _sympy()
     if isinstance(e, IndexingMap):
@@ -47,10 +47,10 @@ _SYMPY: dict[str, Callable[[Any, Sequence[int], list[Any], Sequence[str] | None]
 
 @takes(names=optional(each(str)))
 def from_sympy(e: Any, names: Sequence[str]) -> SymbolicExpr:
-    """The expression of SymPy's over integer symbols; `names` gives the variables' names in order.
+    """The expression of a SymPy expression over integer symbols; `names` has the variables' names in order.
 
-    Reads sums, products and powers, `floor` of a quotient, `Mod` by what is positive, `Min`, `Max` and `Abs`. Raises
-    InvalidMap for what else there is, UnsupportedOp where SymPy is not installed. Text is not read: SymPy would run it.
+    Accepts sums, products and powers, `floor` of a quotient, `Mod` by positive divisors, `Min`, `Max` and `Abs`. Raises
+    InvalidMap for anything else, UnsupportedOp if SymPy is not installed. Text is refused: SymPy would execute it.
     """
     sympy = _sympy()
     if not isinstance(e, int | sympy.Basic):
@@ -64,12 +64,12 @@ def from_sympy(e: Any, names: Sequence[str]) -> SymbolicExpr:
                 done[node] = found
     top = sympy.sympify(e)
     if top not in done:
-        raise InvalidMap(f"{top} is no integer expression of sums, floor, Mod, Min and Max")
+        raise InvalidMap(f"{top} is not an integer expression of sums, floor, Mod, Min and Max")
     return done[top]
 
 
 def _read(s: Any, node: Any, done: dict[Any, SymbolicExpr], known: dict[str, int]) -> SymbolicExpr | None:
-    """One node of SymPy's, those below it read; None for a quotient, which the `floor` above it reads."""
+    """Convert a SymPy node whose operands are converted; None for a quotient, which the `floor` above it converts."""
     if node.is_Symbol:
         if node.name not in known:
             raise InvalidMap(f"{node} is none of the names {', '.join(known)}")
@@ -83,7 +83,7 @@ def _read(s: Any, node: Any, done: dict[Any, SymbolicExpr], known: dict[str, int
         return None
     if isinstance(node, s.Mod) and not node.args[1].is_positive and not isinstance(node.args[1], s.Abs):
         raise InvalidMap(
-            f"{node}: a remainder has the sign of the divisor there, and none here; give a positive divisor"
+            f"{node}: SymPy's remainder has the sign of the divisor, this one is never negative; give a positive divisor"
         )
     parts = [done[a] for a in node.args]
     for kind, join in ((s.Add, lambda a, b: a + b), (s.Mul, lambda a, b: a * b), (s.Mod, lambda a, b: a % b)):
@@ -115,7 +115,7 @@ def _joined(parts: Sequence[SymbolicExpr], join: Callable[[Any, Any], Any]) -> S
 
 @takes(e=of_type(SymbolicExpr, IndexingMap), names=optional(each(str)))
 def to_latex(e: SymbolicExpr | IndexingMap, names: Sequence[str] | None = None) -> str:
-    """LaTeX for a formula: of a map its results and its domain, of an expression itself."""
+    """LaTeX for an expression, or for the results and the domain of a map."""
     if isinstance(e, SymbolicExpr):
         return _latex(e, names)
     if e.is_undefined or e.is_known_empty:
@@ -139,7 +139,7 @@ def _latex(e: SymbolicExpr, names: Sequence[str] | None) -> str:
 def _piece(
     kind: str, numbers: Sequence[int], parts: Sequence[tuple[str, int]], names: Sequence[str] | None
 ) -> tuple[str, int]:
-    """The LaTeX of one node, and how tightly it binds."""
+    """The LaTeX of one node, and its binding strength."""
     texts = [text for text, _ in parts]
     if kind == "variable":
         return _letter(_name(numbers[0], names)), _UNARY
@@ -157,7 +157,7 @@ def _piece(
 
 
 def _latex_sum(numbers: Sequence[int], parts: Sequence[tuple[str, int]]) -> str:
-    """Terms with their coefficients, then the constant, which leads the numbers."""
+    """The terms with their coefficients, then the constant, which is the first of `numbers`."""
     text = ""
     for coefficient, part in zip(numbers[1:], parts, strict=True):
         factor = "" if abs(coefficient) == 1 else f"{abs(coefficient)} "
@@ -174,7 +174,7 @@ def _bound(part: tuple[str, int], least: int) -> str:
 
 
 def _letter(name: str) -> str:
-    """A name such as d0 as a letter with an index; others upright, what LaTeX would obey left out."""
+    """A name such as d0 as a letter with an index; other names upright, without LaTeX's special characters."""
     plain = name.isascii() and name[:1].isalpha()
     if plain and name[1:].isdigit():
         return f"{name[0]}_{{{name[1:]}}}"

@@ -1,4 +1,4 @@
-"""`compile`: a whole program on a device, kernel after kernel."""
+"""`compile`: runs a whole program on a device, kernel by kernel."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ def compile(module: WholeProgram, device: DeviceName | Device = "auto", tuned: b
     """Compile the entry computation of a module, of HLO text, or of `(function, *arguments)` of JAX for a device.
 
     `device` is `"cuda"` (a GPU through cuda.core), `"cpu"` (the C target and a C compiler), `"reference"` (numpy;
-    nothing is compiled), `"auto"` (a GPU where there is one, else the CPU, else the reference: the first that works; a
-    ReferenceFallback warns of what doesn't, once), or an opened device of `indexing.runtime`.
+    nothing is compiled), `"auto"` (the first that works of a GPU, the CPU and the reference; a ReferenceFallback warns,
+    once, of devices that do not work), or an opened device of `indexing.runtime`.
 
-    With `tuned`, kernels have the fastest plans that `tune` has measured on that device, where there are any.
+    With `tuned`, kernels use the fastest plans that `tune` has measured on that device, where there are any.
 
-    Raises ParseError, UnsupportedOp where an instruction can be run nowhere, CompileError where a compiler or its
-    extra is missing or refuses a kernel.
+    Raises ParseError, UnsupportedOp for an instruction that neither a kernel nor the reference can compute, and
+    CompileError if a compiler or its extra is missing, or a kernel does not compile.
     """
     parsed = whole_program(module, "compile: module")
     if device == "auto":
@@ -61,10 +61,10 @@ def _measured_knobs(device: Device) -> KnobChoice:
 
 
 class Executable(ABC):
-    """A program that is ready to run: call it with one array a parameter.
+    """A program that is ready to run: call it with one array for each parameter.
 
-    `device` names where it runs; `kernels` are its kernels, each once, in the order of their first use;
-    `reference_steps` are the instructions that the numpy reference computes, because no kernel can.
+    `device` names where it runs; `kernels` are its distinct kernels in the order of their first use;
+    `reference_steps` are the instructions that the numpy reference computes.
     """
 
     device: str
@@ -76,28 +76,28 @@ class Executable(ABC):
         self.module = module
 
     def __repr__(self) -> str:
-        """One line: what runs where, and how much of it in kernels."""
+        """One line: the program, its device, and the numbers of kernels and of reference steps."""
         counted = f"{len(self.kernels)} kernel{'' if len(self.kernels) == 1 else 's'}"
         by_reference = f", {len(self.reference_steps)} steps by the reference" if self.reference_steps else ""
         return f"Executable({self.module.name}, on {self.device}, {counted}{by_reference})"
 
     @abstractmethod
     def __call__(self, *arrays: object) -> HloValue:
-        """Run on arrays, numbers or sequences of the parameters' shapes.
+        """Run the program on arrays, numbers or sequences of the parameters' shapes.
 
-        Those in host memory are converted to the parameters' element types as `ix.evaluate` does; those on a GPU must
-        have them.
+        Arguments in host memory are converted to the parameters' element types as by `ix.evaluate`; those on a GPU must
+        have these types.
 
-        The result is an array, or a tuple of arrays where the root is a tuple, nested tuples taken apart in order.
+        The result is an array, or, for a tuple, a flat tuple of its arrays in order.
 
-        Raises IndexingError where their number, a shape, a number in them or a device is not what is expected.
+        Raises IndexingError if the number of arguments, a shape, an element or a device is not as expected.
         """
 
     @abstractmethod
     def profile(self, *arrays: object) -> Profile:
-        """The time of each step of a call on these arrays, as a table; compilation is counted apart.
+        """The time of each step of a call on these arrays, as a table; compilation is listed apart.
 
-        The program runs twice: what only a first call does is no part of the times.
+        The program runs twice, so that one-time work of a first call is not timed.
         """
 
 
@@ -105,7 +105,7 @@ class ReferenceExecutable(Executable):
     """Runs a program by the numpy reference."""
 
     def __init__(self, module: Module) -> None:
-        """There is nothing to compile."""
+        """Check that the reference can compute every instruction; there is nothing to compile."""
         super().__init__(module)
         self.device = REFERENCE
         self.kernels = ()
@@ -118,7 +118,7 @@ class ReferenceExecutable(Executable):
         return evaluate(self.module, *arrays)  # type: ignore[arg-type]
 
     def profile(self, *arrays: object) -> Profile:
-        """All in one step."""
+        """Time the whole program as one step."""
         start = perf_counter()
         self(*arrays)
         seconds = perf_counter() - start
@@ -127,7 +127,7 @@ class ReferenceExecutable(Executable):
 
 
 class DeviceExecutable(Executable):
-    """Runs a program on a device; what no kernel can compute, by the numpy reference on the host."""
+    """Runs a program on a device; the numpy reference computes on the host what no kernel can."""
 
     def __init__(self, module: Module, device: Device, choose: KnobChoice = default_knobs) -> None:
         """Plan the entry computation, and compile its kernels."""
@@ -143,22 +143,21 @@ class DeviceExecutable(Executable):
         self.reference_steps = tuple(planner.reference_steps)
 
     def __call__(self, *arrays: object) -> HloValue:
-        """Upload, run, download. Arrays on the GPU are read where they lie; then results stay there too."""
+        """Upload, run, download. Arguments on a GPU are read in place, and results then stay on the GPU."""
         check_count(self.module, arrays)
         held: list[OwnedArray] = []
         for k, (array, p) in enumerate(zip(arrays, self.module.entry.parameters, strict=True)):
             held.extend(self._held(array, p.shape, f"argument {k}"))
         results = self._plan.run(self._pool, held)
-        if any(map(is_on_gpu, arrays)) and isinstance(
-            self._on, ExchangingDevice
-        ):  # to ask a protocol takes as long as a call
+        # The protocol is checked last: that takes as long as a call.
+        if any(map(is_on_gpu, arrays)) and isinstance(self._on, ExchangingDevice):
             values = [_exported(h, self._on) for h in results]
         else:
             values = [_downloaded(h) for h in results]
         return tuple(values) if self.module.entry.root.shape.is_tuple else values[0]
 
     def profile(self, *arrays: object) -> Profile:
-        """Each kernel by itself: the next one begins when the device has done with it."""
+        """Time each kernel by itself: the next one starts when the device has finished."""
         self(*arrays)
         recorder = Recorder(self._on)
         self._pool.recorder = recorder
@@ -173,7 +172,7 @@ class DeviceExecutable(Executable):
 
     @property
     def buffers_allocated(self) -> int:
-        """The number of the device's buffers that the calls so far have needed, arguments aside."""
+        """The number of device buffers that calls have allocated so far, arguments excluded."""
         return self._pool.allocated
 
     def _held(self, value: object, shape: Shape, what: str) -> Iterator[OwnedArray]:
@@ -208,11 +207,11 @@ def _downloaded(held: OwnedArray) -> np.ndarray:
 
 
 def _check_array(array: object, shape: Shape, what: str) -> None:
-    """An array on a GPU is read as it is: no element is converted."""
+    """Raise unless an array on a GPU has the shape and element type expected: it is read without conversion."""
     sizes = tuple(getattr(array, "shape", ()))
     if not sizes_fit(sizes, shape):
         raise IndexingError(f"{what} has shape {list(sizes)}; expected {list(shape.dimensions)} ({shape})")
-    if getattr(array, "dtype", None) is shape.dtype:  # as nearly always: to spell types takes long
+    if getattr(array, "dtype", None) is shape.dtype:  # the common case: converting types to text is slow
         return
     found = str(getattr(array, "dtype", "")).removeprefix("torch.")
     if found not in (str(shape.dtype), "bool" if shape.element_type == "pred" else str(shape.dtype)):

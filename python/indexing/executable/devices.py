@@ -1,4 +1,4 @@
-"""The devices that run programs: their names, the dialect of their kernels, how they are opened, and which one `auto` is."""
+"""Devices that run programs: their names, the dialects of their kernels, and the choice of `auto`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["DEVICE_NAMES", "REFERENCE", "DeviceName", "device_of_dialect", "firs
 DeviceName: TypeAlias = Literal["auto", "cuda", "cpu", "reference"]
 DEVICE_NAMES: tuple[DeviceName, ...] = ("auto", "cuda", "cpu", "reference")
 REFERENCE = "reference"  # numpy: no device, and no kernels
-TRIAL = "ENTRY trial { p = f32[] parameter(0) ROOT n = f32[] negate(p) }"
+PROBE = "ENTRY trial { p = f32[] parameter(0) ROOT n = f32[] negate(p) }"
 
 
 def _cuda() -> TimingDevice:
@@ -34,12 +34,12 @@ def _cpu() -> TimingDevice:
     return Host()
 
 
-# Those that run kernels, by name: the dialect of these, and what opens the device.
+# The devices that run kernels, by name: the kernels' dialect, and the function that opens the device.
 _OPENERS: dict[str, tuple[str, Callable[[], TimingDevice]]] = {"cuda": ("cuda", _cuda), "cpu": ("c", _cpu)}
 
 
 def open_device(name: str) -> TimingDevice:
-    """The device of that name. Raises IndexingError for no such name, CompileError where it isn't there."""
+    """Open the device of that name. Raises IndexingError for an unknown name, CompileError if there is no such device."""
     if name not in _OPENERS:
         raise IndexingError(f"{name!r} is no device; expected one of {', '.join(map(repr, DEVICE_NAMES))}")
     _, opened = _OPENERS[name]
@@ -47,7 +47,7 @@ def open_device(name: str) -> TimingDevice:
 
 
 def device_of_dialect(dialect: str) -> TimingDevice:
-    """The device whose kernels are of that dialect. Raises IndexingError where there is none, CompileError as `open_device`."""
+    """Open the device whose kernels have that dialect. Raises IndexingError if there is none, CompileError as `open_device`."""
     for known, opened in _OPENERS.values():
         if known == dialect:
             return opened()
@@ -55,7 +55,7 @@ def device_of_dialect(dialect: str) -> TimingDevice:
 
 
 def has_gpu() -> bool:
-    """Whether the CUDA driver is there and sees a GPU."""
+    """Whether a CUDA driver is installed and finds a GPU."""
     from indexing.runtime.cuda import gpu_count
 
     return gpu_count() > 0
@@ -63,13 +63,13 @@ def has_gpu() -> bool:
 
 @cache
 def first_that_works() -> DeviceName:
-    """The device that `"auto"` means: found once, by making a small kernel; what does not work is warned of."""
+    """The device that `"auto"` stands for, found once by loading a small kernel; warns of devices that do not work."""
     broken: list[str] = []
     candidates: tuple[DeviceName, ...] = ("cuda", "cpu") if has_gpu() else ("cpu",)
     for name in candidates:
         try:
             device = open_device(name)
-            device.load(emit(parse(TRIAL).entry, dialect=device.dialect))
+            device.load(emit(parse(PROBE).entry, dialect=device.dialect))
         except IndexingError as failure:
             broken.append(f"device {name!r} does not work: {failure}")
         else:

@@ -1,12 +1,10 @@
-"""Which operations of an unfused program become one kernel.
+"""Fusion planning: the operations of an unfused program that become one kernel.
 
-A node joins the kernel of its users when all of them are in that one kernel, and when computing it there costs no more
-than computing it once. How often it would be computed is what the maps from the kernel's root say, however many
-instructions lie between. What loops (a reduction, a dot) takes part at most once a kernel, and is never computed more
-often than it has elements; what can follow it at its own size (the logarithm of a sum) stays with it. Other operations may
-be repeated, outside of loops, as long as the kernel does at most twice the work of its nodes; what neighbours need at one
-place (the index of a row that is gathered) counts once for them, up to eight times the work of its nodes. What assembles its
-result from updates (a scatter) is never computed inside of its users.
+A node joins the kernel of its users if all of them are in that one kernel, and if it is not computed more often there than
+it has elements; maps composed from the kernel's root tell how often. A kernel holds at most one loop (reduction, dot); it
+and its epilogue (the logarithm of a sum) are never repeated. Other nodes may be, outside of loops, while the kernel does at
+most twice the work of its nodes; an index that neighbouring threads share (of a gathered row) counts once for them, up to
+eight times that work. Nodes assembled from updates (scatter) never join their users.
 """
 
 from __future__ import annotations
@@ -35,16 +33,16 @@ if TYPE_CHECKING:
     from indexing.ops.operand_indexing import Indexing
 
 MAX_NODES = 256
-MAX_SHARED = 8  # times the work of a kernel's nodes, that its neighbours repeat at one place
-MAX_ARRAYS = 64  # OpenCL promises 1024 bytes of arguments
-MAX_MOVES = 8  # places at which one kernel may read an instruction that only moves elements
+MAX_SHARED_WORK = 8  # work repeated by neighbours that share an index, in multiples of the work of a kernel's nodes
+MAX_ARRAYS = 64  # OpenCL guarantees 1024 bytes of arguments
+MAX_MOVES = 8  # indices at which one kernel may read an instruction that only moves elements
 
 
 class KernelSupport:
-    """Which instructions have element code, the computations that they apply included."""
+    """Tells which instructions kernels can compute: those with element code, as have the computations that they apply."""
 
     def __init__(self) -> None:
-        """Nothing is known yet; answers are kept, one a computation."""
+        """Start with no answers; they are memoized by computation."""
         self._known: dict[Computation, bool] = {}
 
     def instruction(self, instruction: Instruction) -> bool:
@@ -57,7 +55,7 @@ class KernelSupport:
         return _has_element_code(instruction) and all(self.computation(c) for c in instruction.called)
 
     def computation(self, computation: Computation) -> bool:
-        """Whether a kernel can compute all that a computation holds."""
+        """Whether a kernel can compute every instruction of a computation."""
         pending = [computation]
         while pending:
             current = pending[-1]
@@ -79,7 +77,7 @@ def _has_element_code(instruction: Instruction) -> bool:
 
 
 def plan_fusions(graph: Graph, support: KernelSupport, machine: Machine = GPU) -> list[PlannedFusion]:
-    """The kernels of a graph's nodes, users before their operands; nodes that no kernel can compute are in none."""
+    """The kernels of a graph, users before their operands; nodes that no kernel can compute are in none."""
     return _FusionPlanner(graph, support, machine).run()
 
 
@@ -95,25 +93,25 @@ class _FusionPlanner:
         self.maps: dict[tuple[Node, int], Indexing] = {}
         self.composer = AccessComposer()
         self.live: set[Node] = set()
-        self.copied: set[Node] = set()
-        self.free: set[Node] = set()  # scalars of the program's text, iotas, and what merely spreads them
-        self.follows: set[Node] = set()  # what a loop's kernel can compute after the loop, element by element
+        self.duplicated: set[Node] = set()
+        self.rematerializable: set[Node] = set()  # scalar constants, iotas, and moves of these
+        self.epilogues: set[Node] = set()  # elementwise after a loop, at most as large as its result
         for node in graph.nodes:
-            if self._is_free(node):
-                self.free.add(node)
-            if any(self._can_follow(node, ref) for ref in node.refs()):
-                self.follows.add(node)
+            if self._is_rematerializable(node):
+                self.rematerializable.add(node)
+            if any(self._can_be_epilogue(node, ref) for ref in node.refs()):
+                self.epilogues.add(node)
 
-    def _is_free(self, node: Node) -> bool:
+    def _is_rematerializable(self, node: Node) -> bool:
         if not self.support.instruction(node.instruction):
             return False
         if node.op.is_source:
             return True
         refs = list(node.refs())
-        return node.op.has_no_compute and bool(refs) and all(r.node in self.free for r in refs)
+        return node.op.has_no_compute and bool(refs) and all(r.node in self.rematerializable for r in refs)
 
-    def _can_follow(self, node: Node, ref: Ref) -> bool:
-        if ref.node not in self.follows and not self._loops(ref.node):
+    def _can_be_epilogue(self, node: Node, ref: Ref) -> bool:
+        if ref.node not in self.epilogues and not self._needs_loop(ref.node):
             return False
         return element_count(node.instruction) <= element_count(ref.node.instruction)
 
@@ -128,14 +126,14 @@ class _FusionPlanner:
                 self._close(found[-1], groups[node])
             if node in self.owner:
                 continue
-            if self._is_copied_into_users(node):
-                self.copied.add(node)
+            if self._is_duplicated_into_users(node):
+                self.duplicated.add(node)
                 if self._is_assembled_into(node):
                     found.append(self._start(node))
-            elif not self._join_users(node):
+            elif not self._fuse_into_users(node):
                 found.append(self._start(node))
         for fusion in found:
-            self._add_free(fusion)
+            self._add_duplicated(fusion)
         return found
 
     def _is_live(self, node: Node) -> bool:
@@ -144,71 +142,77 @@ class _FusionPlanner:
             self.live.add(node)
         return node in self.live
 
-    def _is_copied_into_users(self, node: Node) -> bool:
-        """A node that is free, or merely names elements that different kernels read, needs no kernel of its own."""
-        if node in self.outputs or not (node in self.free or (moves_in_memory(node) and self._has_several_homes(node))):
+    def _is_duplicated_into_users(self, node: Node) -> bool:
+        """Whether each user's kernel computes the node: it is rematerializable, or a view that several kernels read."""
+        if node in self.outputs or not (
+            node in self.rematerializable or (moves_in_memory(node) and self._is_read_by_several_kernels(node))
+        ):
             return False
-        return all(u in self.owner or u in self.copied or u not in self.live for u in node.users)
+        return all(u in self.owner or u in self.duplicated or u not in self.live for u in node.users)
 
-    def _has_several_homes(self, node: Node) -> bool:
+    def _is_read_by_several_kernels(self, node: Node) -> bool:
         return len({id(self.owner.get(u)) for u in node.users if u in self.live}) > 1
 
     def _is_assembled_into(self, node: Node) -> bool:
-        """Whether a user needs it in memory, to assemble its own result there."""
+        """Whether a user assembles its result in the node's memory."""
         operands = (found for user in node.users if user in self.live for found in operands_of(user))
         return any(ref.node is node for operand, is_assembled in operands if is_assembled for ref in tree_refs(operand))
 
-    def _add_free(self, fusion: PlannedFusion) -> None:
+    def _add_duplicated(self, fusion: PlannedFusion) -> None:
         pending = list(fusion.nodes)
         while pending:
             for operand, is_assembled in operands_of(pending.pop()):
                 for ref in () if is_assembled else tree_refs(operand):
-                    if ref.node in self.copied and ref.node not in fusion.nodes:
+                    if ref.node in self.duplicated and ref.node not in fusion.nodes:
                         fusion.nodes.add(ref.node)
                         pending.append(ref.node)
 
     def _start(self, node: Node) -> PlannedFusion:
         work = work_once(node.instruction)
         parts = node.instruction.shape.leaves
-        fusion = PlannedFusion(node, arrays_of(node), work, work, nodes={node}, has_loop=self._loops(node))
+        fusion = PlannedFusion(node, arrays_of(node), work, work, nodes={node}, has_loop=self._needs_loop(node))
         count = 1 if has_one_index(node.instruction.shape) else len(parts)
         fusion.accesses[node] = tuple(Access.of_all(p.dimensions, k) for k, p in enumerate(parts[:count]))
         self.owner[node] = fusion
         return fusion
 
     def _row_groups(self) -> list[RowGroup]:
-        return find_row_groups(self.graph, self.support.instruction, self.free, self.follows, self.machine)
+        return find_row_groups(
+            self.graph, self.support.instruction, self.rematerializable, self.epilogues, self.machine
+        )
 
     def _close(self, fusion: PlannedFusion, group: RowGroup) -> None:
-        """The fusion is the group; no others may join."""
+        """Make the fusion the row group; no other nodes may join it."""
         fusion.nodes |= group.nodes
         fusion.outputs = group.outputs
         fusion.is_closed = True
-        self.copied |= group.again
+        self.duplicated |= group.recomputed
         self.owner.update(dict.fromkeys(group.nodes, fusion))
 
-    def _join_users(self, node: Node) -> bool:
-        """Put the node into the kernel of its users, where that is one, has room, and computes no more than before."""
+    def _fuse_into_users(self, node: Node) -> bool:
+        """Fuse the node into the kernel of its users if there is one kernel, with room, and the cost allows it."""
         users = [user for user in dict.fromkeys(node.users) if user in self.live]
-        homes = {self.owner.get(user) for user in users}
-        fusion = homes.pop() if len(homes) == 1 and node not in self.outputs else None
+        kernels = {self.owner.get(user) for user in users}
+        fusion = kernels.pop() if len(kernels) == 1 and node not in self.outputs else None
         if fusion is None or not self._has_room(fusion, node) or self._must_be_in_memory(node, users):
             return False
-        if any(ref.node not in self.free for ref in assembled_arrays(fusion.root).intersection(node.refs())):
-            return False  # whoever reads an array beside updates of it reads it before
+        if any(
+            ref.node not in self.rematerializable for ref in assembled_arrays(fusion.root).intersection(node.refs())
+        ):
+            return False  # a kernel that updates an array in place must not read it otherwise
         accesses = tuple(dict.fromkeys(a for user in users for a in self._accesses(fusion, node, user)))
         evaluations = sum(a.reads for a in accesses)
         if not all(a.is_known for a in accesses) or not self._may_compute(fusion, node, accesses, evaluations):
             return False
-        if any(self._parts_columns(fusion, node, a) for a in accesses):
+        if any(self._makes_columns_strided(fusion, node, a) for a in accesses):
             return False
         if node.op is DOT and any(distance(a.map, node.instruction.shape) > 1 for a in accesses):
-            return False  # by columns side by side it is fastest
+            return False  # a dot is fastest if neighbouring threads compute adjacent columns
         repeated = evaluations * element_work(node.instruction)
-        evaluations //= _sharing_neighbours(accesses, node.instruction.shape)
-        fusion.shared += repeated - evaluations * element_work(node.instruction)
+        evaluations //= _threads_sharing_index(accesses, node.instruction.shape)
+        fusion.shared_work += repeated - evaluations * element_work(node.instruction)
         fusion.nodes.add(node)
-        fusion.has_loop |= self._loops(node)
+        fusion.has_loop |= self._needs_loop(node)
         fusion.accesses[node] = accesses
         fusion.work += evaluations * element_work(node.instruction)
         fusion.work_once += work_once(node.instruction)
@@ -216,14 +220,14 @@ class _FusionPlanner:
         return True
 
     def _has_room(self, fusion: PlannedFusion, node: Node) -> bool:
-        if fusion.is_closed or len(fusion.nodes) >= MAX_NODES or (fusion.has_loop and self._loops(node)):
+        if fusion.is_closed or len(fusion.nodes) >= MAX_NODES or (fusion.has_loop and self._needs_loop(node)):
             return False
         members = {*fusion.nodes, node}
         inputs = {ref for n in members for ref in n.refs() if ref.node not in members}
         return len(inputs) + len(fusion.root.instruction.shape.leaves) <= MAX_ARRAYS
 
     def _must_be_in_memory(self, node: Node, users: Iterable[Node]) -> bool:
-        """Whether the node is assembled in memory, or overwritten there by a user."""
+        """Whether the node is assembled from updates, or overwritten in place by a user."""
         if node.op.by_updates:
             return True
         return any(
@@ -239,14 +243,17 @@ class _FusionPlanner:
         count = element_count(node.instruction)
         if len(accesses) > 1 or evaluations <= count:
             return len(accesses) == 1
-        if self._loops(node) or node in self.follows or any(a.map.ranges for a in accesses):
+        if self._needs_loop(node) or node in self.epilogues or any(a.map.ranges for a in accesses):
             return False
-        own = evaluations // _sharing_neighbours(accesses, node.instruction.shape)
+        own = evaluations // _threads_sharing_index(accesses, node.instruction.shape)
         once = fusion.work_once + count
-        return fusion.work + own <= MAX_REPETITION * once and fusion.shared + evaluations - own <= MAX_SHARED * once
+        return (
+            fusion.work + own <= MAX_REPETITION * once
+            and fusion.shared_work + evaluations - own <= MAX_SHARED_WORK * once
+        )
 
-    def _parts_columns(self, fusion: PlannedFusion, node: Node, access: Access) -> bool:
-        """Whether the node moves apart in memory what the columns of a dot read side by side."""
+    def _makes_columns_strided(self, fusion: PlannedFusion, node: Node, access: Access) -> bool:
+        """Whether adjacent elements that the columns of a dot read through the node are not adjacent in its operand."""
         if not node.op.has_no_compute or not any(n.op is DOT for n in fusion.nodes):
             return False
         operand = node.instruction.operands[0].shape
@@ -257,7 +264,7 @@ class _FusionPlanner:
         return read.is_known and distance(read.map, operand) > 1
 
     def _accesses(self, fusion: PlannedFusion, node: Node, user: Node) -> Iterator[Access]:
-        """The access of `user` to `node`, seen from the kernel's root."""
+        """The accesses of `user` to `node`, from an index of the kernel's root."""
         outputs = range(len(user.instruction.shape.leaves))
         is_read_at_once = has_one_index(user.instruction.shape)
         for position, operand in enumerate(user.operands):
@@ -266,7 +273,7 @@ class _FusionPlanner:
                     continue
                 sizes = ref.shape.dimensions
                 leaf = 0 if has_one_index(node.instruction.shape) else ref.leaf
-                if user.op.by_updates:  # it is the kernel's root
+                if user.op.by_updates:  # such a user is the kernel's root
                     yield Access.of_all(sizes, leaf, (user, position))
                     continue
                 for access in fusion.accesses[user]:
@@ -275,8 +282,8 @@ class _FusionPlanner:
                             read = self.composer.compose(access, found, user, position, sizes)
                             yield replace(read, leaf=leaf)
 
-    def _loops(self, node: Node) -> bool:
-        """Whether one element of the output takes a loop over elements of an operand."""
+    def _needs_loop(self, node: Node) -> bool:
+        """Whether computing one element of the output takes a loop over elements of an operand."""
         if not self.support.instruction(node.instruction):
             return False
         return any(o.map.is_undefined or bool(o.map.ranges) for found in self._maps(node, 0) for o in found)
@@ -288,10 +295,10 @@ class _FusionPlanner:
         return found
 
 
-def _sharing_neighbours(accesses: Sequence[Access], shape: Shape) -> int:
-    """The number of neighbours along the root's last dimension that share a number of an index: it counts once for them.
+def _threads_sharing_index(accesses: Sequence[Access], shape: Shape) -> int:
+    """The number of threads along the root's last dimension that read the same integer of an index: its work counts once.
 
-    What each of them computes of floating point numbers, such as powers of a step's number, counts for each.
+    Floating-point work, such as powers of a step's number, counts for each thread, hence 1.
     """
     if (
         shape.is_tuple
@@ -311,7 +318,9 @@ def _is_index_arithmetic(shape: Shape) -> bool:
 
 
 def distance(read: IndexingMap, shape: Shape) -> int:
-    """The number of elements of an array of `shape` between what neighbours in a map's last dimension read, at its start."""
+    """The distance in memory, in elements of an array of `shape`, between the reads of the first two points along a map's
+    last dimension.
+    """
     if not read.dims or read.is_undefined or read.is_known_empty:
         return 0
     start = [v.interval.lower for v in (*read.dims, *read.ranges, *read.runtimes)]

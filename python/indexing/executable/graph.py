@@ -1,6 +1,6 @@
-"""A computation as a flat graph of operations: calls inlined, tuples taken apart.
+"""A computation as a flat graph of operations, calls inlined and tuples taken apart.
 
-What remains are nodes that compute arrays, and the control flow that the host decides.
+Its nodes compute arrays, or are control flow that the host runs.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction, Shape
     from indexing.ops.op import Op
 
-INLINE_LIMIT = 200_000  # nodes; a program of calls in calls can be exponentially larger than its text
+INLINE_LIMIT = 200_000  # nodes; inlining nested calls can grow a program exponentially
 
 Tree: TypeAlias = "Ref | tuple[Tree, ...] | None"  # an array, a token, or a tuple of trees
 
 
 @dataclass(slots=True, eq=False)
 class Node:
-    """One operation. `users` has the node once for each operand position that reads this one."""
+    """One operation. `users` has a user once for each of its operand positions that reads this node."""
 
     instruction: Instruction
     operands: tuple[Tree, ...]
@@ -60,7 +60,7 @@ class Ref:
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """The nodes of a computation, operands first, the parameters among them; and what it returns."""
+    """The nodes of a computation, parameters included, operands before users; `result` is what it returns."""
 
     computation: Computation
     parameters: tuple[Node, ...]
@@ -91,7 +91,7 @@ class _Frame:
 
 
 def flatten(computation: Computation, inlined: frozenset[Instruction] = frozenset()) -> Graph:
-    """The graph of a computation; `inlined` are fusions that are taken apart as calls are."""
+    """The graph of a computation; `inlined` are fusions that are inlined as calls are."""
     nodes: list[Node] = []
     parameters = tuple(Node(p, ()) for p in computation.parameters)
     nodes.extend(parameters)
@@ -119,7 +119,7 @@ def flatten(computation: Computation, inlined: frozenset[Instruction] = frozense
 
 
 def _inlined(instruction: Instruction, inlined: frozenset[Instruction]) -> Computation | None:
-    """The computation that stands for an instruction, where one does."""
+    """The computation that replaces an instruction; None where the instruction stays."""
     op = traits_of(instruction)
     if op.calls == "inlined" or instruction in inlined or _is_awaited(instruction):
         return instruction.called[0]
@@ -127,7 +127,7 @@ def _inlined(instruction: Instruction, inlined: frozenset[Instruction]) -> Compu
 
 
 def _is_awaited(instruction: Instruction) -> bool:
-    """Whether it starts a computation of whose tuple nothing is read but the results."""
+    """Whether it starts a computation asynchronously, and nothing of its tuple but the results is read."""
     if traits_of(instruction).calls != "starts":
         return False
     pending = [instruction]
@@ -193,7 +193,7 @@ def arrays_of(node: Node) -> tuple[Ref, ...]:
 
 
 def needed_nodes(graph: Graph) -> set[Node]:
-    """The nodes that what the graph returns depends on."""
+    """The nodes that the graph's result depends on."""
     found: set[Node] = set()
     pending = [ref.node for ref in tree_refs(graph.result)]
     while pending:

@@ -1,4 +1,4 @@
-"""A planned fusion as an HLO module of its own, which is what emitters take."""
+"""Conversion of a planned fusion to an HLO module of its own, the input of emitters."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from indexing.hlo import BuiltInstruction, ComputationBuilder, ModuleBuilder
 
 @dataclass(frozen=True, slots=True)
 class KernelModule:
-    """The module whose entry computes a fusion, the arrays to pass for its parameters, and the names of its nodes there."""
+    """A module whose entry computes a fusion; `inputs` are passed for its parameters, `names` are the nodes' names in it."""
 
     module: ModuleBuilder
     inputs: tuple[Ref, ...]
@@ -20,7 +20,7 @@ class KernelModule:
 
 
 def build_kernel_module(fusion: PlannedFusion, order: Sequence[Node]) -> KernelModule:
-    """The module of a fusion; `order` has the program's nodes, operands first."""
+    """The module of a fusion; `order` lists the program's nodes, operands before users."""
     members = [node for node in order if node in fusion.nodes]
     inputs = fusion.inputs(members)
     module = ModuleBuilder("kernel", f"fused_{fusion.root.instruction.name}")
@@ -33,7 +33,7 @@ def build_kernel_module(fusion: PlannedFusion, order: Sequence[Node]) -> KernelM
 
 
 class _Body:
-    """The entry, and what each array is in it."""
+    """The entry under construction, and the instruction of each array in it."""
 
     def __init__(self, entry: ComputationBuilder, inputs: Sequence[Ref], members: Collection[Node]) -> None:
         self.entry = entry
@@ -42,15 +42,15 @@ class _Body:
         self.nodes: dict[Node, BuiltInstruction] = {}
 
     def add(self, node: Node) -> None:
-        """The node's instruction; before it, one for each array of a tuple that it takes apart."""
+        """Add the node's instruction, after get-tuple-elements of the tuples whose arrays it reads."""
         self.nodes[node] = self.entry.copy(node.instruction, [self._operand(*o) for o in operands_of(node)])
 
     def add_tuple(self, outputs: Sequence[Ref]) -> None:
-        """The root, where that is not the last of the nodes."""
+        """Add a tuple of the outputs as root."""
         self.entry.tuple_of([self._array(ref) for ref in outputs])
 
     def _operand(self, operand: Tree, is_assembled: bool) -> BuiltInstruction:
-        assert isinstance(operand, Ref), "operands of what a kernel computes are arrays"
+        assert isinstance(operand, Ref), "operands of nodes that a kernel computes are arrays"
         return self.parameters[operand] if is_assembled else self._array(operand)
 
     def _array(self, ref: Ref) -> BuiltInstruction:

@@ -1,4 +1,4 @@
-"""Arrays while a program runs, on the device, on the host, or both; buffers are given out again when they are free."""
+"""Arrays of a running program, on the device, the host, or both; a pool reuses their buffers."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 
 class Pool:
-    """Buffers of one device that are free to be used again, by size."""
+    """Free buffers of one device, by size."""
 
     def __init__(self, device: Device) -> None:
-        """An empty pool."""
+        """Start with an empty pool."""
         self.device = device
         self.allocated = 0
-        self.recorder: Recorder | None = None  # while a call is profiled
+        self.recorder: Recorder | None = None  # set while a call is profiled
         self._free: dict[int, list[Buffer]] = defaultdict(list)
 
     def take(self, nbytes: int) -> Buffer:
@@ -41,7 +41,7 @@ class Pool:
 
 @dataclass(slots=True, eq=False)
 class OwnedArray:
-    """One array of a running program. `owners` counts the places that hold it; none left: its buffer is free.
+    """One array of a running program, with a reference count (`owners`): its buffer is freed with the last owner.
 
     The buffer has the elements in the order of the shape's layout; the host array is in logical order.
     """
@@ -53,12 +53,12 @@ class OwnedArray:
     owners: int = 1
 
     def retain(self) -> OwnedArray:
-        """Count one more owner."""
+        """Add an owner."""
         self.owners += 1
         return self
 
     def release(self) -> None:
-        """Count one owner less."""
+        """Remove an owner; the last one returns the buffer to the pool."""
         self.owners -= 1
         if self.owners == 0 and self.buffer is not None:
             self.pool.give(self.buffer)
@@ -81,13 +81,15 @@ class OwnedArray:
             self.array = physical
             if sizes != self.shape.dimensions or list(order) != sorted(order):
                 logical = physical.transpose(np.argsort(order))
-                self.array = np.ascontiguousarray(logical).reshape(self.shape.dimensions)  # which makes scalars vectors
+                self.array = np.ascontiguousarray(logical).reshape(
+                    self.shape.dimensions
+                )  # ascontiguousarray makes scalars 1-d
         return self.array
 
     def adopted(self, shape: Shape) -> OwnedArray:
-        """This array for a reader that expects `shape`: itself, or its elements in another layout.
+        """This array for a reader that expects `shape`: itself, or a copy in the layout of `shape`.
 
-        The caller's ownership passes to what is returned.
+        The caller's ownership moves to the returned array.
         """
         if shape is self.shape or major_to_minor(shape) == major_to_minor(self.shape):
             return self
@@ -96,7 +98,7 @@ class OwnedArray:
         return other
 
     def to_overwrite(self, *, is_last_use: bool) -> Buffer:
-        """A buffer with the elements that a step may write to: this array's own after its last use, or a copy."""
+        """A buffer with the elements that a step may overwrite: this array's own if this is its last use, else a copy."""
         source = self.on_device()
         if is_last_use and self.owners == 1 and not source.borrowed:
             self.buffer = None
@@ -108,12 +110,12 @@ class OwnedArray:
 
 @lru_cache(maxsize=4096)
 def major_to_minor(shape: Shape) -> tuple[int, ...]:
-    """The dimensions in physical order, the slowest first."""
+    """The dimensions in physical order, slowest first."""
     return tuple(reversed(shape.minor_to_major))
 
 
 def byte_count(shape: Shape) -> int:
-    """Bytes of a buffer of that shape; elements narrower than a byte take one."""
+    """The size of a buffer of that shape in bytes; elements narrower than a byte take one."""
     return int(shape.element_count) * int(shape.dtype.itemsize)
 
 
@@ -125,17 +127,17 @@ class Environment:
     arrays: dict[int, OwnedArray] = field(default_factory=dict)
 
     def put(self, slot: int, held: OwnedArray) -> None:
-        """Hold an array; the environment becomes one of its owners, in place of the caller."""
+        """Store an array; the caller's ownership moves to the environment."""
         self.arrays[slot] = held
 
     def drop(self, slot: int) -> None:
-        """Let go of an array."""
+        """Release the array of a slot, if there is one."""
         held = self.arrays.pop(slot, None)
         if held is not None:
             held.release()
 
     def close(self) -> None:
-        """Let go of all arrays."""
+        """Release all arrays."""
         for held in self.arrays.values():
             held.release()
         self.arrays.clear()

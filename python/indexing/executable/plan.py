@@ -1,4 +1,4 @@
-"""From a module to the steps that run it: which kernels, in which order, on which arrays."""
+"""Planning of a module's steps: its kernels, their order, and the arrays that they read and write."""
 
 from __future__ import annotations
 
@@ -34,22 +34,23 @@ if TYPE_CHECKING:
 
 
 class Planner:
-    """Plans of the computations of one module, for one device; equal kernels are made once."""
+    """Plans the computations of one module for one device; equal kernels are compiled once."""
 
     def __init__(self, device: Device, pool: Pool) -> None:
-        """Nothing is planned yet."""
+        """Start without plans."""
         self.device = device
         self.pool = pool
         self.kernels: list[Kernel] = []
         self.reference_steps: list[Instruction] = []
         self._plans: dict[Computation, Plan] = {}
         self.compile_seconds: list[float] = []  # of each kernel
-        self._prepare_seconds = 0.0  # of each kernel
+        self._prepare_seconds = 0.0  # each kernel's share of compiling them together
         self._launches: dict[Computation, Launch] = {}
 
     def plan(self, entry: Computation, choose: KnobChoice) -> Plan:
-        """The plan of a computation, its kernels with the knobs that `choose` gives; those that its control flow runs are
-        planned before it.
+        """The plan of a computation, with kernels of the knobs that `choose` gives.
+
+        Computations that its control flow runs are planned first.
         """
         program = plan_program(entry, self.device.dialect, choose)
         self._prepare([launch.kernel for planned in program.values() for launch in planned.kernels.values()])
@@ -61,7 +62,7 @@ class Planner:
         return plan
 
     def _prepare(self, kernels: Sequence[Kernel]) -> None:
-        """Have kernels compiled together, where the device does so; each is counted with the same part of the time."""
+        """Compile the kernels together if the device can; the time is shared out equally."""
         if isinstance(self.device, ReplayingDevice):
             start = perf_counter()
             distinct = list({id(kernel): kernel for kernel in kernels}.values())
@@ -84,7 +85,7 @@ class Planner:
 
 @dataclass(slots=True)
 class _Slots:
-    """A number for each array."""
+    """Numbers the arrays."""
 
     numbers: dict[Ref, int] = field(default_factory=dict)
 
@@ -101,7 +102,7 @@ class _Slots:
 
 
 class _Scheduler:
-    """Lays out the steps of one graph."""
+    """Turns one graph into steps."""
 
     def __init__(self, planner: Planner, planned: PlannedComputation) -> None:
         self.planner = planner
@@ -182,7 +183,7 @@ class _Scheduler:
 
 
 def _in_order(steps: Sequence[Step]) -> list[Step]:
-    """The steps, each behind those whose results it reads: a kernel of several results stands where its last one does."""
+    """The steps in topological order; in graph order, a kernel of several results may stand behind readers of the first."""
     writer = {slot: k for k, step in enumerate(steps) for slot in step.outputs if slot is not None}
     readers: list[list[int]] = [[] for _ in steps]
     missing = [0] * len(steps)

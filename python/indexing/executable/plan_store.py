@@ -1,4 +1,4 @@
-"""The store of measurements: an SQLite file in the user's data folder, one row a plan of a fusion on a device."""
+"""The store of measurements: an SQLite file in the user's data folder, with one row for each plan of a fusion on a device."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from indexing.errors import IndexingError
 __all__ = ["Measured", "State", "Store", "default_path"]
 
 VERSION = 1
-MAX_WAIT = 30.0  # seconds that a writer waits for another one
-#: A plan that is "started" and nothing else was being measured when its process ended.
+MAX_WAIT = 30.0  # seconds that a writer waits for a lock
+#: A plan left "started" was being measured when its process died.
 State: TypeAlias = Literal["started", "measured", "wrong", "failed"]
 
 _TRIALS = """
@@ -62,14 +62,14 @@ def default_path() -> Path:
 
 
 class Store:
-    """One file, opened for each question, so that processes share it; each answer is written before the next plan runs.
+    """One file, opened for each query, so that processes can share it; each measurement is on disk before the next one.
 
-    Raises IndexingError where the file can't be opened, read or written, is no store, or is of a newer version; it is
-    never overwritten.
+    Raises IndexingError if the file can't be opened, read or written, is not a store, or has a newer version; such a file
+    is never overwritten.
     """
 
     def __init__(self, path: Path | str | None = None) -> None:
-        """The store at `path`, by default the user's; made when first written to."""
+        """The store at `path`, by default the user's; created when first written to."""
         self.path = Path(path) if path is not None else default_path()
 
     def found(self, fusion: str) -> dict[str, Measured]:
@@ -92,7 +92,7 @@ class Store:
             )
 
     def search(self, fusion: str, request: str) -> list[tuple[str, float]] | None:
-        """The plans that a finished search tried, in order, with predictions; None where there is none."""
+        """The plans that a finished search tried, in order, with predictions; None if there was no such search."""
         if not self.path.exists():
             return None
         with self._open() as connection:
@@ -102,13 +102,13 @@ class Store:
         return None if row is None else [(str(plan), float(predicted)) for plan, predicted in json.loads(row[0])]
 
     def put_search(self, fusion: str, request: str, plans: list[tuple[str, float]]) -> None:
-        """Write that a search is finished."""
+        """Record a finished search."""
         with self._open() as connection:
             values = (fusion, request, json.dumps(plans))
             connection.execute("INSERT OR REPLACE INTO searches VALUES (?, ?, ?)", values)
 
     def best(self, fusion: str) -> dict[str, int] | None:
-        """The fastest plan that gave right results; None where nothing was measured."""
+        """The fastest plan with correct results; None if none was measured."""
         measured = [(m.seconds, plan) for plan, m in self.found(fusion).items() if m.seconds is not None]
         return plan_of(min(measured)[1]) if measured else None
 
@@ -152,7 +152,7 @@ class Store:
 
 
 def plan_text(plan: Mapping[str, int]) -> str:
-    """A plan as the store has it: equal plans have equal texts."""
+    """The text of a plan in the store: equal plans have equal texts."""
     return json.dumps(dict(sorted(plan.items())))
 
 

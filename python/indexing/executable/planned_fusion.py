@@ -11,25 +11,25 @@ from indexing.indexing_analysis.access import Access
 
 @dataclass(slots=True, eq=False)
 class PlannedFusion:
-    """Nodes that become one kernel, which computes `outputs`; `root` is the last of its nodes, unless others compute these
-    again.
+    """Nodes that become one kernel, which computes `outputs`; `root` is the last of its nodes.
 
-    `accesses` says how a node is read, from the root's index. `work` is what the kernel does, `work_once` what its nodes
-    would cost each computed once; `shared` is what neighbours repeat at one place. No more nodes join one that `is_closed`.
+    `accesses` are the reads of each node, from the root's index. `work` is what the kernel does, `work_once` the work of
+    computing each node once; `shared_work` is repeated by neighbouring threads that share an index. No more nodes join a
+    fusion that `is_closed`.
     """
 
     root: Node
     outputs: tuple[Ref, ...]
     work: int
     work_once: int
-    shared: int = 0
+    shared_work: int = 0
     nodes: set[Node] = field(default_factory=set)
     has_loop: bool = False
     is_closed: bool = False
     accesses: dict[Node, tuple[Access, ...]] = field(default_factory=dict)
 
     def inputs(self, order: Iterable[Node]) -> list[Ref]:
-        """The arrays that come from outside, in the order in which the nodes read them."""
+        """The arrays that the kernel reads from outside, in the order in which its nodes read them."""
         seen: dict[Ref, None] = {}
         for node in order:
             if node in self.nodes:
@@ -44,16 +44,16 @@ class PlannedFusion:
 
 
 def operands_of(node: Node) -> list[tuple[Tree, bool]]:
-    """The operands of a node, each with whether it is an array in which the node assembles its result from updates.
+    """The operands of a node, each with whether the node assembles its result in it from updates.
 
-    Such an array comes from outside of the kernel, although the kernel may compute the same values for other nodes.
+    Such an array is a parameter of the kernel, even if the kernel computes the same values for other nodes.
     """
     count = overwritten_count(node) if node.op.by_updates else 0
     return [(operand, k < count) for k, operand in enumerate(node.operands)]
 
 
 def assembled_arrays(node: Node) -> set[Ref]:
-    """The arrays in which a node assembles its result from updates."""
+    """The operands in whose memory a node assembles its result from updates."""
     return {ref for operand, is_assembled in operands_of(node) if is_assembled for ref in tree_refs(operand)}
 
 

@@ -1,8 +1,8 @@
-"""Products of matrices whose operands do not lie in memory as the dot emitter reads them, in parts.
+"""Decomposition of dots whose operands do not have the memory layout that the dot emitter reads well.
 
-Neighbouring threads of a dot have neighbouring columns. Where the contracting dimension of the right operand is the fastest
-one, that operand is transposed first, which is little beside the product; where there are few rows or few columns, and both
-operands have their contracting dimension last, the product is a reduction of rows.
+Neighbouring threads of a dot compute neighbouring columns. If the right operand's contracting dimension is its fastest one,
+that operand is transposed first, at little cost beside the product; with few rows or columns, and contracting dimensions
+that are last in both operands, the product is a reduction of rows.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from indexing.ops.registry import traits_of
 if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction, Shape
 
-MIN_ROWS = 4  # fewer do not pay for a transpose
+MIN_ROWS = 4  # with fewer, the transpose costs more than it saves
 
 
 def dot_in_parts(instruction: Instruction) -> Computation | None:
-    """A computation of the same operands that does the work of a dot; None where the dot does it best itself."""
+    """A computation equal to a dot, of the same operands, for faster kernels; None where the dot itself is fastest."""
     if traits_of(instruction) is not DOT or not all(map(_is_plain, (instruction, *instruction.operands))):
         return None
     p = product_of(instruction)
@@ -45,7 +45,7 @@ def _is_plain(i: Instruction) -> bool:
 
 
 def _is_last(dot: Instruction, side: str, shape: Shape, free: tuple[int, ...]) -> bool:
-    """Whether an operand has its batch first, then its free dimensions, then those that are contracted, in order."""
+    """Whether an operand's dimensions are, in order, batch, free and contracting dimensions."""
     batch, contracted = dot.ints(f"{side}_batch_dims"), dot.ints(f"{side}_contracting_dims")
     order = (*batch, *range(len(batch), len(batch) + len(free)), *contracted)
     return order == tuple(range(shape.rank))

@@ -1,4 +1,4 @@
-"""Times of a program's steps: what each kernel took, and what its compilation did."""
+"""Profiles of a program: the time of each step, and of compiling its kernel."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class StepTime:
-    """The time of one kernel's launches in a call; or an instruction that the numpy reference computes, whose
-    `emitter` is `reference`. `compile_seconds` were spent once, when the program was compiled.
+    """The time of one kernel's launches in a call, or of an instruction that the numpy reference computes (`emitter` is
+    `reference`). `compile_seconds` were spent once, when the program was compiled.
     """
 
     name: str
@@ -32,7 +32,7 @@ class StepTime:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """Times of one call, the longest first. `other_seconds` went into moving arrays, planning of buffers, control flow."""
+    """The times of one call, longest step first. `other_seconds` went into copying arrays, buffers and control flow."""
 
     device: str
     steps: tuple[StepTime, ...]
@@ -45,7 +45,7 @@ class Profile:
 
     @property
     def other_seconds(self) -> float:
-        """The time of a call outside of steps."""
+        """The time of the call outside of steps."""
         return max(self.seconds - self.step_seconds, 0.0)
 
     @property
@@ -54,7 +54,7 @@ class Profile:
         return sum(s.compile_seconds for s in self.steps)
 
     def __str__(self) -> str:
-        """A table: a line a step, then what is no step, the whole call, and compilation apart."""
+        """A table with a line for each step, the rest of the call, and the whole; compile times are in a column."""
         rows = [("step", "emitter", "launches", "ms", "%", "compile ms")]
         for s in self.steps:
             rows.append((s.name, s.emitter, str(s.launches), *self._share(s.seconds), f"{s.compile_seconds * 1e3:.1f}"))
@@ -72,21 +72,21 @@ class Profile:
 
 
 def _line(row: Sequence[str], widths: Sequence[int]) -> str:
-    """Words to the left, numbers to the right."""
+    """A line of the table, names aligned left and numbers right."""
     cells = [c.ljust(w) if k < 2 else c.rjust(w) for k, (c, w) in enumerate(zip(row, widths, strict=True))]
     return "  ".join(cells).rstrip()
 
 
 @dataclass
 class Recorder:
-    """Adds up what the steps of a call take; a step begins when the device has done what was before it."""
+    """Sums up the times of a call's steps; each step starts when the device has finished the one before."""
 
     device: Device
-    seconds: dict[int, float] = field(default_factory=dict)  # by the identity of what is timed
+    seconds: dict[int, float] = field(default_factory=dict)  # by the identity of the kernel or instruction
     counts: dict[int, int] = field(default_factory=dict)
 
     def timed(self, what: Kernel | Instruction, run: Callable[[], Result]) -> Result:
-        """The result of `run`, whose time is that of a kernel or an instruction."""
+        """The result of `run`, whose time is recorded for a kernel or an instruction."""
         self.device.finish()
         start = perf_counter()
         result = run()
@@ -95,7 +95,7 @@ class Recorder:
         return result
 
     def add(self, what: Kernel | Instruction, seconds: float, launches: int) -> None:
-        """Count what launches of a kernel took that somebody else has measured."""
+        """Add the time of launches, measured by the caller."""
         self.seconds[id(what)] = self.seconds.get(id(what), 0.0) + seconds
         self.counts[id(what)] = self.counts.get(id(what), 0) + launches
 
@@ -105,7 +105,7 @@ class Recorder:
         instructions: Sequence[Instruction],
         seconds: float,
     ) -> Profile:
-        """The times of kernels, with the seconds that their compilation took, and of instructions of the reference."""
+        """The profile of a call of `seconds`: kernels, each with its compile time, and instructions of the reference."""
         found = [
             StepTime(k.name, k.emitter, self.counts.get(id(k), 0), self.seconds.get(id(k), 0.0), compiled)
             for k, compiled in kernels

@@ -1,4 +1,4 @@
-"""Which kernels a program needs: those of its fusions, and those planned for what is not fused."""
+"""The kernels of a program: those of its fusions, and those planned for instructions that are not fused."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from indexing.emitters.kernel import Kernel
     from indexing.emitters.targets.target import Dialect
 
-#: Gives the knobs of the kernel of a computation, those that are left out having their default.
+#: Chooses the knobs of a computation's kernel; those left out have their defaults.
 KnobChoice: TypeAlias = Callable[[Computation], Mapping[str, int]]
-RUN_BY_HOST = ("inlined", "branches", "loops")  # the computations of what calls them so
+RUN_BY_HOST = ("inlined", "branches", "loops")  # values of `Op.calls` for which the host runs the called computations
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +42,8 @@ class PlannedKernel:
 
 @dataclass(frozen=True, slots=True)
 class PlannedComputation:
-    """A graph, the kernels of its nodes by the last node that they compute, the nodes that need no other step, and how often
-    loops run whose condition needs no look.
+    """A graph and its kernels, by their roots; nodes `inside` kernels need no step of their own; `trip_counts` are those of
+    loops whose condition is not evaluated.
     """
 
     graph: Graph
@@ -53,22 +53,22 @@ class PlannedComputation:
 
 
 def default_knobs(computation: Computation) -> Mapping[str, int]:
-    """None: each kernel has its default plan."""
+    """No knobs: the kernel has its default plan."""
     return {}
 
 
 def plan_program(
     entry: Computation, dialect: Dialect, choose: KnobChoice = default_knobs
 ) -> dict[Computation, PlannedComputation]:
-    """The kernels of a computation, and of those that its control flow runs, which stand before it.
+    """The kernels of a computation, and of those that its control flow runs, callees first.
 
-    Kernels that compute the same are one; `choose` gives the knobs of each.
+    Equal kernels are emitted once; `choose` gives the knobs of each.
     """
     return _ProgramPlanner(entry, dialect, choose).run()
 
 
 def planned_kernels(module: Module | Computation, dialect: Dialect = "cuda") -> list[PlannedKernel]:
-    """The kernels of a module's entry (or of a computation), each once, with what they compute."""
+    """The distinct kernels of a module's entry (or of a computation), with their inputs and outputs."""
     check_dialect(dialect)
     planned = plan_program(entry_of(module), dialect).values()
     launches = (p.kernels[node] for p in planned for node in p.graph.nodes if node in p.kernels)
@@ -77,10 +77,10 @@ def planned_kernels(module: Module | Computation, dialect: Dialect = "cuda") -> 
 
 @takes(module=refuse_bare_function, dialect=of_type(str))
 def emit_all(module: Program, dialect: Dialect = "cuda") -> list[Kernel]:
-    """The kernels of a module's entry (or of a computation, or the program of `(function, *arguments)` of JAX), each once:
-    of its fusions, and of those that `compile` plans.
+    """The distinct kernels of a module's entry, of a computation, or of `(function, *arguments)` of JAX: those of its
+    fusions, and of the fusions that `compile` plans.
 
-    Control flow, and what no kernel computes (a sort), is left to the host. Raises as `emit` does.
+    Control flow, and instructions that no kernel computes (a sort), are left to the host. Raises as `emit` does.
     """
     part = part_of_program(module, "emit_all: module")
     if isinstance(part, Instruction):
@@ -100,13 +100,13 @@ class _ProgramPlanner:
         self.graphs: dict[Computation, Graph] = {}
         self.trip_counts: dict[Node, int] = {}
         self.by_content: dict[Hashable, Computation] = {}
-        self.bodies: dict[int, Computation] = {}  # by signature, which is the module's own: only that has fusions
+        self.bodies: dict[int, Computation] = {}  # of fusions, by signature, which is unique within the module
         self.emitted: dict[Computation, Kernel] = {}
         fusions = (i for c in entry.module.computations.values() for i in c.instructions.values())
         self.taken_apart = frozenset(i for i in fusions if i.is_fusion and self._is_taken_apart(i))
 
     def _is_taken_apart(self, fusion: Instruction) -> bool:
-        """Whether no kernel can compute it whole, or only by doing much of it again and again, or on few of many cores."""
+        """Whether the fusion is inlined: no kernel can compute it, or only with much repeated work or too few blocks."""
         body = self._body_of(fusion)
         if any(o.shape.is_tuple for o in fusion.operands) or not self.support.computation(body):
             return True
@@ -118,7 +118,7 @@ class _ProgramPlanner:
         )
 
     def _body_of(self, fusion: Instruction) -> Computation:
-        """The computation of a fusion; the same one for equal fusions."""
+        """The computation of a fusion, shared by equal fusions."""
         return self.bodies.setdefault(fusion.signature, fusion.called[0])
 
     def _kernel_of(self, computation: Computation) -> Kernel:
@@ -148,7 +148,7 @@ class _ProgramPlanner:
         return self.graphs[computation]
 
     def _run_by_host(self, node: Node) -> tuple[Computation, ...]:
-        """The computations that the host runs for a node: not the condition of a loop whose trip count is known."""
+        """The computations that the host runs for a node, without the condition of a loop with a known trip count."""
         i, calls = node.instruction, node.op.calls
         if calls == "loops":
             condition, body = i.computation_of("condition"), i.computation_of("body")

@@ -1,8 +1,8 @@
-"""Steps of a plan, recorded on a tape: which register each array lives in, known before anything runs.
+"""Recording of a plan's steps on a tape: registers are allocated to arrays before anything runs.
 
-What a run decides by counting owners is decided here once: memory is used again when nothing reads it any more, and a kernel
-that works in place gets its operand's own memory when nobody else needs it. Loops end with their state where it began: the
-registers exchange addresses, or elements are copied where one array goes to several places.
+What an unrecorded run decides by counting owners is decided here once: memory is reused after its last read, and a kernel
+that works in place gets its operand's own memory if nothing else needs it. Each turn of a loop leaves the state in the
+registers where it found it: registers exchange addresses, or elements are copied if one array goes to several registers.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ if TYPE_CHECKING:
 
 
 class Recording:
-    """A tape, the kernels that it launches, and who owns which register at its end."""
+    """A tape under construction, the kernels that it launches, and the owners of each register at its end."""
 
     def __init__(self) -> None:
-        """An empty tape."""
+        """Start with an empty tape."""
         self.tape = Tape()
         self.kernels: list[Kernel] = []
-        self._numbers: dict[int, int] = {}  # of kernels, by the identity of what launches them
+        self._numbers: dict[int, int] = {}  # of kernels, by the identity of their launches
         self._owners: defaultdict[int, int] = defaultdict(int)
         self._free: defaultdict[int, list[int]] = defaultdict(list)
-        self._borrowed: set[int] = set()  # registers whose memory is not the program's
+        self._borrowed: set[int] = set()  # registers whose memory the program does not own
         self._constants: dict[int, int] = {}  # by the identity of the array
         self._scratch: dict[tuple[int, int], int] = {}  # by the identity of the step, and the argument's number
 
     # ------------------------------------------------------------ registers
 
     def argument(self, nbytes: int) -> int:
-        """The register of one more argument, with one owner."""
+        """Add an argument; its register has one owner."""
         register = self.tape.register(nbytes)
         self.tape.arguments.append(register)
         self._borrowed.add(register)
@@ -47,7 +47,7 @@ class Recording:
         return register
 
     def constant(self, held: OwnedArray) -> int:
-        """The register of an array that never changes, with one more owner."""
+        """The register of a constant array, with one more owner."""
         if id(held) not in self._constants:
             register = self.tape.register(byte_count(held.shape))
             self.tape.constants[register] = held.on_device()
@@ -56,7 +56,7 @@ class Recording:
         return self._retained(self._constants[id(held)])
 
     def is_own(self, register: int) -> bool:
-        """Whether its memory is the program's."""
+        """Whether the program owns the register's memory."""
         return register not in self._borrowed
 
     def _take(self, nbytes: int) -> int:
@@ -75,7 +75,7 @@ class Recording:
             self._free[self.tape.sizes[register]].append(register)
 
     def _consumed(self, register: int) -> bool:
-        """Whether its only owner may write to its memory; if it is an argument's, that is the program's from now on."""
+        """Whether its sole owner may overwrite the register's memory; the program then owns it, even an argument's."""
         if self._owners[register] != 1 or register in self.tape.constants:
             return False
         if register in self._borrowed:
@@ -84,7 +84,7 @@ class Recording:
         return True
 
     def _copied(self, register: int) -> int:
-        """A register of its own for one of the owners."""
+        """A copy of the register for one of its owners."""
         copy = self._take(self.tape.sizes[register])
         self.tape.copy(copy, register)
         self._release(register)
@@ -93,7 +93,7 @@ class Recording:
     # ------------------------------------------------------------ steps
 
     def plan(self, plan: Plan, arguments: Sequence[int]) -> list[int]:
-        """Record a plan, which becomes the owner of `arguments`. The registers of its results, owned by the caller."""
+        """Record a plan, which takes over the ownership of `arguments`. The caller owns the registers returned, its results."""
         held = {slot: self.constant(array) for slot, array in plan.constants.items()}
         held.update(zip(plan.parameters, arguments, strict=True))
         for slot in plan.unread_slots():
@@ -105,7 +105,7 @@ class Recording:
         return results
 
     def steps(self, steps: Sequence[Step], held: dict[int, int]) -> None:
-        """Record steps on the registers of slots."""
+        """Record steps; `held` has the registers of slots, and is updated."""
         for step in steps:
             if isinstance(step, KernelStep):
                 self._kernel(step, held)
@@ -170,7 +170,7 @@ class Recording:
         held.update(zip(step.outputs, state, strict=True))
 
     def _exit(self, condition: Plan | int, state: Sequence[int]) -> int:
-        """Record what leaves a loop before a turn; the place to land comes back."""
+        """Record the loop's exit test before a turn; returns the jump, whose target is set by `land`."""
         if isinstance(condition, int):
             return self.tape.unless_repeated(condition)
         (answer,) = self.plan(condition, [self._retained(register) for register in state])
@@ -178,7 +178,7 @@ class Recording:
         return self.tape.unless(answer)
 
     def _hand_over(self, source_of: dict[int, int]) -> None:
-        """Let registers, free by now, have what others own; those get the addresses that are left over."""
+        """Move arrays from source to target registers, which are free by now, as a permutation of their addresses."""
         taker = {source: target for target, source in source_of.items()}
         pairs = [pair for pair in source_of.items() if pair[0] != pair[1]]
         for source in taker.keys() - source_of.keys():
@@ -212,14 +212,14 @@ class Recording:
         held.update(zip(step.outputs, outputs, strict=True))
 
     def _branch_starts(self, step: ConditionalStep, selector: int) -> list[int]:
-        """The places to land at each branch's first instruction."""
+        """Record the jump by the selector; returns, for each branch, the jump whose target is the branch's start."""
         if step.is_by_predicate:
             otherwise = self.tape.unless(selector)
             return [self.tape.jump(), otherwise]
         return self.tape.switch(selector, len(step.branches))
 
     def _reset(self, owners: dict[int, int]) -> None:
-        """Go back to a state of ownership; registers that are newer are free."""
+        """Restore a state of ownership; registers allocated since then are free."""
         self._owners = defaultdict(int, owners)
         self._free.clear()
         for register, nbytes in enumerate(self.tape.sizes):
@@ -227,7 +227,7 @@ class Recording:
                 self._free[nbytes].append(register)
 
     def _deliver(self, targets: Sequence[int], sources: Sequence[int]) -> None:
-        """Let targets have what sources hold."""
+        """Move or copy the arrays of source registers to target registers."""
         moved = []
         for target, source in zip(targets, sources, strict=True):
             if self._consumed(source):
@@ -238,7 +238,7 @@ class Recording:
         self.tape.move(moved)
 
     def _taken(self, slots: Sequence[int], last_use: frozenset[int], held: dict[int, int]) -> list[int]:
-        """The registers of slots for a callee: handed over where the caller needs them no more, shared otherwise."""
+        """The registers of slots for a callee: moved at their last use in the caller, else shared."""
         found = []
         for position, slot in enumerate(slots):
             is_last = slot in last_use and slot not in slots[position + 1 :]

@@ -1,4 +1,4 @@
-"""Parts of plans that a device replays by itself: kernels, and loops and branches that consist of kernels."""
+"""Parts of plans that a device replays without the host: kernels, and loops and branches of kernels only."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
     from indexing.runtime.device import LaunchTimes
     from indexing.runtime.tape import DeviceProgram, ReplayingDevice
 
-MAX_STEPS = 50_000  # of a tape; computations that run each other can be exponentially larger than their text
+MAX_STEPS = 50_000  # of a tape; nested control flow can be exponentially larger than its text
 MAX_NESTING = 60
 
-Source: TypeAlias = "tuple[bool, int]"  # whether it is an operand's slot, or else the number of a result
+Source: TypeAlias = "tuple[bool, int]"  # (True, slot of an operand) or (False, number of a result)
 
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """The number of steps recorded for a step, and the depth of control flow in it."""
+    """The number of steps that a step records, and the depth of its control flow."""
 
     steps: int
     nesting: int
@@ -41,12 +41,14 @@ class Extent:
 
 @dataclass(slots=True)
 class ReplayStep(ArrayStep):
-    """Run a tape. `outputs` may be arrays that the tape was given."""
+    """Run a tape of several steps. Its outputs may be arrays that were passed to it."""
 
     steps: tuple[Step, ...]
     program: DeviceProgram = field(init=False)
     kernels: Sequence[Kernel] = field(init=False)
-    _consumed: tuple[tuple[int, bool], ...] = field(init=False)  # the slots that the tape is given; which it writes to
+    _consumed: tuple[tuple[int, bool], ...] = field(
+        init=False
+    )  # the slots passed to the tape, each with whether it is overwritten
     _sources: tuple[Source, ...] = field(init=False)  # of the outputs
 
     def record(self, plan: Plan, device: ReplayingDevice) -> None:
@@ -70,7 +72,7 @@ class ReplayStep(ArrayStep):
         self.program = device.program(tape)
 
     def run(self, environment: Environment) -> None:
-        """Pass the operands' buffers, keep what comes back."""
+        """Run the tape on the operands' buffers, and store its results."""
         pool, arrays = environment.pool, environment.arrays
         passed = [
             arrays[slot].to_overwrite(is_last_use=slot in self.last_use) if consumed else arrays[slot].on_device()
@@ -99,7 +101,7 @@ class ReplayStep(ArrayStep):
 
 
 def record_tapes(entry: Plan, device: ReplayingDevice) -> None:
-    """Give a plan, and those that its control flow runs, segments: tapes, and the steps that the host makes."""
+    """Set the segments of a plan, and of those that its control flow runs: tapes, and the steps that the host runs."""
     extents = _Extents()
     pending = [entry]
     while pending:
@@ -121,7 +123,7 @@ def _segments(plan: Plan, device: ReplayingDevice, extents: _Extents) -> tuple[S
 
 
 def _runs(plan: Plan, extents: _Extents) -> Iterator[Step | list[Step]]:
-    """The steps, those in a row that can be recorded together as a list."""
+    """The steps of a plan; consecutive ones that can be recorded together come as one list."""
     run: list[Step] = []
     size = 0
     for step in plan.steps:
@@ -139,7 +141,7 @@ def _runs(plan: Plan, extents: _Extents) -> Iterator[Step | list[Step]]:
 
 
 def _unrecorded(steps: list[Step], plan: Plan) -> ReplayStep:
-    """One step for several, whose outputs are those that anything else reads."""
+    """One step for several, not recorded yet; its outputs are those that other steps or the result read."""
     written = {slot for step in steps for slot in step.outputs if slot is not None}
     inside = {id(step) for step in steps}
     read = {slot for step in plan.steps if id(step) not in inside for slot in step.reads()} | set(plan.results)
@@ -157,7 +159,7 @@ def _callees(step: Step) -> tuple[Plan, ...]:
 
 
 class _Extents:
-    """The recording of a step, and its size; None where something in it needs the host."""
+    """The extents of steps, memoized by plan; None for a step that needs the host, or is too large to record."""
 
     def __init__(self) -> None:
         self.of_plans: dict[Plan, Extent | None] = {}
@@ -194,7 +196,7 @@ class _Extents:
 
 
 def _passes_on(step: WhileStep | ConditionalStep, plan: Plan) -> bool:
-    """Whether arrays reach the callees, and come back, as they are."""
+    """Whether arrays are passed to the callees, and returned, without a change of layout."""
 
     def shapes(slots: Sequence[int], of: Plan = plan) -> list[Shape]:
         return [of.shapes[slot] for slot in slots]
@@ -212,7 +214,7 @@ def _passes_on(step: WhileStep | ConditionalStep, plan: Plan) -> bool:
 
 
 def _same_memory(found: Sequence[Shape], expected: Sequence[Shape]) -> bool:
-    """Whether arrays of one list of shapes lie in memory as those of the other."""
+    """Whether the shapes of two lists have the same sizes and layouts in memory, pair by pair."""
     return len(found) == len(expected) and all(
         a is b or (byte_count(a) == byte_count(b) and major_to_minor(a) == major_to_minor(b))
         for a, b in zip(found, expected, strict=True)

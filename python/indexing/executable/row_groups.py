@@ -1,11 +1,9 @@
-"""Row groups of an unfused program: what lies around reductions that share their rows, for one kernel.
+"""Row groups of an unfused program: nodes around reductions of the same rows, which become one kernel.
 
-A group begins at a reduction, whose operand gives the row space. Users join that compute an element for each of the space,
-or for each row, of members at the same place; operands join that members read at one place; and other reductions of the
-same rows of the same arrays. What others read is an output of the group, in as far as it lies as the space or the rows do;
-what takes little to compute is computed again by those who read it. Of few long rows what one pass finds is a group, for a
-kernel whose blocks share rows. No path leads from a member through another node back
-to a member.
+A group grows from a reduction, whose operand is the row space. It takes in users that compute one element for each of the
+space or for each row, operands that members read at a single index, and other reductions of the same rows. Members read
+outside are outputs if they have the shape of the space or of the rows; readers recompute what is cheap. Where rows are few
+and long, the group is what one pass computes, so that blocks can share a row. Groups are convex: no path leaves and returns.
 """
 
 from __future__ import annotations
@@ -32,34 +30,35 @@ if TYPE_CHECKING:
 
 MAX_NODES = 192
 MAX_INPUTS = 32
-MAX_DISTANCE = 2048  # nodes of the program between a reduction and a user that joins it
-MAX_STEPS = 1024  # of a walk to the users of nodes
-SMALL = 1 << 16  # elements: what a block does while further kernels would be launched
-MIN_BLOCKS = 64
-COLUMNS = 32  # of a block, where the fastest dimension is kept
+MAX_DISTANCE = 2048  # program nodes between the seed and a node that joins its group
+MAX_VISITED = 1024  # nodes that one search among users visits
+MAX_BLOCK_ELEMENTS = 1 << 16  # a block reads these in about the time that launching further kernels takes
+MIN_BLOCKS = 64  # with fewer, much of the machine is idle
+COLUMNS_PER_BLOCK = 32  # where the fastest dimension is kept
 
-Places = dict[Node, IndexingMap]  # of nodes, from an index of the space
+Places = dict[Node, IndexingMap]  # for each node: the map from an index of the space to the element read
 
 
 def find_row_groups(
     graph: Graph,
     supports: Callable[[Instruction], bool],
-    free: Collection[Node],
-    follows: Collection[Node],
+    rematerializable: Collection[Node],
+    epilogues: Collection[Node],
     machine: Machine,
 ) -> list[RowGroup]:
-    """The groups of a graph, for a machine. `free` nodes are computed wherever they are read; those of `follows` can be
-    computed by the kernel of a loop, after it.
+    """The row groups of a graph, for a machine.
+
+    `rematerializable` nodes are recomputed wherever they are read; `epilogues` can be computed by a loop's kernel, after it.
     """
-    return _Search(graph, supports, free, follows, machine).run()
+    return _Search(graph, supports, rematerializable, epilogues, machine).run()
 
 
 @dataclass
 class _Search:
     graph: Graph
     supports: Callable[[Instruction], bool]
-    free: Collection[Node]
-    follows: Collection[Node]
+    rematerializable: Collection[Node]
+    epilogues: Collection[Node]
     machine: Machine
     taken: dict[Node, RowGroup] = field(default_factory=dict)
     candidates: dict[Node, bool] = field(default_factory=dict)
@@ -76,16 +75,16 @@ class _Search:
             for node in seeds:
                 if node in tried or not self.may_join(node):
                     continue
-                growth = _Growth(self, node, with_elements)
-                group = growth.group()
-                tried |= growth.seen
+                builder = _GroupBuilder(self, node, with_elements)
+                group = builder.group()
+                tried |= builder.seen
                 if group is not None and self._is_acyclic(group):
                     found.append(group)
                     self.taken |= dict.fromkeys(group.nodes, group)
         return found
 
     def may_join(self, node: Node) -> bool:
-        """Whether its instruction is one that a group may hold."""
+        """Whether a group can hold the node, and none does yet."""
         if node not in self.candidates:
             self.candidates[node] = self._is_candidate(node)
         return self.candidates[node] and node not in self.taken
@@ -101,22 +100,22 @@ class _Search:
         return all(is_read_at_one_place(m) for maps in output_to_input(i) for m in maps)
 
     def compose(self, first: IndexingMap, second: IndexingMap) -> IndexingMap:
-        """The second map after the first."""
+        """The composition of two maps, the second after the first; memoized."""
         key = first, second
         if key not in self.composed:
             self.composed[key] = compose(first, second).simplify()
         return self.composed[key]
 
     def can_compute(self, node: Node) -> bool:
-        """Whether a kernel computes the node."""
+        """Whether a kernel can compute the node."""
         return self.supports(node.instruction)
 
     def users_of(self, node: Node) -> list[Node]:
-        """The users on which an output depends, each once."""
+        """The live users of a node, each once."""
         return [u for u in dict.fromkeys(node.users) if u in self.live]
 
     def _is_acyclic(self, group: RowGroup) -> bool:
-        """Whether no path leads from the group through nodes of others, groups taken as one node, back to it."""
+        """Whether no path leaves the group and returns to it, each other group counting as a single node."""
         last = max(self.number[n] for n in group.nodes)
         others = sorted({id(g): g for g in self.taken.values()}.values(), key=lambda g: self._span(g)[0])
         for other in others:
@@ -143,13 +142,13 @@ class _Search:
 
 
 @dataclass
-class _Growth:
-    """The growth of one group around `seed`; `with_elements`: it may have outputs with an element for each of the space."""
+class _GroupBuilder:
+    """Builds one group around `seed`. `with_elements`: its outputs may have an element for each of the space."""
 
     search: _Search
     seed: Node
     with_elements: bool
-    seen: set[Node] = field(default_factory=set)  # reductions from which the same would grow
+    seen: set[Node] = field(default_factory=set)  # the group's reductions, each of which would give the same group
 
     def group(self) -> RowGroup | None:
         self.rows = Rows(self.seed.instruction)
@@ -168,51 +167,51 @@ class _Growth:
             return whole
         if not (self.with_elements and whole.outputs) or has_enough_blocks(self.seed.instruction):
             return None
-        if search.machine.caches_rows:  # there a second pass takes less than the operations that it saves
+        if search.machine.caches_rows:  # a second pass over cached rows costs less than the operations it saves
             return None
         return shared_pass(whole, search.graph.nodes, self._group)
 
     def _group(self, nodes: Collection[Node], affordable: Collection[Node] = ()) -> RowGroup:
         search = self.search
         outputs = choose_outputs(
-            nodes, self.rows, search.users_of, search.results, search.can_compute, search.free, affordable
+            nodes, self.rows, search.users_of, search.results, search.can_compute, search.rematerializable, affordable
         )
         root = max(nodes, key=search.number.__getitem__)
         order = sorted(outputs.refs, key=lambda ref: (search.number[ref.node], ref.leaf))
-        return RowGroup(root, set(nodes), tuple(order), outputs.again)
+        return RowGroup(root, set(nodes), tuple(order), outputs.recomputed)
 
     def _around(self, seeds: list[Node]) -> Places | None:
-        """The members around some reductions; None where a path would lead from one through another node to one."""
+        """The members around the reductions `seeds`; None where a path would leave the group and return to it."""
         own = {n: place for n in seeds if (place := self.rows.place_of_result(n.instruction)) is not None}
-        upper = self._users(own, MAX_NODES, self.with_elements)
-        return self._with_operands(self._trimmed(upper))
+        consumers = self._users(own, MAX_NODES, self.with_elements)
+        return self._with_operands(self._pruned(consumers))
 
     # ------------------------------------------------------------ users
 
-    def _users(self, starts: Places, most: int, with_elements: bool) -> Places:
-        """The nodes of `starts`, and users of theirs that compute elements of the space or of the rows."""
+    def _users(self, starts: Places, max_nodes: int, with_elements: bool) -> Places:
+        """The nodes of `starts` and their transitive users that have an element for each of the space or of the rows."""
         number, places, outside = self.search.number, dict(starts), set[Node]()
         pending: list[tuple[int, Node]] = []
-        hopeful: set[Node] = set()
+        eligible: set[Node] = set()
 
         def push(node: Node, may_join: bool) -> None:
             for user in self.search.users_of(node):
                 heappush(pending, (number[user], user))
                 if may_join and number[user] - number[self.seed] < MAX_DISTANCE:
-                    hopeful.add(user)
+                    eligible.add(user)
 
         for node in starts:
             push(node, may_join=True)
-        for _ in range(MAX_STEPS):
-            if not (hopeful and pending):
+        for _ in range(MAX_VISITED):
+            if not (eligible and pending):
                 break
             _, node = heappop(pending)
             if node in places or node in outside:
                 continue
-            place = self._place_as_user(node, places, outside) if node in hopeful and len(places) < most else None
+            place = self._place_as_user(node, places, outside) if node in eligible and len(places) < max_nodes else None
             if place is not None and not with_elements and not self._is_per_row(node):
                 place = None
-            hopeful.discard(node)
+            eligible.discard(node)
             if place is None:
                 outside.add(node)
             else:
@@ -232,45 +231,50 @@ class _Growth:
     def _is_per_row(self, node: Node) -> bool:
         return node.instruction.shape.leaves[0].element_count == self.rows.count
 
-    def _trimmed(self, upper: Places) -> Places:
-        """Without what nobody needs in memory: what is reduced otherwise alone, and what only moves elements."""
-        kept = dict(upper)
+    def _pruned(self, consumers: Places) -> Places:
+        """The consumers without those that no member reads and that need not be in memory: operands of other reductions, and
+        moves of elements that their readers do better.
+        """
+        kept = dict(consumers)
         results = {ref.node for ref in self.search.results}
-        for node in sorted(upper, key=self.search.number.__getitem__, reverse=True):
+        for node in sorted(consumers, key=self.search.number.__getitem__, reverse=True):
             users = self.search.users_of(node)
             if node.op is REDUCE or node in results or self._is_per_row(node) or any(u in kept for u in users):
                 continue
-            if all(u.op is REDUCE or u in upper for u in users) or self._is_better_moved_by_users(node, upper):
+            if all(u.op is REDUCE or u in consumers for u in users) or self._is_better_moved_by_users(node, consumers):
                 del kept[node]
         return kept
 
-    def _is_better_moved_by_users(self, node: Node, upper: Places) -> bool:
+    def _is_better_moved_by_users(self, node: Node, consumers: Places) -> bool:
         if not node.op.has_no_compute:
             return False
         operand = next(node.refs())
         if operand.shape.element_count < node.instruction.shape.element_count:
             return True
         others = [u for u in self.search.users_of(operand.node) if u is not node]
-        return any(u not in upper or u.op.has_no_compute for u in others)
+        return any(u not in consumers or u.op.has_no_compute for u in others)
 
     # ------------------------------------------------------------ operands
 
-    def _with_operands(self, upper: Places) -> Places | None:
-        """The nodes of `upper` and what they read at one place; None where one of them feeds what stays outside."""
+    def _with_operands(self, consumers: Places) -> Places | None:
+        """The nodes of `consumers` and the operands that they read at a single index.
+
+        None if a consumer is read at several indices, or feeds a node outside of the group that feeds the group again.
+        """
         number, members = self.search.number, Places()
-        found: dict[Node, set[IndexingMap]] = {n: {place} for n, place in upper.items()}
-        pending = [(-number[n], n) for n in upper]
+        found: dict[Node, set[IndexingMap]] = {n: {place} for n, place in consumers.items()}
+        pending = [(-number[n], n) for n in consumers]
         pending.sort()
-        hopeful, feeding, done = set(upper), set[Node](), set[Node]()
-        while hopeful:
+        eligible, feeds_outside, done = set(consumers), set[Node](), set[Node]()
+        while eligible:
             _, node = heappop(pending)
             if node in done:
                 continue
             done.add(node)
-            hopeful.discard(node)
-            may_join = node not in feeding and len(members) < MAX_NODES
-            place = self._place_as_operand(node, found[node], members, node in upper) if may_join else None
-            if place is None and node in upper:
+            eligible.discard(node)
+            may_join = node not in feeds_outside and len(members) < MAX_NODES
+            place = self._place_as_operand(node, found[node], members, node in consumers) if may_join else None
+            if place is None and node in consumers:
                 return None
             reads = [] if place is None else list(self._reads(node, place))
             if place is not None:
@@ -279,13 +283,13 @@ class _Growth:
             for n, where in reads:
                 found.setdefault(n, set()).add(where)
                 heappush(pending, (-number[n], n))
-                if n not in feeding:
-                    hopeful.add(n)
-            for n in {ref.node for ref in node.refs()} - inside - set(self.search.free):
-                feeding.add(n)
+                if n not in feeds_outside:
+                    eligible.add(n)
+            for n in {ref.node for ref in node.refs()} - inside - set(self.search.rematerializable):
+                feeds_outside.add(n)
                 heappush(pending, (-number[n], n))
-                if n not in upper:
-                    hopeful.discard(n)
+                if n not in consumers:
+                    eligible.discard(n)
         return members
 
     def _place_as_operand(
@@ -310,17 +314,17 @@ class _Growth:
         return place if is_inside or self._may_be_output(node, place) else None
 
     def _may_be_output(self, node: Node, place: IndexingMap) -> bool:
-        """Whether others may read the node, from memory or by computing it again."""
+        """Whether nodes outside may read the node, from memory or by recomputing it."""
         if node.op.has_no_compute:
             return node not in {r.node for r in self.search.results} and moves_in_memory(node)
         if place != self.rows.place_of(node.instruction.shape.leaves[0]):
             return False
         if not self.with_elements:
             return node.op is REDUCE
-        return self._is_per_row(node) or node not in self.search.follows
+        return self._is_per_row(node) or node not in self.search.epilogues
 
     def _reads(self, node: Node, place: IndexingMap) -> Iterator[tuple[Node, IndexingMap]]:
-        """The nodes that a node of the group reads at places, with these."""
+        """The nodes that `node`, computed at `place`, reads, each with the map from an index of the space."""
         i = node.instruction
         if node.op is REDUCE:
             for operand, array in zip(node.operands, arrays_of(i), strict=False):
@@ -332,13 +336,13 @@ class _Growth:
                 yield from ((n, self.search.compose(place, m.map)) for n in self._read(operand))
 
     def _read(self, operand: object) -> Iterator[Node]:
-        if isinstance(operand, Ref) and operand.node not in self.search.free:
+        if isinstance(operand, Ref) and operand.node not in self.search.rematerializable:
             yield operand.node
 
-    # ------------------------------------------------------------ which reductions, and whether it is worth it
+    # ------------------------------------------------------------ sibling reductions and profitability
 
     def _siblings(self, members: Places) -> Iterator[Node]:
-        """Reductions of the same rows of what the members read from outside."""
+        """Other reductions of the same rows that share inputs with the members."""
         starts = dict(members)
         for node, place in members.items():
             for n, where in self._reads(node, place):
@@ -351,7 +355,7 @@ class _Growth:
                 yield node
 
     def _is_worth_it(self, members: Places, group: RowGroup) -> bool:
-        """Whether a kernel over rows, or one of several reductions, can take the group and saves memory accesses."""
+        """Whether the rows emitter, or the reduction emitter with several outputs, saves memory accesses by the group."""
         reductions = [n for n in members if n.op is REDUCE]
         inputs = {ref for n in members for ref in n.refs() if ref.node not in members}
         if len(inputs) > MAX_INPUTS or not group.outputs:
@@ -360,11 +364,11 @@ class _Growth:
         depth = max(levels[n] for n in reductions)
         if depth > 1 or any(levels[ref.node] for ref in group.outputs if not self._is_per_row(ref.node)):
             return has_enough_blocks(self.seed.instruction)
-        forms = {_form(n.instruction) for n in reductions}
-        return not self.with_elements and len(reductions) > 1 and len(forms) == 1
+        spaces = {_iteration_space(n.instruction) for n in reductions}
+        return not self.with_elements and len(reductions) > 1 and len(spaces) == 1
 
     def _levels(self, members: Places) -> Mapping[Node, int]:
-        """The number of reductions one behind the other up to each node."""
+        """For each member, the longest chain of reductions that leads to it, itself included."""
         levels: dict[Node, int] = {}
         for node in sorted(members, key=self.search.number.__getitem__):
             levels[node] = max((levels.get(ref.node, 0) for ref in node.refs()), default=0) + (node.op is REDUCE)
@@ -372,15 +376,15 @@ class _Growth:
 
 
 def has_enough_blocks(reduce: Instruction) -> bool:
-    """Whether one kernel over the rows of a reduction, many or short, is as fast as several whose blocks share rows."""
+    """Whether the rows of a reduction are so many, or so short, that one kernel without shared rows is the fastest."""
     rows = Rows(reduce)
     is_row = major_to_minor(rows.shape)[-1] in reduce.ints("dimensions")
-    blocks = max(rows.count if is_row else rows.count // COLUMNS, 1)
-    return blocks >= MIN_BLOCKS or rows.shape.element_count <= SMALL * blocks
+    blocks = max(rows.count if is_row else rows.count // COLUMNS_PER_BLOCK, 1)
+    return blocks >= MIN_BLOCKS or rows.shape.element_count <= MAX_BLOCK_ELEMENTS * blocks
 
 
 def moves_in_memory(node: Node) -> bool:
-    """Whether a node only names elements of its operand: of as many, in their order, or of fewer."""
+    """Whether a node is a view of its operand: the same elements in the same memory order, or fewer of them."""
     refs = list(node.refs())
     if not node.op.has_no_compute or len(refs) != 1 or node.instruction.shape.is_tuple:
         return False
@@ -392,13 +396,13 @@ def moves_in_memory(node: Node) -> bool:
     return found.map == same_memory(node.instruction.shape, ref.shape).simplify()
 
 
-def _form(reduce: Instruction) -> tuple[object, ...]:
+def _iteration_space(reduce: Instruction) -> tuple[object, ...]:
     shape = reduce.operands[0].shape
     return shape.dimensions, major_to_minor(shape), tuple(sorted(reduce.ints("dimensions")))
 
 
 def _live(graph: Graph, outputs: set[Node]) -> set[Node]:
-    """The nodes on which an output depends."""
+    """The nodes that an output depends on."""
     found: set[Node] = set()
     for node in reversed(graph.nodes):
         if node in outputs or any(user in found for user in node.users):

@@ -1,4 +1,4 @@
-"""Outputs of a row group: the members that others read, less those that these compute again from what is in memory."""
+"""Outputs of a row group: the members that nodes outside read, except for those that the readers recompute."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from indexing.work import element_count
 if TYPE_CHECKING:
     from indexing.emitters.heroes.rows.space import Rows
 
-MAX_AGAIN = 8  # nodes that a reader computes again
+MAX_RECOMPUTED = 8  # members that a reader recomputes to have one of them
 
 
 @dataclass(slots=True)
 class RowOutputs:
-    """`refs` are written; `again` are members that readers outside compute again."""
+    """`refs` are written to memory; `recomputed` are members that readers outside recompute."""
 
     refs: set[Ref]
-    again: set[Node]
+    recomputed: set[Node]
 
 
 def choose_outputs(
@@ -32,16 +32,18 @@ def choose_outputs(
     users_of: Callable[[Node], list[Node]],
     results: Collection[Ref],
     can_compute: Callable[[Node], bool],
-    free: Collection[Node],
+    rematerializable: Collection[Node],
     affordable: Collection[Node] = (),
 ) -> RowOutputs:
-    """The outputs of a group of `members`, of whose program the `results` are returned; readers that `can_compute` do so
-    with `free` nodes in any case, and with `affordable` ones however long these take.
+    """The outputs of a group of `members`; the program returns `results`.
+
+    Only readers that kernels `can_compute` recompute members: `rematerializable` nodes in any case, `affordable` ones
+    whatever they cost.
     """
-    choice = _Choice(members, rows, users_of, results, can_compute, free, affordable)
+    choice = _Choice(members, rows, users_of, results, can_compute, rematerializable, affordable)
     for node in members:
         choice.add(node)
-    return RowOutputs(choice.refs, choice.again)
+    return RowOutputs(choice.refs, choice.recomputed)
 
 
 @dataclass
@@ -51,13 +53,13 @@ class _Choice:
     users_of: Callable[[Node], list[Node]]
     results: Collection[Ref]
     can_compute: Callable[[Node], bool]
-    free: Collection[Node]
+    rematerializable: Collection[Node]
     affordable: Collection[Node]
     refs: set[Ref] = field(default_factory=set)
-    again: set[Node] = field(default_factory=set)
+    recomputed: set[Node] = field(default_factory=set)
 
     def add(self, node: Node) -> None:
-        """The arrays of a member that are written for its readers, or what these need to compute it again."""
+        """Add the arrays of a member that its readers read, or those that they need to recompute it."""
         arrays = [Ref(node, leaf) for leaf in range(len(node.instruction.shape.leaves))]
         self.refs.update(ref for ref in arrays if ref in self.results)
         readers = [u for u in self.users_of(node) if u not in self.members]
@@ -68,13 +70,15 @@ class _Choice:
             self.refs.update(ref for u in readers for ref in u.refs() if ref.node is node)
         else:
             nodes, read = found
-            self.again |= nodes
+            self.recomputed |= nodes
             self.refs |= read
 
     def _computed_again(self, node: Node, readers: Collection[Node]) -> tuple[set[Node], set[Ref]] | None:
-        """The members that readers compute to have the node, and those that they read for it; None where it is better read.
+        """The members that readers recompute to have `node`, and the arrays that they read to do so; None if they had better
+        read `node` itself.
 
-        They read no more than one array of the size of the space; two for what is affordable, which is no array yet.
+        They read at most one array of the space's size, as they would for `node`; two where it is affordable, which saves
+        writing it.
         """
         if any(ref.node is node for ref in self.results) or not all(map(self.can_compute, readers)):
             return None
@@ -83,7 +87,7 @@ class _Choice:
         nodes, read, large = {node}, set[Ref](), set[Ref]()
         pending = [node]
         while pending:
-            for ref in (r for r in pending.pop().refs() if r.node not in self.free):
+            for ref in (r for r in pending.pop().refs() if r.node not in self.rematerializable):
                 is_large = ref.shape.element_count >= self.rows.shape.element_count
                 if ref.node not in self.members:
                     large.update([ref] if is_large else [])
@@ -92,14 +96,14 @@ class _Choice:
                     pending.append(ref.node)
                 elif not (is_large or _moves(ref.node)):
                     read.add(ref)
-            if len(nodes) > MAX_AGAIN or len(large) > 1 + (node in self.affordable):
+            if len(nodes) > MAX_RECOMPUTED or len(large) > 1 + (node in self.affordable):
                 return None
         if not all(_moves(n) or n in self.affordable or self._is_cheap(n) for n in nodes):
             return None
         return nodes, read
 
     def _is_read_repeatedly(self, node: Node, readers: Collection[Node]) -> bool:
-        """Whether a reader, or one that reads what merely moves it, needs an element again and again, as loops do."""
+        """Whether a reader, directly or through moves of elements, reads more elements than the node has, as loops do."""
         pending, seen = [(node, reader) for reader in readers], set[Node]()
         while pending:
             read, reader = pending.pop()

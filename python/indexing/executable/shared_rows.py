@@ -1,7 +1,7 @@
-"""Few long rows: what one pass over them finds, for a kernel whose blocks share rows.
+"""Row groups of few long rows: the reductions that one pass computes, in a kernel whose blocks share rows.
 
-A softmax of few rows would be one kernel of few blocks. Its maximum and its sum of exponentials take one pass together
-(`emitters/heroes/rows/online.py`), which many blocks share; whoever reads exponentials computes them again from these two.
+As one kernel, a softmax of few rows would have few blocks. Its maximum and its sum of exponentials take one pass together
+(`emitters/heroes/rows/online.py`), which many blocks share; readers of the exponentials recompute them from these two.
 """
 
 from __future__ import annotations
@@ -22,48 +22,48 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True, eq=False)
 class RowGroup:
-    """Nodes that become one kernel, which computes `outputs`; `again` are those that readers outside compute again.
+    """Nodes that become one kernel, which computes `outputs`; readers outside recompute those of `recomputed`.
     `root` is the last of the nodes.
     """
 
     root: Node
     nodes: set[Node]
     outputs: tuple[Ref, ...]
-    again: set[Node]
+    recomputed: set[Node]
 
 
 def shared_pass(
     whole: RowGroup, order: Sequence[Node], group_of: Callable[[Collection[Node], Collection[Node]], RowGroup]
 ) -> RowGroup | None:
-    """The part of a group that finds reductions of one pass, sums among them that seem to need another; None where there
-    are no such sums, or elements were to be written.
+    """The part of a group that one pass computes, online sums included; None if there are no online sums, or if the pass
+    would write elements of the space.
 
-    `order` has the program's nodes, operands first. `group_of` gives the group of nodes, with those that readers can afford
-    to compute again.
+    `order` has the program's nodes, operands first. `group_of(nodes, affordable)` makes a group of nodes; readers may
+    recompute those that are affordable.
     """
     levels = _levels(whole, order)
     if levels is None:
         return None
     number, members = levels.first_pass, levels.of
     wanted = [n for n, level in members.items() if level == number and levels.is_per_row(n)]
-    barred = {n for n, level in members.items() if 0 < level < number and levels.is_per_row(n)}
-    nodes = _needed(wanted, members, barred)
+    excluded = {n for n, level in members.items() if 0 < level < number and levels.is_per_row(n)}
+    nodes = _needed(wanted, members, excluded)
     affordable = {n for n in nodes if members[n] and not levels.is_per_row(n)}
     found = group_of(nodes, affordable)
     while written := {ref.node for ref in found.outputs if not levels.is_per_row(ref.node)} - affordable:
-        barred |= written  # another kernel computes it, for all
-        nodes = _needed(wanted, members, barred)
+        excluded |= written  # another kernel computes these, for all readers
+        nodes = _needed(wanted, members, excluded)
         found = group_of(nodes, affordable)
     space = _space_of(found, order)[0]
     return found if space is not None and with_online_sums(space).is_one_pass else None
 
 
-def _needed(wanted: Collection[Node], members: Collection[Node], barred: Collection[Node]) -> set[Node]:
-    """The members that the wanted ones depend on, up to barred ones."""
+def _needed(wanted: Collection[Node], members: Collection[Node], excluded: Collection[Node]) -> set[Node]:
+    """The members that the wanted ones depend on, themselves included, up to excluded ones."""
     nodes = set(wanted)
     pending = list(wanted)
     while pending:
-        found = {ref.node for ref in pending.pop().refs()} & set(members) - set(barred) - nodes
+        found = {ref.node for ref in pending.pop().refs()} & set(members) - set(excluded) - nodes
         nodes |= found
         pending += found
     return nodes
@@ -71,7 +71,7 @@ def _needed(wanted: Collection[Node], members: Collection[Node], barred: Collect
 
 @dataclass(frozen=True, slots=True)
 class _Levels:
-    """The number of passes before each node is known; `first_pass`: after which a sum is known that seems to need another."""
+    """The number of passes after which each node is known (`of`); `first_pass` is that of the first online sum."""
 
     of: Mapping[Node, int]
     first_pass: int
@@ -95,6 +95,6 @@ def _levels(whole: RowGroup, order: Sequence[Node]) -> _Levels | None:
 
 
 def _space_of(group: RowGroup, order: Sequence[Node]) -> tuple[RowSpace | None, Mapping[Node, str]]:
-    """The row space of a group's kernel, and the names of its nodes there."""
+    """The row space of a group's kernel, and the names of the group's nodes in it."""
     built = build_kernel_module(PlannedFusion(group.root, group.outputs, 0, 0, nodes=group.nodes), order)
     return row_space(built.module.build().entry), built.names

@@ -1,4 +1,4 @@
-"""The steps of a program, one after another: launch a kernel, ask the numpy reference, decide control flow."""
+"""The steps of a program: launches of kernels, instructions of the numpy reference, and control flow."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SlotTree: TypeAlias = "int | tuple[SlotTree, ...] | None"  # an array's slot, a 
 
 
 class Step(Protocol):
-    """One step of a program; `last_use` are the slots that nothing reads after it."""
+    """One step of a program; `last_use` are the slots that it reads or writes and nothing reads afterwards."""
 
     last_use: frozenset[int]
 
@@ -35,12 +35,12 @@ class Step(Protocol):
         """The slots that the step reads."""
 
     def run(self, environment: Environment) -> None:
-        """Read slots, write slots."""
+        """Run the step on the environment's slots."""
 
 
 @dataclass(slots=True)
 class ArrayStep:
-    """A step from the arrays of some slots to those of others."""
+    """A step that reads the arrays of operand slots and writes those of output slots."""
 
     operands: tuple[int, ...]
     outputs: tuple[int, ...]
@@ -59,13 +59,13 @@ class KernelStep(ArrayStep):
     kernel: Kernel
     launch: Launch
     operand_shapes: tuple[Shape, ...]
-    scratch: dict[int, Buffer] = field(default_factory=dict)  # by argument, from the first launch on
-    passed: tuple[Argument, ...] = field(init=False)  # what a launch passes
-    results: tuple[tuple[int, int, Shape], ...] = field(init=False)  # place among those, slot, shape
-    _overwritten: frozenset[int] = field(init=False)  # the numbers of operands in whose buffers outputs live
+    scratch: dict[int, Buffer] = field(default_factory=dict)  # by argument number, allocated by the first launch
+    passed: tuple[Argument, ...] = field(init=False)  # the arguments of a launch, in order
+    results: tuple[tuple[int, int, Shape], ...] = field(init=False)  # index in `passed`, slot, shape
+    _overwritten: frozenset[int] = field(init=False)  # numbers of the operands whose buffers outputs share
 
     def __post_init__(self) -> None:
-        """Look up once where each argument's buffer comes from, and what becomes of it."""
+        """Derive the arguments to pass and the results to keep from the kernel's arguments."""
         arguments = self.kernel.arguments
         aliases = [a.alias_of for a in self.kernel.outputs if a.alias_of is not None]
         passed = [k for k, a in enumerate(arguments) if a.alias_of is None]
@@ -82,11 +82,11 @@ class KernelStep(ArrayStep):
         )
 
     def overwrites(self, argument: Argument) -> bool:
-        """Whether an output lives in the buffer of an argument of `passed`."""
+        """Whether an output shares the buffer of an argument of `passed`."""
         return argument.kind == "input" and argument.number in self._overwritten
 
     def run(self, environment: Environment) -> None:
-        """Launch; an output that lives in an operand's buffer takes it over, or a copy where others still need it."""
+        """Launch the kernel; an output that shares an operand's buffer gets a copy of it if the operand is still needed."""
         pool = environment.pool
         passed = [self._buffer(environment, argument) for argument in self.passed]
         if pool.recorder is None:
@@ -129,7 +129,7 @@ class ReferenceStep:
         return slots_of(self.operands)
 
     def run(self, environment: Environment) -> None:
-        """Download what is needed, compute, keep the result on the host."""
+        """Download the operands, compute, and keep the result on the host."""
         recorder, operands = environment.pool.recorder, [_value(o, environment) for o in self.operands]
         with np.errstate(all="ignore"):
             if recorder is None:
@@ -146,7 +146,7 @@ class ReferenceStep:
 class Plan:
     """The steps of one computation, from the slots of its parameters to the slots of its result.
 
-    `shapes` are those of all slots. `segments` are run in place of `steps`, where a device replays some of them.
+    `shapes` has the shape of each slot. `segments`, if set, run in place of `steps`: a device replays some of them.
     """
 
     parameters: tuple[int, ...]
@@ -158,7 +158,7 @@ class Plan:
     _unread: tuple[int, ...] | None = None
 
     def run(self, pool: Pool, arguments: Sequence[OwnedArray]) -> list[OwnedArray]:
-        """Run the steps. The plan becomes the owner of `arguments`, the caller the owner of what is returned."""
+        """Run the steps. The plan takes over the ownership of `arguments`; the caller owns the arrays returned."""
         environment = Environment(pool)
         for slot, held in self.constants.items():
             environment.put(slot, held.retain())
@@ -175,7 +175,7 @@ class Plan:
         return results
 
     def unread_slots(self) -> tuple[int, ...]:
-        """Parameters and constants that nothing reads; found in the first run."""
+        """The parameters and constants that nothing reads; computed once."""
         if self._unread is None:
             read = {slot for step in self.steps for slot in step.reads()}
             self._unread = tuple({*self.parameters, *self.constants} - read - set(self.results))
@@ -189,31 +189,31 @@ class CallStep(ArrayStep):
     body: Plan
 
     def run(self, environment: Environment) -> None:
-        """Pass the operands on, keep the results."""
+        """Run the callee on the operands, and store its results."""
         results = self.body.run(environment.pool, taken(environment, self.operands, self.last_use))
         put_results(environment, self.outputs, self.output_shapes, results)
 
 
 @dataclass(slots=True)
 class WhileStep(ArrayStep):
-    """Run `body` as long as `condition` holds, which the host reads, or as often as it says."""
+    """Run `body` while `condition` holds, which the host evaluates, or the given number of times."""
 
     condition: Plan | int
     body: Plan
 
     def run(self, environment: Environment) -> None:
-        """Pass the state round; each round's arrays take over the buffers of the round before."""
+        """Run the loop; the state of each iteration reuses the buffers of the one before."""
         pool = environment.pool
         state = taken(environment, self.operands, self.last_use)
-        turns = 0
-        while self._goes_on(pool, turns, state):
+        iterations = 0
+        while self._continues(pool, iterations, state):
             state = self.body.run(pool, state)
-            turns += 1
+            iterations += 1
         put_results(environment, self.outputs, self.output_shapes, state)
 
-    def _goes_on(self, pool: Pool, turns: int, state: Sequence[OwnedArray]) -> bool:
+    def _continues(self, pool: Pool, iterations: int, state: Sequence[OwnedArray]) -> bool:
         if isinstance(self.condition, int):
-            return turns < self.condition
+            return iterations < self.condition
         (answer,) = self.condition.run(pool, [held.retain() for held in state])
         holds = bool(answer.on_host())
         answer.release()
@@ -222,7 +222,7 @@ class WhileStep(ArrayStep):
 
 @dataclass(slots=True)
 class ConditionalStep:
-    """Run the branch that an index (or a predicate) on the host picks."""
+    """Run the branch that an index or a predicate selects, which the host reads."""
 
     selector: int
     selector_shape: Shape
@@ -234,7 +234,9 @@ class ConditionalStep:
 
     @property
     def is_by_predicate(self) -> bool:
-        """Whether true picks the first of two branches. An index picks the last one where it is out of range."""
+        """Whether the selector is a predicate: true selects the first of two branches. An index out of range selects the
+        last branch.
+        """
         return self.selector_shape.element_type == "pred"
 
     def reads(self) -> tuple[int, ...]:
@@ -242,7 +244,7 @@ class ConditionalStep:
         return (self.selector, *(slot for operands in self.branch_operands for slot in operands))
 
     def run(self, environment: Environment) -> None:
-        """Run one branch on its operands."""
+        """Run the selected branch on its operands."""
         chosen = environment.arrays[self.selector].on_host()
         branch = _branch(chosen, len(self.branches))
         operands = self.branch_operands[branch]
@@ -257,7 +259,7 @@ def _branch(selector: np.ndarray, count: int) -> int:
 
 
 def taken(environment: Environment, slots: Sequence[int], last_use: frozenset[int]) -> list[OwnedArray]:
-    """The arrays of slots for a callee: handed over where the caller needs them no more, shared otherwise."""
+    """The arrays of slots for a callee: moved at their last use in the caller, else shared."""
     found = []
     for position, slot in enumerate(slots):
         if slot in last_use and slot not in slots[position + 1 :]:
@@ -270,13 +272,13 @@ def taken(environment: Environment, slots: Sequence[int], last_use: frozenset[in
 def put_results(
     environment: Environment, slots: Sequence[int], shapes: Sequence[Shape], held: Sequence[OwnedArray]
 ) -> None:
-    """Keep what a callee returned, in the layouts that the caller's steps expect."""
+    """Store the arrays that a callee returned, in the layouts that the caller's steps expect."""
     for slot, shape, array in zip(slots, shapes, held, strict=True):
         environment.put(slot, array.adopted(shape))
 
 
 def mark_last_uses(steps: Sequence[Step], kept: set[int]) -> None:
-    """Tell each step what nothing reads after it, what it computes in vain included."""
+    """Set `last_use` of each step; outputs that nothing reads are included."""
     seen = set(kept)
     for step in reversed(steps):
         touched = {*step.reads(), *(slot for slot in step.outputs if slot is not None)}
@@ -298,11 +300,11 @@ def slots_of(tree: SlotTree) -> tuple[int, ...]:
 
 
 def _value(tree: SlotTree, environment: Environment) -> HloValue:
-    """The tree's arrays on the host."""
+    """The tree's arrays, on the host."""
     if tree is None:
         return None
     if isinstance(tree, int):
         return environment.arrays[tree].on_host()
     if any(isinstance(part, tuple) for part in tree):
-        raise IndexingError("an operand is a tuple within a tuple; expected arrays, or one tuple of them")
+        raise IndexingError("an operand of a reference step is a nested tuple; expected an array or a tuple of arrays")
     return tuple(_value(part, environment) for part in tree)

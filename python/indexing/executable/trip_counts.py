@@ -1,5 +1,5 @@
-"""Loops whose trip count is known before they run: a counter that begins at a number, moves by another and is compared with a
-third. Their condition is never computed.
+"""Trip counts of loops that are known before they run, so that the condition is never evaluated: a counter starts at a
+constant, changes by a constant and is compared with a constant.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def known_trip_count(loop: Node, condition: Graph, body: Graph) -> int | None:
-    """The number of times that the loop runs its body, found or stated; None where only running it tells."""
+    """The number of times that the loop runs its body, derived or stated in the program; None if it is unknown."""
     found = _counted(loop, condition, body)
     return stated_trip_count(loop.instruction) if found is None else found
 
@@ -41,7 +41,7 @@ def _counted(loop: Node, condition: Graph, body: Graph) -> int | None:
 
 
 def _bound(loop: Node, body: Graph, condition: Graph, tree: object) -> int | None:
-    """The number that the counter is compared with: of the condition's text, or of the state, where that passes it on."""
+    """The constant that the counter is compared with: in the condition, or a leaf of the state that the body keeps."""
     ref = _scalar(tree)
     if ref is None or ref.node not in condition.parameters:
         return _number(tree)
@@ -51,7 +51,7 @@ def _bound(loop: Node, body: Graph, condition: Graph, tree: object) -> int | Non
 
 
 def _step(body: Graph, leaf: int) -> int | None:
-    """The number that each turn adds to a leaf of the state."""
+    """The constant that each iteration adds to a leaf of the state."""
     updated = _scalar(_leaf(body.result, leaf))
     if updated is None or len(updated.node.operands) != 2:
         return None
@@ -66,13 +66,13 @@ def _step(body: Graph, leaf: int) -> int | None:
 
 
 def _leaf(tree: object, leaf: int) -> Ref | None:
-    """A leaf of the state."""
+    """The array with that number in a tree."""
     refs = list(tree_refs(tree))  # type: ignore[arg-type]
     return refs[leaf] if leaf < len(refs) else None
 
 
 def _number(tree: object) -> int | None:
-    """The value of an integer that the program's text gives."""
+    """The value of a scalar that is a constant of the program; None otherwise."""
     ref = _scalar(tree)
     if ref is None or not ref.node.instruction.is_constant:
         return None
@@ -80,7 +80,7 @@ def _number(tree: object) -> int | None:
 
 
 def _scalar(tree: object) -> Ref | None:
-    """The source of a single number, behind what merely moves it."""
+    """The array that a scalar is moved from; None if it isn't a scalar."""
     while isinstance(tree, Ref) and tree.shape.element_count == 1:
         refs = list(tree.node.refs())
         if not tree.node.op.has_no_compute or len(refs) != 1:

@@ -1,4 +1,4 @@
-"""The fastest plans that were measured, for kernels of programs that are compiled `tuned`."""
+"""Lookup of the fastest measured plans, for programs that are compiled with `tuned`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def tuned_plan(computation: Computation, device: Device, store: Store | None = None) -> dict[str, int]:
-    """The fastest plan that was measured on a device; the default where none was."""
+    """The fastest plan measured on a device; no knobs, which means the default plan, if none was measured."""
     try:
         key = fusion_key(computation, knobs_of(computation, device.dialect), device)
     except UnsupportedOp:
@@ -26,7 +26,7 @@ def tuned_plan(computation: Computation, device: Device, store: Store | None = N
 
 
 def fusion_key(computation: Computation, space: KnobSpace, device: Device) -> str:
-    """By content: the default kernel's source, the knobs, the device and its compiler, the package's version."""
+    """A hash of the default kernel's source, the knobs, the device and its compiler, and the package's version."""
     source = emit_fused(computation, device.dialect).source
     text = "\n".join([source, str(space), _identity(device), __version__])
     return hashlib.sha256(text.encode()).hexdigest()

@@ -1,1 +1,1 @@
-"""Indexing maps of instructions: through computations and fusions, inverse, accesses of functions."""
+"""Indexing maps of instructions, composed through computations and fusions, and inverted; accesses of functions."""

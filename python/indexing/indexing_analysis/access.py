@@ -1,6 +1,6 @@
-"""Accesses: at which index, and how often, a function reads an array of an instruction.
+"""Accesses: the index at which a function reads an array of an instruction, and how often it does.
 
-An access is followed from a function's own index through the output-to-input maps of the instructions that it computes.
+Accesses are composed from a function's own index through the output-to-input maps of the instructions that it computes.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Array `leaf` of an instruction is read at `map` of a function's index, which has `points` points.
+    """A read of array `leaf` of an instruction at `map`, from a function's index, which takes `points` values.
 
-    `context` tells apart what equal maps don't: loops, runtime values, the user that reads unknown elements. Where these
-    are unknown (`is_known` is false) the map is the identity, and every element is read for each point.
+    `context` distinguishes accesses with equal maps: by loops, runtime values, or the user that reads unknown elements. If
+    the elements are unknown (`is_known` is false), the map is the identity, and every element is read.
     """
 
     map: IndexingMap
@@ -37,22 +37,22 @@ class Access:
 
     @property
     def reads(self) -> int:
-        """The number of elements read over all points, constraints left aside."""
+        """The number of elements read over all points, constraints ignored."""
         known = self.map
         if known.is_known_empty:
             return 0
         return prod(max(v.interval.upper - v.interval.lower + 1, 0) for v in (*known.dims, *known.ranges))
 
     def evaluations(self, calls: int) -> int:
-        """The number of elements read where the function is called `calls` times."""
+        """The number of elements read if the function is called `calls` times."""
         return -(-calls * self.reads // self.points) if self.points else 0
 
 
 class AccessComposer:
-    """Follows accesses through instructions; equal pairs of maps are composed once."""
+    """Composes accesses through instructions; equal pairs of maps are composed once."""
 
     def __init__(self) -> None:
-        """Nothing is composed yet."""
+        """Start without composed maps."""
         self._composed: dict[tuple[IndexingMap, IndexingMap], IndexingMap] = {}
 
     def compose(

@@ -1,9 +1,9 @@
-"""Maps of instructions and through computations: formulas come from the ops, what follows from a program's structure (calls,
-branches, loops, names of arrays) from the core, which composes and merges them.
+"""Maps of instructions, and through computations. Ops state formulas; the core derives those that follow from a program's
+structure (calls, branches, loops, names of arrays), and composes and merges all of them.
 
-The core visits each instruction of a computation once, after all that lead to it. Maps that lead to one array are merged
-where they are equal; where too many differ, one that names the whole array takes their places and says so. The work is
-therefore bounded by the number of instructions, whatever the number of paths.
+The core visits each instruction of a computation once, after all that lead to it. Equal maps that lead to one array are
+merged; if too many differ, one map to the whole array replaces them and states that it is a bound. The work is therefore
+bounded by the number of instructions, whatever the number of paths.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ _STRUCTURES = {op.opcode: op.structure for op in REGISTRY.values() if op.structu
 
 
 class ModuleMaps:
-    """The maps of a module's instructions, and what the core asks for while it composes them. One thread at a time."""
+    """The maps of a module's instructions, and the callbacks of the core while it composes them. One thread at a time."""
 
     operand_indexing = OperandIndexing
     runtime_value = RuntimeValue
 
     def __init__(self, module: Module) -> None:
-        """None so far."""
+        """Start without maps."""
         self.module = module
         self.lock = threading.RLock()  # formulas ask for maps while maps are asked for
         self._core = _core.Propagation(module.tables, _STRUCTURES)
         self._computations = list(module.computations.values())
         self._firsts = [c.first_row for c in self._computations]
 
-    # ------------------------------------------------------------ what is known
+    # ------------------------------------------------------------ maps
 
     def find_formulas(self, first: int, last: int, inverse: bool) -> list[int]:
         """Derive all formulas of the instructions in these rows, to be read later. Returns for each a number that instructions
@@ -54,7 +54,7 @@ class ModuleMaps:
             return self._core.find_formulas(self, inverse, first, last)
 
     def of_instruction(self, instruction: Instruction, array: int, inverse: bool) -> Indexing:
-        """The formula of an array (inverse: of an operand)."""
+        """The maps of an array (inverse: of an operand) of an instruction."""
         count = len(instruction.shape.leaves) if inverse else len(instruction.operands)
         with self.lock:
             return self._core.formula(self, inverse, (instruction.row, array), count)
@@ -62,7 +62,7 @@ class ModuleMaps:
     def of_computation(
         self, computation: Computation, array: int, arguments: Sequence[Instruction], inverse: bool
     ) -> Indexing:
-        """The maps between the array of the root (inverse: the parameter) and the parameters (the root's arrays)."""
+        """The maps from an array of the root to the parameters (inverse: from a parameter to the root's arrays)."""
         count = len(computation.root.shape.leaves) if inverse else len(computation.parameters)
         with self.lock:
             return self._core.computation_indexing(self, inverse, (computation.row, array), arguments, count)
@@ -83,7 +83,7 @@ class ModuleMaps:
             into[leaf] = self._core.union(self, into[leaf], map_set) if leaf in into else map_set
 
     def propagate(self, found: dict[Instruction, Arrays], order: Sequence[Instruction]) -> None:
-        """Propagate the maps found so far to the operands of each instruction of `order`, of one computation."""
+        """Propagate the maps found so far to the operands of each instruction of `order`, all of one computation."""
         here = {o: found[o] for i in order for o in (i, *i.operands) if o in found}
         if not here:
             return
@@ -95,7 +95,7 @@ class ModuleMaps:
             found[self.instruction(row)] = dict(arrays)
 
     def leading_to(self, start: Instruction, target: Instruction) -> list[OperandIndexing]:
-        """The maps from array 0 of an instruction to array 0 of one that it leads to."""
+        """The maps from array 0 of an instruction to array 0 of one that it depends on."""
         with self.lock:
             reached = dict(self._core.propagate_to(self, start.row, 0, target.row))
             return self.maps(reached[0], 0) if 0 in reached else []
@@ -108,7 +108,7 @@ class ModuleMaps:
         with self.lock:
             return self._core.compose(self, first, second)
 
-    # ------------------------------------------------------------ what the core asks for
+    # ------------------------------------------------------------ callbacks of the core
 
     def instruction(self, row: int) -> Instruction:
         """The instruction of a row of the module's tables."""
@@ -120,13 +120,13 @@ class ModuleMaps:
         return instruction.row if instruction.module is self.module else -1
 
     def formula(self, row: int, output: int) -> None:
-        """State the formula of an array."""
+        """Pass the core the formula of an array."""
         i = self.instruction(row)
         op = op_of(i)
         self._core.set_formula(self, False, (row, output), op.is_simplified, op.indexing(i, output, MAPS))
 
     def inverse(self, row: int, operand: int) -> None:
-        """State the inverse formula of an operand."""
+        """Pass the core the inverse formula of an operand."""
         i = self.instruction(row)
         op = op_of(i)
         found = op.inverse_indexing(i, operand, MAPS)
@@ -135,16 +135,16 @@ class ModuleMaps:
         self._core.set_formula(self, True, (row, operand), op.is_simplified, found)
 
     def may_be_known(self, instruction: Instruction) -> bool:
-        """May an element of an instruction be known before the program runs?"""
+        """Whether an element of an instruction may be known before the program runs."""
         return may_be_known(instruction)
 
     def known(self, instruction: Instruction, index: Sequence[SymbolicExpr]) -> int | SymbolicExpr | None:
-        """Its element at an index, where that is known."""
+        """The instruction's element at an index; None if it is unknown."""
         return known_value(instruction, index)
 
 
 class _Attached:
-    """The place where a module keeps its maps."""
+    """The attribute in which a module keeps its maps."""
 
     maps: ModuleMaps | None = None
 
@@ -161,7 +161,7 @@ def maps_of(module: Module) -> ModuleMaps:
 def computation_indexing(computation: Computation, output: int, arguments: Sequence[Instruction] = ()) -> Indexing:
     """For each parameter, the maps from array `output` of the root to the parameter's arrays.
 
-    `arguments` are what a caller passes: runtime values that are parameters become these.
+    Runtime values that are parameters are replaced by the instructions `arguments` of a caller.
     """
     return maps_of(computation.module).of_computation(computation, output, arguments, inverse=False)
 
@@ -180,12 +180,12 @@ def instruction_indexing(instruction: Instruction, output: int) -> Indexing:
 
 
 def instruction_inverse(instruction: Instruction, operand: int) -> Indexing:
-    """The instruction's own formula, input to output, simplified; the inverse of the other where it states none."""
+    """The instruction's own formula, input to output, simplified; the inverse of the other formula if the op has none."""
     return maps_of(instruction.module).of_instruction(instruction, operand, inverse=True)
 
 
 def _formula(instruction: Instruction, output: int) -> Indexing:
-    """The formula that the generic inverse turns around: as the op states it, or through the computation it goes through."""
+    """The formula that the generic inverse inverts: the op's own, or the maps through its computation."""
     op = op_of(instruction)
     if isinstance(op.output_to_input, ByStructure | ThroughComputations):
         return instruction_indexing(instruction, output)

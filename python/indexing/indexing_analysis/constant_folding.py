@@ -1,8 +1,8 @@
-"""Runtime values that are known: constants and iotas, also behind ops that only move them. The core folds them into maps.
+"""Known runtime values: constants and iotas, also through ops that only move them. The core folds them into maps.
 
-HLO's clamp is applied: an iota folds as min(max(i, lower), upper). A constant inside its bounds folds as itself; one
-outside stays a runtime variable, whose value is the constant and whose bounds say how it is clamped. Where a value is
-dropped instead of clamped, it folds as itself, and the bounds become a constraint.
+HLO's clamp is applied: an iota folds to min(max(i, lower), upper). A constant within its bounds folds to itself; one
+outside stays a runtime variable, whose value is the constant and whose bounds are those of the clamp. Where values out of
+bounds are dropped instead of clamped, a value folds to itself, and the bounds become a constraint.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from indexing.ops.registry import op_of, traits_of
 if TYPE_CHECKING:
     from indexing.hlo import Instruction
 
-MAX_OPS = 64  # how many ops a value is followed through
+MAX_OPS = 64  # that a value is traced through
 
 
 def may_be_known(instruction: Instruction) -> bool:
-    """Is it a constant or an iota, also behind ops that only move its elements?"""
+    """Whether an instruction is a constant or an iota, possibly through ops that only move its elements."""
     return _source(instruction) is not None
 
 
@@ -38,7 +38,7 @@ def _source(instruction: Instruction) -> Instruction | None:
 
 
 def known_value(instruction: Instruction, index: Sequence[SymbolicExpr]) -> int | SymbolicExpr | None:
-    """Element `index` of an integer instruction, where constants and iotas alone decide it."""
+    """Element `index` of an integer instruction, if it depends on constants and iotas only; None otherwise."""
     for _ in range(MAX_OPS):
         if instruction.is_constant:
             return _element(instruction, index)
@@ -57,7 +57,7 @@ def known_value(instruction: Instruction, index: Sequence[SymbolicExpr]) -> int 
 
 
 def _counted(iota: Instruction, index: Sequence[SymbolicExpr]) -> SymbolicExpr | None:
-    """The index itself, unless a narrow type wraps before the dimension ends."""
+    """The index along the iota's dimension; None if the element type can't hold all of its indices."""
     d, kind = iota.integer("iota_dimension", 0), iota.shape.element_type
     if kind not in INTEGER_FORMATS:
         return None

@@ -1,9 +1,9 @@
 """The generic inverse of an output-to-input formula: the same pairs of elements, from the input's index.
 
-A map (o)[s]{rt} -> i = e(o, s, rt) is turned around by solving the equations e_k = i_k for o and s: a variable that
-occurs alone with a coefficient is solved for; a sum of digits (c1 * u1 + c2 * u2 + ..., each term larger than the rest
-can reach) is taken apart by division. What can't be solved for stays a range variable, and what is left of the
-equations stays a constraint, so that the result names the same pairs exactly.
+A map (o)[s]{rt} -> i = e(o, s, rt) is inverted by solving the equations e_k = i_k for o and s. An equation with a single
+unknown, with a coefficient, is solved directly; a sum of mixed-radix digits (c1 * u1 + c2 * u2 + ..., each coefficient
+larger than the span of the smaller terms) by division. Unknowns that can't be solved for stay range variables, and
+remaining equations constraints, so that the result has exactly the same pairs.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def inverse_of_formula(
 
 
 def inverted(m: OperandIndexing, sizes: Sequence[int]) -> OperandIndexing:
-    """The map from an index of the operand (of `sizes`) to the elements whose index `m` maps to it; as exact as `m`."""
+    """The map from an index of the operand (of `sizes`) to the elements that `m` maps to it; as exact as `m`."""
     if m.map.is_undefined:
         return replace(unknown(m.reason), leaf=m.leaf)
     solution = _Solution(m.map, list(sizes))
@@ -48,7 +48,7 @@ def inverted(m: OperandIndexing, sizes: Sequence[int]) -> OperandIndexing:
 
 
 def linear_form(expr: SymbolicExpr, count: int) -> tuple[dict[int, int], int] | None:
-    """Coefficients of the variables and the constant, where the expression over `count` variables is linear."""
+    """The coefficients and the constant of an expression over `count` variables; None if it isn't linear."""
     used = sorted(set(expr.used_variables()))
     point = [0] * count
     try:
@@ -58,7 +58,7 @@ def linear_form(expr: SymbolicExpr, count: int) -> tuple[dict[int, int], int] | 
             point[v] = 1
             coefficients[v] = int(expr.evaluate(point)) - at_zero
             point[v] = 0
-    except ArithmeticError:  # a divisor that is zero there: no linear expression
+    except ArithmeticError:  # a divisor is zero at a probed point: the expression is not linear
         return None
     candidate = constant(at_zero)
     for v, c in coefficients.items():
@@ -68,7 +68,7 @@ def linear_form(expr: SymbolicExpr, count: int) -> tuple[dict[int, int], int] | 
 
 @dataclass
 class _Solution:
-    """The variables of a map, solved for over those of its inverse.
+    """Solves for the variables of a map, over those of its inverse.
 
     Unknowns are numbered as the map numbers its dimensions and ranges. The inverse has the input's index as its
     dimensions, unsolved unknowns as its ranges, and the same runtime variables.
@@ -89,7 +89,7 @@ class _Solution:
         self.index = [variable(self.count + k) for k in range(len(self.sizes))]
 
     def solve(self) -> None:
-        """Solve equation after equation; where none can be, keep one unknown as a range variable."""
+        """Solve the equations one by one; if none can be solved, keep one unknown as a range variable."""
         while self.equations:
             solved = next((k for k, e in self.equations.items() if self._solve_one(k, e)), None)
             if solved is not None:
@@ -104,20 +104,22 @@ class _Solution:
     def _is_open(self, v: int) -> bool:
         return v < self.unknowns and v not in self.solved and v not in self.kept
 
-    def _put(self, e: SymbolicExpr) -> SymbolicExpr:
-        """The expression with what is solved put in."""
+    def _substituted(self, e: SymbolicExpr) -> SymbolicExpr:
+        """The expression with solved unknowns substituted."""
         return e.replace_variables([self.solved.get(v, variable(v)) for v in range(self.count)])
 
     def _solve_one(self, k: int, e: SymbolicExpr) -> bool:
         unknowns = self._open(e)
         if not unknowns:
-            self.constraints.append((self._put(e) - self.index[k], Interval(0, 0)))
+            self.constraints.append((self._substituted(e) - self.index[k], Interval(0, 0)))
             return True
         linear = linear_form(e, self.count)
         if linear is None:
             return False
         coefficients, _ = linear
-        rest = self.index[k] - self._put(e.replace_variables([self._zero(v, unknowns) for v in range(self.count)]))
+        rest = self.index[k] - self._substituted(
+            e.replace_variables([self._zero(v, unknowns) for v in range(self.count)])
+        )
         digits = sorted(unknowns, key=lambda v: -abs(coefficients[v]))
         if not self._are_digits(digits, coefficients):
             return False
@@ -129,7 +131,7 @@ class _Solution:
         return constant(0) if v in unknowns else variable(v)
 
     def _are_digits(self, digits: list[int], coefficients: dict[int, int]) -> bool:
-        """Can each term be told from the sum: is the span of the smaller ones less than its coefficient?"""
+        """Whether the sum determines each term: the span of the smaller terms is less than its coefficient."""
         for at, v in enumerate(digits[:-1]):
             low, high = self._span(digits[at + 1 :], coefficients)
             if high - low >= abs(coefficients[v]):
@@ -146,7 +148,7 @@ class _Solution:
     def _take_digit(
         self, v: int, c: int, smaller: list[int], coefficients: dict[int, int], rest: SymbolicExpr
     ) -> SymbolicExpr:
-        """c * v + smaller terms = rest: solve for v, give what is left for the smaller terms."""
+        """Solve c * v + smaller terms = rest for v; returns the sum of the smaller terms."""
         if not smaller:
             if abs(c) != 1:
                 self.constraints.append((rest % abs(c), Interval(0, 0)))
@@ -164,9 +166,9 @@ class _Solution:
         places = self._places()
         dims = len(self.map.dims)
         ranges = [self.intervals[v] for v in self.kept]
-        own = [(self._put(e), b) for e, b in self.map.constraints]
+        own = [(self._substituted(e), b) for e, b in self.map.constraints]
         constraints = [(e.replace_variables(places), b) for e, b in (*self.constraints, *own)]
-        results = [self._put(variable(v)).replace_variables(places) for v in range(dims)]
+        results = [self._substituted(variable(v)).replace_variables(places) for v in range(dims)]
         symbols = len(ranges) + len(self.map.runtimes)
         return IndexingMap(
             SymbolicMap(len(self.sizes), symbols, results),
@@ -177,7 +179,7 @@ class _Solution:
         )
 
     def moved(self, value: IndexingMap) -> IndexingMap:
-        """A runtime value's map over the inverse's variables."""
+        """A runtime value's map, over the inverse's variables."""
         dims = len(self.map.dims)
         into = [
             *(variable(v) for v in range(dims)),
@@ -186,7 +188,7 @@ class _Solution:
         ]
         places = self._places()
         whole = self.inverse()
-        index = [self._put(e.replace_variables(into)).replace_variables(places) for e in value.results]
+        index = [self._substituted(e.replace_variables(into)).replace_variables(places) for e in value.results]
         symbols = len(whole.ranges) + len(whole.runtimes)
         return IndexingMap(
             SymbolicMap(len(whole.dims), symbols, index),
@@ -197,7 +199,7 @@ class _Solution:
         )
 
     def _places(self) -> list[SymbolicExpr]:
-        """The places of unknowns, runtimes and the input's index among the inverse's variables."""
+        """The variables of the inverse that replace the unknowns, the runtime variables and the input's index."""
         self.kept.sort()
         rank = len(self.sizes)
         at = {v: rank + n for n, v in enumerate(self.kept)}

@@ -1,6 +1,6 @@
-"""Indexing of instructions, both ways, through fusions and called computations; of clusters; and of epilogues.
+"""Indexing of instructions in both directions, through fusions and called computations; of clusters; and of epilogues.
 
-Maps are simplified and remembered per module, by what an instruction's maps depend on: opcode, shapes, attributes.
+Maps are simplified, and memoized per module by what an instruction's maps depend on: opcode, shapes, attributes.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ def output_to_input(instruction: Program, output: int = 0, physical_layout: bool
     """For each operand, the maps from an index of array `output` of the instruction to the operand's elements it needs.
 
     Maps are simplified, and composed through the computation of a fusion or call. An operand without maps isn't read.
-    Of a computation, of a module (its entry) and of `(function, *arguments)` (a JAX function's program), the maps are those
-    from its root, and parameters stand for operands.
+    For a computation, a module (its entry) or `(function, *arguments)` (a JAX function's program), the maps lead from its
+    root to its parameters.
     Arrays of a tuple-shaped instruction are counted in order, nested tuples flattened. With `physical_layout`, indices
     are those of physical shapes (sizes from major to minor) on both sides. Raises IndexingError where there is no such
     output, UnsupportedOp for an opcode that HLO doesn't have.
@@ -66,7 +66,7 @@ def _indexing(part: Part, output: int) -> Indexing:
 def input_to_output(instruction: Program, input: int = 0, physical_layout: bool = False) -> Indexing:
     """For each array of the instruction, the maps from an index of operand `input` to the elements that need it.
 
-    Where the operand is a tuple, `leaf` says which of its arrays a map starts from. Otherwise as `output_to_input`.
+    If the operand is a tuple, `leaf` is the number of the array from which a map starts. Otherwise as `output_to_input`.
     """
     part = part_of_program(instruction, "input_to_output: instruction")
     if part.operands or input or isinstance(part, Computation) or part.is_parameter:
@@ -86,9 +86,9 @@ def grouped_indexing(
 ) -> dict[Instruction, list[OperandIndexing]]:
     """Maps from array `output` of `target` to every instruction that leads to it within a cluster, and to its inputs.
 
-    The cluster is `instructions` of one computation; a fusion among them counts with the instructions of its
-    computation, whose parameters stand for its operands. Producers outside of the cluster are named but not looked
-    through; `target` itself has the identity. Raises InvalidMap where `target` isn't in the cluster.
+    The cluster is `instructions` of one computation; a fusion among them includes the instructions of its computation,
+    whose parameters are its operands. The result includes producers outside of the cluster, but nothing beyond them;
+    `target` itself has the identity. Raises InvalidMap if `target` isn't in the cluster.
     """
     cluster = dict.fromkeys(instructions)
     fusions = {i.called[0]: i for i in cluster if i.is_fusion}
@@ -121,10 +121,10 @@ def grouped_indexing(
 
 @takes(hero=of_type(Instruction), root=of_type(Instruction))
 def epilogue_indexing(hero: Instruction, root: Instruction) -> IndexingMap:
-    """The map from an index of `hero` to the index of `root` that it ends up at, through the instructions between.
+    """The map from an index of `hero` to the index of `root` at which its element is used, through the instructions between.
 
-    Both belong to one computation; the map of a hero that is its own root is the identity. Raises InvalidMap where
-    no path leads from one to the other, or where several with different maps do.
+    Both belong to one computation; the map of a hero that is its own root is the identity. Raises InvalidMap if no path
+    leads from one to the other, or several with different maps do.
     """
     if hero.computation is not root.computation:
         raise InvalidMap(f"{hero.name} and {root.name} belong to different computations: give two of one computation")
@@ -136,7 +136,7 @@ def epilogue_indexing(hero: Instruction, root: Instruction) -> IndexingMap:
 
 
 def _propagate_to_operands(known: ModuleMaps, fusion: Instruction, found: dict[Instruction, Arrays]) -> None:
-    """Propagate what is found in the fusion's computation to its parameters, and pass these on to its operands."""
+    """Propagate maps through the fusion's computation to its parameters, and from these to its operands."""
     inside: Computation = fusion.called[0]
     known.propagate(found, inside.post_order()[::-1])
     for parameter, operand in zip(inside.parameters, fusion.operands, strict=True):

@@ -1,4 +1,4 @@
-"""Which elements of a program's inputs each element of its outputs needs, and the other way round, by their names."""
+"""Maps between the elements of a program's outputs and inputs, in both directions, by the names of the arrays."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Pair: TypeAlias = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Array:
-    """An array among the inputs or outputs: its name, its shape, which operand (or 0) and which array of that it is."""
+    """An input or output array: its name and shape, its operand's number (0 for outputs), and its number in that operand."""
 
     name: str
     shape: Shape
@@ -41,8 +41,8 @@ class Array:
 
 
 class InstructionIndexing(Sequence["Indexing"]):
-    """The maps of one instruction: for each array of its shape what `output_to_input` gives, or for each operand what
-    `input_to_output` gives. The core has computed them; their objects are made when one looks at them.
+    """The maps of one instruction: for each array of its shape the result of `output_to_input`, or for each operand that of
+    `input_to_output`. The core has computed them; Python objects are created on access.
     """
 
     __slots__ = ("_instruction", "_inverse")
@@ -70,7 +70,7 @@ class InstructionIndexing(Sequence["Indexing"]):
         return maps_of(self._instruction.module).of_instruction(self._instruction, at, self._inverse)
 
     def __eq__(self, other: object) -> bool:
-        """Whether it has the maps of another one, or of a list."""
+        """Whether the maps are those of another sequence of them, or of a list."""
         return isinstance(other, Sequence) and list(self) == list(other)
 
     __hash__ = None  # type: ignore[assignment]  # its lists are mutable
@@ -81,18 +81,18 @@ class InstructionIndexing(Sequence["Indexing"]):
 
 
 class InstructionMaps(Mapping[Instruction, InstructionIndexing]):
-    """The maps of each instruction of a module, found when first asked for; equal instructions (opcode, shapes, attributes,
-    called computations by content) once.
+    """The maps of each instruction of a module, computed on first access; once for equal instructions (opcode, shapes,
+    attributes, called computations by content).
 
-    `maps[instruction]` has for each array of its shape what `output_to_input` gives; with "input_to_output" for each
-    operand what `input_to_output` gives.
+    `maps[instruction]` has, for each array of its shape, the result of `output_to_input`; with "input_to_output", for each
+    operand, that of `input_to_output`.
     """
 
     def __init__(self, module: Module, direction: Direction) -> None:
         """Made by `maps`."""
         self.module = module
         self.direction = direction
-        self._known: dict[int, InstructionIndexing] = {}  # by what `ModuleMaps.find` says
+        self._known: dict[int, InstructionIndexing] = {}  # by the numbers of `ModuleMaps.find_formulas`
 
     def __getitem__(self, instruction: Instruction) -> InstructionIndexing:
         """The maps of an instruction. Raises KeyError for one of another module."""
@@ -110,7 +110,7 @@ class InstructionMaps(Mapping[Instruction, InstructionIndexing]):
         return _InstructionItems(self)
 
     def _of_rows(self, instructions: Sequence[Instruction]) -> Iterator[InstructionIndexing]:
-        """The maps of instructions of successive rows; ends with the error of the first that has none."""
+        """The maps of instructions of successive rows; raises the error of the first that has none."""
         known, inverse = self._known, self.direction == "input_to_output"
         rest = instructions
         while rest:  # once, unless an instruction has no maps
@@ -141,11 +141,11 @@ class _InstructionItems(ItemsView[Instruction, InstructionIndexing]):
 
 
 class ProgramMaps(Mapping[Pair, "list[OperandIndexing]"]):
-    """The maps between a program's inputs and outputs, by the names of both; found when first asked for.
+    """The maps between a program's inputs and outputs, by the names of both; computed on first access.
 
-    `maps[output, input]` (with "input_to_output" `maps[input, output]`) lists the maps between two arrays, none where the
-    one doesn't need the other; `maps[name]` all that start at an array, by the name of the other. Names of a JAX program
-    are those of its pytrees' leaves. `print` shows all.
+    `maps[output, input]` (with "input_to_output", `maps[input, output]`) lists the maps between two arrays; it is empty if
+    one doesn't need the other. `maps.of(name)` has all that start at an array, by the name of the other. Names of a JAX
+    program are those of its pytrees' leaves. `print` shows all.
     """
 
     def __init__(self, part: Part, names: tuple[str, ...], direction: Direction) -> None:
@@ -158,40 +158,40 @@ class ProgramMaps(Mapping[Pair, "list[OperandIndexing]"]):
 
     @cached_property
     def inputs(self) -> tuple[Array, ...]:
-        """The arrays that go in."""
+        """The input arrays."""
         return _inputs(self.part)
 
     @cached_property
     def outputs(self) -> tuple[Array, ...]:
-        """The arrays that come out."""
+        """The output arrays."""
         return _outputs(self.part, self._names)
 
     @property
     def instructions(self) -> InstructionMaps:
-        """The maps of each instruction of the program's module, by itself."""
+        """The maps of each single instruction of the program's module."""
         if self._instructions is None:
             self._instructions = InstructionMaps(self.part.module, self.direction)
         return self._instructions
 
     @property
     def near(self) -> tuple[Array, ...]:
-        """The arrays that maps start at."""
+        """The arrays from which maps start."""
         return self.outputs if self.direction == "output_to_input" else self.inputs
 
     @property
     def far(self) -> tuple[Array, ...]:
-        """The arrays that maps lead to."""
+        """The arrays to which maps lead."""
         return self.inputs if self.direction == "output_to_input" else self.outputs
 
     def __getitem__(self, names: Pair | str) -> list[OperandIndexing]:
-        """The maps between two arrays; of one name, see `of`. Raises KeyError, which lists the names there are."""
+        """The maps between two arrays. Raises KeyError, which lists the names, for unknown ones; for one name, see `of`."""
         if isinstance(names, str):
             raise KeyError(f"give two names, maps[{names!r}, ...]; maps.of({names!r}) gives all that start there")
         start, end = (_named(name, arrays) for name, arrays in zip(names, (self.near, self.far), strict=True))
         return self._between(start, end)
 
     def of(self, name: str) -> dict[str, list[OperandIndexing]]:
-        """All maps that start at this array, by the name of the array that they lead to; those that lead to none left out."""
+        """All maps that start at this array, by the name of the array that they lead to; arrays without maps are omitted."""
         start = _named(name, self.near)
         found = {end.name: self._between(start, end) for end in self.far}
         return {end: maps for end, maps in found.items() if maps}
@@ -201,12 +201,12 @@ class ProgramMaps(Mapping[Pair, "list[OperandIndexing]"]):
         return ((start.name, end.name) for start in self.near for end in self.far)
 
     def find(self) -> None:
-        """Find all maps now."""
+        """Compute all maps now."""
         for start in self.near:
             self._from(self._start(start))
 
     def __getstate__(self) -> dict[str, object]:
-        """Pickles with the maps that were found; those of single instructions are found again."""
+        """The state to pickle: all maps found so far; those of single instructions are computed again."""
         return {**self.__dict__, "_instructions": None}
 
     def __len__(self) -> int:
@@ -214,7 +214,7 @@ class ProgramMaps(Mapping[Pair, "list[OperandIndexing]"]):
         return len(self.inputs) * len(self.outputs)
 
     def __str__(self) -> str:
-        """For each array at the near side its shape, and indented the arrays that its elements need (or reach)."""
+        """For each array from which maps start, its shape and, indented, the arrays that its elements need (or reach)."""
         return "\n".join(line for start in self.near for line in self._lines(start))
 
     def __repr__(self) -> str:
@@ -263,7 +263,7 @@ def _about(m: OperandIndexing) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class FileMaps:
-    """The maps of the program of a file, all found; or `maps` is None, and `error` says why."""
+    """The maps of a file's program, all computed; or None, with the `error` that prevented it."""
 
     path: str
     maps: ProgramMaps | None
@@ -293,14 +293,14 @@ def maps(
     workers: int | None = None,
     **kwargs: object,
 ) -> ProgramMaps | Iterator[FileMaps]:
-    """Which elements of each input each element of each output needs; with "input_to_output" which need it.
+    """The elements of each input that each element of each output needs; with "input_to_output", those that need it.
 
     `program` is a JAX function, followed by its arguments (arrays, or anything with a shape and a dtype), or a module
     (its entry), a computation, or an instruction. `.instructions` has the maps of each instruction of its module.
 
-    With `workers` it is a list of files, as `ix.hlo.load` reads them: that many processes find the maps of all of them,
-    and give a `FileMaps` of each, in the order in which they are done. A file that can't be read, or whose process dies,
-    gives its error. A script calls this below `if __name__ == "__main__":`, since processes begin by importing it.
+    With `workers`, it is a list of files that `ix.hlo.load` reads: that many processes compute the maps of all of them, and
+    yield a `FileMaps` for each as it is done. A file that can't be read, or whose process dies, yields its error. Scripts
+    must call this below `if __name__ == "__main__":`, since worker processes import them.
     """
     one_of("output_to_input", "input_to_output")(direction, "maps: direction")
     if workers is not None:

@@ -1,4 +1,4 @@
-"""Ops that put an array together: iota, concatenate, pad."""
+"""Ops that assemble an array: iota, concatenate, pad."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def _to_feature(instruction: Instruction, sizes: Sequence[int]) -> OperandIndexi
 
 
 def _between(instruction: Instruction, own: Sequence[int], other: Sequence[int], same_place: bool) -> OperandIndexing:
-    """The map between arrays of the full sizes and of one element a feature, whichever each is."""
+    """The map between two arrays, each of the full sizes or of one element per feature."""
     full = _sizes(instruction)
     if len(full) == 1:  # the feature is the whole index
         return identity(own)
@@ -51,7 +51,7 @@ def _between(instruction: Instruction, own: Sequence[int], other: Sequence[int],
     return identity(own) if same_place else _all_of_feature(instruction, own)
 
 
-# Which operands each result reads: "place" (the element of the same index, or of the feature), "feature" (all of it).
+# The operands that each result reads: "place" (the element at the same index, or of the feature), "feature" (all of it).
 _READS = {
     "batch-norm-training": (
         {0: "feature", 1: "place", 2: "place"},
@@ -68,7 +68,7 @@ _READS = {
 
 
 def output_to_input(instruction: Instruction, output: int) -> Indexing:
-    """out[.., f, ..] reads all of feature f where statistics are taken, and the parameters of f."""
+    """out[.., f, ..] reads all of feature f if statistics are computed, and the parameters of f."""
     sizes = instruction.shape.leaves[output].dimensions
     reads = _READS[instruction.opcode][output]
     return [
@@ -78,7 +78,7 @@ def output_to_input(instruction: Instruction, output: int) -> Indexing:
 
 
 def input_to_output(instruction: Instruction, operand: int) -> Indexing:
-    """in[.., f, ..] reaches all of feature f of each result that takes statistics; a parameter of f the same."""
+    """in[.., f, ..] reaches all of feature f of each result that depends on statistics; so does a parameter of f."""
     own = instruction.operands[operand].shape.dimensions
     found: Indexing = []
     for reads, leaf in zip(_READS[instruction.opcode], instruction.shape.leaves, strict=True):
@@ -124,7 +124,7 @@ def inference_reference(instruction: Instruction, values: Sequence[HloValue]) ->
 
 
 def training_reference(instruction: Instruction, values: Sequence[HloValue]) -> HloValue:
-    """The same with the operand's own mean and (biased) variance, which are results too."""
+    """As inference, with the operand's own mean and (biased) variance, which are further results."""
     operand, scale, offset = _wide(values)
     axes, count = _axes(instruction), _count(instruction)
     with np.errstate(all="ignore"):
@@ -154,17 +154,17 @@ def grad_reference(instruction: Instruction, values: Sequence[HloValue]) -> HloV
 
 
 class _Expansion(Expansion):
-    """The lines of one op, in the element type that it computes in."""
+    """Builds the expansion of one op, in the element type that it computes in."""
 
     def __init__(self, instruction: Instruction) -> None:
-        """Lines for the operands."""
+        """Convert the operands to the computing type."""
         super().__init__(instruction)
         self.kind = computing_kind(instruction.operands[0].shape.element_type)
         self.sizes = _sizes(instruction)
         self.wide = [self.convert(p, self.kind) for p in self.parameters]
 
     def spread(self, feature_values: BuiltInstruction) -> BuiltInstruction:
-        """One value a feature, for all elements of the feature."""
+        """The value of each feature, broadcast to all elements of the feature."""
         return self.broadcast(feature_values, self.sizes, (_feature(self.call),))
 
     def total(self, value: BuiltInstruction) -> BuiltInstruction:

@@ -1,8 +1,8 @@
-"""Dimensions of which only a bound is known, `f32[<=8]`: how many elements are in use is known at run time only.
+"""Bounded dimensions, `f32[<=8]`: the number of elements in use is known at run time only.
 
-A value of such a shape is an array of the elements in use. An op whose reference takes the sizes from its operands
-says so (`Op.bounded`); every other op refuses, and so do kernels. Maps are unknown: an element beyond those in use
-takes part in nothing, and a size flows where no element does.
+A value of such a shape is an array of the elements in use. Ops whose references take sizes from their operands state so
+(`Op.bounded`); every other op refuses, and so do kernels. Maps are unknown: elements beyond those in use are never read,
+and sizes depend on operands whose elements are not.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 
 def bounded_value(instruction: Instruction) -> Instruction | None:
-    """The instruction itself or the first of its operands that has a bounded dimension; None where none has."""
+    """The first of the instruction and its operands that has a bounded dimension; None if none has."""
     return next((i for i in (instruction, *instruction.operands) if i.shape.is_bounded), None)
 
 
 def refusal_of_bounds(instruction: Instruction, supported: bool) -> str | None:
-    """Why an instruction has no value here, where it meets bounded dimensions that its op's reference doesn't take."""
+    """The reason why an instruction has no value: bounded dimensions that its op's reference doesn't take; None if it has."""
     if supported or (found := bounded_value(instruction)) is None:
         return None
     what = f"{instruction.name}: {instruction.opcode} has no reference for bounded dimensions ({found.name} is {found.shape})"
@@ -31,7 +31,7 @@ def refusal_of_bounds(instruction: Instruction, supported: bool) -> str | None:
 
 
 def check_kernel_sizes(computation: Computation) -> None:
-    """Raises UnsupportedOp for the first instruction with a bounded dimension, called computations included."""
+    """Raise UnsupportedOp for the first instruction with a bounded dimension, in called computations as well."""
     seen, pending = {computation}, [computation]
     while pending:
         current = pending.pop()
@@ -57,8 +57,10 @@ def sizes_fit(sizes: Sequence[int], shape: Shape) -> bool:
 
 
 def check_same_sizes(instruction: Instruction, arrays: Sequence[Array]) -> None:
-    """IndexingError where operands that must agree, scalars aside, have different numbers of elements in use."""
+    """Raise IndexingError if operands of equal shapes (scalars aside) have different numbers of elements in use."""
     sizes = {a.shape for a in arrays if a.ndim}
     if instruction.shape.is_bounded and len(sizes) > 1:
         found = " and ".join(map(str, sorted(sizes)))
-        raise IndexingError(f"{instruction.name}: {instruction.opcode} of operands with sizes {found} in use")
+        raise IndexingError(
+            f"{instruction.name}: operands of {instruction.opcode} have different sizes: {found} in use"
+        )

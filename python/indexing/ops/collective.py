@@ -1,7 +1,7 @@
-"""Collectives: the local element that is read, and the replica that holds it.
+"""Collectives: maps to the local element that is read, and to the replica that holds it.
 
-What depends on the asking replica's own position in its group (which part of the operand it gets) is bounded by a range
-over the positions. The references of several replicas at once stand in ops/collective_reference.py.
+If the part of the operand that is read depends on the reading replica's position in its group, a range variable over the
+positions bounds it. The references for several replicas are in ops/collective_reference.py.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 _PATTERN = "exact; a bound for groups without a pattern"
 _OWN = "which part is read depends on the replica's own position in its group"
 
-# from (instruction, operand's number, shape of the result's array) to the maps of that operand
+# From (instruction, number of the operand, shape of the result's array) to the maps of that operand.
 Part = Callable[["Instruction", int, "Shape"], list[OperandIndexing]]
 
 
@@ -81,7 +81,7 @@ def _broadcast(i: Instruction, k: int, result: Shape) -> list[OperandIndexing]:
 
 def _permuted(i: Instruction, k: int, result: Shape) -> list[OperandIndexing]:
     pairs = pairs_of(i)
-    if k > 0 or not pairs:  # in-place forms name a buffer and offsets: bounded as a whole
+    if k > 0 or not pairs:  # in-place forms take a buffer and offsets: the bound is the whole operand
         return [whole(result.dimensions, i.operands[k].shape.dimensions, "the in-place form moves slices of buffers")]
     return [_with_replica(identity(result.dimensions).map, permuted_from(pairs, result.dimensions))]
 
@@ -97,7 +97,7 @@ def _one_to_one(part: Part) -> Callable[[Instruction, int], Indexing]:
 
 
 def _started(part: Part) -> Callable[[Instruction, int], Indexing]:
-    """Outputs are the operands, the results, and contexts without data."""
+    """A start: its outputs are the operands, the results, and contexts without data."""
 
     def formula(i: Instruction, output: int) -> Indexing:
         shapes, count = i.shape.leaves, len(i.shape.elements[0].leaves)
@@ -145,7 +145,7 @@ _RAGGED = "offsets and sizes of the ragged rows are known at run time only"
 
 def _ragged(i: Instruction, k: int, result: Shape) -> list[OperandIndexing]:
     asked = _members(i).replica_map(result.dimensions)
-    if k == 1:  # what no row overwrites
+    if k == 1:  # elements that no row overwrites
         own = identity(result.dimensions)
         return [replace(own, exactness="over-approximate", reason=_RAGGED)]
     found = whole(result.dimensions, i.operands[k].shape.dimensions, _RAGGED)

@@ -1,4 +1,4 @@
-"""References of collectives: the operands of all replicas to the results of all replicas."""
+"""References of collectives, from the operands of all replicas to the results of all replicas."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Operands = Sequence[Sequence[HloValue]]
 
 
 def _each_operand(exchange: Callable[[Instruction, list[Array], int, Interpreter], Array]) -> Across:
-    """A collective that treats its operands one by one: `exchange` gets the group's arrays and the own position."""
+    """A collective that treats its operands one by one: `exchange` gets the group's arrays and the replica's position."""
 
     def across(i: Instruction, operands: Operands, interpreter: Interpreter) -> list[HloValue]:
         found: list[HloValue] = []
@@ -74,7 +74,7 @@ def permute(i: Instruction, operands: Operands, interpreter: Interpreter) -> lis
 
 
 def all_to_all(i: Instruction, operands: Operands, interpreter: Interpreter) -> list[HloValue]:
-    """Replica r's part j goes to the j-th member as its part number position(r)."""
+    """Part j of replica r becomes part position(r) of the group's j-th member."""
     found: list[HloValue] = []
     for replica in range(len(operands)):
         group = group_with(groups_of(i), replica)
@@ -111,7 +111,7 @@ def own_id(i: Instruction, operands: Operands, interpreter: Interpreter) -> list
 
 
 def started(across: Across) -> Across:
-    """The start of a collective: its operands, its results, and contexts without data, as one tuple."""
+    """The start of an asynchronous collective: a tuple of its operands, its results, and contexts without data."""
 
     def start(i: Instruction, operands: Operands, interpreter: Interpreter) -> list[HloValue]:
         results = across(i, operands, interpreter)

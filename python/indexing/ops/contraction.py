@@ -1,4 +1,4 @@
-"""Sums of products in the type HLO accumulates them in: what dot and convolution share.
+"""Sums of products in HLO's accumulation types, as dot and convolution need them.
 
 Integers are summed exactly and wrap once at the end, which is the same as wrapping at each step; floats are summed in
 float64 (complex in complex128) and rounded once to the result's type; predicates are ored conjunctions.
@@ -13,22 +13,22 @@ _EXACT_IN_FLOAT64 = 2**53
 
 
 def is_float(dtype: np.dtype) -> bool:
-    """A real floating-point type, those of ml_dtypes included (numpy gives them kind V or f)."""
+    """Whether a type is a real floating-point type, including those of ml_dtypes (numpy gives them kind V or f)."""
     return dtype.kind == "f" or dtype.name.startswith(("bfloat", "float"))
 
 
 def is_complex(dtype: np.dtype) -> bool:
-    """complex64 or complex128."""
+    """Whether a type is complex64 or complex128."""
     return dtype.kind == "c"
 
 
 def is_integer(dtype: np.dtype) -> bool:
-    """An integer type, int2 to uint4 of ml_dtypes included."""
+    """Whether a type is an integer type, including int2 to uint4 of ml_dtypes."""
     return dtype.kind in "iu" or dtype.name.startswith(("int", "uint"))
 
 
 def accumulator(dtype: np.dtype) -> np.dtype:
-    """The numpy type in which values of an element type are computed: wide enough that one rounding is left."""
+    """The numpy type that accumulates values of an element type; results are rounded once."""
     if is_complex(dtype):
         return np.dtype(np.complex128)
     if is_float(dtype):

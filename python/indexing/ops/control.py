@@ -1,4 +1,4 @@
-"""Ops that run computations: fusion, call, map, while, conditional, asynchronous wrappers; and ops that reach outside."""
+"""Ops that run computations (fusion, call, map, while, conditional, asynchronous wrappers), and ops for input and output."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _zeros(shape: Shape) -> HloValue:
 
 
 def _first_result(i: Instruction) -> int:
-    """Arrays of the started operation's tuple that come before its results."""
+    """The number of arrays before the results in the tuple of a started operation."""
     return len(i.operands[0].shape.elements[0].leaves)
 
 
@@ -94,7 +94,7 @@ def _async_done_from_input(i: Instruction, operand: int) -> Indexing:
 
 
 def second_of_tuple(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
-    """The results that an asynchronous start packed behind its operands."""
+    """The results of an asynchronous start: the second element of its tuple, after the operands."""
     started = operands[0]
     if not isinstance(started, tuple) or len(started) < 2:
         raise IndexingError(f"{i.name} ends an operation that was not started: its operand is {i.operands[0].shape}")
@@ -119,7 +119,7 @@ def _from_outside_inverse(what: str) -> Callable[[Instruction, int], Indexing]:
 
 
 def _outfeed_from_output(i: Instruction, output: int) -> Indexing:
-    """The token stands for all that was handed out."""
+    """The token depends on every element that was sent out."""
     return [
         [replace(whole((), part.dimensions), leaf=leaf) for leaf, part in enumerate(o.shape.leaves) if is_array(part)]
         for o in i.operands

@@ -1,4 +1,4 @@
-"""convolution: windows over the spatial dimensions, sums over window and input features, in groups."""
+"""convolution: sums over windows in the spatial dimensions and over the input features of a group."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ class _Convolution:
 
     @property
     def group_features(self) -> int:
-        """Input features that one output feature sums over."""
+        """The number of input features that one output feature sums over."""
         return self.rhs[self.labels.kernel.batch]
 
     @property
     def group_outputs(self) -> int:
-        """Output features a group (of either kind)."""
+        """The number of output features per group (batch groups or feature groups)."""
         return self.rhs[self.labels.kernel.feature] // (self.feature_groups * self.batch_groups)
 
     @property
@@ -60,7 +60,7 @@ class _Convolution:
         return self.out[self.labels.output.batch]
 
     def kernel_position(self, k: int, window: SymbolicExpr) -> SymbolicExpr:
-        """The place of the window's element along spatial dimension k of the kernel."""
+        """The kernel's index of a window element along spatial dimension k."""
         return window * -1 + (self.window[k].size - 1) if self.window[k].reversed else window
 
 
@@ -82,7 +82,7 @@ def _placed(rank: int, *roles: tuple[Sequence[int], Sequence[SymbolicExpr]]) -> 
 
 
 def output_to_input(instruction: Instruction, output: int) -> Indexing:
-    """out[b, x, o] = sum over w, i of lhs[b, x * stride + w * dilation - pad, i] * rhs[w, i, o], groups apart."""
+    """out[b, x, o] = sum over w, i of lhs[b, x * stride + w * dilation - pad, i] * rhs[w, i, o], within each group."""
     c = _read(instruction)
     return [[_read_lhs(c)], [_read_rhs(c)]]
 
@@ -122,7 +122,7 @@ def _read_positions(
 
 
 def _read_rhs(c: _Convolution) -> OperandIndexing:
-    """The kernel's map, a bound where windows leave the input; its piece leaves those kernel elements out."""
+    """The kernel's map: a bound if windows reach padding, with a piece that omits the kernel elements that meet it."""
     labels, rank = c.labels, len(c.out)
     d = variables(rank)
     *w, i = variables(c.spatial + 1, rank)
@@ -139,7 +139,7 @@ def _read_rhs(c: _Convolution) -> OperandIndexing:
 
 
 def input_to_output(instruction: Instruction, operand: int) -> Indexing:
-    """Which outputs an input element, or a kernel element, is a factor in."""
+    """The outputs in which an input element, or a kernel element, is a factor."""
     c = _read(instruction)
     return [[_from_lhs(c) if operand == 0 else _from_rhs(c)]]
 
@@ -184,7 +184,7 @@ def _from_rhs(c: _Convolution) -> OperandIndexing:
 
 
 def reference(instruction: Instruction, values: Sequence[HloValue]) -> HloValue:
-    """One matrix product a window position and group, summed wide, rounded once."""
+    """One matrix product for each window position and group, summed in the accumulation type and rounded once."""
     c = _read(instruction)
     labels, dtype = c.labels, instruction.shape.dtype
     lhs = only_array(values[0]).transpose((labels.input.batch, *labels.input.spatial, labels.input.feature))
@@ -213,7 +213,7 @@ def _window_rows(c: _Convolution, window: tuple[int, ...], lhs: Array, spatial: 
 
 
 def _arranged(c: _Convolution, total: Array, spatial: tuple[int, ...]) -> Array:
-    """[group, batch and spatial, feature of the group] as the output's dimensions stand."""
+    """The total, [group, batch and spatial, feature of the group], in the order of the output's dimensions."""
     rows = total.transpose(1, 0, 2).reshape(c.out_batch, *spatial, total.shape[0] * c.group_outputs)
     labels = c.labels.output
     return np.moveaxis(rows, list(range(rows.ndim)), [labels.batch, *labels.spatial, labels.feature])

@@ -1,4 +1,4 @@
-"""Which parameters a computation's results depend on: what makes the maps of scatter, sort and scan sharp."""
+"""Dependence of a computation's results on its parameters; with it, maps of scatter, sort and scan are tight."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from indexing.ops.operand_indexing import OperandIndexing
 if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction
 
-_UNUSED = "the computation makes no use of this operand for this result"
+UNUSED_REASON = "the computation makes no use of this operand for this result"
 
 
 def parameters_used(computation: Computation) -> list[frozenset[int]]:
-    """For each result (the root, or each element of a root that is a tuple instruction) the parameters it is made of.
+    """For each result (the root, or each element of a root that is a tuple instruction), the parameters it depends on.
 
     An upper bound: an instruction is taken to depend on all of each operand.
     """
@@ -30,10 +30,10 @@ def parameters_used(computation: Computation) -> list[frozenset[int]]:
 
 @dataclass(frozen=True, slots=True)
 class FoldDependence:
-    """The dependences of a fold's results: states are numbered from 0, the elements of a step behind them.
+    """The dependences of a fold's results: states are numbered from 0, the elements of a step after them.
 
-    `direct`: what one step's result is computed from. `closed`: the same, each state replaced by all that it was made
-    of in the steps before (and its initial value).
+    `direct` has the dependences of each result within one step, `closed` those over all steps: each state is replaced by
+    the transitive closure of what it depends on, its initial value included.
     """
 
     direct: tuple[frozenset[int], ...]
@@ -64,11 +64,11 @@ def _numbered(used: frozenset[int], states: int, elements: int) -> frozenset[int
 
 
 def reduction_dependence(instruction: Instruction) -> tuple[frozenset[int], ...]:
-    """The dependences of each result of a reduce or reduce-window: initial values numbered from 0, operands behind them."""
+    """The dependences of each result of a reduce or reduce-window: initial values are numbered from 0, then operands."""
     count = len(instruction.operands) // 2
     return fold_dependence(instruction.called[0], count, count, elements_first=False).closed
 
 
 def where_used(found: OperandIndexing, used: frozenset[int], number: int) -> OperandIndexing:
-    """A map as it is, or as a bound (without a piece) where the computation makes no use of what it reads."""
-    return found if number in used else OperandIndexing(found.map, (), "over-approximate", _UNUSED, pieces=())
+    """The map itself if its operand (`number`) is used, else as a bound without pieces: nothing it reads is needed."""
+    return found if number in used else OperandIndexing(found.map, (), "over-approximate", UNUSED_REASON, pieces=())

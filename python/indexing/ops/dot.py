@@ -25,7 +25,7 @@ _GROUPS_UNKNOWN = "which rows belong to which group depends on the values of gro
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """One operand's dimensions by role; `free` are those neither batch nor contracting, in order."""
+    """One operand's dimensions by role; `free` are the dimensions that are neither batch nor contracting, in order."""
 
     sizes: tuple[int, ...]
     batch: tuple[int, ...]
@@ -41,7 +41,7 @@ class _Side:
     def place(
         self, batch: Sequence[SymbolicExpr], free: Sequence[SymbolicExpr], contracted: Sequence[SymbolicExpr]
     ) -> list[SymbolicExpr]:
-        """The operand's index, from the index of each role."""
+        """The operand's index, from the indices of the batch, free and contracting dimensions."""
         by_dimension = dict(
             zip((*self.batch, *self.free, *self.contracting), (*batch, *free, *contracted), strict=True)
         )
@@ -67,7 +67,7 @@ def _sides(instruction: Instruction) -> tuple[_Side, _Side]:
 
 
 def _side_maps(instruction: Instruction, lhs: _Side, rhs: _Side) -> list[list[SymbolicExpr]]:
-    """The index of lhs and of rhs, over the output's dimensions and one range variable a contracting dimension."""
+    """The indices of lhs and rhs, over the output's dimensions and a range variable for each contracting dimension."""
     rank = len(instruction.shape.dimensions)
     batch, free = len(lhs.batch), len(lhs.free)
     d, s = variables(rank), variables(len(lhs.contracting), rank)
@@ -101,7 +101,7 @@ def _product(instruction: Instruction, left: Array, right: Array) -> Array:
 
 
 def dot_reference(instruction: Instruction, values: Sequence[HloValue]) -> HloValue:
-    """Products summed wide, rounded once to the result's type."""
+    """Products summed in the accumulation type, rounded once to the result's type."""
     return _product(instruction, only_array(values[0]), only_array(values[1]))
 
 
@@ -109,7 +109,7 @@ def dot_reference(instruction: Instruction, values: Sequence[HloValue]) -> HloVa
 
 
 def _scale_map(results: Sequence[SymbolicExpr], operand: Shape, scale: Shape) -> list[SymbolicExpr]:
-    """The index of the scale that an operand's element meets: a scale covers a block a dimension."""
+    """The index of the scale of an operand's element: each scale covers a block of elements."""
     if not scale.dimensions:
         return []
     blocks = [n // max(m, 1) for n, m in zip(operand.dimensions, scale.dimensions, strict=True)]
@@ -135,7 +135,7 @@ def _spread(scale: Array, sizes: tuple[int, ...]) -> Array:
 
 
 def scaled_dot_reference(instruction: Instruction, values: Sequence[HloValue]) -> HloValue:
-    """Operands scaled block by block, then the dot; all in float64, rounded once."""
+    """The dot of operands scaled block by block; computed in float64 and rounded once."""
     arrays = [only_array(v).astype(np.float64) for v in values]
     scaled = [
         arrays[k] * _spread(arrays[2 + k], arrays[k].shape) if len(arrays) > 2 + k else arrays[k] for k in range(2)
@@ -147,13 +147,13 @@ def scaled_dot_reference(instruction: Instruction, values: Sequence[HloValue]) -
 
 
 def _ragged_mode(instruction: Instruction, lhs: _Side) -> str:
-    """By the role of lhs's ragged dimension: "free" (rows), "contracting" or "batch"."""
+    """The role of lhs's ragged dimension: "free" (rows), "contracting" or "batch"."""
     (ragged,) = instruction.ints("lhs_ragged_dims")
     return "contracting" if ragged in lhs.contracting else "batch" if ragged in lhs.batch else "free"
 
 
 def _ragged_rhs(instruction: Instruction, rhs: _Side) -> tuple[_Side, tuple[int, ...]]:
-    """rhs with its group dimension counted as a contracting one, and that dimension (none in two of the modes)."""
+    """rhs with its group dimension among the contracting ones, and that dimension, which only mode "free" has."""
     group = instruction.ints("rhs_group_dims")
     return _Side(rhs.sizes, rhs.batch, (*rhs.contracting, *group)), group
 
@@ -184,7 +184,7 @@ def ragged_dot_output_to_input(instruction: Instruction, output: int) -> Indexin
 
 
 def ragged_dot_reference(instruction: Instruction, values: Sequence[HloValue]) -> HloValue:
-    """Each group's part by a dot of its own; rows of no group are zero."""
+    """One dot for each group; rows of no group are zero."""
     left, right, counts = (only_array(v) for v in values)
     lhs, rhs = _sides(instruction)
     mode = _ragged_mode(instruction, lhs)

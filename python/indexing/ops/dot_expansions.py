@@ -1,6 +1,6 @@
-"""Products of matrices as other ops: for operands that do not lie in memory as a product reads them fastest.
+"""Expansions of dots, for operands whose memory layout a dot kernel doesn't read well.
 
-Both take a right operand that has its batch dimensions first, then its free ones, and its contracting ones last.
+Both take a right operand with batch dimensions first, then free ones, and contracting ones last.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def transposed_dot(dot: Instruction) -> Computation:
-    """The dot of the left operand and of the right one transposed, so that its free dimensions are the last ones."""
+    """The dot with its right operand transposed so that the free dimensions are the last ones."""
     parts = Expansion(dot)
     left, right = parts.parameters
     batch, contracted, _ = _counts(dot)
@@ -34,8 +34,8 @@ def transposed_dot(dot: Instruction) -> Computation:
 
 
 def reduced_dot(dot: Instruction) -> Computation:
-    """The sums of products of elements, of operands that both have their contracting dimensions last; floats below f32
-    are multiplied and added in f32.
+    """An elementwise product and a reduction, of operands that both have their contracting dimensions last; floats below
+    f32 are multiplied and added in f32.
     """
     parts = Expansion(dot)
     left, right = parts.parameters
@@ -51,6 +51,6 @@ def reduced_dot(dot: Instruction) -> Computation:
 
 
 def _counts(dot: Instruction) -> tuple[int, int, int]:
-    """The numbers of batch dimensions, of contracting ones, and of free ones of the left operand."""
+    """The numbers of the left operand's batch, contracting and free dimensions."""
     batch, contracted = len(dot.ints("lhs_batch_dims")), len(dot.ints("lhs_contracting_dims"))
     return batch, contracted, dot.operands[0].shape.rank - batch - contracted

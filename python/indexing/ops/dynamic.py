@@ -1,4 +1,4 @@
-"""dynamic-slice and dynamic-update-slice: boxes whose place is known at run time, clamped so that they lie inside."""
+"""dynamic-slice and dynamic-update-slice: slices at run-time start indices, clamped so that they lie inside."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _OVERWRITTEN_INCLUDED = (
 
 
 def _all_outputs(instruction: Instruction, operand: int) -> OperandIndexing:
-    """A start index decides over every element of the output."""
+    """Every element of the output depends on a start index."""
     inner = instruction.operands[operand].shape.dimensions
     sizes = instruction.shape.dimensions
     return OperandIndexing(tensor_map(variables(len(sizes), len(inner)), inner, sizes))
@@ -51,7 +51,7 @@ def slice_output_to_input(instruction: Instruction, output: int) -> Indexing:
 
 
 def slice_input_to_output(instruction: Instruction, operand: int) -> Indexing:
-    """in[i] goes to out[i - start] where that is inside the slice; a start index to all of it."""
+    """in[i] goes to out[i - start] if that is inside the slice; a start index reaches all of out."""
     if operand:
         return [[_all_outputs(instruction, operand)]]
     sizes = instruction.operands[0].shape.dimensions
@@ -79,7 +79,7 @@ def _update_starts(instruction: Instruction, sizes: Sequence[int]) -> Starts:
 
 
 def _untouched(instruction: Instruction) -> OperandIndexing:
-    """The identity where update doesn't write: as one map a bound, in its pieces exactly."""
+    """The identity where update doesn't write: one map is a bound, its pieces are exact."""
     sizes, update = (instruction.operands[k].shape.dimensions for k in range(2))
     if 0 in update:
         return identity(sizes)
@@ -89,7 +89,7 @@ def _untouched(instruction: Instruction) -> OperandIndexing:
 
 
 def _outside(instruction: Instruction, dimension: int, below: bool) -> OperandIndexing:
-    """The elements inside update's extent in the dimensions before `dimension`, and below (or above) it there."""
+    """The identity on elements inside update's extent in the dimensions before `dimension`, and below (or above) it there."""
     sizes, update = (instruction.operands[k].shape.dimensions for k in range(2))
     starts = _update_starts(instruction, sizes)
     d = variables(len(sizes))
@@ -115,7 +115,7 @@ def update_output_to_input(instruction: Instruction, output: int) -> Indexing:
 
 
 def update_input_to_output(instruction: Instruction, operand: int) -> Indexing:
-    """in[i] stays where update doesn't write; update[i] goes to out[start + i]; a start index decides over all."""
+    """in[i] stays where update doesn't write; update[i] goes to out[start + i]; a start index reaches all of out."""
     if operand == 0:
         return [[_untouched(instruction)]]
     if operand > 1:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction
     from indexing.ops.operand_indexing import Indexing
 
-Index: TypeAlias = "tuple[SymbolicExpr, ...]"  # one expression a dimension, over the builder's index variables
+Index: TypeAlias = "tuple[SymbolicExpr, ...]"  # one expression for each dimension, over the builder's index variables
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,14 +28,14 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Mapped:
-    """A map applied to an index: the results, and the conditions (of type pred) under which the index is in its domain."""
+    """A map applied to an index: its results, and the conditions (of type pred) that the index is in its domain."""
 
     index: Index
     conditions: tuple[Value, ...]
 
 
 class ElementContext(Protocol):
-    """Builds one function of a kernel; statements go to the place where the function stands at the moment."""
+    """Builds one function of a kernel; statements are added at the current insertion point."""
 
     def operand(self, instruction: Instruction, k: int, index: Index, output: int = 0) -> Value:
         """Element `index` of operand `k` (of array `output` of a tuple-shaped one)."""
@@ -47,28 +47,28 @@ class ElementContext(Protocol):
         """`indexing_map` at `index`, with expressions for its range and runtime variables."""
 
     def constant(self, value: int) -> SymbolicExpr:
-        """An index that is a number."""
+        """A constant index."""
 
     def number(self, element_type: str, value: complex | bool) -> Value:
-        """A number as a value."""
+        """A constant value."""
 
     def integer(self, expression: SymbolicExpr) -> Value:
         """An index expression as a value of type s64."""
 
     def within(self, expression: SymbolicExpr, lower: int | None, upper: int | None) -> tuple[Value, ...]:
-        """The condition that an index lies in [lower, upper] (None: no bound); none where it surely does."""
+        """The conditions that an index lies in [lower, upper] (None: no bound); empty if it provably does."""
 
     def op(self, opcode: str, result: str, *operands: Value, format: str = "") -> Value:
-        """An operation of the IR on values; `result` is its type (of the IR). Nothing is rounded or named."""
+        """An operation of the IR on values; `result` is its IR type. The result is neither rounded nor named."""
 
     def let(self, element_type: str, value: Value, *, rounds: bool = True) -> Value:
-        """A name for the value, as one of `element_type`; with `rounds`, a float below f32 is rounded to its type."""
+        """Name the value, as one of `element_type`; with `rounds`, a float below f32 is rounded to its type."""
 
     def variable(self, element_type: str, initial: Value) -> Value:
-        """A variable that `assign` may change."""
+        """Declare a variable, which `assign` may change."""
 
     def assign(self, variable: Value, value: Value) -> None:
-        """A new value for a variable."""
+        """Assign a new value to a variable."""
 
     def loop(self, size: int) -> AbstractContextManager[SymbolicExpr]:
         """Run what is built inside for each index from 0 to `size` - 1."""
@@ -80,7 +80,7 @@ class ElementContext(Protocol):
         """Run what is built inside where the conditions of the `when` just before did not hold."""
 
     def inside(self, index: Index, sizes: Sequence[int]) -> Index:
-        """The same index, known from here on to lie in a tensor of `sizes` (the caller has checked it)."""
+        """The same index, assumed from here on to lie in a tensor of `sizes`: the caller has checked it."""
 
     def range(self, expression: SymbolicExpr) -> Interval:
         """Bounds of an index expression."""
@@ -95,16 +95,16 @@ class ElementContext(Protocol):
         """An integer value as an index, clamped to [lower, upper]."""
 
     def apply(self, computation: Computation, arguments: Sequence[Value]) -> tuple[Value, ...]:
-        """The results of a computation on scalars, built in place."""
+        """The results of a computation on scalars, inlined."""
 
     def unrounded(self) -> AbstractContextManager[None]:
-        """Keep floats below f32 in f32 in what is built inside: partial sums of an accumulation."""
+        """Keep floats below f32 in f32 within the block, for partial sums of an accumulation."""
 
     def call(self, computation: Computation, instruction: Instruction, output: int, index: Index) -> Value:
-        """An element of the called computation's result, its parameters standing for the instruction's operands."""
+        """An element of the called computation's result, with the instruction's operands as arguments."""
 
     def table(self, instruction: Instruction, index: Index) -> Value:
-        """An element of a constant: a number where all elements are the same, else an entry of a table."""
+        """An element of a constant: a number if all elements are equal, else an element of a table."""
 
     def remember(self, instruction: Instruction, index: Index, values: Sequence[Value]) -> None:
-        """Keep the values of all arrays of a tuple-shaped instruction, which were computed together."""
+        """Memoize the values of all arrays of a tuple-shaped instruction, which were computed together."""

@@ -1,4 +1,4 @@
-"""The element types of HLO: kind, width and numpy type of each, in one table.
+"""Table of HLO's element types: kind, width and numpy type of each.
 
 Sub-byte types (s2, s4, u2, u4, f4e2m1fn) take one byte an element in arrays, as ml_dtypes lays them out.
 """
@@ -40,7 +40,7 @@ class ElementType:
 
     @property
     def is_narrow_float(self) -> bool:
-        """A float type below f32: computed in f32, and rounded to itself after each operation."""
+        """A float type below f32: operations compute in f32, and round to the type."""
         return self.kind == "float" and self.bits < 32
 
     @property

@@ -1,4 +1,4 @@
-"""An op as a computation of its operands in simpler ops: what library calls and batch normalization stand for."""
+"""Builder of expansions: computations of simpler ops that replace an instruction (library calls, batch normalization)."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 class Expansion:
-    """The computation that stands for one instruction; its parameters are the instruction's operands."""
+    """Builds the computation that replaces one instruction; its parameters are the instruction's operands."""
 
     def __init__(self, call: Instruction) -> None:
-        """The parameters alone."""
+        """Start with the parameters."""
         self.call = call
         self._module = ModuleBuilder("expansion", call.name)
         self._body = self._module.entry
@@ -26,7 +26,7 @@ class Expansion:
         self.results: tuple[Shape, ...] = call.shape.leaves
 
     def operand(self, number: int) -> BuiltInstruction:
-        """A parameter; UnsupportedOp where the call has no such operand."""
+        """The parameter of that number; UnsupportedOp if the instruction has no such operand."""
         if number >= len(self.parameters):
             raise UnsupportedOp(f"it has {len(self.parameters)} operands, and needs operand {number}")
         return self.parameters[number]
@@ -39,17 +39,17 @@ class Expansion:
         operands: Sequence[BuiltInstruction],
         **attributes: AttributeValue,
     ) -> BuiltInstruction:
-        """One more instruction, whose result is an array."""
+        """Add an instruction whose result is an array."""
         return self._body.add(opcode, Shape.array(element_type, tuple(sizes)), operands, **attributes)
 
     def apply(self, opcode: str, *operands: BuiltInstruction) -> BuiltInstruction:
-        """An elementwise op; scalars are broadcast to the shape of the others."""
+        """Add an elementwise op; scalars are broadcast to the shape of the other operands."""
         sizes = max((o.dimensions for o in operands), key=len)
         spread = [self.broadcast(o, sizes, ()) if o.dimensions != sizes else o for o in operands]
         return self.add(opcode, operands[0].element_type, sizes, spread)
 
     def constant(self, element_type: str, number: complex) -> BuiltInstruction:
-        """A scalar."""
+        """Add a scalar constant."""
         return self._body.constant(Shape.array(element_type, ()), number)
 
     def broadcast(self, value: BuiltInstruction, sizes: Sequence[int], dimensions: Sequence[int]) -> BuiltInstruction:
@@ -57,11 +57,11 @@ class Expansion:
         return self.add("broadcast", value.element_type, sizes, [value], dimensions=dimensions)
 
     def aligned(self, value: BuiltInstruction, sizes: Sequence[int]) -> BuiltInstruction:
-        """The value broadcast as numpy does: last dimensions meet, those of one element are repeated."""
+        """The value broadcast as numpy does: last dimensions are aligned, those of one element are repeated."""
         first = len(sizes) - len(value.dimensions)
         kept = [k for k, n in enumerate(value.dimensions) if n != 1 or sizes[first + k] == 1]
         if first < 0 or any(value.dimensions[k] != sizes[first + k] for k in kept):
-            raise UnsupportedOp(f"an operand of sizes {value.dimensions} doesn't spread over {tuple(sizes)}")
+            raise UnsupportedOp(f"an operand of sizes {value.dimensions} can't be broadcast to {tuple(sizes)}")
         of_kept = self.reshape(value, [value.dimensions[k] for k in kept])
         return self.broadcast(of_kept, sizes, [first + k for k in kept])
 
@@ -70,22 +70,22 @@ class Expansion:
         return value if tuple(sizes) == value.dimensions else self.add("reshape", value.element_type, sizes, [value])
 
     def transpose(self, value: BuiltInstruction, order: Sequence[int]) -> BuiltInstruction:
-        """Dimensions in another order."""
+        """The value with its dimensions in another order."""
         sizes = [value.dimensions[k] for k in order]
         return self.add("transpose", value.element_type, sizes, [value], dimensions=order)
 
     def convert(self, value: BuiltInstruction, element_type: str) -> BuiltInstruction:
-        """The value as another element type."""
+        """The value converted to another element type."""
         if value.element_type == element_type:
             return value
         return self.add("convert", element_type, value.dimensions, [value])
 
     def compare(self, left: BuiltInstruction, right: BuiltInstruction, direction: str) -> BuiltInstruction:
-        """Whether left is in this relation to right (`EQ`, `GT`, ...), element by element."""
+        """Add an elementwise comparison (`EQ`, `GT`, ...)."""
         return self.add("compare", "pred", left.dimensions, [left, right], direction=direction)
 
     def scaled(self, value: BuiltInstruction, factor: complex | BuiltInstruction) -> BuiltInstruction:
-        """The value times a number, or times a scalar of the computation."""
+        """The value times a constant, or times a scalar of the computation."""
         if not isinstance(factor, BuiltInstruction):
             return value if factor == 1 else self.apply("multiply", value, self.constant(value.element_type, factor))
         if factor.dimensions and math.prod(factor.dimensions) != 1:
@@ -95,7 +95,7 @@ class Expansion:
     def reduce(
         self, opcode: str, value: BuiltInstruction, dimensions: Sequence[int], start: float | BuiltInstruction
     ) -> BuiltInstruction:
-        """The value folded over dimensions by an elementwise op."""
+        """The value reduced over dimensions by an elementwise op."""
         kind, combine = value.element_type, self._module.reducer(opcode, value.element_type)
         sizes = [n for k, n in enumerate(value.dimensions) if k not in dimensions]
         operands = [value, start if isinstance(start, BuiltInstruction) else self.constant(kind, start)]
@@ -104,14 +104,14 @@ class Expansion:
     def reduce_window(
         self, opcode: str, value: BuiltInstruction, window: Sequence[WindowDim], start: BuiltInstruction
     ) -> BuiltInstruction:
-        """The value folded over windows of which there are as many as elements."""
+        """The value reduced over windows; the result has the value's sizes."""
         kind, combine = value.element_type, self._module.reducer(opcode, value.element_type)
         return self.add("reduce-window", kind, value.dimensions, [value, start], window=window, to_apply=combine)
 
     def pad(
         self, value: BuiltInstruction, filler: BuiltInstruction, ends: Sequence[tuple[int, int]]
     ) -> BuiltInstruction:
-        """The value with so many elements of the filler before and after it in each dimension; fewer where negative."""
+        """The value padded with `filler`, by the numbers in `ends` before and after each dimension; negative ones crop it."""
         sizes = [n + low + high for n, (low, high) in zip(value.dimensions, ends, strict=True)]
         return self.add("pad", value.element_type, sizes, [value, filler], padding=padding_text(ends))
 
@@ -122,13 +122,13 @@ class Expansion:
     def several(
         self, opcode: str, operands: Sequence[BuiltInstruction], **attributes: AttributeValue
     ) -> list[BuiltInstruction]:
-        """The results of an op that has those of the call, layouts aside."""
+        """The results of an op whose result shapes are those of the call, except for layouts."""
         shapes = [s.without_layout() for s in self.results]
         whole = self._body.add(opcode, Shape("tuple", elements=tuple(shapes)), operands, **attributes)
         return [self._body.element(whole, k) for k in range(len(shapes))]
 
     def finish(self, found: Sequence[BuiltInstruction]) -> Computation:
-        """The computation that gives `found` as the first results of the call; what is left are workspaces of zeros."""
+        """The computation with `found` as the call's first results; the remaining ones are workspaces, filled with zeros."""
         results = [self._result(k, shape, found) for k, shape in enumerate(self.results)]
         placed = [self._placed(r, s) for s, r in zip(self.results, results, strict=True)]
         is_tuple = self.call.shape.is_tuple
@@ -136,7 +136,7 @@ class Expansion:
         return self._module.build().entry
 
     def _placed(self, value: BuiltInstruction, shape: Shape) -> BuiltInstruction:
-        """The value as it lies in a result of the call."""
+        """The value in the layout of a result of the call."""
         is_there = value.shape.minor_to_major == shape.minor_to_major and value not in self.parameters
         return value if is_there else self._body.add("copy", shape, [value])
 
@@ -152,5 +152,5 @@ class Expansion:
 
 
 def computing_kind(kind: str) -> str:
-    """The element type in which a library computes what it rounds to `kind` at the end."""
+    """The element type in which a library computes results that it rounds to `kind` at the end."""
     return "f32" if kind[0] in "fb" and kind not in ("f32", "f64") else kind

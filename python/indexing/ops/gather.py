@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class IndexVectors:
-    """An array of index vectors, gather's start_indices or scatter's scatter_indices: one vector a batch index.
+    """An array of index vectors, gather's start_indices or scatter's scatter_indices: one vector for each batch index.
 
-    `component` is the dimension the vectors lie in (the rank itself: each scalar is a vector of one), `targets[c]` the
-    operand dimension that component c starts; operand dimension `operand_batch[k]` takes its index from dimension
-    `own_batch[k]` of this array.
+    `component` is the dimension along the vectors (the rank itself: each scalar is a vector of one component), `targets[c]`
+    the operand dimension whose start component c gives; the index of operand dimension `operand_batch[k]` is that of
+    dimension `own_batch[k]` of this array.
     """
 
     instruction: Instruction
@@ -41,7 +41,7 @@ class IndexVectors:
 
     @property
     def batch_dims(self) -> list[int]:
-        """The dimensions of this array that count vectors, in order."""
+        """The dimensions of this array that index vectors, in order."""
         return [k for k in range(len(self.sizes)) if k != self.component]
 
     @property
@@ -56,7 +56,7 @@ class IndexVectors:
         return tuple(at[k] for k in range(len(self.sizes)))
 
     def start(self, dimension: int, batch: Sequence[SymbolicExpr]) -> Start | None:
-        """The place of an operand dimension's start; None where no component gives it."""
+        """The element of this array that holds an operand dimension's start; None if no component gives it."""
         if dimension not in self.targets:
             return None
         return Start(self.instruction, self.element(batch, constant(self.targets.index(dimension))))
@@ -71,7 +71,7 @@ class IndexVectors:
     def operand_index(
         self, starts: Starts, batch: Sequence[SymbolicExpr], offsets: Mapping[int, SymbolicExpr]
     ) -> list[SymbolicExpr]:
-        """The operand's index of the element at `offsets`, by operand dimension, in the window of a batch index."""
+        """The operand's index of the element at `offsets` (by operand dimension) in the window of a batch index."""
         found: list[SymbolicExpr] = []
         for k, start in enumerate(starts.exprs):
             own = self.batch_index(k, batch)
@@ -87,7 +87,7 @@ class IndexVectors:
         return rows.reshape(int(np.prod(rows.shape[:-1], dtype=np.int64)), rows.shape[-1])
 
     def operand_origins(self, rows: Array, rank: int) -> Array:
-        """For each vector, the operand index its slice starts at, not yet clamped: [batch, operand dimension]."""
+        """For each vector, the operand index at which its slice starts, not yet clamped: [batch, operand dimension]."""
         origins = np.zeros((rows.shape[0], rank), np.int64)
         for c, dimension in enumerate(self.targets):
             origins[:, dimension] = rows[:, c]
@@ -108,7 +108,7 @@ class _Gather:
 
     @property
     def batch_dims(self) -> list[int]:
-        """The output's dimensions that count vectors."""
+        """The output's dimensions that index vectors."""
         return [k for k in range(len(self.out)) if k not in self.offset_dims]
 
     @property
@@ -157,7 +157,7 @@ def _vector_map(g: _Gather, d: Sequence[SymbolicExpr], batch: Sequence[SymbolicE
 
 
 def input_to_output(instruction: Instruction, operand: int) -> Indexing:
-    """in[i] goes to out[b, i - start(b)] for each b whose slice holds i; an index vector to its whole slice."""
+    """in[i] goes to out[b, i - start(b)] for each b whose slice contains i; an index vector reaches its whole slice."""
     g = _read(instruction)
     return [[_from_vector(g) if operand else _from_operand(g)]]
 

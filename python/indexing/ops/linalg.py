@@ -1,4 +1,4 @@
-"""fft, cholesky, triangular-solve: exact in their batch dimensions, and inside the matrix where the algebra says so."""
+"""fft, cholesky, triangular-solve: maps are exact in batch dimensions, and within matrices as far as the algebra allows."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _all_transformed(instruction: Instruction, sizes: Sequence[int], other: Sequ
 
 
 def fft_reference(instruction: Instruction, values: Sequence[HloValue]) -> HloValue:
-    """numpy's transforms over the last dimensions, in double precision; the inverse ones divide by the length."""
+    """numpy's transforms over the last dimensions, in double precision; inverse transforms divide by the length."""
     operand = only_array(values[0])
     lengths = instruction.ints("fft_length")
     if 0 in operand.shape or 0 in instruction.shape.dimensions:
@@ -56,7 +56,7 @@ def fft_reference(instruction: Instruction, values: Sequence[HloValue]) -> HloVa
 
 
 def cholesky_output_to_input(instruction: Instruction, output: int) -> Indexing:
-    """out[i, j], i >= j, is made of in[i, :j+1] and the triangle above row j; the other triangle of out is zero."""
+    """out[i, j], i >= j, depends on in[i, :j+1] and the triangle up to row j; the other triangle of out is zero."""
     sizes = instruction.shape.dimensions
     rank = len(sizes)
     batch, (p, q) = variables(rank - 2), variables(2, rank - 2)
@@ -103,7 +103,7 @@ def _oriented(lower: bool, row: SymbolicExpr, column: SymbolicExpr) -> list[Symb
 
 
 def cholesky_reference(instruction: Instruction, values: Sequence[HloValue]) -> HloValue:
-    """L L^H = in (or U^H U), from one triangle; not a number where a matrix isn't positive definite."""
+    """L with L L^H = in (or U with U^H U = in), from one triangle; NaN where a matrix isn't positive definite."""
     operand = only_array(values[0])
     lower = instruction.flag("lower")
     matrices = operand.astype(accumulator(operand.dtype))
@@ -124,7 +124,7 @@ def cholesky_reference(instruction: Instruction, values: Sequence[HloValue]) -> 
 
 
 def _solves_forward(instruction: Instruction) -> bool:
-    """Whether element i of a solution depends on the elements before it (else: behind it)."""
+    """Whether element i of a solution depends on the elements before it, not on those after it."""
     lower = instruction.flag("lower") != (instruction.text("transpose_a") != "NO_TRANSPOSE")
     return lower == instruction.flag("left_side")
 
@@ -137,7 +137,7 @@ def _transposed_access(instruction: Instruction) -> bool:
 def _not_behind(
     instruction: Instruction, first: SymbolicExpr, second: SymbolicExpr, n: int, gap: int = 0
 ) -> Constraint:
-    """`first` is solved before `second` (by at least `gap`)."""
+    """The constraint that `first` is solved before `second` (by at least `gap`)."""
     return (second - first if _solves_forward(instruction) else first - second, (gap, n - 1))
 
 
@@ -164,7 +164,7 @@ def solve_output_to_input(instruction: Instruction, output: int) -> Indexing:
 
 
 def solve_input_to_output(instruction: Instruction, operand: int) -> Indexing:
-    """b[i] reaches x[i] and what is solved behind it; a coefficient of equation r the same, in every column."""
+    """b[i] reaches x[i] and all that is solved after it; so does a coefficient of equation i, in every column."""
     sizes = instruction.operands[operand].shape.dimensions
     out = instruction.shape.dimensions
     rank = len(sizes)
@@ -185,7 +185,7 @@ def solve_input_to_output(instruction: Instruction, operand: int) -> Indexing:
 
 
 def solve_reference(instruction: Instruction, values: Sequence[HloValue]) -> HloValue:
-    """Substitution, row by row, of all systems at once; only a's triangle is read."""
+    """Substitution, row by row, for all systems at once; only a's triangle is read."""
     a, b = (only_array(v) for v in values)
     wide = accumulator(b.dtype)
     matrix, right = a.astype(wide), b.astype(wide)

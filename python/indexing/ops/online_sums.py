@@ -1,6 +1,6 @@
-"""Sums whose elements subtract a result of their own row, found in the pass over the row that finds this result.
+"""Online sums: sums of terms that subtract another reduction of the same row, computed in one pass with it.
 
-Of a part of a row a few numbers are known, the result first. Those of two parts give those of both, and those of the whole
+A pass keeps a few accumulators, the other reduction's first. They are combined for two parts of a row, and those of a whole
 row give the sum.
 """
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 KINDS = ("f32", "f64")
 COUNT = "s32"
-MAX_COUNT = 2**31 - 1  # elements of a row
+MAX_COUNT = 2**31 - 1  # elements of a row, which COUNT holds
 
 _Values: TypeAlias = "Sequence[BuiltInstruction]"
 _Build: TypeAlias = "Callable[[_Scalars, _Values], _Values]"
@@ -28,10 +28,10 @@ _Build: TypeAlias = "Callable[[_Scalars, _Values], _Values]"
 
 @dataclass(frozen=True, slots=True)
 class OnlineForm:
-    """The numbers of a part of a row: their `kinds`, and `neutral`, those of a part without elements.
+    """The accumulators of a part of a row: their `kinds`, and `neutral`, their values for an empty part.
 
-    Computations on scalars: `element` gives the numbers of one element; `combined` those of two parts from those of each;
-    `total` the sum from those of the row and what its elements really subtract.
+    Scalar computations: `element` gives the accumulators of one element, `combined` those of two parts from those of each,
+    `total` the sum from the row's accumulators and the value that its terms actually subtract.
     """
 
     kinds: tuple[str, ...]
@@ -42,8 +42,8 @@ class OnlineForm:
 
 
 def online_form(total: Instruction, result: Instruction) -> OnlineForm | None:
-    """The form of the sum `total`, in case its elements subtract what follows from `result`, a reduction of the same elements;
-    None where it has none.
+    """The online form of the sum `total`, whose terms subtract a value derived from `result`, a reduction of the same
+    elements; None if there is no such form.
     """
     form = _form_of(total)
     if form is None or result.shape.is_tuple or result.shape.element_type != total.shape.element_type:
@@ -54,7 +54,7 @@ def online_form(total: Instruction, result: Instruction) -> OnlineForm | None:
 
 
 def summed_difference(reduce: Instruction) -> Instruction | None:
-    """The subtraction in the elements of a sum that has a form; None for another reduction."""
+    """The subtraction in the terms of a sum that may have an online form; None for other reductions."""
     return None if _form_of(reduce) is None else _operands(_operands(reduce)[0])[0]
 
 
@@ -79,9 +79,9 @@ def _operands(i: Instruction) -> list[Instruction]:
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """`term`: the opcode of what is added, of one difference; `reducer`: that of the result's reducer.
+    """A pattern: `term` is the opcode applied to the difference, `reducer` the opcode of the other reduction.
 
-    The computations are built from lists of values; a kind that is empty is that of the sum.
+    The functions build computations from lists of values; an empty kind is that of the sum.
     """
 
     term: str
@@ -109,7 +109,7 @@ def _built(form: _Form, kind: str) -> OnlineForm:
 
 @dataclass(frozen=True, slots=True)
 class _Scalars:
-    """Adds operations on scalars of one floating point type to a computation."""
+    """Adds operations on scalars of one floating-point type to a computation."""
 
     body: ComputationBuilder
     kind: str
@@ -139,11 +139,11 @@ def _exponential_of_one(add: _Scalars, values: _Values) -> _Values:
 
 
 def _exponentials_combined(add: _Scalars, values: _Values) -> _Values:
-    """Of a maximum m and a sum of exp(x - m): with a larger maximum the sum is scaled (Milakov and Gimelshein, Online
-    normalizer calculation for softmax, 2018).
+    """Combine two pairs of a maximum m and a sum of exp(x - m): the sum of the smaller maximum is rescaled (Milakov and
+    Gimelshein, Online normalizer calculation for softmax, 2018).
 
-    The exponential of equal numbers' difference counts as 1, infinite ones included; then the factor of the total is what it
-    should be: exp(inf - inf) makes the row's sum NaN, exp(inf - 0) infinite.
+    The factor is 1 for equal maxima, infinite ones included; `_exponentials_total` then gives the right sum for them:
+    exp(inf - inf) makes it NaN, exp(inf - 0) infinite.
     """
     m, s, n, t = values
     below = add("exponential", add("negate", add("abs", add("subtract", m, n))))
@@ -163,11 +163,11 @@ def _square_of_one(add: _Scalars, values: _Values) -> _Values:
 
 
 def _squares_combined(add: _Scalars, values: _Values) -> _Values:
-    """Of a sum, a count, a mean and the sum of (x - mean)^2: those of both parts, and what lies between the means (Chan, Golub
-    and LeVeque, Updating formulae and a pairwise algorithm for computing sample variances, 1979).
+    """Combine sums, counts, means and sums of (x - mean)^2; the latter add up with a term for the difference of the means
+    (Chan, Golub and LeVeque, Updating formulae and a pairwise algorithm for computing sample variances, 1979).
 
-    The mean is a weighted one, not the sum by the count, and so finite where the sum is not. Equal means lie 0 apart, infinite
-    ones included.
+    The mean is a weighted average, not the sum divided by the count, so that it is finite even if the sum overflows. The
+    difference of equal means is 0, also of infinite ones.
     """
     sum_a, count_a, a, squares_a, sum_b, count_b, b, squares_b = values
     count = add.counted("add", count_a, count_b)
@@ -182,7 +182,7 @@ def _squares_combined(add: _Scalars, values: _Values) -> _Values:
 
 
 def _squares_total(add: _Scalars, values: _Values) -> _Values:
-    """The sum of (x - shift)^2, whatever is subtracted."""
+    """The sum of (x - shift)^2, for any shift."""
     _, count, mean, squares, shift = values
     apart = add("subtract", mean, shift)
     return [add("add", squares, add("multiply", add("convert", count), add("multiply", apart, apart)))]

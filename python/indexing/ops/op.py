@@ -1,4 +1,4 @@
-"""An op: everything the package knows of one opcode, as data: its formulas, reference, element code and traits."""
+"""`Op`: everything that the package knows of an opcode, as data: its formulas, reference, element code and traits."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from indexing.ops.operand_indexing import Indexing
     from indexing.ops.values import HloValue
 
-# What an op does to elements: it computes them; moves those of operand 0, as they are, to other places; names arrays of
-# its operands; is given with its computation; counts (the index is the element); or has none and only orders others.
+# What an op does to elements: it computes them; moves elements of operand 0 unchanged to other indices; names arrays of
+# its operands; is given (a parameter or constant); counts (the index is the element); or only orders other ops.
 Kind: TypeAlias = Literal["computes", "moves", "names", "given", "counts", "orders"]
-# What an op does with the computations it calls: nothing but their name is fused into it; it stands for the computation;
-# runs one of them; repeats them; starts it; applies it to each element; combines elements by it.
+# What an op does with the computations it calls: none; its fused computation is one kernel; it is equal to the computation;
+# it runs one of several; loops over them; starts one asynchronously; applies one to each element; combines elements by one.
 Calls: TypeAlias = Literal["", "fused", "inlined", "branches", "loops", "starts", "applies", "combines"]
 
 Formula: TypeAlias = "Callable[[Instruction, int], Indexing]"
@@ -26,25 +26,25 @@ Reference: TypeAlias = "Callable[[Instruction, Sequence[HloValue]], HloValue]"
 Across: TypeAlias = "Callable[[Instruction, Sequence[Sequence[HloValue]], Interpreter], Sequence[HloValue]]"
 
 
-#: Formulas that the core has by itself: arrays that are arrays of the operands ("names"), the computation that is called
-#: ("calls"), or started ("starts"), one of several ("branches"), a loop's body, again and again ("loops").
+#: Formulas that the core derives from the program's structure: arrays of the operands ("names"), the maps of a computation
+#: that is called ("calls") or started ("starts"), of one of several ("branches"), or of a loop's body, repeated ("loops").
 Structure: TypeAlias = Literal["names", "calls", "starts", "branches", "loops"]
 
 
 @dataclass(frozen=True, slots=True)
 class ByStructure:
-    """A formula that follows from the program's structure alone: the core has it."""
+    """A formula that follows from the program's structure alone and is built into the core."""
 
     structure: Structure
 
 
 @dataclass(frozen=True, slots=True)
 class ComputationMaps:
-    """Maps through computations: what a formula is given where the op stands for a computation of another module.
+    """Maps through computations, for formulas of ops that are equal to a computation of another module.
 
-    `output_to_input(computation, output, arguments)` has the maps from array `output` of the root to each parameter's
+    `output_to_input(computation, output, arguments)` returns the maps from array `output` of the root to each parameter's
     arrays, `input_to_output(computation, parameter, arguments)` those from a parameter's arrays to each of the root's.
-    Runtime values that are parameters become the instructions that the caller passes as `arguments`.
+    Runtime values that are parameters are replaced by the instructions `arguments`.
     """
 
     output_to_input: Callable[[Computation, int, Sequence[Instruction]], Indexing]
@@ -52,50 +52,49 @@ class ComputationMaps:
 
 
 class Interpreter(Protocol):
-    """Values of computations: what a reference is given where the op runs computations."""
+    """Evaluates computations, for references of ops that run computations."""
 
     def run(self, computation: Computation, arguments: Sequence[HloValue]) -> HloValue:
-        """The value of the root, given one value a parameter."""
+        """The value of the root, given one value for each parameter."""
 
     def apply(self, computation: Computation, *arrays: HloValue) -> HloValue:
-        """A computation of scalars applied element by element to arrays that broadcast against each other."""
+        """The result of a scalar computation applied elementwise to arrays, which are broadcast."""
 
 
 @dataclass(frozen=True, slots=True)
 class ThroughComputations:
-    """A formula that goes through computations: it is given their maps."""
+    """A formula that takes the maps through computations as a further argument."""
 
     formula: Callable[[Instruction, int, ComputationMaps], Indexing]
 
 
 @dataclass(frozen=True, slots=True)
 class RunsComputations:
-    """A reference that runs computations: it is given the interpreter."""
+    """A reference that takes the interpreter as a further argument, to run computations."""
 
     reference: Callable[[Instruction, Sequence[HloValue], Interpreter], HloValue]
 
 
 @dataclass(frozen=True, slots=True)
 class Op:
-    """One opcode: its formulas, its reference, its element code. Nothing else in the package mentions its meaning.
+    """One opcode: its formulas, reference and element code. Nothing else in the package states its meaning.
 
-    `formula` states the element in one line (docs/ops.md prints it). `reference` is None only where an opcode has no data
-    semantics, `input_to_output` None where the generic inverse of `output_to_input` serves, `element` None where a
-    kernel refuses the opcode by name. `across_replicas` is the reference of a collective: all replicas' operands to all
-    replicas' results. `refusal` says why an instruction has no value whatever its operands are, where its reference would
-    only refuse it. `is_simplified` formulas give maps that are simplified already, since they are composed. `exactness` says in
-    words how exact the maps are (docs/ops.md prints it); each map says it for itself. `bounded` references take operands
-    with fewer elements than a bounded dimension may have, and give such results. `expansion` gives the computation of
-    simpler ops, its parameters the operands, by which kernels compute an instruction that has no element code; None where
-    there is none.
+    `formula` states an element of the result in one line (printed in docs/ops.md). `reference` is None only if the opcode
+    has no data semantics, `input_to_output` if it is the generic inverse of `output_to_input`, `element` if kernels refuse
+    the opcode. `across_replicas` is the reference of a collective, from all replicas' operands to all replicas' results.
+    `refusal` gives the reason why an instruction has no value, whatever its operands are. `is_simplified` formulas return
+    maps that are simplified, since they are composed. `exactness` describes in words how exact the maps are (printed in
+    docs/ops.md); each map states its own. `bounded` references accept operands with fewer elements than a bounded dimension
+    allows, and return such results. `expansion` returns a computation of simpler ops, its parameters the operands, by which
+    kernels compute an instruction without element code; None if there is none.
 
-    The traits are what other parts of the package ask an op, instead of naming opcodes: `kind` and `calls` (above);
-    `passes_operand`: the result is operand 0, untouched; `same_memory`: its bytes too, under another shape; `reads_many`:
-    an element loops over elements of operands; `takes_long`: an element costs more than a load; `awaits`: it gives the
-    results of the computation that its operand started; `ends`: its operand started what goes on in the background, and it
-    moves nothing itself; `makes`: of the tuple that a start gives, the element that is made, beside operands and contexts;
-    `index_vectors`: the attribute whose length is that of an index vector; `overwritten`: how many leading operands a kernel
-    may overwrite with the result; `by_updates`: a kernel computes it update by update, not element by element.
+    Other parts of the package ask for traits instead of naming opcodes: `kind` and `calls` (above); `passes_operand`: the
+    result is operand 0, unchanged; `same_memory`: it has operand 0's bytes under another shape; `reads_many`: an element
+    loops over operands' elements; `takes_long`: an element costs more than a load; `awaits`: returns the results of the
+    computation that its operand started; `ends`: ends an asynchronous operation that its operand started, and moves nothing
+    itself; `makes`: the element of a start's tuple that holds the results, beside operands and contexts; `index_vectors`:
+    the attribute as long as an index vector; `overwritten`: the number of leading operands that a kernel may overwrite with
+    the result; `by_updates`: kernels compute it update by update, not element by element.
     """
 
     opcode: str
@@ -126,47 +125,47 @@ class Op:
 
     @property
     def has_no_compute(self) -> bool:
-        """Whether each element of the result is one of the operands' or of the program's text."""
+        """Whether each element of the result is an element of an operand, or given."""
         return self.kind in ("moves", "names", "given")
 
     @property
     def is_index_arithmetic(self) -> bool:
-        """Whether no element costs more than its index."""
+        """Whether computing an element costs no more than computing its index."""
         return self.has_no_compute or self.kind == "counts"
 
     @property
     def is_source(self) -> bool:
-        """Whether it is a parameter, a constant, or the index itself: nothing is read to compute it."""
+        """Whether the op reads nothing: it is a parameter, a constant, or the index itself."""
         return self.kind in ("given", "counts")
 
     @property
     def runs_computations(self) -> bool:
-        """Whether it hands its operands to computations, which run as they would in its place."""
+        """Whether it passes its operands to computations whose results are its own."""
         return self.calls in ("inlined", "branches", "loops", "starts")
 
     @property
     def structure(self) -> Structure | Literal["passes", ""]:
-        """The formula that the core has by itself; "passes" where the result is operand 0, untouched, "" for all else."""
+        """The formula built into the core; "passes" if the result is operand 0, unchanged; "" for all others."""
         if isinstance(self.output_to_input, ByStructure):
             return self.output_to_input.structure
         return "passes" if self.passes_operand else ""
 
     def indexing(self, instruction: Instruction, output: int, maps: ComputationMaps) -> Indexing:
-        """The output-to-input formula of array `output`, not simplified, of an op that states one."""
+        """The output-to-input maps of array `output`, not simplified; the op must have a formula of its own."""
         formula = self.output_to_input
         if isinstance(formula, ThroughComputations):
             return formula.formula(instruction, output, maps)
         return _stated(formula)(instruction, output)
 
     def inverse_indexing(self, instruction: Instruction, operand: int, maps: ComputationMaps) -> Indexing | None:
-        """The input-to-output formula of an operand, not simplified; None where the op states none."""
+        """The input-to-output maps of an operand, not simplified; None if the op has no formula of its own."""
         formula = self.input_to_output
         if isinstance(formula, ThroughComputations):
             return formula.formula(instruction, operand, maps)
         return None if formula is None else _stated(formula)(instruction, operand)
 
     def evaluate(self, instruction: Instruction, operands: Sequence[HloValue], interpreter: Interpreter) -> HloValue:
-        """The reference's value; UnsupportedOp where the opcode has no data semantics."""
+        """The value by the reference; UnsupportedOp if the opcode has no data semantics."""
         reference = self.reference
         if reference is None:
             raise UnsupportedOp(f"{instruction.name}: {instruction.opcode} has no value that can be computed here")
@@ -177,5 +176,5 @@ class Op:
 
 def _stated(formula: Formula | ByStructure) -> Formula:
     if isinstance(formula, ByStructure):
-        raise TypeError(f"a formula that follows from the structure ({formula.structure}) is the core's, not the op's")
+        raise TypeError(f"formula {formula.structure!r} follows from the program's structure: only the core has it")
     return formula

@@ -1,7 +1,7 @@
-"""The maps of an op: from an element of one side, an instruction or its operands, to the elements of the other.
+"""Maps between the elements of an instruction and those of its operands.
 
-`OperandIndexing` is one such map, together with where its runtime variables are read and how exact it is. The functions build
-the maps that most formulas need.
+`OperandIndexing` is one such map, together with the places where its runtime variables are read, and its exactness. The
+functions build the maps that most formulas need.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Constraint: TypeAlias = tuple[SymbolicExpr, Bounds]
 
 @dataclass(frozen=True, slots=True)
 class RuntimeValue:
-    """The place of a runtime variable's value: element `map(output index)` of `instruction`.
+    """The source of a runtime variable's value: element `map(output index)` of `instruction`.
 
     HLO clamps that element to `bounds` (None: the variable's interval), so value = clamp(lower, element, upper); the
     map it belongs to holds where the value lies in the variable's interval. Where `out_of_bounds` is "drop" (scatter),
@@ -41,7 +41,7 @@ class RuntimeValue:
 
 @dataclass(frozen=True, slots=True)
 class OperandIndexing:
-    """Which elements of an operand (or of an output) belong to one element of the other side.
+    """The elements of an operand (or of an output) that belong to an element of the other side.
 
     `map` goes from the index on this side to the index on the other; its range variables enumerate the elements, its
     runtime variables stand for `runtime_values`, in order. `exactness` is `exact` (these elements, no others),
@@ -61,13 +61,13 @@ class OperandIndexing:
     pieces: tuple[OperandIndexing, ...] | None = None
 
 
-#: One list an operand (output to input) or an output (input to output).
+#: One list for each operand (output to input) or for each output (input to output).
 Indexing: TypeAlias = list[list[OperandIndexing]]
 
 
 @lru_cache(maxsize=4096)
 def join_reasons(*reasons: str) -> str:
-    """Reasons one after another, each once, at most four of them."""
+    """The distinct reasons, joined; at most four of them."""
     if not any(reasons):
         return ""
     parts = dict.fromkeys(part for reason in reasons if reason for part in reason.split("; "))
@@ -76,7 +76,7 @@ def join_reasons(*reasons: str) -> str:
 
 
 def variables(count: int, first: int = 0) -> list[SymbolicExpr]:
-    """`count` variables in a row: `variables(rank)` are an index, `variables(n, rank)` the range variables after it."""
+    """`count` consecutive variables: `variables(rank)` is an index, `variables(n, rank)` the range variables after it."""
     return [variable(first + k) for k in range(count)]
 
 
@@ -89,7 +89,7 @@ def tensor_map(
 ) -> IndexingMap:
     """The map from an index of a tensor of `sizes` to `results`, over variables numbered dims, ranges, runtimes.
 
-    A range of one element needs no variable: it is 0, and the variables behind it move up.
+    A range of one element needs no variable: it is 0, and later variables are renumbered.
     """
     if 1 in range_sizes:
         places = _without_points(len(sizes), range_sizes, len(runtime_bounds))
@@ -106,7 +106,7 @@ def tensor_map(
 
 
 def _without_points(dims: int, range_sizes: Sequence[int], runtimes: int) -> list[SymbolicExpr]:
-    """For each variable what stands for it when ranges of one element are left out."""
+    """The replacement of each variable where ranges of one element are left out."""
     counted = iter(variables(len(range_sizes) + runtimes, dims))
     ranges = [constant(0) if n == 1 else next(counted) for n in range_sizes]
     return [*variables(dims), *ranges, *(next(counted) for _ in range(runtimes))]
@@ -145,11 +145,11 @@ def _whole_map(sizes: tuple[int, ...], operand_sizes: tuple[int, ...]) -> Indexi
 
 
 def whole(sizes: Sequence[int], operand_sizes: Sequence[int], reason: str = "") -> OperandIndexing:
-    """Every element reads all of the operand: exactly, or as the bound that `reason` explains."""
+    """Every element reads all of the operand; with a `reason`, this is a bound."""
     exactness: Exactness = "over-approximate" if reason else "exact"
     return OperandIndexing(whole_map(sizes, operand_sizes), (), exactness, reason)
 
 
 def unknown(reason: str) -> OperandIndexing:
-    """Nothing better than "anything" is true; `reason` says why."""
+    """An undefined map of unknown exactness; `reason` says why nothing is known."""
     return OperandIndexing(IndexingMap.undefined(), (), "unknown", reason)

@@ -1,7 +1,7 @@
-"""Prefixes: windows that hold all elements up to their own, as cumulative sums have them, in parts.
+"""Expansion of prefix reductions (cumulative sums): reduce-windows whose windows hold all elements up to each.
 
-A window as long as its dimension reads a square of elements. In runs of RUN elements, the prefix of an element is what the
-runs before it add up to, and the prefix within its run; the sums of the runs are prefixes again, of fewer elements.
+Computed as stated, n elements take n^2 / 2 reads. Here the dimension is split into blocks: the prefix of an element combines
+the prefix of the blocks before its own, again a prefix reduction, with the prefix within its block.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from indexing.ops.reducer_ops import neutral_element
 if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction
 
-RUN = 16
-WORTH_PARTS = 64  # elements
+BLOCK_SIZE = 16
+MIN_SIZE = 64  # shorter dimensions are computed as stated
 
 
 def prefix_in_parts(instruction: Instruction) -> Computation | None:
-    """A computation of the same operands that does the work of a reduce-window over all elements up to each in one
-    dimension, from the first or from the last; None for other windows.
+    """A computation equal to a reduce-window that is a prefix reduction, from either end of one dimension; None for other
+    windows.
     """
     if instruction.shape.is_tuple or not _starts_neutral(instruction):
         return None
@@ -34,13 +34,13 @@ def prefix_in_parts(instruction: Instruction) -> Computation | None:
     if len(long) != 1 or sizes != instruction.operands[0].shape.dimensions or not is_row_major:
         return None
     ((d, window),) = long
-    if sizes[d] < WORTH_PARTS or window not in (_forward(sizes[d]), _backward(sizes[d])):
+    if sizes[d] < MIN_SIZE or window not in (_forward(sizes[d]), _backward(sizes[d])):
         return None
-    return _in_runs(instruction, d, window == _forward(sizes[d]))
+    return _in_blocks(instruction, d, window == _forward(sizes[d]))
 
 
 def _starts_neutral(instruction: Instruction) -> bool:
-    """Whether the initial value may be added as often as one likes, and sums may be rounded on the way."""
+    """Whether the initial value is neutral, so that it may be added repeatedly, and intermediate rounding is harmless."""
     neutral, initial = neutral_element(instruction), instruction.operands[-1]
     if neutral is None or not initial.is_constant or element_type(instruction.shape.element_type).is_narrow_float:
         return False
@@ -48,20 +48,24 @@ def _starts_neutral(instruction: Instruction) -> bool:
 
 
 def _forward(size: int) -> WindowDim:
-    """All elements from the first up to each."""
+    """The window from the first element up to each."""
     return WindowDim(size, pad_low=size - 1)
 
 
 def _backward(size: int) -> WindowDim:
-    """All elements from each to the last."""
+    """The window from each element to the last."""
     return WindowDim(size, pad_high=size - 1)
 
 
-def _in_runs(instruction: Instruction, d: int, is_forward: bool) -> Computation:
-    """The prefixes along dimension `d`."""
+def _in_blocks(instruction: Instruction, d: int, is_forward: bool) -> Computation:
+    """The prefix reduction along dimension `d`, block by block."""
     parts = Expansion(instruction)
     (x, zero), opcode = parts.parameters, instruction.computation_of("to_apply").root.opcode
-    up_to_each, rank, runs = _forward if is_forward else _backward, len(x.dimensions), -(-x.dimensions[d] // RUN)
+    up_to_each, rank, blocks = (
+        _forward if is_forward else _backward,
+        len(x.dimensions),
+        -(-x.dimensions[d] // BLOCK_SIZE),
+    )
     before, after = x.dimensions[:d], x.dimensions[d + 1 :]
 
     def prefixes(value: BuiltInstruction, along: int) -> BuiltInstruction:
@@ -71,8 +75,8 @@ def _in_runs(instruction: Instruction, d: int, is_forward: bool) -> Computation:
     def padded(value: BuiltInstruction, low: int, high: int) -> BuiltInstruction:
         return parts.pad(value, zero, [(low, high) if k == d else (0, 0) for k in range(rank)])
 
-    whole = padded(x, 0, runs * RUN - x.dimensions[d])
-    split = parts.reshape(whole, (*before, runs, RUN, *after))
+    whole = padded(x, 0, blocks * BLOCK_SIZE - x.dimensions[d])
+    split = parts.reshape(whole, (*before, blocks, BLOCK_SIZE, *after))
     through = prefixes(parts.reduce(opcode, split, [d + 1], zero), d)
     beyond = padded(through, 1, -1) if is_forward else padded(through, -1, 1)
     spread = parts.broadcast(beyond, split.dimensions, [k for k in range(rank + 1) if k != d + 1])

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def output_to_input(instruction: Instruction, output: int) -> Indexing:
-    """out[i] = fold over s of in[i, s]; every result reads the same elements of each operand, and its initial value."""
+    """out[i] = fold over s of in[i, s]; every result reads the same elements of each operand, and the initial values."""
     count = len(instruction.operands) // 2
     sizes = instruction.operands[0].shape.dimensions
     reduced = instruction.ints("dimensions")
@@ -37,7 +37,7 @@ def output_to_input(instruction: Instruction, output: int) -> Indexing:
 
 
 def input_to_output(instruction: Instruction, operand: int) -> Indexing:
-    """in[i, s] goes to out[i] of every result; an initial value to all elements."""
+    """in[i, s] goes to out[i] of every result; an initial value reaches all elements."""
     sizes = instruction.operands[0].shape.dimensions
     kept = [k for k in range(len(sizes)) if k not in instruction.ints("dimensions")]
     if operand < len(instruction.operands) // 2:
@@ -51,7 +51,7 @@ def input_to_output(instruction: Instruction, operand: int) -> Indexing:
 
 
 def reference(instruction: Instruction, values: Sequence[HloValue], interpreter: Interpreter) -> HloValue:
-    """Folds the reduced dimensions, from the initial values."""
+    """The fold over the reduced dimensions, from the initial values."""
     arrays = [only_array(v) for v in values]
     count = len(arrays) // 2
     check_same_sizes(instruction, arrays[:count])
@@ -71,15 +71,15 @@ def reference(instruction: Instruction, values: Sequence[HloValue], interpreter:
 
 
 def _rows(value: Array, dims: tuple[int, ...]) -> Array:
-    """The reduced dimensions as one leading axis, in row-major order."""
+    """The value with its reduced dimensions flattened to one leading axis, in row-major order."""
     inner = sorted(dims)
     moved = value.transpose((*inner, *(k for k in range(value.ndim) if k not in dims)))
     return moved.reshape((int(np.prod(moved.shape[: len(inner)], dtype=np.int64)), *moved.shape[len(inner) :]))
 
 
 def unit_reduction(instruction: Instruction) -> Computation | None:
-    """A computation of the same operands, without a reduction, of one that takes a single element for each result, as
-    gradients of broadcasts have them; None for another instruction.
+    """A computation without a reduction, equal to a reduce over dimensions of size 1 (as in gradients of broadcasts); None
+    for other instructions.
     """
     if instruction.shape.is_tuple or neutral_element(instruction) is None:
         return None

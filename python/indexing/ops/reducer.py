@@ -1,7 +1,7 @@
-"""Reducing computations: which of them numpy folds at once, and how the others are folded over whole arrays.
+"""Reducers in the reference: those that are a numpy ufunc are folded by it, others by a tree over whole arrays.
 
-HLO leaves the order of a reduction open for an associative function. Sums of narrow floats are folded in float64 and
-rounded once; other computations are folded as a tree of neighbours, which keeps the operands' order.
+HLO leaves the order of a reduction open for an associative function. A ufunc folds floats in float64, and rounds once; the
+tree combines neighbours, which keeps the operands' order.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _PREDICATES = {
 
 @dataclass(frozen=True, slots=True)
 class Reducer:
-    """A function numpy folds by itself: the ufunc, the type it is folded in, and its neutral element there."""
+    """A reducer that is a numpy ufunc, with the type in which it is folded and its neutral element in that type."""
 
     ufunc: np.ufunc
     wide: np.dtype
@@ -48,7 +48,7 @@ class Reducer:
 
 
 def reducer_of(computation: Computation, dtype: np.dtype) -> Reducer | None:
-    """The monoid a scalar computation of two parameters is on an element type, or None."""
+    """The ufunc that a scalar computation of two parameters is equal to on an element type; None if there is none."""
     root = computation.root
     if len(computation.parameters) != 2 or root.opcode not in _UFUNCS:
         return None
@@ -76,23 +76,23 @@ def _neutral(opcode: str, dtype: np.dtype, wide: np.dtype) -> Array:
 
 
 def widen(values: Array, found: Reducer) -> Array:
-    """Values in the type they are folded in. Unsigned 64-bit ones keep their bits where the order doesn't matter."""
+    """Values in the type in which they are folded. Unsigned 64-bit integers keep their bits, but not their order."""
     return values.astype(found.wide)
 
 
 def foldable(found: Reducer | None, dtype: np.dtype) -> bool:
-    """Whether the monoid's wide type orders the element type's values: uint64 doesn't fit into int64."""
+    """Whether a ufunc was found and is correct in the wide type, where uint64 values beyond int64 have another order."""
     return found is not None and not (dtype == np.uint64 and found.ufunc in (np.maximum, np.minimum))
 
 
 def apply(computation: Computation, arguments: Sequence[Array], interpreter: Interpreter) -> tuple[Array, ...]:
-    """A scalar computation applied element by element to whole arrays; its results, one or those of a tuple."""
+    """The results of a scalar computation applied elementwise to whole arrays."""
     result = interpreter.apply(computation, *arguments)
     return tuple(only_array(r) for r in result) if isinstance(result, tuple) else (only_array(result),)
 
 
 def fold_rows(computation: Computation, rows: Sequence[Array], interpreter: Interpreter) -> tuple[Array, ...]:
-    """Folds the leading axis (of length at least 1) of each array with a computation of two times as many scalars."""
+    """Fold the leading axis (of length at least 1) of each array by a computation of twice as many scalars."""
     values = tuple(rows)
     while values[0].shape[0] > 1:
         even = values[0].shape[0] // 2 * 2
@@ -103,7 +103,7 @@ def fold_rows(computation: Computation, rows: Sequence[Array], interpreter: Inte
 
 
 def fold_ufunc(found: Reducer, values: Array, axes: tuple[int, ...], start: Array) -> Array:
-    """Folds some axes of an array, from `start`; the result in the array's element type."""
+    """Fold some axes of an array, from `start`; the result has the array's element type."""
     with np.errstate(all="ignore"):
         wide = found.ufunc.reduce(widen(values, found), axis=axes, initial=found.neutral[()], dtype=found.wide)
         return to_element(found.ufunc(widen(start, found), wide), values.dtype)

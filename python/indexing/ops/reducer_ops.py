@@ -1,4 +1,4 @@
-"""Reducers that are one binary op on their two parameters: which op, and its neutral element."""
+"""Reducers that are one binary op on their two parameters: the opcode, and its neutral element."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from indexing.ops.element_types import ElementType, element_type
 if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction
 
-SECOND = "second"  # of a reducer that returns its second parameter
+SECOND = "second"  # stands for the opcode of a reducer that returns its second parameter
 _NEUTRAL: dict[str, dict[str, complex | bool | str]] = {
     "add": {"float": -0.0, "signed": 0, "unsigned": 0, "complex": 0j},
     "multiply": {"float": 1.0, "signed": 1, "unsigned": 1, "pred": True, "complex": 1 + 0j},
@@ -22,7 +22,7 @@ _NEUTRAL: dict[str, dict[str, complex | bool | str]] = {
 
 
 def reducer_opcode(computation: Computation) -> str | None:
-    """The opcode of a reducer that is one op on its two parameters; SECOND where it returns the second one."""
+    """The opcode of a reducer that is one op on its two parameters; SECOND if it returns the second one."""
     root = computation.root
     if root.is_parameter and root.parameter_number == 1:
         return SECOND
@@ -32,7 +32,7 @@ def reducer_opcode(computation: Computation) -> str | None:
 
 
 def neutral_element(reduce: Instruction) -> complex | bool | None:
-    """The number that the reducer combines with x to x; None where it isn't one op, or has no such number."""
+    """The reducer's neutral element; None if the reducer isn't a single op, or has none."""
     root = reduce.computation_of("to_apply").root
     if reduce.shape.is_tuple or [o.is_parameter for o in root.operands] != [True, True]:
         return None

@@ -1,4 +1,4 @@
-"""All ops: the modules of this package end with their `OPS`; the tuple below lists the modules."""
+"""The registry of ops: each module of this package ends with its `OPS`; the tuple below lists the modules."""
 
 from __future__ import annotations
 
@@ -75,5 +75,5 @@ UNKNOWN = Op("unknown", "whatever it means", _unknown, None, exactness="unknown"
 
 
 def traits_of(instruction: Instruction) -> Op:
-    """The op whose traits the instruction has; of an opcode that HLO doesn't have, one that computes what nobody knows."""
+    """The instruction's op, for its traits; UNKNOWN for an opcode that HLO doesn't have."""
     return REGISTRY.get(instruction.opcode, UNKNOWN)

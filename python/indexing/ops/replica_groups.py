@@ -1,4 +1,4 @@
-"""Replica groups of collectives: which replica holds the k-th part, as an expression of k and of the asking replica."""
+"""Replica groups of collectives: the replica that holds the k-th part, as an expression of k and of the reading replica."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ NO_PATTERN = "the replica groups follow no pattern that an expression states, so
 
 
 def groups_of(i: Instruction) -> tuple[tuple[int, ...], ...]:
-    """The groups as lists of ids; all replicas (or partitions) of the module in one where none are given."""
+    """The groups as lists of ids; one group of all replicas (or partitions) of the module if none are given."""
     given = tuple(g for g in i.replica_groups() if g)
     return given or (tuple(range(replica_count(i))),)
 
 
 def replica_count(i: Instruction) -> int:
-    """The number of replicas or partitions, whichever are more, that the module states; 1 where it states none."""
+    """The module's number of replicas or of partitions, whichever is larger; 1 if it states none."""
     attributes = i.computation.module.attributes
     counts = [attributes.get("replica_count", "1"), attributes.get("num_partitions", "1")]
     return max(int(c) for c in counts if c.isdigit()) if any(c.isdigit() for c in counts) else 1
 
 
 def group_with(groups: Sequence[tuple[int, ...]], replica: int) -> tuple[int, ...]:
-    """The group of a replica; itself alone where no group has it."""
+    """The group of a replica; the replica alone if it is in no group."""
     return next((g for g in groups if replica in g), (replica,))
 
 
@@ -47,11 +47,11 @@ class Members:
 
     @property
     def size(self) -> int:
-        """Members of a group."""
+        """The number of members of a group."""
         return max(len(g) for g in self.groups)
 
     def stride(self) -> int | None:
-        """The distance of neighbours, where all groups agree on one and positions are a digit of the id."""
+        """The distance between consecutive members, if it is the same in all groups and positions are a digit of the id."""
         size = self.size
         if any(len(g) != size for g in self.groups):
             return None
@@ -67,9 +67,9 @@ class Members:
         return stride
 
     def replica_map(self, sizes: Sequence[int], position: SymbolicExpr | None = None) -> tuple[IndexingMap | None, str]:
-        """The replicas read by an element: the member at `position` (over the index), or each one (None).
+        """The replicas that an element reads: the member at `position` (over the index), or all members (None).
 
-        With the reason where the map is only a bound. No map where groups have one member: the replica itself is read.
+        Returned with the reason if the map is only a bound. There is no map for groups of one member: they read themselves.
         """
         rank, size, stride = len(sizes), self.size, self.stride()
         if size == 1:
@@ -92,7 +92,7 @@ class Members:
 
 
 def permuted_from(pairs: Sequence[tuple[int, int]], sizes: Sequence[int]) -> tuple[IndexingMap, str]:
-    """Which replica the asking one receives from, for the (source, target) pairs of a permutation."""
+    """The replica from which the reading one receives, for the (source, target) pairs of a permutation."""
     rank, dims = len(sizes), [Interval(0, s - 1) for s in sizes]
     last = max(max(pair) for pair in pairs)
     shifts = {target - source for source, target in pairs}

@@ -1,7 +1,7 @@
 """rng, rng-bit-generator and rng-get-and-update-state.
 
 Bits come from Threefry-2x32 with 20 rounds and Philox-4x32 with 10 rounds (Salmon et al., Parallel random numbers: as
-easy as 1, 2, 3, SC 2011), with the counters laid over the result as XLA's expansion of rng-bit-generator does.
+easy as 1, 2, 3, SC 2011), with counters assigned to elements as in XLA's expansion of rng-bit-generator.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ def rng_input_to_output(instruction: Instruction, operand: int) -> Indexing:
 
 
 def no_operands(instruction: Instruction, output: int) -> Indexing:
-    """There is no operand: the state lives with the device."""
+    """No maps: there is no operand, the state lives on the device."""
     return []
 
 
 def no_value(instruction: Instruction, values: Sequence[HloValue]) -> HloValue:
-    """There is no reproducible value: UnsupportedOp."""
+    """Raise UnsupportedOp: there is no reproducible value."""
     raise UnsupportedOp(
         f"{instruction.opcode} {instruction.name} draws from a state that the program doesn't hold, so it has no "
         "reproducible value; use rng-bit-generator with a state of your own"
@@ -87,7 +87,7 @@ def bits_reference(instruction: Instruction, values: Sequence[HloValue]) -> HloV
 
 
 def _words(values: Array) -> tuple[Array, Array]:
-    """The low and the high 32 bits of 64-bit integers, still in 64-bit ones."""
+    """The low and the high 32 bits of 64-bit integers, as 64-bit integers."""
     return _low(values), values >> np.uint64(32)
 
 
@@ -100,7 +100,7 @@ def _joined(low: Array, high: Array) -> Array:
 
 
 def _three_fry(state: Array, sizes: tuple[int, ...], bits: int) -> tuple[Array, Array]:
-    """Counters count up over the result (64 bits), or over one half of it along its first even dimension (others)."""
+    """One counter for each element of the result (64 bits), or for each pair along `_split_dimension` (narrower types)."""
     key, counter = state[0], state[1]
     if bits == 64:
         count = int(np.prod(sizes, dtype=np.int64))
@@ -140,7 +140,7 @@ def _three_fry_2x32(counter: tuple[Array, Array], key: tuple[Array, Array]) -> t
 
 
 def _philox(state: Array, sizes: tuple[int, ...], bits: int) -> tuple[Array, Array]:
-    """128-bit counters count up; each gives four words, or two of 64 bits, in a row."""
+    """Consecutive 128-bit counters, each of which gives four consecutive 32-bit words, or two of 64 bits."""
     key = state[0]
     low, high = (state[1], state[2]) if state.size >= 3 else (state[1], state[0])
     total = int(np.prod(sizes, dtype=np.int64))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from indexing._core import SymbolicExpr, variable
 from indexing.lazy import np
-from indexing.ops.dependence import FoldDependence, fold_dependence
+from indexing.ops.dependence import UNUSED_REASON, FoldDependence, fold_dependence
 from indexing.ops.op import Interpreter, Op, RunsComputations
 from indexing.ops.operand_indexing import Constraint, Exactness, Indexing, OperandIndexing, tensor_map, variables
 from indexing.ops.reducer import apply
@@ -21,7 +21,7 @@ from indexing.ops.values import Array, HloValue, only_array
 if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction
 
-_UNUSED = "the computation makes no use of this operand for this result"
+
 _SLICES = "the computation takes whole slices: each element of one is said to read all of the others"
 
 
@@ -70,19 +70,19 @@ def _read(instruction: Instruction) -> _Scan:
 
 
 def output_to_input(instruction: Instruction, output: int) -> Indexing:
-    """out[b, i] reads in[b, :i+1] where the state carries it on, else in[b, i]; a final state reads the whole row."""
+    """out[b, i] reads in[b, :i+1] if the state depends on it, else in[b, i]; a final state reads the whole row."""
     s = _read(instruction)
     return [[_between(s, output, operand, from_output=True)] for operand in range(len(s.operand_sizes))]
 
 
 def input_to_output(instruction: Instruction, operand: int) -> Indexing:
-    """in[b, i] goes to out[b, i:] where the state carries it on, else to out[b, i], and to the final state."""
+    """in[b, i] goes to out[b, i:] if the state depends on it, else to out[b, i], and to the final state."""
     s = _read(instruction)
     return [[_between(s, output, operand, from_output=False)] for output in range(len(s.result_sizes))]
 
 
 def _between(s: _Scan, output: int, operand: int, *, from_output: bool) -> OperandIndexing:
-    """The map between a result and an operand, either way: both have the batch dimensions, one or both the steps."""
+    """The map between a result and an operand, in either direction: both have batch dimensions, one or both have steps."""
     own, other = s.result_sizes[output], s.operand_sizes[operand]
     own_step, other_step = output < s.outputs, operand < s.inputs
     if not from_output:
@@ -104,14 +104,14 @@ def _between(s: _Scan, output: int, operand: int, *, from_output: bool) -> Opera
             constraints = _order(s, step, d[s.dimension], same, from_output) if own_step else []
         results.insert(s.dimension, step)
     exactness: Exactness = "exact" if exact and s.takes_elements else "over-approximate"
-    reason = "" if exactness == "exact" else _SLICES if exact else _UNUSED
+    reason = "" if exactness == "exact" else _SLICES if exact else UNUSED_REASON
     pieces = None if exact else ()
     found = tensor_map(results, own, ranges, constraints=constraints)
     return OperandIndexing(found, (), exactness, reason, pieces=pieces)
 
 
 def _steps(s: _Scan, output: int, operand: int) -> tuple[bool, bool, bool]:
-    """Does the output read the operand at earlier steps, at its own step, and does it read it at all?"""
+    """Whether the output reads the operand at earlier steps, at its own step, and at all."""
     found = s.dependence()
     if operand >= s.inputs or output >= s.outputs:
         number = operand - s.inputs if operand >= s.inputs else s.states + operand
@@ -134,7 +134,7 @@ def _order(s: _Scan, step: SymbolicExpr, own: SymbolicExpr, same: bool, from_out
 
 
 def reference(instruction: Instruction, values: Sequence[HloValue], interpreter: Interpreter) -> HloValue:
-    """Step by step, from the first slice (the last one where is_reverse) on."""
+    """Run step by step, from the first slice on, or from the last one if `is_reverse`."""
     s = _read(instruction)
     arrays = [only_array(v) for v in values]
     slices = [np.moveaxis(a, s.dimension, 0) for a in arrays[: s.inputs]]

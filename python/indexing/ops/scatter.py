@@ -1,4 +1,4 @@
-"""scatter: updates folded into the operands at indices read from an array; windows that don't fit are dropped."""
+"""scatter: updates combined into the operands at indices read from an array; windows that don't fit are dropped."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class _Scatter:
 
     @property
     def batch_dims(self) -> list[int]:
-        """Update's dimensions that count index vectors."""
+        """Dimensions of the updates that index index vectors."""
         return [k for k in range(len(self.update)) if k not in self.update_window_dims]
 
     @property
@@ -52,7 +52,7 @@ class _Scatter:
 
     @property
     def free_batch(self) -> list[int]:
-        """Dimensions of the indices that count vectors and are no batching dimensions."""
+        """Dimensions of the indices that index vectors and are not batching dimensions."""
         return [k for k in self.vectors.batch_dims if k not in self.vectors.own_batch]
 
     def starts(self, batch: Sequence[SymbolicExpr], sizes: Sequence[int], ranges: Sequence[int] = ()) -> Starts:
@@ -127,7 +127,7 @@ def _update_map(s: _Scatter) -> OperandIndexing:
 
 
 def _indices_map(s: _Scatter) -> OperandIndexing:
-    """Every index vector (of the element's own batch) decides whether the element is hit."""
+    """Every index vector (of the element's own batch) is read, to decide whether its window covers the element."""
     vectors, rank = s.vectors, len(s.operand)
     d = variables(rank)
     ranges = [vectors.sizes[k] for k in s.free_batch]
@@ -143,7 +143,7 @@ def _indices_map(s: _Scatter) -> OperandIndexing:
 
 
 def input_to_output(instruction: Instruction, operand: int) -> Indexing:
-    """in[i] stays; update[b, w] goes to out[index(b) + w] where its window fits; an index may hit anywhere."""
+    """in[i] stays; update[b, w] goes to out[index(b) + w] if its window fits; an index vector may reach any element."""
     s = _read(instruction)
     used = _dependence(s)
     if operand == s.count:
@@ -179,7 +179,7 @@ def _from_index(s: _Scatter) -> OperandIndexing:
 
 
 def reference(instruction: Instruction, values: Sequence[HloValue], interpreter: Interpreter) -> HloValue:
-    """The updates folded in, in row-major order of the indices; a window that leaves the operand is dropped whole."""
+    """The operands with updates combined in row-major order of the indices; windows that don't fit are dropped entirely."""
     s = _read(instruction)
     arrays = [only_array(v) for v in values]
     operands, indices, updates = arrays[: s.count], arrays[s.count], arrays[s.count + 1 :]
@@ -229,7 +229,7 @@ def combine_at(
 
 
 def _occurrences(ordered: Array) -> Array:
-    """For each element of a sorted array, how many equal ones stand before it."""
+    """For each element of a sorted array, the number of equal ones before it."""
     first = np.concatenate([[True], ordered[1:] != ordered[:-1]]) if ordered.size else np.zeros(0, np.bool_)
     begin = np.flatnonzero(first)
     return np.arange(ordered.size) - np.repeat(begin, np.diff(np.append(begin, ordered.size)))
@@ -240,7 +240,7 @@ def _last_of_each(ordered: Array) -> Array:
 
 
 def _array_count(instruction: Instruction) -> int:
-    """The arrays that updates are written into stand first: as many as updates, the indices between them."""
+    """The number of arrays that are updated: they come first, then the indices, then as many updates."""
     return len(instruction.operands) // 2
 
 

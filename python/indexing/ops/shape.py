@@ -1,4 +1,4 @@
-"""Ops that move elements without computing: broadcast, reshape, bitcast, transpose, copy, slice, reverse, and sizes."""
+"""Ops that move elements without computing (broadcast, reshape, transpose, slice, ...), and ops for dynamic sizes."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def _bitcast_from_input(i: Instruction, operand: int) -> Indexing:
 
 
 def _bitcast(i: Instruction, operands: Sequence[HloValue]) -> Array:
-    """The operand's memory in its layout, read in the output's type, shape and layout."""
+    """The operand's memory, reinterpreted with the output's type, shape and layout."""
     source, target = i.operands[0].shape, i.shape
     memory = np.ascontiguousarray(np.transpose(only_array(operands[0]), major_to_minor(source))).reshape(-1)
     if min(bit_width(source.element_type), bit_width(target.element_type)) < 8:
@@ -180,13 +180,15 @@ def _get_dimension_size(i: Instruction, operands: Sequence[HloValue]) -> Array:
 
 
 def _set_dimension_size(i: Instruction, operands: Sequence[HloValue]) -> Array:
-    """The first elements of a dimension that has a bound; of any other, all."""
+    """The first elements of a bounded dimension; all elements of another one."""
     array, (dimension,) = only_array(operands[0]), i.ints("dimensions")
     if not i.shape.is_dynamic(dimension):
         return array
     size = int(only_array(operands[1]))
     if not 0 <= size <= array.shape[dimension]:
-        raise IndexingError(f"{i.name}: {size} is no size of a dimension with {array.shape[dimension]} elements in use")
+        raise IndexingError(
+            f"{i.name}: {size} is no size for a dimension with {array.shape[dimension]} elements in use"
+        )
     return array[(slice(None),) * dimension + (slice(size),)]
 
 

@@ -1,7 +1,7 @@
-"""Start indices read at run time: as variables of a map with the interval HLO keeps them in, and as numbers.
+"""Start indices read at run time: runtime variables of maps, with the intervals that HLO allows them, and values.
 
-A start of a slice of `slice_size` in a dimension of `size` lies in [0, size - slice_size]; where that is a point, the
-start is 0 whatever its operand holds, and needs no variable.
+A start of a slice of `slice_size` in a dimension of `size` is clamped to [0, size - slice_size]; if that is a single point,
+the start is 0 whatever its operand holds, and needs no variable. Scatter drops windows instead of clamping starts.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """The place of one start index, as an index over the variables of the map that uses it."""
+    """The element that holds a start index; its index is over the variables of the map that uses it."""
 
     instruction: Instruction
     element: tuple[SymbolicExpr, ...]
@@ -30,14 +30,14 @@ class Start:
 
 @dataclass(frozen=True, slots=True)
 class Starts:
-    """The starts of all dimensions: their expressions, the runtime variables among them, and where those are read."""
+    """The starts of all dimensions: their expressions, the bounds of their runtime variables, and the elements read."""
 
     exprs: tuple[SymbolicExpr, ...]
     bounds: tuple[Bounds, ...]
     values: tuple[RuntimeValue, ...]
 
     def read_by(self, found: IndexingMap) -> OperandIndexing:
-        """A map over these starts, with where they are read; an empty map has no variables left that need it."""
+        """A map over these starts with its runtime values; none for a known-empty map, which has no variables left."""
         return OperandIndexing(found, () if found.is_known_empty else self.values)
 
 
@@ -48,9 +48,9 @@ def starts_of(
     ranges: Sequence[int] = (),
     out_of_bounds: Literal["clamp", "drop"] = "clamp",
 ) -> Starts:
-    """Runtime variables numbered behind the `sizes` and `ranges` of a map, one a start that can move.
+    """Runtime variables, numbered after the `sizes` and `ranges` of a map, one for each start that is not constant.
 
-    `largest_starts` has one a dimension; None, or a largest of 0, is a start of 0.
+    `largest_starts` has one entry for each dimension. A start that is None is 0; so is one that is clamped to [0, 0].
     """
     exprs: list[SymbolicExpr] = []
     bounds: list[Bounds] = []
@@ -68,7 +68,7 @@ def starts_of(
 
 
 def scalar_starts(instruction: Instruction, first: int, rank: int) -> list[Start]:
-    """The starts of dynamic-slice and its kind: one scalar operand a dimension, or one vector of all."""
+    """The starts of dynamic-slice and similar ops: a scalar operand for each dimension, or one vector."""
     operands = instruction.operands[first:]
     if len(operands) == 1 and len(operands[0].shape.dimensions) == 1:
         return [Start(operands[0], (constant(k),)) for k in range(rank)]
@@ -76,25 +76,25 @@ def scalar_starts(instruction: Instruction, first: int, rank: int) -> list[Start
 
 
 def start_map(instruction: Instruction, operand: int, sizes: Sequence[int]) -> IndexingMap:
-    """From an output of `sizes` to start operand `operand`: its scalar, or all elements of its vector."""
+    """The map from an output of `sizes` to start operand `operand`: its scalar, or all elements of its vector."""
     count = instruction.operands[operand].shape.dimensions
     return tensor_map(variables(len(count), len(sizes)), sizes, count)
 
 
 def box(exprs: Sequence[SymbolicExpr], starts: Sequence[SymbolicExpr], sizes: Sequence[int]) -> list[Constraint]:
-    """exprs[k] - starts[k] in [0, sizes[k] - 1], for all k."""
+    """The constraints that exprs[k] - starts[k] is in [0, sizes[k] - 1], for all k."""
     return [(e - s, (0, n - 1)) for e, s, n in zip(exprs, starts, sizes, strict=True)]
 
 
 def as_int64(values: Array) -> Array:
-    """Indices of any integer type; unsigned ones beyond int64 become its largest value, not negative."""
+    """Indices of any integer type as int64; unsigned ones beyond its range become its largest value."""
     if values.dtype == np.uint64:
         return np.minimum(values, np.uint64(2**63 - 1)).astype(np.int64)
     return values.astype(np.int64)
 
 
 def read_starts(values: Sequence[Array], largest_starts: Sequence[int]) -> tuple[int, ...]:
-    """The clamped starts that the scalar operands (or one vector of them) hold."""
+    """The clamped starts in the scalar operands, or in one vector."""
     flat = [int(v) for operand in values for v in as_int64(operand).reshape(-1)]
     return tuple(min(max(v, 0), largest) for v, largest in zip(flat, largest_starts, strict=True))
 

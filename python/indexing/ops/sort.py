@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def row_map(sizes: Sequence[int], dimension: int, row: int) -> IndexingMap:
-    """Every element of `sizes` to the whole row (of `row` elements) along a dimension that goes through it."""
+    """The map from every element of `sizes` to its whole row (of `row` elements) along a dimension."""
     index = variables(len(sizes))
     index[dimension] = variable(len(sizes))
     return tensor_map(index, sizes, [row])
@@ -35,13 +35,13 @@ def _sort_dimension(instruction: Instruction) -> int:
 
 
 def _reads(instruction: Instruction, operand: int, output: int) -> bool:
-    """An output reads its own operand, and those that the comparator looks at."""
+    """Whether an output reads an operand: its own, and those that the comparator reads."""
     (used,) = parameters_used(instruction.called[0])
     return operand == output or 2 * operand in used or 2 * operand + 1 in used
 
 
 def sort_output_to_input(instruction: Instruction, output: int) -> Indexing:
-    """out[b, i] = in[b, order(b)[i]]: the row of its own operand, and the rows that the comparator compares."""
+    """out[b, i] = in[b, order(b)[i]]: reads the row of its own operand, and the rows that the comparator reads."""
     sizes = instruction.operands[0].shape.dimensions
     dimension = _sort_dimension(instruction)
     read = OperandIndexing(row_map(sizes, dimension, sizes[dimension]))
@@ -49,7 +49,7 @@ def sort_output_to_input(instruction: Instruction, output: int) -> Indexing:
 
 
 def sort_input_to_output(instruction: Instruction, operand: int) -> Indexing:
-    """in[b, i] may go anywhere in row b of its own result, and of all where the comparator looks at it."""
+    """in[b, i] may reach all of row b of its own result, and of all results if the comparator reads it."""
     sizes = instruction.operands[0].shape.dimensions
     dimension = _sort_dimension(instruction)
     written = OperandIndexing(row_map(sizes, dimension, sizes[dimension]))
@@ -81,7 +81,7 @@ def topk_output_to_input(instruction: Instruction, output: int) -> Indexing:
 
 
 def topk_input_to_output(instruction: Instruction, operand: int) -> Indexing:
-    """in[b, i] may go anywhere in row b of both results."""
+    """in[b, i] may reach all of row b of both results."""
     sizes = instruction.operands[0].shape.dimensions
     found = instruction.shape.leaves
     return [[OperandIndexing(row_map(sizes, len(sizes) - 1, s.dimensions[-1]))] for s in found]

@@ -1,7 +1,7 @@
-"""Stable orders of rows: by integers that order numbers, or by a comparator.
+"""Stable orders of rows, by integer keys or by a comparator.
 
-A comparator is nearly always the order of its operands' numbers, rising or falling, so that this order is tried first: where
-no element is less than the one before it, and equal ones stand as they came, it is the stable order.
+A comparator nearly always sorts its operands' values, ascending or descending, so these orders are tried first: an order in
+which no element is less than its predecessor, and equal ones are in their original order, is the stable order.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from indexing.ops.values import Array
 if TYPE_CHECKING:
     from indexing.hlo import Computation
 
-MAX_LENGTH = 2**31  # of rows whose places fit beside a key of 32 bits
+MAX_LENGTH = 2**31  # of rows whose positions fit into one int64 beside a key of 32 bits
 
 
 def order_of_rows(less: Computation, rows: Sequence[Array], interpreter: Interpreter) -> Array:
@@ -31,7 +31,7 @@ def order_of_rows(less: Computation, rows: Sequence[Array], interpreter: Interpr
 
 
 def _likely_orders(less: Computation, rows: Sequence[Array]) -> Iterator[Array]:
-    """The orders of the numbers that the comparator looks at: first with -0 as 0 and all NaN alike, then by their bits."""
+    """The orders by the values that the comparator reads: first with -0 as 0 and all NaN equal, then by total order."""
     (used,) = parameters_used(less)
     read = [r for k, r in enumerate(rows) if {2 * k, 2 * k + 1} & used]
     if not read or any(is_complex(r.dtype) for r in read):
@@ -49,7 +49,7 @@ def _alike(values: Array) -> Array:
 
 
 def _is_order(less: Computation, rows: Sequence[Array], order: Array, interpreter: Interpreter) -> bool:
-    """Whether it is the stable order by the comparator, as neighbours tell."""
+    """Whether `order` is the stable order by the comparator; comparing neighbours decides that."""
     found = [np.take_along_axis(r, order, axis=-1) for r in rows]
     before, behind = [r[:, :-1] for r in found], [r[:, 1:] for r in found]
     (falls,) = apply(less, [x for pair in zip(behind, before, strict=True) for x in pair], interpreter)
@@ -60,7 +60,7 @@ def _is_order(less: Computation, rows: Sequence[Array], order: Array, interprete
 
 
 def ordered_keys(values: Array) -> Array:
-    """Integers in the total order of the values, of 32 bits where these are no wider."""
+    """Integers in the total order of the values, of 32 bits if the values are no wider."""
     if not is_float(values.dtype):
         narrow = values.dtype.itemsize < 4 or values.dtype == np.int32
         return values if values.dtype == np.uint64 else values.astype(np.int32 if narrow else np.int64)
@@ -73,8 +73,8 @@ def ordered_keys(values: Array) -> Array:
 
 
 def stable_order(keys: Sequence[Array], falls: bool = False, count: int | None = None) -> Array:
-    """The order of rows of integers, by the first of `keys`, then the next; the first `count` places, or all."""
-    turned = [np.invert(k) for k in keys] if falls else list(keys)  # which reverses integers without overflow
+    """The stable order of rows of integers, by the first of `keys`, then the next; its first `count` positions, or all."""
+    turned = [np.invert(k) for k in keys] if falls else list(keys)  # inverting bits reverses the order without overflow
     if len(turned) > 1:
         return np.lexsort(turned[::-1], axis=-1)[..., :count]
     (key,) = turned
@@ -88,7 +88,7 @@ def stable_order(keys: Sequence[Array], falls: bool = False, count: int | None =
 
 
 def _merged_order(less: Computation, rows: Sequence[Array], interpreter: Interpreter) -> Array:
-    """By a merge sort of all rows at once: runs of 1, 2, 4, ... are merged."""
+    """The order by a merge sort of all rows at once: runs of 1, 2, 4, ... are merged."""
     count, length = rows[0].shape
     order = np.broadcast_to(np.arange(length), (count, length)).copy()
     width = 1
@@ -99,7 +99,7 @@ def _merged_order(less: Computation, rows: Sequence[Array], interpreter: Interpr
 
 
 def _merge_runs(less: Computation, rows: Sequence[Array], order: Array, width: int, interpreter: Interpreter) -> Array:
-    """Merges neighbouring sorted runs: an element's new place adds its rank in the other run, found by halving."""
+    """Merge pairs of sorted runs: an element's position is the sum of its rank in its run and, by bisection, in the other."""
     count, length = order.shape
     at = np.arange(length)
     run = at // width
@@ -114,7 +114,7 @@ def _merge_runs(less: Computation, rows: Sequence[Array], order: Array, width: i
         middle = (low + high) // 2
         probe = np.minimum(other + middle, length - 1)
         theirs = [r[row, probe] for r in sorted_rows]
-        # an element goes behind those of the left run that are not greater, and those of the right run that are less
+        # Stable: elements of the left run come before equal ones of the right run.
         first = [np.where(own_is_left, t, o) for t, o in zip(theirs, own, strict=True)]
         second = [np.where(own_is_left, o, t) for t, o in zip(theirs, own, strict=True)]
         (is_less,) = apply(less, [x for pair in zip(first, second, strict=True) for x in pair], interpreter)

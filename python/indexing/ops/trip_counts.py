@@ -1,4 +1,4 @@
-"""Trip counts of loops: what a `while` states of itself, and how often a counter is compared before the comparison fails."""
+"""Trip counts of loops: stated by a `while`, or computed from the counter's start, step and bound."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MIRRORED = {"LT": "GT", "LE": "GE", "GT": "LT", "GE": "LE", "NE": "NE"}
 
 
 def stated_trip_count(loop: Instruction) -> int | None:
-    """The count that XLA has found and left in the loop's `backend_config`."""
+    """The trip count that XLA has stored in the loop's `backend_config`."""
     if "known_trip_count" not in loop.attributes.get("backend_config", ""):
         return None
     stated = backend_config(loop)["known_trip_count"]
@@ -23,7 +23,7 @@ def stated_trip_count(loop: Instruction) -> int | None:
 
 
 def direction_of(comparison: Instruction, *, mirrored: bool) -> str | None:
-    """The direction of a comparison of two integers, seen from the second one if `mirrored`; None for anything else."""
+    """The direction of a comparison of two integers, with the operands exchanged if `mirrored`; None for anything else."""
     if comparison.opcode != "compare" or not element_type(comparison.operands[0].shape.element_type).is_integer:
         return None
     direction = comparison.attributes["direction"]
@@ -31,16 +31,16 @@ def direction_of(comparison: Instruction, *, mirrored: bool) -> str | None:
 
 
 def sign_of_step(update: Instruction, position: int) -> int | None:
-    """1 where an instruction adds its other operand to that at `position`, -1 where it subtracts that; None elsewhere."""
+    """1 if an instruction adds its other operand to that at `position`, -1 if it subtracts it; None otherwise."""
     if update.opcode == "add":
         return 1
     return -1 if update.opcode == "subtract" and position == 0 else None
 
 
 def trip_count(kind: str, direction: str, first: int, bound: int, step: int) -> int | None:
-    """The number of times that `first`, `first + step`, ... compare with `bound` as the direction says before one does not.
+    """The number of terms of `first`, `first + step`, ... before the first that fails the comparison with `bound`.
 
-    None where all do, or a number on the way is none of the element type `kind`.
+    None if no term fails it, or a term overflows the element type `kind`.
     """
     if direction == "NE":
         turns, rest = divmod(bound - first, step) if step else (int(bound != first) * -1, 0)

@@ -1,4 +1,4 @@
-"""Ops that name, group and order values: parameters, constants, tuples, tokens, asynchronous copies."""
+"""Ops without computation: parameters, constants, tuples, tokens, asynchronous copies."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
     from indexing.hlo import Instruction, Shape
 
 
-NAMES_ARRAYS = frozenset({"get-tuple-element", "tuple"})  # what computes nothing: it names arrays of its operands
+NAMES_ARRAYS = frozenset({"get-tuple-element", "tuple"})  # these compute nothing, but name arrays of their operands
 
 
 def is_array(shape: Shape) -> bool:
-    """Has it elements? Tokens and opaque values have none."""
+    """Whether a shape has elements; tokens and opaque values have none."""
     return shape.element_type not in ("token", "opaque")
 
 
 def alias(shape: Shape, leaf: int) -> list[OperandIndexing]:
-    """Element i of the array is element i of array `leaf` of the operand; a token has no elements to map."""
+    """The identity to array `leaf` of the operand; empty for a token, which has no elements."""
     if not is_array(shape):
         return []
     return [OperandIndexing(identity(shape.dimensions).map, leaf=leaf)]
@@ -38,16 +38,16 @@ def leaf_before(shape: Shape, element: int) -> int:
 
 
 def named_array(instruction: Instruction, leaf: int) -> tuple[Instruction, int]:
-    """The operand of a tuple, or of an element of one, that has array `leaf`, and which of its arrays that is."""
+    """The operand of a tuple or get-tuple-element that has array `leaf`, and the array's number in that operand."""
     if instruction.opcode == "get-tuple-element":
         (operand,) = instruction.operands
         return operand, leaf + leaf_before(operand.shape, instruction.integer("index", 0))
-    element = bisect_right(instruction.shape.leaf_offsets, leaf) - 1  # empty tuples have no arrays and are passed over
+    element = bisect_right(instruction.shape.leaf_offsets, leaf) - 1  # empty tuples have no arrays and are skipped
     return instruction.operands[element], leaf - instruction.shape.leaf_offsets[element]
 
 
 def array_source(instruction: Instruction, leaf: int) -> tuple[Instruction, int]:
-    """Through tuples and their elements to the instruction that computes array `leaf`, and which of its arrays that is."""
+    """The instruction that computes array `leaf`, found through tuples, and the array's number in that instruction."""
     while instruction.opcode in NAMES_ARRAYS:
         instruction, leaf = named_array(instruction, leaf)
     return instruction, leaf
@@ -90,7 +90,7 @@ def _element(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
 
 
 def _same_from_output(i: Instruction, output: int) -> Indexing:
-    """Operand 0 as it is, array by array; further operands only order the instruction."""
+    """The identity to operand 0, array by array; further operands only order the instruction."""
     return [alias(i.shape.leaves[output], output), *([] for _ in i.operands[1:])]
 
 
@@ -99,7 +99,7 @@ def _same_from_input(i: Instruction, operand: int) -> Indexing:
 
 
 def operand_itself(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
-    """The result is operand 0."""
+    """The value of operand 0."""
     return operands[0]
 
 
@@ -122,7 +122,7 @@ def _copy_start(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
 
 
 def same_leaf_from_output(i: Instruction, output: int) -> Indexing:
-    """An array of the result is that array of the only operand."""
+    """The identity from each array of the result to the same array of the only operand."""
     return [alias(i.shape.leaves[output], output)]
 
 

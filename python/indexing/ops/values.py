@@ -1,4 +1,4 @@
-"""Values of HLO as the references compute them: arrays, tuples of values, tokens."""
+"""HLO values in the reference: arrays, tuples of values, tokens."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ HloValue: TypeAlias = "Array | tuple[HloValue, ...] | None"  # an array, a tuple
 
 
 def broadcast_sizes(*sizes: Sequence[int]) -> tuple[int, ...]:
-    """Sizes of arrays that broadcast against each other, of any rank: `np.broadcast_shapes` ends at 32 dimensions."""
+    """The broadcast of sizes, of any rank: `np.broadcast_shapes` supports only 32 dimensions."""
     rank = max(map(len, sizes), default=0)
     aligned = [(1,) * (rank - len(s)) + tuple(s) for s in sizes]
     return tuple(next((n for n in column if n != 1), 1) for column in zip(*aligned, strict=True))
 
 
 def only_array(value: HloValue) -> Array:
-    """The value as an array; a tuple or a token where an array is needed is an error of the program."""
+    """The value as an array; raises TypeError for a tuple or a token."""
     if not isinstance(value, np.ndarray):
         raise TypeError(f"expected an array, got {type(value).__name__}")
     return value

@@ -55,7 +55,7 @@ def reduce_window_output_to_input(instruction: Instruction, output: int) -> Inde
 
 
 def reduce_window_input_to_output(instruction: Instruction, operand: int) -> Indexing:
-    """in[x] goes to the outputs whose windows hold it; an initial value to all elements."""
+    """in[x] goes to the outputs whose windows contain it; an initial value reaches all elements."""
     sizes, out = instruction.operands[0].shape.dimensions, instruction.shape.leaves[0].dimensions
     dims, rank = instruction.window(), len(sizes)
     if operand < len(instruction.operands) // 2:
@@ -90,7 +90,7 @@ def reduce_window_reference(instruction: Instruction, values: Sequence[HloValue]
 def _fold_windows(
     found: Reducer, dims: tuple[WindowDim, ...], value: Array, start: Array, out: tuple[int, ...]
 ) -> Array:
-    """A commutative fold of boxes is the fold of its lines, one dimension after the other."""
+    """Fold windows one dimension at a time, as the ufunc is commutative."""
     wide = widen(value, found)
     with np.errstate(all="ignore"):
         for axis, (dim, n) in enumerate(zip(dims, out, strict=True)):
@@ -117,7 +117,7 @@ def _fold_lines(found: Reducer, dim: WindowDim, value: Array, axis: int, output_
 
 
 def select_and_scatter_output_to_input(instruction: Instruction, output: int) -> Indexing:
-    """out[x] = fold over the source elements whose windows hold x and select it; to select, whole windows are read."""
+    """out[x] = fold over the source elements whose windows contain x and select it; to select, whole windows are read."""
     sizes, source = (instruction.operands[k].shape.dimensions for k in range(2))
     dims, rank = instruction.window(), len(sizes)
     windows = [dim.size for dim in dims]
@@ -136,7 +136,7 @@ def select_and_scatter_output_to_input(instruction: Instruction, output: int) ->
 
 
 def select_and_scatter_input_to_output(instruction: Instruction, operand: int) -> Indexing:
-    """An operand element may turn the selection of each window that holds it; a source element goes into its window."""
+    """An operand element may change the selection of each window that contains it; a source element goes into its window."""
     sizes, source = (instruction.operands[k].shape.dimensions for k in range(2))
     dims, rank = instruction.window(), len(sizes)
     windows = [dim.size for dim in dims]
@@ -155,7 +155,7 @@ def select_and_scatter_input_to_output(instruction: Instruction, operand: int) -
 def select_and_scatter_reference(
     instruction: Instruction, values: Sequence[HloValue], interpreter: Interpreter
 ) -> HloValue:
-    """Each window selects its first best element; the source element is folded into the output there."""
+    """Each window selects its first best element; the source element is combined into the output there."""
     operand, source, start = (only_array(v) for v in values)
     select = instruction.computation_of("select")
     scatter = instruction.computation_of("scatter")

@@ -1,7 +1,7 @@
-"""The places of a window's elements: the arithmetic that convolution, reduce-window and select-and-scatter share.
+"""Index arithmetic of windows, for convolution, reduce-window and select-and-scatter.
 
-Along one dimension, element w of the window of output o stands at position o * stride + w * rhs_dilation, and holds
-input x where that position is pad_low + x * lhs_dilation; elsewhere it meets padding.
+Along one dimension, element w of the window of output o is at position o * stride + w * rhs_dilation, and reads input x
+if that position is pad_low + x * lhs_dilation; otherwise it reads padding.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def read_position(
     dim: WindowDim, output: SymbolicExpr, window: SymbolicExpr, size: int
 ) -> tuple[SymbolicExpr, list[Constraint]]:
-    """The input index that `window` of `output` reads in a dimension of `size`, and where it isn't padding."""
+    """The input index that `window` of `output` reads in a dimension of `size`, and constraints that it isn't padding."""
     at = output * dim.stride + window * dim.rhs_dilation - dim.pad_low
     if dim.lhs_dilation == 1:
         return at, [(at, (0, size - 1))]
@@ -31,7 +31,7 @@ def read_position(
 def written_position(
     dim: WindowDim, element: SymbolicExpr, window: SymbolicExpr, size: int
 ) -> tuple[SymbolicExpr, list[Constraint]]:
-    """The output index (of `size` many) whose `window` reads input `element`, and where there is one."""
+    """The output index (of `size` many) whose `window` reads input `element`, and constraints that there is one."""
     at = element * dim.lhs_dilation + dim.pad_low - window * dim.rhs_dilation
     if dim.stride == 1:
         return at, [(at, (0, size - 1))]
@@ -40,13 +40,13 @@ def written_position(
 
 
 def never_pads(dim: WindowDim, size: int, output_size: int) -> bool:
-    """Whether each window of the dimension holds input elements only."""
+    """Whether no window reads padding along the dimension."""
     last = (output_size - 1) * dim.stride + (dim.size - 1) * dim.rhs_dilation - dim.pad_low
     return dim.lhs_dilation == 1 and dim.pad_low <= 0 and last < size
 
 
 def source_indices(dim: WindowDim, window: int, size: int, output_size: int) -> tuple[Array, Array]:
-    """For each output, the input index at `window` and whether it is one (else 0 and False)."""
+    """For each output, the input index at `window` and True; 0 and False for padding."""
     at = np.arange(output_size, dtype=np.int64) * dim.stride + window * dim.rhs_dilation - dim.pad_low
     valid = (at >= 0) & (at <= (size - 1) * dim.lhs_dilation) & (at % dim.lhs_dilation == 0)
     return np.where(valid, at // dim.lhs_dilation, 0), valid
@@ -55,9 +55,9 @@ def source_indices(dim: WindowDim, window: int, size: int, output_size: int) -> 
 def gather_window(
     dims: tuple[WindowDim, ...], window: tuple[int, ...], value: Array, output_sizes: tuple[int, ...]
 ) -> tuple[Array, Array]:
-    """The elements at one window position, and the mask (of `output_sizes`) of those that are input, not padding.
+    """The elements at one window position, and the mask (of `output_sizes`) of those that are not padding.
 
-    The value's leading dimensions are the window's; those behind them are carried along.
+    The value's leading dimensions are the window's; further ones are kept.
     """
     valid = np.ones(output_sizes, np.bool_)
     rank = len(dims)

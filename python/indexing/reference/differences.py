@@ -1,4 +1,4 @@
-"""Trying a program out: inputs made for its parameters, and how far two of its results lie apart."""
+"""Trial runs of a program: inputs for its parameters, and differences between two results."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ if TYPE_CHECKING:
     from indexing.hlo import Shape
     from indexing.ops.values import Array, HloValue
 
-TOLERANCE = 1e-3  # relative error of sums in another order
+TOLERANCE = 1e-3  # relative error of sums that are added in another order
 
 
 def make_inputs(shapes: Sequence[Shape], seed: int = 0) -> list[HloValue]:
-    """One value for each shape, the same for the same seed on every machine; tuples for tuples, None for tokens.
+    """One value for each shape, the same on every machine for a given seed; tuples for tuples, None for tokens.
 
-    Floating-point elements are multiples of 1/8 in [-4, 4], which the narrow types hold as well; integers lie in
-    [-8, 8) (in [0, 8) where unsigned, in the type's range where that is narrower), so that they serve as small indices.
+    Floating-point elements are multiples of 1/8 in [-4, 4], as narrow types hold them; integers lie in [-8, 8), unsigned
+    ones in [0, 8), and in the type's range if that is narrower, so that they are usable as small indices.
     """
     generator = np.random.default_rng(seed)
     return [_value(shape, generator) for shape in shapes]
 
 
 def _value(shape: Shape, generator: np.random.Generator) -> HloValue:
-    """Tuples nest as deep as the text of a shape, which the parser bounds."""
+    """The value of a shape; the recursion is as deep as the shape's nesting, which the parser bounds."""
     if shape.is_tuple:
         return tuple(_value(element, generator) for element in shape.elements)
     if shape.element_type in ("token", "opaque"):
@@ -41,7 +41,7 @@ def _array(shape: Shape, generator: np.random.Generator) -> Array:
     if kind in ("c64", "c128"):
         real, imaginary = generator.integers(-32, 33, size), generator.integers(-32, 33, size)
         return (real / 8 + 1j * (imaginary / 8)).astype(shape.dtype)
-    if kind == "f8e8m0fnu":  # powers of two only
+    if kind == "f8e8m0fnu":  # it holds powers of two only
         return np.exp2(generator.integers(-3, 4, size).astype(np.float32)).astype(shape.dtype)
     if kind[0] in "fb":
         return (generator.integers(-32, 33, size) / 8).astype(np.float32).astype(shape.dtype)
@@ -54,9 +54,9 @@ def _array(shape: Shape, generator: np.random.Generator) -> Array:
 class Difference:
     """The difference of an array from the one expected.
 
-    `largest` is the largest |got - expected| / max(1, |expected|) where both are finite; `differing` counts elements
-    that are not equal (two NaNs are), `misplaced` those where only one of the two is finite. `tolerance` is the largest
-    error that counts as rounding.
+    `largest` is the largest |got - expected| / max(1, |expected|) where both are finite; `differing` counts unequal elements
+    (two NaNs are equal), `misplaced` those that are infinite or NaN in one array only. `tolerance` is the largest error that
+    counts as rounding.
     """
 
     largest: float
@@ -67,7 +67,7 @@ class Difference:
 
     @property
     def is_rounding(self) -> bool:
-        """Whether the arrays agree but for rounding."""
+        """Whether the arrays agree up to rounding."""
         return self.largest <= self.tolerance and not self.misplaced
 
     def __str__(self) -> str:
@@ -83,7 +83,7 @@ class Difference:
 
 
 def rounding_tolerance(dtype: np.dtype) -> float:
-    """The relative error that passes for rounding: 1e-3, or two units in the last place of a type coarser than that."""
+    """The relative error that counts as rounding: 1e-3, or two units in the last place of a coarser type."""
     try:
         return max(TOLERANCE, 2 * float(ml_dtypes.finfo(dtype).eps))
     except ValueError:  # an integer

@@ -1,7 +1,7 @@
 """The numpy reference of HLO: the oracle that maps and kernels are held against.
 
-Values are numpy arrays (ml_dtypes where numpy has no type), tuples of them, and None for tokens. Nothing here is
-fast on purpose; everything is meant to be read next to the operation semantics of HLO.
+Values are numpy arrays (ml_dtypes where numpy has no type), tuples of them, and None for tokens. The code is meant to be
+read next to HLO's operation semantics, not to be fast.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ __all__ = ["evaluate", "evaluate_replicas"]
 
 
 def evaluate(module_or_text: WholeProgram, *arrays: HloValue) -> HloValue:
-    """The result of the entry of a module, of HLO text, or of `(function, *arguments)` of JAX, on one argument a parameter.
+    """The result of the entry of a module, of HLO text, or of `(function, *arguments)` of JAX, for the given arguments.
 
-    Arguments are arrays, numbers or sequences of numbers of the parameters' shapes, converted to their element types:
-    integers must be what the type holds, floats are rounded, but no finite number becomes infinite. Tuples are Python
-    tuples, and of a result that nests them, all arrays are given in one flat tuple, as XLA's executables do. Floating
-    point exceptions are silent, as they are in HLO. Raises IndexingError for arguments that don't fit, UnsupportedOp
-    for an instruction without a value (infeed, an unknown custom-call).
+    There is one argument for each parameter: an array, a number or a sequence of numbers of its shape, converted to its
+    element type. Integers must be representable in the type; floats are rounded, but no finite number becomes infinite.
+    Tuples are Python tuples; a nested tuple is returned as one flat tuple of arrays, as by XLA's executables.
+    Floating-point exceptions are silent, as in HLO. Raises IndexingError for arguments that don't fit, UnsupportedOp for an
+    instruction without a value (infeed, an unknown custom-call).
     """
     module = whole_program(module_or_text, "evaluate: module_or_text")
     arguments = entry_arguments(module, arrays)
@@ -35,9 +35,9 @@ def evaluate(module_or_text: WholeProgram, *arrays: HloValue) -> HloValue:
 
 
 def evaluate_replicas(module_or_text: WholeProgram, arguments: Sequence[Sequence[HloValue]]) -> list[HloValue]:
-    """The results of a program run by several replicas in lockstep: one list of arguments a replica, one result each.
+    """The results of a program run by several replicas in lockstep, given a list of arguments for each replica.
 
-    Collectives exchange data among them; partition and replica id are both the position in the list.
+    Collectives exchange data among them; partition id and replica id are both the position in the list.
     """
     module = whole_program(module_or_text, "evaluate_replicas: module_or_text")
     with np.errstate(all="ignore"):

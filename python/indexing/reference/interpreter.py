@@ -1,4 +1,4 @@
-"""The interpreter of computations that references of ops share: run a computation, or apply a scalar one to arrays."""
+"""The interpreter of computations, for references of ops: runs a computation, or applies a scalar one to arrays."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from indexing.ops.values import HloValue, broadcast_sizes
 if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction, Shape
 
-_HANDS_OVER = ("fused", "inlined", "applies")  # of scalars: the called computation as it is
+_PASSES_THROUGH = ("fused", "inlined", "applies")  # on scalars, an op that calls so is equal to the called computation
 
 
 class _Interpreter:
-    """The `Interpreter` that is given to references which run computations."""
+    """The `Interpreter` that is passed to references which run computations."""
 
     def run(self, computation: Computation, arguments: Sequence[HloValue]) -> HloValue:
         return run_computation(computation, arguments)
@@ -31,9 +31,9 @@ INTERPRETER = _Interpreter()
 
 
 def run_computation(computation: Computation, arguments: Sequence[HloValue]) -> HloValue:
-    """The value of the root, given one value a parameter; values are freed after their last use.
+    """The value of the root, given one value for each parameter; values are freed after their last use.
 
-    What the root doesn't need isn't computed.
+    Instructions that the root doesn't depend on are not computed.
     """
     check_arguments(computation, arguments)
     order = _needed(computation)
@@ -51,7 +51,7 @@ def run_computation(computation: Computation, arguments: Sequence[HloValue]) -> 
 def evaluate_instruction(
     instruction: Instruction, operands: Sequence[HloValue], arguments: Sequence[HloValue] = ()
 ) -> HloValue:
-    """One instruction's value, checked against its shape; `arguments` are those of its computation."""
+    """The value of one instruction, checked against its shape; `arguments` are those of its computation."""
     if instruction.is_parameter:
         return arguments[instruction.parameter_number]
     op = op_of(instruction)
@@ -63,7 +63,7 @@ def evaluate_instruction(
 
 
 def check_rank(shape: Shape, name: str) -> None:
-    """UnsupportedOp for an array of more dimensions than numpy's have."""
+    """Raise UnsupportedOp for an array of more dimensions than numpy supports."""
     limit = 32 if np.__version__.startswith("1.") else 64
     for part in shape.leaves:
         if part.rank > limit:
@@ -73,7 +73,7 @@ def check_rank(shape: Shape, name: str) -> None:
 
 
 def check_has_value(instruction: Instruction) -> None:
-    """UnsupportedOp where it has no value here, whatever its operands are, or calls what has none."""
+    """Raise UnsupportedOp if the instruction, or one that it calls, has no value here, whatever its operands are."""
     seen: set[Computation] = set()
     pending = [instruction]
     while pending:
@@ -92,10 +92,10 @@ def check_has_value(instruction: Instruction) -> None:
 
 
 def apply(computation: Computation, *arrays: HloValue) -> HloValue:
-    """A computation of scalars applied element by element to arrays that broadcast against each other.
+    """The result of a scalar computation applied elementwise to arrays, which are broadcast.
 
-    The result has the broadcast shape (a tuple of such arrays where the root is a tuple). Elementwise computations run
-    as whole-array operations; any other runs once an element.
+    The result has the broadcast shape; it is a tuple of such arrays if the root is a tuple. Elementwise computations run on
+    whole arrays; others run once for each element.
     """
     if _is_elementwise(computation):
         return _apply_whole(computation, [np.asarray(a) for a in arrays])
@@ -103,7 +103,7 @@ def apply(computation: Computation, *arrays: HloValue) -> HloValue:
 
 
 def conform(value: HloValue, shape: Shape, instruction: Instruction) -> HloValue:
-    """The value as arrays of the shape's type; an error where a reference computed another shape."""
+    """The value as arrays of the shape's type; raises IndexingError if a reference computed another shape."""
     if shape.is_tuple:
         if not isinstance(value, tuple) or len(value) != len(shape.elements):
             raise IndexingError(
@@ -119,14 +119,14 @@ def conform(value: HloValue, shape: Shape, instruction: Instruction) -> HloValue
 
 
 def check_arguments(computation: Computation, arguments: Sequence[HloValue]) -> None:
-    """IndexingError unless there is one argument of the right shape a parameter."""
+    """Raise IndexingError unless there is one argument of the right shape for each parameter."""
     parameters = computation.parameters
     if len(arguments) != len(parameters):
         raise IndexingError(f"computation {computation.name} takes {len(parameters)} arguments, not {len(arguments)}")
 
 
 def _needed(computation: Computation) -> Sequence[Instruction]:
-    order = computation.post_order()  # what the root needs comes before it
+    order = computation.post_order()  # operands come before users
     return order[: order.index(computation.root) + 1]
 
 
@@ -139,7 +139,7 @@ def _count_uses(order: Sequence[Instruction]) -> dict[Instruction, int]:
 
 
 def _is_elementwise(computation: Computation) -> bool:
-    """Does every instruction act on scalars one by one, so that arrays may stand for them?"""
+    """Whether every instruction is elementwise on scalars, so that it can run on whole arrays instead."""
     pending, seen = [computation], set()
     while pending:
         current = pending.pop()
@@ -150,7 +150,7 @@ def _is_elementwise(computation: Computation) -> bool:
             if any(part.dimensions for part in i.shape.leaves):
                 return False
             op = traits_of(i)
-            if op.calls in _HANDS_OVER:
+            if op.calls in _PASSES_THROUGH:
                 pending += i.called
             elif not (op.is_elementwise or op.has_no_compute):
                 return False
@@ -166,7 +166,7 @@ def _apply_whole(computation: Computation, arrays: Sequence[np.ndarray]) -> HloV
             values[i] = arrays[i.parameter_number]
         elif op_of(i).kind == "moves":
             values[i] = _reread(operands[0], i.shape)
-        elif op_of(i).calls in _HANDS_OVER:
+        elif op_of(i).calls in _PASSES_THROUGH:
             values[i] = _apply_whole(i.called[0], [np.asarray(o) for o in operands])
         else:
             values[i] = _typed(op_of(i).evaluate(i, operands, INTERPRETER), i.shape)
@@ -174,7 +174,7 @@ def _apply_whole(computation: Computation, arrays: Sequence[np.ndarray]) -> HloV
 
 
 def _reread(value: HloValue, shape: Shape) -> HloValue:
-    """The same bits as the type of `shape`: a bitcast may change it."""
+    """The value's bits as the type of `shape`, which a bitcast may have changed."""
     array = np.asarray(value)
     return array if array.dtype == shape.dtype else array.view(shape.dtype)
 

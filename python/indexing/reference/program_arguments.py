@@ -1,8 +1,7 @@
-"""A caller's arguments as arrays of its parameters' shapes and element types.
+"""Conversion of a caller's arguments to arrays of the parameters' shapes and element types.
 
-A number is taken for a number of another type where it stays what it is: integers and truth values must be what the
-parameter's type can hold exactly (3.0 is 3, 3.5 is no integer, 300 is no s8), floats are rounded to the nearest, but no
-finite number becomes infinite or NaN. A complex number without an imaginary part is real.
+Conversions to integers and predicates must be exact (3.0 is 3, 3.5 is no integer, 300 is no s8). Floats are rounded to
+nearest, but no finite number may become infinite or NaN. A complex number without an imaginary part is accepted as real.
 """
 
 from __future__ import annotations
@@ -23,14 +22,14 @@ NO_DATA = ("token", "opaque")
 
 
 def entry_arguments(module: Module, arrays: Sequence[object]) -> list[HloValue]:
-    """The arguments as the entry's parameters want them; IndexingError with the first that doesn't fit."""
+    """The arguments converted for the entry's parameters; raises IndexingError for the first that doesn't fit."""
     check_count(module, arrays)
     parameters = module.entry.parameters
     return [host_value(a, p.shape, f"argument {k}") for k, (a, p) in enumerate(zip(arrays, parameters, strict=True))]
 
 
 def check_count(module: Module, arrays: Sequence[object]) -> None:
-    """IndexingError where there is not one argument a parameter of the entry."""
+    """Raise IndexingError unless there is one argument for each parameter of the entry."""
     parameters = module.entry.parameters
     if len(arrays) != len(parameters):
         names = ", ".join(f"{p.name}: {p.shape}" for p in parameters)
@@ -38,9 +37,9 @@ def check_count(module: Module, arrays: Sequence[object]) -> None:
 
 
 def host_value(value: object, shape: Shape, what: str) -> HloValue:
-    """The value as numpy arrays of the shape, converted; nested tuples for a tuple, None for what has no data.
+    """The value converted to numpy arrays of the shape; nested tuples for a tuple, None for tokens and opaque values.
 
-    `what` names it in errors. Raises IndexingError where it doesn't fit.
+    `what` names it in errors. Raises IndexingError if it doesn't fit.
     """
     flat: list[HloValue] = []
     pending: list[tuple[object, Shape, str]] = [(value, shape, what)]
@@ -68,7 +67,7 @@ def is_on_gpu(array: object) -> bool:
 
 
 def _nested(shape: Shape, values: Iterator[HloValue]) -> HloValue:
-    """The values of a shape's arrays as nested tuples; None for what has no data."""
+    """The values of a shape's arrays as nested tuples; None for tokens and opaque values."""
     done: list[HloValue] = []
     pending: list[tuple[Shape, bool]] = [(shape, False)]
     while pending:
@@ -85,14 +84,14 @@ def _nested(shape: Shape, values: Iterator[HloValue]) -> HloValue:
 
 
 def host_array(value: object, shape: Shape, what: str) -> np.ndarray:
-    """The value as a numpy array of the shape, converted; IndexingError where it doesn't fit."""
+    """The value converted to a numpy array of the shape; raises IndexingError if it doesn't fit."""
     check_rank(shape, what)
     if is_on_gpu(value):
         raise IndexingError(f"{what} lies on a GPU; expected an array in host memory")
     try:
         array = np.asarray(value)
     except (TypeError, ValueError, RuntimeError, BufferError) as error:
-        reason = f"{what} is {_described(value)} that numpy makes no array of: {error}"
+        reason = f"{what} is {_described(value)} that numpy can't convert to an array: {error}"
         raise IndexingError(f"{reason}; expected an array of shape {shape}") from error
     if not sizes_fit(array.shape, shape):
         sizes = list(shape.dimensions)
@@ -101,7 +100,7 @@ def host_array(value: object, shape: Shape, what: str) -> np.ndarray:
 
 
 def _converted(array: np.ndarray, shape: Shape, what: str) -> np.ndarray:
-    """The array in the shape's element type; IndexingError with the first number that it can't hold."""
+    """The array in the shape's element type; raises IndexingError for the first number that the type can't hold."""
     with np.errstate(all="ignore"):
         wide = _widened(array, shape, what)
         lost = _unlike_integers(wide, shape) if _is_whole(shape) else _overflown(wide, shape)
@@ -115,11 +114,11 @@ def _converted(array: np.ndarray, shape: Shape, what: str) -> np.ndarray:
 
 
 def _widened(array: np.ndarray, shape: Shape, what: str) -> np.ndarray:
-    """The same numbers in a type of numpy's own, which can be compared and converted to any other."""
+    """The array in a builtin numpy type, which can be compared and converted to any other."""
     if array.dtype.kind in "biufc":
         return array
     if array.dtype not in DTYPES.values():
-        raise IndexingError(f"{what} has element type {array.dtype}, whose elements are no numbers; expected {shape}")
+        raise IndexingError(f"{what} has element type {array.dtype}, whose elements aren't numbers; expected {shape}")
     return array.astype(np.float64 if "float" in array.dtype.name else np.int64)
 
 
@@ -132,10 +131,10 @@ def _is_complex(shape: Shape) -> bool:
 
 
 def _unlike_integers(wide: np.ndarray, shape: Shape) -> np.ndarray:
-    """The numbers that are none of an integer type, or neither 0 nor 1 for pred."""
+    """A mask of the numbers that an integer type can't represent; for pred, those that are neither 0 nor 1."""
     low, high = (0, 1) if shape.element_type == "pred" else _bounds(shape.dtype)
     if wide.dtype.kind in "bui":
-        least, greatest = _bounds(wide.dtype)  # numpy compares numbers of its type alone
+        least, greatest = _bounds(wide.dtype)  # numpy compares with numbers of the array's type only
         beyond: np.ndarray = (wide < max(low, least)) | (wide > min(high, greatest))
         return beyond
     outside: np.ndarray = ~((wide.real >= low) & (wide.real < float(high + 1)))  # NaN is outside too
@@ -144,11 +143,11 @@ def _unlike_integers(wide: np.ndarray, shape: Shape) -> np.ndarray:
 
 
 def _overflown(wide: np.ndarray, shape: Shape) -> np.ndarray:
-    """The numbers that would be finite, infinite or NaN and weren't, or have an imaginary part that the type has not."""
+    """A mask of the numbers whose kind (finite, infinite, NaN) would change, or whose imaginary part would be lost."""
     converted = (wide if _is_complex(shape) else wide.real).astype(shape.dtype)
     lost: np.ndarray = np.isfinite(wide) != np.isfinite(converted)
     lost |= np.isnan(wide) != np.isnan(converted)
-    # A type without infinities ends at its largest number.
+    # A type without infinities saturates at its largest number.
     lost |= np.isfinite(wide) & (np.abs(wide) >= 2 * float(ml_dtypes.finfo(shape.dtype).max))
     if not _is_complex(shape):
         lost |= wide.imag != 0

@@ -1,4 +1,4 @@
-"""Several replicas of one computation in lockstep: collectives see the operands of all of them."""
+"""Evaluation of several replicas of one computation in lockstep: collectives get the operands of all of them."""
 
 from __future__ import annotations
 

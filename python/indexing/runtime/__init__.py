@@ -1,4 +1,4 @@
 """Devices: compile kernels, hold buffers, launch. Nothing else in the package touches a device or a compiler.
 
-Importing this package imports no device library; each module says which extra it needs when it does not find it.
+Importing this package imports no device library; a module whose library is missing raises with the extra to install.
 """

@@ -12,10 +12,10 @@ from platformdirs import user_cache_path
 
 
 def directory(kind: str) -> Path | None:
-    """The folder for compiled kernels of one `kind`, made if need be; None where no folder can be written.
+    """The folder for compiled kernels of one `kind`, created if needed; None if no folder can be written.
 
-    It lies under `INDEXING_CACHE_DIR`, else where the system keeps a user's caches; where that can't be written, under a
-    folder of the user's own in the system's temporary directory.
+    It is under `INDEXING_CACHE_DIR`, else under the user's cache directory; if that can't be written, under a folder of the
+    user in the system's temporary directory.
     """
     chosen = next((folder for folder in _chosen(kind) if _can_be_written(folder)), None)
     if chosen is not None:
@@ -38,7 +38,7 @@ def _chosen(kind: str) -> Iterator[Path]:
 def _of_user() -> Iterator[Path]:
     try:
         yield user_cache_path("indexing", appauthor=False)
-    except RuntimeError:  # nobody knows where the home is
+    except RuntimeError:  # the home directory is unknown
         return
 
 
@@ -51,7 +51,7 @@ def _can_be_written(folder: Path) -> bool:
 
 
 def _belongs_to_user(folder: Path) -> bool:
-    """Whether nobody else made a folder of a known name in a place that all write to: what lies in it is run."""
+    """Whether the user owns a folder in a directory that all can write to: code from it is executed."""
     found = folder.lstat()
     return stat.S_ISDIR(found.st_mode) and found.st_uid == _user() and not found.st_mode & 0o022
 

@@ -1,4 +1,4 @@
-"""The C compiler for kernels on the processor, and the objects that it has made, kept on disk by content.
+"""The C compiler for kernels on the CPU, and the cache of its objects on disk, keyed by content.
 
 It is `$CC`, or the first of `cc`, `gcc` and `clang` on the path, or the one of the `ziglang` wheel (the extra `cpu`).
 """
@@ -25,26 +25,26 @@ from indexing.runtime import cache as folders
 from indexing.runtime.listing import compile_error
 
 CACHE_BYTES = 512 * 2**20
-CLEANED = 0.75  # of the limit is left when old objects are thrown away
-# Nothing here changes a result: no contraction to fused operations, no reordering; `errno` and traps are never read.
+KEPT_FRACTION = 0.75  # of the limit is kept when old objects are removed
+# No flag changes a result: no contraction to fused operations, no reordering; `errno` and traps are never read.
 FLAGS = (
     *("-std=gnu11", "-O3", "-shared", "-w", "-x", "c"),
     *("-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-fno-strict-aliasing"),
 )
-# This machine's instructions, as most compilers are told, or as some of ARM's are; none of them, for cross compilers.
+# Flags for this machine's instructions: of most compilers, of some for ARM, and none, for cross compilers.
 PROCESSORS = (("-march=native",), ("-mcpu=native",), ())
 
 
 @dataclass(frozen=True, slots=True)
 class Compiler:
-    """A C compiler: the command, the flags of a kernel, and what tells it from others, this machine's processor included."""
+    """A C compiler: its command, the flags for kernels, and its identity, which includes this machine's processor."""
 
     command: tuple[str, ...]
     flags: tuple[str, ...]
     identity: str
 
     def build(self, name: str, source: str, target: Path) -> None:
-        """Compile a source to a shared library, whole or not at all."""
+        """Compile a source to a shared library, atomically."""
         handle, path = tempfile.mkstemp(suffix=".part", dir=target.parent)
         os.close(handle)
         try:
@@ -59,7 +59,7 @@ class Compiler:
 
 @cache
 def find_compiler() -> Compiler:
-    """The compiler of this process. Raises CompileError where there is none."""
+    """The compiler of this process. Raises CompileError if there is none."""
     position = () if sys.platform == "win32" else ("-fPIC",)
     for command, processor in product(_candidates(), PROCESSORS):
         flags = (*FLAGS, *processor, *position)
@@ -67,7 +67,7 @@ def find_compiler() -> Compiler:
         if identity is not None:
             return Compiler(command, flags, identity)
     raise CompileError(
-        "no C compiler is found: set CC to one, install gcc or clang, or the one in a wheel: "
+        "no C compiler is found: set CC to one, install gcc or clang, or get one in a wheel: "
         f"install {install_command('cpu')}; device='reference' needs none"
     )
 
@@ -94,7 +94,7 @@ def _candidates() -> Iterable[tuple[str, ...]]:
 
 
 def _identity(command: tuple[str, ...], flags: tuple[str, ...]) -> str | None:
-    """A hash of its options and of the macros that it defines: its version, the instructions of the processor that it uses."""
+    """A hash of the options and of the macros that the compiler defines, such as its version and the processor's features."""
     try:
         done = subprocess.run(
             [*command, *flags, "-dM", "-E", "-"], input="", capture_output=True, text=True, check=False
@@ -117,31 +117,31 @@ def _libraries() -> tuple[str, ...]:
 
 
 def shared_library(name: str, source: str) -> Path:
-    """The shared library of a source, compiled now or found on disk."""
+    """The shared library of a source, compiled unless it is on disk."""
     path = object_path(source)
     if is_there(path):
         return path
     find_compiler().build(name, source, path)
-    if path.name[0] == "0":  # one in sixteen
+    if path.name[0] == "0":  # about one in sixteen
         throw_away(path.parent)
     return path
 
 
 def object_path(source: str) -> Path:
-    """The path of a source's shared library. Raises CompileError where no folder can be written."""
+    """The path of a source's shared library. Raises CompileError if no folder can be written."""
     key = hashlib.sha256(f"{find_compiler().identity}\n{source}".encode()).hexdigest()
     suffix = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
     folder = folders.directory("host")
     if folder is None:
         raise CompileError(
-            "no folder can be written that compiled kernels could be kept in: set INDEXING_CACHE_DIR to one; "
+            "compiled kernels have no folder that can be written: set INDEXING_CACHE_DIR to one; "
             "device='reference' needs none"
         )
     return folder / f"{key}{suffix}"
 
 
 def is_there(path: Path) -> bool:
-    """Whether an object is on disk; if so it counts as used now."""
+    """Whether an object is on disk; if so, its time of last use is updated."""
     try:
         os.utime(path)
     except OSError:
@@ -150,7 +150,7 @@ def is_there(path: Path) -> bool:
 
 
 def throw_away(folder: Path, limit: int | None = None) -> None:
-    """Remove the objects whose use is longest ago, where all together are larger than the limit."""
+    """Remove the least recently used objects if all together exceed the limit."""
     limit = CACHE_BYTES if limit is None else limit
     found = []
     for entry in os.scandir(folder):
@@ -163,10 +163,10 @@ def throw_away(folder: Path, limit: int | None = None) -> None:
     if total <= limit:
         return
     for _, size, path in sorted(found):
-        if total <= limit * CLEANED:
+        if total <= limit * KEPT_FRACTION:
             break
         try:
             os.unlink(path)
-        except OSError:  # in use, on systems that mind, or gone
+        except OSError:  # in use, where the system forbids that, or gone
             continue
         total -= size

@@ -1,7 +1,7 @@
-"""Kernels that are compiled together: to start a compiler takes longer than to compile most of them.
+"""Compilation of several kernels at once: starting a compiler takes longer than compiling most of them.
 
-A shared library of several kernels has a name on disk for each of these, by the kernel's own content, so that another program
-finds it. Its entry functions are named by these names.
+A shared library of several kernels is stored under a name for each kernel, keyed by its content, so that other programs find
+it. Its entry functions are named accordingly.
 """
 
 from __future__ import annotations
@@ -16,20 +16,18 @@ from indexing.emitters.targets.c_family import SourceParts, together
 from indexing.errors import CompileError
 from indexing.runtime.compiler import is_there, object_path, shared_library
 
-MAX_BYTES = (
-    200_000  # of kernels' texts in one source: what a compiler needs grows faster than the source from some size on
-)
+MAX_BYTES = 200_000  # of one source: compile time is superlinear in the size of larger ones
 
 
 def entry_name(path: Path) -> str:
-    """The entry function of a kernel that was compiled with others, by the path of its shared library."""
+    """The entry function of a kernel that was compiled with others, given the path of its shared library."""
     return f"kernel_{path.stem[:32]}"
 
 
 def compile_together(kernels: Sequence[tuple[str, SourceParts]], workers: int) -> None:
-    """Compile kernels whose shared libraries are not on disk, by so many compilers at a time.
+    """Compile the kernels whose shared libraries are not on disk, by up to `workers` compilers at a time.
 
-    What the compiler refuses is left to whoever loads it.
+    Groups with a kernel that the compiler refuses are skipped: loading each kernel compiles it alone.
     """
     missing = {path: kernel for kernel in kernels if not is_there(path := object_path(kernel[0]))}
     groups = _groups(list(missing.items()), workers)
@@ -43,7 +41,7 @@ Missing = tuple[Path, tuple[str, SourceParts]]
 
 
 def _groups(missing: Sequence[Missing], workers: int) -> list[list[Missing]]:
-    """Groups of about the same length, the longest sources first: one for each worker, or more if they are too long."""
+    """Groups of about the same size, longest sources first: one for each worker, or more if they would exceed MAX_BYTES."""
     total = sum(len(source) for _, (source, _) in missing)
     groups: list[list[Missing]] = [[] for _ in range(max(workers, -(-total // MAX_BYTES)))]
     lengths = [0] * len(groups)
@@ -59,14 +57,14 @@ def _compile(group: list[Missing]) -> None:
         made = shared_library(
             f"{len(group)} kernels", together((parts, entry_name(path)) for path, (_, parts) in group)
         )
-    except CompileError:  # each alone says which one is refused
+    except CompileError:  # compiling each alone tells which one is refused
         return
     for path, _ in group:
         _name(made, path)
 
 
 def _name(made: Path, path: Path) -> None:
-    """Give a file one more name, whole or not at all; where a file system knows no such names, a copy."""
+    """Hard-link a file under another name, atomically; copy it if the file system has no hard links."""
     own = path.with_suffix(f".{os.getpid()}.part")
     try:
         try:

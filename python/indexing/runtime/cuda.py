@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 
 
 class SupportsStream(Protocol):
-    """A stream of another library: `(0, address)`, as cuda.core's stream protocol says."""
+    """A stream of another library, by cuda.core's stream protocol."""
 
     def __cuda_stream__(self) -> tuple[int, int]:
-        """Version of the protocol and the stream's address."""
+        """The version of the protocol, 0, and the stream's address."""
 
 
 class CudaDevice:
     """One GPU and one stream on it.
 
-    Raises CompileError without the `cuda` extra, IndexingError where there is no driver or no such GPU.
+    Raises CompileError without the `cuda` extra, IndexingError if there is no driver or no such GPU.
     """
 
     name = "cuda"
@@ -74,9 +74,9 @@ class CudaDevice:
         return buffer
 
     def borrow(self, array: object, dtype: np.dtype, shape: tuple[int, ...]) -> Buffer:
-        """The memory of another library's GPU array (DLPack or `__cuda_array_interface__`), not copied.
+        """The memory of another library's GPU array (DLPack or `__cuda_array_interface__`), without a copy.
 
-        Raises IndexingError where it lies on another device, or isn't row-major without gaps.
+        Raises IndexingError if it is on another device, or isn't row-major without gaps.
         """
         from cuda.core.utils import StridedMemoryView
 
@@ -134,7 +134,7 @@ class CudaDevice:
         return launch
 
     def clock(self, kernel: CompilableKernel, sets: Sequence[Sequence[Buffer]]) -> Clock:
-        """By events on the stream."""
+        """Time launches by events on the stream."""
         launch, timed = self.load(kernel), self._core.EventOptions(timing_enabled=True)
 
         def seconds(first: int, calls: int) -> float:
@@ -162,7 +162,7 @@ class DeviceArray:
     """
 
     def __init__(self, device: CudaDevice, buffer: Buffer, dtype: np.dtype, shape: tuple[int, ...]) -> None:
-        """The array takes the buffer over."""
+        """Take over the ownership of the buffer."""
         self._device = device
         self._buffer = buffer
         self.dtype = dtype
@@ -194,7 +194,7 @@ class DeviceArray:
 
 
 def check_limits(kernel: CompilableKernel) -> None:
-    """CompileError where the launch exceeds what every GPU takes."""
+    """Raise CompileError for a launch that exceeds the limits of all GPUs."""
     for what, sizes, limits in (("grid", kernel.launch_grid, MAX_GRID), ("block", kernel.block, MAX_BLOCK)):
         if any(size > limit for size, limit in zip(sizes, limits, strict=True)):
             raise CompileError(f"kernel {kernel.name} has the {what} {sizes}; a GPU takes at most {limits}")
@@ -220,7 +220,7 @@ def _address(buffer: Buffer) -> int:
 
 def _check(result: tuple[object, ...]) -> None:
     if int(result[0]) != 0:  # type: ignore[call-overload]
-        raise IndexingError(f"the CUDA driver answers {result[0]!r}")
+        raise IndexingError(f"the CUDA driver returned {result[0]!r}")
 
 
 def _row_major(shape: Sequence[int], strides: Sequence[int]) -> bool:

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True, eq=False)
 class Buffer:
-    """Device memory of `nbytes`; `handle` is what the device's own library calls it.
+    """Device memory of `nbytes` bytes; `handle` is the object of the device's library.
 
-    `borrowed` marks memory that belongs to a caller: it is never written to, and never given out again.
+    `borrowed` memory belongs to a caller: it is never overwritten or reused.
     """
 
     handle: object
@@ -31,43 +31,43 @@ class CompilableKernel(Protocol):
 
     @property
     def name(self) -> str:
-        """The entry function's."""
+        """The name of the entry function."""
 
     @property
     def source(self) -> str:
-        """A translation unit."""
+        """The source text of a translation unit."""
 
     @property
     def dialect(self) -> str:
-        """The target it is written for."""
+        """The dialect of the source."""
 
     @property
     def launch_grid(self) -> tuple[int, int, int]:
-        """Blocks in x, y and z."""
+        """The numbers of blocks in x, y and z."""
 
     @property
     def block(self) -> tuple[int, int, int]:
-        """Threads of a block in x, y and z."""
+        """The numbers of threads of a block in x, y and z."""
 
     @property
     def shared_bytes(self) -> int:
-        """Bytes of shared memory that the source declares."""
+        """The number of bytes of shared memory that the source declares."""
 
 
 def expect_dialect(kernel: CompilableKernel, dialect: Dialect) -> None:
-    """Raise CompileError where a kernel is written for another target than the one of this dialect."""
+    """Raise CompileError for a kernel in another dialect."""
     if kernel.dialect != dialect:
         raise CompileError(f"kernel {kernel.name} is in dialect {kernel.dialect!r}; emit it with dialect={dialect!r}")
 
 
 Launch = Callable[[Sequence[Buffer]], None]
-Clock = Callable[[int, int], float]  # seconds of launches: the number of the first one's arguments, how many
-LaunchTimes = Callable[[int, float, int], None]  # a kernel's number, seconds, launches
+Clock = Callable[[int, int], float]  # (index of the first launch's arguments, number of launches) -> seconds
+LaunchTimes = Callable[[int, float, int], None]  # called with a kernel's number, seconds, and number of launches
 
 
 @runtime_checkable
 class Device(Protocol):
-    """One device and one queue of work on it; everything is done in the order of the calls."""
+    """One device and one queue of work on it; operations run in the order of the calls."""
 
     name: str
     dialect: Dialect
@@ -79,11 +79,11 @@ class Device(Protocol):
         """A buffer with a copy of the array's bytes, row-major."""
 
     def share(self, array: np.ndarray) -> Buffer:
-        """A buffer with the array's elements that is only read: the array's own memory where the device reads that."""
+        """A read-only buffer with the array's elements: the array's own memory if the device can read it."""
 
     def download(self, buffer: Buffer, dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarray:
-        """A numpy array with the buffer's first elements; waits for all work before it. A buffer in host memory may become
-        the array's own: it is marked as borrowed then.
+        """A numpy array with the buffer's first elements; waits for all preceding work. The array may take over a buffer in
+        host memory, which is then marked as borrowed.
         """
 
     def copy(self, source: Buffer, target: Buffer) -> None:
@@ -93,28 +93,27 @@ class Device(Protocol):
         """Wait for all work."""
 
     def load(self, kernel: CompilableKernel) -> Launch:
-        """Compile (or find in a cache) and return the launcher, which takes one buffer a passed argument.
+        """Compile the kernel, or find it in a cache; returns the launcher, which takes a buffer for each passed argument.
 
         Raises CompileError with the numbered source and the compiler's log.
         """
 
 
 class TimingDevice(Device, Protocol):
-    """A device that tells how long its kernels take."""
+    """A device that measures the time of its kernels."""
 
     def clock(self, kernel: CompilableKernel, sets: Sequence[Sequence[Buffer]]) -> Clock:
-        """A function that launches the kernel again and again, each time on the next of `sets` (after the last comes the
-        first), and tells the seconds from the first launch's begin to the last one's end, by the device's own clock. Raises as
-        `load`.
+        """A function that launches the kernel repeatedly, cycling through the arguments of `sets`, and returns the seconds from
+        the start of the first launch to the end of the last, by the device's clock. Raises as `load`.
         """
 
 
 @runtime_checkable
 class ExchangingDevice(Device, Protocol):
-    """A device that takes arrays which lie on it, and gives results out as such, without copies."""
+    """A device that takes arrays in its memory, and returns results there, without copies."""
 
     def borrow(self, array: object, dtype: np.dtype, shape: tuple[int, ...]) -> Buffer:
-        """The array's memory as a buffer that is only read. Raises IndexingError where it is not row-major or elsewhere."""
+        """The array's memory as a read-only buffer. Raises IndexingError if it is not row-major, or on another device."""
 
     def export(self, buffer: Buffer, dtype: np.dtype, shape: tuple[int, ...]) -> object:
-        """An array of the buffer's first elements, which other libraries read where it lies; the buffer is its own."""
+        """An array of the buffer's first elements, which other libraries can read in place; it takes over the buffer."""

@@ -1,4 +1,4 @@
-"""The processor as a device: C by a compiler, loaded by ctypes, run on all cores by threads that stay."""
+"""The CPU as a device: C code by a compiler, loaded by ctypes, run on all cores by persistent threads."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 
 class Host:
-    """The processor as a device: buffers are numpy arrays of bytes."""
+    """The CPU as a device: buffers are numpy arrays of bytes."""
 
     name = "cpu"
     dialect = "c"
 
     def __init__(self) -> None:
-        """Raises CompileError where there is no compiler."""
+        """Find a compiler. Raises CompileError if there is none."""
         find_compiler()
         self._kernels: dict[tuple[str, str], HostKernel] = {}
 
@@ -41,7 +41,7 @@ class Host:
         return self._kernels[key]
 
     def clock(self, kernel: CompilableKernel, sets: Sequence[Sequence[Buffer]]) -> Clock:
-        """By the processor's clock."""
+        """Time launches by the CPU's clock."""
         return self.load(kernel).clock(sets)
 
     def prepare(self, kernels: Sequence[Kernel]) -> None:
@@ -64,12 +64,12 @@ class Host:
         return buffer
 
     def share(self, array: np.ndarray) -> Buffer:
-        """The array's own memory, which must not be written to; a copy where it is not row-major without gaps."""
+        """The array's own memory, which must not be written to; a copy if it is not row-major without gaps."""
         host = np.ascontiguousarray(array)
         return Buffer(host, host.nbytes, borrowed=True)
 
     def download(self, buffer: Buffer, dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarray:
-        """The buffer's first elements as a numpy array in the same memory, which from now on belongs to the array."""
+        """The buffer's first elements as a numpy array, which takes over the memory."""
         buffer.borrowed = True
         nbytes = dtype.itemsize * math.prod(shape)
         return _bytes_of(buffer)[:nbytes].view(dtype).reshape(shape)
@@ -79,7 +79,7 @@ class Host:
         _bytes_of(target)[: source.nbytes] = _bytes_of(source)[: source.nbytes]
 
     def finish(self) -> None:
-        """Nothing is left to do when a call comes back."""
+        """Do nothing: calls return when their work is done."""
 
 
 def _bytes_of(buffer: Buffer) -> np.ndarray:

@@ -1,7 +1,7 @@
-"""Compiled kernels on the processor, and the threads that run them.
+"""Compiled kernels on the CPU, and the threads that run them.
 
-A kernel's blocks are independent of each other, so that each thread takes ranges of them until none are left. A call of
-the compiled function releases Python's lock. What is little work runs on the calling thread alone.
+A kernel's blocks are independent of each other, so each thread takes ranges of them until none are left. Calls of the
+compiled function release the GIL. Small launches run on the calling thread alone.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from indexing.runtime.device import Buffer, Clock
 from indexing.runtime.host_memory import address
 
 STACK_BYTES = 16 * 2**20
-FIRST_GUESS = 40  # nanoseconds a thread of the kernel takes, until it is known
+FIRST_GUESS = 40  # nanoseconds per kernel thread, until it has been measured
 
 
 class Team:
-    """Threads that wait for kernels, one fewer than there are cores: `team.c` has them. `replay.c` runs programs on them."""
+    """Threads that wait for kernels, one fewer than cores, implemented in `team.c`; `replay.c` runs programs on them."""
 
     def __init__(self, helpers: int) -> None:
-        """Start them. Raises CompileError where the compiler refuses them."""
+        """Start the threads. Raises CompileError if the compiler refuses their source."""
         here = files(__package__)
         source = "".join(here.joinpath(name).read_text() for name in ("team.c", "replay.c"))
         library = ctypes.CDLL(str(shared_library("team", source)))
@@ -55,7 +55,7 @@ def team() -> Team:
 
 
 def _after_fork() -> None:
-    """Threads do not survive a fork: the child starts its own when it needs them."""
+    """Forget the threads, which do not survive a fork: the child starts its own when needed."""
     if team.cache_info().currsize:
         team().forget()
         team.cache_clear()
@@ -66,7 +66,7 @@ if hasattr(os, "register_at_fork"):
 
 
 class _Launch(ctypes.Structure):
-    """`launch_t` of replay.c."""
+    """The struct `launch_t` of replay.c."""
 
     _fields_ = (
         ("run", ctypes.c_void_p),
@@ -77,10 +77,10 @@ class _Launch(ctypes.Structure):
 
 
 class HostKernel:
-    """A compiled kernel. `launch` runs it on addresses of buffers, one for each that it takes."""
+    """A compiled kernel. `launch` runs it on the addresses of its buffers."""
 
     def __init__(self, name: str, source: str, grid: tuple[int, int, int], threads: int) -> None:
-        """Compile the source, or find it compiled. `threads` is how many a block had before they became loops."""
+        """Compile the source, or find it compiled. `threads` is the size of a block before its threads became loops."""
         self.name = name
         blocks = grid[0] * grid[1] * grid[2]
         path = shared_library(name, source)
@@ -92,7 +92,7 @@ class HostKernel:
         self.address = ctypes.addressof(self._launch)
 
     def launch(self, addresses: Sequence[int]) -> None:
-        """Run all blocks; back when they are done."""
+        """Run all blocks; returns when they are done."""
         team().launch(self.address, (ctypes.c_void_p * max(len(addresses), 1))(*addresses))
 
     def __call__(self, buffers: Sequence[Buffer]) -> None:
@@ -100,7 +100,7 @@ class HostKernel:
         self.launch([address(b.handle) for b in buffers])
 
     def clock(self, sets: Sequence[Sequence[Buffer]]) -> Clock:
-        """As `TimingDevice.clock`: between launches no Python runs."""
+        """As `TimingDevice.clock`; no Python code runs between launches."""
         rows = [address(b.handle) for buffers in sets for b in buffers]
         addresses = (ctypes.c_void_p * max(len(rows), 1))(*rows)
         width = len(rows) // len(sets)

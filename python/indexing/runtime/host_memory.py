@@ -1,8 +1,7 @@
-"""Memory of the processor: aligned, and given out again when nobody reads it any more.
+"""Host memory: aligned, and pooled for reuse.
 
-The system hands out fresh pages that are cleared when they are first touched, which takes longer than many a kernel. Results
-are arrays that belong to the caller; when the last of their views is gone, their memory is kept for the next buffer of that
-size.
+The system's fresh pages are cleared when first touched, which takes longer than many kernels. Results are arrays that belong
+to the caller; when the last of their views dies, their memory is kept for the next buffer of that size.
 """
 
 from __future__ import annotations
@@ -12,21 +11,21 @@ from typing import Any
 
 import numpy as np
 
-ALIGNMENT = 64  # bytes; of vectors and lines of the cache
-KEPT_BYTES = 256 * 2**20  # of memory that nobody uses
+ALIGNMENT = 64  # bytes: that of vectors and of cache lines
+KEPT_BYTES = 256 * 2**20  # of free memory
 
 
 class MemoryPool:
-    """Blocks of memory that are free, by size; those that have been free the longest go when all are too many bytes."""
+    """Free blocks of memory, by size; if they exceed the limit, sizes that were not returned for the longest time go first."""
 
     def __init__(self, limit: int = KEPT_BYTES) -> None:
-        """An empty pool that keeps up to `limit` bytes."""
+        """Start with an empty pool that keeps up to `limit` bytes."""
         self.limit = limit
         self.kept = 0
         self._free: dict[int, list[np.ndarray]] = {}
 
     def lease(self, nbytes: int) -> np.ndarray:
-        """Bytes of undefined contents, aligned. They come back when the array and all its views are gone."""
+        """Aligned bytes of undefined contents, which return to the pool when the array and all its views are dead."""
         free = self._free.get(nbytes)
         try:
             memory = free.pop() if free else None
@@ -43,20 +42,20 @@ class MemoryPool:
         if nbytes > self.limit:
             return
         free = self._free.pop(nbytes, [])
-        self._free[nbytes] = free  # the last to be thrown away
+        self._free[nbytes] = free  # moved to the end: the last to be dropped
         free.append(memory)
         self.kept += nbytes
         while self.kept > self.limit and self._free:
             self._throw_away()
 
     def _throw_away(self) -> None:
-        """Forget the blocks of the size that was given back the longest ago."""
+        """Drop the free blocks of the size that was returned least recently."""
         size = next(iter(self._free))
         self.kept -= size * len(self._free.pop(size))
 
 
 class _Lease:
-    """The owner of an array's memory: views refer to it, and when it goes the memory is free."""
+    """The owner of an array's memory: views refer to it; when it dies, the memory is free."""
 
     __slots__ = ("__array_interface__", "_give_back", "_memory")
 
@@ -73,12 +72,12 @@ _POOL = MemoryPool()
 
 
 def leased_bytes(nbytes: int) -> np.ndarray:
-    """Memory of the process's pool; at least one byte."""
+    """At least `nbytes` bytes, and at least one, of the process's pool."""
     return _POOL.lease(max(nbytes, 1))
 
 
 def aligned_bytes(nbytes: int) -> np.ndarray:
-    """Fresh memory that begins at a multiple of ALIGNMENT."""
+    """Fresh memory whose address is a multiple of ALIGNMENT."""
     whole = np.empty(nbytes + ALIGNMENT, np.uint8)
     start = -whole.ctypes.data % ALIGNMENT
     return whole[start : start + max(nbytes, 1)]

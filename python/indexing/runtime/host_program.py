@@ -1,4 +1,4 @@
-"""Tapes on the processor: `replay.c` runs them, on memory that stays with the program from one run to the next."""
+"""Tapes on the CPU: `replay.c` runs them, on memory that the program keeps between runs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class _State(ctypes.Structure):
-    """`frame_t` of replay.c."""
+    """The struct `frame_t` of replay.c."""
 
     _fields_ = (
         ("registers", ctypes.c_void_p),
@@ -29,7 +29,7 @@ class _State(ctypes.Structure):
 
 
 class _Frame:
-    """Registers and memory of one run at a time."""
+    """The registers and memory of a run; used by one run at a time."""
 
     def __init__(self, tape: Tape, upload: Callable[[np.ndarray], Buffer]) -> None:
         self.registers = (ctypes.c_void_p * max(len(tape.sizes), 1))()
@@ -46,28 +46,28 @@ class _Frame:
         )
 
     def hold(self, register: int, buffer: Buffer) -> None:
-        """Give a register memory of its own."""
+        """Set a register to the memory of a buffer, and keep the buffer alive."""
         self.memory[register] = buffer
         self.registers[register] = address(buffer.handle)
 
     def complete(self, take: Callable[[int], Buffer], sizes: Sequence[int]) -> None:
-        """Give memory to the registers whose memory was given away, or that never had any."""
+        """Allocate memory for registers that have none, at first or because results took it."""
         for register in self.missing:
             self.hold(register, take(sizes[register]))
         self.missing.clear()
 
     def follow(self, moved: set[int]) -> None:
-        """Find out which memory registers hold after a run that exchanged addresses."""
+        """Update the buffers of registers whose addresses a run exchanged."""
         by_address = {address(self.memory[r].handle): self.memory[r] for r in moved}
         for register in moved:
             self.memory[register] = by_address[self.registers[register] or 0]
 
 
 class HostProgram:
-    """A tape that is ready to run; several threads may run it at a time."""
+    """A tape that is ready to run; several threads may run it concurrently."""
 
     def __init__(self, tape: Tape, upload: Callable[[np.ndarray], Buffer]) -> None:
-        """`upload` makes buffers of arrays."""
+        """Prepare a tape; `upload` copies its constant arrays to buffers."""
         self._tape = tape
         self._upload = upload
         self._kernels: list[HostKernel] = tape.kernels  # type: ignore[assignment]
@@ -78,14 +78,14 @@ class HostProgram:
     def run(
         self, arguments: Sequence[Buffer], take: Callable[[int], Buffer], times: LaunchTimes | None = None
     ) -> list[Buffer]:
-        """Run on the buffers of the tape's arguments; the buffers of its results, `take` having given their memory.
+        """Run the tape on the buffers of its arguments; returns those of its results, in memory from `take`.
 
-        Those of consumed arguments go, too: they are results, or the program's from now on.
+        The program takes over the buffers of consumed arguments, which may become results.
         """
         tape = self._tape
         try:
             frame = self._free.pop()
-        except IndexError:  # the first run, or other threads have them all
+        except IndexError:  # the first run, or other threads use all frames
             frame = _Frame(tape, self._upload)
         frame.complete(take, tape.sizes)
         for register, buffer in zip(tape.arguments, arguments, strict=True):
@@ -105,7 +105,7 @@ class HostProgram:
         return results
 
     def _replay(self, frame: _Frame, times: LaunchTimes | None) -> None:
-        """Run to the end. Python looks for signals whenever the program pauses."""
+        """Run to the end. Whenever the program pauses, Python handles signals."""
         run, state = team().run_program, frame.state
         counts = None
         if times is not None:

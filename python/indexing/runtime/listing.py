@@ -1,4 +1,4 @@
-"""Listings of what a compiler refuses: its log, and the source with the line numbers that the log speaks of."""
+"""Listings of sources that a compiler refuses: its log, and the source with line numbers."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""CUDA C++ to machine code by NVRTC, through cuda.core; no GPU and no driver is needed.
+"""Compilation of CUDA C++ to machine code by NVRTC, through cuda.core, without a GPU or a driver.
 
-Results are kept on disk by cuda.core's program cache, keyed by source, options and the compiler's version.
+cuda.core's program cache keeps results on disk, keyed by source, options and the compiler's version.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ CACHE_BYTES = 512 * 2**20
 def compile_cubin(kernel: CompilableKernel, arch: str = "sm_90") -> bytes:
     """Machine code of a kernel in the CUDA dialect for `arch`, such as `sm_90`.
 
-    Raises CompileError: for another dialect or an `arch` of another form, without the `cuda` extra, or with the
-    numbered source and the log where NVRTC refuses the source.
+    Raises CompileError for another dialect or an `arch` of another form, without the `cuda` extra, or, with the numbered
+    source and the log, if NVRTC refuses the source.
     """
     expect_dialect(kernel, "cuda")
     if re.fullmatch(r"sm_\d{2,3}[af]?", arch) is None:
@@ -44,7 +44,7 @@ def compile_cubin(kernel: CompilableKernel, arch: str = "sm_90") -> bytes:
 
 
 def _compiled(source: str, arch: str) -> bytes:
-    """Machine code from the cache or for it; without one where it can't be written."""
+    """Machine code from the cache, or compiled and added to it; without a cache if it can't be written."""
     from cuda.core import Program
     from cuda.core.utils import FileStreamProgramCache
 
@@ -53,14 +53,14 @@ def _compiled(source: str, arch: str) -> bytes:
         try:
             with FileStreamProgramCache(folder, max_size_bytes=CACHE_BYTES) as kept:
                 return bytes(Program(source, "c++", options=_options(arch)).compile("cubin", cache=kept).code)
-        except OSError:  # its disk is full, say
+        except OSError:  # for example, a full disk
             pass
     return bytes(Program(source, "c++", options=_options(arch)).compile("cubin").code)
 
 
 def _options(arch: str) -> ProgramOptions:
-    """Subnormal numbers are kept; divisions are wrong by 2 units in the last place, roots by 1, at most, and products are
-    contracted with sums, as in XLA's kernels: correct rounding takes several times the instructions.
+    """NVRTC's options. Subnormal numbers are kept; divisions have errors of up to 2 units in the last place, roots of 1, and
+    products are contracted with sums, as in XLA's kernels: correct rounding takes several times the instructions.
     """
     from cuda.core import ProgramOptions
 

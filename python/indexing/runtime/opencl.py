@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     import pyopencl as cl
 
 
-WORD_BYTES = 16  # atomics on narrow elements reach to the end of the word
+WORD_BYTES = 16  # buffers are padded to this: atomics on narrow elements access the whole word
 BUILD_OPTIONS = ("-w", "-cl-std=CL1.2", "-cl-fp32-correctly-rounded-divide-sqrt")
 
 
 class OpenCLDevice:
-    """One OpenCL device with a queue that runs in order.
+    """One OpenCL device with an in-order queue.
 
-    `device` is a `pyopencl.Device`; without it the first device of the first platform is taken. Raises CompileError
-    without the `opencl` extra, IndexingError where no device is found.
+    `device` is a `pyopencl.Device`, by default the first device of the first platform. Raises CompileError without the
+    `opencl` extra, IndexingError if no device is found.
     """
 
     name = "opencl"
@@ -48,7 +48,7 @@ class OpenCLDevice:
     def _platforms(self) -> list[cl.Platform]:
         try:
             return list(self._cl.get_platforms())
-        except self._cl.LogicError:  # the loader's way to say that there is none
+        except self._cl.LogicError:  # raised by the loader if there are none
             return []
 
     def empty(self, nbytes: int) -> Buffer:
@@ -85,7 +85,7 @@ class OpenCLDevice:
         self._queue.finish()
 
     def load(self, kernel: CompilableKernel) -> Launch:
-        """Build the kernel for this device, or find it built."""
+        """Build the kernel for this device, unless it has been built."""
         expect_dialect(kernel, self.dialect)
         self._check_limits(kernel)
         entry = self._cl.Kernel(self._built(kernel), kernel.name)
@@ -131,5 +131,5 @@ def _pyopencl() -> cl:
 
 
 def _bytes(array: np.ndarray) -> np.ndarray:
-    """The same memory as bytes: the device's library knows nothing of bfloat16 and its like."""
+    """The array's memory as bytes: pyopencl does not support ml_dtypes."""
     return array.reshape(-1).view(np.uint8)

@@ -1,4 +1,4 @@
-"""A connection to a Ray cluster, of this machine or of others, whose nodes do tasks."""
+"""A connection to a Ray cluster, local or remote, whose nodes run tasks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MAX_CONNECT = 20.0  # seconds until a cluster answers
 
 @contextmanager
 def connected(address: str) -> Iterator[Any]:
-    """The module `ray`, connected to the cluster at `address`. Raises UnsupportedOp without it."""
+    """The module `ray`, connected to the cluster at `address`. Raises UnsupportedOp if Ray or the cluster is missing."""
     try:
         ray: Any = importlib.import_module("ray")
     except ImportError as missing:
@@ -33,7 +33,7 @@ def connected(address: str) -> Iterator[Any]:
 
 
 def _reach(address: str) -> None:
-    """UnsupportedOp where nobody listens at a host and port: Ray would look for them for many minutes."""
+    """Raise UnsupportedOp if nothing listens at a host and port: Ray would retry for many minutes."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if not host or not port.isdecimal():
         return

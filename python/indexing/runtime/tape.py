@@ -1,4 +1,4 @@
-"""A tape: what a program does between two looks of Python, as a list of words that a device replays.
+"""A tape: a program, or a part of one without host steps, as a list of words that a device replays.
 
 Its instructions work on registers, each of which holds the address of some memory. `replay.c` runs tapes on the processor;
 `ReplayingDevice` is the protocol of devices that run them.
@@ -26,19 +26,19 @@ class Opcode(IntEnum):
     LAUNCH = 1  # kernel, count, registers
     COPY = 2  # target, source, bytes
     MOVE = 3  # count, then pairs: target, source
-    UNLESS = 4  # register of a truth value, where to go on if it is false
-    JUMP = 5  # where to go on
-    SWITCH = 6  # register of an s32, count, where to go on for each value
-    REPEAT = 7  # counter, count, where to go on after so many turns
+    UNLESS = 4  # register of a predicate, target if it is false
+    JUMP = 5  # target
+    SWITCH = 6  # register of an s32, count, target for each value
+    REPEAT = 7  # counter, count, target after so many iterations
 
 
 @dataclass(slots=True)
 class Tape:
-    """Words, the kernels that they launch by number, and registers.
+    """The words of a program, the kernels that they launch by number, and its registers.
 
-    `sizes` are the bytes of each register's memory. It is the program's own but for `arguments`, which each run passes,
-    `constants`, which stay, and `zeros`: memory of the program that holds zeros before the first run. Those of `results`
-    are given away at the end of a run. Memory of arguments that are in `consumed` is the program's while it runs.
+    `sizes` has the bytes of each register's memory, which belongs to the program, except for `arguments`, passed by each run,
+    and `constants`; the memory of `zeros` is zero before the first run. The caller takes over the memory of `results` at the
+    end of a run; the program takes over that of arguments in `consumed`.
     """
 
     words: list[int] = field(default_factory=list)
@@ -49,9 +49,9 @@ class Tape:
     constants: dict[int, Buffer] = field(default_factory=dict)
     zeros: dict[int, np.ndarray] = field(default_factory=dict)
     results: list[int] = field(default_factory=list)
-    moved: set[int] = field(default_factory=set)  # registers whose address another one may take over
-    widest: int = 1  # registers that an instruction works on
-    counters: int = 0  # of turns, all 0 before and after a run
+    moved: set[int] = field(default_factory=set)  # registers whose addresses may be exchanged
+    widest: int = 1  # the most registers of one instruction
+    counters: int = 0  # of iterations, all 0 before and after a run
 
     def register(self, nbytes: int) -> int:
         """A new register."""
@@ -60,7 +60,7 @@ class Tape:
 
     @property
     def position(self) -> int:
-        """The place of the next instruction."""
+        """The position of the next instruction."""
         return len(self.words)
 
     def launch(self, kernel: int, registers: Sequence[int]) -> None:
@@ -73,7 +73,7 @@ class Tape:
         self.words += (Opcode.COPY, target, source, self.sizes[source])
 
     def move(self, pairs: Sequence[tuple[int, int]]) -> None:
-        """Let targets take over the addresses of sources, all at a time: a permutation of registers."""
+        """Permute the addresses of registers: each target takes that of its source."""
         assert sorted(t for t, _ in pairs) == sorted(s for _, s in pairs)
         if pairs:
             self.words += (Opcode.MOVE, len(pairs), *(r for pair in pairs for r in pair))
@@ -81,28 +81,28 @@ class Tape:
             self.widest = max(self.widest, len(pairs))
 
     def unless(self, register: int) -> int:
-        """Jump if a truth value is false. The place to `land` comes back."""
+        """Jump if a predicate is false. Returns the jump, whose target `land` sets."""
         self.words += (Opcode.UNLESS, register, 0)
         return self.position - 1
 
     def unless_repeated(self, count: int) -> int:
-        """Jump at the turn after the last of `count`. The place to `land` comes back."""
+        """Jump after `count` iterations. Returns the jump, whose target `land` sets."""
         self.words += (Opcode.REPEAT, self.counters, count, 0)
         self.counters += 1
         return self.position - 1
 
     def jump(self, to: int = 0) -> int:
-        """Go on elsewhere. The place to `land` comes back, where that is not known yet."""
+        """Jump. Returns the jump, whose target `land` sets if it is not known yet."""
         self.words += (Opcode.JUMP, to)
         return self.position - 1
 
     def switch(self, register: int, count: int) -> list[int]:
-        """Go on at one of several places, by an s32: at the last one where it is out of range. The places to `land`."""
+        """Jump to one of several targets, by an s32; to the last one if it is out of range. Returns the jumps to `land`."""
         self.words += (Opcode.SWITCH, register, count, *(0,) * count)
         return list(range(self.position - count, self.position))
 
     def land(self, place: int) -> None:
-        """Let a jump go on at what comes next."""
+        """Set the target of a jump to the next instruction."""
         self.words[place] = self.position
 
     def end(self) -> None:
@@ -116,19 +116,19 @@ class DeviceProgram(Protocol):
     def run(
         self, arguments: Sequence[Buffer], take: Callable[[int], Buffer], times: LaunchTimes | None = None
     ) -> list[Buffer]:
-        """Run on the buffers of the tape's arguments; the buffers of its results, `take` having given their memory.
+        """Run the tape on the buffers of its arguments; returns those of its results, in memory from `take`.
 
-        Those of consumed arguments go, too: they are results, or the program's from now on. `times` is told what each
-        kernel took.
+        The program takes over the buffers of consumed arguments, which may become results. `times` is called with the time of
+        each kernel.
         """
 
 
 @runtime_checkable
 class ReplayingDevice(Device, Protocol):
-    """A device that runs tapes, of kernels that it compiles together."""
+    """A device that runs tapes, and compiles their kernels together."""
 
     def prepare(self, kernels: Sequence[Kernel]) -> None:
-        """Compile kernels of which none may be loaded yet, several at a time; `load` finds them. Raises as `load` does."""
+        """Compile kernels, several at a time, for `load` to find; `load` raises for those that the compiler refuses."""
 
     def program(self, tape: Tape) -> DeviceProgram:
         """Make a tape ready to run; its kernels are launches of this device."""

@@ -1,7 +1,7 @@
-"""Bank conflicts: how often the banks of shared memory are read or written for the words that a warp asks for.
+"""Bank conflicts: the number of passes over the banks of shared memory that a warp's accesses take.
 
-Each bank serves one word in a pass; lanes that want the same word share it. A warp whose elements are wider than a bank goes in
-parts of as many lanes as fill all banks: halves for 8 bytes, quarters for 16.
+In a pass, each bank serves one word; lanes that access the same word share it. A warp whose elements are wider than a bank is
+split into parts of as many lanes as fill all banks: halves for 8 bytes, quarters for 16.
 """
 
 from __future__ import annotations
@@ -37,28 +37,28 @@ class BankAccess:
 
     @property
     def passes(self) -> float:
-        """Passes over the banks that a warp instruction takes, on average."""
+        """The average number of passes over the banks that a warp instruction takes."""
         return self.total.passes / self.total.instructions
 
     @property
     def ideal(self) -> float:
-        """The least number of passes for the words that a warp asks for, on average."""
+        """The average of the least number of passes for the words that a warp instruction accesses."""
         return self.total.ideal / self.total.instructions
 
     @property
     def conflicts(self) -> float:
-        """Passes that bank conflicts add to a warp instruction, on average."""
+        """The average number of passes that bank conflicts add to a warp instruction."""
         return self.passes - self.ideal
 
     def __str__(self) -> str:
-        """One line: the array, passes a warp instruction, and how many it needs."""
+        """One line: the array, the passes of a warp instruction, and the passes needed."""
         unit = "pass" if self.passes == 1 else "passes"
         return f"{self.kind} of {self.array}: {self.passes:.6g} {unit} a warp, {self.ideal:.6g} needed"
 
 
 def bank_accesses(kernel: Kernel, device: Device) -> Iterator[BankAccess]:
-    """Of each load and store of shared memory that a lane takes part in, in the kernel's order; none where the target's
-    shared memory is memory like other.
+    """The loads and stores of shared memory that have an active lane, in the kernel's order; none if the target has no banked
+    shared memory.
     """
     if not kernel.target.has_threads:
         return

@@ -1,4 +1,4 @@
-"""Operand utilization: how many elements of an operand are read, of how many, and how often in all."""
+"""Operand utilization: the number of distinct elements of an operand that are read, of how many, and the number of reads."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Utilization", "utilization"]
 
-MAX_POINTS = 1 << 21  # that maps are listed at where they can't be counted
+MAX_POINTS = 1 << 21  # of maps that are enumerated because they can't be counted
 _VALUES = "runtime values decide how many different elements are read"
 
 
@@ -32,9 +32,9 @@ class Utilization:
     """The use of an operand (one array of it, `leaf`, where it is a tuple) over the whole output.
 
     Between `at_least` and `distinct` of its `elements` are read, in `reads` reads: one for each map, output element and
-    value of the range variables. `exactness` is "exact" where these bounds are one number and every read is one;
-    otherwise it is "over-approximate", and `reason` says why. `element_bits` are those of one element, `number` that of the
-    operand.
+    value of the range variables. `exactness` is "exact" if the two bounds are equal and each of these reads happens;
+    otherwise it is "over-approximate", and `reason` says why. `element_bits` is the width of an element, `number` the
+    operand's number.
     """
 
     operand: Instruction
@@ -50,17 +50,17 @@ class Utilization:
 
     @property
     def ratio(self) -> float:
-        """The share of the operand's elements that is read; 1 where it has none."""
+        """The fraction of the operand's elements that is read; 1 if it has none."""
         return self.distinct / self.elements if self.elements else 1.0
 
     @property
     def reuse(self) -> float:
-        """Reads of each element that is read at all (the recomputation factor of a producer); 0 where none is."""
+        """The average number of reads of each element that is read (a producer's recomputation factor); 0 if none is."""
         return self.reads / self.distinct if self.distinct else 0.0
 
     @property
     def bytes(self) -> int:
-        """Bytes of the different elements that are read."""
+        """The size in bytes of the distinct elements that are read."""
         return -(-self.distinct * self.element_bits // 8)
 
 
@@ -68,12 +68,14 @@ class Utilization:
 def utilization(
     instruction: Program, output: int | None = None, producers: Sequence[Instruction] = ()
 ) -> list[Utilization]:
-    """One entry for each array that each operand of an instruction (a fusion, say) holds and that its maps reach.
+    """The utilization of each array of each operand of an instruction (such as a fusion) that its maps reach.
 
-    Of a computation, a module or `(function, *arguments)`: one for each array of each parameter.
-    For all outputs together, or for one. An operand without maps is not read: its entry says 0. With `producers`,
-    instructions that are computed where they are read, as if fused into this one: entries for these, whose `reuse` is how
-    often each element is recomputed, and for what they and the instruction read. Then `number` counts the entries.
+    For a computation, a module or `(function, *arguments)`, parameters are the operands. Reads are of all outputs together,
+    or of one. An operand without maps is not read, and has an entry of 0.
+
+    `producers` are instructions that are computed where they are read, as if fused into this one: there are entries for
+    these, whose `reuse` is the recomputation factor, and for the arrays that they and the instruction read. Then `number`
+    counts the entries.
     """
     part = part_of_program(instruction, "utilization: instruction")
     if producers and isinstance(part, Instruction):
@@ -94,7 +96,9 @@ def _of_cluster(instruction: Instruction, output: int | None, producers: Sequenc
     by_array: dict[tuple[Instruction, int], list[OperandIndexing]] = {}
     for k in outputs:
         for read, indexings in grouped_indexing([instruction, *producers], instruction, k).items():
-            if read is not instruction and read.computation is instruction.computation:  # not within a fusion
+            if (
+                read is not instruction and read.computation is instruction.computation
+            ):  # skip instructions within a fusion
                 for indexing in indexings:
                     by_array.setdefault((read, indexing.leaf), []).append(indexing)
     found = [_of_leaf(read, leaf, indexings) for (read, leaf), indexings in by_array.items()]
@@ -123,7 +127,7 @@ def _of_leaf(operand: Instruction, leaf: int, indexings: Sequence[OperandIndexin
 
 
 def _fixed(indexing: OperandIndexing) -> tuple[IndexingMap, bool]:
-    """The map with its runtime variables at their least values; and whether other values may reach other numbers."""
+    """The map with its runtime variables at their least values, and whether the count may depend on their values."""
     m = indexing.map
     if not m.runtimes:
         return m, False
@@ -147,7 +151,7 @@ def _count(m: IndexingMap) -> int:
 
 
 def _distinct(maps: Sequence[IndexingMap], sizes: Sequence[int]) -> tuple[int, int, str]:
-    """Bounds of the number of elements in the union of the maps' images, and why they differ where they do."""
+    """Bounds of the number of elements in the union of the maps' images, and the reason if they differ."""
     different = list(dict.fromkeys(maps))
     elements = prod(sizes)
     try:
@@ -156,7 +160,7 @@ def _distinct(maps: Sequence[IndexingMap], sizes: Sequence[int]) -> tuple[int, i
         listed = _listed(different, sizes)
         return (*listed, "") if listed else (0, elements, f"the images can't be counted: {error}")
     most, total = max(counts, default=0), sum(counts)
-    if len(counts) <= 1 or most == elements or _lie_apart(different):
+    if len(counts) <= 1 or most == elements or _are_disjoint(different):
         whole = min(total, elements) if most < elements else elements
         return whole, whole, ""
     grids = [grid_of(m) for m in different]
@@ -168,15 +172,15 @@ def _distinct(maps: Sequence[IndexingMap], sizes: Sequence[int]) -> tuple[int, i
     return most, min(total, elements), "several maps overlap, and are too large to list"
 
 
-def _lie_apart(maps: Sequence[IndexingMap]) -> bool:
-    """Does some result keep each two maps apart?"""
+def _are_disjoint(maps: Sequence[IndexingMap]) -> bool:
+    """Whether any two maps have disjoint images, as the ranges of some result show."""
     boxes = [[m.range(e) for e in m.results] for m in maps]
     pairs = itertools.combinations(boxes, 2)
     return all(any(a.intersect(b).is_empty for a, b in zip(x, y, strict=True)) for x, y in pairs)
 
 
 def _listed(maps: Sequence[IndexingMap], sizes: Sequence[int]) -> tuple[int, int] | None:
-    """The number of elements in the union, counted one by one; None where there are too many points."""
+    """The number of elements in the union, by enumeration; None if there are too many points."""
     if sum(prod(len(v.interval) for v in m.variables) for m in maps) > MAX_POINTS:
         return None
     seen = np.zeros(prod(sizes), bool)

@@ -1,8 +1,8 @@
-"""Coalescing: how many sectors of memory the warps of a kernel move for the bytes they ask for.
+"""Coalescing: the number of memory sectors that the warps of a kernel move for the bytes that they access.
 
-For each global access, loads and stores, over all warps of the launch: the different bytes that a warp instruction asks
-for, the 32-byte sectors and 128-byte lines that hold them, and the least number of sectors that could. Exact, predicates
-and partial warps included; warps that differ by whole lines are counted once (see `memory_traffic.rs`).
+For each load and store of global memory, over all warps of the launch: the distinct bytes that a warp instruction accesses,
+the 32-byte sectors and 128-byte lines that hold them, and the least number of sectors that could. Counts are exact, also for
+predicates and partial warps; warps whose addresses differ by whole lines are counted once (see `memory_traffic.rs`).
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Access", "Coalescing", "Launch", "Tiles", "coalescing"]
 
-COALESCED = (9, 10)  # the part of the sectors that must be needed
+COALESCED = (9, 10)  # the fraction of the sectors moved that must be needed
 Storage = Literal["bytes", "packed"]
 
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """A launch of one thread an element (or `vector` of them) of each output, in the order in which memory holds it."""
+    """A launch with one thread for each element (or `vector` of elements) of each output, in memory order."""
 
     block: int = 128
     vector: int = 1
@@ -57,11 +57,11 @@ class Launch:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """One load or store of a kernel, over all warps. A warp instruction without an active lane does not count.
+    """One load or store of a kernel, over all warps. Warp instructions without an active lane do not count.
 
     `operand` is the number of the operand (or parameter) that is read, `output` that of the output that is written; the
-    other is None. `total` holds sums over all warp instructions, `unrolled` sums over all elements of a thread's vector
-    at once. `exactness` is "exact", or "estimate", and then `reason` says what was assumed or sampled.
+    other is None. `total` has sums over all warp instructions; in `unrolled`, all elements of a thread's vector count as one
+    instruction. `exactness` is "exact" or "estimate", and then `reason` says what was assumed or sampled.
     """
 
     kind: Literal["read", "write"]
@@ -80,49 +80,49 @@ class Access:
 
     @property
     def bytes_asked(self) -> float:
-        """Different bytes that a warp instruction asks for, on average."""
+        """The average number of distinct bytes that a warp instruction accesses."""
         return self._mean(self.total.asked)
 
     @property
     def sectors(self) -> float:
-        """Sectors that a warp instruction moves, on average."""
+        """The average number of sectors that a warp instruction moves."""
         return self._mean(self.total.sectors)
 
     @property
     def lines(self) -> float:
-        """Cache lines that a warp instruction touches, on average."""
+        """The average number of cache lines that a warp instruction accesses."""
         return self._mean(self.total.lines)
 
     @property
     def ideal(self) -> float:
-        """Sectors that the bytes asked for would fill, on average."""
+        """The average of the least number of sectors that can hold the bytes that a warp instruction accesses."""
         return self._mean(self.total.ideal)
 
     @property
     def ratio(self) -> float:
-        """Sectors moved to the ideal: 1 is best."""
+        """The sectors moved relative to the ideal: 1 is best."""
         return self.total.sectors / self.total.ideal if self.total.ideal else 1.0
 
     @property
     def utilization(self) -> float:
-        """The share of the bytes moved that is asked for: 1 is best."""
+        """The fraction of the bytes moved that is accessed: 1 is best."""
         return self.total.asked / (self.total.sectors * self.sector_bytes) if self.total.sectors else 1.0
 
     @property
     def bytes_moved(self) -> int:
-        """Bytes of the sectors that all warps move, those that one thread's vector shares counted once."""
+        """The size in bytes of the sectors that all warps move; sectors that a thread's vector shares count once."""
         return round(self.unrolled.sectors * self.sector_bytes)
 
     @property
     def coalesced(self) -> bool:
-        """Are nine tenths of the sectors needed? What alignment alone adds, and what a vector's other elements use of
-        them, is not held against an access.
+        """Whether nine tenths of the sectors are needed. Sectors added by misalignment do not count, nor do those that other
+        elements of a thread's vector use.
         """
         needed, of = COALESCED
         return self.unrolled.ideal * of >= self.unrolled.aligned * needed
 
     def __str__(self) -> str:
-        """One line: the array, sectors a warp instruction, and how many it needs."""
+        """One line: the array, the sectors of a warp instruction, and the sectors needed."""
         which = f"operand {self.operand}" if self.operand is not None else f"output {self.output}"
         verdict = "coalesced" if self.coalesced else "not coalesced"
         return f"{self.kind} of {which}: {self.sectors:.6g} sectors a warp, {self.ideal:.6g} needed, {verdict}"
@@ -132,7 +132,7 @@ class Access:
 class Coalescing:
     """All accesses of a kernel to global memory, and to `shared` memory.
 
-    `unknown` lists operands whose reads no map tells, each with the reason.
+    `unknown` lists operands whose reads no map describes, each with the reason.
     """
 
     reads: tuple[Access, ...]
@@ -148,13 +148,13 @@ class Coalescing:
         return self.reads + self.writes
 
     def __repr__(self) -> str:
-        """The kind of kernel, the device, and how many accesses are coalesced; `print` shows each."""
+        """The kind of kernel, the device, and the number of coalesced accesses; `print` shows each."""
         good = sum(a.coalesced for a in self.accesses)
         what = f"{good} of {len(self.accesses)} accesses coalesced"
         return f"<coalescing of a {self.emitter} kernel on {self.device.name}: {what}>"
 
     def __str__(self) -> str:
-        """A line for each access: what a warp instruction moves, and the least that it could."""
+        """A line for each access: the sectors that a warp instruction moves, and the least number possible."""
         lines = [str(a) for a in (*self.accesses, *self.shared)]
         return "\n".join([*lines, *(f"read of operand {k}: unknown, {reason}" for k, reason in self.unknown)])
 
@@ -174,13 +174,14 @@ def coalescing(
     launch: Launch | Tiles | None = None,
     storage: Storage = "bytes",
 ) -> Coalescing:
-    """The use that loads and stores of a kernel make of the sectors they move.
+    """The sectors that loads and stores of a kernel move, and how many of them are needed.
 
-    `target` is a Kernel, or a fusion (or computation), which is judged as the kernel that `emit` makes of it; any other
-    instruction, what no kernel computes, and whatever comes with a `launch`, is judged as a loop over its output; with
-    `Tiles`, as a kernel that loads and stores whole tiles, each counted as one instruction.
-    `storage` says what elements narrower than a byte take in memory: a byte each, as in this package's kernels, or
-    their bits ("packed"). Raises InvalidMap for thread maps that do not fit their arguments.
+    `target` is a Kernel, or a fusion (or computation), for which the kernel is that of `emit`. Any other instruction, a
+    fusion that no kernel computes, and any target given with a `launch`, is analyzed as a loop over its output; with
+    `Tiles`, as a kernel that loads and stores whole tiles, each of which counts as one instruction.
+
+    `storage` is the storage of elements narrower than a byte: a byte each, as in this package's kernels, or their bits
+    ("packed"). Raises InvalidMap for thread maps that do not fit their arguments.
     """
     device = device_named(device) if isinstance(device, str) else device
     if isinstance(target, Kernel):
@@ -200,13 +201,13 @@ def _is_fused(target: Instruction | Computation) -> bool:
 
 @dataclass(slots=True)
 class _Kernels:
-    """The kernels of a module's fusions, without their sources; None where there is none."""
+    """The kernels of a module's fusions, without their sources; None for fusions that no kernel computes."""
 
     by_target: dict[Instruction | Computation, Kernel | None] = field(default_factory=dict)
 
 
 def _kernel_of(target: Instruction | Computation) -> Kernel | None:
-    """The kernel of a fusion, made once; None where no kernel computes it, for which a loop then stands."""
+    """The kernel of a fusion, built once; None if no kernel computes it: it is then analyzed as a loop."""
     known = target.module.attached(_Kernels).by_target
     if target not in known:
         try:
@@ -238,7 +239,7 @@ def _of_kernel(kernel: Kernel, device: Device, storage: Storage) -> Coalescing:
 
 
 def _of_loop(root: Instruction | Computation, device: Device, launch: Launch, storage: Storage) -> Coalescing:
-    """Loads and stores of one thread an element (or vector) of each output."""
+    """The loads and stores of one thread for each element (or vector) of each output."""
     reads: list[Access] = []
     writes: list[Access] = []
     unknown: dict[int, str] = {}
@@ -252,7 +253,7 @@ def _of_loop(root: Instruction | Computation, device: Device, launch: Launch, st
             arrays = root.operands[k].shape.leaves
             for m in maps:
                 if m.exactness != "exact":
-                    unknown[k] = m.reason  # a map that names more than is read would move too much
+                    unknown[k] = m.reason  # a map that is only a bound would overestimate the traffic
                 elif not m.map.is_known_empty and bit_width(arrays[m.leaf].element_type):
                     read = arrays[m.leaf]
                     argument = Argument("input", k, *_form(read))
@@ -263,7 +264,7 @@ def _of_loop(root: Instruction | Computation, device: Device, launch: Launch, st
 
 
 def _of_tiles(root: Instruction | Computation, device: Device, tiles: Tiles, storage: Storage) -> Coalescing:
-    """Loads and stores of one program a tile."""
+    """The loads and stores of one program for each tile."""
     reads: list[Access] = []
     writes: list[Access] = []
     unknown: dict[int, str] = {}
@@ -291,7 +292,7 @@ def _form(shape: Shape) -> tuple[str, tuple[int, ...], tuple[int, ...] | None]:
 
 
 def _loop_map(shape: Shape, launch: Launch) -> IndexingMap:
-    """From thread ids and a range variable that counts a thread's elements to the index of the element."""
+    """The map from thread ids, and a range variable for a thread's elements, to the index of the element."""
     count_ = prod(shape.dimensions)
     blocks = max(-(-count_ // (launch.block * launch.vector)), 1)
     position = (variable(3) * launch.block + variable(0)) * launch.vector + variable(6)
@@ -308,7 +309,7 @@ def _accesses(
     storage: Storage,
     may_be_vector: bool,
 ) -> Iterator[Access]:
-    """The traffic of each map's warps; maps that reach nothing are no accesses."""
+    """The traffic of each map's warps; maps with empty domains are no accesses."""
     bits = bit_width(argument.element_type)
     width = bits if storage == "packed" and bits < 8 else storage_bytes(argument.element_type) * 8
     is_read = argument.kind == "input"
@@ -339,7 +340,7 @@ def _estimated(access: Access, reason: str) -> Access:
 
 
 def _strides(argument: Argument) -> list[int]:
-    """Of each dimension, elements from one index to the next."""
+    """The stride of each dimension, in elements."""
     rank = len(argument.dimensions)
     strides = [0] * rank
     stride = 1

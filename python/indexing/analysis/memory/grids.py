@@ -1,4 +1,4 @@
-"""Regular grids of elements: what a map reaches whose results are multiples of one variable each, and unions of such."""
+"""Regular grids of elements: images of maps whose results are linear in one variable each, and the sizes of their unions."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from indexing._core import IndexingMap, SymbolicExpr
 
 #: The indices along each dimension; the grid is their product.
 Grid: TypeAlias = tuple[range, ...]
-MAX_STEPS = 1 << 12  # intersections that a union may take
+MAX_INTERSECTIONS = 1 << 12  # to count a union
 
 
 def grid_of(m: IndexingMap) -> Grid | None:
-    """The image of a map, where it is a grid; None where it is not seen to be one."""
+    """The image of a map, if it can be shown to be a grid; None otherwise."""
     if m.constraints:
         return None
     found: list[range] = []
@@ -36,7 +36,7 @@ def grid_of(m: IndexingMap) -> Grid | None:
 
 
 def _line(e: SymbolicExpr) -> tuple[int | None, int, int] | None:
-    """(v, a, b) of `a * v + b`; v is None for a constant."""
+    """(v, a, b) for an expression `a * v + b`; v is None for a constant."""
     kind, numbers, operands = e.nodes()[-1]
     if kind == "constant":
         return None, 0, numbers[0]
@@ -49,13 +49,13 @@ def _line(e: SymbolicExpr) -> tuple[int | None, int, int] | None:
 
 
 def size_of_union(grids: Sequence[Grid]) -> int | None:
-    """The number of elements in some grid; None where that takes too many intersections."""
-    budget = [MAX_STEPS]
+    """The number of elements in the union; None if that takes too many intersections."""
+    budget = [MAX_INTERSECTIONS]
     return _union(list(dict.fromkeys(grids)), budget)
 
 
 def _union(grids: list[Grid], budget: list[int]) -> int | None:
-    """Each grid adds what those before it do not have."""
+    """The size of the union: each grid adds its elements that are in none before it."""
     total = 0
     for k, grid in enumerate(grids):
         budget[0] -= k + 1
@@ -72,7 +72,7 @@ def _union(grids: list[Grid], budget: list[int]) -> int | None:
 
 
 def common(a: Grid, b: Grid) -> Grid | None:
-    """The elements of both; None where there are none."""
+    """The intersection of two grids; None if it is empty."""
     found = tuple(_common_range(x, y) for x, y in zip(a, b, strict=True))
     return found if all(found) else None
 

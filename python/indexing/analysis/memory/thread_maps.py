@@ -1,4 +1,4 @@
-"""Maps from the threads of a launch that an analysis describes: no kernel is needed."""
+"""Thread maps of launches that are described without a kernel."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def thread_map(
     constraints: Sequence[tuple[SymbolicExpr, Bounds]] = (),
     runtimes: Sequence[Variable] = (),
 ) -> IndexingMap:
-    """From (th_x, th_y, th_z, bl_x, bl_y, bl_z)[ranges]{runtimes} to `results`, on `constraints`, simplified.
+    """The simplified map from (th_x, th_y, th_z, bl_x, bl_y, bl_z)[ranges]{runtimes} to `results`, under `constraints`.
 
-    `ranges` are names with counts.
+    `ranges` are names with their counts.
     """
     dims = [(name, Interval(0, max(size, 1) - 1)) for name, size in zip(THREAD_IDS, (*block, *grid), strict=True)]
     symbols = [(name, Interval(0, max(size, 1) - 1)) for name, size in ranges]

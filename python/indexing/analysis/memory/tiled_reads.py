@@ -1,7 +1,7 @@
-"""Coalescing of a kernel that works tile by tile: what loading an operand's tile, or storing an output's, moves.
+"""Coalescing of tiled kernels: the traffic of loading an operand's tile, or storing an output's.
 
-All elements of a tile move at once; elements beyond the array do not. What a tile of the operand is follows from that of the
-output, and from that of what is reduced or contracted (see `tiling`); where none is given, this runs whole.
+All elements of a tile are accessed at once, except for those beyond the array. An operand's tile follows from the output's,
+and from the tile of the dimensions that are reduced or contracted (see `tiling`), which by default is all of them.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ MAX_ELEMENTS = 1 << 16  # of one tile
 
 @dataclass(frozen=True, slots=True)
 class Tiles:
-    """A launch of one program a tile of these sizes of each output; a last tile may be partial.
+    """A launch of one program for each tile of these sizes of each output; the last tiles may be partial.
 
-    `sequential` are the sizes of a tile of what an instruction reduces or contracts, a dimension each: a program loads the
-    tiles that its operands have for one such tile after another. () is all of these dimensions at once.
+    `sequential` has the tile sizes of the dimensions that an instruction reduces or contracts: a program loops over these
+    tiles, and loads its operands' tiles for each. () means all of these dimensions at once.
     """
 
     sizes: tuple[int, ...]
@@ -38,12 +38,14 @@ class Tiles:
         check_fields(self, sizes=integers, sequential=integers)
         whole = (*self.sizes, *self.sequential)
         if any(s < 1 for s in whole) or prod(whole) > MAX_ELEMENTS:
-            raise IndexingError(f"a tile has sizes of 1 and more, and up to {MAX_ELEMENTS} elements; got {whole}")
+            raise IndexingError(f"a tile has sizes of at least 1, and at most {MAX_ELEMENTS} elements; got {whole}")
 
 
 @dataclass(frozen=True, slots=True)
 class TileLoad:
-    """The tile of an array as a thread map: one thread an element, one block a tile. `operand` is None for an output."""
+    """The tile of an array as a thread map: a thread for each element, a block for each tile. `operand` is None for an
+    output.
+    """
 
     operand: int | None
     output: int
@@ -55,14 +57,14 @@ class TileLoad:
 
 
 def tile_loads(root: Instruction | Computation, tiles: Tiles) -> Iterator[TileLoad]:
-    """Of each output the store of its tile, and of each operand the loads that a tile of the output needs.
+    """For each output, the store of its tile, and the loads of operands' tiles that it needs.
 
-    Raises IndexingError for tiles of another rank than the outputs, or than what is reduced or contracted.
+    Raises IndexingError for tiles of another rank than the outputs, or than the dimensions reduced or contracted.
     """
     for output, shape in enumerate(root.shape.leaves):
         if len(tiles.sizes) != shape.rank:
             raise IndexingError(
-                f"output {output} of {root.name} has {shape.rank} dimensions, the tile {len(tiles.sizes)}"
+                f"output {output} of {root.name} has {shape.rank} dimensions, the tile has {len(tiles.sizes)}"
             )
         own = _own_tile(shape.rank)
         yield TileLoad(None, output, output, *_threads(own, tiles.sizes, shape.dimensions, shape))
@@ -79,7 +81,14 @@ def tile_loads(root: Instruction | Computation, tiles: Tiles) -> Iterator[TileLo
             for indexing, tile, extents in found:
                 sizes = (*tiles.sizes, *tiles.sequential)[: len(extents)]
                 if not tile.holds(sizes):
-                    yield TileLoad(k, output, 0, IndexingMap.undefined(), 0, "what it reads is no tile at these sizes")
+                    yield TileLoad(
+                        k,
+                        output,
+                        0,
+                        IndexingMap.undefined(),
+                        0,
+                        "the elements that it reads at these sizes are no tile",
+                    )
                     continue
                 read = root.operands[k].shape.leaves[indexing.leaf]
                 threads = _threads(tile, sizes, extents, read, shape.rank, indexing.map.runtimes)
@@ -98,8 +107,8 @@ def _check_sequential(name: str, read_by: Sequence[Sequence[OperandIndexing]], t
 def _tiles(
     name: str, maps: Sequence[OperandIndexing], output: Shape, tiles: Tiles
 ) -> Iterator[tuple[OperandIndexing, Tile, tuple[int, ...]]]:
-    """Of each different map of an operand its tile, over tiles of the output and of what is reduced or contracted, if that
-    has tiles; and the sizes of what they are tiles of.
+    """For each different map of an operand: its tile, over the tile of the output and of the dimensions reduced or contracted
+    (if these are tiled), and the extents of these dimensions.
     """
     different: dict[IndexingMap, OperandIndexing] = {}
     for indexing in maps:
@@ -128,8 +137,8 @@ def _threads(
     parallel: int | None = None,
     runtimes: Sequence[Variable] = (),
 ) -> tuple[IndexingMap, int]:
-    """From thread and block, and the steps over dimensions after the first `parallel` ones (None: these are all), to the
-    index of the tile's element, where the array has one.
+    """The map from thread, block, and the steps over dimensions after the first `parallel` ones (None: there are no others)
+    to the index of the tile's element, if it lies in the array; and the number of threads.
     """
     counts, strides = tile.sizes.evaluate(sizes), tile.strides.evaluate(sizes)
     threads = prod(counts)

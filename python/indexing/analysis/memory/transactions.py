@@ -1,6 +1,6 @@
-"""Traffic of the warps of one access of a kernel, from its thread map: sums over all warp instructions of the launch.
+"""Memory traffic of one access of a kernel, from its thread map: sums over all warp instructions of the launch.
 
-A warp instruction is one warp at one value of every range variable: what one load or store of the kernel does at once.
+A warp instruction is the access of one warp at one value of every range variable.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from indexing.analysis.device import Device
 
 Dim3: TypeAlias = tuple[int, int, int]
 VECTOR = "vector_index"
-VECTOR_BITS = 128  # what one thread loads or stores at most with one instruction
+VECTOR_BITS = 128  # the most that a thread loads or stores with one instruction
 
 
 @dataclass(frozen=True, slots=True)
 class Transactions:
-    """Sums over warp instructions that have an active lane: how many there are, and what they ask for and move.
+    """Sums over the warp instructions that have an active lane, whose number is `instructions`.
 
-    `asked` are different bytes, `sectors` and `lines` those that hold them, `ideal` the least number of sectors that
-    could, `aligned` the sectors that would do if each contiguous run of bytes began where a sector does. Whole numbers,
-    but for averages over runtime values and samples.
+    `asked` counts distinct bytes, `sectors` and `lines` those that hold them, `ideal` the least number of sectors that
+    could, `aligned` the sectors needed if each contiguous run of bytes began at a sector. They are integers, except for
+    averages over runtime values and samples.
     """
 
     instructions: float = 0
@@ -43,8 +43,8 @@ class Transactions:
 class Counted:
     """The traffic of a thread map's warps in global memory.
 
-    `each` counts every load or store by itself; `unrolled` those of one thread's vector together, for what one of them
-    brings the next ones find. `sampled` says of how many warp instructions all were judged; None: of each.
+    `each` counts every load or store by itself; `unrolled` those of a thread's vector together, since the first one brings
+    the sectors of the others into the cache. `sampled` is the number of warp instructions sampled; None if all are counted.
     """
 
     each: Transactions
@@ -55,11 +55,11 @@ class Counted:
 def count(
     thread_map: IndexingMap, strides: Sequence[int], block: Dim3, width: int, device: Device, may_be_vector: bool
 ) -> Counted | None:
-    """Count the sectors of all warps of a thread map `(th_x, .., bl_z)[ranges]{runtime} -> index`; None where no thread
-    reaches anything.
+    """Count the sectors of all warps of a thread map `(th_x, .., bl_z)[ranges]{runtime} -> index`; None if no thread
+    accesses anything.
 
-    `strides` are those of the index, in elements, `width` an element's bits; `may_be_vector`: aligned neighbours of one
-    thread move with one instruction. Raises InvalidMap for a map of other dimensions or of another rank.
+    `strides` are those of the index, in elements, `width` is an element's bits; with `may_be_vector`, aligned neighbours of
+    one thread are accessed by one instruction. Raises InvalidMap for a map of other dimensions or of another rank.
     """
     names = [v.name for v in thread_map.ranges]
     vector = 6 + names.index(VECTOR) if VECTOR in names else None
@@ -80,8 +80,8 @@ def count(
 class BankTransactions:
     """Sums over the warp instructions of an access to shared memory.
 
-    `asked` are different bytes, `passes` how often the banks are read or written, `ideal` the least number of passes
-    that these bytes need: what is above it are bank conflicts.
+    `asked` counts distinct bytes, `passes` the passes over the banks, `ideal` the least number of passes for these bytes:
+    the difference is due to bank conflicts.
     """
 
     instructions: float = 0
@@ -98,9 +98,9 @@ class BankTransactions:
 def count_banks(
     thread_map: IndexingMap, block: Dim3, width: int, device: Device
 ) -> tuple[BankTransactions, int | None] | None:
-    """Count the passes of all warps over the banks of shared memory; as `count`, of a map to one cell of `width` bits.
+    """Count the passes of all warps over the banks of shared memory; as `count`, for a map to one cell of `width` bits.
 
-    The number beside it is that of the warp instructions judged, where that are not all.
+    Returned with the number of warp instructions sampled, if not all are counted.
     """
     found = shared_memory_traffic(thread_map, width, block, device.warp_size, device.banks, device.bank_bytes * 8)
     if found is None:
@@ -111,9 +111,9 @@ def count_banks(
 
 def sampling(judged: int) -> str:
     """The reason why sums over so many warp instructions are an estimate."""
-    return f"{judged} warp instructions, spread over the launch, were judged"
+    return f"{judged} warp instructions, spread over the launch, were sampled"
 
 
 def _scaled(sums: Sequence[int], numerator: int, denominator: int) -> Sequence[float]:
-    """The traffic of the launch, from a sample or from all runtime values together."""
+    """The sums scaled to the whole launch, from a sample or from all runtime values together."""
     return sums if numerator == denominator else [n * numerator / denominator for n in sums]

@@ -1,7 +1,7 @@
-"""The values of an expression on a tile: a grid `offset + stride * [0, size)`, by the structure of the expression.
+"""The values of an expression on a tile, as a grid `offset + stride * [0, size)`, derived node by node.
 
-A tile has a size a dimension and begins at a multiple of it; range variables run whole. Where a grid needs more (a
-quotient must not see a tile that straddles a period), it is a clause over the sizes.
+A tile has a size in each dimension, and begins at a multiple of it; range variables take all of their values. Further
+conditions for a grid (a tile must not straddle a period of a quotient) are clauses over the sizes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _MANY = 2**62
 
 @dataclass(frozen=True, slots=True)
 class MixedRadixDigit:
-    """The digit `(number // low) mod (high // low)`; `high` None: all that is above."""
+    """The digit `(number // low) mod (high // low)`, or `number // low` if `high` is None."""
 
     number: SymbolicExpr
     low: int
@@ -27,10 +27,10 @@ class MixedRadixDigit:
 
 @dataclass(frozen=True, slots=True)
 class AxisTile:
-    """`offset + stride * [0, size)`; `whole` is the size when the output is one tile.
+    """The grid `offset + stride * [0, size)`; `whole` is the size if the output is a single tile.
 
-    `offset` is over the tile's offsets (and runtime variables); it differs from `base`, where that is a number, by
-    multiples of `alignment`, which are over the tile's sizes like `size` and `stride`.
+    `offset` is over the tile's offsets (and runtime variables); `size`, `stride` and `alignment` are over the tile's sizes.
+    Unless `base` is None, `offset` is `base` plus multiples of the terms of `alignment`.
     """
 
     offset: SymbolicExpr
@@ -43,7 +43,7 @@ class AxisTile:
 
     @property
     def single(self) -> bool:
-        """Is it one value, whatever the tile?"""
+        """Whether it is a single value for every tile."""
         return self.size.constant_value == 1
 
 
@@ -52,7 +52,7 @@ ONE_VALUE = Interval(1, 1)
 
 
 class TilePropagation:
-    """Spans of the nodes of a map's results, and the clauses under which they hold. `extents`: sizes of the output."""
+    """Computes the grids of a map's results, and the clauses under which they hold. `extents` are the output's sizes."""
 
     def __init__(self, m: IndexingMap, extents: Sequence[int]) -> None:
         self.map, self.extents = m, extents
@@ -63,7 +63,7 @@ class TilePropagation:
         self._known: dict[SymbolicExpr, AxisTile] = {}
 
     def result(self, e: SymbolicExpr) -> AxisTile:
-        """The grid of a result; all that it can be, where its clauses leave neither single elements nor the whole."""
+        """The grid of a result; its whole range if the clauses hold neither for single elements nor for the whole output."""
         before, was_exact = dict(self.clauses), self.exact
         found = self.span(e)
         if any(all(holds(clause, sizes) for clause in self.clauses) for sizes in self._ends()):
@@ -114,7 +114,7 @@ class TilePropagation:
         return node.replace_variables([*map(variable, range(m.num_dims)), *ranges, *runtimes])
 
     def _everything(self, node: SymbolicExpr) -> AxisTile:
-        """No grid is known: all that the expression can be."""
+        """The whole range of an expression whose grid is unknown."""
         bounds = node.range(self.box)
         self.exact = False
         count = bounds.upper - bounds.lower + 1
@@ -168,7 +168,7 @@ class TilePropagation:
         up = tiled[0] if tiled else True
         digits: list[tuple[int, AxisTile]] = []
         for step, (_, s) in zip(steps, live, strict=True):
-            if (step > 0) != up:  # begin at the other end, which is known: this one runs whole
+            if (step > 0) != up:  # begin at the other end, which is known: this grid takes all of its values
                 end = step * (s.whole - 1)
                 offset, base = offset + end, None if base is None else base + end
             digits.append((abs(step), s))
@@ -181,7 +181,7 @@ class TilePropagation:
         return AxisTile(offset, size, stride if up else -stride, whole, base, alignment, MixedRadixDigit(node, 1, None))
 
     def _joined(self, digits: list[tuple[int, AxisTile]]) -> tuple[SymbolicExpr, SymbolicExpr, int] | None:
-        """Digits of one number: single ones, then whole ones, then one of any size, then single ones."""
+        """The grid of digits of one number: single values, then whole digits, then one of any size, then single values."""
         size, stride, above, whole = ONE, constant(0), ONE, 1
         for step, s in digits:
             size, whole = size * s.size, whole * s.whole
@@ -204,7 +204,7 @@ class TilePropagation:
         return size, stride.simplify(self.sizes), whole
 
     def _window(self, digits: list[tuple[int, AxisTile]]) -> tuple[SymbolicExpr, SymbolicExpr, int] | None:
-        """Steps that overlap: one dense run, where no gap is wider than what the finer steps fill."""
+        """The grid of overlapping strides: dense if the finer strides fill the gaps of the coarser ones."""
         unit = digits[0][0]
         if any(step % unit for step, _ in digits):
             return None
@@ -219,7 +219,7 @@ class TilePropagation:
     # ------------------------------------------------------------------ quotients and remainders
 
     def _of_division(self, kind: str, x: AxisTile, m: int, node: SymbolicExpr) -> AxisTile:
-        """`x // m` or `x mod m`: digits of x, where no tile straddles a period."""
+        """The grid of `x // m` or `x mod m`: a digit of x, if no tile straddles a period."""
         if x.base is None and not x.single:
             return self._everything(node)
         step = x.stride.constant_value
@@ -251,11 +251,13 @@ class TilePropagation:
         return AxisTile(offset, size, stride, whole, base, alignment, _inner(x.digit, kind, m))
 
     def _dense(self, x: AxisTile) -> int | None:
-        """The stride of a run of digits, where it is one value or steps by 1."""
+        """The stride of the grid if it is a single value or has stride 1, which becomes a clause; None otherwise."""
         return 1 if self.need(((x.size, ONE_VALUE), (x.stride, ONE_VALUE))) else None
 
     def _divides(self, x: AxisTile, step: int, period: int) -> bool:
-        """No tile of `x` straddles a multiple of the period, and whole periods begin at one."""
+        """Require that no tile of `x` straddles a multiple of the period, or that tiles are whole periods that begin at one;
+        False if that is impossible.
+        """
         assert x.base is not None
         shift = x.base // step
         run = x.size * step
@@ -273,9 +275,9 @@ class TilePropagation:
         )
 
     def need(self, *clauses: Clause) -> bool:
-        """Add clauses, unless one of them holds neither for tiles of one element nor for the whole: then False.
+        """Add clauses; False, without effect, if one of them holds neither for tiles of one element nor for the whole output.
 
-        A clause of which one alternative always holds is left out, and so are alternatives that never do.
+        Clauses that always hold are omitted, and so are alternatives that never do.
         """
         added = [self._reduced(clause) for clause in clauses]
         if any(clause is not None and not any(holds(clause, ends) for ends in self._ends()) for clause in added):
@@ -298,7 +300,7 @@ class TilePropagation:
 
 
 def _inner(digit: MixedRadixDigit | None, kind: str, m: int) -> MixedRadixDigit | None:
-    """A digit of a digit."""
+    """The digit `digit // m` or `digit mod m`."""
     if digit is None:
         return None
     at = digit.low * m
@@ -308,7 +310,7 @@ def _inner(digit: MixedRadixDigit | None, kind: str, m: int) -> MixedRadixDigit 
 
 
 def independent(tiles: Sequence[AxisTile], results: Sequence[SymbolicExpr], moving: Sequence[int]) -> bool:
-    """Do the results take all combinations of their values? `moving`: the variables that take several."""
+    """Whether the results take all combinations of their values. `moving` are the variables that take several values."""
     used = [set(e.used_variables()) & set(moving) for e in results]
     for j, k in itertools.combinations(range(len(results)), 2):
         if used[j] & used[k] and not _apart(tiles[j].digit, tiles[k].digit):
@@ -317,7 +319,7 @@ def independent(tiles: Sequence[AxisTile], results: Sequence[SymbolicExpr], movi
 
 
 def _apart(a: MixedRadixDigit | None, b: MixedRadixDigit | None) -> bool:
-    """Are these different digits of one number?"""
+    """Whether these are disjoint digits of one number."""
     if a is None or b is None:
         return False
     low, high = (a, b) if a.low < b.low else (b, a)

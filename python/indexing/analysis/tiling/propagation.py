@@ -1,8 +1,8 @@
-"""Tile propagation: which tile of an operand a tile of the output needs, as functions of the output tile's sizes.
+"""Tile propagation: the tile of an operand that a tile of the output needs, as functions of the output tile's sizes.
 
-A tile is a regular grid: per dimension an offset, a size and a stride; it begins at a multiple of its size. An operand's
-tile follows from the operand's map, node by node (see `mixed_radix`). Where a grid needs divisibility, it is a constraint: all
-clauses must hold, each by one of its alternatives; they are never multiplied out.
+A tile is a regular grid: an offset, a size and a stride in each dimension; the output's tile begins at a multiple of its
+size. An operand's tile is derived from its map, node by node (see `mixed_radix`). Conditions of divisibility are constraints
+in conjunctive form: all clauses must hold, each by one of its alternatives; they are never multiplied out.
 """
 
 from __future__ import annotations
@@ -28,14 +28,13 @@ Direction = Literal["to operand", "to output"]
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """The tile that an output tile of sizes d0, .. needs, where `constraints` hold: every clause by some alternative.
+    """The tile that an output tile of sizes d0, .. needs, if `constraints` hold: some alternative of every clause.
 
-    `sizes` and `strides` are over the output tile's sizes, and so is `offsets`, of the output tile at 0; it has the
-    map's runtime variables as symbols. `moved_offsets` maps the offsets of any output tile, multiples of its sizes, to
-    those of this tile. `mask` are conditions on the output's index under which it needs anything at all: elements of
-    the tile for other indices (they may lie outside of the array) are not needed, nor are those of the part of a last
-    tile that the output doesn't have. `exact`: apart from these, the tile holds just what is needed, else it may cover
-    more.
+    `sizes` and `strides` are over the output tile's sizes; so is `offsets`, for the output tile at 0, with the map's runtime
+    variables as symbols. `moved_offsets` maps the offsets of any output tile, multiples of its sizes, to those of this tile.
+    `mask` has the conditions under which an output index needs any element: elements of the tile for other indices (which
+    may lie outside of the array) are not needed, nor are those for the part of a partial tile beyond the output. If `exact`,
+    all other elements of the tile are needed; else it may cover more.
     """
 
     offsets: SymbolicMap
@@ -47,7 +46,7 @@ class Tile:
     mask: tuple[tuple[SymbolicExpr, Interval], ...] = ()
 
     def holds(self, sizes: Sequence[int]) -> bool:
-        """Does the answer hold for an output tile of these sizes?"""
+        """Whether the constraints hold for an output tile of these sizes."""
         return all(holds(clause, sizes) for clause in self.constraints)
 
 
@@ -66,9 +65,9 @@ def propagate_tile(
     output: int = 0,
     direction: Direction = "to operand",
 ) -> Tile:
-    """The tile of an operand that a tile of the output needs; of an output that needs one of the operand, "to output".
+    """The tile of an operand that a tile of the output needs; "to output": the tile of the output that needs the operand's.
 
-    Raises UnsupportedOp where it is read by several maps (see `propagate_tiles`), by none or by an unknown one.
+    Raises UnsupportedOp if it is read by several maps (see `propagate_tiles`), by none or by an unknown one.
     """
     tiles = propagate_tiles(map_or_instruction, operand, output, direction)
     if len(tiles) != 1:
@@ -86,9 +85,9 @@ def propagate_tiles(
     output: int = 0,
     direction: Direction = "to operand",
 ) -> tuple[Tile, ...]:
-    """One tile for each different map between the output and the operand; what is needed is their union.
+    """One tile for each different map between the output and the operand; the elements needed are their union.
 
-    Raises UnsupportedOp for a map about which nothing is known, or that is known to be empty.
+    Raises UnsupportedOp for a map that is undefined or known empty.
     """
     if isinstance(map_or_instruction, IndexingMap):
         m = map_or_instruction
@@ -117,8 +116,8 @@ def propagate_tiles(
 def valid_tilings(fusion: Program, output: int = 0) -> Iterator[tuple[int, ...]]:
     """The output tile sizes, from 1 to the whole dimension, at which the tiles of all operands are grids.
 
-    Lazily, the last size fastest: sizes that divisibility asks for are listed, not searched for. Raises UnsupportedOp
-    where an operand's map is unknown.
+    They are generated lazily, the last size fastest; divisors and multiples are listed, not searched for. Raises
+    UnsupportedOp if an operand's map is unknown.
     """
     part = part_of_program(fusion, "valid_tilings: fusion")
     clauses: dict[Clause, None] = {}
@@ -131,7 +130,7 @@ def valid_tilings(fusion: Program, output: int = 0) -> Iterator[tuple[int, ...]]
 
 
 def propagate(m: IndexingMap, extents: Sequence[int], name: str) -> Tile:
-    """Through one map; `extents` are the sizes of the array that its dimensions index."""
+    """The tile through one map; `extents` are the sizes of the array that the map's dimensions index."""
     if m.is_undefined or m.is_known_empty:
         raise UnsupportedOp(f"{name} is {m}: there is no tile")
     walk = TilePropagation(m, extents)

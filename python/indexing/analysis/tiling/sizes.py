@@ -1,7 +1,7 @@
-"""Tile sizes that satisfy clauses, found dimension by dimension: divisors and multiples are listed, not searched for.
+"""Tile sizes that satisfy clauses, found dimension by dimension; divisors and multiples are listed, not searched for.
 
-Once the sizes of the dimensions before are chosen, a clause over the next one alone says `c mod d = 0`, `d mod p = 0`, a
-bound of d, or a sum of such; what is none of these is asked of each candidate that the other clauses leave.
+With the sizes of earlier dimensions chosen, a clause over the next size d is usually `c mod d = 0`, `d mod p = 0`, a bound
+of d, or a sum of such; any other is evaluated for each candidate that the other clauses leave.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from typing import TypeAlias
 
 from indexing._core import Interval, SymbolicExpr, constant
 
-#: One of these holds: each expression, over the output tile's sizes, lies in its interval.
+#: A disjunction: some expression, over the output tile's sizes, lies in its interval.
 Clause: TypeAlias = tuple[tuple[SymbolicExpr, Interval], ...]
-#: Candidates: each part sorted, parts may overlap.
+#: Candidates: each part is sorted; parts may overlap.
 Parts: TypeAlias = "list[range | list[int]]"
 
 
 def holds(clause: Clause, sizes: Sequence[int]) -> bool:
-    """Does some alternative hold at these sizes?"""
+    """Whether some alternative holds at these sizes."""
     return any(i.contains(e.evaluate(sizes) if e.used_variables() else e.constant_value or 0) for e, i in clause)
 
 
@@ -49,14 +49,14 @@ def tilings(limits: Sequence[int], clauses: Sequence[Clause]) -> Iterator[tuple[
 
 
 class _Choice:
-    """The sizes of one dimension, the ones before being chosen; `clauses` are those that it decides."""
+    """The sizes of one dimension, given those of earlier ones; `clauses` have this dimension as their last."""
 
     def __init__(self, place: int, limit: int, clauses: Sequence[Clause]) -> None:
         self.place, self.limit = place, limit
         self.clauses = [[_literal(e, i) for e, i in clause] for clause in clauses]
 
     def after(self, sizes: Sequence[int]) -> Iterator[int]:
-        """The sizes that satisfy the clauses where those before are `sizes`."""
+        """The sizes that satisfy the clauses, where the earlier ones are `sizes`."""
         best: Parts = [range(1, self.limit + 1)]
         rest: dict[Clause, None] = {}
         for clause in self.clauses:
@@ -73,7 +73,7 @@ class _Choice:
                 yield size
 
     def _left(self, clause: Sequence[_Literal], sizes: Sequence[int]) -> Clause | None:
-        """The literals of a clause that are left to this dimension; None where one of the others holds."""
+        """The literals of a clause that depend on this dimension; None if another one holds already."""
         left = []
         for e, wanted, used in clause:
             if not used or used[-1] < self.place:
@@ -110,7 +110,7 @@ def _merged(parts: Parts) -> Iterator[int]:
 
 
 def solutions(e: SymbolicExpr, v: int, wanted: Interval, limit: int) -> Parts:
-    """Values of variable `v`, the only one of `e`, from 1 to `limit`: all with `e` in `wanted`, and maybe others."""
+    """Candidates for variable `v`, the only one of `e`, from 1 to `limit`: all with `e` in `wanted`, maybe others as well."""
     nodes = e.postorder()
     kind, numbers, operands = e.nodes()[-1]
     linear = _linear(e, v)
@@ -121,13 +121,13 @@ def solutions(e: SymbolicExpr, v: int, wanted: Interval, limit: int) -> Parts:
     if wanted == Interval(0, 0) and kind == "sum" and numbers[0] == 0 and min(numbers[1:]) > 0:
         box = [Interval(1, 1)] * v + [Interval(1, limit)]
         parts = [nodes[k] for k in operands]
-        if all(part.range(box).lower >= 0 for part in parts):  # then each term is 0
+        if all(part.range(box).lower >= 0 for part in parts):  # then each term must be 0
             return min((solutions(part, v, wanted, limit) for part in parts), key=_count)
     return [range(1, limit + 1)]
 
 
 def _linear(e: SymbolicExpr, v: int) -> tuple[int, int] | None:
-    """(a, b) of `a * v + b`."""
+    """(a, b) for an expression `a * v + b`."""
     kind, numbers, operands = e.nodes()[-1]
     if kind == "constant":
         return 0, numbers[0]
@@ -149,7 +149,7 @@ def _between(a: int, b: int, wanted: Interval, limit: int) -> range:
 
 
 def _remainder_zero(dividend: SymbolicExpr, divisor: SymbolicExpr, v: int, limit: int) -> Parts:
-    """`dividend mod divisor = 0`, where one of them is a number and the other linear."""
+    """The solutions of `dividend mod divisor = 0`, where one of the two is constant and the other linear."""
     x, m = _linear(dividend, v), _linear(divisor, v)
     if x is None or m is None:
         return [range(1, limit + 1)]

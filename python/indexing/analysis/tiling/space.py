@@ -1,8 +1,8 @@
-"""One tiling space for all that a fusion computes: its dimensions, and the tile of each instruction over them.
+"""A tiling space for a whole fusion: its dimensions, and the tile of each instruction over them.
 
-The first output's dimensions are parallel ones; what an instruction reduces or contracts adds sequential ones. Another
-output joins the space where its index follows from that of an instruction which the space reaches already, or where it has
-the shape of an output before it; else it adds dimensions of its own.
+The first output's dimensions are parallel; dimensions that an instruction reduces or contracts are added as sequential ones.
+Another output joins the space if its index is a function of that of an instruction in the space, or if it has the shape of an
+earlier output; otherwise its own dimensions are added.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ MAX_MAPS = 64  # of one array
 class TileDimension:
     """A dimension of a tiling space: one of `instruction`'s output, or the `number`-th that it reduces or contracts.
 
-    Tiles along a parallel dimension are independent; along a sequential one, something is accumulated.
+    Tiles along a parallel dimension are independent; tiles along a sequential one are accumulated.
     """
 
     size: int
@@ -45,11 +45,11 @@ class TileDimension:
 
 @dataclass(frozen=True, slots=True)
 class TilingSpace:
-    """Tiles of all instructions, over the sizes of one tile of the space: `dimensions[k]` has the size `dk`.
+    """Tiles of all instructions, over the sizes of a tile of the space: dimension k has the tile size `dk`.
 
     `roots` has the tile of each output, `tiles` those of each array that is computed or read, by the instruction and the
-    number of its array: several where it is read at several indices. All hold where every clause of `constraints` does.
-    `unknown` lists what no tile is known of, with the reason.
+    array's number: several if it is read at several indices. All hold if every clause of `constraints` does. `unknown`
+    lists the instructions whose tiles are unknown, with the reason.
     """
 
     dimensions: tuple[TileDimension, ...]
@@ -59,15 +59,15 @@ class TilingSpace:
     unknown: tuple[tuple[Instruction, str], ...] = ()
 
     def holds(self, sizes: Sequence[int]) -> bool:
-        """Do all tiles hold for a tile of these sizes?"""
+        """Whether the constraints hold for a tile of these sizes."""
         return all(holds(clause, sizes) for clause in self.constraints)
 
     def valid_tilings(self) -> Iterator[tuple[int, ...]]:
-        """The sizes of a tile of the space at which all tiles hold, lazily, the last size fastest."""
+        """The tile sizes of the space at which the constraints hold, lazily, the last size fastest."""
         return tilings([max(d.size, 1) for d in self.dimensions], self.constraints)
 
     def __repr__(self) -> str:
-        """The dimensions, and how many arrays have tiles."""
+        """The dimensions, and the number of arrays with tiles."""
         sizes = ", ".join(f"d{k} of {d.size} ({d.kind})" for k, d in enumerate(self.dimensions))
         return f"<tiling space: {sizes or 'no dimensions'}; tiles of {len(self.tiles)} arrays>"
 
@@ -78,8 +78,8 @@ class TilingSpace:
 def tiling_space(target: Program) -> TilingSpace:
     """The space of a fusion (or computation), or of one other instruction alone.
 
-    Raises UnsupportedOp where an array is read at more than 64 different indices, or operands disagree about what they
-    contract.
+    Raises UnsupportedOp if an array is read at more than 64 different indices, or an instruction's operands are contracted
+    along different dimensions.
     """
     part = part_of_program(target, "tiling_space: target")
     inside = part.called[0] if isinstance(part, Instruction) and part.is_fusion else part
@@ -95,22 +95,22 @@ def tiling_space(target: Program) -> TilingSpace:
 
 @dataclass
 class _Space:
-    """The space as it grows; maps go from its dimensions at the time to the index of an array."""
+    """The space under construction; maps lead from its dimensions at the time to the index of an array."""
 
     cluster: set[Instruction]
     dimensions: list[TileDimension] = field(default_factory=list)
-    sequential: dict[Instruction, int] = field(default_factory=dict)  # of an instruction, its first dimension
+    sequential: dict[Instruction, int] = field(default_factory=dict)  # the first sequential dimension of an instruction
     maps: dict[Array, dict[IndexingMap, OperandIndexing]] = field(default_factory=dict)
     roots: list[tuple[Array, IndexingMap]] = field(default_factory=list)
     unknown: dict[Instruction, str] = field(default_factory=dict)
 
     def add_root(self, root: Array) -> None:
-        """Join an output to the space, and carry its map to all that leads to it."""
+        """Add an output to the space, and propagate its map to all instructions that it depends on."""
         m = self._joined(root)
-        if m is None or not self._tile(m, root).exact:  # whoever stores a tile of it computes each of its elements
+        if m is None or not self._tile(m, root).exact:  # a stored tile must hold exactly the elements that are computed
             m = self._with_dimensions(root)
         self.roots.append((root, m))
-        self._carry({root: {m: OperandIndexing(m)}})
+        self._propagate({root: {m: OperandIndexing(m)}})
 
     # ------------------------------------------------------------ outputs
 
@@ -120,20 +120,20 @@ class _Space:
         return self._map([variable(first + k) for k in range(len(sizes))])
 
     def _joined(self, root: Array) -> IndexingMap | None:
-        """A map from the space that reaches each element of the output."""
+        """A map from the space onto the output; None if it needs dimensions of its own."""
         for m in self.maps.get(root, ()):
             if self._is_whole(m, root):
                 return self._widened(m)
         for array, to_array in _below(root, self.cluster):
             for m in self.maps.get(array, ()):
-                found = self._followed(m, to_array, root)
+                found = self._through(m, to_array, root)
                 if found is not None:
                     return found
         same = [m for other, m in self.roots if _sizes(other) == _sizes(root)]
         return self._widened(same[0]) if same else None
 
-    def _followed(self, m: IndexingMap, to_array: IndexingMap, root: Array) -> IndexingMap | None:
-        """From the space to an array, and back up to the output, where the array's index tells that of the output."""
+    def _through(self, m: IndexingMap, to_array: IndexingMap, root: Array) -> IndexingMap | None:
+        """The map from the space to the output through an array, if the array's index determines the output's."""
         rank = len(_sizes(root))
         back = to_array.ranges_to_dims([v.name for v in to_array.ranges if v.name is not None]).inverse()
         if back.ranges or back.runtimes or back.is_known_empty:
@@ -156,9 +156,9 @@ class _Space:
         except IndexingError:
             return False
 
-    # ------------------------------------------------------------ what they read
+    # ------------------------------------------------------------ propagation to operands
 
-    def _carry(self, found: dict[Array, dict[IndexingMap, OperandIndexing]]) -> None:
+    def _propagate(self, found: dict[Array, dict[IndexingMap, OperandIndexing]]) -> None:
         order = [i for i in next(iter(found))[0].computation.post_order()[::-1] if i in self.cluster]
         for i in order:
             for leaf in range(len(i.shape.leaves)):
@@ -170,7 +170,7 @@ class _Space:
                     raise UnsupportedOp(f"{i.name} is read at more than {MAX_MAPS} different indices")
                 for m, indexing in fresh.items():
                     self._to_operands(i, leaf, m, indexing, found)
-        for array, maps in found.items():  # outside of the cluster
+        for array, maps in found.items():  # arrays from outside of the cluster
             self.maps.setdefault(array, {}).update(maps)
 
     def _to_operands(
@@ -200,7 +200,7 @@ class _Space:
                     found.setdefault((operand, own.leaf), {}).setdefault(composed, reached)
 
     def _add_sequential(self, i: Instruction, read: Sequence[OperandIndexing]) -> None:
-        """The dimensions that an instruction reduces or contracts, once; its operands' maps count them alike."""
+        """Add the dimensions that an instruction reduces or contracts; they are the ranges of all of its operands' maps."""
         widths = [tuple(v.interval for v in o.map.ranges) for o in read if not o.map.is_undefined and o.map.ranges]
         if not widths or i in self.sequential:
             return
@@ -210,7 +210,7 @@ class _Space:
         self.dimensions += [TileDimension(len(v), "sequential", i, k) for k, v in enumerate(widths[0])]
 
     def _with_sequential(self, i: Instruction, m: IndexingMap, count: int) -> IndexingMap:
-        """The index of an instruction, and of what it reduces."""
+        """The index of an instruction, followed by that of the dimensions that it reduces."""
         wide = self._widened(m)
         first = self.sequential.get(i, 0)
         results = [*wide.results, *(variable(first + k) for k in range(count))]
@@ -218,7 +218,9 @@ class _Space:
         return IndexingMap(symbolic, wide.dims, [], wide.runtimes, wide.constraints)
 
     def _whole_tiles(self, m: IndexingMap) -> Iterator[Clause]:
-        """An output whose index is no part of the space's has other elements where a last tile ends early: none may."""
+        """Clauses that forbid partial tiles along dimensions from which an output's index is computed, not just taken: a
+        partial tile would have other elements.
+        """
         plain = {e.variable_index for e in m.results}
         for d in sorted(_used(m) - plain):
             size = self.dimensions[d].size
@@ -231,7 +233,7 @@ class _Space:
         return IndexingMap(SymbolicMap(len(dims), 0, results), dims)
 
     def _widened(self, m: IndexingMap) -> IndexingMap:
-        """The map over all dimensions that the space has by now."""
+        """The map over all current dimensions of the space."""
         if m.num_dims == len(self.dimensions):
             return m
         return compose(self._map([variable(k) for k in range(m.num_dims)]), m).simplify()
@@ -269,12 +271,12 @@ def _used(m: IndexingMap) -> set[int]:
 
 
 def _without_ranges(m: IndexingMap) -> IndexingMap:
-    """With what is reduced as further dimensions."""
+    """The map with its ranges, the reduced dimensions, as further dimensions."""
     return m.ranges_to_dims([v.name for v in m.ranges if v.name is not None])
 
 
 def _below(root: Array, cluster: set[Instruction]) -> Iterator[tuple[Array, IndexingMap]]:
-    """The instructions that an output reads at one index each, nearest first, with the map to it."""
+    """The arrays that an output reads at one index each, nearest first, with the maps to them."""
     pending = [(root, IndexingMap.identity(_sizes(root)))]
     seen = {root}
     while pending:

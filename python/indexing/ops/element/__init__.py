@@ -1,1 +1,1 @@
-"""Element code of ops that move, index and loop: how a kernel computes one of their elements."""
+"""Element code of ops that move, index and loop: builds the computation of one of their elements in a kernel."""

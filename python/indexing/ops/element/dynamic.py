@@ -1,6 +1,6 @@
 """Element code of ops whose indices are data: dynamic-slice, dynamic-update-slice, gather, scatter.
 
-Start indices are clamped so that the slice lies inside; a scatter skips windows that do not.
+Start indices are clamped so that the slice lies inside; scatter skips windows that do not lie inside.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def dynamic_slice(ctx: ElementContext, instruction: Instruction, output: int, in
 
 
 def dynamic_update_slice(ctx: ElementContext, instruction: Instruction, output: int, index: Index) -> Value:
-    """The update where the index lies in its window, else the operand."""
+    """The update's element if the index lies in its window, else the operand's."""
     update = instruction.operands[1].shape.dimensions
     starts = _starts(ctx, instruction, 2, update)
     at = tuple(i - s for i, s in zip(index, starts, strict=True))
@@ -38,7 +38,7 @@ def dynamic_update_slice(ctx: ElementContext, instruction: Instruction, output: 
 
 
 def _starts(ctx: ElementContext, instruction: Instruction, first: int, slice_sizes: tuple[int, ...]) -> Index:
-    """The clamped start indices: scalars from operand `first` on, or (in old programs) one vector."""
+    """The clamped start indices: scalars from operand `first` on, or, in an older form of HLO, one vector."""
     sizes = instruction.operands[0].shape.dimensions
     scalars = instruction.operands[first:]
     found = []
@@ -81,14 +81,14 @@ def gather(ctx: ElementContext, instruction: Instruction, output: int, index: In
 def _with_component(
     ctx: ElementContext, instruction: Instruction, operand: int, batch: list[SymbolicExpr], vector_dim: int, k: int
 ) -> Index:
-    """Index of component `k` of the start vector at `batch`; without a vector dimension, of the one start."""
+    """The index of component `k` of the start vector at `batch`, which is a scalar without a vector dimension."""
     if vector_dim == len(instruction.operands[operand].shape.dimensions):
         return tuple(batch)
     return (*batch[:vector_dim], ctx.constant(k), *batch[vector_dim:])
 
 
 def scatter(ctx: ElementContext, instruction: Instruction, output: int, index: Index) -> Value:
-    """The operand, folded with every update whose window covers the index, in the order of the indices."""
+    """The operand's element, combined with every update whose window covers the index, in the order of the indices."""
     count = len(instruction.operands) // 2
     kinds = [o.shape.element_type for o in instruction.operands[:count]]
     results = [ctx.variable(kind, ctx.operand(instruction, k, index)) for k, kind in enumerate(kinds)]
@@ -152,7 +152,7 @@ def _fold_one(
         inner = ctx.inside(at, updates)
         values = [ctx.operand(instruction, count + 1 + k, inner) for k in range(count)]
         folded = ctx.apply(instruction.called[0], [*results, *values])
-        if count > 1:  # all are computed before any is overwritten
+        if count > 1:  # all results are computed before any is overwritten
             folded = tuple(ctx.let(v.element_type, v, rounds=False) for v in folded)
         for result, value in zip(results, folded, strict=True):
             ctx.assign(result, value)

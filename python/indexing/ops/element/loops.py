@@ -1,4 +1,4 @@
-"""Element code of ops that read many elements: reduce, reduce-window, dot, convolution: loops with accumulators.
+"""Element code of ops that loop over elements with accumulators: reduce, reduce-window, dot, convolution.
 
 Sums of floats below f32 are kept in f32 and rounded once. A long reduction is split into blocks with accumulators of
 their own, so that its rounding error grows with the length of a block, not of the whole.
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from indexing.hlo import Instruction
     from indexing.ops.element_context import ElementContext, Index, Value
 
-BLOCK = 256
-LONG = 1024  # a dimension longer than this is reduced block by block
+BLOCK_SIZE = 256
+MAX_UNBLOCKED_SIZE = 1024  # a longer dimension is reduced block by block
 
 
 def reduce(ctx: ElementContext, instruction: Instruction, output: int, index: Index) -> Value:
@@ -52,14 +52,14 @@ def _fold(
     def level(done: list[SymbolicExpr], totals: Sequence[Value]) -> None:
         if len(done) == len(sizes):
             _combine(ctx, instruction, totals, read(done))
-        elif sizes[len(done)] > LONG and neutral:
+        elif sizes[len(done)] > MAX_UNBLOCKED_SIZE and neutral:
             in_blocks(sizes[len(done)], done, totals)
         else:
             with ctx.loop(sizes[len(done)]) as place:
                 apart([*done, place], totals)
 
     def apart(done: list[SymbolicExpr], totals: Sequence[Value]) -> None:
-        """The levels below, with accumulators of their own where that is allowed and there are any."""
+        """Build the inner levels, with accumulators of their own if the reducer has a neutral element."""
         if len(done) == len(sizes) or not neutral:
             level(done, totals)
             return
@@ -68,12 +68,12 @@ def _fold(
         _combine(ctx, instruction, totals, parts)
 
     def in_blocks(size: int, done: list[SymbolicExpr], totals: Sequence[Value]) -> None:
-        with ctx.loop(-(-size // BLOCK)) as block:
+        with ctx.loop(-(-size // BLOCK_SIZE)) as block:
             assert neutral is not None
             parts = [ctx.variable(v.element_type, neutral) for v in initial]
-            with ctx.loop(BLOCK) as place:
-                at = block * BLOCK + place
-                if size % BLOCK == 0:
+            with ctx.loop(BLOCK_SIZE) as place:
+                at = block * BLOCK_SIZE + place
+                if size % BLOCK_SIZE == 0:
                     apart([*done, at], parts)
                 else:
                     with ctx.when(ctx.within(at, None, size - 1)):
@@ -85,7 +85,7 @@ def _fold(
 
 
 def _neutral(ctx: ElementContext, instruction: Instruction) -> Value | None:
-    """The neutral element of a sum or product of floats; None where one accumulator does as well."""
+    """The neutral element of a sum or product of floats; None if separate accumulators gain nothing."""
     computation = instruction.called[0]
     root, kind = computation.root, instruction.operands[0].shape.element_type
     if len(computation.parameters) != 2 or set(root.operands) != set(computation.parameters):
@@ -99,7 +99,7 @@ def _neutral(ctx: ElementContext, instruction: Instruction) -> Value | None:
 def _combine(ctx: ElementContext, instruction: Instruction, totals: Sequence[Value], values: Sequence[Value]) -> None:
     with ctx.unrounded():
         results = ctx.apply(instruction.called[0], [*totals, *values])
-    if len(results) > 1:  # each result may name a total that is about to change
+    if len(results) > 1:  # a result may refer to a total that is about to change
         results = tuple(ctx.let(r.element_type, r, rounds=False) for r in results)
     for total, result in zip(totals, results, strict=True):
         ctx.assign(total, result)
@@ -114,7 +114,7 @@ def _rounded(
 
 
 def reduce_window(ctx: ElementContext, instruction: Instruction, output: int, index: Index) -> Value:
-    """Fold the operands over the window at the index; places in the padding are left out."""
+    """Fold the operands over the window at the index; padding is skipped."""
     count = len(instruction.operands) // 2
     sizes, window = instruction.operands[0].shape.dimensions, instruction.window()
     totals = [
@@ -137,7 +137,7 @@ def reduce_window(ctx: ElementContext, instruction: Instruction, output: int, in
 
 
 def _nest(ctx: ElementContext, sizes: Sequence[int], then: Callable[[Sequence[SymbolicExpr]], None]) -> None:
-    """Write `then` inside loops over all of `sizes`; a size of 1 needs none."""
+    """Build `then` inside a nest of loops over `sizes`; a size of 1 needs no loop."""
 
     def level(done: list[SymbolicExpr]) -> None:
         if len(done) == len(sizes):
@@ -154,7 +154,7 @@ def _nest(ctx: ElementContext, sizes: Sequence[int], then: Callable[[Sequence[Sy
 def undilated(
     ctx: ElementContext, position: Sequence[tuple[SymbolicExpr, int]], sizes: Sequence[int]
 ) -> tuple[Index, list[Value]]:
-    """Index in an array whose elements stand `dilation` apart, and the conditions that an element is there."""
+    """The index in an array dilated by `dilation`, and the conditions that an element, not a hole, is there."""
     at = []
     conditions: list[Value] = []
     for (place, dilation), size in zip(position, sizes, strict=True):
@@ -261,7 +261,7 @@ def convolution(ctx: ElementContext, instruction: Instruction, output: int, inde
             inner = ctx.inside(tuple(at), lhs)
             factors = [ctx.operand(instruction, 0, inner), ctx.operand(instruction, 1, tuple(kernel))]
             ctx.assign(total, multiply_add(ctx, instruction, factors, total))
-        if conditions and kind.kind in ("float", "complex"):  # padding is zeros, and zero times infinity is a NaN
+        if conditions and kind.kind in ("float", "complex"):  # padding must be skipped: zero times infinity is NaN
             with ctx.otherwise():
                 weight = ctx.operand(instruction, 1, tuple(kernel))
                 padding = zero(ctx, kind.name)

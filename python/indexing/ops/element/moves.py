@@ -22,7 +22,7 @@ def move(ctx: ElementContext, instruction: Instruction, output: int, index: Inde
 
 
 def bitcast(ctx: ElementContext, instruction: Instruction, output: int, index: Index) -> Value:
-    """The same memory; a change of type keeps the bits of each element, one of width splits or joins elements."""
+    """The element at the same memory; a change of type keeps the bits, a change of width splits or joins elements."""
     source = element_type(instruction.operands[0].shape.element_type)
     target = element_type(instruction.shape.element_type)
     if bit_width(source.name) != bit_width(target.name):
@@ -37,7 +37,7 @@ def bitcast(ctx: ElementContext, instruction: Instruction, output: int, index: I
 def _of_another_width(
     ctx: ElementContext, instruction: Instruction, output: int, index: Index, source: ElementType, target: ElementType
 ) -> Value:
-    """The parts that memory holds one after another, the lowest bits first; or one part of a wider element."""
+    """The element joined from narrower ones that are adjacent in memory, lowest bits first, or a part of a wider one."""
     if "complex" in (source.kind, target.kind):
         what = f"a kernel cannot read {source.name} memory as {target.name}"
         raise UnsupportedOp(f"{instruction.name}: {what}: complex elements stay whole; bitcast their real type")
@@ -55,19 +55,19 @@ def _of_another_width(
 
 
 def constant(ctx: ElementContext, instruction: Instruction, output: int, index: Index) -> Value:
-    """A literal, or an entry of a table."""
+    """A literal, or an element of a constant table."""
     return ctx.table(instruction, index)
 
 
 def iota(ctx: ElementContext, instruction: Instruction, output: int, index: Index) -> Value:
-    """The index itself, as the element type holds it."""
+    """The index along the iota dimension, converted to the element type."""
     kind = element_type(instruction.shape.element_type)
     number = ctx.integer(index[instruction.integer("iota_dimension", 0)])
     return ctx.let(kind.name, convert_code(ctx, number, kind))
 
 
 def concatenate(ctx: ElementContext, instruction: Instruction, output: int, index: Index) -> Value:
-    """One branch an operand: the operand whose part of the dimension holds the index is read there."""
+    """A branch for each operand: reads the operand whose part of the dimension contains the index."""
     kind = instruction.shape.element_type
     result = ctx.variable(kind, zero(ctx, kind))
     for k, (operand, found) in enumerate(zip(instruction.operands, ctx.indexing(instruction, output), strict=True)):
@@ -93,7 +93,7 @@ def pad(ctx: ElementContext, instruction: Instruction, output: int, index: Index
 
 
 def call(ctx: ElementContext, instruction: Instruction, output: int, index: Index) -> Value:
-    """The called computation, written in place."""
+    """The called computation, inlined."""
     return ctx.call(instruction.called[0], instruction, output, index)
 
 

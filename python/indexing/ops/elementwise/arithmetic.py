@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def _code(opcode: str, operation: str, predicates: str = "", complex_numbers: bool = True) -> Code:
-    """Code of one operation of the kernel IR; on predicates `predicates`, or an error where that is empty."""
+    """Code of one operation of the kernel IR; `predicates` is the one for predicates (empty: they are refused)."""
 
     def code(ctx: ElementContext, instruction: Instruction, values: tuple[Value, ...]) -> Value:
         kind = kind_of(values[0])
@@ -69,7 +69,7 @@ def _divide(instruction: Instruction, a: Array, b: Array) -> Array:
 
 
 def complex_quotient(a: Array, b: Array) -> Array:
-    """a / b; of zero and infinite numbers what annex G of C99 gives, where numpy has NaN or the other sign."""
+    """a / b, with the results of C99's annex G for zero and infinite numbers, where numpy gives NaN or the other sign."""
     a, b = np.broadcast_arrays(a, b)
     found = np.array(np.true_divide(a, b))
     zero = b == 0
@@ -82,7 +82,7 @@ def complex_quotient(a: Array, b: Array) -> Array:
 
 
 def _boxed(a: Array) -> Array:
-    """Infinite numbers as corners and edges of the unit square, others as they are."""
+    """Map infinite parts to +-1 and finite parts to +-0 in numbers with an infinite part, as annex G of C99 does."""
     infinite = np.isinf(a)
     found = a.copy()
     for part, of in ((found.real, a.real), (found.imag, a.imag)):
@@ -138,14 +138,14 @@ def _integer_power(a: Array, b: Array) -> Array:
 
 
 def larger(a: Array, b: Array) -> Array:
-    """Element by element the larger of two; NaN wins, -0 is below +0."""
+    """The elementwise maximum of two arrays; NaN wins, -0 is below +0."""
     if a.dtype.kind != "f":
         return np.maximum(a, b)
     return np.where(a == b, np.where(np.signbit(a), b, a), np.maximum(a, b))
 
 
 def smaller(a: Array, b: Array) -> Array:
-    """Element by element the smaller of two; NaN wins, -0 is below +0."""
+    """The elementwise minimum of two arrays; NaN wins, -0 is below +0."""
     if a.dtype.kind != "f":
         return np.minimum(a, b)
     return np.where(a == b, np.where(np.signbit(a), a, b), np.minimum(a, b))

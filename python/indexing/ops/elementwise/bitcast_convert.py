@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def _width(kind: ElementType) -> int:
-    """Bits of an element as bitcast-convert counts them; pred takes a byte."""
+    """The width of an element in bits as bitcast-convert counts it; pred takes a byte."""
     return 8 if kind.kind == "pred" else kind.bits
 
 
@@ -46,7 +46,7 @@ def _output_to_input(instruction: Instruction, output: int) -> Indexing:
 
 
 def _input_to_output(instruction: Instruction, operand: int) -> Indexing:
-    """The same with the two sides exchanged."""
+    """The output-to-input formula with input and output exchanged."""
     sizes, source = instruction.shape.dimensions, instruction.operands[0].shape.dimensions
     if len(sizes) == len(source):
         return [[identity(source)]]
@@ -85,7 +85,7 @@ def _reference(instruction: Instruction, arguments: Sequence[HloValue]) -> HloVa
 
 
 def bits_of(ctx: ElementContext, kind: ElementType, value: Value) -> Value:
-    """The bits of a value as an unsigned integer of a whole byte or more, those of a NaN of 16 bits included."""
+    """The bits of a value as an unsigned integer of at least a byte; 16-bit NaNs keep theirs."""
     unsigned = f"u{max(_width(kind), 8)}"
     if kind.is_narrow_float:
         opcode = "exact_bits" if kind.bits == 16 else "encode"
@@ -99,7 +99,7 @@ def bits_of(ctx: ElementContext, kind: ElementType, value: Value) -> Value:
 
 
 def from_bits(ctx: ElementContext, kind: ElementType, bits: Value) -> Value:
-    """The value that the low bits of an unsigned integer stand for."""
+    """The value of type `kind` whose bits are the low bits of an unsigned integer."""
     unsigned = f"u{max(_width(kind), 8)}"
     low = bits if bits.element_type == unsigned else ctx.op("convert", unsigned, bits)
     if kind.is_narrow_float:
@@ -121,7 +121,7 @@ def part_of_bits(ctx: ElementContext, source: ElementType, whole: Value, shift: 
 
 
 def joined_bits(ctx: ElementContext, parts: Sequence[Value], source: ElementType, target: ElementType) -> Value:
-    """The bits of a value of `target`, given those of `source` that make it up, the lowest first."""
+    """The bits of a value of `target`, joined from the bits of values of `source`, lowest first."""
     unsigned = f"u{max(_width(target), 8)}"
     joined = ctx.number(unsigned, 0)
     for k, part in enumerate(parts):
@@ -149,7 +149,7 @@ def _element(ctx: ElementContext, instruction: Instruction, output: int, index: 
 
 
 def resized(memory: Array, source: ElementType, target: ElementType) -> Array:
-    """The bits of a row of elements as elements of another width, the lowest bits first."""
+    """A row of elements reinterpreted as elements of another width, lowest bits first."""
     narrow, wide = sorted((_width(source), _width(target)))
     bits, mask = _to_bits(memory, source), np.uint64((1 << narrow) - 1)
     shifts = np.arange(wide // narrow, dtype=np.uint64) * np.uint64(narrow)

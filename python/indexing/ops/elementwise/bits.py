@@ -41,7 +41,7 @@ def _integer(opcode: str, kind: ElementType) -> ElementType:
 
 
 def _own_bits(ctx: ElementContext, kind: ElementType, value: Value) -> Value:
-    """The operand without the copies of the sign that fill the byte of an integer below one."""
+    """The operand's own bits: of a signed integer below a byte, without the sign extension to the byte."""
     if not kind.is_byte_packed:
         return value
     return ctx.op("and", kind.compute_type, value, ctx.number(kind.compute_type, (1 << kind.bits) - 1))
@@ -59,7 +59,7 @@ def _shift_right_logical_code(ctx: ElementContext, instruction: Instruction, val
 
 
 def _shift_right_arithmetic_code(ctx: ElementContext, instruction: Instruction, values: tuple[Value, ...]) -> Value:
-    """The bits of an unsigned operand are shifted as if they were a signed number's."""
+    """Shift the operand's bits as those of a signed number, also where it is unsigned."""
     kind = _integer("shift-right-arithmetic", kind_of(values[0]))
     amount = _own_bits(ctx, kind, values[1])
     if kind.kind == "signed":
@@ -90,7 +90,7 @@ def _own(instruction: Instruction) -> ElementType:
 
 
 def _bits(array: Array, kind: ElementType) -> Array:
-    """The `kind.bits` low bits of each element, as the unsigned type of that width, or uint64."""
+    """The low `kind.bits` bits of each element, as the unsigned type of that width, or as uint64."""
     if array.dtype.kind in "iu" and array.dtype.itemsize * 8 == kind.bits:
         return array.view(f"u{array.dtype.itemsize}")
     wide = array.astype(np.uint64, copy=False)
@@ -114,7 +114,7 @@ def _not(instruction: Instruction, a: Array) -> Array:
 
 
 def _shifted(shift: np.ufunc, a: Array, by: Array, kind: ElementType) -> Array:
-    """A shift by the type's width or more leaves nothing."""
+    """The shifted bits; 0 for a shift by the type's width or more."""
     if not by.size or by.max() < kind.bits:
         return np.asarray(shift(a, by))
     inside = by < kind.bits

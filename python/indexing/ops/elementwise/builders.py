@@ -1,8 +1,8 @@
-"""The common parts of elementwise ops: their formula, the width in which they compute, and the block that holds them.
+"""The common parts of elementwise ops: their formula, the types in which they compute, and the construction of `Op`.
 
-An elementwise op is stated by two functions: `reference`, on arrays of the *computing* types (integers as int64 or
-uint64, narrow floats as f32), and `code`, from values of the operands to the value of the result in a kernel. Rounding
-to the result's type is done here, once for all ops.
+An elementwise op is defined by two functions: `reference`, on arrays of the *computing* types (integers as int64 or
+uint64, narrow floats as f32), and `code`, from values of the operands to the value of the result in a kernel. Results
+are rounded to their type here, for all ops.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def elementwise_indexing(instruction: Instruction, output: int) -> Indexing:
 
 
 def elementwise_element(code: Code, rounds: str) -> Callable[[ElementContext, Instruction, int, Index], Value]:
-    """Element code: the operands at the same index (scalars at the empty one), then `code`."""
+    """Element code: reads the operands at the same index (scalars at the empty index) and applies `code`."""
 
     def element(ctx: ElementContext, instruction: Instruction, output: int, index: Index) -> Value:
         sizes = instruction.shape.dimensions
@@ -54,7 +54,7 @@ def kind_of(value: Value) -> ElementType:
 
 
 def refuse(opcode: str, kind: ElementType) -> UnsupportedOp:
-    """The error for an opcode that has no meaning on an element type."""
+    """The error for an opcode that isn't defined on an element type."""
     return UnsupportedOp(f"{opcode} is not defined on {kind.name}")
 
 
@@ -72,7 +72,7 @@ def narrow_integer(ctx: ElementContext, kind: ElementType, value: Value) -> Valu
 
 
 def computing(array: Array, kind: ElementType) -> Array:
-    """The array in the type in which the reference computes: int64, uint64, f32 for narrow floats, else itself."""
+    """The array in the reference's computing type: int64 or uint64 for integers, f32 for narrow floats, else its own."""
     if kind.kind == "signed":
         return array.astype(np.int64, copy=False)
     if kind.kind == "unsigned":
@@ -83,11 +83,11 @@ def computing(array: Array, kind: ElementType) -> Array:
 
 
 def narrowed(array: Array, kind: ElementType) -> Array:
-    """The computed array as `kind`: integers wrap modulo 2**bits, floats round to nearest even."""
+    """The computed array converted to `kind`: integers wrap modulo 2**bits, floats round to nearest even."""
     array = np.asarray(array)
     if kind.is_integer and array.dtype.kind in "iu" and array.dtype != kind.dtype:
         return _wrap(array, kind)
-    if kind.name == "f4e2m1fn":  # it has no NaN; -0 stands for one, whatever the NaN's sign
+    if kind.name == "f4e2m1fn":  # this type has no NaN; any NaN becomes -0
         array = np.where(np.isnan(array), np.float32(np.nan), array)
     with np.errstate(all="ignore"):
         return array.astype(kind.dtype, copy=False)
@@ -106,9 +106,9 @@ def _wrap(array: Array, kind: ElementType) -> Array:
 def run_elementwise(
     instruction: Instruction, arguments: Sequence[HloValue], function: ArrayFunction, integers: str = "wide"
 ) -> Array:
-    """Apply `function` to the operands in their computing types; scalars beside shaped operands broadcast.
+    """Apply `function` to the operands in their computing types; scalar operands are broadcast.
 
-    `integers="own"`: the function wraps as HLO does in the operands' own types, where numpy has them.
+    With `integers="own"`, integers of numpy's types are computed in their own type, in which `function` wraps as HLO does.
     """
     result = element_type(instruction.shape.element_type)
     kinds = [element_type(o.shape.element_type) for o in instruction.operands]
@@ -131,9 +131,9 @@ def elementwise_op(
     integers: str = "wide",
     takes_long: bool = False,
 ) -> Op:
-    """One elementwise block. `rounds="exact"`: the result needs no rounding, as of abs, select or maximum.
+    """An elementwise op. With `rounds="exact"`, the result needs no rounding (abs, select, maximum).
 
-    `integers="own"`: the function computes integers of whole bytes in their own type.
+    With `integers="own"`, `function` computes integers of whole bytes in their own type.
     """
 
     def reference(instruction: Instruction, arguments: Sequence[HloValue]) -> HloValue:

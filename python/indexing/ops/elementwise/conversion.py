@@ -1,7 +1,7 @@
-"""Elementwise change of type: convert, reduce-precision, stochastic-convert.
+"""Elementwise conversion of types: convert, reduce-precision, stochastic-convert.
 
-Floats saturate when they become integers and NaN becomes 0; integers wrap when they become narrower ones; what becomes
-a float below f32 is rounded to f32 first, as XLA's elemental emission does.
+Floats saturate when converted to integers, and NaN becomes 0; integers wrap when narrowed; conversions to floats below
+f32 round to f32 first, as XLA's elemental emitter does.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def _convert_code(ctx: ElementContext, instruction: Instruction, values: tuple[V
 
 
 def convert_array(array: Array, source: ElementType, target: ElementType) -> Array:
-    """`array` (of `source`, or its computing type) as `target`, or as a computing type that rounds to it."""
+    """`array` (of `source`, or its computing type) converted to `target`, or to a computing type that rounds to it."""
     if target.kind == "complex":
         return array.astype(target.dtype)
     if target.kind == "pred":
@@ -117,14 +117,14 @@ def _reduce_precision(instruction: Instruction, a: Array) -> Array:
 
 
 def _round_mantissa(bits: Array, dropped: int) -> Array:
-    """Round to nearest even at bit `dropped`; a carry runs into the exponent as it should."""
+    """Round to nearest even at bit `dropped`; a carry increments the exponent, which is correct."""
     last = (bits >> np.uint64(dropped)) & np.uint64(1)
     bias = np.uint64((1 << dropped >> 1) - 1) + last
     return (bits + bias) & ~np.uint64((1 << dropped) - 1)
 
 
 def _clip_exponent(bits: Array, exponent: int, mantissa: int, reduced: int) -> Array:
-    """Infinity above the reduced exponent's range, a zero of the same sign below it."""
+    """Replace values above the reduced exponent's range by infinity, those below it by zero; signs are kept."""
     mask = np.uint64(((1 << exponent) - 1) << mantissa)
     bias, reduced_bias = (1 << (exponent - 1)) - 1, (1 << (reduced - 1)) - 1
     own = bits & mask

@@ -1,4 +1,4 @@
-"""Elementwise functions of real and complex analysis: exponential, log, sine, tanh, erf, rounding to integers, ...
+"""Elementwise real and complex functions: exponential, log, sine, tanh, erf, rounding to integers, ...
 
 The reference computes in f64 or c128 and rounds once; a kernel computes f32 and narrower types in f32, f64 in f64.
 """
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from indexing.hlo import Instruction
     from indexing.ops.element_context import ElementContext, Value
 
-COMPLEX_FUNCTIONS = frozenset(  # those that are defined on c64 and c128
+COMPLEX_FUNCTIONS = frozenset(  # functions defined on c64 and c128
     [
         *("atan2", "cbrt", "cos", "cosh", "exp", "expm1", "log", "log1p", "logistic", "pow", "rsqrt", "sin", "sinh"),
         *("sqrt", "tan", "tanh"),
@@ -49,7 +49,7 @@ def _wide(function: Callable[..., Array]) -> Callable[..., Array]:
 
 
 def _numpy(name: str) -> Callable[..., Array]:
-    """A function of numpy, which is loaded when it is called."""
+    """A numpy function; numpy is imported at the first call."""
     return lambda *arrays: getattr(np, name)(*arrays)
 
 
@@ -62,13 +62,13 @@ def _expm1(a: Array) -> Array:
         return np.expm1(a)
     on_axis = np.empty_like(a)
     on_axis.real, on_axis.imag = np.expm1(a.real), a.imag
-    return np.where(a.imag == 0, on_axis, np.expm1(a))  # numpy multiplies infinities by a zero imaginary part
+    return np.where(a.imag == 0, on_axis, np.expm1(a))  # numpy multiplies infinities by the zero imaginary part
 
 
 def _logistic(a: Array) -> Array:
     if a.dtype.kind != "c":
         return 1 / (1 + np.exp(-a))
-    e = np.exp(np.where(a.real < 0, a, -a))  # which doesn't overflow
+    e = np.exp(np.where(a.real < 0, a, -a))  # exp of a non-positive real part does not overflow
     return np.where(a.real < 0, e, 1) / (1 + e)
 
 
@@ -78,7 +78,7 @@ def _rsqrt(a: Array) -> Array:
 
 
 def _log_plus_one(a: Array) -> Array:
-    """numpy's own, of complex numbers, loses the real part of small ones and overflows for large ones."""
+    """log(1 + a); numpy's loses the real part of small complex numbers and overflows for large ones."""
     if a.dtype.kind != "c":
         return np.log1p(a)
     shifted = a.copy()
@@ -101,7 +101,7 @@ def _atan2(a: Array, b: Array) -> Array:
 
 
 def _round_away(a: Array) -> Array:
-    """Halves away from zero; what is too large to have a fraction stays."""
+    """Round halves away from zero; numbers too large to have a fraction are unchanged."""
     whole = np.trunc(a)
     return np.copysign(np.where(np.abs(a - whole) >= 0.5, whole + np.copysign(1, a), whole), a)
 

@@ -1,4 +1,4 @@
-"""Elementwise choice and inspection: clamp, compare, complex, copy of parts (real, imag), is-finite, select."""
+"""Elementwise selection and inspection: clamp, compare, complex, real, imag, is-finite, select."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def _compare(instruction: Instruction, a: Array, b: Array) -> Array:
 
 
 def _total_order(a: Array) -> Array:
-    """Signed integers ordered as -NaN < -inf < ... < -0 < +0 < ... < inf < NaN."""
+    """Signed integers in the total order of the floats: -NaN < -inf < ... < -0 < +0 < ... < inf < NaN."""
     signed = np.int64 if a.dtype == np.float64 else np.int32
     bits: Array = a.view(signed)
     return np.where(bits < 0, np.iinfo(signed).max ^ bits, bits)

@@ -1,1 +1,1 @@
-"""Calls of libraries (custom-call), read as the HLO that they stand for."""
+"""Library calls (custom-call), translated to the HLO that they compute."""

@@ -1,4 +1,4 @@
-"""Activations that library calls apply to the elements of a product before they are stored."""
+"""Activation functions of library calls, applied to the elements of a product before they are stored."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from indexing.ops.expansion import Expansion
 
 
 def activation(body: Expansion, name: str, x: BuiltInstruction, alpha: float = 0.0) -> BuiltInstruction:
-    """The function of a name that cuDNN, cuBLASLt and oneDNN share; `alpha` is a leaky ReLU's slope below zero."""
+    """The activation of that name, as cuDNN, cuBLASLt and oneDNN define it; `alpha` is a leaky ReLU's slope below zero."""
     if name == "relu":
         return body.apply("maximum", x, body.constant(x.element_type, 0.0))
     if name == "relu6":

@@ -1,4 +1,4 @@
-"""The configurations of library calls: what their `backend_config` says."""
+"""Configurations of library calls, from their `backend_config`."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from indexing.hlo import Instruction
 
 Config: TypeAlias = Mapping[str, Any]
-_ENTRY = re.compile(r'([\w.]+) = ("[^"]*"|[^,}\s]+)')  # of an attribute dictionary: `uplo = 76 : ui8`
+_ENTRY = re.compile(r'([\w.]+) = ("[^"]*"|[^,}\s]+)')  # an entry of an attribute dictionary: `uplo = 76 : ui8`
 _WORDS = {"true": True, "false": False}
 
 
 def backend_config(instruction: Instruction) -> Config:
-    """The backend_config of a call: JSON, quoted or not, or a dictionary of attributes; empty where there is none."""
+    """The backend_config of a call, JSON (quoted or not) or a dictionary of attributes; empty if there is none."""
     text = instruction.attributes.get("backend_config", "").strip()
     if text.startswith('"'):
         text = text[1:-1].replace('\\"', '"').replace("\\\\", "\\")

@@ -1,4 +1,4 @@
-"""cuDNN's convolutions: the forward one, and its gradients, whose window and labels are those of the forward one."""
+"""cuDNN's convolutions: the forward one and its gradients, which have the window and labels of the forward one."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def _checked_window(body: Expansion) -> tuple[WindowDim, ...]:
 
 
 def backward_input(body: Expansion, config: Config) -> list[BuiltInstruction]:
-    """The input's gradient: the output's, dilated by the stride, convolved with the kernel turned around."""
+    """The input's gradient: the output's gradient, dilated by the stride, convolved with the reversed kernel."""
     labels, dims = body.call.dim_labels(), _checked_window(body)
     gradient, kernel = body.operand(0), _turned_groups(body, body.operand(1))
     window = []
@@ -111,12 +111,12 @@ def backward_input(body: Expansion, config: Config) -> list[BuiltInstruction]:
 
 
 def _exchanged(labels: DimensionLabels) -> DimensionLabels:
-    """Batches for features."""
+    """The labels with batch and feature dimensions exchanged."""
     return DimensionLabels(labels.feature, labels.batch, labels.spatial)
 
 
 def _turned_groups(body: Expansion, kernel: BuiltInstruction) -> BuiltInstruction:
-    """The kernel whose input features stand for all groups, and its output features for one, as the gradient needs it."""
+    """The kernel with the group moved from its output features to its input features, as the input's gradient needs it."""
     groups = body.call.integer("feature_group_count", 1)
     if groups == 1:
         return kernel
@@ -126,7 +126,7 @@ def _turned_groups(body: Expansion, kernel: BuiltInstruction) -> BuiltInstructio
     apart = [*kernel.dimensions]
     apart[outer : outer + 1] = [groups, kernel.dimensions[outer] // groups]
     split = body.reshape(kernel, apart)
-    group = outer  # the new dimension; those from the old `outer` on have moved by one
+    group = outer  # the new dimension; dimensions from the old `outer` on are shifted by one
     order = [k for k in range(rank + 1) if k != group]
     order.insert(order.index(inner + (inner > outer)), group)
     moved = body.transpose(split, order)

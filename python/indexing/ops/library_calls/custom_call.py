@@ -1,7 +1,7 @@
-"""custom-call: calls of libraries, read by one table as the HLO that they stand for; what no line knows is unknown.
+"""custom-call: a table translates library calls to HLO; calls of other targets are unknown.
 
-A line has the targets, the opcode that they stand for, and the function that reads the call's attributes and adds
-the HLO. Maps, their inverses and the reference go through that computation.
+An entry has the targets, the opcode that they stand for, and the function that reads the call's attributes and builds
+the HLO. Maps, their inverses and the reference are those of that computation.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class LibraryCall:
-    """One line of the table: `write` adds it and gives the first results; what a call has beyond them are workspaces."""
+    """An entry of the table: `write` builds the HLO and returns the first results; further results are workspaces."""
 
     targets: tuple[str, ...]
     opcode: str
@@ -33,7 +33,7 @@ class LibraryCall:
 
 
 def _same(body: Expansion, config: Config) -> list[BuiltInstruction]:
-    """The operand as it is: the call marks it."""
+    """The operand itself: the call is only an annotation."""
     return [body.operand(0)]
 
 
@@ -81,7 +81,7 @@ _BY_TARGET = {target: line for line in LIBRARY_CALLS for target in line.targets}
 
 
 class _Read(dict[int, "Computation | str"]):
-    """The meaning of a module's custom calls, by signature: a computation, or why there is none."""
+    """The translations of a module's custom calls, by signature: a computation, or the reason why there is none."""
 
 
 def custom_call_target(i: Instruction) -> str:

@@ -1,4 +1,4 @@
-"""oneDNN's calls: matrix products, convolutions, softmax and layer norms, with what is fused into them."""
+"""oneDNN's calls: matrix products, convolutions, softmax and layer norms, with the ops fused into them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _fused(config: Config) -> list[str]:
 
 
 def _after(body: Expansion, total: BuiltInstruction, fusions: Sequence[str]) -> list[BuiltInstruction]:
-    """The fused ops one after another; those with an operand take the next one."""
+    """Apply the fused ops in order; a binary one takes the next operand of the call."""
     following = 2
     for name in fusions:
         if name in ("BIAS", "BINARY_ADD", "SUM"):
@@ -46,7 +46,7 @@ def _after(body: Expansion, total: BuiltInstruction, fusions: Sequence[str]) -> 
 
 
 def matmul(body: Expansion, config: Config) -> list[BuiltInstruction]:
-    """lhs . rhs over the last two dimensions, either of them transposed, and then what is fused."""
+    """lhs . rhs over the last two dimensions, either of them possibly transposed, followed by the fused ops."""
     config = config.get("onednn_matmul_config", config)
     lhs, rhs, fusions = body.operand(0), body.operand(1), _fused(config)
     rank, result = len(lhs.dimensions), body.results[0].element_type
@@ -68,7 +68,7 @@ _LAYOUTS = (
 
 
 def conv(body: Expansion, config: Config) -> list[BuiltInstruction]:
-    """A forward convolution, and then what is fused; spatial dimensions stand in order."""
+    """A forward convolution with spatial dimensions in order, followed by the fused ops."""
     config = config.get("onednn_conv_config", config)
     shapes = (body.operand(0).dimensions, body.operand(1).dimensions, body.results[0].dimensions)
     found = []
@@ -84,7 +84,7 @@ def conv(body: Expansion, config: Config) -> list[BuiltInstruction]:
 
 
 def _window(fields: Config, labels: ConvolutionLabels, shapes: Sequence[Sequence[int]]) -> list[WindowDim]:
-    """Some versions keep each number plainly, some add 1 to each: the one that fits the sizes."""
+    """The window in the encoding that fits the sizes: some versions store each number plus 1."""
     fits = []
     for added in (0, 1):
         dims = []
@@ -98,7 +98,7 @@ def _window(fields: Config, labels: ConvolutionLabels, shapes: Sequence[Sequence
         else:
             fits.append(dims)
     if len(fits) != 1:
-        raise UnsupportedOp("its window fits the sizes in no way, or in two")
+        raise UnsupportedOp("its window fits the sizes in no encoding, or in two")
     return fits[0]
 
 

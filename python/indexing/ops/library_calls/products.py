@@ -1,4 +1,4 @@
-"""Matrix products of cuBLAS and cuBLASLt, as dots and what follows them."""
+"""Matrix products of cuBLAS and cuBLASLt, as dots with their epilogues."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from indexing.ops.expansion import Expansion, computing_kind
 from indexing.ops.library_calls.activations import activation
 from indexing.ops.library_calls.configs import Config
 
-_EPILOGUES = {  # of cuBLASLt: whether a bias is added, the activation, whether its operand is a result as well
+_EPILOGUES = {  # of cuBLASLt: whether a bias is added, the activation, whether the activation's operand is a result as well
     "DEFAULT": (False, "", False),
     "BIAS": (True, "", False),
     "RELU": (False, "relu", False),
@@ -54,7 +54,7 @@ def gemm(body: Expansion, config: Config) -> list[BuiltInstruction]:
 
 
 def scaled_gemm(body: Expansion, config: Config) -> list[BuiltInstruction]:
-    """The same of 8-bit floats, each factor times its scale; a result of 8 bits is scaled too, by the last operand."""
+    """As `gemm`, of 8-bit floats, each factor times its scale; an 8-bit result is scaled too, by the last operand."""
     config = config.get("gemm_backend_config", config)
     first = 3 if float(config.get("beta", 0)) != 0 else 2
     return _gemm(body, config, (body.operand(first), body.operand(first + 1)), bias_at=first + 2)
@@ -98,9 +98,9 @@ _MAX_FINITE = {"f8e4m3fn": 448.0, "f8e5m2": 57344.0}
 
 
 def _narrowed(body: Expansion, value: BuiltInstruction, kind: str) -> BuiltInstruction:
-    """As 8-bit floats; the library saturates where a convert would overflow."""
+    """The value as 8-bit floats; the library saturates where a convert would overflow."""
     if kind not in _MAX_FINITE:
-        raise UnsupportedOp(f"it gives {kind}, which cuBLASLt has not")
+        raise UnsupportedOp(f"its result is {kind}, which cuBLASLt doesn't have")
     bound = _MAX_FINITE[kind]
     return body.apply(
         "clamp", body.constant(value.element_type, -bound), value, body.constant(value.element_type, bound)

@@ -1,4 +1,4 @@
-"""Triangular solves, Cholesky factors and top-k of libraries."""
+"""Library calls for triangular solves, Cholesky factors and top-k."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _TRANSPOSES = {"N": "NO_TRANSPOSE", "T": "TRANSPOSE", "C": "ADJOINT"}
 
 
 def _letter(config: Config, key: str) -> str:
-    """A flag of LAPACK: a letter, or its code."""
+    """A flag of LAPACK, given as a letter or as its character code."""
     found = config.get(key)
     if found is None:
         raise UnsupportedOp(f"its backend_config has no {key}")
@@ -25,7 +25,7 @@ def _solve(body: Expansion, left: bool, lower: bool, unit: bool, transpose: str)
 
 
 def triangular_solve(body: Expansion, config: Config) -> list[BuiltInstruction]:
-    """The options of HLO's triangular-solve as they are: cuBLAS."""
+    """cuBLAS's trsm; its options are those of HLO's triangular-solve."""
     flags = [bool(config.get(name, False)) for name in ("left_side", "lower", "unit_diagonal")]
     transpose = str(config.get("transpose_a", "NO_TRANSPOSE"))
     if transpose not in _TRANSPOSES.values():
@@ -43,7 +43,7 @@ def lapack_solve(body: Expansion, config: Config) -> list[BuiltInstruction]:
 
 
 def cholesky(body: Expansion, config: Config) -> list[BuiltInstruction]:
-    """The factor, and a 1 for each matrix that has none (0 for the others); or with a workspace between them."""
+    """The factor and, for each matrix, 0 or 1 if it has no factor; possibly with a workspace between the two."""
     lower = bool(config["lower"]) if "lower" in config else _letter(config, "uplo") == "L"
     a = body.operand(0)
     factor = body.add("cholesky", a.element_type, a.dimensions, [a], lower=lower)
@@ -60,11 +60,11 @@ def cholesky(body: Expansion, config: Config) -> list[BuiltInstruction]:
 def top_k(body: Expansion, config: Config) -> list[BuiltInstruction]:
     """HLO's topk; k is the last size of the results."""
     if len(body.results) != 2:
-        raise UnsupportedOp("it has not two results, values and indices")
+        raise UnsupportedOp("its results are not two, values and indices")
     directions = {
         i.text("direction") for c in body.call.called for i in c.instructions.values() if i.opcode == "compare"
     }
     if directions > {"GT"} or (directions and "GT" not in directions):
-        raise UnsupportedOp("its comparator is not plain greater-than")
+        raise UnsupportedOp("its comparator is not a plain greater-than")
     x, (values, _) = body.operand(0), body.results
     return body.several("topk", [x], k=values.dimensions[-1], largest=bool(config.get("largest", True)))
