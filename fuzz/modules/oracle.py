@@ -18,9 +18,11 @@ os.environ["JAX_ENABLE_X64"] = "1"  # without it, arrays of 64 bits are handed o
 import jax
 import jaxlib._hlo as hlo  # type: ignore[import-not-found, unused-ignore]
 import jaxlib._jax as xla  # type: ignore[import-not-found, unused-ignore]
+import jaxlib.version
 from jax.core import ShapedArray
 from jaxlib import xla_client
 
+VERSION = jaxlib.version.__version_info__
 _ERRORS = (RuntimeError, ValueError, TypeError)  # what jaxlib raises
 
 
@@ -32,6 +34,7 @@ class Compiled:
     """A program that jaxlib compiled: quickly, by kernels of XLA's older emitters, or as it does by default.
 
     The older emitters take a fifth of the time, and answer some questions of arithmetic otherwise than those in use.
+    jaxlib 0.11.1 has them no more: both ways are the default there.
     """
 
     def __init__(self, text: str, quick: bool = True) -> None:
@@ -57,11 +60,9 @@ class Compiled:
 def _options(quick: bool) -> object:
     """No arithmetic beyond the types' own precision; the least optimization, since programs run once or a few times."""
     options = xla.CompileOptions()
-    options.env_option_overrides = [
-        ("xla_allow_excess_precision", False),
-        ("xla_cpu_enable_fast_math", False),
-        ("xla_cpu_use_fusion_emitters", not quick),
-    ]
+    options.env_option_overrides = [("xla_allow_excess_precision", False), ("xla_cpu_enable_fast_math", False)]
+    if VERSION < (0, 11, 1):
+        options.env_option_overrides += [("xla_cpu_use_fusion_emitters", not quick)]
     options.executable_build_options.debug_options.xla_backend_optimization_level = 0
     return options
 

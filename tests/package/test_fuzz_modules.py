@@ -69,14 +69,15 @@ def _with_an_instruction_named_bad() -> Program:
 
 
 def test_what_only_rewriting_changes_is_excused() -> None:
-    """XLA takes x * x for positive, and leaves out the absolute value of it; 60000 * 60000 overflows."""
+    """XLA took x * x for positive until jaxlib 0.11.1, and left out the absolute value of it; 60000 * 60000 overflows."""
     b = Builder(random.Random(SEED), Names())
     x = b.parameter(Array("s32", (2,)), Data("range", 60000, 60000))
     square = b.emit("multiply", x.shape, [x, x])
     b.emit("abs", x.shape, [square])
     program = finished(b).reduced(["v2"])
     given = generate.arguments(program, SEED)
-    assert oracle.Compiled(program.text(oracle=True), quick=False)(given)[0].tolist() == [-694967296] * 2
+    theirs = -694967296 if oracle.VERSION < (0, 11, 1) else 694967296
+    assert oracle.Compiled(program.text(oracle=True), quick=False)(given)[0].tolist() == [theirs] * 2
     assert ix.evaluate(program.text(), *given)[0].tolist() == [694967296] * 2
     assert judge.judge(program, SEED, judge.Options()) is None
 
