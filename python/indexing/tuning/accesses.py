@@ -110,7 +110,7 @@ class KernelTraffic:
 
     @property
     def numbers(self) -> tuple[float, ...]:
-        """The counts that all plans of the kernel share, in the order of `NUMBERS`; in one dimension, for blocks of one thread."""
+        """The counts that all its plans share, in the order of `NUMBERS`; in one dimension, for blocks of one thread."""
         k = self.kernel
         outputs = (a.element_count * storage_bytes(a.element_type) for a in k.accessed if a.kind == "output")
         shared = self.passes, self.ideal_passes
